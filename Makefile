@@ -1,0 +1,70 @@
+# `make serve` and `make test` work on a machine that has only Python (3.12 or newer, with venv) and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: setup serve test check fmt bench fuzz docs lock clean
+.DEFAULT_GOAL := setup
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 12) else "croupier needs Python 3.12 or newer; $(PYTHON) is %d.%d (choose another: make PYTHON=python3.13)" % v[:2])'
+	$(PYTHON) -m venv $(VENV)
+
+# What playing needs: hashed wheels, then the package itself, without asking anybody for more.
+$(VENV)/run.stamp: $(BIN)/python requirements/run.txt pyproject.toml
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+# What developing needs on top: tests, linters, documentation.
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+setup: $(VENV)/dev.stamp  ## everything a developer needs, in .venv
+
+serve: $(VENV)/run.stamp  ## all rooms on their default ports
+	@exec $(BIN)/croupier serve $(ARGS)
+
+test: $(VENV)/dev.stamp  ## the tests
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+check: $(VENV)/dev.stamp  ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/mypy bench/*.py docs/*.py
+	$(BIN)/lint-imports
+
+fmt: $(VENV)/dev.stamp  ## format and mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+fuzz: $(VENV)/dev.stamp  ## the long fuzz and soak runs
+	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
+
+$(VENV)/bench.stamp: $(VENV)/dev.stamp requirements/bench.txt
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/bench.txt
+	@touch $@
+
+bench: $(VENV)/bench.stamp  ## every benchmark beside its yardstick; see bench/results.md
+	$(BIN)/python bench/start_up.py
+	$(BIN)/python bench/kuhn_rules.py
+	$(BIN)/python bench/kuhn_server.py
+
+docs: $(VENV)/dev.stamp  ## regenerate the generated parts, then build the pages, warnings being errors
+	$(BIN)/python docs/generate.py
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+COMPILE = $(VENV)/lock/bin/uv pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --upgrade
+
+lock: pyproject.toml  ## compile the requirement files anew
+	$(PYTHON) -m venv $(VENV)/lock
+	$(VENV)/lock/bin/python -m pip install --quiet uv
+	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
+	$(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(COMPILE) pyproject.toml --group dev --group bench -c requirements/dev.txt -o requirements/bench.txt
+
+clean:
+	rm -rf $(VENV) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,44 @@
+"""The command line. Commands are imported when they are asked for, so that help comes at once."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Group, Parameter
+
+from croupier import __version__
+
+app = App(
+    name="croupier",
+    help="A card room for programs and people: five card-game protocols as servers, clients and bots.",
+    version=__version__,
+    help_format="plaintext",
+    default_parameter=Parameter(negative=()),
+)
+app.command("croupier.cli.serve:app", name="serve", help="Open rooms: every one there is, or the one that is named.")
+app.command("croupier.cli.play:app", name="play", help="Play in a room, yourself or by a bot.")
+app.command(
+    "croupier.cli.verify:verify", name="verify", help="Check a dealer's record: was every hand dealt as promised?"
+)
+app.meta.group_parameters = Group("Session", sort_key=0)
+
+
+@app.meta.default
+def launch(
+    *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
+    config: Annotated[Path | None, Parameter(help="A TOML file that sets what flags set (docs/settings.md).")] = None,
+) -> Any:
+    """Run a command with its settings from flags, CROUPIER_… variables and a TOML file, in this order."""
+    from croupier.cli.settings import sources
+
+    app.config = sources(config)
+    if tokens[:1] == ("serve",):
+        from croupier.cli.serve import TOKENS
+
+        TOKENS.set(tokens)
+    return app(tokens)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The entry point: run the command, and end the process with its exit status."""
+    app.meta(sys.argv[1:] if arguments is None else arguments)

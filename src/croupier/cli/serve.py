@@ -1,0 +1,78 @@
+"""`croupier serve`: open one room, or all of them."""
+
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Group, Parameter
+
+from croupier.core.room import Room
+from croupier.rooms import ROOMS
+from croupier.shell.loop import run
+from croupier.shell.serve import Hosting, Opening, serve
+
+TOKENS: ContextVar[tuple[str, ...]] = ContextVar("TOKENS")
+"""The command line as it was given, from `serve` on."""
+
+app = App(name="serve", help="Open rooms: every one there is, or the one that is named.")
+
+ROOM = Group("Room", sort_key=1)
+HOSTING = Group("Every room", sort_key=2)
+
+type Shared = Annotated[Hosting, Parameter(name="*", group=HOSTING)]
+
+
+def open_rooms(openings: list[Opening], hosting: Hosting) -> int:
+    """Serve until a signal comes; the exit status."""
+    try:
+        run(serve(openings, hosting, lambda line: print(line, flush=True)))  # noqa: T201 -- the line others wait for
+    except (ValueError, OSError) as error:
+        sys.stderr.write(f"croupier: {error}\n")
+        return 1
+    return 0
+
+
+def command(room: Room) -> Callable[..., int]:
+    """The command that opens a room. Its flags are its settings', and those of every room."""
+    settings = room.settings
+
+    def open_room(
+        *,
+        port: Annotated[
+            int, Parameter(name=("--port", "-p"), group=ROOM, help="The port; 0 picks a free one.")
+        ] = room.port,
+        deck: Annotated[
+            Path | None,
+            Parameter(group=ROOM, help="Deal from this file: one card a line, top first; a blank line between decks."),
+        ] = None,
+        house: Annotated[settings, Parameter(name="*", group=ROOM)] = settings(),  # type: ignore[valid-type]  # a value, different for each room
+        hosting: Shared = Hosting(),
+    ) -> int:
+        return open_rooms([Opening(room, port, house, deck)], hosting)
+
+    open_room.__doc__ = f"Open the room of {room.title.lower() if room.title[1:].islower() else room.title}."
+    return open_room
+
+
+for each in ROOMS.values():
+    app.command(command(each), name=each.name, help=f"Open the room of {each.title}.")
+
+
+@app.default
+def everything(*, hosting: Shared = Hosting()) -> int:
+    """Open every room, each on its own port.
+
+    What belongs to one room is set in the file of --config or by variables, as for that room alone.
+    """
+    from croupier.cli import app as root
+
+    openings = []
+    for room in ROOMS.values():
+        _, bound, _ = root.parse_args(["serve", room.name, *TOKENS.get()[1:]])
+        given = bound.arguments
+        openings.append(
+            Opening(room, given.get("port", room.port), given.get("house", room.settings()), given.get("deck"))
+        )
+    return open_rooms(openings, hosting)

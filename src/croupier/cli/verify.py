@@ -1,0 +1,1 @@
+"""`croupier verify`: check a dealer's record."""

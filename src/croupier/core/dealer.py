@@ -1,0 +1,167 @@
+"""The dealer: shuffles nobody can predict beforehand and anybody can check afterwards (docs/fair-deal.md)."""
+
+import hmac
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from struct import Struct
+from typing import Protocol
+
+from croupier.core.cards import Order
+
+FAIR = "croupier-fair-1"
+"""The id of the algorithm below. Whoever changes one byte of what it deals gives it a new id."""
+
+SCRIPTED = "scripted"
+"""The id of deals that were laid out by hand, about which nothing is promised."""
+
+DECISIONS = 0
+"""The hand number whose luck the house's own decisions use; games count from 1."""
+
+SPAN = 1 << 16
+WORD = Struct(">H").unpack_from
+COUNTER = Struct(">QI").pack
+
+
+class Luck:
+    """A stream of unbiased integers: HMAC-SHA256(server seed, client seed ‖ hand ‖ block), cut into 16-bit words.
+
+    `mac` is an HMAC that has taken in the key and the client seed; it is copied, never changed.
+    """
+
+    __slots__ = ("_at", "_block", "_blocks", "_hand", "_mac")
+
+    def __init__(self, mac: hmac.HMAC, hand: int) -> None:
+        self._mac = mac
+        self._hand = hand
+        self._blocks = 0
+        self._block = b""
+        self._at = 0
+
+    def below(self, bound: int) -> int:
+        """Draw an integer from 0 to bound − 1, each equally likely; 1 ≤ bound ≤ 65,536. Nothing is drawn when bound is 1."""
+        if bound == 1:
+            return 0
+        limit = SPAN - SPAN % bound
+        while True:
+            at = self._at
+            if at == len(self._block):
+                mac = self._mac.copy()
+                mac.update(COUNTER(self._hand, self._blocks))
+                self._block = mac.digest()
+                self._blocks += 1
+                at = 0
+            self._at = at + 2
+            word: int = WORD(self._block, at)[0]
+            if word < limit:
+                return word % bound
+
+
+class Deck:
+    """One shuffled deck, face down. The shuffle (Fisher–Yates, from the top) goes only as deep as cards are drawn."""
+
+    __slots__ = ("_cards", "_luck", "_next", "_scripted")
+
+    def __init__(self, cards: list[int], luck: Luck, scripted: int = 0) -> None:
+        self._cards = cards
+        self._luck = luck
+        self._scripted = scripted
+        self._next = 0
+
+    def draw(self) -> int:
+        """Take the top card. IndexError when there is none left."""
+        cards, top = self._cards, self._next
+        self._next = top + 1
+        if top < self._scripted:
+            return cards[top]
+        other = top + self._luck.below(len(cards) - top)
+        card = cards[other]
+        cards[other] = cards[top]
+        return card
+
+
+class Dealer(Protocol):
+    """Deals the hands of one conversation (or of one hand, at a shared table)."""
+
+    algorithm: str
+    server_seed: bytes
+    client_seed: bytes
+    hands: int
+
+    @property
+    def luck(self) -> Luck:
+        """The luck of the house's own decisions."""
+        ...
+
+    def deck(self, size: int) -> Deck:
+        """Shuffle `size` cards for the next hand."""
+        ...
+
+
+class Fair:
+    """The default dealer. `luck` is for the house's own decisions; `hands` counts the decks dealt so far."""
+
+    __slots__ = ("_luck", "_mac", "client_seed", "hands", "server_seed")
+    algorithm = FAIR
+
+    def __init__(self, server_seed: bytes, client_seed: bytes = b"") -> None:
+        if len(server_seed) != 32:
+            raise ValueError(f"found a server seed of {len(server_seed)} bytes; allowed: 32")
+        self.server_seed = server_seed
+        self.client_seed = client_seed
+        self.hands = 0
+        self._mac: hmac.HMAC | None = None
+        self._luck: Luck | None = None
+
+    @property
+    def luck(self) -> Luck:
+        """The luck of the house's own decisions."""
+        if self._luck is None:
+            self._luck = self._of(DECISIONS)
+        return self._luck
+
+    def deck(self, size: int) -> Deck:
+        """Shuffle `size` cards for the next hand."""
+        self.hands += 1
+        return Deck(list(range(size)), self._of(self.hands))
+
+    def _of(self, hand: int) -> Luck:
+        if self._mac is None:  # made when it is first needed: a peer that never plays costs little memory
+            self._mac = hmac.new(self.server_seed, self.client_seed, "sha256")
+        return Luck(self._mac, hand)
+
+
+class Scripted(Fair):
+    """Deals decks that were laid out beforehand, in turn and cyclically; cards they do not list lie shuffled below."""
+
+    __slots__ = ("_decks",)
+    algorithm = SCRIPTED
+
+    def __init__(self, decks: Sequence[Order], server_seed: bytes, client_seed: bytes = b"") -> None:
+        super().__init__(server_seed, client_seed)
+        self._decks = decks
+
+    def deck(self, size: int) -> Deck:
+        """Lay out the next deck, and shuffle what it does not list below it."""
+        script = self._decks[self.hands % len(self._decks)]
+        self.hands += 1
+        below = [card for card in range(size) if card not in script]
+        return Deck([*script, *below], self._of(self.hands), len(script))
+
+
+def commitment(server_seed: bytes) -> bytes:
+    """What is published before the first deal: the SHA-256 of the server seed."""
+    return sha256(server_seed).digest()
+
+
+def derive(seed: int, room: str, table: int) -> bytes:
+    """The server seed of a room's table, from one number (`--seed`) for the whole server."""
+    return hmac.digest(FAIR.encode(), f"{seed}/{room}/{table}".encode(), "sha256")
+
+
+def dealers(
+    seeds: Callable[[int], bytes], client_seed: bytes = b"", decks: Sequence[Order] = ()
+) -> Callable[[int], Dealer]:
+    """A dealer for each table: from its server seed and, if there are any, from decks laid out by hand."""
+    if decks:
+        return lambda table: Scripted(decks, seeds(table), client_seed)
+    return lambda table: Fair(seeds(table), client_seed)

@@ -1,0 +1,34 @@
+"""The three errors, and whose fault they are: the move's, the peer's, and (with `assert`) ours."""
+
+from collections.abc import Collection
+
+
+class IllegalMove(ValueError):
+    """A move, or a message of our own, that the rules do not allow here. Nothing has changed."""
+
+    def __init__(self, found: object, allowed: Collection[object]) -> None:
+        listed = ", ".join(map(str, allowed)) or "nothing"
+        super().__init__(f"{found} is not allowed here; allowed: {listed}")
+        self.found = found
+        self.allowed = tuple(allowed)
+
+
+class Violation(Exception):
+    """A peer broke a clause of its protocol.
+
+    `clause` is the clause's id (`kuhn-2.7`); `found` and `allowed` are text for people. `lost` says that
+    the stream cannot be followed any further, because nothing tells where its next message begins.
+    """
+
+    def __init__(self, clause: str, found: str, allowed: str, *, lost: bool = False) -> None:
+        super().__init__(f"{clause}: found {found}; allowed: {allowed}")
+        self.clause = clause
+        self.found = found
+        self.allowed = allowed
+        self.lost = lost
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Violation) and (self.args, self.lost) == (other.args, other.lost)
+
+    def __hash__(self) -> int:
+        return hash((self.args, self.lost))

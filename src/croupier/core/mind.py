@@ -1,0 +1,117 @@
+"""Minds: ways to choose a move from what a seat may know, and nothing else."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import NamedTuple, Protocol
+
+from croupier.core.dealer import Luck
+
+
+class Mind[V, M](Protocol):
+    """Chooses one of the legal moves, given a seat's view of the game. `luck` is all the randomness it has."""
+
+    def choose(self, view: V, legal: Sequence[M], luck: Luck) -> M: ...  # noqa: D102 -- told above
+
+
+class Style[V, M](NamedTuple):
+    """A named way to play: what it does in a few words, how to make its mind, and how to read its argument, if it takes one.
+
+    `remembers`: its minds change as they play, so every table needs its own.
+    """
+
+    told: str
+    make: Callable[..., Mind[V, M]]
+    argument: Callable[[str], object] | None = None
+    remembers: bool = False
+
+
+def mind_named[V, M](styles: Mapping[str, Style[V, M]], spec: str) -> Callable[[], Mind[V, M]]:
+    """The minds that `NAME` or `NAME:ARGUMENT` asks for, one a call. Raises ValueError with what was found and allowed."""
+    name, colon, argument = spec.partition(":")
+    style = styles.get(name)
+    if style is None or (colon and style.argument is None):
+        raise ValueError(f"found the mind {spec!r}; allowed: {', '.join(styles)}")
+    try:
+        given = (style.argument(argument),) if colon and style.argument else ()
+        first = style.make(*given)
+    except (ValueError, ZeroDivisionError, TypeError) as error:
+        raise ValueError(f"found the mind {spec!r}: {error}; allowed: {style.told}") from None
+    return (lambda: style.make(*given)) if style.remembers else (lambda: first)
+
+
+class Random:
+    """Chooses each legal move with the same probability."""
+
+    def choose[M](self, view: Hashable, legal: Sequence[M], luck: Luck) -> M:  # noqa: ARG002 -- a mind that looks at nothing
+        """Draw one of the legal moves."""
+        return legal[luck.below(len(legal))]
+
+
+class Policy[V: Hashable, M]:
+    """Chooses by a table: for every view, the exact probability of each move.
+
+    When the table wants a move that is not legal (because it cannot be paid), the rest of its row decides, in proportion;
+    when nothing is left of the row, the first legal move.
+    """
+
+    def __init__(self, table: Mapping[V, Mapping[M, Fraction]]) -> None:
+        self._rows: dict[V, tuple[int, tuple[tuple[int, M], ...]]] = {}
+        for view, row in table.items():
+            if sum(row.values()) != 1 or min(row.values()) < 0:
+                raise ValueError(f"{view}: found the probabilities {row}; allowed: none below 0, and 1 in all")
+            self._rows[view] = self._steps(row)
+
+    def choose(self, view: V, legal: Sequence[M], luck: Luck) -> M:
+        """Draw a move from the view's row."""
+        total, steps = self._rows[view]
+        if len(legal) < len(steps):
+            total, steps = self._within(total, steps, legal)
+        draw = luck.below(total)
+        for below, move in steps:
+            if draw < below:
+                return move
+        raise AssertionError("the last step is the total")
+
+    @staticmethod
+    def _steps(row: Mapping[M, Fraction]) -> tuple[int, tuple[tuple[int, M], ...]]:
+        """Exact thresholds: a draw below `total` means the first move whose threshold lies above it."""
+        total = lcm(*(chance.denominator for chance in row.values()))
+        steps, below = [], 0
+        for move, chance in row.items():
+            if chance:
+                below += int(chance * total)
+                steps.append((below, move))
+        return total, tuple(steps)
+
+    @classmethod
+    def _within(
+        cls, total: int, steps: tuple[tuple[int, M], ...], legal: Sequence[M]
+    ) -> tuple[int, tuple[tuple[int, M], ...]]:
+        """The same thresholds, of the legal moves only."""
+        row, before = {}, 0
+        for below, move in steps:
+            if move in legal:
+                row[move] = Fraction(below - before, total)
+            before = below
+        if not row:
+            return 1, ((1, legal[0]),)
+        whole = sum(row.values())
+        return cls._steps({move: chance / whole for move, chance in row.items()})
+
+
+class Script[M]:
+    """Plays moves laid out beforehand, in turn and cyclically. One that is not legal when it comes up is passed over."""
+
+    def __init__(self, moves: Sequence[M]) -> None:
+        self._moves = moves
+        self._next = 0
+
+    def choose(self, view: Hashable, legal: Sequence[M], luck: Luck) -> M:  # noqa: ARG002 -- the script knows
+        """The next move of the script that is legal; the first legal move when none of it is."""
+        for _ in self._moves:
+            move = self._moves[self._next % len(self._moves)]
+            self._next += 1
+            if move in legal:
+                return move
+        return legal[0]

@@ -1,0 +1,145 @@
+"""The dealer's record: what was promised, what was dealt, and the seeds, as one JSON object a line; and how it is checked.
+
+The format and the algorithm are specified in docs/fair-deal.md.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+
+import msgspec
+from msgspec import Struct
+
+from croupier.core.cards import Pack
+from croupier.core.dealer import FAIR, Fair
+
+
+class Promise(Struct, frozen=True, tag_field="deal", tag="promise"):
+    """Before the first hand of a table: the SHA-256 of its server seed, in hexadecimal."""
+
+    room: str
+    table: int
+    algorithm: str
+    commitment: str
+
+
+class Hand(Struct, frozen=True, tag_field="deal", tag="hand"):
+    """A hand that is over: its cards in the order in which they were dealt, and what the peer has won."""
+
+    room: str
+    table: int
+    hand: int
+    cards: list[str]
+    net: int
+
+
+class Seed(Struct, frozen=True, tag_field="deal", tag="seed"):
+    """When a table is closed: the seeds, in hexadecimal, and how many hands were dealt from them."""
+
+    room: str
+    table: int
+    server_seed: str
+    client_seed: str
+    hands: int
+
+
+type Entry = Promise | Hand | Seed
+
+encode: Callable[[Entry], bytes] = msgspec.json.Encoder().encode
+_decoder: msgspec.json.Decoder[Entry] = msgspec.json.Decoder(Promise | Hand | Seed)
+
+
+class Finding(Struct, frozen=True):
+    """What checking a line has shown. `good` is None where nothing can be said."""
+
+    line: int
+    good: bool | None
+    told: str
+
+
+class _Table:
+    """What a record has said about one table so far."""
+
+    def __init__(self, line: int, promise: Promise) -> None:
+        self.line = line
+        self.promise = promise
+        self.hands: list[tuple[int, Hand]] = []
+
+
+def verify(lines: Iterable[bytes], pack: Callable[[str], Pack]) -> Iterator[Finding]:
+    """Check a record: every seed against its promise, every hand against its seed. `pack` answers a room's cards.
+
+    A finding for each table, at the line that tells most; and one for each line that says something wrong.
+    """
+    tables: dict[tuple[str, int], _Table] = {}
+    for number, raw in enumerate(lines, start=1):
+        if not raw.strip():
+            continue
+        try:
+            entry = _decoder.decode(raw)
+        except msgspec.MsgspecError as error:
+            yield Finding(number, False, f"found a line that is no record: {error}; allowed: promise, hand, seed")
+            continue
+        key = (entry.room, entry.table)
+        match entry:
+            case Promise():
+                if key in tables:
+                    yield _unrevealed(tables[key])
+                tables[key] = _Table(number, entry)
+            case _ if key not in tables:
+                told = f"{entry.room} table {entry.table}: found a deal before its promise; allowed: the promise first"
+                yield Finding(number, False, told)
+            case Hand():
+                tables[key].hands.append((number, entry))
+            case Seed():
+                yield from _check(number, tables.pop(key), entry, pack)
+    for table in tables.values():
+        yield _unrevealed(table)
+
+
+def _unrevealed(table: _Table) -> Finding:
+    name = f"{table.promise.room} table {table.promise.table}"
+    return Finding(
+        table.line, None, f"{name}: the seed is not revealed yet, {len(table.hands)} hands cannot be checked"
+    )
+
+
+def _check(line: int, table: _Table, seed: Seed, pack: Callable[[str], Pack]) -> Iterator[Finding]:
+    name = f"{seed.room} table {seed.table}"
+    if table.promise.algorithm != FAIR:
+        yield Finding(line, None, f"{name}: dealt by {table.promise.algorithm!r}, about which nothing is promised")
+        return
+    try:
+        server_seed, client_seed = bytes.fromhex(seed.server_seed), bytes.fromhex(seed.client_seed)
+        cards = pack(seed.room)
+        Fair(server_seed)
+    except (ValueError, KeyError) as error:
+        yield Finding(line, False, f"{name}: found a seed or a room that nobody can read: {error}")
+        return
+    if sha256(server_seed).hexdigest() != table.promise.commitment.lower():
+        yield Finding(line, False, f"{name}: the server seed is not the one that was promised in line {table.line}")
+        return
+    wrong = False
+    for number, hand in table.hands:
+        found = tuple(hand.cards)
+        allowed = deal(server_seed, client_seed, hand.hand, cards, len(found))
+        if not 1 <= hand.hand <= seed.hands or found != allowed:
+            wrong = True
+            told = (
+                f"{name}, hand {hand.hand} of {seed.hands}: found {' '.join(found)}; the seed deals {' '.join(allowed)}"
+            )
+            yield Finding(number, False, told)
+    if len({hand.hand for _, hand in table.hands}) != len(table.hands):
+        wrong = True
+        yield Finding(line, False, f"{name}: found a hand twice")
+    if not wrong:
+        missing = seed.hands - len(table.hands)
+        told = f"{name}: the promise was kept, {len(table.hands)} hands are as the seed deals them"
+        yield Finding(line, True, told + (f", {missing} are not in the record" if missing else ""))
+
+
+def deal(server_seed: bytes, client_seed: bytes, hand: int, pack: Pack, cards: int) -> Sequence[str]:
+    """The first cards of a hand, top first."""
+    dealer = Fair(server_seed, client_seed)
+    dealer.hands = hand - 1
+    deck = dealer.deck(len(pack))
+    return tuple(pack.names[deck.draw()] for _ in range(min(cards, len(pack))))

@@ -1,0 +1,71 @@
+"""A room: everything the rest of the house needs to know about a game, in one value."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from croupier.core.cards import Pack
+from croupier.core.codec import Codec
+from croupier.core.dealer import Dealer, Luck
+from croupier.core.judge import Referee
+from croupier.core.mind import Mind, Style
+from croupier.core.rules import Rules
+from croupier.core.talk import Effect, Event, Patience, Peer, Session
+
+
+class Client[M](Protocol):
+    """The client's side of a room: a session that says what it may say, and can ask a mind what to say."""
+
+    broke: bool
+
+    @property
+    def alarm(self) -> float | None: ...  # noqa: D102 -- as in Session
+
+    @property
+    def legal(self) -> Sequence[M]:
+        """The messages that Chose may hold now; empty while the house has to speak, or when the talk is over."""
+        ...
+
+    def decide(self, mind: Mind[Any, Any], luck: Luck, seat: str) -> M | None:
+        """What a mind says now, None while there is nothing to decide. `seat` is for the next game."""
+        ...
+
+    def on(self, event: Event[M], now: float) -> Sequence[Effect[M]]: ...  # noqa: D102 -- as in Session
+
+
+type Seating = Callable[[Peer, Dealer], Session[Any, Any]]
+"""Opens a private table for a peer."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """One game. The types of its states and messages are its own; what crosses this table is not typed by them."""
+
+    name: str
+    title: str
+    document: str
+    port: int
+    rules: Rules[Any, Any]
+    pack: Pack
+    vocabulary: Sequence[Any]
+    """Messages of every kind, for laws and fuzzing."""
+    patterns: Mapping[str, bytes]
+    """What luck may put in the place of a name in a transcript, as regular expressions."""
+    goodbye: Any
+    """What a house says to a peer that it cannot seat."""
+    codec: Callable[[bool], Codec[Any, Any]]
+    """A codec for one end of a connection; True: strict, without tolerances."""
+    settings: type[Any]
+    """A dataclass of what can be set about the house; each field has a docstring below it."""
+    house: Callable[[Any, Patience], Seating]
+    """Tables by the settings and the patience of the house. Raises ValueError on settings that make no sense."""
+    dealt: Callable[[Any], Sequence[str]]
+    """The cards of a state of the rules in the order in which they were dealt."""
+    player: Callable[[], Client[Any]]
+    referee: Callable[[], Referee[Any]]
+    styles: Mapping[str, Style[Any, Any]]
+    """Every mind that can play, by name."""
+    style: str
+    """The mind a bot has unless it is told otherwise."""
+    places: Sequence[str]
+    """The seats that a client may ask for."""

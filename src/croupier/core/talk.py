@@ -1,0 +1,159 @@
+"""The talk at a table: events tell a session what happened, effects say what is to be done about it.
+
+Events and effects are frozen values, made by the million: sessions ask `type(event) is Said` first, because that is the hot path and
+matching a class pattern costs three times as much, and `match` the rest.
+
+Those that only tell a fact (Settle, Commit, Reveal, Tell) are performed by nobody: the
+taps that listen to a session's facts act on them.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from croupier.core.errors import Violation
+
+type Peer = int
+"""Who is meant: the number of a connection, counted from 1 in the order in which they came."""
+
+type Address = tuple[str, int]
+"""Host and port."""
+
+
+class Joined(Struct, frozen=True, gc=False):
+    """A peer is there. `address` is where it comes from, None where nobody knows."""
+
+    peer: Peer
+    address: Address | None = None
+
+
+class Said[M](Struct, frozen=True, gc=False):
+    """A peer said something."""
+
+    peer: Peer
+    message: M
+
+
+class Garbled(Struct, frozen=True, gc=False):
+    """A peer sent something that is not a message of its protocol."""
+
+    peer: Peer
+    violation: Violation
+
+
+class Left(Struct, frozen=True, gc=False):
+    """A peer is gone. It is told exactly once of every peer that joined, also after a Drop, and of every Call that failed."""
+
+    peer: Peer
+    reason: str = ""
+
+
+class Rang(Struct, frozen=True, gc=False):
+    """The session's alarm rang."""
+
+
+class Halted(Struct, frozen=True, gc=False):
+    """The room is about to close: no new games. When `final`, running games are void now."""
+
+    final: bool = False
+
+
+class Chose[M](Struct, frozen=True, gc=False):
+    """Whoever plays on our side has decided to say this."""
+
+    message: M
+
+
+type Event[M] = Joined | Said[M] | Garbled | Left | Rang | Halted | Chose[M]
+
+
+class Say[M](Struct, frozen=True, gc=False):
+    """Send a message to a peer."""
+
+    peer: Peer
+    message: M
+
+
+class Drop(Struct, frozen=True, gc=False):
+    """End the conversation with a peer, after everything said so far has reached it."""
+
+    peer: Peer
+
+
+class Call(Struct, frozen=True, gc=False):
+    """Connect to an address and call the new connection `peer`. Joined follows, or Left."""
+
+    peer: Peer
+    address: Address
+
+
+class Settle(Struct, frozen=True, gc=False):
+    """A game with a peer is over: `net` is what the peer has won (lost, if negative), `state` is where its rules ended.
+
+    `hand` counts the games of the conversation from 1; `seat` is the peer's.
+    """
+
+    peer: Peer
+    hand: int
+    seat: int
+    net: int
+    state: object
+
+
+class Commit(Struct, frozen=True, gc=False):
+    """Before the first deal: the promise that binds the dealer (see docs/fair-deal.md)."""
+
+    peer: Peer
+    algorithm: str
+    commitment: bytes
+
+
+class Reveal(Struct, frozen=True, gc=False):
+    """After the last deal: the seed that was promised, and how many hands were dealt from it."""
+
+    peer: Peer
+    algorithm: str
+    server_seed: bytes
+    client_seed: bytes
+    hands: int
+
+
+class Tell[M](Struct, frozen=True, gc=False):
+    """News for our own side: what the peer said, which clause it broke, or that it is gone."""
+
+    news: M | Violation | Left
+
+
+type Effect[M] = Say[M] | Drop | Call | Settle | Commit | Reveal | Tell[M]
+
+
+class Session[In, Out](Protocol):
+    """One side of a protocol, without a clock or a socket.
+
+    `alarm` is the time at which the session wants to hear Rang, None for never. It never raises on anything that a peer did;
+    a Chose that the protocol does not allow raises IllegalMove, for it is our own side's mistake.
+    """
+
+    @property
+    def alarm(self) -> float | None: ...  # noqa: D102 -- told above
+
+    def on(self, event: Event[In], now: float) -> Sequence[Effect[Out]]: ...  # noqa: D102 -- told above
+
+
+type Tap = Callable[[Event[object], Sequence[Effect[object]], float], None]
+"""A listener: it hears every event with its effects before the effects are performed."""
+
+
+class Patience(Struct, frozen=True, gc=False):
+    """How long a peer may take, in seconds: between two messages, and (None: no limit of its own) over one decision."""
+
+    idle: float = 500.0
+    move: float | None = None
+
+    def until(self, heard: float, asked: float | None) -> float:
+        """When patience ends: `heard` is the time of the last message, `asked` that of the open decision, if there is one."""
+        end = heard + self.idle
+        if asked is not None and self.move is not None:
+            return min(end, asked + self.move)
+        return end

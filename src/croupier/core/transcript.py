@@ -1,0 +1,297 @@
+"""Conversations on paper: read once, played against a house, a player, a socket or a stranger.
+
+A transcript is a head and a body. The head is `name: value` lines, `title` and `clause` among them. In the body
+
+    p> STRT P_1              the peer p says this
+    p< CARD C_Q              the peer p hears this
+    * left p                 p hangs up
+    * dropped p              the house ends the conversation with p
+    * settled p +2           the house settles a game with p, who has won two coins (`?`: whatever luck brought)
+    * 500 seconds pass       time
+    * halted                 the room closes: no new games
+    * halted for good        the room closes: running games are void
+
+Bytes that are no text are written in braces: `{lf}`, `{cr}`, `{sp}`, `{hex:00ff}`, `{int32:100}`, `{char16:T}`. In what is heard, any
+other name in braces stands for what luck decides: a room tells what may stand there, and the same name means the same bytes
+until the end of the transcript. Lines that begin with `#` are comments.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final, Protocol
+
+from msgspec import convert
+
+from croupier.core.codec import Codec
+from croupier.core.dealer import dealers, derive
+from croupier.core.errors import Violation
+from croupier.core.hall import Hall
+from croupier.core.room import Room
+from croupier.core.talk import (
+    Drop,
+    Event,
+    Garbled,
+    Halted,
+    Joined,
+    Left,
+    Patience,
+    Peer,
+    Rang,
+    Said,
+    Say,
+    Session,
+    Settle,
+    Tap,
+)
+
+NAMED: Final = {"lf": b"\n", "cr": b"\r", "sp": b" "}
+FIELDS: Final[Mapping[str, Callable[[str], bytes]]] = {
+    "hex": bytes.fromhex,
+    "int32": lambda value: int(value).to_bytes(4, signed=True),
+    "char16": lambda value: ord(value).to_bytes(2),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the body. `kind` is ">", "<", or the deed: left, dropped, settled, pass, halted."""
+
+    number: int
+    kind: str
+    peer: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A conversation. `clauses` are those it shows; `head` has all lines of the head."""
+
+    name: str
+    title: str
+    clauses: tuple[str, ...]
+    head: Mapping[str, str]
+    lines: tuple[Line, ...]
+
+
+DEEDS: Final = (
+    (re.compile(r"\* (left|dropped) (\w+)"), lambda deed, peer: (deed, peer, "")),
+    (re.compile(r"\* settled (\w+) ([+-]?\d+|\?)"), lambda peer, net: ("settled", peer, net)),
+    (re.compile(r"\* (\d+(?:\.\d+)?) seconds? pass"), lambda seconds: ("pass", "", seconds)),
+    (re.compile(r"\* halted( for good)?"), lambda final: ("halted", "", final or "")),
+)
+SPOKEN: Final = re.compile(r"(\w+)([<>]) ?(.*)")
+HEAD: Final = re.compile(r"([a-z]+): *(.*)")
+
+
+def read(text: str, name: str) -> Transcript:
+    """Parse a transcript. Raises ValueError naming the line that was found and what is allowed."""
+    head: dict[str, str] = {}
+    lines: list[Line] = []
+    for number, raw in enumerate(text.splitlines(), start=1):
+        written = raw.rstrip()
+        if not written or written.startswith("#"):
+            continue
+        if not lines and (entry := HEAD.fullmatch(written)):
+            head[entry[1]] = entry[2]
+        else:
+            lines.append(_line(number, written, name))
+    missing = {"title", "clause"} - head.keys()
+    if missing or not lines:
+        raise ValueError(
+            f"{name}: found no {' and no '.join(sorted(missing) or ['lines'])}; allowed: a head and a body"
+        )
+    return Transcript(name, head["title"], tuple(head["clause"].split()), head, tuple(lines))
+
+
+def _line(number: int, written: str, name: str) -> Line:
+    if spoken := SPOKEN.fullmatch(written):
+        return Line(number, spoken[2], spoken[1], spoken[3])
+    for pattern, deed in DEEDS:
+        if match := pattern.fullmatch(written):
+            return Line(number, *deed(*match.groups()))
+    raise ValueError(f"{name}, line {number}: found {written!r}; allowed: 'p> …', 'p< …' or a deed ('* …')")
+
+
+def _braces(text: str) -> list[tuple[str, str]]:
+    """Split a text into literal pieces and what stands in braces."""
+    return re.findall(r"([^{]+)|\{([^}]*)\}", text)
+
+
+def _field(content: str) -> bytes | None:
+    """The bytes of `{int32:100}` and the like; None when it is the name of a pattern."""
+    kind, colon, value = content.partition(":")
+    if colon:
+        return FIELDS[kind](value)
+    return NAMED.get(content)
+
+
+def data(text: str) -> bytes:
+    """The bytes of a line that holds no pattern."""
+    found = b""
+    for literal, content in _braces(text):
+        field = literal.encode("latin-1") if literal else _field(content)
+        if field is None:
+            raise ValueError(f"found the pattern {{{content}}}; allowed: bytes")
+        found += field
+    return found
+
+
+def pattern(text: str, patterns: Mapping[str, bytes], bound: Mapping[str, bytes]) -> re.Pattern[bytes]:
+    """What a heard line matches. A name counts by its letters: {card} and {card2} are two cards."""
+    found = b""
+    for literal, content in _braces(text):
+        field = literal.encode("latin-1") if literal else _field(content)
+        if field is not None:
+            found += re.escape(field)
+        elif content in bound:
+            found += re.escape(bound[content])
+        else:
+            found += b"(?P<%b>%b)" % (content.encode(), patterns[content.rstrip("0123456789")])
+    return re.compile(found, re.DOTALL)
+
+
+class Stage(Protocol):
+    """Where a transcript is played: what peers do goes in, what they hear is asked for."""
+
+    def say(self, peer: str, data: bytes) -> None:
+        """The peer says this."""
+
+    def hear(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
+        """What the peer hears next has to match; the groups it bound. Raises AssertionError when it does not."""
+
+    def deed(self, line: Line) -> None:
+        """Something else happens, or has to have happened."""
+
+    def quiet(self) -> None:
+        """Nothing has been heard, and nothing has happened, that was not asked for."""
+
+
+def play(transcript: Transcript, stage: Stage, patterns: Mapping[str, bytes]) -> None:
+    """Play a transcript on a stage. Raises AssertionError at the line that does not come true."""
+    bound: dict[str, bytes] = {}
+    for line in transcript.lines:
+        try:
+            match line.kind:
+                case ">":
+                    stage.say(line.peer, data(line.text))
+                case "<":
+                    bound |= stage.hear(line.peer, pattern(line.text, patterns, bound))
+                case _:
+                    stage.deed(line)
+        except AssertionError as error:
+            raise AssertionError(f"{transcript.name}, line {line.number}: {error}") from error
+    stage.quiet()
+
+
+class Rehearsal[In, Out]:
+    """A stage without a socket: a house, a codec for each peer, and bytes that arrive `chop` at a time (0: whole)."""
+
+    def __init__(
+        self, house: Session[In, Out], codec: Callable[[], Codec[In, Out]], chop: int = 0, taps: Sequence[Tap] = ()
+    ) -> None:
+        self.now = 0.0
+        self._house = house
+        self._codec = codec
+        self._chop = chop
+        self._taps = taps
+        self._peers: dict[str, Peer] = {}
+        self._codecs: dict[Peer, Codec[In, Out]] = {}
+        self._heard: dict[Peer, bytearray] = {}
+        self._deeds: list[tuple[str, Peer, str]] = []
+        self._deaf: set[Peer] = set()
+
+    def say(self, peer: str, data: bytes) -> None:
+        """Feed the bytes to the house, chopped."""
+        number = self._number(peer)
+        size = self._chop or len(data)
+        for start in range(0, len(data), size or 1):
+            for message in self._codecs[number].feed(data[start : start + size]):
+                if number not in self._deaf:
+                    self._on(Garbled(number, message) if isinstance(message, Violation) else Said(number, message))
+
+    def hear(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
+        """Take what the peer has heard."""
+        heard = self._heard[self._number(peer)]
+        match = expected.match(heard)
+        assert match, f"{peer} hears {bytes(heard)!r}, not {expected.pattern!r}"
+        del heard[: match.end()]
+        return {name: bytes(value) for name, value in match.groupdict().items()}
+
+    def deed(self, line: Line) -> None:
+        """Let time pass, a peer leave, the room close; or look whether a deed was done."""
+        match line.kind:
+            case "pass":
+                self.now += float(line.text)
+                if self._house.alarm is not None and self._house.alarm <= self.now:
+                    self._on(Rang())
+            case "halted":
+                self._on(Halted(bool(line.text)))
+            case "left":
+                self._leave(self._number(line.peer))
+            case _:
+                wanted = (line.kind, self._number(line.peer), line.text)
+                found = [deed for deed in self._deeds if deed == wanted or (deed[:2], "?") == (wanted[:2], line.text)]
+                assert found, f"what happened is {self._deeds}, not {wanted}"
+                self._deeds.remove(found[0])
+
+    def quiet(self) -> None:
+        """End the talk with those still there; only forfeits may come of it."""
+        for name, number in self._peers.items():
+            assert not self._heard[number], f"{name} also hears {bytes(self._heard[number])!r}"
+        assert not self._deeds, f"also happened: {self._deeds}"
+        for number in self._peers.values():
+            self._leave(number)
+
+    def _number(self, peer: str) -> Peer:
+        number = self._peers.get(peer)
+        if number is None:
+            number = self._peers[peer] = len(self._peers) + 1
+            self._codecs[number] = self._codec()
+            self._heard[number] = bytearray()
+            self._on(Joined(number, ("192.0.2.1", number)))
+        return number
+
+    def _leave(self, number: Peer) -> None:
+        if self._codecs.pop(number, None) is not None:
+            self._on(Left(number))
+
+    def _on(self, event: Event[In]) -> None:
+        effects = self._house.on(event, self.now)
+        for tap in self._taps:
+            tap(event, effects, self.now)
+        for effect in effects:
+            match effect:
+                case Say(peer, message):
+                    self._heard[peer] += self._codecs[peer].encode(message)
+                case Drop(peer):
+                    self._deeds.append(("dropped", peer, ""))
+                    self._deaf.add(peer)
+                case Settle(peer, _, _, net):
+                    self._deeds.append(("settled", peer, f"{net:+d}"))
+                case _:
+                    pass
+
+
+def rehearsal(room: Room, transcript: Transcript, chop: int = 0, taps: Sequence[Tap] = ()) -> Rehearsal[Any, Any]:
+    """A stage for the house of a room, set as the head of the transcript says.
+
+    `deck: Q K / J` lists decks, `seed: 7` fixes luck, `house: BET FLD` is the script of the house's mind, `idle` and `move` are its
+    patience in seconds, `strict: yes` makes it strict; every other line that names a setting of the room sets it.
+    """
+    strict = transcript.head.get("strict") == "yes"
+    return Rehearsal(hall(room, transcript), lambda: room.codec(strict), chop, taps)
+
+
+def hall(room: Room, transcript: Transcript, hurry: float = 1.0) -> Hall[Any, Any]:
+    """The hall of a room as the head of a transcript sets it; with `hurry` its patience is that many times shorter."""
+    head = transcript.head
+    known = {field.name: head[field.name] for field in fields(room.settings) if field.name in head}
+    if "house" in head:
+        known["mind"] = f"script:{head['house'].replace(' ', ',')}"
+    patience = Patience(float(head.get("idle", 500)) / hurry, float(head["move"]) / hurry if "move" in head else None)
+    seating = room.house(convert(known, room.settings, strict=False), patience)
+    text = "\n\n".join(deck.replace(" ", "\n") for deck in head.get("deck", "").split(" / "))
+    decks = room.pack.decks(text, transcript.name) if "deck" in head else ()
+    seed = int(head.get("seed", 1))
+    return Hall(seating, dealers(lambda table: derive(seed, room.name, table), decks=decks))

@@ -1,0 +1,66 @@
+"""Kuhn poker: a client and the house, three cards, and one bet at most.
+
+The client asks for a seat with STRT and is dealt a card. P_1 checks or bets; P_2 answers a bet with a call or a fold, and a check
+with a check or a bet, which P_1 calls or folds to. At a showdown the house shows its card and the higher card takes the
+pot. A mind with the equilibrium strategy wins 1/18 of a coin a game as P_2 from whoever plays as well as it does.
+"""
+
+from dataclasses import dataclass
+
+from croupier.core.dealer import Dealer
+from croupier.core.mind import mind_named
+from croupier.core.room import Room, Seating
+from croupier.core.talk import Patience, Peer
+from croupier.rooms.kuhn.house import House
+from croupier.rooms.kuhn.minds import STYLES
+from croupier.rooms.kuhn.player import Player
+from croupier.rooms.kuhn.referee import Referee
+from croupier.rooms.kuhn.rules import KUHN, PACK
+from croupier.rooms.kuhn.wire import DISC, STRT, VOCABULARY, Actn, Card, Disc, Fail, Strt, Wire
+
+__all__ = ["ROOM", "Actn", "Card", "Disc", "Fail", "Player", "Referee", "Settings", "Strt"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set about the house of Kuhn poker."""
+
+    coins: int = 10
+    """The coins in the purse of every new connection."""
+
+    mind: str = "equilibrium"
+    """How the house plays: equilibrium[:ALPHA], random, always-bet, never-bet, king-only, no-jack, check-call, script:…"""
+
+
+def seating(settings: Settings, patience: Patience) -> Seating:
+    """Tables of this house. Raises ValueError on an unknown mind or a negative purse."""
+    if settings.coins < 0:
+        raise ValueError(f"found {settings.coins} coins; allowed: 0 or more")
+    mind = mind_named(STYLES, settings.mind)
+
+    def seat(peer: Peer, dealer: Dealer) -> House:
+        return House(peer, dealer, mind(), settings.coins, patience)
+
+    return seat
+
+
+ROOM = Room(
+    name="kuhn",
+    title="Kuhn poker",
+    document="A protocol for the Poker Kuhn game (Internet-Draft of 22/02/2018)",
+    port=1212,
+    rules=KUHN,
+    pack=PACK,
+    vocabulary=VOCABULARY,
+    patterns={"card": b"C_[JQK]", "action": b"CHK|BET|FLD"},
+    goodbye=DISC,
+    codec=lambda strict: Wire(strict=strict),
+    settings=Settings,
+    house=seating,
+    dealt=lambda state: state.cards,
+    player=Player,
+    referee=Referee,
+    styles=STYLES,
+    style="equilibrium",
+    places=tuple(STRT),
+)

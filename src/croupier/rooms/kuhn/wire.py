@@ -1,0 +1,180 @@
+"""The messages of Kuhn poker and their bytes (docs/protocols/kuhn.md, 2).
+
+The vocabulary is finite, so each message is one object with one rendering: parsing is a look-up, and so is rendering.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from croupier.core.errors import Violation
+from croupier.rooms.kuhn.rules import BETTING, CARDS, COST, ENDINGS, SHOWDOWN, Action, History, Rank
+
+type Player = Literal["P_1", "P_2"]
+type Errcode = Literal["W_A", "N_C"]
+
+
+class Strt(Struct, frozen=True, gc=False):
+    """STRT: the client starts a game as `player` (§3.1)."""
+
+    player: Player
+
+    def __str__(self) -> str:
+        return f"STRT {self.player}"
+
+
+class Actn(Struct, frozen=True, gc=False):
+    """ACTN: either side acts (§3.1, §3.2)."""
+
+    action: Action
+
+    def __str__(self) -> str:
+        return f"ACTN {self.action}"
+
+
+class Card(Struct, frozen=True, gc=False):
+    """CARD: the client's card, or at a showdown the house's (§3.2). On the wire a queen is C_Q."""
+
+    rank: Rank
+
+    def __str__(self) -> str:
+        return f"CARD C_{self.rank}"
+
+
+class Fail(Struct, frozen=True, gc=False):
+    """FAIL: the house refuses, W_A for a wrong action and N_C for want of coins (§3.2)."""
+
+    errcode: Errcode
+
+    def __str__(self) -> str:
+        return f"FAIL {self.errcode}"
+
+
+class Disc(Struct, frozen=True, gc=False):
+    """DISC: either side ends the conversation (§3.1, §3.2)."""
+
+    def __str__(self) -> str:
+        return "DISC"
+
+
+type Message = Strt | Actn | Card | Fail | Disc
+
+STRT: Final[Mapping[str, Strt]] = {"P_1": Strt("P_1"), "P_2": Strt("P_2")}
+ACTN: Final[Mapping[Action, Actn]] = {action: Actn(action) for action in COST}
+CARD: Final[Mapping[Rank, Card]] = {rank: Card(rank) for rank in CARDS}
+WRONG_ACTION: Final = Fail("W_A")
+NO_COINS: Final = Fail("N_C")
+DISC: Final = Disc()
+
+VOCABULARY: Final[tuple[Message, ...]] = (
+    *STRT.values(),
+    *ACTN.values(),
+    *CARD.values(),
+    WRONG_ACTION,
+    NO_COINS,
+    DISC,
+)
+"""Every message there is (kuhn-2.2)."""
+
+RENDERED: Final[Mapping[Message, bytes]] = {message: str(message).encode() for message in VOCABULARY}
+FRAMES: Final[Mapping[bytes, Message]] = {frame: message for message, frame in RENDERED.items()}
+WHOLE: Final[Mapping[bytes, tuple[Message]]] = {frame: (message,) for frame, message in FRAMES.items()}
+"""A read that is exactly one canonical message, as nearly all of them are."""
+
+CODES: Final[Mapping[bytes, tuple[bytes, ...]]] = {
+    code: tuple(frame[5:] for frame in FRAMES if frame[:4] == code and len(frame) > 4)
+    for code in dict.fromkeys(frame[:4] for frame in FRAMES)
+}
+"""Every code with its arguments."""
+
+HOUSE_SAYS: Final[Mapping[History, Mapping[Action | Literal["CARD"], History]]] = {
+    history: {
+        "CARD" if ENDINGS.get((*history, action), ("", 0))[0] == SHOWDOWN else action: (*history, action)
+        for action in actions
+    }
+    for history, (_, actions) in BETTING.items()
+}
+"""What the house may say when the decision is its own, and where that leads: a showdown is said by CARD (kuhn-4.8)."""
+
+
+def text(data: bytes) -> str:
+    """Bytes that are no message, for people."""
+    return repr(data.decode("latin-1"))
+
+
+class Wire:
+    """One end of the wire; both ends read and write the same vocabulary. See `Codec`."""
+
+    __slots__ = ("_lost", "_rest", "_strict", "departures")
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self.departures: set[str] = set()
+        self._strict = strict
+        self._rest = b""
+        self._lost = False
+
+    def encode(self, message: Message) -> bytes:
+        """The bytes of a message."""
+        return RENDERED[message]
+
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        """All messages that are complete with these bytes; what is left over is shorter than one message."""
+        if not self._rest:
+            whole = WHOLE.get(data)
+            if whole is not None:
+                return whole
+        return self._parse(self._rest + data)
+
+    def _parse(self, data: bytes) -> Sequence[Message | Violation]:
+        found: list[Message | Violation] = []
+        at = 0
+        while at < len(data) and not self._lost:
+            message = FRAMES.get(data[at : at + 8])
+            if message is not None:
+                found.append(message)
+                at += 8 if len(data) - at >= 8 else 4
+                continue
+            if data[at] in b"\r\n " and not self._strict:
+                self.departures.add("kuhn-2.4")
+                at += 1
+                continue
+            item, length = self._read(data[at : at + 10])
+            if item is None:
+                break
+            found.append(item)
+            at += length
+            self._lost = isinstance(item, Violation) and item.lost
+        # Once lost, the rest stays as it is: not empty, so that no later read is taken for a whole message.
+        self._rest = data[at - 1 : at] if self._lost else data[at:]
+        return found
+
+    def _read(self, data: bytes) -> tuple[Message | Violation | None, int]:
+        """Read one message that is not in canonical form: it and its length, or None while it is incomplete."""
+        code = data[:4].upper()
+        if len(code) < 4:
+            return None, 0
+        if code not in CODES:
+            return _unreadable(data[:4], "one of the codes STRT, ACTN, CARD, FAIL, DISC"), 4
+        if code == b"DISC":
+            return DISC, 4
+        if data[4:5] not in {b"", b" "}:
+            return _unreadable(data[:5], f"one space after {code.decode()}"), 5
+        quoted = data[5:6] == b'"' and not self._strict
+        argument, length = (data[6:9], 10) if quoted else (data[5:8], 8)
+        if len(data) < length:
+            return None, 0
+        if quoted:
+            self.departures.add("kuhn-2.5")
+            if data[9:] != b'"':
+                return _unreadable(data, "a closing quote after three characters"), length
+        message = FRAMES.get(code + b" " + argument.upper())
+        if message is None:
+            clause = "kuhn-2.8" if code == b"FAIL" else "kuhn-2.6"
+            allowed = ", ".join(known.decode() for known in CODES[code])
+            return Violation(clause, text(data[:length]), f"{code.decode()} with {allowed}"), length
+        return message, length
+
+
+def _unreadable(data: bytes, allowed: str) -> Violation:
+    return Violation("kuhn-2.7", text(data), allowed, lost=True)

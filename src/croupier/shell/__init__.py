@@ -1,0 +1,1 @@
+"""The shell: where time, luck, sockets and logs are; it plugs sessions into wires."""

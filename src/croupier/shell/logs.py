@@ -1,0 +1,48 @@
+"""Structured logs: for people on a terminal, as JSON lines otherwise."""
+
+import logging
+import sys
+from typing import Literal, Protocol
+
+import structlog
+
+type Level = Literal["debug", "info", "warning", "error"]
+
+
+class Log(Protocol):
+    """What the shell asks of a logger: an event in a few words, and its facts by name."""
+
+    def debug(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
+    def info(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
+    def warning(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
+    def error(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
+
+
+def configure(level: Level) -> None:
+    """Set up logging to standard error for the whole process."""
+    pretty = sys.stderr.isatty()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
+            structlog.processors.StackInfoRenderer(),
+            *([] if pretty else [structlog.processors.dict_tracebacks]),
+            structlog.dev.ConsoleRenderer() if pretty else structlog.processors.JSONRenderer(default=str),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+def log(**facts: object) -> Log:
+    """A logger that adds these facts to everything it is told."""
+    bound: Log = structlog.get_logger().bind(**facts)
+    return bound
+
+
+def silence() -> Log:
+    """A logger that says nothing, for the library: its caller hears of everything by return value or exception."""
+    nothing: Log = structlog.wrap_logger(None, wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    return nothing

@@ -1,0 +1,340 @@
+"""The switchboard plugs any session into any wire, for servers, clients and peers alike. The only file with sockets."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from math import inf
+from ssl import SSLContext
+from sys import intern
+from typing import Any, cast
+
+from msgspec import Struct
+
+from croupier.core.codec import Codec
+from croupier.core.errors import Violation
+from croupier.core.talk import (
+    Address,
+    Call,
+    Drop,
+    Event,
+    Garbled,
+    Halted,
+    Joined,
+    Left,
+    Peer,
+    Rang,
+    Said,
+    Say,
+    Session,
+    Settle,
+    Tap,
+)
+from croupier.shell.logs import Log
+from croupier.taps.meter import Counts
+
+
+class Limits(Struct, frozen=True):
+    """What the switchboard allows. `connections` and `per_address` count those that are seated, 0 means no limit.
+
+    `buffer` is how many bytes may wait for one peer that does not read; `linger` is how many seconds a dropped peer has to
+    close its side, `connect` how many a call may take.
+    """
+
+    connections: int = 20_000
+    per_address: int = 2_000
+    buffer: int = 1 << 20
+    linger: float = 2.0
+    connect: float = 10.0
+
+
+class Switchboard:
+    """Carries events to a session and performs its effects, one write a read.
+
+    Messages of one read are handled one after another; what they have to say leaves together. Taps hear every event with its
+    effects before the effects are performed.
+    """
+
+    def __init__(
+        self,
+        session: Session[Any, Any],
+        codec: Callable[[], Codec[Any, Any]],
+        log: Log,
+        *,
+        taps: Sequence[Tap] = (),
+        limits: Limits = Limits(),
+        goodbye: Any = None,
+    ) -> None:
+        self.counts = Counts()
+        self.limits = limits
+        self.log = log
+        self.codec = codec
+        self.lines: dict[Peer, Line] = {}
+        self._session = session
+        self._taps = tuple(taps)
+        self._goodbye = goodbye
+        self._loop = asyncio.get_running_loop()
+        self.clock = self._loop.time
+        self._joined = 0
+        self._addresses: Counter[str] = Counter()
+        self._dirty: list[Line] = []
+        self._armed = inf
+        self._timer: asyncio.TimerHandle | None = None
+        self._server: asyncio.Server | None = None
+        self._calls: set[asyncio.Task[None]] = set()
+        self._lingering: set[Line] = set()
+        self._halted = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    # Connections.
+
+    async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
+        """Take connections on an address; port 0 picks a free one. The address that was taken."""
+        shutdown = self.limits.linger if ssl else None
+        self._server = await self._loop.create_server(
+            lambda: Line(self), host, port, ssl=ssl, backlog=4096, ssl_shutdown_timeout=shutdown
+        )
+        found: Address = self._server.sockets[0].getsockname()[:2]
+        return found
+
+    async def dial(self, peer: Peer, address: Address, ssl: SSLContext | None = None) -> None:
+        """Connect to an address: Joined follows, or Left with the reason."""
+        try:
+            async with asyncio.timeout(self.limits.connect):
+                await self._loop.create_connection(
+                    lambda: Line(self, peer),
+                    *address,
+                    ssl=ssl,
+                    ssl_shutdown_timeout=self.limits.linger if ssl else None,
+                )
+        except TimeoutError:
+            self.hear(Left(peer, f"no answer within {self.limits.connect:g} seconds"))
+        except OSError as error:
+            self.hear(Left(peer, str(error)))
+
+    def halt(self, *, final: bool) -> None:
+        """Take no more connections, and tell the session that the room closes."""
+        self._halted = True
+        if self._server is not None:
+            self._server.close()
+        self.hear(Halted(final))
+
+    async def empty(self) -> None:
+        """Wait until nobody is connected any more."""
+        await self._idle.wait()
+
+    # Events and effects.
+
+    def hear(self, event: Event[Any]) -> None:
+        """Hand one event to the session, and let what it says leave."""
+        self.handle(event, self.clock())
+        self.flush()
+
+    def handle(self, event: Event[Any], now: float) -> None:
+        """Hand one event to the session and perform its effects; what it says waits for `flush`."""
+        effects = self._session.on(event, now)
+        for tap in self._taps:
+            tap(event, effects, now)
+        for effect in effects:
+            if type(effect) is Say:
+                line = self.lines.get(effect.peer)
+                if line is None:
+                    self.counts.undeliverable += 1
+                    self.log.error("nobody hears this", peer=effect.peer, message=str(effect.message))
+                    continue
+                if not line.outbox:
+                    self._dirty.append(line)
+                line.outbox.append(line.codec.encode(effect.message))
+                self.counts.messages_sent += 1
+            elif type(effect) is Settle:
+                self.counts.games += 1
+            elif type(effect) is Drop:
+                line = self.lines.get(effect.peer)
+                if line is not None:
+                    self._drop(line)
+            elif type(effect) is Call:
+                call = self._loop.create_task(self.dial(effect.peer, effect.address))
+                self._calls.add(call)
+                call.add_done_callback(self._calls.discard)
+        alarm = self._session.alarm
+        if alarm is not None and alarm < self._armed:
+            self._arm(alarm)
+
+    def flush(self) -> None:
+        """Write what was said."""
+        for line in self._dirty:
+            line.flush()
+        self._dirty.clear()
+
+    def _arm(self, alarm: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._armed = alarm
+        self._timer = self._loop.call_at(alarm, self._rang)
+
+    def _rang(self) -> None:
+        self._timer = None
+        self._armed = inf
+        alarm = self._session.alarm
+        if alarm is None:
+            return
+        if alarm <= self.clock():
+            self.hear(Rang())
+        elif alarm < self._armed:
+            self._arm(alarm)
+
+    def after(self, seconds: float, deed: Callable[[], None]) -> asyncio.TimerHandle:
+        """Do something later."""
+        return self._loop.call_later(seconds, deed)
+
+    # Lines.
+
+    def _drop(self, line: "Line") -> None:
+        line.dropped = True
+        if not line.outbox:
+            self._dirty.append(line)
+
+    def seat(self, line: "Line", address: Address | None) -> bool:
+        """Give a new connection its number and tell the session; False when there is no room for it."""
+        host = address[0] if address else ""
+        if reason := self._refusal(host):
+            self.counts.refused[reason] += 1
+            self.log.warning("refused", address=address, reason=reason)
+            self._idle.clear()
+            self._lingering.add(line)
+            if self._goodbye is not None:
+                line.outbox.append(line.codec.encode(self._goodbye))
+            line.dropped = True
+            line.flush()
+            return False
+        self.counts.connections += 1
+        self._addresses[host] += 1
+        self._idle.clear()
+        if line.peer is None:
+            self._joined += 1
+            line.peer = self._joined
+        self.lines[line.peer] = line
+        self.log.debug("joined", peer=line.peer, address=address)
+        self.hear(Joined(line.peer, address))
+        return True
+
+    def _refusal(self, host: str) -> str:
+        limits = self.limits
+        if self._halted:
+            return "closing"
+        if limits.connections and len(self.lines) >= limits.connections:
+            return "connections"
+        if limits.per_address and self._addresses[host] >= limits.per_address:
+            return "per_address"
+        return ""
+
+    def unseat(self, line: "Line", reason: str) -> None:
+        """Tell the session that a peer has left."""
+        assert line.peer is not None, "only who was seated can leave"
+        self.log.debug("left", peer=line.peer, reason=reason)
+        del self.lines[line.peer]
+        self._lingering.add(line)
+        self.hear(Left(line.peer, reason))
+
+    def gone(self, line: "Line", host: str) -> None:
+        """Forget a line whose connection is closed."""
+        self._lingering.discard(line)
+        if line.peer is not None:
+            self._addresses[host] -= 1
+            if not self._addresses[host]:
+                del self._addresses[host]
+        if not self.lines and not self._lingering:
+            self._idle.set()
+
+
+class Line(asyncio.Protocol):
+    """One connection: its codec, what waits to be written to it, and how far its end has come."""
+
+    __slots__ = ("_board", "_host", "_left", "_linger", "_paused", "_transport", "codec", "dropped", "outbox", "peer")
+
+    def __init__(self, board: Switchboard, peer: Peer | None = None) -> None:
+        self.peer = peer
+        self.codec = board.codec()
+        self.outbox: list[bytes] = []
+        self.dropped = False
+        self._board = board
+        self._host = ""
+        self._left = True
+        self._paused = False
+        self._linger: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take a seat."""
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are no subclass of it
+        name = transport.get_extra_info("peername")
+        address = (intern(name[0]), name[1]) if name else None
+        self._host = address[0] if address else ""
+        self._left = False
+        self._left = not self._board.seat(self, address)
+
+    def data_received(self, data: bytes) -> None:
+        """Hand on every message of this read, then write all answers at once."""
+        board, peer = self._board, self.peer
+        if peer is None:
+            return  # refused
+        messages = () if self.dropped else self.codec.feed(data)
+        now = board.clock()
+        for message in messages:
+            if type(message) is Violation:
+                board.counts.violations += 1
+                board.handle(Garbled(peer, message), now)
+            else:
+                board.handle(Said(peer, message), now)
+            if self.dropped:
+                break
+        board.counts.bytes_received += len(data)
+        board.counts.messages_received += len(messages)
+        board.flush()
+
+    def flush(self) -> None:
+        """Write what was said; behind the last of it, close our direction."""
+        transport = self._transport
+        if self.outbox:
+            data = self.outbox[0] if len(self.outbox) == 1 else b"".join(self.outbox)
+            self.outbox.clear()
+            self._board.counts.bytes_sent += len(data)
+            transport.write(data)
+            if self._paused and transport.get_write_buffer_size() > self._board.limits.buffer:
+                self._board.counts.overflows += 1
+                self._board.log.warning("a peer does not read what it is sent", peer=self.peer)
+                transport.abort()
+        if self.dropped and self._linger is None:
+            # A half-close, and then reading on, so that no reset overtakes the farewell. TLS closes in the same way by itself.
+            self._linger = self._board.after(self._board.limits.linger, transport.abort)
+            if not transport.is_closing():
+                if transport.can_write_eof():
+                    transport.write_eof()
+                else:
+                    transport.close()
+
+    def pause_writing(self) -> None:
+        """The peer reads too slowly: stop reading from it."""
+        self._paused = True
+        self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """The peer has caught up."""
+        self._paused = False
+        self._transport.resume_reading()
+
+    def eof_received(self) -> bool:
+        """The peer has said all it had to say; what was answered is still sent."""
+        self._leave("hung up")
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is closed."""
+        if self._linger is not None:
+            self._linger.cancel()
+        self._leave(str(exc) if exc else "closed")
+        self._board.gone(self, self._host)
+
+    def _leave(self, reason: str) -> None:
+        if not self._left:
+            self._left = True
+            self._board.unseat(self, reason)

@@ -1,0 +1,44 @@
+"""Paper runs: every transcript against our house, our player and our referee."""
+
+import pytest
+
+from croupier.core.judge import CLIENT, HOUSE, Bench, Verdict
+from croupier.core.room import Room
+from croupier.core.transcript import Transcript, data, play, rehearsal
+from croupier.core.errors import Violation
+from croupier.core.talk import Garbled, Left, Rang, Said
+from tests.papers import ALL, Reversed, at_fault, broken, for_the_house
+
+PURSE = {"kuhn-7.2", "kuhn-7.3"}
+"""Clauses that a client may break without knowing: only the house knows what is in the purse."""
+
+IDS = [transcript.name for _, transcript in ALL]
+papers = pytest.mark.parametrize(("room", "transcript"), ALL, ids=IDS)
+house_papers = pytest.mark.parametrize(
+    ("room", "transcript"), [p for p in ALL if for_the_house(p[1])], ids=[p[1].name for p in ALL if for_the_house(p[1])]
+)
+
+
+@pytest.mark.parametrize("chop", [0, 1, 2, 3, 7])
+@house_papers
+def test_our_house_plays_its_part_however_the_bytes_arrive(room: Room, transcript: Transcript, chop: int) -> None:
+    verdicts: list[Verdict] = []
+    bench = Bench(room.referee, lambda _, verdict: verdicts.append(verdict))
+    play(transcript, rehearsal(room, transcript, chop, [bench]), room.patterns)
+    assert [verdict for verdict in verdicts if verdict.side == HOUSE] == []
+    clauses = {verdict.violation.clause for verdict in verdicts}
+    assert clauses & broken(transcript) if at_fault(transcript) == "client" else not clauses - PURSE
+
+
+@pytest.mark.parametrize("chop", [0, 1, 3])
+@papers
+def test_our_player_plays_its_part_in_reverse(room: Room, transcript: Transcript, chop: int) -> None:
+    stage = Reversed(room, chop, strict=transcript.head.get("strict") == "yes")
+    play(transcript, stage, room.patterns)
+    match at_fault(transcript):
+        case "client":
+            assert stage.violations == []
+        case "house":
+            assert [violation.clause for violation in stage.violations] == list(transcript.clauses[:1])
+        case _:
+            assert stage.violations == []
