@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Group, Parameter
 
@@ -27,7 +27,7 @@ type Shared = Annotated[Hosting, Parameter(name="*", group=HOSTING)]
 def open_rooms(openings: list[Opening], hosting: Hosting) -> int:
     """Serve until a signal comes; the exit status."""
     try:
-        run(serve(openings, hosting, lambda line: print(line, flush=True)))  # noqa: T201 -- the line others wait for
+        run(serve(openings, hosting, lambda line: print(line, flush=True)))
     except (ValueError, OSError) as error:
         sys.stderr.write(f"croupier: {error}\n")
         return 1

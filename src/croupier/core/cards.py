@@ -9,7 +9,8 @@ type Order = tuple[int, ...]
 class Pack:
     """The different cards of a game in their canonical order.
 
-    `names` spells each card; `spellings` are further ways to write one in a deck file. Letters of either case are the same.
+    `names` spells each card; `spellings` are further ways to write one in a deck file. Letters of either case are the
+    same.
     """
 
     def __init__(self, names: Sequence[str], spellings: Mapping[str, str] | None = None) -> None:
@@ -24,7 +25,8 @@ class Pack:
     def decks(self, text: str, source: str = "deck file") -> tuple[Order, ...]:
         """Read a deck file: one card a line, top first; blank lines separate decks; `#` begins a comment.
 
-        A deck may list fewer cards than the pack has. Raises ValueError naming the line, what was found and what was allowed.
+        A deck may list fewer cards than the pack has. Raises ValueError naming the line, what was found and what was
+        allowed.
         """
         decks: list[list[int]] = [[]]
         for number, line in enumerate(text.splitlines(), start=1):

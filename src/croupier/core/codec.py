@@ -9,8 +9,9 @@ from croupier.core.errors import Violation
 class Codec[In, Out](Protocol):
     """One end of one wire. Each message's parse stands beside its render, and the round trip is a law.
 
-    `feed` answers all that the bytes so far complete. After a violation that is `lost` it answers nothing any more. What
-    it has to keep between two calls is bounded. `departures` names the clauses whose tolerance the peer has needed.
+    `feed` answers all that the bytes so far complete. After a violation that is `lost` it answers nothing any more.
+    What it has to keep between two calls is bounded. `departures` names the clauses whose tolerance the peer has
+    needed.
     """
 
     @property

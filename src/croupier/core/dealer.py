@@ -38,7 +38,7 @@ class Luck:
         self._at = 0
 
     def below(self, bound: int) -> int:
-        """Draw an integer from 0 to bound − 1, each equally likely; 1 ≤ bound ≤ 65,536. Nothing is drawn when bound is 1."""
+        """Draw an integer from 0 to bound − 1, each equally likely; 1 ≤ bound ≤ 65,536. A bound of 1 uses no luck."""
         if bound == 1:
             return 0
         limit = SPAN - SPAN % bound

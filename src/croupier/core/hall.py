@@ -22,8 +22,9 @@ class Place[In, Out]:
 class Hall[In, Out]:
     """A session that hands every event to the private table of the peer it is about.
 
-    The dealer's promise is told when a peer joins and its seed when the peer has left. Alarms are lazy: a table that keeps
-    putting off its alarm, as an idle limit does with every message, is looked at only when the old one would have rung.
+    The dealer's promise is told when a peer joins and its seed when the peer has left. Alarms are lazy: a table that
+    keeps putting off its alarm, as an idle limit does with every message, is looked at only when the old one would have
+    rung.
     """
 
     def __init__(self, seat: Callable[[Peer, Dealer], Session[In, Out]], dealers: Callable[[Peer], Dealer]) -> None:

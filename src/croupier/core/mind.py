@@ -15,7 +15,7 @@ class Mind[V, M](Protocol):
 
 
 class Style[V, M](NamedTuple):
-    """A named way to play: what it does in a few words, how to make its mind, and how to read its argument, if it takes one.
+    """A named way to play: what it does in a few words, how to make its mind, and how to read an argument, if any.
 
     `remembers`: its minds change as they play, so every table needs its own.
     """
@@ -27,7 +27,7 @@ class Style[V, M](NamedTuple):
 
 
 def mind_named[V, M](styles: Mapping[str, Style[V, M]], spec: str) -> Callable[[], Mind[V, M]]:
-    """The minds that `NAME` or `NAME:ARGUMENT` asks for, one a call. Raises ValueError with what was found and allowed."""
+    """The minds that `NAME` or `NAME:ARGUMENT` asks for, one a call. Raises ValueError."""
     name, colon, argument = spec.partition(":")
     style = styles.get(name)
     if style is None or (colon and style.argument is None):
@@ -51,8 +51,8 @@ class Random:
 class Policy[V: Hashable, M]:
     """Chooses by a table: for every view, the exact probability of each move.
 
-    When the table wants a move that is not legal (because it cannot be paid), the rest of its row decides, in proportion;
-    when nothing is left of the row, the first legal move.
+    When the table wants a move that is not legal (because it cannot be paid), the rest of its row decides, in
+    proportion; when nothing is left of the row, the first legal move.
     """
 
     def __init__(self, table: Mapping[V, Mapping[M, Fraction]]) -> None:
@@ -65,8 +65,11 @@ class Policy[V: Hashable, M]:
     def choose(self, view: V, legal: Sequence[M], luck: Luck) -> M:
         """Draw a move from the view's row."""
         total, steps = self._rows[view]
-        if len(legal) < len(steps):
-            total, steps = self._within(total, steps, legal)
+        move = self._draw(total, steps, luck)
+        return move if move in legal else self._draw(*self._within(total, steps, legal), luck)
+
+    @staticmethod
+    def _draw(total: int, steps: tuple[tuple[int, M], ...], luck: Luck) -> M:
         draw = luck.below(total)
         for below, move in steps:
             if draw < below:
@@ -101,7 +104,7 @@ class Policy[V: Hashable, M]:
 
 
 class Script[M]:
-    """Plays moves laid out beforehand, in turn and cyclically. One that is not legal when it comes up is passed over."""
+    """Plays moves laid out beforehand, in turn and cyclically; one that is not legal when it comes up is passed over."""
 
     def __init__(self, moves: Sequence[M]) -> None:
         self._moves = moves

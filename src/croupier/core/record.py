@@ -1,4 +1,4 @@
-"""The dealer's record: what was promised, what was dealt, and the seeds, as one JSON object a line; and how it is checked.
+"""The dealer's record: what was promised, what was dealt, and the seeds, a JSON object a line; and how it is checked.
 
 The format and the algorithm are specified in docs/fair-deal.md.
 """

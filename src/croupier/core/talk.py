@@ -1,7 +1,7 @@
 """The talk at a table: events tell a session what happened, effects say what is to be done about it.
 
-Events and effects are frozen values, made by the million: sessions ask `type(event) is Said` first, because that is the hot path and
-matching a class pattern costs three times as much, and `match` the rest.
+Events and effects are frozen values, made by the million: sessions ask `type(event) is Said` first, because that is the
+hot path and matching a class pattern costs three times as much, and `match` the rest.
 
 Those that only tell a fact (Settle, Commit, Reveal, Tell) are performed by nobody: the
 taps that listen to a session's facts act on them.
@@ -43,7 +43,7 @@ class Garbled(Struct, frozen=True, gc=False):
 
 
 class Left(Struct, frozen=True, gc=False):
-    """A peer is gone. It is told exactly once of every peer that joined, also after a Drop, and of every Call that failed."""
+    """A peer is gone. Told exactly once of every peer that joined, also after a Drop, and of a Call that failed."""
 
     peer: Peer
     reason: str = ""
@@ -131,8 +131,8 @@ type Effect[M] = Say[M] | Drop | Call | Settle | Commit | Reveal | Tell[M]
 class Session[In, Out](Protocol):
     """One side of a protocol, without a clock or a socket.
 
-    `alarm` is the time at which the session wants to hear Rang, None for never. It never raises on anything that a peer did;
-    a Chose that the protocol does not allow raises IllegalMove, for it is our own side's mistake.
+    `alarm` is the time at which the session wants to hear Rang, None for never. It never raises on anything that a peer
+    did; a Chose that the protocol does not allow raises IllegalMove, for it is our own side's mistake.
     """
 
     @property
@@ -152,7 +152,7 @@ class Patience(Struct, frozen=True, gc=False):
     move: float | None = None
 
     def until(self, heard: float, asked: float | None) -> float:
-        """When patience ends: `heard` is the time of the last message, `asked` that of the open decision, if there is one."""
+        """When patience ends: `heard` is when the last message came, `asked` since when a decision has been open."""
         end = heard + self.idle
         if asked is not None and self.move is not None:
             return min(end, asked + self.move)

@@ -11,9 +11,9 @@ A transcript is a head and a body. The head is `name: value` lines, `title` and 
     * halted                 the room closes: no new games
     * halted for good        the room closes: running games are void
 
-Bytes that are no text are written in braces: `{lf}`, `{cr}`, `{sp}`, `{hex:00ff}`, `{int32:100}`, `{char16:T}`. In what is heard, any
-other name in braces stands for what luck decides: a room tells what may stand there, and the same name means the same bytes
-until the end of the transcript. Lines that begin with `#` are comments.
+Bytes that are no text are written in braces: `{lf}`, `{cr}`, `{sp}`, `{hex:00ff}`, `{int32:100}`, `{char16:T}`. In what
+is heard, any other name in braces stands for what luck decides: a room tells what may stand there, and the same name
+means the same bytes until the end of the transcript. Lines that begin with `#` are comments.
 """
 
 import re
@@ -276,8 +276,9 @@ class Rehearsal[In, Out]:
 def rehearsal(room: Room, transcript: Transcript, chop: int = 0, taps: Sequence[Tap] = ()) -> Rehearsal[Any, Any]:
     """A stage for the house of a room, set as the head of the transcript says.
 
-    `deck: Q K / J` lists decks, `seed: 7` fixes luck, `house: BET FLD` is the script of the house's mind, `idle` and `move` are its
-    patience in seconds, `strict: yes` makes it strict; every other line that names a setting of the room sets it.
+    `deck: Q K / J` lists decks, `seed: 7` fixes luck, `house: BET FLD` is the script of the house's mind, `idle` and
+    `move` are its patience in seconds, `strict: yes` makes it strict; every other line that names a setting of the room
+    sets it.
     """
     strict = transcript.head.get("strict") == "yes"
     return Rehearsal(hall(room, transcript), lambda: room.codec(strict), chop, taps)

@@ -21,8 +21,8 @@ from croupier.shell.switchboard import Limits, Switchboard
 class Game:
     """A conversation with a house.
 
-    `say` sends a message, `hear` waits for the next one. `legal` is what may be said now, `settled` what every finished game has
-    brought, in coins, and `player` the session behind it all, which follows the game.
+    `say` sends a message, `hear` waits for the next one. `legal` is what may be said now, `settled` what every finished
+    game has brought, in coins, and `player` the session behind it all, which follows the game.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Game:
                 await self._board.empty()
 
     async def say(self, message: object) -> None:
-        """Send a message. Raises IllegalMove when it is not among `legal`, ConnectionError when the conversation is over."""
+        """Send a message. Raises IllegalMove when it is not `legal`, ConnectionError when the conversation is over."""
         if self._end is not None:
             raise self._end
         self._board.hear(Chose(message))
@@ -76,7 +76,8 @@ class Game:
     async def hear(self) -> Any:
         """The next message of the house.
 
-        Raises Violation, which names the clause, when the house breaks the protocol, and ConnectionError when it is gone.
+        Raises Violation, which names the clause, when the house breaks the protocol, and ConnectionError when it is
+        gone.
         """
         if self._end is not None and self._news.empty():
             raise self._end
@@ -91,7 +92,7 @@ class Game:
             case _:
                 return news
 
-    def _listen(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
+    def _listen(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
         for effect in effects:
             match effect:
                 case Tell(news):
@@ -190,8 +191,8 @@ def connect(
 ) -> Connection:
     """A conversation with the house of a room, to be entered with `async with` or `with`.
 
-    `port` is the room's own unless given; `strict` refuses what the protocol only tolerates; `ssl` is for a house behind TLS.
-    Entering raises ConnectionError when nobody answers.
+    `port` is the room's own unless given; `strict` refuses what the protocol only tolerates; `ssl` is for a house
+    behind TLS. Entering raises ConnectionError when nobody answers.
     """
     if room not in ROOMS:
         raise ValueError(f"found the room {room!r}; allowed: {', '.join(ROOMS)}")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ class Hosting:
     """Deal reproducibly: every server seed derives from this number. Without it they are random."""
 
     client_seed: str = ""
-    """A word of the players' that goes into every deal, agreed on after the promises are published."""
+    """A word of the players' choice that goes into every deal."""
 
     deals: Path | None = None
     """Append the dealer's record to this file: promises, hands and seeds, for `croupier verify`."""
@@ -93,7 +94,7 @@ def tls(hosting: Hosting) -> ssl.SSLContext | None:
 
 
 def hall(opening: Opening, hosting: Hosting) -> Hall[Any, Any]:
-    """The hall of a room. Raises ValueError on settings that make no sense, OSError when the deck file cannot be read."""
+    """The hall of a room. Raises ValueError on settings that make no sense, OSError on an unreadable deck file."""
     room, seed = opening.room, hosting.seed
     decks = room.pack.decks(opening.deck.read_text(), str(opening.deck)) if opening.deck else ()
 
@@ -150,7 +151,7 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
                 taps.append(Trace(told))
             board = Switchboard(
                 hall(opening, hosting),
-                lambda room=room: room.codec(hosting.strict),
+                partial(room.codec, hosting.strict),
                 told,
                 taps=taps,
                 limits=limits,
@@ -177,8 +178,8 @@ async def _drain(boards: dict[str, Switchboard], signals: asyncio.Queue[str], se
     told.info("closing", connected=sum(len(board.lines) for board in boards.values()), drain_seconds=seconds)
     for board in boards.values():
         board.halt(final=False)
-    empty = asyncio.gather(*(board.empty() for board in boards.values()))
-    again = asyncio.ensure_future(signals.get())
+    empty: asyncio.Future[Any] = asyncio.gather(*(board.empty() for board in boards.values()))
+    again: asyncio.Future[Any] = asyncio.ensure_future(signals.get())
     await asyncio.wait({empty, again}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     again.cancel()
     for board in boards.values():

@@ -36,8 +36,8 @@ from croupier.taps.meter import Counts
 class Limits(Struct, frozen=True):
     """What the switchboard allows. `connections` and `per_address` count those that are seated, 0 means no limit.
 
-    `buffer` is how many bytes may wait for one peer that does not read; `linger` is how many seconds a dropped peer has to
-    close its side, `connect` how many a call may take.
+    `buffer` is how many bytes may wait for one peer that does not read; `linger` is how many seconds a dropped peer has
+    to close its side, `connect` how many a call may take.
     """
 
     connections: int = 20_000
@@ -50,8 +50,8 @@ class Limits(Struct, frozen=True):
 class Switchboard:
     """Carries events to a session and performs its effects, one write a read.
 
-    Messages of one read are handled one after another; what they have to say leaves together. Taps hear every event with its
-    effects before the effects are performed.
+    Messages of one read are handled one after another; what they have to say leaves together. Taps hear every event
+    with its effects before the effects are performed.
     """
 
     def __init__(
@@ -304,7 +304,7 @@ class Line(asyncio.Protocol):
                 self._board.log.warning("a peer does not read what it is sent", peer=self.peer)
                 transport.abort()
         if self.dropped and self._linger is None:
-            # A half-close, and then reading on, so that no reset overtakes the farewell. TLS closes in the same way by itself.
+            # A half-close, and then reading on, so that no reset overtakes the farewell. TLS does that by itself.
             self._linger = self._board.after(self._board.limits.linger, transport.abort)
             if not transport.is_closing():
                 if transport.can_write_eof():

@@ -1,8 +1,9 @@
 """Kuhn poker: a client and the house, three cards, and one bet at most.
 
-The client asks for a seat with STRT and is dealt a card. P_1 checks or bets; P_2 answers a bet with a call or a fold, and a check
-with a check or a bet, which P_1 calls or folds to. At a showdown the house shows its card and the higher card takes the
-pot. A mind with the equilibrium strategy wins 1/18 of a coin a game as P_2 from whoever plays as well as it does.
+The client asks for a seat with STRT and is dealt a card. P_1 checks or bets; P_2 answers a bet with a call or a fold,
+and a check with a check or a bet, which P_1 calls or folds to. At a showdown the house shows its card and the higher
+card takes the pot. A mind with the equilibrium strategy wins 1/18 of a coin a game as P_2 from whoever plays as well as
+it does.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class Settings:
     """The coins in the purse of every new connection."""
 
     mind: str = "equilibrium"
-    """How the house plays: equilibrium[:ALPHA], random, always-bet, never-bet, king-only, no-jack, check-call, script:…"""
+    """How the house plays: equilibrium[:ALPHA], random, script:ACTION,… or another of the bots' minds."""
 
 
 def seating(settings: Settings, patience: Patience) -> Seating:

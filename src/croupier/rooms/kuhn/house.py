@@ -31,7 +31,6 @@ from croupier.rooms.kuhn.wire import (
     NO_COINS,
     WRONG_ACTION,
     Actn,
-    Card,
     Disc,
     Fail,
     Message,
@@ -46,8 +45,8 @@ SEATS: Final = {"P_1": P_1, "P_2": P_2}
 class House:
     """One conversation at a private table. See `Session`.
 
-    `_state` is the game being played, None between games; whenever the house waits in a game, the decision is the client's.
-    `_coins` is the client's purse (kuhn-7) without `_stake`, what it has put into the pot.
+    `_state` is the game being played, None between games; whenever the house waits in a game, the decision is the
+    client's. `_coins` is the client's purse (kuhn-7) without `_stake`, what it has put into the pot.
     """
 
     __slots__ = (

@@ -18,8 +18,8 @@ def equilibrium(alpha: Fraction = ALPHA) -> KuhnMind:
     """Neither seat can do better against it (H. W. Kuhn, "Simplified two-person poker", 1950).
 
     P_1 has a family of equilibria with one parameter, 0 ≤ alpha ≤ 1/3: it bets a jack with probability alpha and a king
-    with 3·alpha, and calls with a queen with alpha + 1/3. P_2 has only one: it bets a jack that was checked to, and calls
-    with a queen, each one time in three. The game is worth −1/18 to P_1.
+    with 3·alpha, and calls with a queen with alpha + 1/3. P_2 has only one: it bets a jack that was checked to, and
+    calls with a queen, each one time in three. The game is worth −1/18 to P_1.
     """
     if not 0 <= alpha <= Fraction(1, 3):
         raise ValueError(f"found alpha = {alpha}; allowed: 0 to 1/3")

@@ -64,7 +64,7 @@ class Player:
         return self._referee.last
 
     def decide(self, mind: Mind[View, Action], luck: Luck, seat: str) -> Message | None:
-        """What a mind says now: STRT for a seat between games, ACTN in one, DISC with an empty purse, None while waiting."""
+        """What a mind says now: STRT between games, ACTN in one, DISC with an empty purse, None while waiting."""
         if self.broke:
             return DISC
         actions = tuple(message.action for message in self.legal if isinstance(message, Actn))
@@ -74,7 +74,7 @@ class Player:
         return start if start in self.legal else None
 
     def on(self, event: Event[Message], now: float) -> Sequence[Effect[Message]]:
-        """What the client's side does about an event. Raises IllegalMove on a Chose that the protocol does not allow."""
+        """What the client's side does about an event. Raises IllegalMove on a Chose that is not `legal`."""
         match event:
             case Joined():
                 self._open = True

@@ -42,7 +42,7 @@ from croupier.rooms.kuhn.wire import (
 
 @dataclass(frozen=True)
 class Game:
-    """A game as both ends of the wire can follow it: the client's seat and card, what has been done, and the card shown."""
+    """A game as the wire shows it: the client's seat and card, what has been done, and the card shown."""
 
     seat: Seat
     card: Rank | None = None
@@ -97,9 +97,9 @@ class Due:
 class Referee:
     """See `croupier.core.judge.Referee`.
 
-    `coins` is the client's purse; None when it is not known, and then FAIL N_C is taken for true wherever coins are asked for.
-    `patience` is how many seconds an answer may take. `game` is the game being played, None between games; `last` the last
-    one that was finished.
+    `coins` is the client's purse; None when it is not known, and then FAIL N_C is taken for true wherever coins are
+    asked for. `patience` is how many seconds an answer may take. `game` is the game being played, None between games;
+    `last` the last one that was finished.
     """
 
     def __init__(self, coins: int | None = None, patience: float = 5.0) -> None:

@@ -1,7 +1,7 @@
 """Kuhn poker: three cards, an ante each, one bet at most, and the higher card wins (docs/protocols/kuhn.md, 3).
 
-The rules are tables. BETTING is the tree of what may be done; the states are its nodes under each of the six deals, all built
-once: 1 before the deal, 3 with one card dealt, and 9 for each deal.
+The rules are tables. BETTING is the tree of what may be done; the states are its nodes under each of the six deals, all
+built once: 1 before the deal, 3 with one card dealt, and 9 for each deal.
 """
 
 from collections.abc import Mapping

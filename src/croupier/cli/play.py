@@ -1,0 +1,182 @@
+"""`croupier play`: a person at the terminal, or a bot."""
+
+import json
+import secrets
+import ssl
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Literal
+
+from cyclopts import App, Group, Parameter
+
+from croupier.core.dealer import Fair, derive
+from croupier.core.mind import mind_named
+from croupier.core.room import Room
+from croupier.rooms import ROOMS
+from croupier.shell.client import Game
+from croupier.shell.loop import run
+from croupier.shell.play import Tally, play
+from croupier.shell.serve import written
+
+app = App(name="play", help="Play in a room, yourself or by a bot.")
+
+HOUSE = Group("House", sort_key=1)
+BOT = Group("Bot", sort_key=2)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Which house to play against, and how to speak to it."""
+
+    server: Annotated[str | None, Parameter(name=("--server", "-s"))] = None
+    """The host, when no HOST:PORT is given. [default: 127.0.0.1]"""
+
+    port: Annotated[int | None, Parameter(name=("--port", "-p"))] = None
+    """The port. [default: the room's own]"""
+
+    strict: bool = False
+    """Refuse what the protocol only tolerates."""
+
+    tls: bool = False
+    """Speak TLS, and trust whom this machine trusts."""
+
+    tls_ca: Path | None = None
+    """Speak TLS, and trust the authority in this PEM file."""
+
+    def context(self) -> ssl.SSLContext | None:
+        """The TLS of the client. Raises OSError when the authority cannot be read."""
+        if not self.tls and self.tls_ca is None:
+            return None
+        return ssl.create_default_context(cafile=self.tls_ca)
+
+
+@dataclass(frozen=True)
+class Robot:
+    """How a bot plays. Without --bot, and with a terminal on both ends, a person plays."""
+
+    bot: str | None = None
+    """The bot's mind; `croupier play ROOM --bot help` lists them."""
+
+    games: Annotated[int, Parameter(name=("--games", "-n"))] = 1000
+    """How many games it plays."""
+
+    seat: Literal["1", "2", "both"] = "both"
+    """Where it sits; both: in turn."""
+
+    seed: int | None = None
+    """Fixes its luck."""
+
+    json: bool = False
+    """Print the summary as JSON."""
+
+
+def address(given: str | None, visit: Visit, room: Room) -> tuple[str, int]:
+    """Host and port from HOST:PORT or its parts. Raises ValueError."""
+    host, port = visit.server or "127.0.0.1", visit.port if visit.port is not None else room.port
+    if given is not None:
+        host, colon, number = given.rpartition(":")
+        if not colon or given.endswith("]"):
+            host, number = given, str(port)
+        if not number.isdecimal():
+            raise ValueError(f"found {given!r}; allowed: HOST or HOST:PORT")
+        host, port = host.strip("[]") or "127.0.0.1", int(number)
+    if not 0 < port < 65536:
+        raise ValueError(f"found the port {port}; allowed: 1 to 65535")
+    return host, port
+
+
+def command(room: Room) -> Callable[..., int]:
+    """The command that plays in a room."""
+
+    def visit_room(
+        target: Annotated[str | None, Parameter(name="HOST:PORT", help="The house. [default: this machine]")] = None,
+        /,
+        *,
+        visit: Annotated[Visit, Parameter(name="*", group=HOUSE)] = Visit(),
+        robot: Annotated[Robot, Parameter(name="*", group=BOT)] = Robot(),
+    ) -> int:
+        try:
+            host, port = address(target, visit, room)
+            context = visit.context()
+
+            def sit() -> Game:
+                return Game(room, host, port, strict=visit.strict, ssl=context)
+
+            if robot.bot is None and sys.stdin.isatty() and sys.stdout.isatty():
+                from croupier.tui.table import person
+
+                return run(person(room, sit, written((host, port))))
+            return bot(room, sit, robot, written((host, port)))
+        except (ValueError, OSError) as error:
+            sys.stderr.write(f"croupier: {error}\n")
+            return 1
+
+    return visit_room
+
+
+def bot(room: Room, sit: Callable[[], Game], robot: Robot, house: str) -> int:
+    """Play by a bot and print what came of it; the exit status. Raises ValueError on an unknown bot."""
+    name = robot.bot or room.style
+    if name == "help":
+        for style, (told, *_) in room.styles.items():
+            sys.stdout.write(f"{style:<12} {told}\n")
+        return 0
+    if robot.games < 1:
+        raise ValueError(f"found {robot.games} games; allowed: 1 or more")
+    places = room.places if robot.seat == "both" else [room.places[int(robot.seat) - 1]]
+    mind = mind_named(room.styles, name)()
+    server_seed = secrets.token_bytes(32) if robot.seed is None else derive(robot.seed, f"{room.name} bot", 1)
+    started = perf_counter()
+    tally = run(play(sit, mind, Fair(server_seed).luck, places, robot.games))
+    report = as_json(tally, name, house) if robot.json else as_text(tally, name, house, perf_counter() - started)
+    sys.stdout.write(f"{report}\n")
+    if tally.fault is not None:
+        sys.stderr.write(f"croupier: {house} ended it: {tally.fault}\n")
+        return 1
+    return 0
+
+
+def as_text(tally: Tally, name: str, house: str, seconds: float) -> str:
+    """The summary for people."""
+    games = len(tally.nets)
+    if not games:
+        return f"{name} against {house}: no game was finished"
+    lines = [
+        f"{name} against {house}: {games:,} games in {seconds:.1f} s, {tally.purses:,} purses of coins",
+        f"won {sum(tally.nets):+,} coins, {tally.mean:+.4f} a game",
+    ]
+    if games > 1:
+        low, high = tally.mean - tally.error, tally.mean + tally.error
+        lines[1] += f" (95 % interval {low:+.4f} to {high:+.4f})"
+    return "\n".join(lines)
+
+
+def as_json(tally: Tally, name: str, house: str) -> str:
+    """The summary for programs."""
+    games = len(tally.nets)
+    return json.dumps(
+        {
+            "bot": name,
+            "house": house,
+            "games": games,
+            "coins": sum(tally.nets),
+            "coins_per_game": tally.mean if games else None,
+            "interval_95": [tally.mean - tally.error, tally.mean + tally.error] if games > 1 else None,
+            "purses": tally.purses,
+            "fault": str(tally.fault) if tally.fault else None,
+        }
+    )
+
+
+for each in ROOMS.values():
+    app.command(command(each), name=each.name, help=f"Play {each.title}.")
+
+
+@app.default
+def nothing() -> int:
+    """Say which rooms there are."""
+    app.help_print()
+    return 0

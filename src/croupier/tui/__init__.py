@@ -1,0 +1,1 @@
+"""The terminal: a person's seat at a table."""
