@@ -104,7 +104,7 @@ class Policy[V: Hashable, M]:
 
 
 class Script[M]:
-    """Plays moves laid out beforehand, in turn and cyclically; one that is not legal when it comes up is passed over."""
+    """Plays moves laid out beforehand, in turn and cyclically; one that is not legal when its turn comes is passed."""
 
     def __init__(self, moves: Sequence[M]) -> None:
         self._moves = moves

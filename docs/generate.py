@@ -1,0 +1,201 @@
+"""Writes the parts of the documentation that are made from the code: `make docs` runs it, and a test holds it to it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from cyclopts.argument import Argument
+
+from croupier.cli import app
+from croupier.cli.serve import HOSTING
+from croupier.core.dealer import DECISIONS, FAIR, Fair, commitment, derive
+from croupier.core.transcript import read
+from croupier.rooms import ROOMS
+from croupier.rooms.kuhn.rules import BETTING, ENDINGS, SHOWDOWN, History
+from croupier.rooms.kuhn.wire import HOUSE_SAYS
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Every file with generated parts, and what has to stand in it."""
+    kuhn = DOCS / "protocols" / "kuhn.md"
+    text = kuhn.read_text()
+    for name, part in {"betting": betting(), "replies": replies()}.items():
+        text = placed(text, name, part)
+    yield kuhn, text
+    yield DOCS / "settings.md", placed((DOCS / "settings.md").read_text(), "settings", settings())
+    yield DOCS / "fair-deal.json", vectors()
+    for room in ROOMS:
+        yield DOCS / "transcripts" / f"{room}.md", transcripts(room)
+
+
+def placed(text: str, name: str, part: str) -> str:
+    """Put a generated part between its marks."""
+    before, mark, rest = text.partition(f"<!-- generated: {name} -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    if not mark or not end:
+        raise ValueError(f"found no place for {name!r}; allowed: <!-- generated: {name} --> and <!-- end -->")
+    return f"{before}{mark}\n{part}\n{end}{after}"
+
+
+def betting() -> str:
+    """The betting tree of Kuhn poker as a table and as a diagram."""
+    rows = ["| What has been done | Decides | Choices |", "|---|---|---|"]
+    for history, (seat, actions) in BETTING.items():
+        rows.append(f"| {told(history) or 'nothing yet'} | P_{seat + 1} | {', '.join(actions)} |")
+    rows += ["", "| What has been done | The game ends | Worth |", "|---|---|---|"]
+    for history, (winner, coins) in ENDINGS.items():
+        ends = "with a showdown" if winner == SHOWDOWN else f"and P_{int(winner) + 1} wins"
+        rows.append(f"| {told(history)} | {ends} | {coins} |")
+    chart = ["```mermaid", "flowchart TD"]
+    for history, (seat, actions) in BETTING.items():
+        chart.append(f'  {node(history)}["P_{seat + 1}"]')
+        for action in actions:
+            after = (*history, action)
+            if after in ENDINGS:
+                winner, coins = ENDINGS[after]
+                ends = f"showdown for {coins}" if winner == SHOWDOWN else f"P_{int(winner) + 1} wins {coins}"
+                chart.append(f'  {node(after)}(["{ends}"])')
+            chart.append(f"  {node(history)} -->|{action}| {node(after)}")
+    return "\n".join([*rows, "", *chart, "```", ""])
+
+
+def told(history: History) -> str:
+    """What has been done, in the words of the wire."""
+    return " ".join(history)
+
+
+def node(history: History) -> str:
+    """The name of a node of the diagram."""
+    return "_".join(("start", *history))
+
+
+def replies() -> str:
+    """What the house may answer to every action of the client."""
+    rows = ["| Client | After | Client says | House answers |", "|---|---|---|---|"]
+    rows.append("| | between games | `STRT P_1` | `CARD` |")
+    rows.append(f"| | between games | `STRT P_2` | `CARD`, then {answers(())} |")
+    for history, (seat, actions) in BETTING.items():
+        for action in actions:
+            after = (*history, action)
+            if after not in ENDINGS:
+                answer = answers(after)
+            elif ENDINGS[after][0] == SHOWDOWN:
+                answer = "`CARD`"
+            else:
+                answer = "nothing"
+            rows.append(f"| P_{seat + 1} | {said(history)} | `ACTN {action}` | {answer} |")
+    return "\n".join([*rows, ""])
+
+
+def answers(history: History) -> str:
+    """What the house may say when it decides."""
+    return " or ".join("`CARD`" if says == "CARD" else f"`ACTN {says}`" for says in HOUSE_SAYS[history])
+
+
+def said(history: History) -> str:
+    """What has been done, by whom: the house and the client take turns."""
+    sides = ("house",) if len(history) == 1 else ("client", "house")
+    return ", ".join(f"{side} {action}" for side, action in zip(sides, history, strict=False)) or "`CARD`"
+
+
+def settings() -> str:
+    """Every setting of every room, with its flag, its variable, its place in the TOML file, and what it does."""
+    parts = []
+    shared: list[Argument] = []
+    for name, room in ROOMS.items():
+        own: list[Argument] = []
+        shared.clear()
+        for found in arguments("serve", name):
+            (shared if found.parameter.group == (HOSTING,) else own).append(found)
+        parts += [f"## The room of {room.title}\n\n`croupier serve {name}` has these of its own."]
+        parts += [table(own, f"CROUPIER_SERVE_{name.upper()}_", f"[serve.{name}]")]
+        parts += [f"## Playing {room.title}\n\n`croupier play {name} [HOST:PORT]` has these."]
+        parts += [table(arguments("play", name), f"CROUPIER_PLAY_{name.upper()}_", f"[play.{name}]")]
+    title = "## Every room\n\n`croupier serve` has these, and so has every room."
+    return "\n\n".join([title, table(shared, "CROUPIER_SERVE_", "[serve]"), *parts]) + "\n"
+
+
+def arguments(*command: str) -> list[Argument]:
+    """The flags of a command."""
+    found = app[command[0]][command[1]].assemble_argument_collection(parse_docstring=True)
+    return [argument for argument in found if argument.show and argument.names[0].startswith("--")]
+
+
+def table(arguments: list[Argument], prefix: str, section: str) -> str:
+    """Settings as a table."""
+    rows = [f"| Flag | Variable | TOML, in `{section}` | Default | |", "|---|---|---|---|---|"]
+    for argument in arguments:
+        flags = " ".join(f"`{name}`" for name in argument.names if not name.startswith("--no-"))
+        key = argument.names[0].removeprefix("--")
+        default = argument.field_info.default
+        written = "" if default is None else f"`{json.dumps(default)}`"
+        variable = prefix + key.replace("-", "_").upper()
+        rows.append(f"| {flags} | `{variable}` | `{key}` | {written} | {argument.parameter.help} |")
+    return "\n".join(rows)
+
+
+def vectors() -> str:
+    """Test vectors of the fair deal, a line each; the text of docs/fair-deal.md says what each of them is."""
+    server_seed = bytes(range(32))
+    hands = []
+    for client_seed in ("", "señor"):
+        for cards, hand in ((3, 1), (3, 2), (3, 1000), (40, 1), (52, 1), (52, 3688), (416, 1)):
+            dealer = Fair(server_seed, client_seed.encode())
+            dealer.hands = hand - 1
+            deck = dealer.deck(cards)
+            order = [deck.draw() for _ in range(cards)]
+            hands.append({"client_seed": client_seed, "hand": hand, "cards": cards, "order": order})
+    luck = Fair(server_seed).luck
+    bounds = [3, 3, 2, 10, 1, 65536, 52, 40000, 40000, 40000]
+    derived = [
+        {"seed": seed, "room": room, "table": table, "server_seed": derive(seed, room, table).hex()}
+        for seed, room, table in ((1, "kuhn", 1), (1, "kuhn", 2), (42, "blackjack", 7))
+    ]
+    found = {
+        "algorithm": FAIR,
+        "server_seed": server_seed.hex(),
+        "commitment": commitment(server_seed).hex(),
+        "hands": hands,
+        "draws": {"hand": DECISIONS, "bounds": bounds, "drawn": [luck.below(bound) for bound in bounds]},
+        "derived": derived,
+    }
+    lines = []
+    for name, value in found.items():
+        if isinstance(value, list):
+            written = "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
+        else:
+            written = json.dumps(value)
+        lines.append(f' "{name}": {written}')
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def transcripts(room: str) -> str:
+    """All transcripts of a room on one page."""
+    found = [read(path.read_text(), path.stem) for path in sorted((ROOT / "transcripts" / room).glob("*.txt"))]
+    parts = [
+        f"# Transcripts: {ROOMS[room].title}",
+        "Every conversation on this page is played by the tests against the house (whole, in pieces of 1, 2, 3 and 7 "
+        "bytes, and over real connections) and, in reverse, against the client; the referee watches both.",
+        "`p>` is what the client says, `p<` what it hears, `*` what happens besides. A line `fault:` says who breaks "
+        "the protocol.",
+    ]
+    for transcript in found:
+        clauses = ", ".join(f"[{clause}](#{clause})" for clause in transcript.clauses)
+        path = f"../../transcripts/{room}/{transcript.name}.txt"
+        parts.append(f"## {transcript.title}\n\n{clauses}\n\n```{{literalinclude}} {path}\n:language: text\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def main() -> None:
+    """Write what has changed."""
+    for path, text in pages():
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+            print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

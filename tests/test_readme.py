@@ -1,0 +1,145 @@
+"""Paper runs: every command and every snippet of the README and of the page about bots."""
+
+import re
+import shlex
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.processes import CROUPIER, PATIENCE, ROOT, Serving, environment, serving
+
+BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+NC = f"""#!{sys.executable}
+# As much of netcat as the README needs: send standard input, close that direction, print what comes.
+import socket, sys
+with socket.create_connection((sys.argv[-2], int(sys.argv[-1]))) as line:
+    line.sendall(sys.stdin.buffer.read())
+    line.shutdown(socket.SHUT_WR)
+    while data := line.recv(4096):
+        sys.stdout.buffer.write(data)
+"""
+
+
+class Reader:
+    """Somebody who does all that a page says, in order, in an empty folder."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.did: list[str] = []
+        self._folder = folder
+        self._stack = stack
+        self._server: Serving | None = None
+        tools = folder / "tools"
+        tools.mkdir()
+        (tools / "nc").write_text(NC)
+        (tools / "croupier").write_text(f'#!/bin/sh\nexec {shlex.join(CROUPIER)} "$@"\n')
+        for tool in tools.iterdir():
+            tool.chmod(0o755)
+        self._path = f"{tools}:/usr/bin:/bin"
+
+    def environment(self) -> dict[str, str]:
+        port = str(self._server.port) if self._server else "0"
+        return environment(
+            PATH=self._path,
+            PYTHONPATH=str(ROOT / "src"),
+            CROUPIER_SERVE_KUHN_PORT="0",
+            CROUPIER_PLAY_KUHN_PORT=port,
+            COLUMNS="200",
+        )
+
+    def here(self, text: str) -> str:
+        """The same with this machine's ports: tests take free ones, and listen on 127.0.0.1."""
+        text = text.replace("0.0.0.0", "127.0.0.1").replace("--metrics-port 9464", "--metrics-port 0")
+        return re.sub(r"(127\.0\.0\.1[: ])1212|, 1212\)", self._port, text)
+
+    def _port(self, match: re.Match[str]) -> str:
+        port = self._server.port if self._server else 0
+        return f"{match[1]}{port}" if match[1] else f", {port})"
+
+    def console(self, block: str) -> None:
+        for entry in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, expected = entry.partition("\n")
+            self.command(command.partition("#")[0].strip(), expected)
+
+    def command(self, command: str, expected: str) -> None:
+        self.did.append(command)
+        if command.startswith("make "):
+            assert (
+                subprocess.run(
+                    ["make", "-n", *command.split()[1:]], cwd=ROOT, capture_output=True, check=False
+                ).returncode
+                == 0
+            )
+        elif command.startswith("croupier serve"):
+            self.serve(command, expected)
+        else:
+            done = subprocess.run(
+                ["sh", "-c", self.here(command)],
+                cwd=self._folder,
+                env=self.environment(),
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                stdin=subprocess.DEVNULL,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            if expected:
+                self.compare(expected, done.stdout)
+
+    def serve(self, command: str, expected: str) -> None:
+        if self._server is not None:
+            assert self._server.stop() == 0
+        words = [*CROUPIER, *shlex.split(self.here(command))[1:]]
+        lines = len(expected.splitlines())
+        self._server = self._stack.enter_context(serving(words, lines=lines, cwd=self._folder, env=self.environment()))
+        ports = re.compile(r":\d+\b")
+        self.compare(ports.sub(":PORT", self.here(expected)), ports.sub(":PORT", "".join(self._server.lines)))
+
+    def python(self, block: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", self.here(block)],
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def compare(self, expected: str, found: str) -> None:
+        pattern = re.escape(self.here(expected).strip()).replace(re.escape("..."), ".*")
+        assert re.fullmatch(pattern, found.strip(), re.DOTALL), f"found {found!r}; the page says {expected!r}"
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> ExitStack:
+    with ExitStack() as stack:
+        yield Reader(tmp_path, stack)
+
+
+def test_every_command_and_snippet_of_the_readme_works(reader: Reader) -> None:
+    for kind, block in BLOCK.findall((ROOT / "README.md").read_text()):
+        if kind == "console":
+            reader.console(block)
+        else:
+            assert reader.python(block)
+            assert len(block.strip().splitlines()) < 15, "a snippet of the README is short"
+    assert len(reader.did) >= 10
+
+
+def test_the_snippets_about_bots_work(reader: Reader) -> None:
+    reader.command("croupier serve kuhn --coins 1000", "kuhn is open at 127.0.0.1:1212")
+    snippets = [block for kind, block in BLOCK.findall((ROOT / "docs" / "bots.md").read_text()) if kind == "python"]
+    games, mean, fault = reader.python("\n".join(snippets)).split()
+    assert (games, fault) == ("200", "None")
+    assert -2 <= float(mean) <= 2
+
+
+def test_make_serve_opens_the_rooms() -> None:
+    with serving(["make", "serve"], cwd=ROOT, env=environment(CROUPIER_SERVE_KUHN_PORT="0")) as server:
+        assert server.lines == [f"kuhn is open at 127.0.0.1:{server.port}\n"]
