@@ -1,0 +1,193 @@
+"""`croupier play`: bots, summaries, and what a person is told when a house is not there or breaks the protocol."""
+
+import json
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+import pytest
+import trustme
+
+from croupier.cli.play import Visit, address
+from croupier.rooms import ROOMS
+from tests.processes import CROUPIER, PATIENCE, Serving, environment, serving
+
+
+def play(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*CROUPIER, "play", "kuhn", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        stdin=subprocess.DEVNULL,
+        env=environment(**variables),
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[Serving]:
+    with serving([*CROUPIER, "serve", "kuhn", "--port", "0", "--seed", "5", "--log-level", "error"]) as server:
+        yield server
+
+
+def test_a_bot_plays_all_its_games_and_sums_them_up(house: Serving) -> None:
+    done = play(f"{house.host}:{house.port}", "--bot", "random", "--games", "300", "--json")
+    summary = json.loads(done.stdout)
+    assert (done.returncode, summary["games"], summary["fault"]) == (0, 300, None)
+    low, high = summary["interval_95"]
+    assert low < summary["coins_per_game"] < high
+    assert summary["coins_per_game"] == pytest.approx(summary["coins"] / 300)
+
+
+def test_an_empty_purse_is_left_for_a_new_one(house: Serving) -> None:
+    done = play(f"{house.host}:{house.port}", "--bot", "never-bet", "-n", "400", "--json")
+    assert json.loads(done.stdout)["purses"] > 1
+
+
+def test_without_a_terminal_the_equilibrium_plays_at_the_address_that_graders_give(house: Serving) -> None:
+    done = play("-s", house.host, "-p", str(house.port), "-n", "50")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"equilibrium against {house.host}:{house.port}: 50 games in ")
+    assert "95 % interval" in done.stdout
+
+
+def test_luck_can_be_fixed() -> None:
+    found = []
+    for _ in range(2):
+        with serving([*CROUPIER, "serve", "kuhn", "--port", "0", "--seed", "9", "--log-level", "error"]) as server:
+            done = play(f":{server.port}", "--seed", "4", "-n", "100", "--json", "--bot", "random")
+            found.append(json.loads(done.stdout)["coins"])
+    assert found[0] == found[1]
+
+
+def test_one_seat_may_be_taken_all_the_time(house: Serving) -> None:
+    done = play(f":{house.port}", "--bot", "script:FLD,CHK", "--seat", "2", "-n", "20", "--json")
+    assert json.loads(done.stdout)["games"] == 20
+
+
+def test_variables_set_what_flags_set(house: Serving) -> None:
+    done = play(CROUPIER_PLAY_KUHN_PORT=str(house.port), CROUPIER_PLAY_KUHN_GAMES="7", CROUPIER_PLAY_KUHN_BOT="no-jack")
+    assert done.stdout.startswith(f"no-jack against 127.0.0.1:{house.port}: 7 games in ")
+
+
+def test_the_bots_are_listed() -> None:
+    done = play("--bot", "help")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [*ROOMS["kuhn"].styles]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--bot", "nobody"], "found the mind 'nobody'; allowed: equilibrium, random"),
+        (["--bot", "equilibrium:1/2"], "found alpha = 1/2; allowed: 0 to 1/3"),
+        (["--bot", "equilibrium:half"], "equilibrium:half"),
+        (["--bot", "random:3"], "found the mind 'random:3'"),
+        (["--bot", "script:BET,RAISE"], "allowed: CHK, BET, CAL, FLD"),
+        (["--bot", "random", "-n", "0"], "found 0 games; allowed: 1 or more"),
+        (["127.0.0.1:poker"], "found '127.0.0.1:poker'; allowed: HOST or HOST:PORT"),
+        (["127.0.0.1:99999"], "found the port 99999; allowed: 1 to 65535"),
+        (["--tls-ca", "/nowhere.pem"], "No such file"),
+    ],
+)
+def test_a_wrong_word_on_the_command_line_is_explained(arguments: list[str], told: str) -> None:
+    done = play(*arguments)
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_nobody_there_is_said_plainly() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    done = play(f"127.0.0.1:{port}")
+    assert done.returncode == 1
+    assert f"no house answers at 127.0.0.1:{port}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@contextmanager
+def rogue(*answers: bytes) -> Iterator[int]:
+    """A house that answers everything it hears with the next of these, and then closes."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            line, _ = server.accept()
+            with line:
+                for answer in answers:
+                    line.recv(4096)
+                    line.sendall(answer)
+                line.shutdown(socket.SHUT_WR)
+                while line.recv(4096):
+                    pass
+
+        thread = Thread(target=serve)
+        thread.start()
+        yield server.getsockname()[1]
+        thread.join(PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("answers", "clause"),
+    [
+        ([b"YOUR CARD IS KING"], "kuhn-2.7"),
+        ([b"CARD C_K", b"CARD C_K"], "kuhn-5.4"),
+        ([b"CARD C_K", b"ACTN CAL"], "kuhn-4.8"),
+        ([b"CARD C_K", b""], "kuhn-4.4"),
+        ([b"CARD C_K", b"FAIL W_A"], "kuhn-4.4"),
+    ],
+)
+def test_a_house_that_breaks_the_protocol_is_survived_and_explained(answers: list[bytes], clause: str) -> None:
+    with rogue(*answers) as port:
+        done = play(f":{port}", "--bot", "always-bet", "--seat", "1")
+    assert done.returncode == 1
+    assert f"ended it: {clause}: found" in done.stderr
+    assert "no game was finished" in done.stdout
+
+
+def test_a_house_that_says_goodbye_is_not_blamed() -> None:
+    with rogue(b"DISC") as port:
+        done = play(f":{port}", "--bot", "random")
+    assert done.returncode == 1
+
+
+def test_a_house_without_coins_is_not_asked_for_ever() -> None:
+    with serving([*CROUPIER, "serve", "kuhn", "--port", "0", "--coins", "0", "--log-level", "error"]) as server:
+        done = play(f":{server.port}", "--bot", "random")
+    assert done.returncode == 1
+    assert "does not even give coins for one game" in done.stderr
+
+
+def test_a_bot_speaks_tls(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    certificate.private_key_pem.write_to_path(tmp_path / "key.pem")
+    certificate.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    keys = ["--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem")]
+    with serving([*CROUPIER, "serve", "kuhn", "--port", "0", "--log-level", "error", *keys]) as server:
+        good = play(f":{server.port}", "--tls-ca", str(tmp_path / "ca.pem"), "-n", "10", "--bot", "random", "--json")
+        assert json.loads(good.stdout)["games"] == 10
+        stranger = play(f":{server.port}", "--tls", "-n", "10", "--bot", "random")
+        assert stranger.returncode == 1
+        assert "certificate" in stranger.stderr.lower()
+
+
+@pytest.mark.parametrize(
+    ("given", "visit", "expected"),
+    [
+        (None, Visit(), ("127.0.0.1", 1212)),
+        (None, Visit(server="cards.example", port=7), ("cards.example", 7)),
+        ("cards.example", Visit(), ("cards.example", 1212)),
+        ("cards.example:9", Visit(), ("cards.example", 9)),
+        (":9", Visit(), ("127.0.0.1", 9)),
+        ("[::1]:9", Visit(), ("::1", 9)),
+        ("[::1]", Visit(port=3), ("::1", 3)),
+    ],
+)
+def test_addresses_are_read_in_every_form(given: str | None, visit: Visit, expected: tuple[str, int]) -> None:
+    assert address(given, visit, ROOMS["kuhn"]) == expected

@@ -1,0 +1,70 @@
+"""`croupier verify` and the help, as somebody at a shell sees them."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.processes import CROUPIER, PATIENCE, environment, serving
+
+
+def croupier(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*CROUPIER, *arguments], capture_output=True, text=True, timeout=PATIENCE, env=environment(), check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The record of a house at which a bot has played, and which has closed."""
+    file = tmp_path_factory.mktemp("record") / "deals.jsonl"
+    command = [*CROUPIER, "serve", "kuhn", "--port", "0", "--deals", str(file), "--client-seed", "señor"]
+    with serving(command) as server:
+        assert croupier("play", "kuhn", f":{server.port}", "--bot", "random", "-n", "30").returncode == 0
+        assert server.stop() == 0
+    return file
+
+
+def test_a_record_that_was_kept_is_found_kept(record: Path) -> None:
+    done = croupier("verify", str(record))
+    assert done.returncode == 0
+    assert "the promise was kept" in done.stdout
+    assert ", 0 faults" in done.stdout
+
+
+def test_a_card_that_was_changed_is_found(record: Path, tmp_path: Path) -> None:
+    text = record.read_text()
+    swapped = {'["J","Q"]': '["J","K"]', '["Q","J"]': '["K","J"]', '["K","J"]': '["K","Q"]'}
+    before, after = next((a, b) for a, b in swapped.items() if a in text)
+    forged = tmp_path / "forged.jsonl"
+    forged.write_text(text.replace(before, after, 1))
+    done = croupier("verify", str(forged))
+    assert done.returncode == 1
+    assert "BROKEN" in done.stdout
+
+
+def test_a_seed_that_is_not_revealed_yet_leaves_it_open(record: Path, tmp_path: Path) -> None:
+    unfinished = tmp_path / "unfinished.jsonl"
+    unfinished.write_text(
+        "".join(line for line in record.read_text().splitlines(keepends=True) if '"deal":"seed"' not in line)
+    )
+    done = croupier("verify", str(unfinished))
+    assert done.returncode == 2
+    assert "not revealed yet" in done.stdout
+
+
+def test_a_record_that_is_not_there_is_said_plainly(tmp_path: Path) -> None:
+    done = croupier("verify", str(tmp_path / "nothing.jsonl"))
+    assert (done.returncode, "cannot read" in done.stderr) == (2, True)
+
+
+def test_help_tells_every_command_and_every_setting() -> None:
+    assert all(command in croupier("--help").stdout for command in ("serve", "play", "verify", "--config"))
+    told = croupier("serve", "kuhn", "--help").stdout
+    assert all(flag in told for flag in ("--port", "-p", "--deck", "--coins", "--mind", "--seed", "--tls-cert"))
+
+
+def test_an_unknown_word_is_refused() -> None:
+    done = croupier("deal")
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
