@@ -20,50 +20,72 @@ DECISIONS = 0
 SPAN = 1 << 16
 WORD = Struct(">H").unpack_from
 COUNTER = Struct(">QI").pack
+BLOCK = 32
+INNER = bytes(byte ^ 0x36 for byte in range(256))
+OUTER = bytes(byte ^ 0x5C for byte in range(256))
+
+
+class Mac:
+    """HMAC-SHA256 (RFC 2104) of messages that begin alike: the key and that beginning are taken in once.
+
+    Copying the two hashes takes a third of the time of `hmac.digest`, and a house makes one for every hand.
+    """
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, key: bytes, beginning: bytes) -> None:
+        assert len(key) <= 64, "longer keys would have to be hashed first"
+        padded = key.ljust(64, b"\0")
+        self._inner = sha256(padded.translate(INNER) + beginning)
+        self._outer = sha256(padded.translate(OUTER))
+
+    def digest(self, end: bytes) -> bytes:
+        """The HMAC of the beginning and this end."""
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(end)
+        outer.update(inner.digest())
+        return outer.digest()
 
 
 class Luck:
-    """A stream of unbiased integers: HMAC-SHA256(server seed, client seed ‖ hand ‖ block), cut into 16-bit words.
-
-    `mac` is an HMAC that has taken in the key and the client seed; it is copied, never changed.
-    """
+    """A stream of unbiased integers: HMAC-SHA256(server seed, client seed ‖ hand ‖ block), cut into 16-bit words."""
 
     __slots__ = ("_at", "_block", "_blocks", "_hand", "_mac")
 
-    def __init__(self, mac: hmac.HMAC, hand: int) -> None:
+    def __init__(self, mac: Mac, hand: int) -> None:
         self._mac = mac
         self._hand = hand
         self._blocks = 0
-        self._block = b""
-        self._at = 0
+        self._at = BLOCK
 
     def below(self, bound: int) -> int:
         """Draw an integer from 0 to bound − 1, each equally likely; 1 ≤ bound ≤ 65,536. A bound of 1 uses no luck."""
         if bound == 1:
             return 0
-        limit = SPAN - SPAN % bound
         while True:
             at = self._at
-            if at == len(self._block):
-                mac = self._mac.copy()
-                mac.update(COUNTER(self._hand, self._blocks))
-                self._block = mac.digest()
+            if at == BLOCK:
+                self._block = self._mac.digest(COUNTER(self._hand, self._blocks))
                 self._blocks += 1
                 at = 0
             self._at = at + 2
             word: int = WORD(self._block, at)[0]
-            if word < limit:
-                return word % bound
+            draw = word % bound
+            if word - draw <= SPAN - bound:  # the whole run of `bound` words that it lies in exists
+                return draw
 
 
-class Deck:
+class Deck(Luck):
     """One shuffled deck, face down. The shuffle (Fisher–Yates, from the top) goes only as deep as cards are drawn."""
 
-    __slots__ = ("_cards", "_luck", "_next", "_scripted")
+    __slots__ = ("_cards", "_next", "_scripted")
 
-    def __init__(self, cards: list[int], luck: Luck, scripted: int = 0) -> None:
+    def __init__(self, cards: list[int], mac: Mac, hand: int, scripted: int = 0) -> None:
+        self._mac = mac  # as Luck.__init__ does; a call less for every hand
+        self._hand = hand
+        self._blocks = 0
+        self._at = BLOCK
         self._cards = cards
-        self._luck = luck
         self._scripted = scripted
         self._next = 0
 
@@ -73,7 +95,7 @@ class Deck:
         self._next = top + 1
         if top < self._scripted:
             return cards[top]
-        other = top + self._luck.below(len(cards) - top)
+        other = top + self.below(len(cards) - top)
         card = cards[other]
         cards[other] = cards[top]
         return card
@@ -109,25 +131,25 @@ class Fair:
         self.server_seed = server_seed
         self.client_seed = client_seed
         self.hands = 0
-        self._mac: hmac.HMAC | None = None
+        self._mac: Mac | None = None
         self._luck: Luck | None = None
 
     @property
     def luck(self) -> Luck:
         """The luck of the house's own decisions."""
         if self._luck is None:
-            self._luck = self._of(DECISIONS)
+            self._luck = Luck(self._keyed(), DECISIONS)
         return self._luck
 
     def deck(self, size: int) -> Deck:
         """Shuffle `size` cards for the next hand."""
         self.hands += 1
-        return Deck(list(range(size)), self._of(self.hands))
+        return Deck([*range(size)], self._mac or self._keyed(), self.hands)
 
-    def _of(self, hand: int) -> Luck:
+    def _keyed(self) -> Mac:
         if self._mac is None:  # made when it is first needed: a peer that never plays costs little memory
-            self._mac = hmac.new(self.server_seed, self.client_seed, "sha256")
-        return Luck(self._mac, hand)
+            self._mac = Mac(self.server_seed, self.client_seed)
+        return self._mac
 
 
 class Scripted(Fair):
@@ -145,7 +167,7 @@ class Scripted(Fair):
         script = self._decks[self.hands % len(self._decks)]
         self.hands += 1
         below = [card for card in range(size) if card not in script]
-        return Deck([*script, *below], self._of(self.hands), len(script))
+        return Deck([*script, *below], self._keyed(), self.hands, len(script))
 
 
 def commitment(server_seed: bytes) -> bytes:

@@ -145,7 +145,6 @@ class Switchboard:
                 if not line.outbox:
                     self._dirty.append(line)
                 line.outbox.append(line.codec.encode(effect.message))
-                self.counts.messages_sent += 1
             elif type(effect) is Settle:
                 self.counts.games += 1
             elif type(effect) is Drop:
@@ -250,7 +249,19 @@ class Switchboard:
 class Line(asyncio.Protocol):
     """One connection: its codec, what waits to be written to it, and how far its end has come."""
 
-    __slots__ = ("_board", "_host", "_left", "_linger", "_paused", "_transport", "codec", "dropped", "outbox", "peer")
+    __slots__ = (
+        "_board",
+        "_counts",
+        "_host",
+        "_left",
+        "_linger",
+        "_paused",
+        "_transport",
+        "codec",
+        "dropped",
+        "outbox",
+        "peer",
+    )
 
     def __init__(self, board: Switchboard, peer: Peer | None = None) -> None:
         self.peer = peer
@@ -258,6 +269,7 @@ class Line(asyncio.Protocol):
         self.outbox: list[bytes] = []
         self.dropped = False
         self._board = board
+        self._counts = board.counts
         self._host = ""
         self._left = True
         self._paused = False
@@ -281,26 +293,28 @@ class Line(asyncio.Protocol):
         now = board.clock()
         for message in messages:
             if type(message) is Violation:
-                board.counts.violations += 1
+                self._counts.violations += 1
                 board.handle(Garbled(peer, message), now)
             else:
                 board.handle(Said(peer, message), now)
             if self.dropped:
                 break
-        board.counts.bytes_received += len(data)
-        board.counts.messages_received += len(messages)
+        self._counts.bytes_received += len(data)
+        self._counts.messages_received += len(messages)
         board.flush()
 
     def flush(self) -> None:
         """Write what was said; behind the last of it, close our direction."""
         transport = self._transport
         if self.outbox:
-            data = self.outbox[0] if len(self.outbox) == 1 else b"".join(self.outbox)
-            self.outbox.clear()
-            self._board.counts.bytes_sent += len(data)
+            said = self.outbox
+            data = said[0] if len(said) == 1 else b"".join(said)
+            self._counts.messages_sent += len(said)
+            self._counts.bytes_sent += len(data)
+            said.clear()
             transport.write(data)
             if self._paused and transport.get_write_buffer_size() > self._board.limits.buffer:
-                self._board.counts.overflows += 1
+                self._counts.overflows += 1
                 self._board.log.warning("a peer does not read what it is sent", peer=self.peer)
                 transport.abort()
         if self.dropped and self._linger is None:

@@ -1,6 +1,6 @@
 """The house's side of Kuhn poker: it deals, plays the other seat, and pays (docs/protocols/kuhn.md, 4 to 8)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from croupier.core.dealer import Dealer
@@ -22,7 +22,7 @@ from croupier.core.talk import (
     Say,
     Settle,
 )
-from croupier.rooms.kuhn.rules import ANTE, BETTING, CARDS, COST, P_1, P_2, START, Action, State, View
+from croupier.rooms.kuhn.rules import ANTE, CARDS, COST, P_1, P_2, START, Action, History, State, View
 from croupier.rooms.kuhn.wire import (
     ACTN,
     CARD,
@@ -40,6 +40,11 @@ from croupier.rooms.kuhn.wire import (
 type Effects = list[Effect[Message]]
 
 SEATS: Final = {"P_1": P_1, "P_2": P_2}
+
+ACTED: Final[Mapping[History, Actn]] = {
+    after: ACTN[says] for row in HOUSE_SAYS.values() for says, after in row.items() if says != "CARD"
+}
+"""How the house says what it has done; where it says nothing it shows its card (kuhn-4.8)."""
 
 
 class House:
@@ -157,12 +162,8 @@ class House:
     def _decide(self, state: State, effects: Effects) -> Effects:
         """The house acts. It sees its own card and what has been done, and cannot see the client's (kuhn-3.2)."""
         seat = 1 - self._seat
-        action = self._mind.choose(state.views[seat], BETTING[state.history][1], self._dealer.luck)
-        state = state.next[action]
-        if action in HOUSE_SAYS[state.history[:-1]]:
-            effects.append(Say(self._peer, ACTN[action]))
-        else:
-            effects.append(Say(self._peer, CARD[state.cards[seat]]))
+        state = state.next[self._mind.choose(state.views[seat], state.actions, self._dealer.luck)]
+        effects.append(Say(self._peer, ACTED.get(state.history) or CARD[state.cards[seat]]))
         if state.turn is Turn.OVER:
             return self._settle(state, effects)
         self._state = state

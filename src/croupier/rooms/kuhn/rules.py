@@ -67,13 +67,14 @@ class View(NamedTuple):
 class State:
     """A node of the game: the cards dealt so far and what has been done. There is one object for each."""
 
-    __slots__ = ("cards", "history", "legal", "next", "odds", "payoff", "turn", "views")
+    __slots__ = ("actions", "cards", "history", "legal", "next", "odds", "payoff", "turn", "views")
 
     def __init__(self, cards: tuple[Rank, ...], history: History = ()) -> None:
         self.cards = cards
         self.history = history
         self.turn: Seat | Turn = Turn.CHANCE
         self.legal: tuple[Move, ...] = ()
+        self.actions: tuple[Action, ...] = ()
         self.next: dict[Move, State] = {}
         self.odds: dict[Move, Fraction] = {}
         self.payoff: tuple[int, int] = (0, 0)
@@ -100,7 +101,7 @@ def _bet(cards: tuple[Rank, ...], history: History) -> State:
     state = State(cards, history)
     if history in BETTING:
         state.turn, actions = BETTING[history]
-        state.legal = actions
+        state.legal = state.actions = actions
         state.next = {action: _bet(cards, (*history, action)) for action in actions}
     else:
         state.turn = Turn.OVER
