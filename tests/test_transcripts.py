@@ -2,11 +2,9 @@
 
 import pytest
 
-from croupier.core.judge import CLIENT, HOUSE, Bench, Verdict
+from croupier.core.judge import HOUSE, Bench, Verdict
 from croupier.core.room import Room
-from croupier.core.transcript import Transcript, data, play, rehearsal
-from croupier.core.errors import Violation
-from croupier.core.talk import Garbled, Left, Rang, Said
+from croupier.core.transcript import Transcript, play, rehearsal
 from tests.papers import ALL, Reversed, at_fault, broken, for_the_house
 
 PURSE = {"kuhn-7.2", "kuhn-7.3"}

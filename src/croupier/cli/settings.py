@@ -28,5 +28,8 @@ def sources(file: Path | None) -> list[Any]:
         raise SystemExit(f"croupier: {file}: found serve = {serve!r}; allowed: a table [serve]")
     shared = {key: value for key, value in serve.items() if key not in ROOMS}
     for room in ROOMS:
-        serve[room] = shared | serve.get(room, {})
+        own = serve.get(room, {})
+        if not isinstance(own, dict):
+            raise SystemExit(f"croupier: {file}: found {room} = {own!r}; allowed: a table [serve.{room}]")
+        serve[room] = shared | own
     return [*found, Dict({**settings, "serve": serve}, source=str(file))]

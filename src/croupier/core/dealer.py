@@ -18,6 +18,8 @@ DECISIONS = 0
 """The hand number whose luck the house's own decisions use; games count from 1."""
 
 SPAN = 1 << 16
+"""How many different words there are."""
+
 WORD = Struct(">H").unpack_from
 COUNTER = Struct(">QI").pack
 BLOCK = 32
@@ -62,6 +64,7 @@ class Luck:
         """Draw an integer from 0 to bound − 1, each equally likely; 1 ≤ bound ≤ 65,536. A bound of 1 uses no luck."""
         if bound == 1:
             return 0
+        assert bound <= SPAN, f"a word of luck cannot decide between {bound}"
         while True:
             at = self._at
             if at == BLOCK:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import lcm
 from typing import NamedTuple, Protocol
 
-from croupier.core.dealer import Luck
+from croupier.core.dealer import SPAN, Luck
 
 
 class Mind[V, M](Protocol):
@@ -61,6 +61,8 @@ class Policy[V: Hashable, M]:
             if sum(row.values()) != 1 or min(row.values()) < 0:
                 raise ValueError(f"{view}: found the probabilities {row}; allowed: none below 0, and 1 in all")
             self._rows[view] = self._steps(row)
+            if self._rows[view][0] > SPAN:
+                raise ValueError(f"{view}: found probabilities in parts of {self._rows[view][0]}; allowed: {SPAN}")
 
     def choose(self, view: V, legal: Sequence[M], luck: Luck) -> M:
         """Draw a move from the view's row."""

@@ -44,6 +44,9 @@ class Seed(Struct, frozen=True, tag_field="deal", tag="seed"):
 
 type Entry = Promise | Hand | Seed
 
+MOST = 2**64 - 1
+"""The number of a hand has 8 bytes."""
+
 encode: Callable[[Entry], bytes] = msgspec.json.Encoder().encode
 _decoder: msgspec.json.Decoder[Entry] = msgspec.json.Decoder(Promise | Hand | Seed)
 
@@ -76,7 +79,7 @@ def verify(lines: Iterable[bytes], pack: Callable[[str], Pack]) -> Iterator[Find
             continue
         try:
             entry = _decoder.decode(raw)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             yield Finding(number, False, f"found a line that is no record: {error}; allowed: promise, hand, seed")
             continue
         key = (entry.room, entry.table)
@@ -121,13 +124,13 @@ def _check(line: int, table: _Table, seed: Seed, pack: Callable[[str], Pack]) ->
     wrong = False
     for number, hand in table.hands:
         found = tuple(hand.cards)
-        allowed = deal(server_seed, client_seed, hand.hand, cards, len(found))
-        if not 1 <= hand.hand <= seed.hands or found != allowed:
+        dealt = 1 <= hand.hand <= min(seed.hands, MOST)
+        allowed = deal(server_seed, client_seed, hand.hand, cards, len(found) or 1) if dealt else ()
+        if not dealt or found != allowed:
             wrong = True
-            told = (
-                f"{name}, hand {hand.hand} of {seed.hands}: found {' '.join(found)}; the seed deals {' '.join(allowed)}"
-            )
-            yield Finding(number, False, told)
+            deals = " ".join(allowed) or f"hands 1 to {seed.hands}"
+            told = f"found {' '.join(found) or 'no card'}; the seed deals {deals}"
+            yield Finding(number, False, f"{name}, hand {hand.hand}: {told}")
     if len({hand.hand for _, hand in table.hands}) != len(table.hands):
         wrong = True
         yield Finding(line, False, f"{name}: found a hand twice")

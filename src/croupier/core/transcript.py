@@ -17,7 +17,7 @@ means the same bytes until the end of the transcript. Lines that begin with `#` 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Protocol
 
@@ -80,6 +80,7 @@ DEEDS: Final = (
     (re.compile(r"\* (\d+(?:\.\d+)?) seconds? pass"), lambda seconds: ("pass", "", seconds)),
     (re.compile(r"\* halted( for good)?"), lambda final: ("halted", "", final or "")),
 )
+PIECES: Final = re.compile(r"([^{}]+)|\{([^{}]*)\}|(.)")
 SPOKEN: Final = re.compile(r"(\w+)([<>]) ?(.*)")
 HEAD: Final = re.compile(r"([a-z]+): *(.*)")
 
@@ -113,41 +114,50 @@ def _line(number: int, written: str, name: str) -> Line:
     raise ValueError(f"{name}, line {number}: found {written!r}; allowed: 'p> …', 'p< …' or a deed ('* …')")
 
 
-def _braces(text: str) -> list[tuple[str, str]]:
-    """Split a text into literal pieces and what stands in braces."""
-    return re.findall(r"([^{]+)|\{([^}]*)\}", text)
+def _pieces(text: str) -> Iterator[bytes | str]:
+    """The bytes of a text piece by piece; a name in braces that stands for no bytes is that name.
 
-
-def _field(content: str) -> bytes | None:
-    """The bytes of `{int32:100}` and the like; None when it is the name of a pattern."""
-    kind, colon, value = content.partition(":")
-    if colon:
-        return FIELDS[kind](value)
-    return NAMED.get(content)
+    Raises ValueError with what was found and what is allowed.
+    """
+    for literal, content, stray in PIECES.findall(text):
+        try:
+            if stray:
+                raise ValueError(stray)
+            kind, colon, value = content.partition(":")
+            if literal:
+                yield literal.encode("latin-1")
+            elif colon:
+                yield FIELDS[kind](value)
+            else:
+                yield NAMED.get(content, content)
+        except (ValueError, KeyError, TypeError, OverflowError):
+            found = literal or stray or f"{{{content}}}"
+            allowed = ", ".join(f"{{{name}}}" for name in (*NAMED, *(f"{kind}:…" for kind in FIELDS)))
+            raise ValueError(f"found {found!r}; allowed: Latin-1 text, {allowed}") from None
 
 
 def data(text: str) -> bytes:
     """The bytes of a line that holds no pattern."""
     found = b""
-    for literal, content in _braces(text):
-        field = literal.encode("latin-1") if literal else _field(content)
-        if field is None:
-            raise ValueError(f"found the pattern {{{content}}}; allowed: bytes")
-        found += field
+    for piece in _pieces(text):
+        if not isinstance(piece, bytes):
+            raise ValueError(f"found the pattern {{{piece}}}; allowed: bytes")  # noqa: TRY004 -- what is written is wrong
+        found += piece
     return found
 
 
 def pattern(text: str, patterns: Mapping[str, bytes], bound: Mapping[str, bytes]) -> re.Pattern[bytes]:
     """What a heard line matches. A name counts by its letters: {card} and {card2} are two cards."""
     found = b""
-    for literal, content in _braces(text):
-        field = literal.encode("latin-1") if literal else _field(content)
-        if field is not None:
-            found += re.escape(field)
-        elif content in bound:
-            found += re.escape(bound[content])
+    for piece in _pieces(text):
+        if isinstance(piece, bytes):
+            found += re.escape(piece)
+        elif piece in bound:
+            found += re.escape(bound[piece])
+        elif (kind := piece.rstrip("0123456789")) in patterns:
+            found += b"(?P<%b>%b)" % (piece.encode(), patterns[kind])
         else:
-            found += b"(?P<%b>%b)" % (content.encode(), patterns[content.rstrip("0123456789")])
+            raise ValueError(f"found the pattern {{{piece}}}; allowed: {', '.join(patterns)}")
     return re.compile(found, re.DOTALL)
 
 
@@ -215,8 +225,9 @@ class Rehearsal[In, Out]:
         heard = self._heard[self._number(peer)]
         match = expected.match(heard)
         assert match, f"{peer} hears {bytes(heard)!r}, not {expected.pattern!r}"
+        bound = {name: bytes(value) for name, value in match.groupdict().items()}  # before what they refer to is gone
         del heard[: match.end()]
-        return {name: bytes(value) for name, value in match.groupdict().items()}
+        return bound
 
     def deed(self, line: Line) -> None:
         """Let time pass, a peer leave, the room close; or look whether a deed was done."""

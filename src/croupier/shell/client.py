@@ -11,7 +11,7 @@ from typing import Any, Self
 from croupier.core.errors import Violation
 from croupier.core.judge import HOUSE
 from croupier.core.room import Client, Room
-from croupier.core.talk import Chose, Effect, Event, Left, Settle, Tell
+from croupier.core.talk import Chose, Drop, Effect, Event, Joined, Left, Settle, Tell
 from croupier.rooms import ROOMS
 from croupier.shell.logs import silence
 from croupier.shell.loop import factory
@@ -36,6 +36,8 @@ class Game:
         self._room = room
         self._news: asyncio.Queue[object] = asyncio.Queue()
         self._end: Exception | None = None
+        self._joined = False
+        self._over = False
 
     @property
     def legal(self) -> Sequence[Any]:
@@ -51,12 +53,11 @@ class Game:
             limits=Limits(linger=1.0),
         )
         await self._board.dial(HOUSE, self._address, self._ssl)
-        with suppress(asyncio.QueueEmpty):
-            news = self._news.get_nowait()
-            if isinstance(news, Left):
-                host, port = self._address
-                raise ConnectionError(f"no house answers at {host}:{port}: {news.reason}")
-            self._news.put_nowait(news)
+        if not self._joined:
+            host, port = self._address
+            left = self._news.get_nowait()
+            assert isinstance(left, Left), "a call that fails tells nothing else"
+            raise ConnectionError(f"no house answers at {host}:{port}: {left.reason}")
         return self
 
     async def __aexit__(
@@ -69,8 +70,8 @@ class Game:
 
     async def say(self, message: object) -> None:
         """Send a message. Raises IllegalMove when it is not `legal`, ConnectionError when the conversation is over."""
-        if self._end is not None:
-            raise self._end
+        if self._over:
+            raise self._end or ConnectionError("the conversation is over")
         self._board.hear(Chose(message))
 
     async def hear(self) -> Any:
@@ -79,7 +80,7 @@ class Game:
         Raises Violation, which names the clause, when the house breaks the protocol, and ConnectionError when it is
         gone.
         """
-        if self._end is not None and self._news.empty():
+        if self._end is not None:
             raise self._end
         news = await self._news.get()
         match news:
@@ -93,10 +94,14 @@ class Game:
                 return news
 
     def _listen(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
+        self._joined |= isinstance(event, Joined)
+        self._over |= isinstance(event, Left)
         for effect in effects:
             match effect:
                 case Tell(news):
                     self._news.put_nowait(news)
+                case Drop():
+                    self._over = True
                 case Settle(net=net):
                     self.settled.append(net)
                 case _:

@@ -5,7 +5,7 @@ import secrets
 import signal
 import ssl
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -106,17 +106,19 @@ def hall(opening: Opening, hosting: Hosting) -> Hall[Any, Any]:
 
 
 @contextmanager
-def _scraped(hosting: Hosting, boards: dict[str, Switchboard], announce: Callable[[str], None]) -> Any:
-    """Metrics, while the rooms are open."""
+def _scraped(hosting: Hosting, boards: dict[str, Switchboard]) -> Iterator[str | None]:
+    """Metrics, while the rooms are open: their URL, None without."""
     if hosting.metrics_port is None:
-        yield
+        yield None
         return
     meter = Meter(lambda: [(name, board.counts, len(board.lines)) for name, board in boards.items()])
     REGISTRY.register(meter)
-    server, thread = start_http_server(hosting.metrics_port, hosting.host)
-    announce(f"metrics at http://{written((hosting.host, server.server_port))}/metrics")
     try:
-        yield
+        server, thread = start_http_server(hosting.metrics_port, hosting.host)
+    except OSError as error:
+        raise _unheard((hosting.host, hosting.metrics_port), error) from error
+    try:
+        yield f"http://{written((hosting.host, server.server_port))}/metrics"
     finally:
         server.shutdown()
         server.server_close()
@@ -143,6 +145,7 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
     with ExitStack() as stack, _signals() as signals:
         file = stack.enter_context(hosting.deals.open("ab")) if hosting.deals else None
         limits = Limits(hosting.max_connections, hosting.max_per_address)
+        metrics = stack.enter_context(_scraped(hosting, boards))
         for opening in openings:
             room = opening.room
             told = log(room=room.name)
@@ -160,7 +163,8 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
             boards[room.name] = board
             address = await _listen(board, hosting.host, opening.port, context)
             announce(f"{room.name} is open at {written(address)}{' (TLS)' if context else ''}")
-        stack.enter_context(_scraped(hosting, boards, announce))
+        if metrics:
+            announce(f"metrics at {metrics}")
         await signals.get()
         await _drain(boards, signals, hosting.drain_seconds)
 
@@ -169,7 +173,11 @@ async def _listen(board: Switchboard, host: str, port: int, context: ssl.SSLCont
     try:
         return await board.listen(host, port, context)
     except OSError as error:
-        raise OSError(f"cannot listen on {written((host, port))}: {error.strerror or error}") from error
+        raise _unheard((host, port), error) from error
+
+
+def _unheard(address: Address, error: OSError) -> OSError:
+    return OSError(f"cannot listen on {written(address)}: {error.strerror or error}")
 
 
 async def _drain(boards: dict[str, Switchboard], signals: asyncio.Queue[str], seconds: float) -> None:
@@ -189,7 +197,7 @@ async def _drain(boards: dict[str, Switchboard], signals: asyncio.Queue[str], se
 
 
 @contextmanager
-def _signals() -> Any:
+def _signals() -> Iterator[asyncio.Queue[str]]:
     """The names of SIGTERM and SIGINT as they come."""
     loop = asyncio.get_running_loop()
     found: asyncio.Queue[str] = asyncio.Queue()

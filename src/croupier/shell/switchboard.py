@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from math import inf
 from ssl import SSLContext
 from sys import intern
@@ -89,7 +90,8 @@ class Switchboard:
     # Connections.
 
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
-        """Take connections on an address; port 0 picks a free one. The address that was taken."""
+        """Take connections on an address; port 0 picks a free one. The address that was taken. Raises OSError."""
+        _check_port(port)
         shutdown = self.limits.linger if ssl else None
         self._server = await self._loop.create_server(
             lambda: Line(self), host, port, ssl=ssl, backlog=4096, ssl_shutdown_timeout=shutdown
@@ -100,6 +102,7 @@ class Switchboard:
     async def dial(self, peer: Peer, address: Address, ssl: SSLContext | None = None) -> None:
         """Connect to an address: Joined follows, or Left with the reason."""
         try:
+            _check_port(address[1])
             async with asyncio.timeout(self.limits.connect):
                 await self._loop.create_connection(
                     lambda: Line(self, peer),
@@ -109,7 +112,7 @@ class Switchboard:
                 )
         except TimeoutError:
             self.hear(Left(peer, f"no answer within {self.limits.connect:g} seconds"))
-        except OSError as error:
+        except (OSError, UnicodeError, ValueError) as error:  # a name that no resolver takes is no OSError
             self.hear(Left(peer, str(error)))
 
     def halt(self, *, final: bool) -> None:
@@ -138,7 +141,7 @@ class Switchboard:
         for effect in effects:
             if type(effect) is Say:
                 line = self.lines.get(effect.peer)
-                if line is None:
+                if line is None or line.dropped:
                     self.counts.undeliverable += 1
                     self.log.error("nobody hears this", peer=effect.peer, message=str(effect.message))
                     continue
@@ -196,7 +199,8 @@ class Switchboard:
     def seat(self, line: "Line", address: Address | None) -> bool:
         """Give a new connection its number and tell the session; False when there is no room for it."""
         host = address[0] if address else ""
-        if reason := self._refusal(host):
+        if reason := self._refusal(host, called=line.peer is not None):
+            peer, line.peer = line.peer, None
             self.counts.refused[reason] += 1
             self.log.warning("refused", address=address, reason=reason)
             self._idle.clear()
@@ -205,6 +209,8 @@ class Switchboard:
                 line.outbox.append(line.codec.encode(self._goodbye))
             line.dropped = True
             line.flush()
+            if peer is not None:
+                self.hear(Left(peer, f"refused: {reason}"))
             return False
         self.counts.connections += 1
         self._addresses[host] += 1
@@ -217,10 +223,13 @@ class Switchboard:
         self.hear(Joined(line.peer, address))
         return True
 
-    def _refusal(self, host: str) -> str:
+    def _refusal(self, host: str, *, called: bool) -> str:
+        """Why a connection is not taken; the limits are for those that come, not for those that were called."""
         limits = self.limits
         if self._halted:
             return "closing"
+        if called:
+            return ""
         if limits.connections and len(self.lines) >= limits.connections:
             return "connections"
         if limits.per_address and self._addresses[host] >= limits.per_address:
@@ -244,6 +253,12 @@ class Switchboard:
                 del self._addresses[host]
         if not self.lines and not self._lingering:
             self._idle.set()
+
+
+def _check_port(port: int) -> None:
+    """Loops differ in what they make of a port that cannot be: one of them takes it modulo 65,536."""
+    if not 0 <= port <= 65535:
+        raise OSError(f"found the port {port}; allowed: 0 to 65535")
 
 
 class Line(asyncio.Protocol):
@@ -282,7 +297,11 @@ class Line(asyncio.Protocol):
         address = (intern(name[0]), name[1]) if name else None
         self._host = address[0] if address else ""
         self._left = False
-        self._left = not self._board.seat(self, address)
+        try:
+            self._left = not self._board.seat(self, address)
+        except BaseException:
+            self._transport.abort()
+            raise
 
     def data_received(self, data: bytes) -> None:
         """Hand on every message of this read, then write all answers at once."""
@@ -319,12 +338,18 @@ class Line(asyncio.Protocol):
                 transport.abort()
         if self.dropped and self._linger is None:
             # A half-close, and then reading on, so that no reset overtakes the farewell. TLS does that by itself.
-            self._linger = self._board.after(self._board.limits.linger, transport.abort)
+            self._cut_off_later()
             if not transport.is_closing():
                 if transport.can_write_eof():
-                    transport.write_eof()
+                    with suppress(OSError):  # it may be gone already
+                        transport.write_eof()
                 else:
                     transport.close()
+
+    def _cut_off_later(self) -> None:
+        """The conversation is over: give the peer a moment to read what was said."""
+        if self._linger is None:
+            self._linger = self._board.after(self._board.limits.linger, self._transport.abort)
 
     def pause_writing(self) -> None:
         """The peer reads too slowly: stop reading from it."""
@@ -338,6 +363,7 @@ class Line(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """The peer has said all it had to say; what was answered is still sent."""
+        self._cut_off_later()
         self._leave("hung up")
         return False
 
@@ -345,8 +371,10 @@ class Line(asyncio.Protocol):
         """The connection is closed."""
         if self._linger is not None:
             self._linger.cancel()
-        self._leave(str(exc) if exc else "closed")
-        self._board.gone(self, self._host)
+        try:
+            self._leave(str(exc) if exc else "closed")
+        finally:
+            self._board.gone(self, self._host)
 
     def _leave(self, reason: str) -> None:
         if not self._left:

@@ -66,7 +66,7 @@ class Player:
     def decide(self, mind: Mind[View, Action], luck: Luck, seat: str) -> Message | None:
         """What a mind says now: STRT between games, ACTN in one, DISC with an empty purse, None while waiting."""
         if self.broke:
-            return DISC
+            return DISC if DISC in self.legal else None
         actions = tuple(message.action for message in self.legal if isinstance(message, Actn))
         if self.game is not None and actions:
             return ACTN[mind.choose(self.game.view, actions, luck)]
@@ -81,12 +81,12 @@ class Player:
                 return []
             case Left():
                 return self._left(event, now)
+            case Chose(message):
+                return self._chose(message, now)
             case _ if not self._open:
                 return []
             case Said(_, message):
                 return self._heard(message, now)
-            case Chose(message):
-                return self._chose(message, now)
             case Garbled(_, violation):
                 return self._broken(violation)
             case Rang():

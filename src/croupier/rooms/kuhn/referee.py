@@ -144,8 +144,10 @@ class Referee:
                 return []
         if any(verdict.side == HOUSE for verdict in verdicts):
             self._over = True
-        waiting = not self._over and (self._due or self._close is not None)
-        self.alarm = now + self._patience if waiting else None
+        if self._over or not (self._due or self._close):
+            self.alarm = None
+        elif self.alarm is None or not isinstance(event, Said | Garbled) or event.peer == HOUSE:
+            self.alarm = now + self._patience  # a client that talks on does not lend the house time
         return verdicts
 
     # The client's part: every message is handled when all answers to the ones before it are there (kuhn-1.3).
@@ -246,6 +248,11 @@ class Referee:
     def _house_said(self, message: Message) -> list[Verdict]:
         if self._close is not None:
             return self._fault(self._close, message, "nothing, only the close of the connection")
+        if message == DISC and not any(DISC in due.allowed for due in self._due):
+            self._due.clear()  # a goodbye may cross what the client has said (kuhn-4.9, kuhn-8.4)
+            self._unheard.clear()
+            self._close = "kuhn-8.2"
+            return []
         if not self._due:
             return self._unasked(message)
         due = self._due.popleft()
@@ -284,9 +291,6 @@ class Referee:
         return self._fault(clause, message, str(due))
 
     def _unasked(self, message: Message) -> list[Verdict]:
-        if message == DISC:
-            self._close = "kuhn-8.2"
-            return []
         if self.game is None and self.last is None:
             clause = "kuhn-1.2"
         elif self.game is None and self.last is not None and self.last.history[-1] == "FLD":

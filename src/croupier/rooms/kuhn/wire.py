@@ -109,7 +109,7 @@ class Wire:
     __slots__ = ("_lost", "_rest", "_strict", "departures")
 
     def __init__(self, *, strict: bool = False) -> None:
-        self.departures: set[str] = set()
+        self.departures: frozenset[str] = frozenset()  # shared by all that need no tolerance: most connections
         self._strict = strict
         self._rest = b""
         self._lost = False
@@ -136,7 +136,7 @@ class Wire:
                 at += 8 if len(data) - at >= 8 else 4
                 continue
             if data[at] in b"\r\n " and not self._strict:
-                self.departures.add("kuhn-2.4")
+                self.departures |= {"kuhn-2.4"}
                 at += 1
                 continue
             item, length = self._read(data[at : at + 10])
@@ -145,8 +145,8 @@ class Wire:
             found.append(item)
             at += length
             self._lost = isinstance(item, Violation) and item.lost
-        # Once lost, the rest stays as it is: not empty, so that no later read is taken for a whole message.
-        self._rest = data[at - 1 : at] if self._lost else data[at:]
+        # Once lost, something is left over for ever, so that no later read is taken for a whole message.
+        self._rest = b"?" if self._lost else data[at:]
         return found
 
     def _read(self, data: bytes) -> tuple[Message | Violation | None, int]:
@@ -165,7 +165,7 @@ class Wire:
         if len(data) < length:
             return None, 0
         if quoted:
-            self.departures.add("kuhn-2.5")
+            self.departures |= {"kuhn-2.5"}
             if data[9:] != b'"':
                 return _unreadable(data, "a closing quote after three characters"), length
         message = FRAMES.get(code + b" " + argument.upper())

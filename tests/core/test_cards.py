@@ -1,0 +1,63 @@
+"""Deck files: one card a line, top first, blank lines between decks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.core.cards import Pack
+
+PACK = Pack(("J", "Q", "K"), {"C_J": "J", "C_Q": "Q", "C_K": "K"})
+decks = st.lists(st.lists(st.sampled_from(range(3)), min_size=1, max_size=3, unique=True).map(tuple), min_size=1)
+
+
+@given(decks, st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_what_is_written_is_read(listed: list[tuple[int, ...]], end: str, upper: bool) -> None:
+    text = (2 * end).join(end.join(PACK.names[card] for card in deck) for deck in listed)
+    assert PACK.decks(text if upper else text.lower()) == tuple(listed)
+
+
+def test_the_file_of_the_graders_is_read() -> None:
+    assert PACK.decks("C_Q\nC_K\n\nC_J\nC_Q\n") == ((1, 2), (0, 1))
+
+
+def test_comments_and_more_blank_lines_change_nothing() -> None:
+    text = "# the first\n\n\nQ # top\n# not the end of a deck\n K\n\n\n\n#\nJ\n\n"
+    assert PACK.decks(text) == ((1, 2), (0,))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Q\nA\n", "my.deck, line 2: found 'A'; allowed: J, Q, K"),
+        ("\n\nQ K\n", "my.deck, line 3: found 'Q K'; allowed: J, Q, K"),
+        ("Q\nK\nc_q", "my.deck, line 3: found 'c_q' twice in one deck; allowed: each card once"),
+        ("", "my.deck: found no card; allowed: one of J, Q, K a line"),
+        ("# nothing\n\n", "my.deck: found no card"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(text: str, told: str) -> None:
+    with pytest.raises(ValueError, match="found") as refusal:
+        PACK.decks(text, "my.deck")
+    assert str(refusal.value).startswith(told)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_decks_or_a_value_error(text: str) -> None:
+    try:
+        found = PACK.decks(text)
+    except ValueError as error:
+        told = str(error)
+    else:
+        told = "allowed"
+        assert all(len(set(deck)) == len(deck) > 0 for deck in found)
+    assert "allowed" in told
+
+
+def test_a_pack_knows_its_size_and_its_names() -> None:
+    assert len(PACK) == 3
+    assert PACK.names == ("J", "Q", "K")
+
+
+def test_a_spelling_of_a_card_that_is_not_there_is_our_own_mistake() -> None:
+    with pytest.raises(KeyError):
+        Pack(("J",), {"ACE": "A"})

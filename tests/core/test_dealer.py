@@ -1,0 +1,235 @@
+"""The dealer: every order equally likely, nothing shared between hands, and just what docs/fair-deal.md says."""
+
+import hmac
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from hashlib import sha256
+from itertools import count, islice, permutations, product
+from math import factorial
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from croupier.core.dealer import (
+    DECISIONS,
+    FAIR,
+    SCRIPTED,
+    Deck,
+    Fair,
+    Luck,
+    Mac,
+    Scripted,
+    commitment,
+    dealers,
+    derive,
+)
+
+seeds = st.binary(min_size=32, max_size=32)
+words = st.binary(max_size=40)
+hands = st.integers(1, 2**64 - 1)
+
+
+# The algorithm again, written from its description and from nothing else.
+
+
+def stream(server_seed: bytes, client_seed: bytes, hand: int) -> Iterator[int]:
+    for block in count():
+        message = client_seed + hand.to_bytes(8, "big") + block.to_bytes(4, "big")
+        digest = hmac.new(server_seed, message, sha256).digest()
+        yield from (int.from_bytes(digest[at : at + 2], "big") for at in range(0, 32, 2))
+
+
+def below(words: Iterator[int], bound: int) -> int:
+    if bound == 1:
+        return 0
+    return next(word for word in words if word < 65536 - 65536 % bound) % bound
+
+
+def shuffled(size: int, words: Iterator[int]) -> list[int]:
+    cards = list(range(size))
+    for place in range(size):
+        other = place + below(words, size - place)
+        cards[place], cards[other] = cards[other], cards[place]
+    return cards
+
+
+class Rigged(Deck):
+    """A deck whose draws are laid out beforehand; it remembers out of how many each was drawn."""
+
+    def __init__(self, size: int, *draws: int) -> None:
+        super().__init__([*range(size)], Digests(), 1)
+        self.draws = iter(draws)
+        self.bounds: list[int] = []
+
+    def below(self, bound: int) -> int:
+        self.bounds.append(bound)
+        return next(self.draws)
+
+
+class Digests:
+    """A MAC whose blocks are laid out beforehand; it counts how many were asked for."""
+
+    def __init__(self, *blocks: bytes) -> None:
+        self.blocks = iter(blocks)
+        self.asked = 0
+
+    def digest(self, end: bytes) -> bytes:
+        self.asked += 1
+        return next(self.blocks)
+
+
+def block(*words: int) -> bytes:
+    return b"".join(word.to_bytes(2, "big") for word in words).ljust(32, b"\0")
+
+
+def draw_all(deck: Deck, size: int) -> list[int]:
+    return [deck.draw() for _ in range(size)]
+
+
+@given(seeds, words, hands, st.integers(1, 60))
+def test_decks_are_dealt_as_the_page_says(server_seed: bytes, client_seed: bytes, hand: int, size: int) -> None:
+    dealer = Fair(server_seed, client_seed)
+    dealer.hands = hand - 1
+    assert draw_all(dealer.deck(size), size) == shuffled(size, stream(server_seed, client_seed, hand))
+
+
+@given(st.binary(max_size=64), words, words)
+def test_the_mac_is_hmac_with_sha256(key: bytes, beginning: bytes, end: bytes) -> None:
+    mac = Mac(key, beginning)
+    assert mac.digest(end) == mac.digest(end) == hmac.digest(key, beginning + end, "sha256")
+
+
+@given(seeds, words, st.lists(st.integers(1, 65536), max_size=60))
+def test_decisions_are_drawn_as_the_page_says(server_seed: bytes, client_seed: bytes, bounds: list[int]) -> None:
+    luck, again = Fair(server_seed, client_seed).luck, stream(server_seed, client_seed, DECISIONS)
+    assert [luck.below(bound) for bound in bounds] == [below(again, bound) for bound in bounds]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6])
+def test_every_sequence_of_draws_makes_a_different_order(size: int) -> None:
+    """So all orders are equally likely when all draws are."""
+    orders = Counter(
+        tuple(draw_all(Rigged(size, *draws), size))
+        for draws in product(*(range(size - place) for place in range(size)))
+    )
+    assert set(orders) == set(permutations(range(size)))
+    assert len(orders) == sum(orders.values()) == factorial(size)
+
+
+@pytest.mark.parametrize("bound", [2, 3, 5, 6, 7, 52, 1000, 40_000, 65_535, 65_536])
+def test_every_number_below_the_bound_is_drawn_by_equally_many_words(bound: int) -> None:
+    """All 65,536 words, one by one: those that would tip the scales are passed over."""
+    last = block(*[0] * 16)
+    luck = Luck(Digests(*(block(*range(at, at + 16)) for at in range(0, 65_536, 16)), last), 1)
+    drawn = Counter(luck.below(bound) for _ in range(65_536 - 65_536 % bound))
+    assert set(drawn) == set(range(bound))
+    assert len(set(drawn.values())) == 1
+    assert luck.below(bound) == 0, "the words left over were passed over, and the next block was taken"
+
+
+def test_a_word_that_would_tip_the_scales_is_passed_over() -> None:
+    digests = Digests(block(65_535, 65_535, 7), block())
+    assert Luck(digests, 1).below(3) == 7 % 3
+    assert digests.asked == 1
+
+
+def test_a_block_of_nothing_but_such_words_is_passed_over() -> None:
+    digests = Digests(block(*[65_535] * 16), block(4))
+    assert Luck(digests, 1).below(3) == 1
+    assert digests.asked == 2
+
+
+def test_where_there_is_no_choice_no_luck_is_used() -> None:
+    digests = Digests(block(5))
+    luck = Luck(digests, 1)
+    assert [luck.below(1) for _ in range(100)] == [0] * 100
+    assert digests.asked == 0
+    assert luck.below(16) == 5
+
+
+def test_a_deck_is_shuffled_only_as_deep_as_it_is_drawn() -> None:
+    deck = Rigged(3, 2, 0, 0)
+    assert deck.draw() == 2
+    assert deck.bounds == [3]
+    assert [deck.draw(), deck.draw()] == [1, 0]
+    assert deck.bounds == [3, 2, 1]
+
+
+def test_behind_the_last_card_there_is_nothing() -> None:
+    deck = Fair(bytes(32)).deck(3)
+    draw_all(deck, 3)
+    with pytest.raises((IndexError, ZeroDivisionError)):
+        deck.draw()
+
+
+@given(seeds, words, st.integers(1, 20))
+def test_a_hand_does_not_depend_on_what_was_drawn_before_it(server_seed: bytes, client_seed: bytes, hand: int) -> None:
+    busy, idle = Fair(server_seed, client_seed), Fair(server_seed, client_seed)
+    for _ in range(hand - 1):
+        busy.luck.below(52)
+        draw_all(busy.deck(52), 52)
+        idle.deck(1)
+    assert draw_all(busy.deck(52), 52) == draw_all(idle.deck(52), 52)
+    assert busy.hands == idle.hands == hand
+
+
+@given(seeds, words, words)
+def test_the_players_word_changes_the_deal(server_seed: bytes, one: bytes, other: bytes) -> None:
+    assume(one != other)
+    decks = [draw_all(Fair(server_seed, word).deck(52), 52) for word in (one, other)]
+    assert decks[0] != decks[1]
+
+
+def test_six_deals_are_equally_frequent_over_many_seeds() -> None:
+    """Over fixed seeds, so that it is the same every time: no deal is off by more than five standard deviations."""
+    found = Counter(tuple(draw_all(Fair(derive(seed, "test", 1)).deck(3), 2)) for seed in range(3000))
+    expected, spread = 500, (3000 * Fraction(5, 36)) ** 0.5
+    assert len(found) == 6
+    assert all(abs(number - expected) < 5 * spread for number in found.values())
+
+
+@pytest.mark.parametrize("length", [0, 16, 31, 33, 64])
+def test_a_server_seed_of_another_length_is_refused(length: int) -> None:
+    with pytest.raises(ValueError, match=f"found a server seed of {length} bytes; allowed: 32"):
+        Fair(bytes(length))
+
+
+@given(
+    st.lists(st.permutations(range(5)).flatmap(lambda p: st.integers(1, 5).map(lambda n: tuple(p[:n]))), min_size=1),
+    seeds,
+)
+def test_decks_laid_out_by_hand_are_dealt_in_turn_and_the_rest_lies_shuffled_below(
+    decks: list[tuple[int, ...]], seed: bytes
+) -> None:
+    dealer = Scripted(decks, seed)
+    for hand in range(2 * len(decks)):
+        script = decks[hand % len(decks)]
+        dealt = draw_all(dealer.deck(5), 5)
+        rest = [card for card in range(5) if card not in script]
+        words = stream(seed, b"", hand + 1)
+        assert tuple(dealt[: len(script)]) == script
+        assert dealt[len(script) :] == [rest[place] for place in shuffled(len(rest), words)]
+    assert dealer.hands == 2 * len(decks)
+    assert dealer.algorithm == SCRIPTED
+
+
+@given(seeds)
+def test_the_commitment_is_the_hash_of_the_seed(seed: bytes) -> None:
+    assert commitment(seed) == sha256(seed).digest()
+
+
+def test_one_number_gives_every_table_of_every_room_a_seed_of_its_own() -> None:
+    found = {derive(seed, room, table) for seed in (1, 2, 11) for room in ("kuhn", "other") for table in range(1, 100)}
+    assert len(found) == 3 * 2 * 99
+    assert derive(1, "kuhn", 1) == hmac.new(FAIR.encode(), b"1/kuhn/1", sha256).digest()
+
+
+def test_dealers_deal_each_table_from_its_own_seed() -> None:
+    make = dealers(lambda table: bytes([table]) * 32, b"word")
+    first, second = make(1), make(2)
+    assert (first.server_seed, first.client_seed, first.algorithm) == (b"\1" * 32, b"word", FAIR)
+    assert second.server_seed == b"\2" * 32
+    assert list(islice(stream(b"\1" * 32, b"word", DECISIONS), 1)) == [first.luck.below(65_536)]
+    assert dealers(lambda table: bytes(32), decks=[(2,)])(1).deck(3).draw() == 2

@@ -1,0 +1,97 @@
+"""The house is built in floors: the contracts of pyproject.toml hold, and each of them catches a breach of it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CONTRACTS = {
+    contract["id"]: contract["name"]
+    for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+}
+
+NEW_ROOM = {"rooms/tiny/__init__.py": '"""A room."""\n', "rooms/tiny/rules.py": '"""Its rules."""\n'}
+
+BREACHES: list[tuple[str, str, str]] = [
+    ("house", "core/record.py", "import croupier.rooms"),
+    ("house", "core/record.py", "import croupier.shell"),
+    ("house", "taps/meter.py", "import croupier.rooms"),
+    ("house", "rooms/kuhn/house.py", "import croupier.taps.deals"),
+    ("house", "shell/serve.py", "import croupier.cli.settings"),
+    ("house", "shell/serve.py", "import croupier.tui"),
+    ("house", "tui/__init__.py", "import croupier.cli.settings"),
+    ("room", "rooms/kuhn/rules.py", "import croupier.rooms.kuhn.wire"),
+    ("room", "rooms/kuhn/wire.py", "import croupier.rooms.kuhn.referee"),
+    ("room", "rooms/kuhn/minds.py", "import croupier.rooms.kuhn.house"),
+    ("room", "rooms/kuhn/house.py", "import croupier.rooms.kuhn.player"),
+    ("room", "rooms/kuhn/referee.py", "import croupier.rooms.kuhn.player"),
+    ("rooms", "rooms/kuhn/wire.py", "import croupier.rooms.tiny.rules"),
+    ("rooms", "rooms/tiny/rules.py", "import croupier.rooms.kuhn.rules"),
+    ("pure", "core/hall.py", "import asyncio"),
+    ("pure", "core/dealer.py", "import random"),
+    ("pure", "core/talk.py", "from time import monotonic"),
+    ("pure", "rooms/kuhn/house.py", "import logging"),
+    ("pure", "rooms/tiny/rules.py", "import threading"),
+    ("sockets", "cli/serve.py", "import socket"),
+    ("sockets", "shell/client.py", "import socket"),
+    ("sockets", "taps/meter.py", "import select"),
+]
+"""The contract, the module in which it is breached, and the import that does it."""
+
+
+def lint(source: Path) -> tuple[set[str], str]:
+    """The names of the contracts that are broken in a tree, and everything that was told."""
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports"), "--config", str(ROOT / "pyproject.toml"), "--no-cache"],
+        cwd=source,
+        env=os.environ | {"PYTHONPATH": str(source), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    told = done.stdout + done.stderr
+    found = {match[1]: match[2] for match in re.finditer(r"^(.+?)(?: \(.*\))? (KEPT|BROKEN)\b", told, re.MULTILINE)}
+    assert {*found} == {*CONTRACTS.values()}, told
+    broken = {name for name, verdict in found.items() if verdict == "BROKEN"}
+    assert bool(broken) == bool(done.returncode), told
+    return broken, told
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The tree, with a second room in it."""
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name, text in NEW_ROOM.items():
+        path = tmp_path / "src" / "croupier" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "src"
+
+
+def test_all_contracts_hold() -> None:
+    broken, told = lint(ROOT / "src")
+    assert not broken, told
+
+
+def test_a_new_room_breaks_nothing(copy: Path) -> None:
+    broken, told = lint(copy)
+    assert not broken, told
+
+
+@pytest.mark.parametrize(("contract", "module", "line"), BREACHES, ids=[f"{c}: {m} {i}" for c, m, i in BREACHES])
+def test_the_contract_catches_its_breach(copy: Path, contract: str, module: str, line: str) -> None:
+    path = copy / "croupier" / module
+    path.write_text(f"{path.read_text()}\n{line}\n")
+    broken, told = lint(copy)
+    assert broken == {CONTRACTS[contract]}, told
+
+
+def test_every_contract_has_a_breach_here() -> None:
+    assert {contract for contract, _, _ in BREACHES} == {*CONTRACTS}
