@@ -37,7 +37,7 @@ def for_the_house(transcript: Transcript) -> bool:
 
 
 class Reversed:
-    """A stage for our player: what the transcript's peer says is what it has to choose, what the peer hears is fed to it.
+    """A stage for our player: it has to choose what the transcript's peer says, and is fed what the peer hears.
 
     `refused` is the first thing that it cannot say, `violations` what it found wrong with the house.
     """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import CROUPIER, PATIENCE, ROOT, Serving, environment, serving
+from tests.processes import COMMAND, PATIENCE, ROOT, Serving, environment
 
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -35,7 +35,7 @@ class Reader:
         tools = folder / "tools"
         tools.mkdir()
         (tools / "nc").write_text(NC)
-        (tools / "croupier").write_text(f'#!/bin/sh\nexec {shlex.join(CROUPIER)} "$@"\n')
+        (tools / "croupier").write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
         for tool in tools.iterdir():
             tool.chmod(0o755)
         self._path = f"{tools}:/usr/bin:/bin"
@@ -43,11 +43,13 @@ class Reader:
     def environment(self) -> dict[str, str]:
         port = str(self._server.port) if self._server else "0"
         return environment(
-            PATH=self._path,
-            PYTHONPATH=str(ROOT / "src"),
-            CROUPIER_SERVE_KUHN_PORT="0",
-            CROUPIER_PLAY_KUHN_PORT=port,
-            COLUMNS="200",
+            {
+                "PATH": self._path,
+                "PYTHONPATH": str(ROOT / "src"),
+                "CROUPIER_SERVE_KUHN_PORT": "0",
+                "CROUPIER_PLAY_KUHN_PORT": port,
+                "COLUMNS": "200",
+            }
         )
 
     def here(self, text: str) -> str:
@@ -93,11 +95,11 @@ class Reader:
     def serve(self, command: str, expected: str) -> None:
         if self._server is not None:
             assert self._server.stop() == 0
-        words = [*CROUPIER, *shlex.split(self.here(command))[1:]]
-        lines = len(expected.splitlines())
-        self._server = self._stack.enter_context(serving(words, lines=lines, cwd=self._folder, env=self.environment()))
+        words = shlex.split(self.here(command))[2:]
+        server = Serving(*words, ready=len(expected.splitlines()), variables=self.environment(), cwd=self._folder)
+        self._server = self._stack.enter_context(server)
         ports = re.compile(r":\d+\b")
-        self.compare(ports.sub(":PORT", self.here(expected)), ports.sub(":PORT", "".join(self._server.lines)))
+        self.compare(ports.sub(":PORT", self.here(expected)), ports.sub(":PORT", "\n".join(server.lines)))
 
     def python(self, block: str) -> str:
         done = subprocess.run(
@@ -141,5 +143,5 @@ def test_the_snippets_about_bots_work(reader: Reader) -> None:
 
 
 def test_make_serve_opens_the_rooms() -> None:
-    with serving(["make", "serve"], cwd=ROOT, env=environment(CROUPIER_SERVE_KUHN_PORT="0")) as server:
-        assert server.lines == [f"kuhn is open at 127.0.0.1:{server.port}\n"]
+    with Serving(command=["make", "serve"], cwd=ROOT, variables={"CROUPIER_SERVE_KUHN_PORT": "0"}) as server:
+        assert server.lines == [f"kuhn is open at {server.address}"]

@@ -13,29 +13,21 @@ import trustme
 
 from croupier.cli.play import Visit, address
 from croupier.rooms import ROOMS
-from tests.processes import CROUPIER, PATIENCE, Serving, environment, serving
+from tests.processes import PATIENCE, Serving, croupier
 
 
 def play(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*CROUPIER, "play", "kuhn", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        stdin=subprocess.DEVNULL,
-        env=environment(**variables),
-        check=False,
-    )
+    return croupier("play", "kuhn", *arguments, variables=variables)
 
 
 @pytest.fixture(scope="module")
 def house() -> Iterator[Serving]:
-    with serving([*CROUPIER, "serve", "kuhn", "--port", "0", "--seed", "5", "--log-level", "error"]) as server:
+    with Serving("kuhn", "--port", "0", "--seed", "5", "--log-level", "error") as server:
         yield server
 
 
 def test_a_bot_plays_all_its_games_and_sums_them_up(house: Serving) -> None:
-    done = play(f"{house.host}:{house.port}", "--bot", "random", "--games", "300", "--json")
+    done = play(house.address, "--bot", "random", "--games", "300", "--json")
     summary = json.loads(done.stdout)
     assert (done.returncode, summary["games"], summary["fault"]) == (0, 300, None)
     low, high = summary["interval_95"]
@@ -44,7 +36,7 @@ def test_a_bot_plays_all_its_games_and_sums_them_up(house: Serving) -> None:
 
 
 def test_an_empty_purse_is_left_for_a_new_one(house: Serving) -> None:
-    done = play(f"{house.host}:{house.port}", "--bot", "never-bet", "-n", "400", "--json")
+    done = play(house.address, "--bot", "never-bet", "-n", "400", "--json")
     assert json.loads(done.stdout)["purses"] > 1
 
 
@@ -58,7 +50,7 @@ def test_without_a_terminal_the_equilibrium_plays_at_the_address_that_graders_gi
 def test_luck_can_be_fixed() -> None:
     found = []
     for _ in range(2):
-        with serving([*CROUPIER, "serve", "kuhn", "--port", "0", "--seed", "9", "--log-level", "error"]) as server:
+        with Serving("kuhn", "--port", "0", "--seed", "9", "--log-level", "error") as server:
             done = play(f":{server.port}", "--seed", "4", "-n", "100", "--json", "--bot", "random")
             found.append(json.loads(done.stdout)["coins"])
     assert found[0] == found[1]
@@ -156,7 +148,7 @@ def test_a_house_that_says_goodbye_is_not_blamed() -> None:
 
 
 def test_a_house_without_coins_is_not_asked_for_ever() -> None:
-    with serving([*CROUPIER, "serve", "kuhn", "--port", "0", "--coins", "0", "--log-level", "error"]) as server:
+    with Serving("kuhn", "--port", "0", "--coins", "0", "--log-level", "error") as server:
         done = play(f":{server.port}", "--bot", "random")
     assert done.returncode == 1
     assert "does not even give coins for one game" in done.stderr
@@ -169,7 +161,7 @@ def test_a_bot_speaks_tls(tmp_path: Path) -> None:
     certificate.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     keys = ["--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem")]
-    with serving([*CROUPIER, "serve", "kuhn", "--port", "0", "--log-level", "error", *keys]) as server:
+    with Serving("kuhn", "--port", "0", "--log-level", "error", *keys) as server:
         good = play(f":{server.port}", "--tls-ca", str(tmp_path / "ca.pem"), "-n", "10", "--bot", "random", "--json")
         assert json.loads(good.stdout)["games"] == 10
         stranger = play(f":{server.port}", "--tls", "-n", "10", "--bot", "random")

@@ -1,25 +1,17 @@
 """`croupier verify` and the help, as somebody at a shell sees them."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.processes import CROUPIER, PATIENCE, environment, serving
-
-
-def croupier(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*CROUPIER, *arguments], capture_output=True, text=True, timeout=PATIENCE, env=environment(), check=False
-    )
+from tests.processes import Serving, croupier
 
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The record of a house at which a bot has played, and which has closed."""
     file = tmp_path_factory.mktemp("record") / "deals.jsonl"
-    command = [*CROUPIER, "serve", "kuhn", "--port", "0", "--deals", str(file), "--client-seed", "señor"]
-    with serving(command) as server:
+    with Serving("kuhn", "--port", "0", "--deals", file, "--client-seed", "señor") as server:
         assert croupier("play", "kuhn", f":{server.port}", "--bot", "random", "-n", "30").returncode == 0
         assert server.stop() == 0
     return file

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from tests.shell.process import PATIENCE, Serving, hear, rest
+from tests.processes import PATIENCE, Serving, hear, rest
 
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
 

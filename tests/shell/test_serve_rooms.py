@@ -11,7 +11,7 @@ import trustme
 
 from croupier.core.record import verify
 from croupier.rooms import ROOMS
-from tests.shell.process import Serving, croupier, hear, rest
+from tests.processes import Serving, croupier, hear, rest
 
 HANDS = b"STRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETDISC"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from croupier.rooms import ROOMS
-from tests.shell.process import Serving, croupier, environment
+from tests.processes import Serving, croupier, environment
 
 PURSE_OF_NONE = b"FAIL N_C"
 

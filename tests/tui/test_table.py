@@ -4,14 +4,13 @@ import os
 import pty
 import re
 import select
-import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from tests.processes import CROUPIER, PATIENCE, environment, serving
+from tests.processes import COMMAND, PATIENCE, Serving, environment
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -45,11 +44,11 @@ def sitting(port: int) -> Iterator[Seat]:
     outer, inner = pty.openpty()
     try:
         with subprocess.Popen(
-            [*CROUPIER, "play", "kuhn", f"127.0.0.1:{port}"],
+            [*COMMAND, "play", "kuhn", f"127.0.0.1:{port}"],
             stdin=inner,
             stdout=inner,
             stderr=inner,
-            env=environment(TERM="xterm", COLUMNS="100", LINES="40"),
+            env=environment({"TERM": "xterm", "COLUMNS": "100", "LINES": "40"}),
             start_new_session=True,
         ) as process:
             os.close(inner)
@@ -63,8 +62,7 @@ def sitting(port: int) -> Iterator[Seat]:
 
 @contextmanager
 def seated(*flags: str) -> Iterator[Seat]:
-    command = [*CROUPIER, "serve", "kuhn", "--port", "0", "--log-level", "error", *flags]
-    with serving(command) as server, sitting(server.port) as seat:
+    with Serving("kuhn", "--port", "0", "--log-level", "error", *flags) as server, sitting(server.port) as seat:
         yield seat
 
 
@@ -137,9 +135,9 @@ def test_control_c_and_control_d_say_goodbye_and_leave(deck: str, key: str) -> N
 
 
 def test_a_house_that_closes_is_told_of(deck: str) -> None:
-    with serving([*CROUPIER, "serve", "kuhn", "--port", "0"]) as server, sitting(server.port) as seat:
+    with Serving("kuhn", "--port", "0") as server, sitting(server.port) as seat:
         seat.sees("play as P_1")
-        assert server.stop(signal.SIGTERM) == 0
+        assert server.stop() == 0
         seat.sees("The house is gone")
         assert seat.process.wait(PATIENCE) == 1
 
