@@ -56,53 +56,26 @@ class Policy[V: Hashable, M]:
     """
 
     def __init__(self, table: Mapping[V, Mapping[M, Fraction]]) -> None:
-        self._rows: dict[V, tuple[int, tuple[tuple[int, M], ...]]] = {}
-        for view, row in table.items():
-            if sum(row.values()) != 1 or min(row.values()) < 0:
-                raise ValueError(f"{view}: found the probabilities {row}; allowed: none below 0, and 1 in all")
-            self._rows[view] = self._steps(row)
-            if self._rows[view][0] > SPAN:
-                raise ValueError(f"{view}: found probabilities in parts of {self._rows[view][0]}; allowed: {SPAN}")
+        self._rows = {view: self._row(view, chances) for view, chances in table.items()}
 
     def choose(self, view: V, legal: Sequence[M], luck: Luck) -> M:
         """Draw a move from the view's row."""
-        total, steps = self._rows[view]
-        move = self._draw(total, steps, luck)
-        return move if move in legal else self._draw(*self._within(total, steps, legal), luck)
+        row = self._rows[view]
+        move = row[luck.below(len(row))]
+        if move in legal:
+            return move
+        left = [move for move in row if move in legal] or legal[:1]
+        return left[luck.below(len(left))]
 
     @staticmethod
-    def _draw(total: int, steps: tuple[tuple[int, M], ...], luck: Luck) -> M:
-        draw = luck.below(total)
-        for below, move in steps:
-            if draw < below:
-                return move
-        raise AssertionError("the last step is the total")
-
-    @staticmethod
-    def _steps(row: Mapping[M, Fraction]) -> tuple[int, tuple[tuple[int, M], ...]]:
-        """Exact thresholds: a draw below `total` means the first move whose threshold lies above it."""
-        total = lcm(*(chance.denominator for chance in row.values()))
-        steps, below = [], 0
-        for move, chance in row.items():
-            if chance:
-                below += int(chance * total)
-                steps.append((below, move))
-        return total, tuple(steps)
-
-    @classmethod
-    def _within(
-        cls, total: int, steps: tuple[tuple[int, M], ...], legal: Sequence[M]
-    ) -> tuple[int, tuple[tuple[int, M], ...]]:
-        """The same thresholds, of the legal moves only."""
-        row, before = {}, 0
-        for below, move in steps:
-            if move in legal:
-                row[move] = Fraction(below - before, total)
-            before = below
-        if not row:
-            return 1, ((1, legal[0]),)
-        whole = sum(row.values())
-        return cls._steps({move: chance / whole for move, chance in row.items()})
+    def _row(view: V, chances: Mapping[M, Fraction]) -> tuple[M, ...]:
+        """Each move as many times as its probability has parts of the whole, so that an equal draw is the right one."""
+        if sum(chances.values()) != 1 or min(chances.values()) < 0:
+            raise ValueError(f"{view}: found the probabilities {chances}; allowed: none below 0, and 1 in all")
+        whole = lcm(*(chance.denominator for chance in chances.values()))
+        if whole > SPAN:
+            raise ValueError(f"{view}: found probabilities in parts of {whole}; allowed: {SPAN}")
+        return tuple(move for move, chance in chances.items() for _ in range(int(chance * whole)))
 
 
 class Script[M]:

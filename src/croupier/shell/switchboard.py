@@ -164,9 +164,8 @@ class Switchboard:
 
     def flush(self) -> None:
         """Write what was said."""
-        for line in self._dirty:
-            line.flush()
-        self._dirty.clear()
+        while self._dirty:
+            self._dirty.pop().flush()
 
     def _arm(self, alarm: float) -> None:
         if self._timer is not None:
