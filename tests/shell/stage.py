@@ -88,9 +88,9 @@ class Opened:
 def hurry(transcript: Transcript) -> float:
     """How many times faster than on paper time passes, so that the limit that the transcript is about is short."""
     if "move" in transcript.head:
-        return float(transcript.head["move"]) / 0.5
+        return float(transcript.head["move"]) / 1.5
     waits = any(line.kind == "pass" for line in transcript.lines)
-    return float(transcript.head.get("idle", 500)) / 0.75 if waits else 1.0
+    return float(transcript.head.get("idle", 500)) / 1.5 if waits else 1.0
 
 
 class Socketed:

@@ -1,5 +1,7 @@
 """A room has only so many places, in all and for each address; who finds none is told goodbye."""
 
+from contextlib import suppress
+
 import pytest
 
 from croupier.core.talk import Joined, Left
@@ -112,5 +114,21 @@ def test_a_refused_client_that_never_closes_is_cut_off(run: Run) -> None:
             assert await one.rest() == b""
             one.hang_up()
             await board.empty()  # though `two` holds its end
+
+    run(main())
+
+
+def test_a_flood_of_those_who_find_no_place_is_not_waited_for(run: Run) -> None:
+    """Refused clients that do not close are seen off politely, but only so many at a time."""
+
+    async def main() -> None:
+        limits = Limits(connections=1, lingering=1, linger=30.0)
+        async with opened(Notes(), limits=limits, goodbye="full") as (board, address), Caller(address) as one:
+            await one.ask(b"here\n", b"here\n")
+            async with Caller(address) as polite, Caller(address) as flood:
+                assert await polite.rest() == b"full\n"
+                with suppress(ConnectionError):
+                    assert await flood.rest() == b""
+            assert board.counts.refused == {"connections": 2}
 
     run(main())

@@ -38,13 +38,15 @@ class Limits(Struct, frozen=True):
     """What the switchboard allows. `connections` and `per_address` count those that are seated, 0 means no limit.
 
     `buffer` is how many bytes may wait for one peer that does not read; `linger` is how many seconds a dropped peer has
-    to close its side, `connect` how many a call may take.
+    to close its side, and `lingering` how many of them that were refused are waited for at the same time; `connect` is
+    how many seconds a call, or the handshake of TLS, may take.
     """
 
     connections: int = 20_000
     per_address: int = 2_000
     buffer: int = 1 << 20
     linger: float = 2.0
+    lingering: int = 1000
     connect: float = 10.0
 
 
@@ -92,9 +94,14 @@ class Switchboard:
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
         """Take connections on an address; port 0 picks a free one. The address that was taken. Raises OSError."""
         _check_port(port)
-        shutdown = self.limits.linger if ssl else None
         self._server = await self._loop.create_server(
-            lambda: Line(self), host, port, ssl=ssl, backlog=4096, ssl_shutdown_timeout=shutdown
+            lambda: Line(self),
+            host,
+            port,
+            ssl=ssl,
+            backlog=4096,
+            ssl_handshake_timeout=self.limits.connect if ssl else None,
+            ssl_shutdown_timeout=self.limits.linger if ssl else None,
         )
         found: Address = self._server.sockets[0].getsockname()[:2]
         return found
@@ -207,7 +214,10 @@ class Switchboard:
             if self._goodbye is not None:
                 line.outbox.append(line.codec.encode(self._goodbye))
             line.dropped = True
-            line.flush()
+            if len(self._lingering) > self.limits.lingering:
+                line.cut_off()  # a flood is not seen off politely
+            else:
+                line.flush()
             if peer is not None:
                 self.hear(Left(peer, f"refused: {reason}"))
             return False
@@ -334,7 +344,7 @@ class Line(asyncio.Protocol):
             if self._paused and transport.get_write_buffer_size() > self._board.limits.buffer:
                 self._counts.overflows += 1
                 self._board.log.warning("a peer does not read what it is sent", peer=self.peer)
-                transport.abort()
+                self.cut_off()
         if self.dropped and self._linger is None:
             # A half-close, and then reading on, so that no reset overtakes the farewell. TLS does that by itself.
             self._cut_off_later()
@@ -345,10 +355,14 @@ class Line(asyncio.Protocol):
                 else:
                     transport.close()
 
+    def cut_off(self) -> None:
+        """Close the connection at once; what was not sent yet is lost."""
+        self._transport.abort()
+
     def _cut_off_later(self) -> None:
         """The conversation is over: give the peer a moment to read what was said."""
         if self._linger is None:
-            self._linger = self._board.after(self._board.limits.linger, self._transport.abort)
+            self._linger = self._board.after(self._board.limits.linger, self.cut_off)
 
     def pause_writing(self) -> None:
         """The peer reads too slowly: stop reading from it."""
