@@ -162,12 +162,12 @@ class Wire:
             return _unreadable(data[:5], f"one space after {code.decode()}"), 5
         quoted = data[5:6] == b'"' and not self._strict
         argument, length = (data[6:9], 10) if quoted else (data[5:8], 8)
-        if len(data) < length:
-            return None, 0
         if quoted:
             self.departures |= {"kuhn-2.5"}
-            if data[9:] != b'"':
-                return _unreadable(data, "a closing quote after three characters"), length
+        if len(data) < length:
+            return None, 0
+        if quoted and data[9:] != b'"':
+            return _unreadable(data, "a closing quote after three characters"), length
         message = FRAMES.get(code + b" " + argument.upper())
         if message is None:
             clause = "kuhn-2.8" if code == b"FAIL" else "kuhn-2.6"
