@@ -36,7 +36,7 @@ def test_a_bot_plays_all_its_games_and_sums_them_up(house: Serving) -> None:
 
 
 def test_an_empty_purse_is_left_for_a_new_one(house: Serving) -> None:
-    done = play(house.address, "--bot", "never-bet", "-n", "400", "--json")
+    done = play(house.address, "--bot", "book:never-bet", "-n", "400", "--json")
     assert json.loads(done.stdout)["purses"] > 1
 
 
@@ -62,8 +62,10 @@ def test_one_seat_may_be_taken_all_the_time(house: Serving) -> None:
 
 
 def test_variables_set_what_flags_set(house: Serving) -> None:
-    done = play(CROUPIER_PLAY_KUHN_PORT=str(house.port), CROUPIER_PLAY_KUHN_GAMES="7", CROUPIER_PLAY_KUHN_BOT="no-jack")
-    assert done.stdout.startswith(f"no-jack against 127.0.0.1:{house.port}: 7 games in ")
+    done = play(
+        CROUPIER_PLAY_KUHN_PORT=str(house.port), CROUPIER_PLAY_KUHN_GAMES="7", CROUPIER_PLAY_KUHN_BOT="book:no-jack"
+    )
+    assert done.stdout.startswith(f"book:no-jack against 127.0.0.1:{house.port}: 7 games in ")
 
 
 def test_the_bots_are_listed() -> None:
@@ -135,7 +137,7 @@ def rogue(*answers: bytes) -> Iterator[int]:
 )
 def test_a_house_that_breaks_the_protocol_is_survived_and_explained(answers: list[bytes], clause: str) -> None:
     with rogue(*answers) as port:
-        done = play(f":{port}", "--bot", "always-bet", "--seat", "1")
+        done = play(f":{port}", "--bot", "book:always-bet", "--seat", "1")
     assert done.returncode == 1
     assert f"ended it: {clause}: found" in done.stderr
     assert "no game was finished" in done.stdout

@@ -1,6 +1,7 @@
 """An evening at a house: peers come, talk and go, time passes, the room may close; and all that came of it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,14 +42,13 @@ def heads(room: Room) -> SearchStrategy[dict[str, str]]:
 
 
 def styles(room: Room) -> list[str]:
-    """The minds of the room that need no argument."""
+    """The minds of the room: those that need no argument, and those that are given as examples."""
     found = []
     for name, style in room.styles.items():
-        try:
+        found += [f"{name}:{example}" for example in style.examples]
+        with suppress(TypeError):
             style.make()
-        except TypeError:
-            continue
-        found.append(name)
+            found.append(name)
     return found
 
 

@@ -121,8 +121,9 @@ def bot(room: Room, sit: Callable[[], Game], robot: Robot, house: str) -> int:
     """Play by a bot and print what came of it; the exit status. Raises ValueError on an unknown bot."""
     name = robot.bot or room.style
     if name == "help":
-        for style, (told, *_) in room.styles.items():
-            sys.stdout.write(f"{style:<12} {told}\n")
+        for style, way in room.styles.items():
+            examples = f": {', '.join(f'{style}:{example}' for example in way.examples)}" if way.examples else ""
+            sys.stdout.write(f"{style:<12} {way.told}{examples}\n")
         return 0
     if robot.games < 1:
         raise ValueError(f"found {robot.games} games; allowed: 1 or more")

@@ -17,12 +17,13 @@ class Mind[V, M](Protocol):
 class Style[V, M](NamedTuple):
     """A named way to play: what it does in a few words, how to make its mind, and how to read an argument, if any.
 
-    `remembers`: its minds change as they play, so every table needs its own.
+    `examples` are some arguments that it takes. `remembers`: its minds change as they play: each table needs its own.
     """
 
     told: str
     make: Callable[..., Mind[V, M]]
     argument: Callable[[str], object] | None = None
+    examples: Sequence[str] = ()
     remembers: bool = False
 
 

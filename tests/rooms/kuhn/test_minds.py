@@ -49,7 +49,7 @@ SCRIPTS = ["script", "script:", "script:CHK,RSE", "script:CHK BET"]
 ALPHAS = ["equilibrium:", "equilibrium:x", "equilibrium:1/0", "equilibrium:nan", "equilibrium:inf"]
 
 
-@pytest.mark.parametrize("spec", ["", ":", "equilibirum", "EQUILIBRIUM", "random:1", "king-only:", *SCRIPTS, *ALPHAS])
+@pytest.mark.parametrize("spec", ["", ":", "equilibirum", "EQUILIBRIUM", "random:1", "book:shark", *SCRIPTS, *ALPHAS])
 def test_a_mind_that_cannot_be_made_is_refused_with_what_was_found(spec: str) -> None:
     with pytest.raises(ValueError, match="allowed") as refusal:
         mind_named(STYLES, spec)
@@ -80,13 +80,14 @@ def test_an_alpha_finer_than_luck_is_refused_or_plays(alpha: str) -> None:
     ("style", "puts_in"), [("always-bet", "JQK"), ("never-bet", ""), ("king-only", "K"), ("no-jack", "QK")]
 )
 def test_the_book_puts_a_coin_in_with_its_cards_and_with_no_others(style: str, puts_in: str) -> None:
-    for view, found in chances(STYLES[style].make()).items():
+    for view, found in chances(mind_named(STYLES, f"book:{style}")()).items():
         assert found.get("BET", 0) + found.get("CAL", 0) == (view.card in puts_in)
 
 
 def test_check_call_never_bets_and_never_folds() -> None:
     assert all(
-        found.get("CHK", 0) + found.get("CAL", 0) == 1 for found in chances(STYLES["check-call"].make()).values()
+        found.get("CHK", 0) + found.get("CAL", 0) == 1
+        for found in chances(mind_named(STYLES, "book:check-call")()).values()
     )
 
 
@@ -100,8 +101,8 @@ def test_what_cannot_be_paid_is_not_chosen() -> None:
     luck = Fair(bytes(32)).luck
     for name in styles(ROOM):
         for card in [*CARDS] * 20:
-            assert STYLES[name].make().choose(View(card, ()), ("CHK",), luck) == "CHK"
-            assert STYLES[name].make().choose(View(card, BET_INTO), ("FLD",), luck) == "FLD"
+            assert mind_named(STYLES, name)().choose(View(card, ()), ("CHK",), luck) == "CHK"
+            assert mind_named(STYLES, name)().choose(View(card, BET_INTO), ("FLD",), luck) == "FLD"
 
 
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=5).filter(any))

@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from croupier.core.mind import mind_named
 from croupier.core.rules import Turn
 from croupier.rooms.kuhn.minds import STYLES, equilibrium
 from croupier.rooms.kuhn.rules import BETTING, CARDS, DEALS, ENDINGS, KUHN, P_1, P_2, PACK, State, View, beats
@@ -118,16 +119,19 @@ def test_outside_of_its_family_p_1_can_be_exploited() -> None:
     assert max(-worth(KUHN.start(), (plan, other)) for other in pure_plans(P_2)) > -VALUE
 
 
-@pytest.mark.parametrize("style", [name for name, style in STYLES.items() if name != "script"])
+HABITS = [f"book:{habit}" for habit in STYLES["book"].examples]
+
+
+@pytest.mark.parametrize("style", [*HABITS, "random", "equilibrium"])
 def test_no_mind_of_the_book_beats_the_equilibrium(style: str) -> None:
-    book, exact = chances(STYLES[style].make()), chances(equilibrium())
+    book, exact = chances(mind_named(STYLES, style)()), chances(equilibrium())
     assert worth(KUHN.start(), (book, exact)) <= VALUE
     assert worth(KUHN.start(), (exact, book)) >= VALUE
 
 
-@pytest.mark.parametrize("style", ["always-bet", "never-bet", "king-only", "no-jack", "check-call", "random"])
+@pytest.mark.parametrize("style", [*HABITS, "random"])
 def test_every_habit_of_the_book_can_be_beaten(style: str) -> None:
-    book = chances(STYLES[style].make())
+    book = chances(mind_named(STYLES, style)())
     best = max(worth(KUHN.start(), (plan, book)) for plan in pure_plans(P_1))
     other = max(-worth(KUHN.start(), (book, plan)) for plan in pure_plans(P_2))
     assert best + other > 0

@@ -30,7 +30,7 @@ class Settings:
     """The coins in the purse of every new connection."""
 
     mind: str = "equilibrium"
-    """How the house plays: equilibrium[:ALPHA], random, script:ACTION,… or another of the bots' minds."""
+    """How the house plays: equilibrium[:ALPHA], random, book[:HABIT] or script:ACTION,…"""
 
 
 def seating(settings: Settings, patience: Patience) -> Seating:

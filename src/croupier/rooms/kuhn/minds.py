@@ -52,9 +52,21 @@ def _policy(aggression: Callable[[Rank, History], Fraction | bool]) -> KuhnMind:
     return Policy(table)
 
 
-def _book(*cards: Rank) -> Callable[[], KuhnMind]:
-    """Bets and calls with these cards, checks and folds with all others."""
-    return lambda: _policy(lambda card, _: card in cards)
+HABITS: Final[Mapping[str, Callable[[Rank, History], bool]]] = {
+    "king-only": lambda card, _: card == "K",
+    "no-jack": lambda card, _: card != "J",
+    "always-bet": lambda *_: True,
+    "never-bet": lambda *_: False,
+    "check-call": lambda _, history: "BET" in history,
+}
+"""Simple habits of beginners: when they put a coin in, by betting or by calling."""
+
+
+def book(habit: str = "king-only") -> KuhnMind:
+    """Plays by a habit, always. Raises ValueError on an unknown one."""
+    if habit not in HABITS:
+        raise ValueError(f"found {habit!r}; allowed: {', '.join(HABITS)}")
+    return _policy(HABITS[habit])
 
 
 def _actions(argument: str) -> tuple[Action, ...]:
@@ -67,13 +79,11 @@ def _actions(argument: str) -> tuple[Action, ...]:
 
 
 STYLES: Final[Mapping[str, Style[View, Action]]] = {
-    "equilibrium": Style("the exact equilibrium; equilibrium:1/6 sets alpha (default 1/3)", equilibrium, Fraction),
+    "equilibrium": Style(
+        "the exact equilibrium; the argument is alpha, 1/3 by default", equilibrium, Fraction, ("1/6",)
+    ),
     "random": Style("every legal action with the same probability", Random),
-    "always-bet": Style("bets and calls with everything", _book("J", "Q", "K")),
-    "never-bet": Style("checks and folds with everything", _book()),
-    "king-only": Style("bets and calls with the king only", _book("K")),
-    "no-jack": Style("bets and calls with queen and king", _book("Q", "K")),
-    "check-call": Style("never bets and never folds", lambda: _policy(lambda _, history: "BET" in history)),
-    "script": Style("these actions in turn, again and again: script:CHK,BET,CAL", Script, _actions, remembers=True),
+    "book": Style("always the same habit, king-only by default", book, str, tuple(HABITS)),
+    "script": Style("these actions in turn, again and again", Script, _actions, ("CHK,BET,CAL",), remembers=True),
 }
 """Every mind by its name on the command line."""

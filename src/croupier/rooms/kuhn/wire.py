@@ -108,15 +108,14 @@ class Wire:
 
     __slots__ = ("_lost", "_rest", "_strict", "departures")
 
+    encode = staticmethod(RENDERED.__getitem__)
+    """The bytes of a message: the look-up itself, without a call around it."""
+
     def __init__(self, *, strict: bool = False) -> None:
         self.departures: frozenset[str] = frozenset()  # shared by all that need no tolerance: most connections
         self._strict = strict
         self._rest = b""
         self._lost = False
-
-    def encode(self, message: Message) -> bytes:
-        """The bytes of a message."""
-        return RENDERED[message]
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         """All messages that are complete with these bytes; what is left over is shorter than one message."""
