@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from rich.columns import Columns
 from rich.console import Group, RenderableType
+from rich.constrain import Constrain
 from rich.panel import Panel
 from rich.text import Text
 
@@ -19,6 +20,7 @@ from croupier.tui.wish import Wish
 NAMES = {"J": "the jack", "Q": "the queen", "K": "the king"}
 DEEDS = {"CHK": "check", "BET": "bet a coin", "CAL": "call", "FLD": "fold"}
 KEYS = {"CHK": "c", "BET": "b", "CAL": "c", "FLD": "f"}
+WIDTH = 72
 PAST = 8
 """How many finished games the history shows."""
 
@@ -106,7 +108,7 @@ class KuhnScene:
             parts.append(Text("\n".join(self._past), style="dim"))
         if not self._over:
             parts.append(Text(self._hint(), style="reverse"))
-        return Panel(Group(*parts), title=f"Kuhn poker at {self._house}", title_align="left", width=72)
+        return Constrain(Panel(Group(*parts), title=f"Kuhn poker at {self._house}", title_align="left"), WIDTH)
 
     def _fresh(self) -> bool:
         """Whether the card has only just been dealt, with the house to act first."""
