@@ -61,18 +61,21 @@ for each in ROOMS.values():
 
 
 @app.default
-def everything(*, hosting: Shared = Hosting()) -> int:
+def everything(*room: Annotated[str, Parameter(show=False)], hosting: Shared = Hosting()) -> int:
     """Open every room, each on its own port.
 
     What belongs to one room is set in the file of --config or by variables, as for that room alone.
     """
     from croupier.cli import app as root
 
+    if room:
+        sys.stderr.write(f"croupier: found the room {room[0]!r}; allowed: {', '.join(ROOMS)}, or none for all\n")
+        return 2
     openings = []
-    for room in ROOMS.values():
-        _, bound, _ = root.parse_args(["serve", room.name, *TOKENS.get()[1:]])
+    for each in ROOMS.values():
+        _, bound, _ = root.parse_args(["serve", each.name, *TOKENS.get()[1:]])
         given = bound.arguments
         openings.append(
-            Opening(room, given.get("port", room.port), given.get("house", room.settings()), given.get("deck"))
+            Opening(each, given.get("port", each.port), given.get("house", each.settings()), given.get("deck"))
         )
     return open_rooms(openings, hosting)

@@ -37,7 +37,9 @@ def mind_named[V, M](styles: Mapping[str, Style[V, M]], spec: str) -> Callable[[
         given = (style.argument(argument),) if colon and style.argument else ()
         first = style.make(*given)
     except (ValueError, ZeroDivisionError, TypeError) as error:
-        raise ValueError(f"found the mind {spec!r}: {error}; allowed: {style.told}") from None
+        examples = ", ".join(f"{name}:{example}" for example in style.examples)
+        told = str(error) if "allowed" in str(error) else f"{error}; allowed: {examples}"
+        raise ValueError(f"found the mind {spec!r}: {told}") from None
     return (lambda: style.make(*given)) if style.remembers else (lambda: first)
 
 

@@ -89,8 +89,22 @@ def tls(hosting: Hosting) -> ssl.SSLContext | None:
     if hosting.tls_cert is None or hosting.tls_key is None:
         raise ValueError("found only one of --tls-cert and --tls-key; allowed: both, or neither")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(hosting.tls_cert, hosting.tls_key)
+    try:
+        context.load_cert_chain(hosting.tls_cert, hosting.tls_key)
+    except ssl.SSLError as error:
+        found = f"found no certificate in {hosting.tls_cert} that fits the key in {hosting.tls_key}"
+        raise ValueError(f"{found} ({error.reason}); allowed: two PEM files") from None
     return context
+
+
+def check(hosting: Hosting) -> None:
+    """Raise ValueError on numbers that make no sense."""
+    for name in ("idle_seconds", "move_seconds"):
+        if (found := getattr(hosting, name)) is not None and not found > 0:
+            raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: more than 0")
+    for name in ("max_connections", "max_per_address", "drain_seconds"):
+        if not (found := getattr(hosting, name)) >= 0:
+            raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: 0 or more")
 
 
 def hall(opening: Opening, hosting: Hosting) -> Hall[Any, Any]:
@@ -138,6 +152,7 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
     Raises ValueError on settings that make no sense and OSError on files and addresses that cannot be used.
     """
     configure(hosting.log_level)
+    check(hosting)
     _raise_file_limit()
     context = tls(hosting)
     boards: dict[str, Switchboard] = {}

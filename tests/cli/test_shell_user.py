@@ -1,4 +1,4 @@
-"""`croupier verify` and the help, as somebody at a shell sees them."""
+"""`croupier verify`, the help, and what is refused, as somebody at a shell sees them."""
 
 from pathlib import Path
 
@@ -59,4 +59,25 @@ def test_help_tells_every_command_and_every_setting() -> None:
 def test_an_unknown_word_is_refused() -> None:
     done = croupier("deal")
     assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["serve", "poker"], "found the room 'poker'; allowed: kuhn"),
+        (["serve", "kuhn", "-p", "0", "--idle-seconds", "0"], "found --idle-seconds 0; allowed: more than 0"),
+        (["serve", "kuhn", "-p", "0", "--move-seconds", "-1"], "found --move-seconds -1; allowed: more than 0"),
+        (["serve", "kuhn", "-p", "0", "--drain-seconds", "nan"], "found --drain-seconds nan; allowed: 0 or more"),
+        (["serve", "kuhn", "-p", "0", "--max-connections", "-5"], "found --max-connections -5; allowed: 0 or more"),
+        (["serve", "kuhn", "-p", "0", "--mind", "equilibrium:2"], "found alpha = 2; allowed: 0 to 1/3"),
+        (["serve", "kuhn", "-p", "0", "--mind", "equilibrium:x"], "allowed: equilibrium:1/6"),
+        (["serve", "kuhn", "-p", "0", "--tls-cert", __file__, "--tls-key", __file__], "allowed: two PEM files"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_a_setting_that_makes_no_sense_is_refused_with_what_is_allowed(arguments: list[str], told: str) -> None:
+    done = croupier(*arguments)
+    assert done.returncode != 0
+    assert told in done.stderr
     assert "Traceback" not in done.stderr
