@@ -83,7 +83,7 @@ class Opening:
 
 
 def tls(hosting: Hosting) -> ssl.SSLContext | None:
-    """The TLS of a server, None without. Raises ValueError when only half of it is given, OSError on bad files."""
+    """The TLS of a server, None without. Raises ValueError when only half of it is given, and on bad files."""
     if hosting.tls_cert is None and hosting.tls_key is None:
         return None
     if hosting.tls_cert is None or hosting.tls_key is None:
@@ -91,9 +91,9 @@ def tls(hosting: Hosting) -> ssl.SSLContext | None:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
         context.load_cert_chain(hosting.tls_cert, hosting.tls_key)
-    except ssl.SSLError as error:
+    except OSError as error:  # which a bad certificate is, too
         found = f"found no certificate in {hosting.tls_cert} that fits the key in {hosting.tls_key}"
-        raise ValueError(f"{found} ({error.reason}); allowed: two PEM files") from None
+        raise ValueError(f"{found} ({error.strerror}); allowed: two PEM files") from None
     return context
 
 
@@ -126,18 +126,18 @@ def _scraped(hosting: Hosting, boards: dict[str, Switchboard]) -> Iterator[str |
         yield None
         return
     meter = Meter(lambda: [(name, board.counts, len(board.lines)) for name, board in boards.items()])
-    REGISTRY.register(meter)
     try:
         server, thread = start_http_server(hosting.metrics_port, hosting.host)
     except OSError as error:
         raise _unheard((hosting.host, hosting.metrics_port), error) from error
+    REGISTRY.register(meter)
     try:
         yield f"http://{written((hosting.host, server.server_port))}/metrics"
     finally:
+        REGISTRY.unregister(meter)
         server.shutdown()
         server.server_close()
         thread.join()
-        REGISTRY.unregister(meter)
 
 
 def written(address: Address) -> str:
