@@ -2,11 +2,10 @@
 
 project = "croupier"
 copyright = "the croupier developers"
-extensions = ["myst_parser", "sphinxcontrib.mermaid"]
+extensions = ["myst_parser"]
 html_theme = "furo"
 html_title = "croupier"
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence"]
-myst_fence_as_directive = ["mermaid"]
 myst_heading_anchors = 3
 suppress_warnings: list[str] = []

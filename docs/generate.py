@@ -49,27 +49,27 @@ def betting() -> str:
     for history, (winner, coins) in ENDINGS.items():
         ends = "with a showdown" if winner == SHOWDOWN else f"and P_{int(winner) + 1} wins"
         rows.append(f"| {told(history)} | {ends} | {coins} |")
-    chart = ["```mermaid", "flowchart TD"]
-    for history, (seat, actions) in BETTING.items():
-        chart.append(f'  {node(history)}["P_{seat + 1}"]')
-        for action in actions:
-            after = (*history, action)
-            if after in ENDINGS:
-                winner, coins = ENDINGS[after]
-                ends = f"showdown for {coins}" if winner == SHOWDOWN else f"P_{int(winner) + 1} wins {coins}"
-                chart.append(f'  {node(after)}(["{ends}"])')
-            chart.append(f"  {node(history)} -->|{action}| {node(after)}")
-    return "\n".join([*rows, "", *chart, "```", ""])
+    return "\n".join([*rows, "", "```text", *tree(()), "```", ""])
+
+
+def tree(history: History) -> list[str]:
+    """The betting tree from here on, as lines to be read from left to right."""
+    if history in ENDINGS:
+        winner, coins = ENDINGS[history]
+        return [f"showdown for {coins}" if winner == SHOWDOWN else f"P_{int(winner) + 1} wins {coins}"]
+    seat, actions = BETTING[history]
+    lines = []
+    for number, action in enumerate(actions):
+        first, last = number == 0, number == len(actions) - 1
+        branch = tree((*history, action))
+        lines.append(f"P_{seat + 1} ─┬─ {action} ── {branch[0]}" if first else f"     └─ {action} ── {branch[0]}")
+        lines += [f"     {' ' if last else '│'}{' ' * 9}{line}" for line in branch[1:]]
+    return lines
 
 
 def told(history: History) -> str:
     """What has been done, in the words of the wire."""
     return " ".join(history)
-
-
-def node(history: History) -> str:
-    """The name of a node of the diagram."""
-    return "_".join(("start", *history))
 
 
 def replies() -> str:
