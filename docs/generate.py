@@ -9,7 +9,7 @@ from cyclopts.argument import Argument
 from croupier.cli import app
 from croupier.cli.serve import HOSTING
 from croupier.core.dealer import DECISIONS, FAIR, Fair, commitment, derive
-from croupier.core.transcript import read
+from croupier.core.transcript import Transcript, read
 from croupier.rooms import ROOMS
 from croupier.rooms.kuhn.rules import BETTING, ENDINGS, SHOWDOWN, History
 from croupier.rooms.kuhn.wire import HOUSE_SAYS
@@ -174,7 +174,8 @@ def vectors() -> str:
 
 def transcripts(room: str) -> str:
     """All transcripts of a room on one page."""
-    found = [read(path.read_text(), path.stem) for path in sorted((ROOT / "transcripts" / room).glob("*.txt"))]
+    paths = sorted((ROOT / "transcripts" / room).glob("*.txt"))
+    found = sorted((read(path.read_text(), path.stem) for path in paths), key=by_clause)
     parts = [
         f"# Transcripts: {ROOMS[room].title}",
         "Every conversation on this page is played by the tests against the house (whole, in pieces of 1, 2, 3 and 7 "
@@ -187,6 +188,11 @@ def transcripts(room: str) -> str:
         path = f"../../transcripts/{room}/{transcript.name}.txt"
         parts.append(f"## {transcript.title}\n\n{clauses}\n\n```{{literalinclude}} {path}\n:language: text\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def by_clause(transcript: Transcript) -> list[int]:
+    """The order of the protocol page: by the first clause that is shown."""
+    return [int(number) for number in transcript.clauses[0].rpartition("-")[2].split(".")]
 
 
 def main() -> None:

@@ -41,4 +41,7 @@ def launch(
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: run the command, and end the process with its exit status."""
-    app.meta(sys.argv[1:] if arguments is None else arguments)
+    try:
+        app.meta(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        sys.exit(130)
