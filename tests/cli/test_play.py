@@ -1,6 +1,7 @@
 """`croupier play`: bots, summaries, and what a person is told when a house is not there or breaks the protocol."""
 
 import json
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import trustme
 
 from croupier.cli.play import Visit, address
 from croupier.rooms import ROOMS
-from tests.processes import PATIENCE, Serving, croupier
+from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
 
 
 def play(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -185,3 +186,19 @@ def test_a_bot_speaks_tls(tmp_path: Path) -> None:
 )
 def test_addresses_are_read_in_every_form(given: str | None, visit: Visit, expected: tuple[str, int]) -> None:
     assert address(given, visit, ROOMS["kuhn"]) == expected
+
+
+def test_an_interrupted_bot_ends_without_a_traceback() -> None:
+    """Interrupted while it waits for a house that never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(PATIENCE)
+        command = [*COMMAND, "play", "kuhn", f":{server.getsockname()[1]}", "--bot", "random"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+            line, _ = server.accept()
+            with line:
+                line.settimeout(PATIENCE)
+                assert line.recv(8)
+                process.send_signal(signal.SIGINT)
+                assert line.recv(8) in {b"DISC", b""}
+            _, complaints = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, complaints) == (130, b"")
