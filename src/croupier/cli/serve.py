@@ -52,7 +52,6 @@ def command(room: Room) -> Callable[..., int]:
     ) -> int:
         return open_rooms([Opening(room, port, house, deck)], hosting)
 
-    open_room.__doc__ = f"Open the room of {room.title.lower() if room.title[1:].islower() else room.title}."
     return open_room
 
 

@@ -43,7 +43,6 @@ class Room:
 
     name: str
     title: str
-    document: str
     port: int
     rules: Rules[Any, Any]
     pack: Pack

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.live import Live
 
 from croupier.core.errors import Violation
@@ -41,10 +41,10 @@ SCENES: Mapping[str, Callable[[str], Scene]] = {"kuhn": KuhnScene}
 """The scene of every room, made with the address of its house."""
 
 
-async def person(room: Room, sit: Callable[[], Game], house: str, console: Console | None = None) -> int:
+async def person(room: Room, sit: Callable[[], Game], house: str) -> int:
     """Let a person play until he leaves; the exit status: 1 when the house broke the protocol or is gone."""
     scene = SCENES[room.name](house)
-    with keys() as pressed, Live(console=console, auto_refresh=False) as live:
+    with keys() as pressed, Live(auto_refresh=False) as live:
         while True:
             try:
                 async with sit() as game:

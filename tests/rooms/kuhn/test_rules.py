@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 
 import pytest
 
 from croupier.core.mind import mind_named
 from croupier.core.rules import Turn
 from croupier.rooms.kuhn.minds import STYLES, equilibrium
-from croupier.rooms.kuhn.rules import BETTING, CARDS, DEALS, ENDINGS, KUHN, P_1, P_2, PACK, State, View, beats
+from croupier.rooms.kuhn.rules import BETTING, CARDS, ENDINGS, KUHN, P_1, P_2, PACK, State, View, beats
 from tests.rooms.kuhn.chances import chances
+
+DEALS = tuple(permutations(CARDS, 2))
 
 VALUE = Fraction(-1, 18)
 """What the game is worth to P_1 (Kuhn 1950)."""

@@ -48,7 +48,6 @@ def seating(settings: Settings, patience: Patience) -> Seating:
 ROOM = Room(
     name="kuhn",
     title="Kuhn poker",
-    document="A protocol for the Poker Kuhn game (Internet-Draft of 22/02/2018)",
     port=1212,
     rules=KUHN,
     pack=PACK,

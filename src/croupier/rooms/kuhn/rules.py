@@ -6,7 +6,6 @@ built once: 1 before the deal, 3 with one card dealt, and 9 for each deal.
 
 from collections.abc import Mapping
 from fractions import Fraction
-from itertools import permutations
 from typing import Final, Literal, NamedTuple
 
 from croupier.core.cards import Pack
@@ -113,8 +112,6 @@ def _bet(cards: tuple[Rank, ...], history: History) -> State:
 
 
 START: Final = _deal(())
-
-DEALS: Final = tuple(permutations(CARDS, 2))
 
 
 class Kuhn:
