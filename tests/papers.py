@@ -8,7 +8,7 @@ from croupier.core.errors import IllegalMove, Violation
 from croupier.core.judge import HOUSE
 from croupier.core.room import Room
 from croupier.core.talk import Chose, Event, Garbled, Joined, Left, Rang, Said, Say, Settle, Tell
-from croupier.core.transcript import Line, Transcript, read
+from croupier.core.transcript import Line, Transcript, options, read, settings, strict
 from croupier.rooms import ROOMS
 
 PAPERS = Path(__file__).parent.parent / "transcripts"
@@ -42,14 +42,15 @@ class Reversed:
     `refused` is the first thing that it cannot say, `violations` what it found wrong with the house.
     """
 
-    def __init__(self, room: Room, chop: int, *, strict: bool) -> None:
+    def __init__(self, room: Room, transcript: Transcript, chop: int) -> None:
         self.refused: object = None
         self.violations: list[Violation] = []
         self._chop = chop
         self._now = 0.0
-        self._player = room.player()
-        self._codec = room.codec(strict)
-        self._parser = room.codec(strict)
+        own, houses = options(room, transcript), settings(room, transcript)
+        self._player = room.player(own, strict(transcript))
+        self._codec = room.codec(strict(transcript), own)
+        self._parser = room.codec(strict(transcript), houses)
         self._frames = [self._codec.encode(message) for message in room.vocabulary]
         self._luck = 0
         self._settled: list[str] = []

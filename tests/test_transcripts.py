@@ -31,7 +31,7 @@ def test_our_house_plays_its_part_however_the_bytes_arrive(room: Room, transcrip
 @pytest.mark.parametrize("chop", [0, 1, 3])
 @papers
 def test_our_player_plays_its_part_in_reverse(room: Room, transcript: Transcript, chop: int) -> None:
-    stage = Reversed(room, chop, strict=transcript.head.get("strict") == "yes")
+    stage = Reversed(room, transcript, chop)
     play(transcript, stage, room.patterns)
     match at_fault(transcript):
         case "client":

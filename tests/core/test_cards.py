@@ -30,7 +30,7 @@ def test_comments_and_more_blank_lines_change_nothing() -> None:
     [
         ("Q\nA\n", "my.deck, line 2: found 'A'; allowed: J, Q, K"),
         ("\n\nQ K\n", "my.deck, line 3: found 'Q K'; allowed: J, Q, K"),
-        ("Q\nK\nc_q", "my.deck, line 3: found 'c_q' twice in one deck; allowed: each card once"),
+        ("Q\nK\nc_q", "my.deck, line 3: found 'c_q' once more in one deck; allowed: each card once"),
         ("", "my.deck: found no card; allowed: one of J, Q, K a line"),
         ("# nothing\n\n", "my.deck: found no card"),
     ],

@@ -22,7 +22,7 @@ def promise(table: int = 1, algorithm: str = FAIR, seed: bytes = SEED) -> Promis
 
 
 def hand(number: int, table: int = 1, cards: int = 2) -> Hand:
-    return Hand("kuhn", table, number, [*deal(SEED, WORD, number, PACKS["kuhn"], cards)], 1)
+    return Hand("kuhn", table, number, [*deal((SEED, WORD), number, PACKS["kuhn"], cards)], 1)
 
 
 def seed(table: int = 1, server_seed: bytes = SEED, word: bytes = WORD, hands: int = 2) -> Seed:
@@ -177,4 +177,4 @@ def test_the_cards_of_a_hand_are_those_that_the_dealer_dealt() -> None:
     dealer = Fair(SEED, WORD)
     for number in range(1, 20):
         deck = dealer.deck(3)
-        assert [PACKS["kuhn"].names[deck.draw()] for _ in range(3)] == [*deal(SEED, WORD, number, PACKS["kuhn"], 3)]
+        assert [PACKS["kuhn"].names[deck.draw()] for _ in range(3)] == [*deal((SEED, WORD), number, PACKS["kuhn"], 3)]

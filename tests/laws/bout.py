@@ -29,17 +29,16 @@ class Bout:
 
     def play(self, games: int) -> None:
         luck = Fair(derive(int(self.head["seed"]), "mind", 1)).luck
-        self.player = self.room.player()
+        self.player = self.room.player(self.room.options(), False)
         self.house = hall(self.room, Transcript("law", "a law", (), self.head, ()))
         self._bench = Bench(self.referee or self.room.referee, lambda _, verdict: self.verdicts.append(verdict))
         self._at_house(Joined(GUEST))
         self._at_player(Joined(HOUSE))
         while len(self.won) < games:
-            seat = self.room.places[len(self.won) % len(self.room.places)]
-            choice = self.player.decide(self.mind, luck, seat)
+            choice = self.player.decide(self.mind, luck, len(self.won))
             assert choice in self.player.legal, "with this house there is always something to say"
             self._at_player(Chose(choice))
-            if choice == self.room.goodbye:
+            if not self.player.legal:
                 return
 
     def _at_house(self, event: Event[Any]) -> None:

@@ -34,9 +34,27 @@ def steps(room: Room) -> SearchStrategy[list[Step]]:
     return st.lists(step, max_size=40)
 
 
+OWN: Mapping[str, Callable[[Room], Mapping[str, Sequence[str]]]] = {
+    "kuhn": lambda room: {"coins": ["0", "1", "2", "10"], "mind": styles(room)},
+    "sevenhalf": lambda room: {
+        "bet": ["1", "100", "218959114"],
+        "max_bet": ["1073741823", "218959115"],
+        "once": ["yes"],
+        "dialect": ["document", "lenient"],
+    },
+    "blackjack": lambda room: {
+        "money": ["0", "1", "1000", "2147483647"],
+        "decks": ["1", "2"],
+        "ten": ["T", "X", "10", "digits"],
+        "dialect": ["document", "char8"],
+    },
+}
+"""What may be set about each house, besides its luck and its patience."""
+
+
 def heads(room: Room) -> SearchStrategy[dict[str, str]]:
     """How a house may be set: its luck, its patience, and whatever the room has of its own."""
-    own = {"coins": st.sampled_from(["0", "1", "2", "10"]), "mind": st.sampled_from([*styles(room)])}
+    own = {name: st.sampled_from(values) for name, values in OWN[room.name](room).items()}
     shared = {"seed": st.integers(0, 99).map(str), "idle": st.just("30")}
     return st.fixed_dictionaries(shared, optional={**own, "move": st.just("10")})
 
@@ -98,7 +116,7 @@ class Evening:
 
     def heard(self, peer: Peer) -> bytes:
         """All bytes that a peer was sent."""
-        codec = self.room.codec(False)
+        codec = self.room.codec(False, None)
         return b"".join(codec.encode(say.message) for say in self.effects(Say, peer))
 
     def about(self, peer: Peer) -> list[Effect[Any]]:

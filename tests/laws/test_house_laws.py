@@ -44,7 +44,7 @@ def test_who_was_dropped_is_told_nothing_more(room: Room, head: Head, happening:
 def test_whoever_is_told_goodbye_is_dropped_at_once(room: Room, head: Head, happening: Steps) -> None:
     for _, effects in evening(room, head, happening).facts:
         for effect in effects:
-            if isinstance(effect, Say) and effect.message == room.goodbye:
+            if isinstance(effect, Say) and effect.message in room.goodbyes:
                 assert Drop(effect.peer) in effects
 
 
@@ -116,4 +116,4 @@ def test_nothing_is_said_before_the_peer_has_spoken_except_goodbye(room: Room, h
         if isinstance(event, Said) or hasattr(event, "violation"):
             spoken.add(event.peer)
         for say in (effect for effect in effects if isinstance(effect, Say)):
-            assert say.peer in spoken or say.message == room.goodbye
+            assert say.peer in spoken or say.message in room.goodbyes

@@ -37,7 +37,7 @@ def read(codec: Codec[Any, Any], arriving: Iterable[bytes]) -> list[Any]:
 
 
 def whole(room: Room, data: bytes, *, strict: bool = False) -> list[Any]:
-    return list(room.codec(strict).feed(data))
+    return list(room.codec(strict, None).feed(data))
 
 
 def kept(codec: Codec[Any, Any]) -> int:
@@ -49,7 +49,7 @@ def kept(codec: Codec[Any, Any]) -> int:
 @every_room
 @pytest.mark.parametrize("strict", [False, True])
 def test_every_message_comes_back_as_it_was_sent(room: Room, strict: bool) -> None:
-    codec = room.codec(strict)
+    codec = room.codec(strict, None)
     assert read(codec, [codec.encode(message) for message in room.vocabulary]) == list(room.vocabulary)
     assert not codec.departures
 
@@ -57,16 +57,16 @@ def test_every_message_comes_back_as_it_was_sent(room: Room, strict: bool) -> No
 @every_room
 def test_no_two_messages_look_alike(room: Room) -> None:
     assert len(set(room.vocabulary)) == len(room.vocabulary)
-    assert len({room.codec(False).encode(message) for message in room.vocabulary}) == len(room.vocabulary)
+    assert len({room.codec(False, None).encode(message) for message in room.vocabulary}) == len(room.vocabulary)
 
 
 @law(200, lambda room: st.lists(messages(room), max_size=30), chops, strictness)
 def test_messages_arrive_however_they_are_cut_or_glued(
     room: Room, sent: Sequence[Any], sizes: list[int], strict: bool
 ) -> None:
-    codec = room.codec(strict)
+    codec = room.codec(strict, None)
     data = b"".join(codec.encode(message) for message in sent)
-    assert read(room.codec(strict), pieces(data, sizes)) == sent
+    assert read(room.codec(strict, None), pieces(data, sizes)) == sent
     assert whole(room, data, strict=strict) == sent
 
 
@@ -74,7 +74,7 @@ def test_messages_arrive_however_they_are_cut_or_glued(
 def test_whatever_arrives_reads_the_same_however_it_is_cut(
     room: Room, data: bytes, sizes: list[int], strict: bool
 ) -> None:
-    cut, glued = room.codec(strict), room.codec(strict)
+    cut, glued = room.codec(strict, None), room.codec(strict, None)
     assert read(cut, pieces(data, sizes)) == read(glued, [data])
     assert cut.departures == glued.departures
 
@@ -98,9 +98,9 @@ def test_noise_never_raises(room: Room, data: bytes, strict: bool) -> None:
 @every_room
 @pytest.mark.parametrize("filler", [b" ", b"\x00", b"A", b'"', b"["])
 def test_what_a_codec_keeps_is_bounded(room: Room, filler: bytes) -> None:
-    starts = {room.codec(True).encode(message)[:length] for message in room.vocabulary for length in range(9)}
+    starts = {room.codec(True, None).encode(message)[:length] for message in room.vocabulary for length in range(9)}
     for start in starts:
-        codec = room.codec(False)
+        codec = room.codec(False, None)
         read(codec, [start, *[filler * 1000] * 2 * (BOUND // 1000)])
         assert kept(codec) < BOUND
 
@@ -109,7 +109,7 @@ def test_what_a_codec_keeps_is_bounded(room: Room, filler: bytes) -> None:
 def test_behind_a_lost_violation_nothing_is_answered(
     room: Room, data: bytes, later: Sequence[Any], strict: bool
 ) -> None:
-    codec = room.codec(strict)
+    codec = room.codec(strict, None)
     found = [item for item in codec.feed(data) if isinstance(item, Violation) and item.lost]
     assert len(found) <= 1
     if found:
@@ -119,7 +119,7 @@ def test_behind_a_lost_violation_nothing_is_answered(
 @every_room
 def test_once_lost_a_codec_stays_lost(room: Room) -> None:
     for broken in lines(room.name):
-        codec = room.codec(True)
+        codec = room.codec(True, None)
         if any(isinstance(item, Violation) and item.lost for item in codec.feed(broken)):
             for message in (*room.vocabulary, *room.vocabulary):
                 assert list(codec.feed(codec.encode(message))) == []
@@ -134,7 +134,7 @@ def test_only_the_last_thing_read_can_be_lost(room: Room) -> None:
 
 @law(200, streams)
 def test_who_departs_from_nothing_is_read_alike_by_the_strict_and_the_tolerant(room: Room, data: bytes) -> None:
-    strict, tolerant = room.codec(True), room.codec(False)
+    strict, tolerant = room.codec(True, None), room.codec(False, None)
     read_strictly, read_kindly = list(strict.feed(data)), list(tolerant.feed(data))
     assert not strict.departures
     assert all(clause.startswith(f"{room.name}-") for clause in tolerant.departures)
@@ -147,7 +147,7 @@ def test_the_transcripts_can_be_cut_at_every_byte(room: Room) -> None:
     for line in lines(room.name):
         expected = whole(room, line)
         for at in range(len(line) + 1):
-            assert read(room.codec(False), [line[:at], line[at:]]) == expected
+            assert read(room.codec(False, None), [line[:at], line[at:]]) == expected
             assert whole(room, line[:at]) == expected[: len(whole(room, line[:at]))]
 
 
@@ -155,6 +155,6 @@ def test_the_transcripts_can_be_cut_at_every_byte(room: Room) -> None:
 def test_the_transcripts_can_be_spoilt_without_anything_raising(
     room: Room, data: bytes, sizes: list[int], strict: bool
 ) -> None:
-    found = read(room.codec(strict), pieces(data, sizes))
+    found = read(room.codec(strict, None), pieces(data, sizes))
     assert found == whole(room, data, strict=strict)
     assert all(isinstance(item, Violation) or item in room.vocabulary for item in found)

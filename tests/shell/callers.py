@@ -118,8 +118,8 @@ def kuhn(**settings: Any) -> dict[str, Any]:
     seating = room.house(room.settings(**settings), Patience())
     return {
         "session": Hall(seating, dealers(lambda table: derive(1, room.name, table))),
-        "codec": lambda: room.codec(False),
-        "goodbye": room.goodbye,
+        "codec": lambda: room.codec(False, None),
+        "refusal": room.refusal,
     }
 
 

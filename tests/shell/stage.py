@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from croupier.core.room import Room
 from croupier.core.talk import Address, Drop, Effect, Event, Joined, Left, Peer, Settle
-from croupier.core.transcript import Line, Transcript, hall
+from croupier.core.transcript import Line, Transcript, hall, settings, strict
 from croupier.shell.logs import silence
 from croupier.shell.switchboard import Limits, Switchboard
 from tests.shell.callers import PATIENCE
@@ -104,7 +104,7 @@ class Socketed:
         chop: int = 0,
         tls: tuple[ssl.SSLContext, ssl.SSLContext] | None = None,
     ) -> None:
-        strict = transcript.head.get("strict") == "yes"
+        own = settings(room, transcript)
         self._hurry = hurry(transcript)
         self._limit = float(transcript.head.get("move", transcript.head.get("idle", 500)))
         self._chop = chop
@@ -116,8 +116,8 @@ class Socketed:
             lambda: hall(room, transcript, self._hurry),
             loop_factory,
             tls[0] if tls else None,
-            codec=lambda: room.codec(strict),
-            goodbye=room.goodbye,
+            codec=lambda: room.codec(strict(transcript), own),
+            refusal=room.refusal,
         )
 
     def __enter__(self) -> Self:

@@ -61,7 +61,7 @@ def test_a_deck_file_deals_its_decks_in_turn_and_cyclically(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("deck", "told"),
-    [("Q\nX\n", "line 2: found 'X'"), ("Q\nK\n\nJ\nJ\n", "line 5: found 'J' twice"), ("\n", "no card")],
+    [("Q\nX\n", "line 2: found 'X'"), ("Q\nK\n\nJ\nJ\n", "line 5: found 'J' once more"), ("\n", "no card")],
 )
 def test_a_deck_file_that_makes_no_sense_is_refused_with_its_line(tmp_path: Path, deck: str, told: str) -> None:
     (tmp_path / "deck").write_text(deck)

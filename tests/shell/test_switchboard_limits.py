@@ -32,7 +32,7 @@ def test_who_finds_no_place_is_told_goodbye_and_the_end(run: Run, reason: str, l
 def test_a_place_is_free_again_when_somebody_has_left(run: Run, reason: str, limits: Limits) -> None:
     async def main() -> None:
         session = Notes()
-        async with opened(session, limits=limits, goodbye="full") as (board, address), Caller(address) as one:
+        async with opened(session, limits=limits, refusal=["full"]) as (board, address), Caller(address) as one:
             await one.ask(b"here\n", b"here\n")
             for round_ in range(1, 4):
                 async with Caller(address) as two, Caller(address) as three:
@@ -48,7 +48,7 @@ def test_a_place_is_free_again_when_somebody_has_left(run: Run, reason: str, lim
 def test_what_a_refused_client_says_is_heard_by_nobody(run: Run) -> None:
     async def main() -> None:
         session = Notes()
-        async with opened(session, limits=Limits(connections=1), goodbye="full") as (board, address):
+        async with opened(session, limits=Limits(connections=1), refusal=["full"]) as (board, address):
             async with Caller(address) as one, Caller(address) as two:
                 await one.ask(b"here\n", b"here\n")
                 await two.say(b"let me in\n" * 10_000)
@@ -76,7 +76,7 @@ def test_zero_means_no_limit(run: Run) -> None:
 
 def test_every_address_has_places_of_its_own(run: Run) -> None:
     async def main() -> None:
-        board = Switchboard(Notes(), Words, silence(), limits=Limits(per_address=1), goodbye="full")
+        board = Switchboard(Notes(), Words, silence(), limits=Limits(per_address=1), refusal=["full"])
         wires = [Wire(host) for host in ("192.0.2.1", "192.0.2.2", "192.0.2.1", "2001:db8::1")]
         for wire in wires:
             Line(board).connection_made(wire)
@@ -89,7 +89,7 @@ def test_every_address_has_places_of_its_own(run: Run) -> None:
 def test_a_room_that_closes_refuses_who_comes_in_at_the_last_moment(run: Run) -> None:
     async def main() -> None:
         session = Notes()
-        board = Switchboard(session, Words, silence(), goodbye="closing")
+        board = Switchboard(session, Words, silence(), refusal=["closing"])
         board.halt(final=False)
         wire = Wire()
         line = Line(board)
@@ -123,7 +123,7 @@ def test_a_flood_of_those_who_find_no_place_is_not_waited_for(run: Run) -> None:
 
     async def main() -> None:
         limits = Limits(connections=1, lingering=1, linger=30.0)
-        async with opened(Notes(), limits=limits, goodbye="full") as (board, address), Caller(address) as one:
+        async with opened(Notes(), limits=limits, refusal=["full"]) as (board, address), Caller(address) as one:
             await one.ask(b"here\n", b"here\n")
             async with Caller(address) as polite, Caller(address) as flood:
                 assert await polite.rest() == b"full\n"

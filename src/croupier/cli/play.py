@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
@@ -23,8 +23,9 @@ from croupier.shell.serve import written
 
 app = App(name="play", help="Play in a room, yourself or by a bot.")
 
-HOUSE = Group("House", sort_key=1)
-BOT = Group("Bot", sort_key=2)
+ROOM = Group("Room", sort_key=1)
+HOUSE = Group("House", sort_key=2)
+BOT = Group("Bot", sort_key=3)
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,6 @@ class Robot:
     games: Annotated[int, Parameter(name=("--games", "-n"))] = 1000
     """How many games it plays."""
 
-    seat: Literal["1", "2", "both"] = "both"
-    """Where it sits; both: in turn."""
-
     seed: int | None = None
     """Fixes its luck."""
 
@@ -89,7 +87,8 @@ def address(given: str | None, visit: Visit, room: Room) -> tuple[str, int]:
 
 
 def command(room: Room) -> Callable[..., int]:
-    """The command that plays in a room."""
+    """The command that plays in a room. Its flags are its options, and those of every room."""
+    options: Any = room.options
 
     def visit_room(
         target: Annotated[str | None, Parameter(name="HOST:PORT", help="The house. [default: this machine]")] = None,
@@ -97,19 +96,21 @@ def command(room: Room) -> Callable[..., int]:
         *,
         visit: Annotated[Visit, Parameter(name="*", group=HOUSE)] = Visit(),
         robot: Annotated[Robot, Parameter(name="*", group=BOT)] = Robot(),
+        own: Annotated[options, Parameter(name="*", group=ROOM)] = options(),
     ) -> int:
         try:
             host, port = address(target, visit, room)
             context = visit.context()
 
             def sit() -> Game:
-                return Game(room, host, port, strict=visit.strict, ssl=context)
+                return Game(room, host, port, options=own, strict=visit.strict, ssl=context)
 
-            if robot.bot is None and sys.stdin.isatty() and sys.stdout.isatty():
+            name = robot.bot or own.bot()
+            if name is None and sys.stdin.isatty() and sys.stdout.isatty():
                 from croupier.tui.table import person
 
                 return run(person(room, sit, written((host, port))))
-            return bot(room, sit, robot, written((host, port)))
+            return bot(room, sit, robot, name or room.style, written((host, port)))
         except (ValueError, OSError) as error:
             sys.stderr.write(f"croupier: {error}\n")
             return 1
@@ -117,9 +118,8 @@ def command(room: Room) -> Callable[..., int]:
     return visit_room
 
 
-def bot(room: Room, sit: Callable[[], Game], robot: Robot, house: str) -> int:
+def bot(room: Room, sit: Callable[[], Game], robot: Robot, name: str, house: str) -> int:
     """Play by a bot and print what came of it; the exit status. Raises ValueError on an unknown bot."""
-    name = robot.bot or room.style
     if name == "help":
         for style, way in room.styles.items():
             examples = f": {', '.join(f'{style}:{example}' for example in way.examples)}" if way.examples else ""
@@ -127,11 +127,10 @@ def bot(room: Room, sit: Callable[[], Game], robot: Robot, house: str) -> int:
         return 0
     if robot.games < 1:
         raise ValueError(f"found {robot.games} games; allowed: 1 or more")
-    places = room.places if robot.seat == "both" else [room.places[int(robot.seat) - 1]]
     mind = mind_named(room.styles, name)()
     server_seed = secrets.token_bytes(32) if robot.seed is None else derive(robot.seed, f"{room.name} bot", 1)
     started = perf_counter()
-    tally = run(play(sit, mind, Fair(server_seed).luck, places, robot.games))
+    tally = run(play(sit, mind, Fair(server_seed).luck, robot.games))
     report = as_json(tally, name, house) if robot.json else as_text(tally, name, house, perf_counter() - started)
     sys.stdout.write(f"{report}\n")
     if tally.fault is not None:

@@ -22,10 +22,11 @@ class Pack:
     def __len__(self) -> int:
         return len(self.names)
 
-    def decks(self, text: str, source: str = "deck file") -> tuple[Order, ...]:
+    def decks(self, text: str, source: str = "deck file", copies: int = 1) -> tuple[Order, ...]:
         """Read a deck file: one card a line, top first; blank lines separate decks; `#` begins a comment.
 
-        A deck may list fewer cards than the pack has. Raises ValueError naming the line, what was found and what was
+        A deck may list fewer cards than there are, and each card as often as the shoe has `copies` of the pack: copy k
+        of card i is number i + k × the size of the pack. Raises ValueError naming the line, what was found and what was
         allowed.
         """
         decks: list[list[int]] = [[]]
@@ -39,12 +40,14 @@ class Pack:
             index = self._index.get(card.upper())
             if index is None:
                 raise ValueError(f"{source}, line {number}: found {card!r}; allowed: {', '.join(self.names)}")
-            if index in decks[-1]:
+            copy = sum(other % len(self) == index for other in decks[-1])
+            if copy == copies:
+                often = "once" if copies == 1 else f"{copies} times"
                 raise ValueError(
-                    f"{source}, line {number}: found {card!r} twice in one deck; allowed: each card once, "
+                    f"{source}, line {number}: found {card!r} once more in one deck; allowed: each card {often}, "
                     "with a blank line between decks"
                 )
-            decks[-1].append(index)
+            decks[-1].append(index + copy * len(self))
         found = tuple(tuple(deck) for deck in decks if deck)
         if not found:
             raise ValueError(f"{source}: found no card; allowed: one of {', '.join(self.names)} a line")

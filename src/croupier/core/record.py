@@ -10,16 +10,20 @@ import msgspec
 from msgspec import Struct
 
 from croupier.core.cards import Pack
-from croupier.core.dealer import FAIR, Fair
+from croupier.core.dealer import FAIR, SPAN, Fair
 
 
-class Promise(Struct, frozen=True, tag_field="deal", tag="promise"):
-    """Before the first hand of a table: the SHA-256 of its server seed, in hexadecimal."""
+class Promise(Struct, frozen=True, tag_field="deal", tag="promise", omit_defaults=True):
+    """Before the first hand of a table: the SHA-256 of its server seed, in hexadecimal.
+
+    `decks` is how many times the room's pack is shuffled together.
+    """
 
     room: str
     table: int
     algorithm: str
     commitment: str
+    decks: int = 1
 
 
 class Hand(Struct, frozen=True, tag_field="deal", tag="hand"):
@@ -111,10 +115,13 @@ def _check(line: int, table: _Table, seed: Seed, pack: Callable[[str], Pack]) ->
     if table.promise.algorithm != FAIR:
         yield Finding(line, None, f"{name}: dealt by {table.promise.algorithm!r}, about which nothing is promised")
         return
+    decks = table.promise.decks
     try:
         server_seed, client_seed = bytes.fromhex(seed.server_seed), bytes.fromhex(seed.client_seed)
         cards = pack(seed.room)
         Fair(server_seed)
+        if not 1 <= decks <= SPAN // len(cards):
+            raise ValueError(f"{decks} decks")
     except (ValueError, KeyError) as error:
         yield Finding(line, False, f"{name}: found a seed or a room that nobody can read: {error}")
         return
@@ -125,24 +132,28 @@ def _check(line: int, table: _Table, seed: Seed, pack: Callable[[str], Pack]) ->
     for number, hand in table.hands:
         found = tuple(hand.cards)
         dealt = 1 <= hand.hand <= min(seed.hands, MOST)
-        allowed = deal(server_seed, client_seed, hand.hand, cards, len(found) or 1) if dealt else ()
+        allowed = deal((server_seed, client_seed), hand.hand, cards, len(found), decks) if dealt else ()
         if not dealt or found != allowed:
             wrong = True
             deals = " ".join(allowed) or f"hands 1 to {seed.hands}"
-            told = f"found {' '.join(found) or 'no card'}; the seed deals {deals}"
+            told = f"found {' '.join(found)}; the seed deals {deals}"
             yield Finding(number, False, f"{name}, hand {hand.hand}: {told}")
     if len({hand.hand for _, hand in table.hands}) != len(table.hands):
         wrong = True
         yield Finding(line, False, f"{name}: found a hand twice")
     if not wrong:
-        missing = seed.hands - len(table.hands)
-        told = f"{name}: the promise was kept, {len(table.hands)} hands are as the seed deals them"
-        yield Finding(line, True, told + (f", {missing} are not in the record" if missing else ""))
+        shown = sum(bool(hand.cards) for _, hand in table.hands)
+        told = f"{name}: the promise was kept, {shown} hands are as the seed deals them"
+        hidden, missing = len(table.hands) - shown, seed.hands - len(table.hands)
+        told += f", {hidden} show no card" if hidden else ""
+        told += f", {missing} are not in the record" if missing else ""
+        yield Finding(line, None if hidden and not shown else True, told)
 
 
-def deal(server_seed: bytes, client_seed: bytes, hand: int, pack: Pack, cards: int) -> Sequence[str]:
-    """The first cards of a hand, top first."""
-    dealer = Fair(server_seed, client_seed)
+def deal(seeds: tuple[bytes, bytes], hand: int, pack: Pack, cards: int, decks: int = 1) -> Sequence[str]:
+    """The first cards of a hand, top first, from the server seed and the client seed."""
+    dealer = Fair(*seeds)
     dealer.hands = hand - 1
-    deck = dealer.deck(len(pack))
-    return tuple(pack.names[deck.draw()] for _ in range(min(cards, len(pack))))
+    size = len(pack) * decks
+    deck = dealer.deck(size)
+    return tuple(pack.names[deck.draw() % len(pack)] for _ in range(min(cards, size)))

@@ -16,7 +16,7 @@ from croupier.core.talk import Effect, Event, Patience, Peer, Session
 class Client[M](Protocol):
     """The client's side of a room: a session that says what it may say, and can ask a mind what to say."""
 
-    broke: bool
+    spent: bool
 
     @property
     def alarm(self) -> float | None: ...  # noqa: D102 -- as in Session
@@ -26,8 +26,8 @@ class Client[M](Protocol):
         """The messages that Chose may hold now; empty while the house has to speak, or when the talk is over."""
         ...
 
-    def decide(self, mind: Mind[Any, Any], luck: Luck, seat: str) -> M | None:
-        """What a mind says now, None while there is nothing to decide. `seat` is for the next game."""
+    def decide(self, mind: Mind[Any, Any], luck: Luck, game: int) -> M | None:
+        """What a mind says now, None while there is nothing to decide. `game` counts the games it has played."""
         ...
 
     def on(self, event: Event[M], now: float) -> Sequence[Effect[M]]: ...  # noqa: D102 -- as in Session
@@ -50,21 +50,26 @@ class Room:
     """Messages of every kind, for laws and fuzzing."""
     patterns: Mapping[str, bytes]
     """What luck may put in the place of a name in a transcript, as regular expressions."""
-    goodbye: Any
+    refusal: Sequence[Any]
     """What a house says to a peer that it cannot seat."""
-    codec: Callable[[bool], Codec[Any, Any]]
-    """A codec for one end of a connection; True: strict, without tolerances."""
+    goodbyes: Sequence[Any]
+    """The messages of a house behind which it always closes."""
+    codec: Callable[[bool, Any], Codec[Any, Any]]
+    """A codec for one end of a connection: whether it is strict, without tolerances, and the settings or options."""
     settings: type[Any]
     """A dataclass of what can be set about the house; each field has a docstring below it."""
     house: Callable[[Any, Patience], Seating]
     """Tables by the settings and the patience of the house. Raises ValueError on settings that make no sense."""
     dealt: Callable[[Any], Sequence[str]]
     """The cards of a state of the rules in the order in which they were dealt."""
-    player: Callable[[], Client[Any]]
+    options: type[Any]
+    """A dataclass of what can be set about a client, as `settings` is for the house."""
+    player: Callable[[Any, bool], Client[Any]]
+    """The client's side, by its options and whether it is strict."""
     referee: Callable[[], Referee[Any]]
     styles: Mapping[str, Style[Any, Any]]
     """Every mind that can play, by name."""
     style: str
     """The mind a bot has unless it is told otherwise."""
-    places: Sequence[str]
-    """The seats that a client may ask for."""
+    decks: Callable[[Any], int] = lambda _: 1
+    """How many times its pack a house with these settings shuffles."""

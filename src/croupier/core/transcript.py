@@ -82,7 +82,7 @@ DEEDS: Final = (
 )
 PIECES: Final = re.compile(r"([^{}]+)|\{([^{}]*)\}|(.)")
 SPOKEN: Final = re.compile(r"(\w+)([<>]) ?(.*)")
-HEAD: Final = re.compile(r"([a-z]+): *(.*)")
+HEAD: Final = re.compile(r"([a-z_]+): *(.*)")
 
 
 def read(text: str, name: str) -> Transcript:
@@ -291,19 +291,39 @@ def rehearsal(room: Room, transcript: Transcript, chop: int = 0, taps: Sequence[
     `move` are its patience in seconds, `strict: yes` makes it strict; every other line that names a setting of the room
     sets it.
     """
-    strict = transcript.head.get("strict") == "yes"
-    return Rehearsal(hall(room, transcript), lambda: room.codec(strict), chop, taps)
+    own = settings(room, transcript)
+    return Rehearsal(hall(room, transcript), lambda: room.codec(strict(transcript), own), chop, taps)
+
+
+def strict(transcript: Transcript) -> bool:
+    """Whether the transcript is for an end without tolerances."""
+    return transcript.head.get("strict") == "yes"
+
+
+def settings(room: Room, transcript: Transcript) -> Any:
+    """The settings of a room's house, as the head of a transcript has them."""
+    return _set(room.settings, transcript.head)
+
+
+def options(room: Room, transcript: Transcript) -> Any:
+    """The options of a room's client, as the head of a transcript has them."""
+    return _set(room.options, transcript.head)
+
+
+def _set(kind: type[Any], head: Mapping[str, str]) -> Any:
+    known = {field.name: head[field.name] for field in fields(kind) if field.name in head}
+    if "house" in head and "mind" in kind.__dataclass_fields__:
+        known["mind"] = f"script:{head['house'].replace(' ', ',')}"
+    yes = {name: "true" if value == "yes" else value for name, value in known.items()}
+    return convert(yes, kind, strict=False)
 
 
 def hall(room: Room, transcript: Transcript, hurry: float = 1.0) -> Hall[Any, Any]:
     """The hall of a room as the head of a transcript sets it; with `hurry` its patience is that many times shorter."""
     head = transcript.head
-    known = {field.name: head[field.name] for field in fields(room.settings) if field.name in head}
-    if "house" in head:
-        known["mind"] = f"script:{head['house'].replace(' ', ',')}"
+    own = settings(room, transcript)
     patience = Patience(float(head.get("idle", 500)) / hurry, float(head["move"]) / hurry if "move" in head else None)
-    seating = room.house(convert(known, room.settings, strict=False), patience)
     text = "\n\n".join(deck.replace(" ", "\n") for deck in head.get("deck", "").split(" / "))
-    decks = room.pack.decks(text, transcript.name) if "deck" in head else ()
+    decks = room.pack.decks(text, transcript.name, room.decks(own)) if "deck" in head else ()
     seed = int(head.get("seed", 1))
-    return Hall(seating, dealers(lambda table: derive(seed, room.name, table), decks=decks))
+    return Hall(room.house(own, patience), dealers(lambda table: derive(seed, room.name, table), decks=decks))

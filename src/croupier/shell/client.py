@@ -26,10 +26,18 @@ class Game:
     """
 
     def __init__(
-        self, room: Room, host: str, port: int, *, strict: bool = False, ssl: SSLContext | None = None
+        self,
+        room: Room,
+        host: str,
+        port: int,
+        *,
+        options: Any = None,
+        strict: bool = False,
+        ssl: SSLContext | None = None,
     ) -> None:
         self.settled: list[int] = []
-        self.player: Client[Any] = room.player()
+        self._options = room.options() if options is None else options
+        self.player: Client[Any] = room.player(self._options, strict)
         self._address = (host, port)
         self._strict = strict
         self._ssl = ssl
@@ -47,7 +55,7 @@ class Game:
     async def __aenter__(self) -> Self:
         self._board = Switchboard(
             self.player,
-            lambda: self._room.codec(self._strict),
+            lambda: self._room.codec(self._strict, self._options),
             silence(),
             taps=[self._listen],
             limits=Limits(linger=1.0),
@@ -192,13 +200,20 @@ class Connection:
 
 
 def connect(
-    room: str, host: str = "127.0.0.1", port: int | None = None, *, strict: bool = False, ssl: SSLContext | None = None
+    room: str,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    *,
+    options: Any = None,
+    strict: bool = False,
+    ssl: SSLContext | None = None,
 ) -> Connection:
     """A conversation with the house of a room, to be entered with `async with` or `with`.
 
-    `port` is the room's own unless given; `strict` refuses what the protocol only tolerates; `ssl` is for a house
-    behind TLS. Entering raises ConnectionError when nobody answers.
+    `port` is the room's own unless given; `options` are the room's for a client; `strict` refuses what the protocol
+    only tolerates; `ssl` is for a house behind TLS. Entering raises ConnectionError when nobody answers.
     """
     if room not in ROOMS:
         raise ValueError(f"found the room {room!r}; allowed: {', '.join(ROOMS)}")
-    return Connection(Game(ROOMS[room], host, port if port is not None else ROOMS[room].port, strict=strict, ssl=ssl))
+    address = (host, port if port is not None else ROOMS[room].port)
+    return Connection(Game(ROOMS[room], *address, options=options, strict=strict, ssl=ssl))

@@ -1,8 +1,7 @@
 """A bot at a table: it plays a number of games and keeps the tally."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import cycle
 from math import sqrt
 from statistics import NormalDist, fmean, stdev
 from typing import Any
@@ -37,17 +36,16 @@ class Tally:
         return NormalDist().inv_cdf(0.975) * stdev(self.nets) / sqrt(len(self.nets))
 
 
-async def play(sit: Callable[[], Game], mind: Mind[Any, Any], luck: Luck, places: Sequence[str], games: int) -> Tally:
-    """Play games, in each of the places in turn. A purse that is empty is left for a new connection with a new one."""
+async def play(sit: Callable[[], Game], mind: Mind[Any, Any], luck: Luck, games: int) -> Tally:
+    """Play games. A connection on which nothing more can be played is left for a new one."""
     tally = Tally()
-    seats = cycle(places)
     try:
         while len(tally.nets) < games:
             before = len(tally.nets)
             async with sit() as game:
                 tally.purses += 1
                 try:
-                    await _play_purse(game, mind, luck, seats, games - before)
+                    await _play_purse(game, mind, luck, before, games)
                 finally:
                     tally.nets += game.settled
             if len(tally.nets) == before:
@@ -57,16 +55,15 @@ async def play(sit: Callable[[], Game], mind: Mind[Any, Any], luck: Luck, places
     return tally
 
 
-async def _play_purse(game: Game, mind: Mind[Any, Any], luck: Luck, seats: "cycle[str]", games: int) -> None:
-    """Play until the games are played or the purse is empty."""
-    seat = next(seats)
-    finished = 0
-    while len(game.settled) < games and not game.player.broke:
-        if len(game.settled) > finished:
-            finished = len(game.settled)
-            seat = next(seats)
-        message = game.player.decide(mind, luck, seat)
-        if message is None:
-            await game.hear()
-        else:
-            await game.say(message)
+async def _play_purse(game: Game, mind: Mind[Any, Any], luck: Luck, before: int, games: int) -> None:
+    """Play until the games are played or nothing more can be played here."""
+    try:
+        while before + len(game.settled) < games and not game.player.spent:
+            message = game.player.decide(mind, luck, before + len(game.settled))
+            if message is None:
+                await game.hear()
+            else:
+                await game.say(message)
+    except ConnectionError:
+        if not game.player.spent:
+            raise

@@ -110,7 +110,8 @@ def check(hosting: Hosting) -> None:
 def hall(opening: Opening, hosting: Hosting) -> Hall[Any, Any]:
     """The hall of a room. Raises ValueError on settings that make no sense, OSError on an unreadable deck file."""
     room, seed = opening.room, hosting.seed
-    decks = room.pack.decks(opening.deck.read_text(), str(opening.deck)) if opening.deck else ()
+    copies = room.decks(opening.settings)
+    decks = room.pack.decks(opening.deck.read_text(), str(opening.deck), copies) if opening.deck else ()
 
     def server_seed(table: int) -> bytes:
         return secrets.token_bytes(32) if seed is None else derive(seed, room.name, table)
@@ -164,16 +165,18 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
         for opening in openings:
             room = opening.room
             told = log(room=room.name)
-            taps: list[Tap] = [Deals(room.name, file, room.dealt)] if file else []
+            taps: list[Tap] = []
+            if file is not None:
+                taps.append(Deals(room.name, file, room.dealt, room.decks(opening.settings)))
             if hosting.log_level == "debug":
                 taps.append(Trace(told))
             board = Switchboard(
                 hall(opening, hosting),
-                partial(room.codec, hosting.strict),
+                partial(room.codec, hosting.strict, opening.settings),
                 told,
                 taps=taps,
                 limits=limits,
-                goodbye=room.goodbye,
+                refusal=room.refusal,
             )
             boards[room.name] = board
             address = await _listen(board, hosting.host, opening.port, context)

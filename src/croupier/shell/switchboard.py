@@ -65,7 +65,7 @@ class Switchboard:
         *,
         taps: Sequence[Tap] = (),
         limits: Limits = Limits(),
-        goodbye: Any = None,
+        refusal: Sequence[Any] = (),
     ) -> None:
         self.counts = Counts()
         self.limits = limits
@@ -74,7 +74,7 @@ class Switchboard:
         self.lines: dict[Peer, Line] = {}
         self._session = session
         self._taps = tuple(taps)
-        self._goodbye = goodbye
+        self._refusal_words = tuple(refusal)
         self._loop = asyncio.get_running_loop()
         self.clock = self._loop.time
         self._joined = 0
@@ -211,8 +211,7 @@ class Switchboard:
             self.log.warning("refused", address=address, reason=reason)
             self._idle.clear()
             self._lingering.add(line)
-            if self._goodbye is not None:
-                line.outbox.append(line.codec.encode(self._goodbye))
+            line.outbox += [line.codec.encode(word) for word in self._refusal_words]
             line.dropped = True
             if len(self._lingering) > self.limits.lingering:
                 line.cut_off()  # a flood is not seen off politely

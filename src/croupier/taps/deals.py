@@ -8,12 +8,16 @@ from croupier.core.talk import Commit, Effect, Event, Reveal, Settle
 
 
 class Deals:
-    """A tap on one room. `dealt` tells the cards of a state in the order in which they were dealt."""
+    """A tap on one room. `dealt` tells the cards of a state in the order in which they were dealt.
 
-    def __init__(self, room: str, file: BinaryIO, dealt: Callable[[Any], Sequence[str]]) -> None:
+    `decks` is how many times the room's pack is shuffled together.
+    """
+
+    def __init__(self, room: str, file: BinaryIO, dealt: Callable[[Any], Sequence[str]], decks: int = 1) -> None:
         self._room = room
         self._file = file
         self._dealt = dealt
+        self._decks = decks
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
         """Write what the effects say about the deal, before any of them is performed."""
@@ -22,7 +26,7 @@ class Deals:
                 case Settle(peer, hand, _, net, state):
                     self._write(Hand(self._room, peer, hand, [*self._dealt(state)], net))
                 case Commit(peer, algorithm, commitment):
-                    self._write(Promise(self._room, peer, algorithm, commitment.hex()))
+                    self._write(Promise(self._room, peer, algorithm, commitment.hex(), self._decks))
                 case Reveal(peer, _, server_seed, client_seed, hands):
                     self._write(Seed(self._room, peer, server_seed.hex(), client_seed.hex(), hands))
                 case _:

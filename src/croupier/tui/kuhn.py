@@ -56,7 +56,7 @@ class KuhnScene:
             case Actn(action):
                 deed = {"CHK": "checks", "BET": "bets a coin", "FLD": "folds"}[action]
                 self._told = f"{self._told} The house {deed}." if self._fresh() else f"The house {deed}."
-            case Fail("N_C") if self._player.broke:
+            case Fail("N_C") if self._player.spent:
                 self._told = "Refused, N_C: there is no coin left in your purse for the ante (kuhn-7.2)."
             case Fail("N_C"):
                 self._told = "Refused, N_C: there is no coin left in your purse for that (kuhn-7.3)."
@@ -74,7 +74,7 @@ class KuhnScene:
     def keys(self) -> Mapping[str, Any]:
         """The legal messages by their keys, and the wishes."""
         found: dict[str, Any] = {"q": Wish.LEAVE}
-        if self._player.broke:
+        if self._player.spent:
             return found | {"n": Wish.NEW_PURSE}
         for message in self._player.legal:
             match message:

@@ -119,11 +119,11 @@ def test_a_player_with_an_empty_purse_has_nothing_to_decide_once_it_is_closed() 
     player.on(Joined(HOUSE), 0.0)
     player.on(Chose(STRT["P_1"]), 0.0)
     player.on(Said(HOUSE, NO_COINS), 0.0)
-    assert player.broke
-    assert player.decide(mind, None, "P_1") == DISC
+    assert player.spent
+    assert player.decide(mind, None, 0) == DISC
     player.on(Said(HOUSE, DISC), 0.0)
     assert player.legal == ()
-    assert player.decide(mind, None, "P_1") is None
+    assert player.decide(mind, None, 0) is None
 
 
 def test_what_could_not_be_paid_is_not_offered_again_until_something_changes() -> None:

@@ -14,10 +14,10 @@ from croupier.core.room import Room, Seating
 from croupier.core.talk import Patience, Peer
 from croupier.rooms.kuhn.house import House
 from croupier.rooms.kuhn.minds import STYLES
-from croupier.rooms.kuhn.player import Player
+from croupier.rooms.kuhn.player import Options, Player
 from croupier.rooms.kuhn.referee import Referee
 from croupier.rooms.kuhn.rules import KUHN, PACK
-from croupier.rooms.kuhn.wire import DISC, STRT, VOCABULARY, Actn, Card, Disc, Fail, Strt, Wire
+from croupier.rooms.kuhn.wire import DISC, VOCABULARY, Actn, Card, Disc, Fail, Strt, Wire
 
 __all__ = ["ROOM", "Actn", "Card", "Disc", "Fail", "Player", "Referee", "Settings", "Strt"]
 
@@ -53,14 +53,15 @@ ROOM = Room(
     pack=PACK,
     vocabulary=VOCABULARY,
     patterns={"card": b"C_[JQK]", "action": b"CHK|BET|FLD"},
-    goodbye=DISC,
-    codec=lambda strict: Wire(strict=strict),
+    refusal=(DISC,),
+    goodbyes=(DISC,),
+    codec=lambda strict, _: Wire(strict=strict),
     settings=Settings,
     house=seating,
     dealt=lambda state: state.cards,
-    player=Player,
+    options=Options,
+    player=lambda options, strict: Player(options, strict=strict),
     referee=Referee,
     styles=STYLES,
     style="equilibrium",
-    places=tuple(STRT),
 )

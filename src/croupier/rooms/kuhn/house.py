@@ -1,27 +1,14 @@
 """The house's side of Kuhn poker: it deals, plays the other seat, and pays (docs/protocols/kuhn.md, 4 to 8)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from croupier.core.dealer import Dealer
 from croupier.core.errors import Violation
 from croupier.core.mind import Mind
 from croupier.core.rules import Seat, Turn
-from croupier.core.talk import (
-    Drop,
-    Effect,
-    Event,
-    Garbled,
-    Halted,
-    Joined,
-    Left,
-    Patience,
-    Peer,
-    Rang,
-    Said,
-    Say,
-    Settle,
-)
+from croupier.core.table import Table
+from croupier.core.talk import Drop, Effect, Patience, Peer, Say
 from croupier.rooms.kuhn.rules import ANTE, CARDS, COST, P_1, P_2, START, Action, History, State, View
 from croupier.rooms.kuhn.wire import (
     ACTN,
@@ -47,67 +34,20 @@ ACTED: Final[Mapping[History, Actn]] = {
 """How the house says what it has done; where it says nothing it shows its card (kuhn-4.8)."""
 
 
-class House:
-    """One conversation at a private table. See `Session`.
+class House(Table[Message, State]):
+    """One conversation at a private table. See `Table`.
 
-    `_state` is the game being played, None between games; whenever the house waits in a game, the decision is the
-    client's. `_coins` is the client's purse (kuhn-7) without `_stake`, what it has put into the pot.
+    `_coins` is the client's purse (kuhn-7) without `_stake`, what it has put into the pot.
     """
 
-    __slots__ = (
-        "_asked",
-        "_closing",
-        "_coins",
-        "_dealer",
-        "_dropped",
-        "_mind",
-        "_patience",
-        "_peer",
-        "_seat",
-        "_stake",
-        "_state",
-        "alarm",
-    )
+    LATE = CLOSING = (DISC,)
+
+    __slots__ = ("_coins", "_mind")
 
     def __init__(self, peer: Peer, dealer: Dealer, mind: Mind[View, Action], coins: int, patience: Patience) -> None:
-        self.alarm: float | None = None
-        self._peer = peer
-        self._dealer = dealer
+        super().__init__(peer, dealer, patience)
         self._mind = mind
         self._coins = coins
-        self._patience = patience
-        self._state: State | None = None
-        self._seat = P_1
-        self._stake = 0
-        self._asked: float | None = None
-        self._closing = False
-        self._dropped = False
-
-    def on(self, event: Event[Message], now: float) -> Sequence[Effect[Message]]:
-        """What the house does about an event."""
-        if self._dropped:
-            return ()
-        before = self._state
-        if type(event) is Said:
-            effects = self._said(event.message)
-        else:
-            match event:
-                case Garbled(_, violation):
-                    effects = self._garbled(violation)
-                case Left():
-                    return self._forfeit()
-                case Rang():
-                    return self._farewell(self._forfeit())
-                case Halted(final):
-                    return self._halted(final)
-                case _:
-                    assert isinstance(event, Joined), f"{event} is not for a house"
-                    effects = []
-        if not self._dropped:
-            if self._state is not before:
-                self._asked = None if self._state is None else now
-            self.alarm = self._patience.until(now, self._asked)
-        return effects
 
     def _said(self, message: Message) -> Effects:
         state = self._state
@@ -128,7 +68,7 @@ class House:
         if violation.clause == "kuhn-2.8":
             return []  # a FAIL, however wrong, is never answered (kuhn-6.5)
         refusal: Effects = [Say(self._peer, WRONG_ACTION)]
-        return self._farewell(refusal + self._forfeit()) if violation.lost else refusal
+        return self._farewell(refusal + self._forfeit(), [DISC]) if violation.lost else refusal
 
     def _start(self, seat: Seat) -> Effects:
         """Take the ante and deal (kuhn-4.1, kuhn-4.2)."""
@@ -156,8 +96,8 @@ class House:
         if state.turn is not Turn.OVER:
             return self._decide(state, [])
         if action == "FLD":
-            return self._settle(state, [])
-        return self._settle(state, [Say(self._peer, CARD[state.cards[1 - self._seat]])])
+            return self._pay(state, [])
+        return self._pay(state, [Say(self._peer, CARD[state.cards[1 - self._seat]])])
 
     def _decide(self, state: State, effects: Effects) -> Effects:
         """The house acts. It sees its own card and what has been done, and cannot see the client's (kuhn-3.2)."""
@@ -165,40 +105,12 @@ class House:
         state = state.next[self._mind.choose(state.views[seat], state.actions, self._dealer.luck)]
         effects.append(Say(self._peer, ACTED.get(state.history) or CARD[state.cards[seat]]))
         if state.turn is Turn.OVER:
-            return self._settle(state, effects)
+            return self._pay(state, effects)
         self._state = state
         return effects
 
-    def _settle(self, state: State, effects: Effects) -> Effects:
+    def _pay(self, state: State, effects: Effects) -> Effects:
         """The game is over: pay the pot (kuhn-7.4)."""
-        self._state = None
         net = state.payoff[self._seat]
         self._coins += self._stake + net
-        effects.append(Settle(self._peer, self._dealer.hands, self._seat, net, state))
-        return self._farewell(effects) if self._closing else effects
-
-    def _forfeit(self) -> Effects:
-        """The client is not there to finish its game: it loses what it has staked (kuhn-8.3)."""
-        if self._state is None:
-            return []
-        state, self._state = self._state, None
-        return [Settle(self._peer, self._dealer.hands, self._seat, -self._stake, state)]
-
-    def _halted(self, final: bool) -> Effects:
-        """The room closes: finish what is running, or void it when there is no time left (kuhn-8.4)."""
-        self._closing = True
-        if self._state is None:
-            return self._farewell([])
-        if not final:
-            return []
-        state, self._state = self._state, None
-        return self._farewell([Settle(self._peer, self._dealer.hands, self._seat, 0, state)])
-
-    def _farewell(self, effects: Effects) -> Effects:
-        """Say DISC before the close that the client has not asked for (kuhn-8.2)."""
-        self._drop()
-        return [*effects, Say(self._peer, DISC), Drop(self._peer)]
-
-    def _drop(self) -> None:
-        self._dropped = True
-        self.alarm = None
+        return self._settle(state, net, effects)

@@ -1,137 +1,64 @@
 """The client's side of Kuhn poker, for a person, a bot or a program; it judges the house as it plays."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from croupier.core.dealer import Luck
-from croupier.core.errors import IllegalMove, Violation
-from croupier.core.judge import CLIENT, HOUSE
+from croupier.core.guest import Guest
 from croupier.core.mind import Mind
-from croupier.core.talk import (
-    Chose,
-    Drop,
-    Effect,
-    Event,
-    Garbled,
-    Halted,
-    Joined,
-    Left,
-    Rang,
-    Said,
-    Say,
-    Settle,
-    Tell,
-)
 from croupier.rooms.kuhn.referee import Game, Referee
 from croupier.rooms.kuhn.rules import Action, View
 from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, Actn, Message
 
-type Effects = list[Effect[Message]]
+SEATS: Final = {"1": ("P_1",), "2": ("P_2",), "both": ("P_1", "P_2")}
 
 
-class Player:
-    """See `Session`. Chose makes it speak; Tell hands on what the house said, what it broke, and its end.
+@dataclass(frozen=True)
+class Options:
+    """What can be set about a client of Kuhn poker."""
 
-    `broke` is true when the house has refused a STRT for want of coins: the purse of this connection is empty.
-    """
+    seat: Literal["1", "2", "both"] = "both"
+    """Where a bot sits; both: in turn."""
 
-    def __init__(self, patience: float = 30.0) -> None:
-        self.broke = False
-        self._referee = Referee(patience=patience)
-        self._asked: Message = DISC
+    def bot(self) -> str | None:
+        """The bot that these options ask for: none in particular."""
+        return None
+
+
+class Player(Guest[Message, Game]):
+    """See `Guest`. It is `spent` when the house has refused a STRT for want of coins."""
+
+    FAREWELL = (DISC,)
+    GOODBYE = (DISC,)
+
+    def __init__(self, options: Options = Options(), *, strict: bool = False, patience: float = 30.0) -> None:  # noqa: ARG002 -- no tolerance is the session's here
+        super().__init__(Referee(patience=patience))
+        self._seats = SEATS[options.seat]
+        self._last_said: Message = DISC
         self._refused: set[Message] = set()
-        self._open = False
 
-    @property
-    def alarm(self) -> float | None:
-        """When the house's silence becomes a fault."""
-        return self._referee.alarm if self._open else None
-
-    @property
-    def legal(self) -> tuple[Message, ...]:
-        """What may be said now. What the purse could not pay is not offered again."""
-        if not self._open:
-            return ()
-        return tuple(message for message in self._referee.legal if message not in self._refused)
-
-    @property
-    def game(self) -> Game | None:
-        """The game being played."""
-        return self._referee.game
-
-    @property
-    def last(self) -> Game | None:
-        """The last game that was finished."""
-        return self._referee.last
-
-    def decide(self, mind: Mind[View, Action], luck: Luck, seat: str) -> Message | None:
+    def decide(self, mind: Mind[View, Action], luck: Luck, game: int) -> Message | None:
         """What a mind says now: STRT between games, ACTN in one, DISC with an empty purse, None while waiting."""
-        if self.broke:
+        if self.spent:
             return DISC if DISC in self.legal else None
         actions = tuple(message.action for message in self.legal if isinstance(message, Actn))
         if self.game is not None and actions:
             return ACTN[mind.choose(self.game.view, actions, luck)]
-        start = STRT[seat]
+        start = STRT[self._seats[game % len(self._seats)]]
         return start if start in self.legal else None
 
-    def on(self, event: Event[Message], now: float) -> Sequence[Effect[Message]]:
-        """What the client's side does about an event. Raises IllegalMove on a Chose that is not `legal`."""
-        match event:
-            case Joined():
-                self._open = True
-                return []
-            case Left():
-                return self._left(event, now)
-            case Chose(message):
-                return self._chose(message, now)
-            case _ if not self._open:
-                return []
-            case Said(_, message):
-                return self._heard(message, now)
-            case Garbled(_, violation):
-                return self._broken(violation)
-            case Rang():
-                faults = self._referee.on(event, now)
-                return self._broken(faults[0].violation) if faults else []
-            case Halted():
-                return self._close([Say(HOUSE, DISC)])
+    def _offer(self) -> Sequence[Message]:
+        """What the purse could not pay is not offered again."""
+        legal = self._referee.legal
+        return tuple(message for message in legal if message not in self._refused)
 
-    def _heard(self, message: Message, now: float) -> Effects:
-        before = self._referee.finished
-        for verdict in self._referee.on(Said(HOUSE, message), now):
-            return self._broken(verdict.violation)
+    def _noted(self, message: Message) -> None:
         if message == NO_COINS:
-            self.broke = self._asked in STRT.values()
-            self._refused.add(self._asked)
+            self.spent = self._last_said in STRT.values()
+            self._refused.add(self._last_said)
         else:
             self._refused.clear()
-        effects: Effects = [Tell(message), *self._settled(before)]
-        return self._close(effects) if message == DISC else effects
 
-    def _chose(self, message: Message, now: float) -> Effects:
-        if message not in self.legal:
-            raise IllegalMove(message, self.legal)
-        before = self._referee.finished
-        self._referee.on(Said(CLIENT, message), now)
-        self._asked = message
-        effects: Effects = [Say(HOUSE, message), *self._settled(before)]
-        return self._close(effects) if message == DISC else effects
-
-    def _settled(self, before: int) -> Effects:
-        last = self._referee.last
-        if last is None or self._referee.finished == before:
-            return []
-        return [Settle(HOUSE, self._referee.finished, last.seat, last.net, last)]
-
-    def _broken(self, violation: Violation) -> Effects:
-        """The house broke the protocol: say which clause, say goodbye, and go."""
-        return self._close([Tell(violation), Say(HOUSE, DISC)])
-
-    def _close(self, effects: Effects) -> Effects:
-        self._open = False
-        return [*effects, Drop(HOUSE)]
-
-    def _left(self, event: Left, now: float) -> Effects:
-        faults = self._referee.on(Left(HOUSE), now) if self._open else []
-        self._open = False
-        told: Effects = [Tell(verdict.violation) for verdict in faults]
-        return [*told, Tell(event)]
+    def _asked(self, message: Message) -> None:
+        self._last_said = message

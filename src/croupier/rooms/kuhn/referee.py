@@ -1,14 +1,12 @@
 """Judges any conversation in Kuhn poker and names the clause that was broken (docs/protocols/kuhn.md)."""
 
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from croupier.core.errors import Violation
-from croupier.core.judge import CLIENT, HOUSE, Verdict
+from croupier.core.judge import CLIENT, Due, Judge, Verdict
 from croupier.core.rules import Seat
-from croupier.core.talk import Event, Garbled, Left, Rang, Said
 from croupier.rooms.kuhn.rules import (
     ANTE,
     BETTING,
@@ -81,87 +79,39 @@ type Allowed = Mapping[Message, Game | None]
 """What the house may say now, and the game that follows; None where nothing changes."""
 
 
-class Due:
-    """An answer that the house owes: the clause that says so, and what it may be."""
+class Answer(Due):
+    """An answer that the house owes, with everything that it may be."""
 
-    __slots__ = ("allowed", "clause")
+    __slots__ = ("allowed",)
 
     def __init__(self, clause: str, allowed: Allowed) -> None:
-        self.clause = clause
+        super().__init__(clause, " or ".join(map(str, allowed)))
         self.allowed = allowed
 
-    def __str__(self) -> str:
-        return " or ".join(map(str, self.allowed))
 
-
-class Referee:
+class Referee(Judge[Message, Game]):
     """See `croupier.core.judge.Referee`.
 
     `coins` is the client's purse; None when it is not known, and then FAIL N_C is taken for true wherever coins are
-    asked for. `patience` is how many seconds an answer may take. `game` is the game being played, None between games;
-    `last` the last one that was finished.
+    asked for.
     """
 
+    ENDS = ("kuhn-8.2", "DISC before it")
+
     def __init__(self, coins: int | None = None, patience: float = 5.0) -> None:
-        self.alarm: float | None = None
-        self.game: Game | None = None
-        self.last: Game | None = None
-        self.finished = 0
+        super().__init__(patience)
         self._coins = coins
-        self._patience = patience
-        self._unheard: deque[Message | Violation] = deque()
-        self._due: deque[Due] = deque()
-        self._close: str | None = None
-        self._over = False
 
     @property
     def legal(self) -> tuple[Message, ...]:
-        """What the client may say now; nothing while an answer is due, except DISC."""
+        """What the client may say now; while an answer is due, only DISC."""
         if self._over or self._close is not None:
             return ()
-        if self._due or self._unheard:
+        if self.waiting:
             return (DISC,)
         if self.game is None:
             return (*STRT.values(), DISC)
         return (*(ACTN[action] for action in BETTING[self.game.history][1]), DISC)
-
-    def on(self, event: Event[Message], now: float) -> Sequence[Verdict]:
-        """What was broken, if anything was."""
-        if self._over:
-            return []
-        match event:
-            case Said(side, message):
-                verdicts = self._house_said(message) if side == HOUSE else self._client_said(message)
-            case Garbled(side, violation):
-                verdicts = [Verdict(side, violation)]
-                if side == CLIENT:
-                    verdicts += self._client_said(violation)
-            case Left(side):
-                verdicts = self._left(side)
-            case Rang():
-                verdicts = self._silence()
-            case _:
-                return []
-        if any(verdict.side == HOUSE for verdict in verdicts):
-            self._over = True
-        if self._over or not (self._due or self._close):
-            self.alarm = None
-        elif self.alarm is None or not isinstance(event, Said | Garbled) or event.peer == HOUSE:
-            self.alarm = now + self._patience  # a client that talks on does not lend the house time
-        return verdicts
-
-    # The client's part: every message is handled when all answers to the ones before it are there (kuhn-1.3).
-
-    def _client_said(self, message: Message | Violation) -> list[Verdict]:
-        if self._close is None:
-            self._unheard.append(message)
-        return self._hear()
-
-    def _hear(self) -> list[Verdict]:
-        verdicts: list[Verdict] = []
-        while self._unheard and not self._due and self._close is None:
-            verdicts += self._handle(self._unheard.popleft())
-        return verdicts
 
     def _handle(self, message: Message | Violation) -> list[Verdict]:
         """What the house owes for a message of the client, and whether the client was wrong to send it."""
@@ -177,9 +127,9 @@ class Referee:
             case Fail() | Violation(clause="kuhn-2.8"):
                 return []
             case Violation(clause=clause, lost=lost):
-                self._due.append(Due(clause, {WRONG_ACTION: None}))
+                self._due.append(Answer(clause, {WRONG_ACTION: None}))
                 if lost:
-                    self._due.append(Due(clause, {DISC: None}))
+                    self._due.append(Answer(clause, {DISC: None}))
                 return []
             case Strt():
                 return self._wrong("kuhn-6.3", message, "ACTN until the game is over")
@@ -191,16 +141,16 @@ class Referee:
                 return self._wrong("kuhn-6.1", message, ", ".join(f"ACTN {a}" for a in BETTING[game.history][1]))
 
     def _wrong(self, clause: str, message: Message, allowed: str) -> list[Verdict]:
-        self._due.append(Due(clause, {WRONG_ACTION: None}))
+        self._due.append(Answer(clause, {WRONG_ACTION: None}))
         return [Verdict(CLIENT, Violation(clause, str(message), allowed))]
 
     def _start(self, game: Game) -> list[Verdict]:
         if self._coins is not None and self._coins < ANTE:
             return self._poor("kuhn-7.2", "STRT with an empty purse")
         cards: Allowed = {CARD[rank]: replace(game, card=rank) for rank in CARD}
-        self._due.append(Due("kuhn-4.1" if game.seat == P_1 else "kuhn-4.2", self._or_poor(cards)))
+        self._due.append(Answer("kuhn-4.1" if game.seat == P_1 else "kuhn-4.2", self._or_poor(cards)))
         if game.seat == P_2:
-            self._due.append(Due("kuhn-4.2", {}))  # filled in when the card is known
+            self._due.append(Answer("kuhn-4.2", {}))  # filled in when the card is known
         return []
 
     def _act(self, game: Game, action: Action) -> list[Verdict]:
@@ -213,11 +163,11 @@ class Referee:
             self._end(done)
             return []
         allowed = self._showdown(done) if done.history in ENDINGS else self._decision(done)
-        self._due.append(Due(clause, self._or_poor(allowed) if cost else allowed))
+        self._due.append(Answer(clause, self._or_poor(allowed) if cost else allowed))
         return []
 
     def _poor(self, clause: str, found: str) -> list[Verdict]:
-        self._due.append(Due(clause, {NO_COINS: None}))
+        self._due.append(Answer(clause, {NO_COINS: None}))
         return [Verdict(CLIENT, Violation(clause, found, "what the purse can pay"))]
 
     def _or_poor(self, allowed: Allowed) -> Allowed:
@@ -243,19 +193,17 @@ class Referee:
             allowed |= self._showdown(done) if said == "CARD" else {ACTN[said]: done}
         return allowed
 
-    # The house's part: what it says has to be what it owes.
+    # The house's part.
 
-    def _house_said(self, message: Message) -> list[Verdict]:
-        if self._close is not None:
-            return self._fault(self._close, message, "nothing, only the close of the connection")
-        if message == DISC and not any(DISC in due.allowed for due in self._due):
-            self._due.clear()  # a goodbye may cross what the client has said (kuhn-4.9, kuhn-8.4)
-            self._unheard.clear()
-            self._close = "kuhn-8.2"
-            return []
-        if not self._due:
-            return self._unasked(message)
-        due = self._due.popleft()
+    def _goodbye(self, message: Message) -> bool:
+        """A goodbye may cross what the client has said (kuhn-4.9, kuhn-8.4)."""
+        if message != DISC or any(isinstance(due, Answer) and DISC in due.allowed for due in self._due):
+            return False
+        self._close = "kuhn-8.2"
+        return True
+
+    def _answered(self, due: Due, message: Message) -> list[Verdict]:
+        assert isinstance(due, Answer), "nothing else is owed here"
         if message not in due.allowed:
             return self._misfit(due, message)
         if message == DISC:
@@ -269,10 +217,10 @@ class Referee:
         elif game is not None:
             self.game = game
             if self._due:
-                self._due[0] = Due("kuhn-4.2", self._decision(game))
-        return self._hear()
+                self._due[0] = Answer("kuhn-4.2", self._decision(game))
+        return []
 
-    def _misfit(self, due: Due, message: Message) -> list[Verdict]:
+    def _misfit(self, due: Answer, message: Message) -> list[Verdict]:
         """Name the clause that says most about an answer that does not fit."""
         clause = due.clause
         match message:
@@ -299,28 +247,7 @@ class Referee:
             clause = "kuhn-4.9"
         return self._fault(clause, message, "nothing, until the client speaks")
 
-    @staticmethod
-    def _fault(clause: str, found: object, allowed: str) -> list[Verdict]:
-        return [Verdict(HOUSE, Violation(clause, str(found), allowed))]
-
     def _end(self, game: Game) -> None:
-        self.game = None
-        self.last = game
-        self.finished += 1
+        super()._end(game)
         if self._coins is not None:
             self._coins += game.net
-
-    # The end of the conversation, and silence.
-
-    def _left(self, side: int) -> list[Verdict]:
-        self._over = True
-        if side == CLIENT or self._close is not None:
-            return []
-        if self._due:
-            return self._fault(self._due[0].clause, "the end of the conversation", str(self._due[0]))
-        return self._fault("kuhn-8.2", "the end of the conversation", "DISC before it")
-
-    def _silence(self) -> list[Verdict]:
-        if self._close is not None:
-            return self._fault(self._close, "an open connection", "the close of the connection")
-        return self._fault(self._due[0].clause, "silence", str(self._due[0])) if self._due else []
