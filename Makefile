@@ -49,8 +49,9 @@ $(VENV)/bench.stamp: $(VENV)/dev.stamp requirements/bench.txt
 
 bench: $(VENV)/bench.stamp  ## every benchmark beside its yardstick; see bench/results.md
 	$(BIN)/python bench/start_up.py
-	$(BIN)/python bench/kuhn_rules.py
-	$(BIN)/python bench/kuhn_server.py
+	$(BIN)/python bench/rules.py
+	$(BIN)/python bench/solve.py
+	$(BIN)/python bench/servers.py
 
 docs: $(VENV)/dev.stamp  ## regenerate the generated parts, then build the pages, warnings being errors
 	$(BIN)/python docs/generate.py

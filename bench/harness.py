@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
+LOAD = HERE / "load"
 BUILD = HERE / ".build"
 READY = re.compile(r"((?:\d{1,3}\.){3}\d{1,3}|localhost|\[[0-9a-fA-F:]*\]):(\d{1,5})\b")
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -64,13 +65,14 @@ class Server:
 
 @dataclass(frozen=True)
 class Load:
-    """What the load is asked to do; the fields are load.c's options."""
+    """What the load is asked to do; the fields are its options. `size` is the length of an echo's flights in bytes."""
 
     speak: str
     connections: int
     idle: int = 0
     seconds: float = 5.0
     warmup: float = 1.0
+    size: int = 8
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,10 @@ class Result:
     seconds: float
     messages: int  # frames that were sent and answered
     messages_per_s: float
+    flights: int
     flights_per_s: float
+    bytes_sent: int
+    bytes_received: int
     p50_us: float
     p99_us: float
     max_us: float
@@ -93,6 +98,11 @@ class Result:
     def server_cpu_share(self) -> float:
         """The server's CPU time as a share of one core."""
         return self.server_cpu_s / self.seconds
+
+    @property
+    def bytes_a_flight(self) -> float:
+        """The mean length of what is sent and what is received, of all flights and replies together."""
+        return (self.bytes_sent + self.bytes_received) / (2 * self.flights) if self.flights else 0.0
 
     @property
     def cpu_us_a_message(self) -> float:
@@ -117,13 +127,15 @@ def allow_open_files(count: int) -> None:
 
 
 def compile_load() -> Path:
-    """Compile load.c unless the binary is newer than it."""
-    source, binary = HERE / "load.c", BUILD / "load"
-    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+    """Compile the load unless the binary is newer than all of its files."""
+    sources, binary = sorted(LOAD.glob("*.c")), BUILD / "load"
+    changed = max(file.stat().st_mtime for file in (*sources, *LOAD.glob("*.h")))
+    if not binary.exists() or binary.stat().st_mtime < changed:
         BUILD.mkdir(exist_ok=True)
         compiler = os.environ.get("CC", "cc")
+        flags = ["-std=c11", "-O2", "-Wall", "-Wextra"]
         try:
-            subprocess.run([compiler, "-std=c11", "-O2", "-Wall", "-o", str(binary), str(source), "-lm"], check=True)
+            subprocess.run([compiler, *flags, "-o", str(binary), *map(str, sources), "-lm"], check=True)
         except (OSError, subprocess.CalledProcessError) as error:
             raise BenchError(f"the load needs a C compiler ({compiler}): {error}") from error
     return binary
@@ -177,6 +189,11 @@ def run_load(server: Server, load: Load, core: int) -> Result:
         memory_bytes=memory,
         open_files=open_files,
     )
+
+
+def verdict(met: bool) -> str:
+    """Say whether a target is met."""
+    return "met" if met else "MISSED"
 
 
 def fail(error: BenchError) -> int:

@@ -8,11 +8,19 @@ from cyclopts.argument import Argument
 
 from croupier.cli import app
 from croupier.cli.serve import HOSTING
+from croupier.cli.solutions import Solved
+from croupier.cli.solutions import blackjack as solved_blackjack
+from croupier.cli.solutions import kuhn as solved_kuhn
+from croupier.cli.solutions import sevenhalf as solved_sevenhalf
 from croupier.core.dealer import DECISIONS, FAIR, Fair, commitment, derive
 from croupier.core.transcript import Transcript, read
 from croupier.rooms import ROOMS
+from croupier.rooms.blackjack.rules import BEST as TWENTY_ONE
+from croupier.rooms.blackjack.rules import STANDS, wins
 from croupier.rooms.kuhn.rules import BETTING, ENDINGS, SHOWDOWN, History
 from croupier.rooms.kuhn.wire import HOUSE_SAYS
+from croupier.rooms.sevenhalf.house import COMMANDS
+from croupier.rooms.sevenhalf.rules import BEST, MOVES, RAISES, Phase, pays
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -20,13 +28,15 @@ ROOT = DOCS.parent
 
 def pages() -> Iterator[tuple[Path, str]]:
     """Every file with generated parts, and what has to stand in it."""
-    kuhn = DOCS / "protocols" / "kuhn.md"
-    text = kuhn.read_text()
-    for name, part in {"betting": betting(), "replies": replies()}.items():
-        text = placed(text, name, part)
-    yield kuhn, text
+    for room, parts in PARTS.items():
+        page = DOCS / "protocols" / f"{room}.md"
+        text = page.read_text()
+        for name, part in parts.items():
+            text = placed(text, name, part())
+        yield page, text
     yield DOCS / "settings.md", placed((DOCS / "settings.md").read_text(), "settings", settings())
     yield DOCS / "fair-deal.json", vectors()
+    yield DOCS / "solutions.md", solutions((DOCS / "solutions.md").read_text())
     for room in ROOMS:
         yield DOCS / "transcripts" / f"{room}.md", transcripts(room)
 
@@ -101,6 +111,68 @@ def said(history: History) -> str:
     return ", ".join(f"{side} {action}" for side, action in zip(sides, history, strict=False)) or "`CARD`"
 
 
+def payment() -> str:
+    """What seven and a half pays, by both scores."""
+    banks = {"½ to 7": range(1, BEST), "7½": (BEST,), "over": (BEST + 1,)}
+    rows = ["| Player | " + " | ".join(f"bank {told}" for told in banks) + " |", "|---" * (len(banks) + 1) + "|"]
+    for told, client in {"½ to 7": range(1, BEST), "7½": (BEST,), "over": (BEST + 1,)}.items():
+        cells = [
+            gains({pays(own, bank) for own in client for bank in found if ends(own, bank)}) for found in banks.values()
+        ]
+        rows.append(f"| {told} | {' | '.join(cells)} |")
+    return "\n".join([*rows, "", "An empty cell is a score at which the bank does not stop.", ""])
+
+
+def ends(client: int, bank: int) -> bool:
+    """Whether the bank of seven and a half stops there: ahead, at seven and a half, or behind one card."""
+    return client > BEST or bank > client or bank == BEST
+
+
+def gains(found: set[int]) -> str:
+    """What is paid, in bets."""
+    return " or ".join({-1: "−bet", 0: "0", 1: "+bet", 2: "+2·bet"}[bets] for bets in sorted(found))
+
+
+def allowed() -> str:
+    """The commands of seven and a half that are allowed in each state."""
+    rows = [
+        "| State | LIST | LIST in the dialect `lenient` |",
+        "|---|---|---|",
+        "| between games | `STRT` | `STRT, DRAW` |",
+    ]
+    states: dict[Phase, str] = {"bet": "after STBT", "hand": "after CARD", "raised": "after ANTE"}
+    for phase, told in states.items():
+        lists = []
+        for lenient in (False, True):
+            may = {
+                *MOVES[lenient][phase],
+                *(["ANTE"] if phase in RAISES[lenient] else []),
+                *(["STRT"] if lenient else []),
+            }
+            lists.append(", ".join(command for command in COMMANDS if command in may))
+        rows.append(f"| {told} | `{lists[0]}` | `{lists[1]}` |")
+    return "\n".join([*rows, ""])
+
+
+def stands() -> str:
+    """Who wins at blackjack when the client stands."""
+    banks = range(STANDS, TWENTY_ONE + 2)
+    head = " | ".join("bank over" if bank > TWENTY_ONE else f"bank {bank}" for bank in banks)
+    rows = [f"| Client stands on | {head} |", "|---" * (len(banks) + 1) + "|"]
+    for client in range(STANDS - 1, TWENTY_ONE + 1):
+        told = f"{client} or less" if client < STANDS else str(client)
+        rows.append(f"| {told} | {' | '.join('client' if wins(client, bank) else 'bank' for bank in banks)} |")
+    return "\n".join([*rows, ""])
+
+
+PARTS = {
+    "kuhn": {"betting": betting, "replies": replies},
+    "sevenhalf": {"payment": payment, "allowed": allowed},
+    "blackjack": {"stands": stands},
+}
+"""The generated parts of every protocol's page."""
+
+
 def settings() -> str:
     """Every setting of every room, with its flag, its variable, its place in the TOML file, and what it does."""
     parts = []
@@ -170,6 +242,34 @@ def vectors() -> str:
             written = json.dumps(value)
         lines.append(f' "{name}": {written}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def solutions(text: str) -> str:
+    """What perfect play is worth: the page with its generated parts."""
+    games = {"kuhn": solved_kuhn, "sevenhalf": solved_sevenhalf, "blackjack": solved_blackjack}
+    for name, game in games.items():
+        text = placed(text, name, solution(game.solve()))
+    return placed(text, "raises", raises())
+
+
+def solution(solved: Solved) -> str:
+    """A solved game as `croupier solve` prints it."""
+    parts = [f"{solved.title} is worth {solved.value} = {float(solved.value):+.10f} {solved.unit}."]
+    for grid in solved.grids:
+        rows = [f"| {' | '.join(grid.head)} |", "|---" * len(grid.head) + "|"]
+        rows += [f"| {' | '.join(row)} |".replace("*", "\\*") for row in grid.rows]
+        parts += [f"{grid.title}:", "\n".join(rows)]
+    parts.append("\n".join(f"- {note}" for note in solved.notes).replace("*", "\\*"))
+    return "\n\n".join(parts) + "\n"
+
+
+def raises() -> str:
+    """What seven and a half is worth with several limits."""
+    rows = ["| Largest total bet | Worth | |", "|---|---|---|"]
+    for most in (1, 2, 10, 100):
+        value = solved_sevenhalf.solve(most).value
+        rows.append(f"| {most} | {float(value):+.10f} | {value} |")
+    return "\n".join(rows) + "\n"
 
 
 def transcripts(room: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from croupier.rooms import ROOMS
 from tests.processes import COMMAND, PATIENCE, ROOT, Serving, environment
 
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -32,6 +33,7 @@ class Reader:
         self._folder = folder
         self._stack = stack
         self._server: Serving | None = None
+        self._ports: dict[str, int] = {}
         tools = folder / "tools"
         tools.mkdir()
         (tools / "nc").write_text(NC)
@@ -41,25 +43,18 @@ class Reader:
         self._path = f"{tools}:/usr/bin:/bin"
 
     def environment(self) -> dict[str, str]:
-        port = str(self._server.port) if self._server else "0"
-        return environment(
-            {
-                "PATH": self._path,
-                "PYTHONPATH": str(ROOT / "src"),
-                "CROUPIER_SERVE_KUHN_PORT": "0",
-                "CROUPIER_PLAY_KUHN_PORT": port,
-                "COLUMNS": "200",
-            }
-        )
+        open_now = self._server.ports if self._server else {}
+        serve = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
+        play = {f"CROUPIER_PLAY_{room.upper()}_PORT": str(port) for room, port in open_now.items() if room in ROOMS}
+        return environment({"PATH": self._path, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200", **serve, **play})
 
     def here(self, text: str) -> str:
         """The same with this machine's ports: tests take free ones, and listen on 127.0.0.1."""
         text = text.replace("0.0.0.0", "127.0.0.1").replace("--metrics-port 9464", "--metrics-port 0")
-        return re.sub(r"(127\.0\.0\.1[: ])1212|, 1212\)", self._port, text)
+        return re.sub(r"(127\.0\.0\.1[: ]|, )(121\d)\b", self._port, text)
 
     def _port(self, match: re.Match[str]) -> str:
-        port = self._server.port if self._server else 0
-        return f"{match[1]}{port}" if match[1] else f", {port})"
+        return f"{match[1]}{self._ports.get(match[2], 0)}"
 
     def console(self, block: str) -> None:
         for entry in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -98,6 +93,8 @@ class Reader:
         words = shlex.split(self.here(command))[2:]
         server = Serving(*words, ready=len(expected.splitlines()), variables=self.environment(), cwd=self._folder)
         self._server = self._stack.enter_context(server)
+        named = re.findall(r"^(\w+) is open at .*:(\d+)$", expected, re.MULTILINE)
+        self._ports = {port: server.ports[room] for room, port in named}
         ports = re.compile(r":\d+\b")
         self.compare(ports.sub(":PORT", self.here(expected)), ports.sub(":PORT", "\n".join(server.lines)))
 
@@ -143,5 +140,6 @@ def test_the_snippets_about_bots_work(reader: Reader) -> None:
 
 
 def test_make_serve_opens_the_rooms() -> None:
-    with Serving(command=["make", "serve"], cwd=ROOT, variables={"CROUPIER_SERVE_KUHN_PORT": "0"}) as server:
-        assert server.lines == [f"kuhn is open at {server.address}"]
+    free = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
+    with Serving(command=["make", "serve"], cwd=ROOT, variables=free, ready=len(ROOMS)) as server:
+        assert server.lines == [f"{room} is open at 127.0.0.1:{server.ports[room]}" for room in ROOMS]

@@ -1,10 +1,12 @@
 """Paper runs: every transcript against our house, our player and our referee."""
 
+from functools import partial
+
 import pytest
 
 from croupier.core.judge import HOUSE, Bench, Verdict
 from croupier.core.room import Room
-from croupier.core.transcript import Transcript, play, rehearsal
+from croupier.core.transcript import Transcript, play, rehearsal, settings, strict
 from tests.papers import ALL, Reversed, at_fault, broken, for_the_house
 
 PURSE = {"kuhn-7.2", "kuhn-7.3"}
@@ -21,7 +23,10 @@ house_papers = pytest.mark.parametrize(
 @house_papers
 def test_our_house_plays_its_part_however_the_bytes_arrive(room: Room, transcript: Transcript, chop: int) -> None:
     verdicts: list[Verdict] = []
-    bench = Bench(room.referee, lambda _, verdict: verdicts.append(verdict))
+    bench = Bench(
+        partial(room.referee, settings(room, transcript), strict(transcript)),
+        lambda _, verdict: verdicts.append(verdict),
+    )
     play(transcript, rehearsal(room, transcript, chop, [bench]), room.patterns)
     assert [verdict for verdict in verdicts if verdict.side == HOUSE] == []
     clauses = {verdict.violation.clause for verdict in verdicts}

@@ -38,7 +38,7 @@ def test_a_bot_plays_all_its_games_and_sums_them_up(house: Serving) -> None:
 
 def test_an_empty_purse_is_left_for_a_new_one(house: Serving) -> None:
     done = play(house.address, "--bot", "book:never-bet", "-n", "400", "--json")
-    assert json.loads(done.stdout)["purses"] > 1
+    assert json.loads(done.stdout)["connections"] > 1
 
 
 def test_without_a_terminal_the_equilibrium_plays_at_the_address_that_graders_give(house: Serving) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from croupier.core.dealer import Fair, derive
@@ -9,7 +10,7 @@ from croupier.core.judge import HOUSE, Bench, Verdict
 from croupier.core.mind import Mind
 from croupier.core.room import Room
 from croupier.core.talk import Chose, Event, Joined, Said, Say, Settle, Tell
-from croupier.core.transcript import Transcript, hall
+from croupier.core.transcript import Transcript, hall, settings
 
 GUEST = 1
 
@@ -30,8 +31,11 @@ class Bout:
     def play(self, games: int) -> None:
         luck = Fair(derive(int(self.head["seed"]), "mind", 1)).luck
         self.player = self.room.player(self.room.options(), False)
-        self.house = hall(self.room, Transcript("law", "a law", (), self.head, ()))
-        self._bench = Bench(self.referee or self.room.referee, lambda _, verdict: self.verdicts.append(verdict))
+        paper = Transcript("law", "a law", (), self.head, ())
+        self.house, own = hall(self.room, paper), settings(self.room, paper)
+        self._bench = Bench(
+            self.referee or partial(self.room.referee, own, False), lambda _, verdict: self.verdicts.append(verdict)
+        )
         self._at_house(Joined(GUEST))
         self._at_player(Joined(HOUSE))
         while len(self.won) < games:

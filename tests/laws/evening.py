@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from croupier.core.errors import Violation
 from croupier.core.judge import Bench, Verdict
 from croupier.core.room import Room
 from croupier.core.talk import Effect, Event, Garbled, Halted, Joined, Left, Peer, Rang, Said, Say
-from croupier.core.transcript import Transcript, hall
+from croupier.core.transcript import Transcript, hall, settings
 from tests.laws.draws import bursts, garbles, messages
 
 type Step = tuple[Any, ...]
@@ -45,7 +46,7 @@ OWN: Mapping[str, Callable[[Room], Mapping[str, Sequence[str]]]] = {
     "blackjack": lambda room: {
         "money": ["0", "1", "1000", "2147483647"],
         "decks": ["1", "2"],
-        "ten": ["T", "X", "10", "digits"],
+        "ten": ["T", "X", "10"],
         "dialect": ["document", "char8"],
     },
 }
@@ -81,8 +82,11 @@ class Evening:
     referee: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:
-        self._hall = hall(self.room, Transcript("law", "a law", (), self.head, ()))
-        self._bench = Bench(self.referee or self.room.referee, lambda _, verdict: self.verdicts.append(verdict))
+        paper = Transcript("law", "a law", (), self.head, ())
+        self._hall, own = hall(self.room, paper), settings(self.room, paper)
+        self._bench = Bench(
+            self.referee or partial(self.room.referee, own, False), lambda _, verdict: self.verdicts.append(verdict)
+        )
         self._now = 0.0
         self._seated: set[Peer] = set()
         self._gone: set[Peer] = set()

@@ -40,6 +40,13 @@ def whole(room: Room, data: bytes, *, strict: bool = False) -> list[Any]:
     return list(room.codec(strict, None).feed(data))
 
 
+def understood(room: Room, item: Any) -> bool:
+    """Whether it is a violation, or a message of a kind that the room knows, which comes back as it was read."""
+    if isinstance(item, Violation):
+        return True
+    return type(item) in map(type, room.vocabulary) and whole(room, room.codec(True, None).encode(item)) == [item]
+
+
 def kept(codec: Codec[Any, Any]) -> int:
     """The size of all that a codec remembers."""
     slots = [name for kind in type(codec).__mro__ for name in getattr(kind, "__slots__", ())]
@@ -82,7 +89,7 @@ def test_whatever_arrives_reads_the_same_however_it_is_cut(
 @law(300, streams, strictness)
 def test_whatever_arrives_becomes_messages_or_violations(room: Room, data: bytes, strict: bool) -> None:
     for item in whole(room, data, strict=strict):
-        assert isinstance(item, Violation) or item in room.vocabulary
+        assert understood(room, item)
         if isinstance(item, Violation):
             assert item.clause.startswith(f"{room.name}-")
             assert item.found
@@ -92,7 +99,7 @@ def test_whatever_arrives_becomes_messages_or_violations(room: Room, data: bytes
 @law(200, lambda room: st.binary(max_size=300), strictness)
 def test_noise_never_raises(room: Room, data: bytes, strict: bool) -> None:
     found = whole(room, data, strict=strict)
-    assert all(isinstance(item, Violation) or item in room.vocabulary for item in found)
+    assert all(understood(room, item) for item in found)
 
 
 @every_room
@@ -157,4 +164,4 @@ def test_the_transcripts_can_be_spoilt_without_anything_raising(
 ) -> None:
     found = read(room.codec(strict, None), pieces(data, sizes))
     assert found == whole(room, data, strict=strict)
-    assert all(isinstance(item, Violation) or item in room.vocabulary for item in found)
+    assert all(understood(room, item) for item in found)

@@ -115,7 +115,7 @@ async def opened(session: Any, **options: Any) -> AsyncIterator[tuple[Switchboar
 def kuhn(**settings: Any) -> dict[str, Any]:
     """What to open a Kuhn room with: `session` and the options of a switchboard. Luck is that of seed 1."""
     room = ROOMS["kuhn"]
-    seating = room.house(room.settings(**settings), Patience())
+    seating = room.house(room.settings(**settings), Patience(), False)
     return {
         "session": Hall(seating, dealers(lambda table: derive(1, room.name, table))),
         "codec": lambda: room.codec(False, None),

@@ -1,77 +1,21 @@
 """A person at a terminal: a real pseudo-terminal, real keys, and what is on the screen."""
 
-import os
-import pty
-import re
-import select
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 
 import pytest
 
-from tests.processes import COMMAND, PATIENCE, Serving, environment
+from tests.processes import PATIENCE, Serving
+from tests.tui import seat as seats
+from tests.tui.seat import laid, rogue
 
-ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
-
-class Seat:
-    """A person's terminal. `screen` is all that has been shown since the last key."""
-
-    def __init__(self, process: subprocess.Popen[bytes], terminal: int) -> None:
-        self.process = process
-        self.screen = ""
-        self._terminal = terminal
-
-    def press(self, key: str) -> None:
-        self.screen = ""
-        os.write(self._terminal, key.encode())
-
-    def sees(self, text: str) -> None:
-        while text not in self.screen:
-            ready, _, _ = select.select([self._terminal], [], [], PATIENCE)
-            assert ready, f"{text!r} is not on the screen:\n{self.screen}"
-            try:
-                data = os.read(self._terminal, 65536)
-            except OSError:  # the other end is closed
-                data = b""
-            assert data, f"{text!r} was never on the screen:\n{self.screen}"
-            self.screen += ANSI.sub("", data.decode(errors="replace"))
-
-
-@contextmanager
-def sitting(port: int) -> Iterator[Seat]:
-    outer, inner = pty.openpty()
-    try:
-        with subprocess.Popen(
-            [*COMMAND, "play", "kuhn", f"127.0.0.1:{port}"],
-            stdin=inner,
-            stdout=inner,
-            stderr=inner,
-            env=environment({"TERM": "xterm", "COLUMNS": "100", "LINES": "40"}),
-            start_new_session=True,
-        ) as process:
-            os.close(inner)
-            try:
-                yield Seat(process, outer)
-            finally:
-                process.kill() if process.poll() is None else None
-    finally:
-        os.close(outer)
-
-
-@contextmanager
-def seated(*flags: str) -> Iterator[Seat]:
-    with Serving("kuhn", "--port", "0", "--log-level", "error", *flags) as server, sitting(server.port) as seat:
-        yield seat
+seated = partial(seats.seated, "kuhn")
+sitting = partial(seats.sitting, "kuhn")
 
 
 @pytest.fixture
-def deck(tmp_path: object) -> str:
-    path = f"{tmp_path}/deck.txt"
-    with open(path, "w") as file:  # noqa: PTH123 -- one line
-        file.write("Q\nK\nJ\n")
-    return path
+def deck(tmp_path: Path) -> str:
+    return laid(tmp_path, "Q K J")
 
 
 def test_a_game_is_played_with_keys_and_seen_to_its_end(deck: str) -> None:
@@ -152,3 +96,50 @@ def test_a_fold_ends_a_game_without_a_word_from_the_house(deck: str) -> None:
         seat.press("f")
         seat.sees("You lose 1.")
         seat.sees("no showdown")
+
+
+def test_games_are_counted_across_purses(deck: str) -> None:
+    with seated("--deck", deck, "--coins", "1", "--mind", "script:CHK") as seat:
+        seat.sees("play as P_1")
+        seat.plays(
+            ("1", "[c] check"), ("c", "You lose 1."), ("1", "[n] a new purse"), ("n", "Games: 1   Coins won: -1")
+        )
+        seat.plays(("1", "[c] check"), ("c", "Games: 2   Coins won: -2"))
+
+
+def test_an_arrow_is_one_key_and_not_the_letter_that_it_ends_with(deck: str) -> None:
+    with seated("--deck", deck) as seat:
+        seat.sees("play as P_1")
+        seat.plays(("1", "[c] check"), ("\x1b[C", "That key does nothing now."), ("c", "The house"))
+
+
+def test_nobody_there_is_said_plainly() -> None:
+    with rogue([]) as house:
+        pass_by = house.port
+        with sitting(pass_by) as seat:
+            seat.sees("kuhn-8.2")
+            seat.leaves(1)
+    with sitting(pass_by) as seat:
+        seat.sees(f"No house answers at 127.0.0.1:{pass_by}")
+        seat.leaves(1)
+
+
+def test_a_house_that_breaks_the_protocol_is_told_its_clause() -> None:
+    with rogue([b"CARD C_K", b"CARD C_K"]) as house, sitting(house.port) as seat:
+        seat.sees("play as P_1")
+        seat.plays(("1", "[b] bet a coin"), ("b", "kuhn-5.4"))
+        seat.leaves(1)
+
+
+def test_a_narrow_terminal_is_enough(deck: str) -> None:
+    with seated("--deck", deck, "--mind", "script:CAL", columns=30) as seat:
+        seat.sees("leave")
+        seat.plays(("1", "You are dealt the"), ("b", "You lose 2."))
+        assert seat.width <= 30
+
+
+def test_a_terminal_without_line_drawing_sees_plainer_cards(deck: str) -> None:
+    with seated("--deck", deck, encoding="ascii") as seat:
+        seat.sees("play as P_1")
+        seat.plays(("1", "|   Q   |"))
+        seat.sees("|#######|")

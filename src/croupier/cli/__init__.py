@@ -20,6 +20,7 @@ app.command("croupier.cli.play:app", name="play", help="Play in a room, yourself
 app.command(
     "croupier.cli.verify:verify", name="verify", help="Check a dealer's record: was every hand dealt as promised?"
 )
+app.command("croupier.cli.solve:app", name="solve", help="What a game is worth, and how to play it perfectly.")
 app.meta.group_parameters = Group("Session", sort_key=0)
 
 

@@ -145,7 +145,7 @@ def as_text(tally: Tally, name: str, house: str, seconds: float) -> str:
     if not games:
         return f"{name} against {house}: no game was finished"
     lines = [
-        f"{name} against {house}: {games:,} games in {seconds:.1f} s, {tally.purses:,} purses of coins",
+        f"{name} against {house}: {games:,} games in {seconds:.1f} s, {tally.connections:,} connections",
         f"won {sum(tally.nets):+,} coins, {tally.mean:+.4f} a game",
     ]
     if games > 1:
@@ -165,7 +165,7 @@ def as_json(tally: Tally, name: str, house: str) -> str:
             "coins": sum(tally.nets),
             "coins_per_game": tally.mean if games else None,
             "interval_95": [tally.mean - tally.error, tally.mean + tally.error] if games > 1 else None,
-            "purses": tally.purses,
+            "connections": tally.connections,
             "fault": str(tally.fault) if tally.fault else None,
         }
     )

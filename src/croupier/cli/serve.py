@@ -1,8 +1,9 @@
 """`croupier serve`: open one room, or all of them."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -41,7 +42,12 @@ def command(room: Room) -> Callable[..., int]:
     def open_room(
         *,
         port: Annotated[
-            int, Parameter(name=("--port", "-p"), group=ROOM, help="The port; 0 picks a free one.")
+            int,
+            Parameter(
+                name=("--port", "-p"),
+                group=ROOM,
+                help="The port; 0 picks a free one. When all rooms open, the next that no other has.",
+            ),
         ] = room.port,
         deck: Annotated[
             Path | None,
@@ -70,11 +76,20 @@ def everything(*room: Annotated[str, Parameter(show=False)], hosting: Shared = H
     if room:
         sys.stderr.write(f"croupier: found the room {room[0]!r}; allowed: {', '.join(ROOMS)}, or none for all\n")
         return 2
-    openings = []
-    for each in ROOMS.values():
-        _, bound, _ = root.parse_args(["serve", each.name, *TOKENS.get()[1:]])
-        given = bound.arguments
-        openings.append(
-            Opening(each, given.get("port", each.port), given.get("house", each.settings()), given.get("deck"))
-        )
+    found = [(each, root.parse_args(["serve", each.name, *TOKENS.get()[1:]])[1].arguments) for each in ROOMS.values()]
+    ports = apart([each.port for each, _ in found], [given.get("port") for _, given in found])
+    openings = [
+        Opening(each, port, given.get("house", each.settings()), given.get("deck"))
+        for (each, given), port in zip(found, ports, strict=True)
+    ]
     return open_rooms(openings, hosting)
+
+
+def apart(own: Sequence[int], given: Sequence[int | None]) -> list[int]:
+    """A port for each room: the one that was given, or else its own, or the next that no other room has (G1)."""
+    ports = [port for port in given if port is not None]
+    found = []
+    for port, chosen in zip(own, given, strict=True):
+        found.append(next(free for free in count(port) if free not in ports) if chosen is None else chosen)
+        ports.append(found[-1])
+    return found

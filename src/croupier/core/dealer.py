@@ -1,7 +1,7 @@
 """The dealer: shuffles nobody can predict beforehand and anybody can check afterwards (docs/fair-deal.md)."""
 
 import hmac
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from struct import Struct
@@ -21,9 +21,9 @@ DECISIONS = 0
 SPAN = 1 << 16
 """How many different words there are."""
 
-WORD = Struct(">H").unpack_from
+WORDS = Struct(">H").iter_unpack
+NO_WORDS: Iterator[tuple[int]] = iter(())
 COUNTER = Struct(">QI").pack
-BLOCK = 32
 INNER = bytes(byte ^ 0x36 for byte in range(256))
 OUTER = bytes(byte ^ 0x5C for byte in range(256))
 
@@ -53,13 +53,13 @@ class Mac:
 class Luck:
     """A stream of unbiased integers: HMAC-SHA256(server seed, client seed ‖ hand ‖ block), cut into 16-bit words."""
 
-    __slots__ = ("_at", "_block", "_blocks", "_hand", "_mac")
+    __slots__ = ("_blocks", "_hand", "_mac", "_words")
 
     def __init__(self, mac: Mac, hand: int) -> None:
         self._mac = mac
         self._hand = hand
         self._blocks = 0
-        self._at = BLOCK
+        self._words = NO_WORDS
 
     def below(self, bound: int) -> int:
         """Draw an integer from 0 to bound − 1, each equally likely; 1 ≤ bound ≤ 65,536. A bound of 1 uses no luck."""
@@ -67,16 +67,12 @@ class Luck:
             return 0
         assert bound <= SPAN, f"a word of luck cannot decide between {bound}"
         while True:
-            at = self._at
-            if at == BLOCK:
-                self._block = self._mac.digest(COUNTER(self._hand, self._blocks))
-                self._blocks += 1
-                at = 0
-            self._at = at + 2
-            word: int = WORD(self._block, at)[0]
-            draw = word % bound
-            if word - draw <= SPAN - bound:  # the whole run of `bound` words that it lies in exists
-                return draw
+            for (word,) in self._words:  # goes on where the last draw has stopped
+                draw: int = word % bound
+                if word - draw <= SPAN - bound:  # the whole run of `bound` words that it lies in exists
+                    return draw
+            self._words = WORDS(self._mac.digest(COUNTER(self._hand, self._blocks)))
+            self._blocks += 1
 
 
 class Deck(Luck):
@@ -88,7 +84,7 @@ class Deck(Luck):
         self._mac = mac  # as Luck.__init__ does; a call less for every hand
         self._hand = hand
         self._blocks = 0
-        self._at = BLOCK
+        self._words = NO_WORDS
         self._cards = cards
         self._scripted = scripted
         self._next = 0

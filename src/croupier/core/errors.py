@@ -1,6 +1,7 @@
 """The three errors, and whose fault they are: the move's, the peer's, and (with `assert`) ours."""
 
 from collections.abc import Collection
+from typing import final
 
 
 class IllegalMove(ValueError):
@@ -13,6 +14,7 @@ class IllegalMove(ValueError):
         self.allowed = tuple(allowed)
 
 
+@final
 class Violation(Exception):
     """A peer broke a clause of its protocol.
 

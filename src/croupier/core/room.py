@@ -58,15 +58,19 @@ class Room:
     """A codec for one end of a connection: whether it is strict, without tolerances, and the settings or options."""
     settings: type[Any]
     """A dataclass of what can be set about the house; each field has a docstring below it."""
-    house: Callable[[Any, Patience], Seating]
-    """Tables by the settings and the patience of the house. Raises ValueError on settings that make no sense."""
+    house: Callable[[Any, Patience, bool], Seating]
+    """Tables by the settings and the patience of the house, and whether it is strict.
+
+    Raises ValueError on settings that make no sense.
+    """
     dealt: Callable[[Any], Sequence[str]]
     """The cards of a state of the rules in the order in which they were dealt."""
     options: type[Any]
     """A dataclass of what can be set about a client, as `settings` is for the house."""
     player: Callable[[Any, bool], Client[Any]]
     """The client's side, by its options and whether it is strict."""
-    referee: Callable[[], Referee[Any]]
+    referee: Callable[[Any, bool], Referee[Any]]
+    """A referee, by the settings of the house or the options of the client, and whether it is strict."""
     styles: Mapping[str, Style[Any, Any]]
     """Every mind that can play, by name."""
     style: str

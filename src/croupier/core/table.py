@@ -82,7 +82,8 @@ class Table[M, S]:
         if not self._dropped:
             if self._state is not before:
                 self._asked = None if self._state is None else now
-            self.alarm = self._patience.until(now, self._asked)
+            patience = self._patience
+            self.alarm = now + patience.idle if patience.move is None else patience.until(now, self._asked)
         return effects
 
     def _said(self, message: M) -> list[Effect[M]]:

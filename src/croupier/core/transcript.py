@@ -326,4 +326,7 @@ def hall(room: Room, transcript: Transcript, hurry: float = 1.0) -> Hall[Any, An
     text = "\n\n".join(deck.replace(" ", "\n") for deck in head.get("deck", "").split(" / "))
     decks = room.pack.decks(text, transcript.name, room.decks(own)) if "deck" in head else ()
     seed = int(head.get("seed", 1))
-    return Hall(room.house(own, patience), dealers(lambda table: derive(seed, room.name, table), decks=decks))
+    return Hall(
+        room.house(own, patience, strict(transcript)),
+        dealers(lambda table: derive(seed, room.name, table), decks=decks),
+    )

@@ -14,13 +14,13 @@ from croupier.shell.client import Game
 
 @dataclass
 class Tally:
-    """What a bot has won: `nets` in coins, one for each game; `purses` is how many connections that took.
+    """What a bot has won: `nets` in coins, one for each game; `connections` is how many that took.
 
     `fault` is what ended it early: a Violation of the house's, or the end of the connection.
     """
 
     nets: list[int] = field(default_factory=list)
-    purses: int = 0
+    connections: int = 0
     fault: Exception | None = None
 
     @property
@@ -43,9 +43,9 @@ async def play(sit: Callable[[], Game], mind: Mind[Any, Any], luck: Luck, games:
         while len(tally.nets) < games:
             before = len(tally.nets)
             async with sit() as game:
-                tally.purses += 1
+                tally.connections += 1
                 try:
-                    await _play_purse(game, mind, luck, before, games)
+                    await _sit(game, mind, luck, before, games)
                 finally:
                     tally.nets += game.settled
             if len(tally.nets) == before:
@@ -55,7 +55,7 @@ async def play(sit: Callable[[], Game], mind: Mind[Any, Any], luck: Luck, games:
     return tally
 
 
-async def _play_purse(game: Game, mind: Mind[Any, Any], luck: Luck, before: int, games: int) -> None:
+async def _sit(game: Game, mind: Mind[Any, Any], luck: Luck, before: int, games: int) -> None:
     """Play until the games are played or nothing more can be played here."""
     try:
         while before + len(game.settled) < games and not game.player.spent:

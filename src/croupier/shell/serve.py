@@ -22,6 +22,7 @@ from croupier.shell.logs import Level, configure, log
 from croupier.shell.switchboard import Limits, Switchboard
 from croupier.taps.deals import Deals
 from croupier.taps.meter import Meter
+from croupier.taps.minutes import Minutes
 from croupier.taps.trace import Trace
 
 
@@ -40,6 +41,9 @@ class Hosting:
 
     deals: Path | None = None
     """Append the dealer's record to this file: promises, hands and seeds, for `croupier verify`."""
+
+    log: Path | None = None
+    """Write every conversation to this file as text, a message a line; {n} in its name makes it a file a connection."""
 
     strict: bool = False
     """Refuse what the protocol only tolerates."""
@@ -116,7 +120,7 @@ def hall(opening: Opening, hosting: Hosting) -> Hall[Any, Any]:
     def server_seed(table: int) -> bytes:
         return secrets.token_bytes(32) if seed is None else derive(seed, room.name, table)
 
-    seating = room.house(opening.settings, Patience(hosting.idle_seconds, hosting.move_seconds))
+    seating = room.house(opening.settings, Patience(hosting.idle_seconds, hosting.move_seconds), hosting.strict)
     return Hall(seating, dealers(server_seed, hosting.client_seed.encode(), decks))
 
 
@@ -168,6 +172,11 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
             taps: list[Tap] = []
             if file is not None:
                 taps.append(Deals(room.name, file, room.dealt, room.decks(opening.settings)))
+            if hosting.log is not None:
+                path = hosting.log.with_name(hosting.log.name.replace("{room}", room.name))
+                minutes = Minutes(path, told)
+                stack.callback(minutes.close)
+                taps.append(minutes)
             if hosting.log_level == "debug":
                 taps.append(Trace(told))
             board = Switchboard(

@@ -142,30 +142,32 @@ class Switchboard:
 
     def handle(self, event: Event[Any], now: float) -> None:
         """Hand one event to the session and perform its effects; what it says waits for `flush`."""
-        effects = self._session.on(event, now)
+        session, lines = self._session, self.lines
+        effects = session.on(event, now)
         for tap in self._taps:
             tap(event, effects, now)
         for effect in effects:
             if type(effect) is Say:
-                line = self.lines.get(effect.peer)
+                line = lines.get(effect.peer)
                 if line is None or line.dropped:
                     self.counts.undeliverable += 1
                     self.log.error("nobody hears this", peer=effect.peer, message=str(effect.message))
                     continue
-                if not line.outbox:
+                outbox = line.outbox
+                if not outbox:
                     self._dirty.append(line)
-                line.outbox.append(line.codec.encode(effect.message))
+                outbox.append(line.codec.encode(effect.message))
             elif type(effect) is Settle:
                 self.counts.games += 1
             elif type(effect) is Drop:
-                line = self.lines.get(effect.peer)
+                line = lines.get(effect.peer)
                 if line is not None:
                     self._drop(line)
             elif type(effect) is Call:
                 call = self._loop.create_task(self.dial(effect.peer, effect.address))
                 self._calls.add(call)
                 call.add_done_callback(self._calls.discard)
-        alarm = self._session.alarm
+        alarm = session.alarm
         if alarm is not None and alarm < self._armed:
             self._arm(alarm)
 
@@ -317,31 +319,32 @@ class Line(asyncio.Protocol):
         if peer is None:
             return  # refused
         messages = () if self.dropped else self.codec.feed(data)
-        now = board.clock()
+        counts, now = self._counts, board.clock()
         for message in messages:
             if type(message) is Violation:
-                self._counts.violations += 1
+                counts.violations += 1
                 board.handle(Garbled(peer, message), now)
             else:
                 board.handle(Said(peer, message), now)
             if self.dropped:
                 break
-        self._counts.bytes_received += len(data)
-        self._counts.messages_received += len(messages)
+        counts.bytes_received += len(data)
+        counts.messages_received += len(messages)
         board.flush()
 
     def flush(self) -> None:
         """Write what was said; behind the last of it, close our direction."""
         transport = self._transport
-        if self.outbox:
-            said = self.outbox
-            data = said[0] if len(said) == 1 else b"".join(said)
-            self._counts.messages_sent += len(said)
-            self._counts.bytes_sent += len(data)
+        said = self.outbox
+        if said:
+            counts, count = self._counts, len(said)
+            data = said[0] if count == 1 else b"".join(said)
+            counts.messages_sent += count
+            counts.bytes_sent += len(data)
             said.clear()
             transport.write(data)
             if self._paused and transport.get_write_buffer_size() > self._board.limits.buffer:
-                self._counts.overflows += 1
+                counts.overflows += 1
                 self._board.log.warning("a peer does not read what it is sent", peer=self.peer)
                 self.cut_off()
         if self.dropped and self._linger is None:

@@ -1,6 +1,7 @@
 """Single keys from the terminal, without Enter."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,20 @@ from threading import Thread
 
 END = "\x04"
 """What arrives when there is no more input, or Ctrl-C is pressed."""
+
+ENTER, BACKSPACE, ESCAPE = "\n", "\x7f", "\x1b"
+"""Keys without a letter, whatever the terminal sends for them."""
+
+KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
+"""One key: those with arrows and functions send several characters, and the last of them may be a letter."""
+
+MEANT = {"\x03": END, "\r": ENTER, "\b": BACKSPACE}
+"""What else a terminal may send for a key."""
+
+
+def split(typed: str) -> list[str]:
+    """The keys in what a terminal has sent."""
+    return [MEANT.get(key, key) for key in KEY.findall(typed)]
 
 
 @contextmanager
@@ -26,8 +41,8 @@ def keys() -> Iterator[asyncio.Queue[str]]:
     terminal = sys.stdin.fileno()
 
     def read() -> None:
-        for key in os.read(terminal, 1024).decode(errors="ignore") or END:
-            pressed.put_nowait(END if key == "\x03" else key)
+        for key in split(os.read(terminal, 1024).decode(errors="ignore") or END):
+            pressed.put_nowait(key)
 
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal)
@@ -42,13 +57,19 @@ def keys() -> Iterator[asyncio.Queue[str]]:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
+def of_line(line: str) -> list[str]:
+    """The keys in a whole line: its end is Enter where it stands alone or behind a number."""
+    written = line.strip()
+    return [*written, ENTER] if not written or written[-1].isdigit() else [*written]
+
+
 def _lines() -> asyncio.Queue[str]:
     pressed: asyncio.Queue[str] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
     def read() -> None:
         for line in sys.stdin:
-            for key in line.strip():
+            for key in of_line(line):
                 loop.call_soon_threadsafe(pressed.put_nowait, key)
         loop.call_soon_threadsafe(pressed.put_nowait, END)
 

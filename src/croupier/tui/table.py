@@ -2,42 +2,25 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-from rich.console import RenderableType
 from rich.live import Live
 
 from croupier.core.errors import Violation
 from croupier.core.room import Room
 from croupier.shell.client import Game
+from croupier.tui.blackjack import BlackjackScene
 from croupier.tui.keys import END, keys
 from croupier.tui.kuhn import KuhnScene
+from croupier.tui.scene import Scene
+from croupier.tui.sevenhalf import SevenHalfScene
 from croupier.tui.wish import Wish
 
-
-class Scene(Protocol):
-    """What a person sees of a room, and what the keys mean there."""
-
-    def sit(self, game: Game) -> None:
-        """A conversation has begun."""
-
-    def heard(self, message: Any) -> None:
-        """The house has said something."""
-
-    def ended(self, reason: str) -> None:
-        """The conversation is over; `reason` is for the person."""
-
-    def keys(self) -> Mapping[str, Any]:
-        """What may be pressed now: a message to say, or a Wish."""
-
-    def puzzled(self, key: str) -> None:
-        """A key was pressed that means nothing now."""
-
-    def draw(self) -> RenderableType:
-        """The table as it is now."""
-
-
-SCENES: Mapping[str, Callable[[str], Scene]] = {"kuhn": KuhnScene}
+SCENES: Mapping[str, Callable[[str], Scene[Any, Any]]] = {
+    "kuhn": KuhnScene,
+    "sevenhalf": SevenHalfScene,
+    "blackjack": BlackjackScene,
+}
 """The scene of every room, made with the address of its house."""
 
 
@@ -48,7 +31,6 @@ async def person(room: Room, sit: Callable[[], Game], house: str) -> int:
         while True:
             try:
                 async with sit() as game:
-                    scene.sit(game)
                     wish = await _play(scene, game, pressed, live)
             except Violation as violation:
                 scene.ended(f"The house broke the protocol. {violation}")
@@ -58,33 +40,44 @@ async def person(room: Room, sit: Callable[[], Game], house: str) -> int:
                 wish = None
             if wish is Wish.LEAVE:
                 scene.ended("You have left the table.")
-            if wish is not Wish.NEW_PURSE:
+            if wish is not Wish.AGAIN:
                 live.update(scene.draw(), refresh=True)
                 return 0 if wish is Wish.LEAVE else 1
 
 
-async def _play(scene: Scene, game: Game, pressed: asyncio.Queue[str], live: Live) -> Wish:
+async def _play(scene: Scene[Any, Any], game: Game, pressed: asyncio.Queue[str], live: Live) -> Wish:
     """One conversation: wait for the house and for the person, whoever comes first."""
-    heard = asyncio.ensure_future(game.hear())
+    first = scene.sit(game)
+    if first is not None:
+        await _say(scene, game, first)
+    heard: asyncio.Future[Any] = asyncio.ensure_future(game.hear())
     key = asyncio.ensure_future(pressed.get())
     try:
         while True:
             live.update(scene.draw(), refresh=True)
             await asyncio.wait({heard, key}, return_when=asyncio.FIRST_COMPLETED)
-            if heard.done():
-                scene.heard(heard.result())
-                heard = asyncio.ensure_future(game.hear())
+            while heard.done():
+                try:
+                    scene.heard(heard.result())
+                    heard = asyncio.ensure_future(game.hear())
+                except ConnectionError:
+                    if not scene.spent:
+                        raise
+                    scene.closed()
+                    heard = asyncio.get_running_loop().create_future()  # nothing more will be heard here
+                await asyncio.sleep(0)  # what has come together is shown together
             if key.done():
-                wish = scene.keys().get(key.result().lower())
-                if key.result() == END or wish is Wish.LEAVE:
-                    return Wish.LEAVE
-                if wish is Wish.NEW_PURSE:
-                    return wish
-                if wish is None:
-                    scene.puzzled(key.result())
-                else:
-                    await game.say(wish)
+                said = Wish.LEAVE if key.result() == END else scene.press(key.result())
+                if isinstance(said, Wish):
+                    return said
+                if said is not None:
+                    await _say(scene, game, said)
                 key = asyncio.ensure_future(pressed.get())
     finally:
         heard.cancel()
         key.cancel()
+
+
+async def _say(scene: Scene[Any, Any], game: Game, message: Any) -> None:
+    await game.say(message)
+    scene.said(message)

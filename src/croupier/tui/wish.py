@@ -7,4 +7,4 @@ class Wish(Enum):
     """Said to the table, not to the house."""
 
     LEAVE = "leave"
-    NEW_PURSE = "new purse"
+    AGAIN = "sit down again, on a new connection"

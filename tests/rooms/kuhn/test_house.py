@@ -72,12 +72,12 @@ def test_the_house_plays_the_equilibrium_unless_told_otherwise() -> None:
 
 def test_negative_coins_are_refused() -> None:
     with pytest.raises(ValueError, match="found -1 coins; allowed: 0 or more"):
-        ROOM.house(Settings(coins=-1), Patience())
+        ROOM.house(Settings(coins=-1), Patience(), False)
 
 
 def test_an_unknown_mind_is_refused_before_anybody_is_seated() -> None:
     with pytest.raises(ValueError, match="found the mind 'shark'"):
-        ROOM.house(Settings(mind="shark"), Patience())
+        ROOM.house(Settings(mind="shark"), Patience(), False)
 
 
 class First:

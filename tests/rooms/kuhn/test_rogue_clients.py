@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from croupier.core.judge import CLIENT, HOUSE
-from tests.rooms.kuhn.court import Court
+from croupier.rooms.kuhn import ROOM
+from croupier.rooms.kuhn.referee import Referee
+from tests.rooms.court import Court
 
 P_1, P_2 = b"STRT P_1", b"STRT P_2"
 CHK, BET, CAL, FLD, DISC = b"ACTN CHK", b"ACTN BET", b"ACTN CAL", b"ACTN FLD", b"DISC"
@@ -97,7 +99,7 @@ rogues = pytest.mark.parametrize("rogue", ROGUES, ids=[rogue.name for rogue in R
 
 def hearing(rogue: Rogue, way: Way, coins: str) -> Court:
     head = {"deck": "Q K J", "house": rogue.house, "coins": coins}
-    court = Court(head, coins=int(coins), strict=rogue.strict)
+    court = Court(ROOM, head, referee=Referee(int(coins)), strict=rogue.strict)
     for line in rogue.says:
         court.say(*way(line))
     court.wait()
@@ -120,7 +122,7 @@ def test_a_polite_client_with_coins_breaks_nothing(rogue: Rogue) -> None:
 
 
 def test_who_speaks_ahead_of_the_answers_breaks_nothing() -> None:
-    court = Court({"deck": "Q K J", "house": "CAL CHK"}, coins=10)
+    court = Court(ROOM, {"deck": "Q K J", "house": "CAL CHK"}, referee=Referee(10))
     court.say(P_1 + BET + P_2 + CHK + DISC)
     assert court.verdicts == []
     assert court.heard == b"CARD C_QCARD C_KCARD C_KACTN CHKCARD C_Q"
@@ -129,7 +131,7 @@ def test_who_speaks_ahead_of_the_answers_breaks_nothing() -> None:
 def test_who_does_not_know_its_purse_may_be_refused() -> None:
     """Where the referee has not been told of the purse, FAIL N_C is taken for true (kuhn-7.2, kuhn-7.3)."""
     for coins, says in (("0", [P_1]), ("1", [P_1, BET])):
-        court = Court({"deck": "Q K J", "house": "CAL", "coins": coins})
+        court = Court(ROOM, {"deck": "Q K J", "house": "CAL", "coins": coins})
         court.say(*says)
         assert court.heard.endswith(b"FAIL N_C")
         assert court.verdicts == []

@@ -6,36 +6,13 @@ from dataclasses import dataclass, field
 import pytest
 
 from croupier.core.judge import CLIENT, HOUSE
-from tests.rooms.kuhn.court import GREETING, HANG_UP, Court, Habit
+from croupier.rooms.kuhn import ROOM
+from croupier.rooms.kuhn.referee import Referee
+from tests.rooms.court import GREETING, HANG_UP, Court, Habit, before, followed, honest, instead, rewritten, without
 
 WA, NC, DISC = b"FAIL W_A", b"FAIL N_C", b"DISC"
 P_1, P_2 = b"STRT P_1", b"STRT P_2"
 CHK, BET, CAL, FLD = b"ACTN CHK", b"ACTN BET", b"ACTN CAL", b"ACTN FLD"
-
-
-def instead(said: bytes, *answers: bytes) -> Habit:
-    """Answers one message of the client in its own way."""
-    return lambda heard, honest: list(answers) if heard == said else honest
-
-
-def rewritten(old: bytes, new: bytes) -> Habit:
-    """Spells something in its own way."""
-    return lambda heard, honest: [answer.replace(old, new) for answer in honest]
-
-
-def without(missing: bytes) -> Habit:
-    """Forgets to say something."""
-    return lambda heard, honest: [answer for answer in honest if answer != missing]
-
-
-def followed(said: bytes, *more: bytes) -> Habit:
-    """Adds something to its answer to one message."""
-    return lambda heard, honest: [*honest, *more] if heard == said else honest
-
-
-def before(answer: bytes, more: bytes) -> Habit:
-    """Says something else first."""
-    return lambda heard, honest: [found for a in honest for found in ([more, a] if a == answer else [a])]
 
 
 @dataclass(frozen=True)
@@ -130,11 +107,16 @@ ROGUES = [
 ]
 
 
-@pytest.mark.parametrize("rogue", ROGUES, ids=[rogue.name for rogue in ROGUES])
-def test_a_rogue_house_is_caught_on_its_own_clause(rogue: Rogue) -> None:
-    court = Court(rogue.head, rogue.habit, rogue.coins, strict=rogue.strict)
+def hearing(rogue: Rogue, habit: Habit) -> Court:
+    court = Court(ROOM, rogue.head, habit, Referee(rogue.coins), strict=rogue.strict)
     court.say(*rogue.says)
     court.wait()
+    return court
+
+
+@pytest.mark.parametrize("rogue", ROGUES, ids=[rogue.name for rogue in ROGUES])
+def test_a_rogue_house_is_caught_on_its_own_clause(rogue: Rogue) -> None:
+    court = hearing(rogue, rogue.habit)
     assert court.clauses(HOUSE) == [rogue.clause]
     assert bool(court.clauses(CLIENT)) == rogue.faulty_client
 
@@ -142,7 +124,5 @@ def test_a_rogue_house_is_caught_on_its_own_clause(rogue: Rogue) -> None:
 @pytest.mark.parametrize("rogue", ROGUES, ids=[rogue.name for rogue in ROGUES])
 def test_without_its_habit_the_same_house_is_honest(rogue: Rogue) -> None:
     """So it is the habit that was caught, and nothing else."""
-    court = Court(rogue.head, coins=rogue.coins, strict=rogue.strict)
-    court.say(*rogue.says)
-    court.wait()
+    court = hearing(rogue, honest)
     assert court.clauses(HOUSE) == []

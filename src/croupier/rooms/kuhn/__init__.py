@@ -33,7 +33,7 @@ class Settings:
     """How the house plays: equilibrium[:ALPHA], random, book[:HABIT] or script:ACTION,…"""
 
 
-def seating(settings: Settings, patience: Patience) -> Seating:
+def seating(settings: Settings, patience: Patience, strict: bool) -> Seating:  # noqa: ARG001 -- no tolerance is the house's here
     """Tables of this house. Raises ValueError on an unknown mind or a negative purse."""
     if settings.coins < 0:
         raise ValueError(f"found {settings.coins} coins; allowed: 0 or more")
@@ -61,7 +61,7 @@ ROOM = Room(
     dealt=lambda state: state.cards,
     options=Options,
     player=lambda options, strict: Player(options, strict=strict),
-    referee=Referee,
+    referee=lambda *_: Referee(),
     styles=STYLES,
     style="equilibrium",
 )

@@ -1,0 +1,115 @@
+/* What the load and the languages it speaks have in common: a connection, a flight, and ways to look at a reply. */
+#ifndef LOAD_H
+#define LOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { REPLY_MAX = 192 }; /* longer than any reply: the longest is a blackjack bank's that draws ten cards, 99 bytes */
+
+struct hand {
+    uint8_t low;  /* every ace as 1 */
+    bool ace;
+};
+
+struct connection {
+    uint64_t sent_ns;
+    int fd;
+    uint32_t game;    /* the number of the next game, or of the one being played */
+    uint8_t awaited;  /* what it waits for, in the words of its speaker; NOTHING is the same for all */
+    uint8_t frames;   /* frames in the flight that is out */
+    uint8_t sent;     /* bytes in the flight that is out */
+    uint8_t received; /* bytes of the reply so far */
+    union {           /* the game that is being played */
+        struct {
+            char card; /* J, Q or K: ours */
+        } kuhn;
+        struct {
+            uint64_t seen; /* cards, as a set */
+            int32_t bet;
+            uint8_t halves;
+            bool raises; /* the next card is asked for with an ANTE before it */
+        } sevenhalf;
+        struct {
+            uint64_t seen; /* cards, as a set */
+            int64_t purse; /* what MON has to tell next */
+            bool told;     /* whether it has told anything yet */
+            struct hand own, bank;
+        } blackjack;
+    };
+    char reply[REPLY_MAX];
+};
+
+enum { NOTHING = 0 };
+
+/* A language. All of a reply's checks are made in `read`, which is called whenever bytes have come. */
+struct speaker {
+    const char *name;
+    const char *const *awaited;                /* what `awaited` means, for people */
+    void (*begin)(struct connection *c);       /* send the first flight */
+    unsigned (*read)(struct connection *c);    /* the length of the whole reply, or 0 while more of it is to come */
+    void (*next)(struct connection *c);        /* send the next flight, now that the reply is whole */
+    const char *goodbye, *farewell;            /* what we say before we hang up, and what the server says to that */
+};
+
+extern const struct speaker ECHO, KUHN, SEVENHALF, BLACKJACK;
+extern unsigned echo_size; /* the length of the echo's flights */
+
+/* One write: so many bytes, which are so many frames. */
+void send_flight(struct connection *c, const void *bytes, size_t length, unsigned frames, unsigned awaited);
+
+_Noreturn void fail_reply(const struct connection *c, const char *what);
+
+bool coin(void);
+
+/* Whether so many bytes of the reply are there. */
+static inline bool has(const struct connection *c, unsigned bytes)
+{
+    return c->received >= bytes;
+}
+
+/* Whether the reply has all of these bytes at this place. A byte that differs is a wrong reply, however few there are. */
+static inline bool says(const struct connection *c, unsigned at, const void *bytes, unsigned length)
+{
+    unsigned there = c->received <= at ? 0 : c->received - at;
+    if (memcmp(c->reply + at, bytes, there < length ? there : length) != 0) {
+        fail_reply(c, "wrong reply");
+    }
+    return there >= length;
+}
+
+/* A number in four bytes, the most significant first. */
+static inline void put_number(char *bytes, int32_t number)
+{
+    for (int i = 0; i < 4; i++) {
+        bytes[i] = (char)((uint32_t)number >> (24 - 8 * i));
+    }
+}
+
+static inline int32_t get_number(const char *bytes)
+{
+    uint32_t number = 0;
+    for (int i = 0; i < 4; i++) {
+        number = number << 8 | (unsigned char)bytes[i];
+    }
+    return (int32_t)number;
+}
+
+/* The place of a character in a text, or -1. */
+static inline int place(const char *text, char character)
+{
+    const char *found = character ? strchr(text, character) : NULL;
+    return found ? (int)(found - text) : -1;
+}
+
+/* Adds a card to a set. A card below 0, which is none, or one that is in the set already, is a wrong reply. */
+static inline void see(const struct connection *c, uint64_t *seen, int card)
+{
+    if (card < 0 || *seen >> card & 1) {
+        fail_reply(c, card < 0 ? "no card" : "a card for the second time in a game");
+    }
+    *seen |= (uint64_t)1 << card;
+}
+
+#endif

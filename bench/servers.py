@@ -1,0 +1,234 @@
+"""How fast the houses play, and what an idle connection costs, each beside a bare uvloop echo in the same run.
+
+The echo and a house take turns on the same core, while the load plays from another. A message is a frame the client
+sent and got its answer to. The echo answers one a flight. The documents give a fold of Kuhn poker and an ANTE of seven
+and a half no reply, so these travel in one flight with the frame behind them, and count: a flight of two messages. So
+both ratios are printed: messages, and flights.
+
+The echo moves as many bytes as the house: a flight of its client's is as long as the mean of what that room's client
+sends in a flight and is told for it, (sent + received) / 2. This is measured first, in a short run, and printed.
+"""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from harness import (
+    HERE,
+    BenchError,
+    Cores,
+    Load,
+    Result,
+    allow_open_files,
+    fail,
+    pick_cores,
+    run_load,
+    running,
+    verdict,
+)
+
+ECHO = [sys.executable, str(HERE / "echo.py")]
+CROUPIER = [sys.executable, "-m", "croupier", "serve"]
+COMMON = ["--port", "0", "--max-connections", "20000", "--max-per-address", "20000", "--log-level", "error"]
+RICH = "1000000000"
+ROOMS: Mapping[str, Sequence[str]] = {"kuhn": ["--coins", RICH], "sevenhalf": [], "blackjack": ["--money", RICH]}
+"""The rooms and what they are opened with, so that no client runs out of money."""
+
+RATIO_TARGET = 0.6
+RATIO_TARGET_AT = (100, 1000)
+IDLE_TARGET_KIB = 4.0
+PLAYING_BESIDE_IDLE = 100
+SATURATED = 0.95
+BUSY = 0.90
+MANY = 100
+WIDTHS = (13, 17, 8, 9, 17, 19, 13, 19)
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A server under test, and what the load speaks with it."""
+
+    name: str
+    command: Sequence[str]
+    speak: str
+    size: int = 8
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where each measurement runs, and for how long."""
+
+    cores: Cores
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """The medians of one contestant's rounds."""
+
+    messages_per_s: float
+    p50_us: float
+    p99_us: float
+    cpu_us: float
+    server_share: float
+    load_share: float
+
+
+def summarize(results: Sequence[Result]) -> Row:
+    """Take the median of each figure."""
+    return Row(
+        messages_per_s=median(result.messages_per_s for result in results),
+        p50_us=median(result.p50_us for result in results),
+        p99_us=median(result.p99_us for result in results),
+        cpu_us=median(result.cpu_us_a_message for result in results),
+        server_share=median(result.server_cpu_share for result in results),
+        load_share=median(result.load_cpu_share for result in results),
+    )
+
+
+def measure(contestant: Contestant, setting: Setting, connections: int, idle: int = 0) -> Result:
+    """Start a fresh server, measure it once and end it."""
+    warmup = 1.0 + (connections + idle) / 10_000
+    load = Load(contestant.speak, connections, idle, setting.seconds, warmup, contestant.size)
+    with running(contestant.command, setting.cores.server) as server:
+        return run_load(server, load, setting.cores.load)
+
+
+def house(room: str, command: Sequence[str] = ()) -> Contestant:
+    """Our house for a room, or another one that a command starts."""
+    ours = [*CROUPIER, room, *ROOMS[room], *COMMON]
+    return Contestant("other" if command else "croupier", command or ours, room)
+
+
+def echo_beside(other: Contestant, setting: Setting) -> Contestant:
+    """The echo that moves as many bytes a flight as the load and another contestant do."""
+    load = Load(other.speak, connections=10, seconds=min(0.5, setting.seconds), warmup=0.2)
+    with running(other.command, setting.cores.server) as server:
+        seen = run_load(server, load, setting.cores.load)
+    return Contestant("echo", ECHO, "echo", round(seen.bytes_a_flight))
+
+
+def compare_speed(echo: Contestant, room: Contestant, setting: Setting, counts: Sequence[int], rounds: int) -> None:
+    """Print the table of rates, round trips and CPU time, one line for every number of connections."""
+    print(
+        f"\n{room.speak}: medians of {rounds} rounds of {setting.seconds:g} s, echo/{room.name};"
+        f" a ratio is the median of the pairs'. The echo's flights are {echo.size} bytes long."
+    )
+    print(
+        "Round trips in µs; CPU is the server's, in µs a message; cores is the share that server+load used of theirs.\n"
+    )
+    heads = ("echo msg/s", f"{room.name} msg/s", "ratio", "flights", "p50", "p99", "CPU", "cores")
+    print(table_line("conns", heads) + "  target")
+    for connections in counts:
+        pairs = [(measure(echo, setting, connections), measure(room, setting, connections)) for _ in range(rounds)]
+        print(speed_line(connections, pairs, apart=setting.cores.apart), flush=True)
+
+
+def table_line(connections: str, cells: Sequence[str]) -> str:
+    """Align the cells of one line of the table."""
+    return f"{connections:>6}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, WIDTHS, strict=True))
+
+
+def speed_line(connections: int, pairs: Sequence[tuple[Result, Result]], *, apart: bool) -> str:
+    """Render one line of the table."""
+    echo, room = (summarize(results) for results in zip(*pairs, strict=True))
+    messages = median(after.messages_per_s / before.messages_per_s for before, after in pairs)
+    flights = median(after.flights_per_s / before.flights_per_s for before, after in pairs)
+    cells = (
+        f"{echo.messages_per_s:,.0f}",
+        f"{room.messages_per_s:,.0f}",
+        f"{messages:.3f}",
+        f"{flights:.3f}",
+        f"{echo.p50_us:,.0f}/{room.p50_us:,.0f}",
+        f"{echo.p99_us:,.0f}/{room.p99_us:,.0f}",
+        f"{echo.cpu_us:.2f}/{room.cpu_us:.2f}",
+        "/".join(f"{row.server_share:.0%}+{row.load_share:.0%}" for row in (echo, room)),
+    )
+    target = f"{RATIO_TARGET} {verdict(messages >= RATIO_TARGET)}" if connections in RATIO_TARGET_AT else "none"
+    suspicion = doubt(connections, (echo, room)) if apart else ""
+    return table_line(f"{connections:,}", cells) + f"  {target}{suspicion}"
+
+
+def doubt(connections: int, rows: Sequence[Row]) -> str:
+    """Say if something other than the server limited a rate: many closed loops keep one of the two cores full."""
+    if any(row.load_share > max(SATURATED, row.server_share) for row in rows):
+        return "; the load was the limit"
+    if connections >= MANY and any(max(row.load_share, row.server_share) < BUSY for row in rows):
+        return "; other work disturbed it"
+    return ""
+
+
+def idle_kib(contestant: Contestant, cores: Cores, idle: int) -> float:
+    """Give the growth of the server's memory for each idle connection, in KiB."""
+    with running(contestant.command, cores.server) as server:
+        run_load(server, Load(contestant.speak, connections=10, seconds=0.5, warmup=0.2), cores.load)
+        before = server.memory_bytes()
+        # The warm-up leaves time to accept them all, and for a server's periodic work to begin.
+        held = run_load(server, Load(contestant.speak, connections=0, idle=idle, seconds=0.2, warmup=3.0), cores.load)
+    if held.open_files < idle:
+        raise BenchError(f"{contestant.name} accepted only {held.open_files} of {idle} idle connections")
+    return (held.memory_bytes - before) / idle / 1024
+
+
+def compare_idle(echo: Contestant, room: Contestant, setting: Setting, idle: int) -> None:
+    """Print what an idle connection costs, and the rate while many are held."""
+    print(f"\n{idle:,} idle connections (PSS growth, without the kernel's socket buffers):")
+    echo_kib, room_kib = (idle_kib(contestant, setting.cores, idle) for contestant in (echo, room))
+    extra = room_kib - echo_kib
+    target = f"target at most {IDLE_TARGET_KIB:g} KiB above the echo's: {verdict(extra <= IDLE_TARGET_KIB)}"
+    print(f"  echo {echo_kib:.2f} KiB each, {room.name} {room_kib:.2f} KiB each, difference {extra:+.2f} KiB; {target}")
+    for contestant in (echo, room):
+        seen = measure(contestant, setting, PLAYING_BESIDE_IDLE, idle)
+        print(
+            f"  {PLAYING_BESIDE_IDLE} playing beside them, {contestant.name}: {seen.messages_per_s:,.0f} msg/s,"
+            f" p50 {seen.p50_us:,.0f} µs, p99 {seen.p99_us:,.0f} µs, max {seen.max_us:,.0f} µs,"
+            f" CPU {seen.cpu_us_a_message:.2f} µs a message"
+        )
+
+
+def parse_counts(text: str) -> list[int]:
+    """Read `1,100,1000`."""
+    counts = [int(part) for part in text.split(",")]
+    if min(counts) < 1:
+        raise ValueError(text)
+    return counts
+
+
+def main() -> int:
+    """Run the benchmark from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("rooms", nargs="*", metavar="ROOM", help=f"of {', '.join(ROOMS)}; all of them if none is named")
+    parser.add_argument("--seconds", type=float, default=5.0, help="length of one measured window")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="pairs of echo and server for every number of connections"
+    )
+    parser.add_argument("--connections", type=parse_counts, default=[1, 100, 1000, 10_000], metavar="N,N,…")
+    parser.add_argument("--idle", type=int, default=10_000, help="idle connections to hold; 0 leaves that part out")
+    parser.add_argument(
+        "--command", type=shlex.split, default=(), help="another server of the one ROOM, instead of ours"
+    )
+    options = parser.parse_args()
+    rooms = options.rooms or list(ROOMS)
+    if unknown := [room for room in rooms if room not in ROOMS]:
+        parser.error(f"found the room {unknown[0]}; allowed: {', '.join(ROOMS)}")
+    if options.command and len(rooms) != 1:
+        parser.error("--command needs exactly one ROOM, which is what it serves")
+    try:
+        allow_open_files(max(*options.connections, options.idle + PLAYING_BESIDE_IDLE))
+        setting = Setting(pick_cores(), options.seconds)
+        for name in rooms:
+            room = house(name, options.command)
+            echo = echo_beside(room, setting)
+            compare_speed(echo, room, setting, options.connections, options.rounds)
+            if options.idle:
+                compare_idle(echo, room, setting, options.idle)
+    except BenchError as error:
+        return fail(error)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

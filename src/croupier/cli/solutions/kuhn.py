@@ -1,0 +1,101 @@
+"""The perfect play of Kuhn poker: for P_1 a family of strategies with one parameter, for P_2 one strategy."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from croupier.cli.solutions import Grid, Record, Solved
+from croupier.core.rules import Seat
+from croupier.rooms.kuhn.rules import BETTING, CARDS, COST, KUHN, P_1, P_2, Action, View
+from croupier.strategy.tree import Plan, Tree
+from croupier.strategy.zerosum import equilibrium, family
+
+BLUFF: Mapping[Seat, View] = {P_1: View("J", ()), P_2: View("J", ("CHK",))}
+"""Where a seat shows which of its strategies it plays: alpha is the probability that it bets its jack here."""
+
+
+class Line(NamedTuple):
+    """A probability as alpha varies: a constant, and so many times alpha."""
+
+    start: Fraction
+    slope: Fraction
+
+    def __str__(self) -> str:
+        times = "" if abs(self.slope) == 1 else str(abs(self.slope))
+        if not self.slope:
+            return str(self.start)
+        if not self.start and self.slope > 0:
+            return f"{times}α"
+        return f"{self.start} {'+' if self.slope > 0 else '-'} {times}α"
+
+    def at(self, alpha: Fraction) -> Fraction:
+        """The probability for this alpha."""
+        return self.start + self.slope * alpha
+
+
+def solve() -> Solved:
+    """Solve it. Raises ModuleNotFoundError where HiGHS is not installed."""
+    tree = Tree(KUHN)
+    found = equilibrium(tree)
+    grids, notes, records = [], [], []
+    for seat in (P_1, P_2):
+        choice = tree.choices[seat][BLUFF[seat]]
+        bluff = choice.after[choice.moves.index("BET")]
+        corners = sorted(family(tree, seat, found.value), key=lambda plan: plan[bluff])
+        assert len(corners) <= 2, "both families are known"
+        low, high = corners[0][bluff], corners[-1][bluff]
+        one = "has no choice: this is its only optimal strategy"
+        notes.append(f"P_{seat + 1} {f'may choose any α from {low} to {high}' if low < high else one}.")
+        lines = _lines(tree, seat, corners[0], corners[-1], bluff)
+        grids.append(_grid(seat, lines))
+        records += _records(seat, lines, low, high)
+    return Solved("Kuhn poker", {}, found.value, "coins a game to P_1", grids, notes, records)
+
+
+def _lines(tree: Tree, seat: Seat, first: Plan, last: Plan, bluff: int) -> Mapping[View, Mapping[Action, Line]]:
+    """The probability of every action between two ends of a family."""
+    span = last[bluff] - first[bluff] or Fraction(1)
+    slopes = [(end - start) / span for start, end in zip(first, last, strict=True)]
+    starts = [start - slope * first[bluff] for start, slope in zip(first, slopes, strict=True)]
+    lines = {}
+    for card in CARDS:
+        for history, (who, actions) in BETTING.items():
+            if who == seat:
+                view = View(card, history)
+                choice = tree.choices[seat][view]
+                start, slope = starts[choice.before], slopes[choice.before]
+                row = {}
+                for action, sequence in zip(actions, choice.after, strict=True):
+                    line = Line(starts[sequence] / start, (slopes[sequence] - slope * starts[sequence] / start) / start)
+                    assert not slope * line.slope, "the probability is a straight line"
+                    row[action] = line
+                lines[view] = row
+    return lines
+
+
+def _grid(seat: Seat, lines: Mapping[View, Mapping[Action, Line]]) -> Grid:
+    """How often a seat puts a coin in, by what has been done and its card."""
+    rows = []
+    for history, (who, actions) in BETTING.items():
+        if who == seat:
+            coin = max(actions, key=COST.__getitem__)
+            when = f"{coin} after {' '.join(history)}" if history else coin
+            rows.append([when, *(str(lines[View(card, history)][coin]) for card in CARDS)])
+    return Grid(f"P_{seat + 1}: how often it puts a coin in", ["", *CARDS], rows)
+
+
+def _records(seat: Seat, lines: Mapping[View, Mapping[Action, Line]], low: Fraction, high: Fraction) -> list[Record]:
+    """Every action of a seat, with its probability."""
+    return [
+        {
+            "seat": f"P_{seat + 1}",
+            "card": view.card,
+            "after": " ".join(view.history),
+            "action": action,
+            "probability": str(line),
+            "at_lowest_alpha": line.at(low),
+            "at_highest_alpha": line.at(high),
+        }
+        for view, row in lines.items()
+        for action, line in row.items()
+    ]

@@ -1,0 +1,157 @@
+"""`croupier solve`: what a game is worth, and how to play it perfectly."""
+
+import csv
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from time import perf_counter
+from typing import Annotated
+
+from cyclopts import App, Group, Parameter
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from croupier.cli.solutions import Record, Solved, blackjack, kuhn, sevenhalf
+from croupier.core.bank import State
+
+app = App(name="solve", help="What a game is worth, and how to play it perfectly.")
+
+OUTPUT = Group("Output", sort_key=1)
+
+PATIENCE = 1.0
+"""How many seconds pass before somebody is told how far it has come."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """How the solution is printed: as tables for people, unless one of these is given."""
+
+    csv: bool = False
+    """Print every decision as CSV, with the worth of every move, exactly and as a decimal."""
+
+    json: bool = False
+    """Print the same as JSON, with the value of the game."""
+
+
+type Printed = Annotated[Output, Parameter(name="*", group=OUTPUT)]
+
+
+@app.command(name="kuhn")
+def solve_kuhn(*, output: Printed = Output()) -> int:
+    """Kuhn poker: the value, and all optimal strategies of both seats."""
+    return _print(kuhn.solve, output)
+
+
+@app.command(name="sevenhalf")
+def solve_sevenhalf(*, max_bet: int = 1, output: Printed = Output()) -> int:
+    """Seven and a half: what to do by total, and what every total is worth.
+
+    Parameters
+    ----------
+    max_bet:
+        The largest total bet, in starting bets.
+    """
+    return _print(lambda: sevenhalf.solve(max_bet, watched), output)
+
+
+@app.command(name="blackjack")
+def solve_blackjack(*, decks: int = 1, output: Printed = Output()) -> int:
+    """Blackjack: what to do by total and the bank's card, and the hands that are exceptions.
+
+    Parameters
+    ----------
+    decks:
+        How many decks are in the shoe.
+    """
+    return _print(lambda: blackjack.solve(decks, watched), output)
+
+
+def _print(solve: Callable[[], Solved], output: Output) -> int:
+    """Solve a game and print it; the exit status."""
+    if output.csv and output.json:
+        sys.stderr.write("croupier: found --csv and --json; allowed: one of them\n")
+        return 2
+    try:
+        solved = solve()
+    except ValueError as error:
+        sys.stderr.write(f"croupier: {error}\n")
+        return 1
+    except ModuleNotFoundError as error:
+        sys.stderr.write(
+            f"croupier: found no {error.name}, which solves it; pip install 'croupier[solve]' installs it\n"
+        )
+        return 1
+    try:
+        (as_csv if output.csv else as_json if output.json else as_tables)(solved)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads it has enough, and must not be told again when the process ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+def watched(states: Sequence[State], console: Console | None = None) -> Iterator[State]:
+    """All of these; when it takes long, a bar on standard error shows how far it has come."""
+    console = console or Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("solving", total=len(states), visible=False)
+        started = perf_counter()
+        for number, state in enumerate(states):
+            yield state
+            if number % 100 == 0 and perf_counter() - started > PATIENCE:
+                progress.update(task, completed=number, visible=True)
+
+
+def as_tables(solved: Solved) -> None:
+    """Print a solution for people."""
+    console = Console(highlight=False)
+    console.print(f"{solved.title} is worth {solved.value} = {float(solved.value):+.10f} {solved.unit}.\n")
+    for grid in solved.grids:
+        table = Table(*grid.head, title=grid.title, title_justify="left")
+        for row in grid.rows:
+            table.add_row(*row)
+        console.print(table)
+    for note in solved.notes:
+        console.print(note, markup=False)
+
+
+def as_csv(solved: Solved) -> None:
+    """Print every decision; a fraction has two columns."""
+    writer = csv.DictWriter(sys.stdout, [*flat(solved.records[0])], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(flat, solved.records))
+
+
+def as_json(solved: Solved) -> None:
+    """Print the value and every decision, one a line; a fraction is an object with both ways to write it."""
+    head = {
+        "game": solved.title,
+        "settings": dict(solved.settings),
+        "value": both(solved.value),
+        "unit": solved.unit,
+        "decisions": [],
+    }
+    lines = (
+        json.dumps({name: both(value) if isinstance(value, Fraction) else value for name, value in record.items()})
+        for record in solved.records
+    )
+    sys.stdout.write(f"{json.dumps(head)[:-2]}\n{',\n'.join(lines)}\n]}}\n")
+
+
+def flat(record: Record) -> dict[str, object]:
+    """A record with two columns for every fraction, also where there is none."""
+    row: dict[str, object] = {}
+    for name, value in record.items():
+        row[name] = value
+        if value is None or isinstance(value, Fraction):
+            row[f"{name}_decimal"] = value if value is None else float(value)
+    return row
+
+
+def both(number: Fraction) -> dict[str, str | float]:
+    """A number exactly and as a decimal."""
+    return {"exact": str(number), "decimal": float(number)}

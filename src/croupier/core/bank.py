@@ -1,0 +1,132 @@
+"""Games of one client against a bank that draws by a fixed rule from a shoe, where nothing is hidden but the shoe.
+
+What such a game has come to is a `Node` of a small automaton that knows totals and no hands: which card leads where.
+A `State` is a node with the cards that led to it. The same table serves the house, the referee, the bots and the exact
+solver; a room only has to draw it.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Final
+
+from msgspec import Struct
+
+from croupier.core.errors import IllegalMove
+from croupier.core.rules import Seat, Turn
+
+CLIENT: Final[Seat] = 0
+BANK: Final[Seat] = 1
+"""The two seats. The bank never decides anything: chance moves for it."""
+
+
+type Move = str | int
+"""A card, the name of an action, or a raise: so many coins on top of the bet."""
+
+
+class Node:
+    """What a game has come to, whatever the cards: whose turn it is, and where every move and every card leads.
+
+    `taker` is the seat that the next card goes to. `raised` is where a raise leads, None where there is none. `pays` is
+    what the client has won, in half bets, when it is OVER.
+    """
+
+    __slots__ = ("moves", "name", "next", "pays", "raised", "taker", "turn")
+
+    def __init__(self, name: str, turn: Seat | Turn, taker: Seat = CLIENT, pays: int = 0) -> None:
+        self.name = name
+        self.turn = turn
+        self.taker = taker
+        self.pays = pays
+        self.next: dict[Move, Node] = {}
+        self.moves: tuple[Move, ...] = ()
+        self.raised: Node | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class State(Struct, frozen=True, gc=False):
+    """A node, the cards in the order in which they were dealt, how many of them the bank holds, and the bet in coins.
+
+    Everything in it is known to both seats, so it is also what a seat may see.
+    """
+
+    node: Node
+    cards: tuple[str, ...] = ()
+    banked: int = 0
+    bet: int = 100
+
+
+class Choices(tuple[Move, ...]):
+    """What the client may do where it may raise: the moves, and at the end the highest raise of all those there are.
+
+    Every number from 1 to the highest raise is contained. The highest is the only one that is listed: what a hand is
+    worth is convex in the bet, so that the best raise is none or the highest.
+    """
+
+    __slots__ = ()
+
+    def __contains__(self, move: object) -> bool:
+        return 0 < move <= self[-1] if type(move) is int else tuple.__contains__(self, move)  # type: ignore[operator]  # the last one is a number
+
+
+class BankRules:
+    """The rules of such a game, for a shoe of so many decks of these cards.
+
+    `shoe` has every one of them, in the order of a deck's numbers. A raise may make the bet `max_bet` coins in all.
+    """
+
+    seats: Final = 2
+
+    def __init__(self, first: Node, cards: Sequence[str], decks: int = 1, max_bet: int = 0) -> None:
+        self.cards = tuple(cards)
+        self.decks = decks
+        self.shoe = self.cards * decks
+        self.max_bet = max_bet
+        self._first = first
+
+    def start(self, bet: int = 100) -> State:
+        """Before the first card, with so many coins bet."""
+        return State(self._first, (), 0, bet)
+
+    def turn(self, state: State) -> Seat | Turn:
+        """CLIENT, CHANCE or OVER."""
+        return state.node.turn
+
+    def legal(self, state: State) -> Sequence[Move]:
+        """The cards left in the shoe, or what the client may do."""
+        node = state.node
+        if node.turn is Turn.CHANCE:
+            return tuple(card for card in self.cards if state.cards.count(card) < self.decks)
+        if node.raised is not None and state.bet < self.max_bet:
+            return Choices(node.moves + (self.max_bet - state.bet,))  # noqa: RUF005 -- faster
+        return node.moves
+
+    def odds(self, state: State) -> Mapping[Move, Fraction]:
+        """The cards left in the shoe: each physical card is as likely as any other."""
+        if state.node.turn is not Turn.CHANCE:
+            return {}
+        whole = len(self.shoe) - len(state.cards)
+        return {card: Fraction(self.decks - state.cards.count(str(card)), whole) for card in self.legal(state)}
+
+    def play(self, state: State, move: Move) -> State:
+        """Deal a card, act, or raise. Raises IllegalMove."""
+        node = state.node
+        after = node.next.get(move)
+        if after is not None:
+            if node.turn is not Turn.CHANCE:
+                return State(after, state.cards, state.banked, state.bet)
+            if state.cards.count(move) < self.decks:
+                return State(after, state.cards + (move,), state.banked + node.taker, state.bet)  # type: ignore[operator]  # noqa: RUF005 -- faster; only a card leads on from here
+        elif type(move) is int and node.raised is not None and 0 < move <= self.max_bet - state.bet:
+            return State(node.raised, state.cards, state.banked, state.bet + move)
+        raise IllegalMove(move, self.legal(state))
+
+    def payoff(self, state: State) -> tuple[int, int]:
+        """The coins that the client and the bank have won; they add up to 0. Half coins are the bank's."""
+        net = state.bet * state.node.pays // 2
+        return net, -net
+
+    def view(self, state: State, seat: Seat) -> State:  # noqa: ARG002 -- both seats see everything
+        """Everything: the only secret is the order of the shoe."""
+        return state

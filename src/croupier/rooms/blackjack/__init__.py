@@ -1,0 +1,128 @@
+"""Blackjack: a client and the bank, nearer to 21 wins, and over it loses.
+
+The client begins a round with PLY, hears its balance, and bets. It is dealt two cards and the bank one, all of them
+open. Then it hits or stands, or surrenders for half of its bet. A hit to 21 wins at once, and a hit over 21 loses at
+once. When the client stands the bank draws to 17 or more, and stands on every 17. The higher score wins; a tie is the
+client's, except at 21, where it is the bank's. A win pays as much as was bet, also for 21 in two cards; there are no
+splits and no doubles.
+"""
+
+from dataclasses import dataclass
+
+from croupier.core.dealer import Dealer
+from croupier.core.room import Room, Seating
+from croupier.core.talk import Patience, Peer
+from croupier.rooms.blackjack.house import House
+from croupier.rooms.blackjack.minds import STYLES
+from croupier.rooms.blackjack.player import Options, Player
+from croupier.rooms.blackjack.referee import Referee
+from croupier.rooms.blackjack.rules import BLACKJACK, LARGEST, PACK, Blackjack, decks_allowed
+from croupier.rooms.blackjack.wire import (
+    GOODBYE,
+    VOCABULARY,
+    Bet,
+    Crd,
+    Dialect,
+    Err,
+    Mon,
+    Mov,
+    Ply,
+    Res,
+    Srd,
+    Stp,
+    Ten,
+    Trn,
+    Wire,
+)
+
+__all__ = [
+    "ROOM",
+    "Bet",
+    "Crd",
+    "Err",
+    "Mon",
+    "Mov",
+    "Options",
+    "Player",
+    "Ply",
+    "Referee",
+    "Res",
+    "Settings",
+    "Srd",
+    "Stp",
+    "Trn",
+]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set about the house of blackjack."""
+
+    money: int = 1000
+    """The coins in the purse of every new connection."""
+
+    decks: int = 1
+    """How many decks are shuffled together for every round, 1 to 8."""
+
+    ten: Ten = "T"
+    """How the rank 10 is spelt on the wire: T, X, 10 (the number) or digits (two in one character)."""
+
+    dialect: Dialect = "document"
+    """The size of characters on the wire; char8: one byte."""
+
+
+def seating(settings: Settings, patience: Patience, strict: bool) -> Seating:  # noqa: ARG001 -- no tolerance is the house's here
+    """Tables of this house. Raises ValueError on settings that make no sense."""
+    if not 0 <= settings.money <= LARGEST:
+        raise ValueError(f"found {settings.money} coins; allowed: 0 to {LARGEST}")
+    if settings.ten == "digits" and settings.dialect == "char8":
+        raise ValueError("found the ten as digits in characters of one byte; allowed: T, X, 10")
+    rules = Blackjack(decks_allowed(settings.decks))
+
+    def seat(peer: Peer, dealer: Dealer) -> House:
+        return House(peer, dealer, patience, rules, settings.money)
+
+    return seat
+
+
+def codec(strict: bool, end: Settings | Options | None) -> Wire:
+    """The codec of one end, by what is set about it."""
+    match end:
+        case Settings(dialect=dialect, ten=ten):
+            return Wire(strict=strict, dialect=dialect, ten=ten)
+        case Options(dialect=dialect):
+            return Wire(strict=strict, dialect=dialect)
+    return Wire(strict=strict)
+
+
+def referee(end: Settings | Options | None, strict: bool) -> Referee:
+    """The referee of one end; what purses begin with is known to the house alone."""
+    match end:
+        case Settings(decks=decks, money=money):
+            return Referee(decks, money, strict=strict)
+        case Options(decks=decks):
+            return Referee(decks, strict=strict)
+    return Referee(strict=strict)
+
+
+ROOM = Room(
+    name="blackjack",
+    title="Blackjack",
+    port=1214,
+    rules=BLACKJACK,
+    pack=PACK,
+    vocabulary=VOCABULARY,
+    patterns={"card": rb"\x00[A2-9TJQK]\x00[HDSC]"},
+    refusal=GOODBYE,
+    goodbyes=GOODBYE,
+    codec=codec,
+    settings=Settings,
+    house=seating,
+    dealt=lambda state: state.cards,
+    options=Options,
+    player=lambda options, strict: Player(options, strict=strict),
+    referee=referee,
+    styles=STYLES,
+    style="exact",
+    decks=lambda settings: settings.decks,
+)

@@ -1,0 +1,78 @@
+"""The client's side of blackjack, for a person, a bot or a program; it judges the house as it plays."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from croupier.core.bank import State
+from croupier.core.dealer import Luck
+from croupier.core.guest import Guest, Offer
+from croupier.core.mind import Mind
+from croupier.core.talk import Effect
+from croupier.rooms.blackjack.referee import Game, Referee
+from croupier.rooms.blackjack.rules import MOVES, SURRENDER, decks_allowed, limit
+from croupier.rooms.blackjack.wire import MOV, SRD, STP, Bet, Dialect, Message, Mon
+
+SAYS: Final[Mapping[str, Message]] = {**MOV, SURRENDER: SRD}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can be set about a client of blackjack."""
+
+    bet: int = 10
+    """What a bot bets on a round, or all it can where that is less."""
+
+    decks: int = 1
+    """How many decks the house is taken to shuffle together, 1 to 8."""
+
+    dialect: Dialect = "document"
+    """The size of characters on the wire; char8: one byte."""
+
+    def bot(self) -> str | None:
+        """The bot that these options ask for: none in particular."""
+        return None
+
+
+class Player(Guest[Message, Game]):
+    """See `Guest`. It is `spent` when the house has told a balance that can pay no bet."""
+
+    FAREWELL = (STP,)
+
+    def __init__(self, options: Options = Options(), *, strict: bool = False, patience: float = 30.0) -> None:
+        if options.bet < 1:
+            raise ValueError(f"found a bet of {options.bet}; allowed: 1 or more")
+        super().__init__(Referee(decks_allowed(options.decks), strict=strict, patience=patience))
+        self._bet = options.bet
+        self._stopped = False
+
+    def decide(self, mind: Mind[State, str], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- every round is played alike
+        """What a mind says now: PLY, BET, its move, STP with an empty purse, None while waiting."""
+        legal = self.legal
+        if self.spent:
+            return STP if STP in legal else None
+        if len(legal) < 2:
+            return None
+        if self.game is None:
+            return legal[0]
+        return SAYS[mind.choose(self.game.state, MOVES, luck)]
+
+    def _offer(self) -> Sequence[Message]:
+        """Of all the bets there are, the one that was asked for is listed."""
+        legal = self._referee.legal
+        if self._stopped:
+            return ()
+        return (
+            Offer((Bet(min(self._bet, legal[0].coins)), *legal[1:]), legal.also) if isinstance(legal, Offer) else legal
+        )
+
+    def _noted(self, message: Message) -> None:
+        if isinstance(message, Mon):
+            self.spent = limit(message.coins) == 0
+
+    def _asked(self, message: Message) -> None:
+        self._stopped = message == STP  # and then the house has the last word (blackjack-8.1)
+
+    def _heard(self, message: Message, now: float) -> list[Effect[Message]]:
+        effects = super()._heard(message, now)
+        return self._close(effects) if message == STP and self._open else effects

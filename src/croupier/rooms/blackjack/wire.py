@@ -1,0 +1,302 @@
+"""The messages of blackjack and their bytes (docs/protocols/blackjack.md, 2).
+
+A message without an amount is one of a list: it is one object with one rendering, and a look-up in both directions.
+Amounts are binary, so nothing is ever searched for in a frame: its header says how long it is.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from struct import Struct as Layout
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from croupier.core.bank import State
+from croupier.core.errors import Violation
+from croupier.rooms.blackjack.rules import CARDS, HIT, LARGEST, MOST, RANKS, STAND, SUITS
+
+type Dialect = Literal["document", "char8"]
+type Ten = Literal["T", "X", "10", "digits"]
+type Owner = Literal["C", "S"]
+type Result = Literal["W", "L"]
+
+
+class Frame(Struct, frozen=True, gc=False):
+    """A message, told by its header and its fields."""
+
+    def __str__(self) -> str:
+        return " ".join([type(self).__name__.upper(), *map(str, astuple(self))])
+
+
+class Ply(Frame, frozen=True, gc=False):
+    """PLY: the client begins a round (§2)."""
+
+
+class Bet(Frame, frozen=True, gc=False):
+    """BET: the client bets so much on this round (§2)."""
+
+    coins: int
+
+
+class Mov(Frame, frozen=True, gc=False):
+    """MOV: the client hits (H) or stands (S) (§2)."""
+
+    move: str
+
+
+class Srd(Frame, frozen=True, gc=False):
+    """SRD: the client surrenders (§2)."""
+
+
+class Stp(Frame, frozen=True, gc=False):
+    """STP: this conversation is over (§2)."""
+
+
+class Mon(Frame, frozen=True, gc=False):
+    """MON: so much is in the client's purse (§2)."""
+
+    coins: int
+
+
+class Crd(Frame, frozen=True, gc=False):
+    """CRD: a card for the client (C) or the bank (S); whatever its spelling, the ten is T (§2)."""
+
+    owner: Owner
+    card: str
+
+
+class Trn(Frame, frozen=True, gc=False):
+    """TRN: the client has to decide (§2)."""
+
+
+class Res(Frame, frozen=True, gc=False):
+    """RES: the client has won (W) or lost (L), and so much is paid back (§2)."""
+
+    result: Result
+    coins: int
+
+
+class Err(Frame, frozen=True, gc=False):
+    """ERR: an error, or with 300 the reason of a goodbye (§2)."""
+
+    number: int
+
+
+type Message = Ply | Bet | Mov | Srd | Stp | Mon | Crd | Trn | Res | Err
+
+PLY: Final = Ply()
+SRD: Final = Srd()
+STP: Final = Stp()
+TRN: Final = Trn()
+MOV: Final[Mapping[str, Mov]] = {move: Mov(move) for move in (HIT, STAND)}
+CRD: Final[Mapping[Owner, Mapping[str, Crd]]] = {
+    "C": {card: Crd("C", card) for card in CARDS},
+    "S": {card: Crd("S", card) for card in CARDS},
+}
+LEAVING: Final = Err(300)
+POOR: Final = Err(400)
+INVALID: Final = Err(500)
+UNEXPECTED: Final = Err(501)
+UNKNOWN: Final = Err(502)
+
+GOODBYE: Final = (LEAVING, STP)
+"""What a house says before every close that it has not been asked for (blackjack-8.2)."""
+
+LISTED: Final[tuple[Message, ...]] = (
+    PLY,
+    SRD,
+    STP,
+    TRN,
+    *MOV.values(),
+    *(card for owner in CRD.values() for card in owner.values()),
+    LEAVING,
+    POOR,
+    INVALID,
+    UNEXPECTED,
+    UNKNOWN,
+)
+"""Every message without an amount; the number of an ERR is one of five."""
+
+VOCABULARY: Final[tuple[Message, ...]] = (
+    *(message for message in LISTED if not isinstance(message, Crd)),
+    *(CRD["C"][card] for card in ("8S", "TD", "AH", "KC")),
+    *(CRD["S"][card] for card in ("TC", "2S", "JD")),
+    *(Bet(coins) for coins in (1, 10, 300, 1000, 5262425, 0x0D0A0D0A, MOST, LARGEST, 0, -5, -LARGEST - 1)),
+    *(Mon(coins) for coins in (0, 1000, 5262425, 0x0D0A0D0A, LARGEST, -1)),
+    *(Res("W", coins) for coins in (600, 20, 0x00504C59, 2 * MOST)),
+    *(Res("L", coins) for coins in (0, 5, 0x0D0A0D0A)),
+)
+"""Messages of every kind, some with amounts whose bytes look like frames or line ends."""
+
+
+def result(state: State) -> Res:
+    """How the end of a round is told: by what is paid back (blackjack-5)."""
+    net = state.bet * state.node.pays // 2
+    return Res("W" if net > 0 else "L", state.bet + net)
+
+
+FIELDS: Final[Mapping[bytes, tuple[int, int]]] = {
+    b"PLY": (0, 0),
+    b"BET": (0, 1),
+    b"MOV": (1, 0),
+    b"SRD": (0, 0),
+    b"STP": (0, 0),
+    b"MON": (0, 1),
+    b"CRD": (3, 0),
+    b"TRN": (0, 0),
+    b"RES": (1, 1),
+    b"ERR": (0, 1),
+}
+"""Every header with the number of its char16 and of its int32 fields (blackjack-2.2)."""
+
+TENS: Final[Mapping[Dialect, Mapping[Ten, bytes]]] = {
+    "document": {"T": b"\0T", "X": b"\0X", "10": b"\0\n", "digits": b"10"},
+    "char8": {"T": b"T", "X": b"X", "10": b"\n"},
+}
+"""The spellings of the ten (blackjack-2.7, blackjack-2.8)."""
+
+INT32: Final = Layout(">i")
+
+type Letters = Mapping[str, bytes]
+"""How the characters of fields are spelt."""
+
+RENDER: Final[Mapping[type, Callable[[Any, Letters], bytes]]] = {
+    Ply: lambda _, __: b"PLY",
+    Bet: lambda message, _: b"BET" + INT32.pack(message.coins),
+    Mov: lambda message, letters: b"MOV" + letters[message.move],
+    Srd: lambda _, __: b"SRD",
+    Stp: lambda _, __: b"STP",
+    Mon: lambda message, _: b"MON" + INT32.pack(message.coins),
+    Crd: lambda message, letters: b"CRD" + b"".join(letters[letter] for letter in message.owner + message.card),
+    Trn: lambda _, __: b"TRN",
+    Res: lambda message, letters: b"RES" + letters[message.result] + INT32.pack(message.coins),
+    Err: lambda message, _: b"ERR" + INT32.pack(message.number),
+}
+
+
+class Rendered(dict[Message, bytes]):
+    """The bytes of every message: listed ones are looked up, those with an amount are made."""
+
+    def __init__(self, dialect: Dialect, ten: Ten = "T") -> None:
+        width = len(TENS[dialect]["T"])
+        self._letters = {letter: ord(letter).to_bytes(width) for letter in RANKS + SUITS + "CSHWL"}
+        self._letters["T"] = TENS[dialect][ten]
+        super().__init__({message: self[message] for message in LISTED})
+
+    def __missing__(self, message: Message) -> bytes:
+        return RENDER[type(message)](message, self._letters)
+
+
+class Reading(Struct, frozen=True):
+    """What a dialect is read by: how long frames are, and what those are that can be listed.
+
+    `whole` has what one frame says, `tens` what one says with another spelling of the ten, `results` the field of RES.
+    """
+
+    lengths: Mapping[bytes, int]
+    whole: Mapping[bytes, tuple[Message]]
+    tens: Mapping[bytes, Message]
+    results: Mapping[bytes, Result]
+
+
+rendered: Final = cache(Rendered)
+
+
+@cache
+def reading(dialect: Dialect) -> Reading:
+    """The tables of a dialect."""
+    width = len(TENS[dialect]["T"])
+    return Reading(
+        {header: 3 + chars * width + ints * 4 for header, (chars, ints) in FIELDS.items()},
+        {frame: (message,) for message, frame in rendered(dialect).items()},
+        {
+            rendered(dialect, ten)[message]: message
+            for ten in TENS[dialect]
+            if ten != "T"
+            for message in LISTED
+            if isinstance(message, Crd) and message.card[0] == "T"
+        },
+        {rendered(dialect)[Res(kind, 0)][3:-4]: kind for kind in ("W", "L")},
+    )
+
+
+STRANGE: Final[Mapping[bytes, tuple[str, str]]] = {
+    b"MOV": ("blackjack-2.11", "MOV with H or S"),
+    b"CRD": ("blackjack-2.9", "CRD with C or S, a rank of A23456789TJQK and a suit of HDSC"),
+    b"RES": ("blackjack-2.9", "RES with W or L"),
+    b"ERR": ("blackjack-2.12", "ERR with 300, 400, 500, 501 or 502"),
+}
+"""The clause that a frame breaks by a field that means nothing, and what is allowed there."""
+
+
+def text(data: bytes) -> str:
+    """Bytes that are no message, for people."""
+    return repr(data.decode("latin-1"))
+
+
+class Wire:
+    """One end of the wire; both ends read and write the same vocabulary. See `Codec`."""
+
+    __slots__ = ("_lost", "_reading", "_rest", "_strict", "_whole", "departures", "encode")
+
+    encode: Callable[[Message], bytes]
+    """The bytes of a message: the look-up itself, without a call around it."""
+
+    def __init__(self, *, strict: bool = False, dialect: Dialect = "document", ten: Ten = "T") -> None:
+        self.departures: frozenset[str] = frozenset()  # shared by all that need no tolerance: most connections
+        self.encode = rendered(dialect, ten).__getitem__
+        self._reading = reading(dialect)
+        self._whole = self._reading.whole
+        self._strict = strict
+        self._rest = b""
+        self._lost = False
+
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        """All messages that are complete with these bytes; what is left over is shorter than one message."""
+        if not self._rest:
+            whole = self._whole.get(data)
+            if whole is not None:
+                return whole
+            if len(data) == 7 and data[:3] == b"BET":
+                return (Bet(INT32.unpack_from(data, 3)[0]),)
+        return self._parse(self._rest + data)
+
+    def _parse(self, data: bytes) -> Sequence[Message | Violation]:
+        lengths, whole = self._reading.lengths, self._whole
+        found: list[Message | Violation] = []
+        at = 0
+        while not self._lost:
+            header = data[at : at + 3]
+            length = lengths.get(header)
+            if length is None:
+                if len(header) < 3:
+                    break
+                headers = ", ".join(known.decode() for known in FIELDS)
+                found.append(Violation("blackjack-2.10", text(header), f"one of the headers {headers}", lost=True))
+                self._lost = True
+                break
+            frame = data[at : at + length]
+            if len(frame) < length:
+                break
+            found += whole.get(frame) or (self._read(header, frame),)
+            at += length
+        # Once lost, something is left over for ever, so that no later read is taken for a whole message.
+        self._rest = b"?" if self._lost else data[at:]
+        return found
+
+    def _read(self, header: bytes, frame: bytes) -> Message | Violation:
+        """Read a frame that is not listed."""
+        if header == b"BET":
+            return Bet(INT32.unpack_from(frame, 3)[0])
+        if header == b"MON":
+            return Mon(INT32.unpack_from(frame, 3)[0])
+        if header == b"RES" and (kind := self._reading.results.get(frame[3:-4])):
+            return Res(kind, INT32.unpack(frame[-4:])[0])
+        if header == b"CRD" and (card := self._reading.tens.get(frame)):
+            if self._strict:
+                return Violation("blackjack-2.7", text(frame), "the ten as T")
+            self.departures |= {"blackjack-2.7"}
+            return card
+        clause, allowed = STRANGE[header]
+        return Violation(clause, text(frame), allowed)

@@ -1,0 +1,107 @@
+"""Seven and a half: a client draws Spanish cards towards 7½ and not over it, and then the bank tries to do better.
+
+The client asks for a game with STRT, is told the starting bet, and draws. With a card in hand it may raise the bet,
+which obliges it to draw, draw on, or pass. The bank then draws until it has more than the client, or exactly 7½, or too
+much. A client over 7½ loses its bet whatever the bank has; exactly 7½ wins it twice.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from croupier.core.dealer import Dealer
+from croupier.core.room import Room, Seating
+from croupier.core.talk import Patience, Peer
+from croupier.rooms.sevenhalf.house import House
+from croupier.rooms.sevenhalf.minds import STYLES
+from croupier.rooms.sevenhalf.player import Options, Player
+from croupier.rooms.sevenhalf.referee import Referee
+from croupier.rooms.sevenhalf.rules import MOST, PACK, SEVENHALF, SevenHalf
+from croupier.rooms.sevenhalf.wire import (
+    CLOSING,
+    FULL,
+    LATE,
+    VOCABULARY,
+    Ante,
+    Bksc,
+    Bstg,
+    Card,
+    Draw,
+    Erro,
+    Gain,
+    Pass,
+    Stbt,
+    Strt,
+    Wire,
+)
+
+__all__ = [
+    "ROOM",
+    "Ante",
+    "Bksc",
+    "Bstg",
+    "Card",
+    "Draw",
+    "Erro",
+    "Gain",
+    "Options",
+    "Pass",
+    "Player",
+    "Referee",
+    "Settings",
+    "Stbt",
+    "Strt",
+]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set about the house of seven and a half."""
+
+    bet: int = 100
+    """The starting bet, in coins."""
+
+    max_bet: int = MOST
+    """The largest total bet; an ANTE beyond it is refused."""
+
+    once: bool = False
+    """Close every connection after its first game, as some houses do."""
+
+    dialect: Literal["document", "lenient"] = "document"
+    """What the house accepts: lenient takes commands in places where known clients send them."""
+
+
+def seating(settings: Settings, patience: Patience, strict: bool) -> Seating:
+    """Tables of this house. Raises ValueError on bets that cannot be."""
+    if not 1 <= settings.max_bet <= MOST:
+        raise ValueError(f"found the largest bet {settings.max_bet}; allowed: 1 to {MOST}")
+    if not 1 <= settings.bet <= settings.max_bet:
+        raise ValueError(f"found the starting bet {settings.bet}; allowed: 1 to {settings.max_bet}")
+    lenient = settings.dialect == "lenient"
+    rules = SevenHalf(settings.max_bet, lenient=lenient)
+
+    def seat(peer: Peer, dealer: Dealer) -> House:
+        return House(peer, dealer, patience, rules, settings.bet, lenient=lenient, once=settings.once, strict=strict)
+
+    return seat
+
+
+ROOM = Room(
+    name="sevenhalf",
+    title="Seven and a half",
+    port=1212,
+    rules=SEVENHALF,
+    pack=PACK,
+    vocabulary=VOCABULARY,
+    patterns={"card": b"[1-7scr][oceb]", "score": rb"\d\d\.\d"},
+    refusal=(FULL,),
+    goodbyes=(LATE, CLOSING, FULL),
+    codec=lambda strict, _: Wire(strict=strict),
+    settings=Settings,
+    house=seating,
+    dealt=lambda state: state.cards,
+    options=Options,
+    player=lambda options, strict: Player(options, strict=strict),
+    referee=lambda end, strict: Referee(lenient=end is not None and end.dialect == "lenient", strict=strict),
+    styles=STYLES,
+    style="exact",
+)

@@ -1,0 +1,138 @@
+"""The house's side of seven and a half: it deals, draws for the bank, and pays (docs/protocols/sevenhalf.md)."""
+
+from typing import Final
+
+from croupier.core.bank import CLIENT, BankRules, Node, State
+from croupier.core.dealer import Dealer, Deck
+from croupier.core.errors import Violation
+from croupier.core.rules import Turn
+from croupier.core.table import Table
+from croupier.core.talk import Drop, Effect, Patience, Peer, Say
+from croupier.rooms.sevenhalf import wire
+from croupier.rooms.sevenhalf.rules import score, total
+from croupier.rooms.sevenhalf.wire import BSTG, CARD, Ante, Bksc, Draw, Erro, Gain, Message, Pass, Stbt, Strt
+
+type Effects = list[Effect[Message]]
+
+COMMANDS: Final = ("STRT", "DRAW", "ANTE", "PASS")
+
+
+class House(Table[Message, State]):
+    """One conversation at a private table. See `Table`. Cards come from the deck, so nodes can be followed unasked.
+
+    `_late_pass` is true while one PASS after a bust is still swallowed (sevenhalf-4.8).
+    """
+
+    LATE = (wire.LATE,)
+    CLOSING = (wire.CLOSING,)
+
+    __slots__ = ("_bet", "_deck", "_late_pass", "_lenient", "_once", "_rules", "_strict")
+
+    def __init__(
+        self,
+        peer: Peer,
+        dealer: Dealer,
+        patience: Patience,
+        rules: BankRules,
+        bet: int,
+        *,
+        lenient: bool = False,
+        once: bool = False,
+        strict: bool = False,
+    ) -> None:
+        super().__init__(peer, dealer, patience)
+        self._rules = rules
+        self._bet = bet
+        self._lenient = lenient
+        self._once = once
+        self._strict = strict
+        self._late_pass = False
+        self._deck: Deck
+
+    def _said(self, message: Message) -> Effects:  # noqa: C901 -- one branch a command, the frequent ones first
+        state = self._state
+        if type(message) is Draw:
+            if state is not None:
+                return self._draw(state)
+            if self._lenient:
+                return self._draw(self._deal())
+        elif type(message) is Pass:
+            if state is not None and "PASS" in state.node.next:
+                return self._bank(state, state.node.next["PASS"], [])
+            if state is None and self._late_pass:
+                self._late_pass = False
+                return []
+        elif type(message) is Strt:
+            if state is None:
+                return self._start([])
+            if self._lenient:
+                return self._start(self._forfeit())
+        elif type(message) is Ante:
+            if state is not None and state.node.raised is not None:
+                return self._raise(state, message.coins)
+        elif type(message) is Erro:
+            return []
+        return self._refuse(str(message)[:4], ", ".join(self._allowed()))
+
+    def _garbled(self, violation: Violation) -> Effects:
+        assert violation.lost, "whatever cannot be read here has no end that is known"
+        return self._farewell(self._forfeit(), [wire.UNREADABLE])
+
+    def _deal(self) -> State:
+        """A fresh deck, and the starting bet (sevenhalf-4.1)."""
+        self._late_pass = False
+        self._stake = self._bet
+        self._deck = self._dealer.deck(len(self._rules.shoe))
+        return self._rules.start(self._bet)
+
+    def _start(self, effects: Effects) -> Effects:
+        self._state = self._deal()
+        return [*effects, Say(self._peer, Stbt(self._bet))]
+
+    def _draw(self, state: State) -> Effects:
+        """A card for the client, and the end of the game if it is too much (sevenhalf-4.2, sevenhalf-4.6)."""
+        card = self._rules.shoe[self._deck.draw()]
+        node = state.node.next["DRAW"].next[card]
+        state = State(node, (*state.cards, card), 0, state.bet)
+        said: Effect[Message] = Say(self._peer, CARD[card])
+        if node.turn == CLIENT:
+            self._state = state
+            return [said]
+        self._late_pass = not self._strict
+        return self._bank(state, node, [said, Say(self._peer, BSTG)])
+
+    def _raise(self, state: State, coins: int) -> Effects:
+        """More coins on the bet, within the limit (sevenhalf-7)."""
+        room = self._rules.max_bet - state.bet
+        if not 0 < coins <= room:
+            return self._refuse(f"ANTE {coins}", f"1 to {room}" if room else "no more")
+        self._state = self._rules.play(state, coins)
+        self._stake = self._state.bet
+        return []
+
+    def _bank(self, state: State, node: Node, effects: Effects) -> Effects:
+        """The bank draws as it must, and the client is paid (sevenhalf-3.6, sevenhalf-5)."""
+        drawn: list[str] = []
+        while node.turn is Turn.CHANCE:
+            drawn.append(self._rules.shoe[self._deck.draw()])
+            node = node.next[drawn[-1]]
+        state = State(node, (*state.cards, *drawn), len(drawn), state.bet)
+        net = self._rules.payoff(state)[0]
+        effects += (Say(self._peer, Bksc(tuple(drawn), score(total(drawn)))), Say(self._peer, Gain(net)))
+        effects = self._settle(state, net, effects)
+        if self._once and not self._dropped:
+            self._drop()
+            effects.append(Drop(self._peer))
+        return effects
+
+    def _allowed(self) -> list[str]:
+        """The commands that are allowed now."""
+        state = self._state
+        if state is None:
+            return ["STRT", "DRAW"] if self._lenient else ["STRT"]
+        allowed = {*state.node.moves, "ANTE" if state.node.raised is not None else "", "STRT" if self._lenient else ""}
+        return [command for command in COMMANDS if command in allowed]
+
+    def _refuse(self, found: str, allowed: str) -> Effects:
+        """Say what was found and what is allowed; nothing changes (sevenhalf-6)."""
+        return [Say(self._peer, Erro(f"{found} refused; allowed: {allowed}"))]

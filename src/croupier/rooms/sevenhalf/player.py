@@ -1,0 +1,95 @@
+"""The client's side of seven and a half, for a person, a bot or a program; it judges the house as it plays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from croupier.core.bank import Move, State
+from croupier.core.dealer import Luck
+from croupier.core.errors import Violation
+from croupier.core.guest import Guest, Offer
+from croupier.core.mind import Mind
+from croupier.core.talk import Effect, Left
+from croupier.rooms.sevenhalf.referee import Game, Referee
+from croupier.rooms.sevenhalf.rules import MOST, SevenHalf
+from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante, Erro, Message
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can be set about a client of seven and a half."""
+
+    stand_at: float | None = None
+    """Play the bot that draws until it has so many points: the same as --bot book:N."""
+
+    limit: int = 1
+    """A bot raises its bet to so many starting bets at most; 1: it never raises."""
+
+    dialect: Literal["document", "lenient"] = "document"
+    """What the house speaks; we say the same in either."""
+
+    def bot(self) -> str | None:
+        """The bot that these options ask for."""
+        return None if self.stand_at is None else f"book:{self.stand_at:g}"
+
+
+class Player(Guest[Message, Game]):
+    """See `Guest`. There is no word for goodbye: it hangs up, behind an ERRO when the house has broken the protocol.
+
+    It is `spent` when the house has closed between two games, as many do: the next one is played on a new connection.
+    """
+
+    def __init__(self, options: Options = Options(), *, strict: bool = False, patience: float = 30.0) -> None:
+        if options.limit < 1:
+            raise ValueError(f"found the limit {options.limit}; allowed: 1 or more")
+        super().__init__(Referee(lenient=options.dialect == "lenient", strict=strict, patience=patience))
+        self._limit = options.limit
+        self._start = 0
+        self._rules = SevenHalf()
+        self._refused: set[int] = set()
+
+    def decide(self, mind: Mind[State, Move], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- every game begins alike
+        """What a mind says now: STRT between games, a command in one, None while waiting."""
+        if self.game is None:
+            return STRT if STRT in self.legal else None
+        if not self.legal:
+            return None
+        self._bound(self.game)
+        legal = [move for move in self._rules.legal(self.game.state) if move not in self._refused]
+        move = mind.choose(self.game.state, legal, luck)
+        return Ante(move) if isinstance(move, int) else DRAW if move == "DRAW" else PASS
+
+    def _offer(self) -> Sequence[Message]:
+        """A raise to the limit is listed, and every other one is allowed as well."""
+        legal = self._referee.legal
+        if not isinstance(legal, Offer) or self.game is None:
+            return legal
+        self._bound(self.game)
+        raises = [Ante(move) for move in self._rules.legal(self.game.state) if isinstance(move, int)]
+        return Offer((*legal, *raises), legal.also)
+
+    def _bound(self, game: Game) -> None:
+        """Count the limit from this game's starting bet."""
+        if not game.state.cards and game.bet != self._start:
+            self._start = game.bet
+            self._rules = SevenHalf(min(MOST, self._limit * self._start))
+            self._refused.clear()
+
+    def _asked(self, message: Message) -> None:
+        self._last_said = message
+
+    def _noted(self, message: Message) -> None:
+        """A raise that was refused is not tried again in this game."""
+        if isinstance(message, Erro) and self.game is not None and isinstance(self._last_said, Ante):
+            self._refused.add(self._last_said.coins)
+        elif self.game is None:
+            self._refused.clear()
+
+    def _complaint(self, violation: Violation) -> Sequence[object]:
+        return (Erro(f"{violation.clause} is broken"),)
+
+    def _left(self, event: Left, now: float) -> list[Effect[Message]]:
+        was_open = self._open
+        effects = super()._left(event, now)
+        self.spent = was_open and len(effects) == 1 and self.game is None and self.last is not None
+        return effects

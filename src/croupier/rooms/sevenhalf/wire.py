@@ -1,0 +1,283 @@
+"""The messages of seven and a half and their bytes (docs/protocols/sevenhalf.md, 2).
+
+What can be listed is one object with one rendering: commands and cards are look-ups in both directions. A NUMBER is
+binary, so its bytes are never looked at before their length is known.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from struct import Struct as Layout
+from typing import Final
+
+from msgspec import Struct
+
+from croupier.core.errors import Violation
+from croupier.rooms.sevenhalf.rules import CARDS, MOST
+
+SHORTEST, LONGEST = -(2**31), 2**31 - 1
+"""The bounds of a NUMBER."""
+
+
+class Strt(Struct, frozen=True, gc=False):
+    """STRT: the client starts a game (§3.1)."""
+
+    def __str__(self) -> str:
+        return "STRT"
+
+
+class Draw(Struct, frozen=True, gc=False):
+    """DRAW: the client wants a card (§3.1)."""
+
+    def __str__(self) -> str:
+        return "DRAW"
+
+
+class Ante(Struct, frozen=True, gc=False):
+    """ANTE: the client adds so many coins to its bet (§3.1)."""
+
+    coins: int
+
+    def __str__(self) -> str:
+        return f"ANTE {self.coins}"
+
+
+class Pass(Struct, frozen=True, gc=False):
+    """PASS: it is the bank's turn (§3.1)."""
+
+    def __str__(self) -> str:
+        return "PASS"
+
+
+class Stbt(Struct, frozen=True, gc=False):
+    """STBT: the starting bet (§3.2)."""
+
+    coins: int
+
+    def __str__(self) -> str:
+        return f"STBT {self.coins}"
+
+
+class Card(Struct, frozen=True, gc=False):
+    """CARD: the client's next card (§3.2)."""
+
+    card: str
+
+    def __str__(self) -> str:
+        return f"CARD {self.card}"
+
+
+class Bstg(Struct, frozen=True, gc=False):
+    """BSTG: the client is over seven and a half (§3.2)."""
+
+    def __str__(self) -> str:
+        return "BSTG"
+
+
+class Bksc(Struct, frozen=True, gc=False):
+    """BKSC: the bank's cards in the order in which it drew them, and its score as four characters (§3.2)."""
+
+    cards: tuple[str, ...]
+    score: str
+
+    def __str__(self) -> str:
+        return f"BKSC {len(self.cards)}{''.join(self.cards)} {self.score}"
+
+
+class Gain(Struct, frozen=True, gc=False):
+    """GAIN: what the client has won (§3.2)."""
+
+    coins: int
+
+    def __str__(self) -> str:
+        return f"GAIN {self.coins}"
+
+
+class Erro(Struct, frozen=True, gc=False):
+    """ERRO: something is wrong; the text is for people, and each of its characters is one byte (§3.4)."""
+
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"ERRO {len(self.text):02}{self.text}"
+
+
+type Message = Strt | Draw | Ante | Pass | Stbt | Card | Bstg | Bksc | Gain | Erro
+
+STRT: Final = Strt()
+DRAW: Final = Draw()
+PASS: Final = Pass()
+BSTG: Final = Bstg()
+CARD: Final[Mapping[str, Card]] = {card: Card(card) for card in CARDS}
+
+UNREADABLE: Final = Erro("unreadable; allowed: STRT, DRAW, ANTE, PASS, ERRO")
+LATE: Final = Erro("out of time")
+CLOSING: Final = Erro("the room closes")
+FULL: Final = Erro("no seat is free")
+
+LISTED: Final[Sequence[Message]] = (STRT, DRAW, PASS, BSTG, *CARD.values())
+FINITE: Final[Mapping[bytes, Message]] = {str(message).encode(): message for message in LISTED}
+WHOLE: Final[Mapping[bytes, tuple[Message]]] = {frame: (message,) for frame, message in FINITE.items()}
+"""A read that is exactly one of the finite messages, as most of them are."""
+
+NUMBERED: Final[Mapping[bytes, Callable[[int], Message]]] = {b"STBT": Stbt, b"ANTE": Ante, b"GAIN": Gain}
+BARE: Final = frozenset({b"STRT", b"DRAW", b"PASS", b"BSTG"})
+CODES: Final = ("STRT", "DRAW", "ANTE", "PASS", "STBT", "CARD", "BSTG", "BKSC", "GAIN", "ERRO")
+MOST_CARDS: Final = 40
+"""The bank cannot have drawn more (sevenhalf-2.4)."""
+
+VOCABULARY: Final[tuple[Message, ...]] = (
+    *(STRT, DRAW, PASS, BSTG),
+    *(kind(coins) for kind in (Ante, Stbt, Gain) for coins in (1, 100, 0x0A0D200A, MOST, 0, -100, SHORTEST)),
+    *(Gain(coins) for coins in (200, 218959114, LONGEST)),
+    *(CARD[card] for card in ("1o", "7c", "5b", "se", "cc", "rb")),
+    *(Bksc((), "00.0"), Bksc(("7c", "cc"), "07.5"), Bksc(("2o",), "02.0"), Bksc(("rb", "4b", "sc", "3c"), "08.0")),
+    *(Erro(), Erro("Syntax error"), Erro("STRT"), Erro("\r\n"), UNREADABLE, LATE, CLOSING, FULL),
+)
+"""Messages of every kind."""
+
+NUMBER: Final = Layout(">i")
+
+
+def _bksc(message: Bksc) -> bytes:
+    cards = "".join(message.cards).encode()
+    return b"BKSC " + NUMBER.pack(len(message.cards)) + cards + b" " + message.score.encode()
+
+
+RENDER: Final[Mapping[type, Callable[..., bytes]]] = {
+    Stbt: lambda message: b"STBT " + NUMBER.pack(message.coins),
+    Ante: lambda message: b"ANTE " + NUMBER.pack(message.coins),
+    Gain: lambda message: b"GAIN " + NUMBER.pack(message.coins),
+    Bksc: _bksc,
+    Erro: lambda message: str(message).encode("latin-1"),
+}
+
+
+class Rendered(dict[Message, bytes]):
+    """The bytes of every message: those of the finite ones are looked up, the others are made."""
+
+    def __missing__(self, message: Message) -> bytes:
+        return RENDER[type(message)](message)
+
+
+RENDERED: Final = Rendered({message: frame for frame, message in FINITE.items()})
+
+
+class Wire:
+    """One end of the wire; both ends read and write the same vocabulary. See `Codec`."""
+
+    __slots__ = ("_lost", "_rest", "_strict", "departures")
+
+    encode = staticmethod(RENDERED.__getitem__)
+    """The bytes of a message: the look-up itself, without a call around it."""
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self.departures: frozenset[str] = frozenset()  # shared by all that need no tolerance: most connections
+        self._strict = strict
+        self._rest = b""
+        self._lost = False
+
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        """All messages that are complete with these bytes; what is left over is shorter than one message."""
+        if not self._rest:
+            whole = WHOLE.get(data)
+            if whole is not None:
+                return whole
+        return self._parse(self._rest + data)
+
+    def _parse(self, data: bytes) -> Sequence[Message | Violation]:
+        found: list[Message | Violation] = []
+        at = 0
+        while at < len(data) and not self._lost:
+            if data[at] in b"\r\n " and not self._strict:
+                self.departures |= {"sevenhalf-2.8"}
+                at += 1
+                continue
+            item, length = _read(data[at : at + 256])
+            if item is None:
+                break
+            found.append(item)
+            at += length
+            self._lost = type(item) is Violation
+        # Once lost, something is left over for ever, so that no later read is taken for a whole message.
+        self._rest = b"?" if self._lost else data[at:]
+        return found
+
+
+type Reading = tuple[Message | Violation | None, int]
+"""A message and its length, or None while it is incomplete."""
+
+
+def _read(data: bytes) -> Reading:
+    """Read the message that the data begins with; none is longer than 106 bytes."""
+    code = data[:4].upper()
+    if len(code) < 4:
+        return None, 0
+    if code in BARE:
+        return FINITE[code], 4
+    reader = READERS.get(code)
+    if reader is None:
+        return _unreadable(data[:4], f"one of the codes {', '.join(CODES)}")
+    if data[4:5] not in {b"", b" "}:
+        return _unreadable(data[:5], f"one space after {code.decode()}")
+    return reader(data, code)
+
+
+def _number(data: bytes, code: bytes) -> Reading:
+    if len(data) < 9:
+        return None, 0
+    return NUMBERED[code](NUMBER.unpack_from(data, 5)[0]), 9
+
+
+def _card(data: bytes, code: bytes) -> Reading:
+    if len(data) < 7:
+        return None, 0
+    message = CARD.get(_cards(data[5:7]))
+    if message is None:
+        return _unreadable(data[:7], f"{code.decode()} with one of the forty cards")
+    return message, 7
+
+
+def _bank_score(data: bytes, code: bytes) -> Reading:
+    if len(data) < 9:
+        return None, 0
+    count = NUMBER.unpack_from(data, 5)[0]
+    if not 0 <= count <= MOST_CARDS:
+        return _unreadable(data[:9], f"{code.decode()} with 0 to {MOST_CARDS} cards")
+    end = 9 + 2 * count
+    cards = tuple(_cards(data[at : at + 2]) for at in range(9, min(end, len(data) - 1), 2))
+    for number, card in enumerate(cards):
+        if card not in CARD:
+            return _unreadable(data[: 11 + 2 * number], f"{code.decode()} with cards of the forty there are")
+    if data[end : end + 1] not in {b"", b" "}:
+        return _unreadable(data[: end + 1], "one space before the score")
+    if len(data) < end + 5:
+        return None, 0
+    score = data[end + 1 : end + 5]
+    if score[2:3] != b"." or not (score[:2] + score[3:]).isdigit():
+        return _unreadable(data[: end + 5], "a score such as 07.5")
+    return Bksc(cards, score.decode()), end + 5
+
+
+def _error(data: bytes, code: bytes) -> Reading:
+    digits = data[5:7]
+    if len(digits) < 2:
+        return None, 0
+    if not digits.isdigit():
+        return _unreadable(data[:7], f"{code.decode()} with two digits")
+    end = 7 + int(digits)
+    return (None, 0) if len(data) < end else (Erro(data[7:end].decode("latin-1")), end)
+
+
+READERS: Final[Mapping[bytes, Callable[[bytes, bytes], Reading]]] = {
+    **dict.fromkeys(NUMBERED, _number),
+    b"CARD": _card,
+    b"BKSC": _bank_score,
+    b"ERRO": _error,
+}
+
+
+def _cards(data: bytes) -> str:
+    return data.decode("latin-1").lower()
+
+
+def _unreadable(data: bytes, allowed: str) -> Reading:
+    return Violation("sevenhalf-2.9", repr(data.decode("latin-1")), allowed, lost=True), len(data)

@@ -1,0 +1,1 @@
+"""Exact solvers: they know the questions that rules answer, and no game."""

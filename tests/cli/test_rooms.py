@@ -1,0 +1,126 @@
+"""Every room as its users meet it: opened, played in by every mind, recorded, verified, and written down."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from croupier.cli.serve import apart
+from croupier.core.room import Room
+from croupier.rooms import ROOMS
+from tests.laws.evening import styles
+from tests.laws.law import every_room
+from tests.processes import Serving, croupier
+
+MINDS = [(room, mind) for room in ROOMS.values() for mind in styles(room)]
+
+
+def play(room: str, address: str, *flags: object) -> dict[str, object]:
+    done = croupier("play", room, address, "--json", *flags)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@every_room
+def test_every_mind_plays_in_its_room(room: Room) -> None:
+    with Serving(room.name, "--port", 0) as server:
+        for mind in styles(room):
+            summary = play(room.name, server.address, "--bot", mind, "--games", 25)
+            assert (summary["games"], summary["fault"], summary["bot"]) == (25, None, mind)
+
+
+@every_room
+def test_a_record_of_the_deals_can_be_verified(room: Room, tmp_path: Path) -> None:
+    with Serving(room.name, "--port", 0, "--deals", tmp_path / "deals.jsonl") as server:
+        play(room.name, server.address, "--bot", "random", "--games", 25)
+        assert server.stop() == 0
+    done = croupier("verify", tmp_path / "deals.jsonl")
+    assert done.returncode == 0, done.stdout
+    assert "hands are as the seed deals them" in done.stdout
+
+
+def test_a_shoe_of_several_decks_can_be_verified_and_a_lie_about_it_is_found(tmp_path: Path) -> None:
+    record = tmp_path / "deals.jsonl"
+    with Serving("blackjack", "--port", 0, "--decks", 6, "--deals", record) as server:
+        play("blackjack", server.address, "--decks", 6, "--games", 100)
+        assert server.stop() == 0
+    assert '"decks":6' in record.read_text()
+    assert croupier("verify", record).returncode == 0
+    record.write_text(record.read_text().replace('"decks":6', '"decks":5'))
+    assert croupier("verify", record).returncode == 1
+
+
+@every_room
+def test_the_same_seeds_are_the_same_conversation_to_the_last_byte(room: Room, tmp_path: Path) -> None:
+    for run in ("one", "two"):
+        with Serving(room.name, "--port", 0, "--seed", 7, "--log", tmp_path / f"{run}-{{n}}.txt") as server:
+            play(room.name, server.address, "--bot", "random", "--games", 30, "--seed", 3)
+            assert server.stop() == 0
+    one, two = (b"".join(path.read_bytes() for path in sorted(tmp_path.glob(f"{run}-*"))) for run in ("one", "two"))
+    assert one == two
+    assert len(one.splitlines()) > 60
+
+
+def test_a_log_of_all_rooms_can_be_a_file_for_each(tmp_path: Path) -> None:
+    free = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
+    with Serving("--log", tmp_path / "{room}.txt", ready=len(ROOMS), variables=free) as server:
+        for room in ROOMS:
+            play(room, f"{server.host}:{server.ports[room]}", "--games", 3)
+    assert {path.stem for path in tmp_path.iterdir()} == set(ROOMS)
+    assert all(path.read_text().startswith("C: ") for path in tmp_path.iterdir())
+
+
+def test_a_log_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    done = croupier("serve", "kuhn", "--port", 0, "--log", tmp_path / "nowhere" / "log.txt")
+    assert done.returncode == 1
+    assert "nowhere" in done.stderr
+
+
+def test_a_house_that_plays_once_is_visited_again_for_every_game() -> None:
+    with Serving("sevenhalf", "--port", 0, "--once") as server:
+        summary = play("sevenhalf", server.address, "--games", 7)
+        assert (summary["games"], summary["connections"]) == (7, 7)
+        done = croupier("play", "sevenhalf", server.address, "--strict", "--games", 7)
+        assert done.returncode == 1
+        assert "sevenhalf-8.5" in done.stderr
+
+
+def test_stand_at_is_the_bot_that_stands_there() -> None:
+    with Serving("sevenhalf", "--port", 0) as server:
+        summary = play("sevenhalf", server.address, "--stand-at", 5.5, "--games", 10)
+        assert summary["bot"] == "book:5.5"
+        done = croupier("play", "sevenhalf", server.address, "--stand-at", 9)
+        assert done.returncode == 1
+        assert "found '9'; allowed: 0.5 to 7.5" in done.stderr
+
+
+@pytest.mark.parametrize("ten", ["T", "X", "10", "digits"])
+def test_every_spelling_of_the_ten_can_be_played(ten: str) -> None:
+    with Serving("blackjack", "--port", 0, "--ten", ten) as server:
+        assert play("blackjack", server.address, "--games", 30)["games"] == 30
+
+
+def test_characters_of_one_byte_can_be_played_by_both_ends_and_only_by_both() -> None:
+    with Serving("blackjack", "--port", 0, "--dialect", "char8") as server:
+        assert play("blackjack", server.address, "--dialect", "char8", "--games", 30)["games"] == 30
+        assert croupier("play", "blackjack", server.address, "--games", 30).returncode == 1
+
+
+def test_digits_do_not_fit_one_byte() -> None:
+    done = croupier("serve", "blackjack", "--port", 0, "--dialect", "char8", "--ten", "digits")
+    assert done.returncode == 1
+    assert "allowed: T, X, 10" in done.stderr
+
+
+def test_a_raise_above_the_limit_of_the_table_is_refused_and_the_game_goes_on() -> None:
+    with Serving("sevenhalf", "--port", 0, "--bet", 10, "--max-bet", 25) as server:
+        summary = play("sevenhalf", server.address, "--limit", 5, "--games", 60)
+        assert (summary["games"], summary["fault"]) == (60, None)
+
+
+def test_rooms_whose_documents_claim_the_same_port_are_kept_apart() -> None:
+    own = [room.port for room in ROOMS.values()]
+    assert apart(own, [None] * 3) == [1212, 1213, 1214]
+    assert apart([1212, 1212], [None, 1212]) == [1213, 1212]
+    assert apart([1212, 1212], [0, None]) == [0, 1212]
+    assert ROOMS["sevenhalf"].port == 1212

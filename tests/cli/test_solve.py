@@ -1,0 +1,236 @@
+"""`croupier solve`: what it prints for people and for programs is what the solvers find."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from croupier.cli import solve
+from croupier.rooms.blackjack.rules import BLACKJACK, HIT, STAND, SURRENDER, VALUE
+from croupier.rooms.kuhn.minds import equilibrium
+from croupier.rooms.kuhn.rules import View
+from croupier.rooms.sevenhalf.rules import SevenHalf
+from croupier.strategy.oneplayer import OnePlayer
+from tests.processes import COMMAND, croupier, environment
+from tests.rooms.kuhn.chances import chances
+
+
+def solved(*arguments: object) -> str:
+    """What is printed, in a wide terminal."""
+    done = croupier("solve", *arguments, variables={"COLUMNS": "200"})
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def rows(*arguments: object) -> list[dict[str, str]]:
+    """The CSV, whose decimals are those of its fractions."""
+    found = list(csv.DictReader(io.StringIO(solved(*arguments, "--csv"))))
+    for row in found:
+        for name in row:
+            if f"{name}_decimal" in row and row[name]:
+                assert row[f"{name}_decimal"] == str(float(Fraction(row[name])))
+    return found
+
+
+def objects(*arguments: object) -> dict[str, Any]:
+    """The JSON, whose decimals are those of its fractions."""
+    found: dict[str, Any] = json.loads(solved(*arguments, "--json"))
+    for record in [found, *found["decisions"]]:
+        for value in record.values():
+            if isinstance(value, dict) and "exact" in value:
+                assert value["decimal"] == float(Fraction(value["exact"]))
+    return found
+
+
+def told(worth: Fraction | None) -> str:
+    return "" if worth is None else str(worth)
+
+
+def test_kuhn_poker_is_printed_with_its_family() -> None:
+    printed = solved("kuhn")
+    assert "Kuhn poker is worth -1/18 = -0.0555555556 coins a game to P_1." in printed
+    assert "P_1 may choose any α from 0 to 1/3." in printed
+    assert "P_2 has no choice: this is its only optimal strategy." in printed
+    found = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if "│" in line]
+    assert found == [
+        ["BET", "α", "0", "3α"],
+        ["CAL after CHK BET", "0", "1/3 + α", "1"],
+        ["BET after CHK", "1/3", "0", "1"],
+        ["CAL after BET", "0", "1/3", "1"],
+    ]
+
+
+@pytest.mark.parametrize(("column", "alpha"), [("at_lowest_alpha", Fraction(0)), ("at_highest_alpha", Fraction(1, 3))])
+def test_the_rows_of_kuhn_poker_are_the_published_equilibria(column: str, alpha: Fraction) -> None:
+    book = chances(equilibrium(alpha))
+    found = rows("kuhn")
+    assert len(found) == 24
+    for row in found:
+        history: Any = tuple(row["after"].split())
+        card: Any = row["card"]
+        assert Fraction(row[column]) == book[View(card, history)][row["action"]]
+
+
+def test_kuhn_poker_as_json_says_the_same() -> None:
+    found = objects("kuhn")
+    assert (found["game"], found["settings"], found["value"]["exact"]) == ("Kuhn poker", {}, "-1/18")
+    for record, row in zip(found["decisions"], rows("kuhn"), strict=True):
+        assert record["at_lowest_alpha"]["exact"] == row["at_lowest_alpha"]
+        assert record["probability"] == row["probability"]
+
+
+def test_seven_and_a_half_is_printed_by_total() -> None:
+    printed = solved("sevenhalf")
+    assert "is worth -939418612317611/14470439362879500 = -0.0649198403 starting bets a game" in printed
+    found = [[cell.strip() for cell in line.split("│")[1:-1]][:2] for line in printed.splitlines() if "│" in line]
+    draws = [["0.5", "DRAW"], *([f"{halves / 2:g}", "DRAW"] for halves in range(2, 10))]
+    assert found == [*draws, *([f"{halves / 2:g}", "PASS"] for halves in range(10, 16))]
+    assert "No exceptions" in printed
+
+
+def test_with_a_limit_above_the_bet_it_says_when_to_raise() -> None:
+    printed = solved("sevenhalf", "--max-bet", 10)
+    assert "= +0.0652075026 starting bets" in printed
+    assert [line.split("│")[1].strip() for line in printed.splitlines() if "RAISE " in line] == ["0.5"]
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_the_rows_of_seven_and_a_half_are_what_the_solver_finds(most: int) -> None:
+    rules = SevenHalf(most)
+    solver = OnePlayer(rules)
+    found = {(row["hand"], row["bet"], row["pass"] != ""): row for row in rows("sevenhalf", "--max-bet", most)}
+    decisions = solver.decisions(rules.start(1))
+    assert len(found) == len(decisions)
+    for state in decisions:
+        worth = {"raise" if isinstance(move, int) else move: coins for move, coins in solver.worth(state).items()}
+        hand = "".join(sorted(str(card)[0] if str(card)[0].isdigit() else "s" for card in state.cards))
+        row = found[hand, str(state.bet), "PASS" in worth]
+        assert [row["draw"], row["pass"], row["raise"]] == [told(worth.get(n)) for n in ("DRAW", "PASS", "raise")]
+        assert worth[row["best"] if row["best"] != "RAISE" else "raise"] == max(worth.values())
+
+
+@pytest.fixture(scope="module")
+def cards() -> list[dict[str, str]]:
+    return rows("blackjack")
+
+
+def test_blackjack_is_printed_with_its_exceptions() -> None:
+    printed = solved("blackjack")
+    assert "Blackjack is worth 266283420280804127/6358710501602058600 = +0.0418769529 bets a round" in printed
+    found = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if "│" in line]
+    table = {row[0]: row[1:] for row in found[:17]}
+    assert [*table] == [str(total) for total in range(4, 21)]
+    assert table["11"] == ["H"] * 10
+    assert table["16"] == [*"SSSSS", "H*", "H*", "H*", "H*", "R"]
+    assert table["18"] == ["S"] * 10
+    assert [row[0] for row in found[17:]] == [str(total) for total in range(12, 22)]
+    assert "Hard 12 against 5: S, but H with 2T, AAT (45.54%)" in printed
+    assert "less than 0.01%" in printed
+    stars = sum(cell.endswith("*") for row in found for cell in row)
+    assert len({line.split(":")[0] for line in printed.splitlines() if ", but " in line}) == stars
+
+
+def test_the_rows_of_blackjack_are_what_the_solver_finds(cards: list[dict[str, str]]) -> None:
+    solver = OnePlayer(BLACKJACK)
+    found = {(row["hand"], row["up"]): row for row in cards}
+    decisions = solver.decisions(BLACKJACK.start(2))
+    assert len(found) == len(cards) == len(decisions)
+    for state in decisions[::11]:
+        ranks = ["T" if VALUE[str(card)[0]] == 10 else str(card)[0] for card in state.cards]
+        row = found["".join(sorted(ranks[:2] + ranks[3:], key="A23456789T".index)), ranks[2]]
+        worth = solver.worth(state)
+        assert [row["hit"], row["stand"], row["surrender"]] == [str(worth[n] / 2) for n in (HIT, STAND, SURRENDER)]
+        assert Fraction(row[row["best"]]) == max(worth.values()) / 2
+
+
+def test_the_rows_of_blackjack_add_up_to_its_value(cards: list[dict[str, str]]) -> None:
+    """Every round comes to one decision with two cards first."""
+    openings = [row for row in cards if len(row["hand"]) == 2]
+    assert len(openings) == 550
+    assert sum(Fraction(row["reached"]) for row in openings) == 1
+    value = sum(Fraction(row["reached"]) * Fraction(row[row["best"]]) for row in openings)
+    assert value == OnePlayer(BLACKJACK).value(BLACKJACK.start(2)) / 2
+
+
+def test_blackjack_as_json_says_the_same(cards: list[dict[str, str]]) -> None:
+    found = objects("blackjack", "--decks", 1)
+    assert found["settings"] == {"decks": 1}
+    assert Fraction(found["value"]["exact"]) == Fraction(266283420280804127, 6358710501602058600)
+    for record, row in zip(found["decisions"], cards, strict=True):
+        assert (record["hand"], record["up"], str(record["total"])) == (row["hand"], row["up"], row["total"])
+        assert [record[name]["exact"] for name in ("hit", "stand")] == [row["hit"], row["stand"]]
+
+
+def test_two_decks_are_another_game() -> None:
+    assert "= +0.0403156183 bets" in solved("blackjack", "--decks", 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["blackjack", "--decks", "0"], 1, "croupier: found 0 decks; allowed: 1 or more"),
+        (["sevenhalf", "--max-bet", "0"], 1, "croupier: found a highest bet of 0; allowed: 1 to 1073741823"),
+        (["sevenhalf", "--max-bet", "1073741824"], 1, "allowed: 1 to 1073741823"),
+        (["kuhn", "--csv", "--json"], 2, "croupier: found --csv and --json; allowed: one of them"),
+        (["blackjack", "--decks", "many"], 2, "--decks"),
+        (["holdem"], 2, "kuhn, sevenhalf, blackjack"),
+    ],
+)
+def test_wrong_options_are_refused_with_what_is_allowed(arguments: list[str], status: int, said: str) -> None:
+    done = croupier("solve", *arguments, variables={"COLUMNS": "200"})
+    assert done.returncode == status
+    assert said in done.stdout + done.stderr
+
+
+def test_without_a_game_the_games_are_listed() -> None:
+    printed = solved()
+    assert all(game in printed for game in ("blackjack", "kuhn", "sevenhalf"))
+
+
+def test_without_highs_it_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    assert solve.solve_kuhn() == 1
+    assert "found no highspy, which solves it; pip install 'croupier[solve]' installs it" in capsys.readouterr().err
+
+
+def test_nothing_that_is_not_needed_is_imported() -> None:
+    check = "import sys, croupier.cli.solve, croupier.strategy.zerosum; print({'numpy', 'highspy'} & {*sys.modules})"
+    assert subprocess.check_output([sys.executable, "-c", check], text=True) == "set()\n"
+
+
+def test_somebody_who_reads_only_the_first_lines_is_left_in_peace() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "solve", "blackjack", "--csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(b"hand,")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def bar(monkeypatch: pytest.MonkeyPatch, patience: float, *, terminal: bool) -> str:
+    """What is drawn while 500 decisions are handed out."""
+    monkeypatch.setattr(solve, "PATIENCE", patience)
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=80)
+    states = [BLACKJACK.start(bet) for bet in range(500)]
+    assert [*solve.watched(states, console)] == states
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_bar_is_shown_when_it_takes_long_and_to_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "solving" in bar(monkeypatch, -1, terminal=True)
+    assert "solving" not in bar(monkeypatch, 100, terminal=True)
+    assert bar(monkeypatch, -1, terminal=False) == ""

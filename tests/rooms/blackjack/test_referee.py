@@ -1,0 +1,300 @@
+"""The referee and the player of blackjack: silent about honest talk, on time about silence, and good at leaving."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.core.bank import State
+from croupier.core.errors import IllegalMove, Violation
+from croupier.core.guest import Offer
+from croupier.core.judge import CLIENT, HOUSE, Verdict
+from croupier.core.mind import mind_named
+from croupier.core.talk import Chose, Drop, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
+from croupier.rooms.blackjack import ROOM, Options, Settings
+from croupier.rooms.blackjack.minds import STYLES
+from croupier.rooms.blackjack.player import Player
+from croupier.rooms.blackjack.referee import AT_ONCE, PAID, Game, Referee
+from croupier.rooms.blackjack.rules import BLACKJACK, LOST, SURRENDERED, WON
+from croupier.rooms.blackjack.wire import (
+    CRD,
+    LEAVING,
+    MOV,
+    PLY,
+    SRD,
+    STP,
+    TRN,
+    VOCABULARY,
+    Bet,
+    Message,
+    Mon,
+    Res,
+    Wire,
+)
+from tests.laws.bout import Bout
+from tests.laws.evening import styles
+
+sides = st.sampled_from([CLIENT, HOUSE])
+STRANGE = [
+    item
+    for data in (b"MOV\0X", b"CRD\0X\x008\0S", b"RES\0D\0\0\0\0", b"ERR\0\0\0\0", b"HIT")
+    for item in Wire().feed(data)
+]
+DEAL = [CRD["C"]["TS"], CRD["C"]["6H"], CRD["S"]["9D"], TRN]
+BEGUN = [(CLIENT, PLY), (HOUSE, Mon(1000)), (CLIENT, Bet(10)), *((HOUSE, message) for message in DEAL)]
+
+
+def judged(*said: tuple[int, object], referee: Referee | None = None) -> list[Verdict]:
+    referee = referee or Referee()
+    return [verdict for side, message in said for verdict in referee.on(Said(side, message), 0.0)]
+
+
+def player(*heard: object, options: Options = Options(), strict: bool = False) -> Player:
+    """A player that has heard and said this: what it says is legal, and what it hears is the rest."""
+    found = Player(options, strict=strict)
+    found.on(Joined(HOUSE), 0.0)
+    for message in heard:
+        found.on(Chose(message) if message in found.legal else Said(HOUSE, message), 0.0)
+    return found
+
+
+@pytest.mark.parametrize("games", [30, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
+@pytest.mark.parametrize("style", styles(ROOM))
+def test_honest_rounds_are_judged_without_a_word(style: str, games: int) -> None:
+    for seed in range(6):
+        bout = Bout(ROOM, mind_named(STYLES, style)(), {"seed": str(seed), "money": "200"})
+        bout.play(games)
+        assert bout.verdicts == []
+        assert bout.won == bout.paid
+        assert len(bout.won) == games or bout.player.spent
+
+
+@given(
+    st.lists(st.tuples(sides, st.sampled_from(VOCABULARY)), max_size=40),
+    st.sampled_from([None, 0, 1000]),
+    st.booleans(),
+)
+def test_a_referee_never_raises_and_names_clauses(
+    talk: Sequence[tuple[int, object]], money: int | None, strict: bool
+) -> None:
+    verdicts = judged(*BEGUN[: 3 * len(talk) % 8], *talk, referee=Referee(1, money, strict=strict))
+    assert all(verdict.violation.clause.startswith("blackjack-") for verdict in verdicts)
+    faults = [at for at, verdict in enumerate(verdicts) if verdict.side == HOUSE]
+    assert faults in ([], [len(verdicts) - 1]), "after a fault of the house nothing more is judged"
+
+
+@given(st.lists(st.tuples(sides, st.sampled_from(STRANGE)), max_size=8))
+def test_garbage_is_the_fault_of_whoever_sent_it(talk: Sequence[tuple[int, Violation]]) -> None:
+    referee = Referee()
+    for side, violation in talk:
+        assert [*referee.on(Garbled(side, violation), 0.0)][:1] == [Verdict(side, violation)]
+        if side == HOUSE:
+            assert referee.on(Garbled(side, violation), 0.0) == []
+            return
+
+
+def test_every_end_of_a_round_has_a_clause_for_what_it_pays() -> None:
+    assert set(PAID) == {WON, LOST, SURRENDERED}
+    assert set(AT_ONCE) == {WON, LOST}
+
+
+@pytest.mark.parametrize("bet", [1, 2, 5, 2**30 - 1])
+@pytest.mark.parametrize("end", [WON, LOST, SURRENDERED], ids=str)
+def test_the_referee_pays_as_the_rules_do(end: Any, bet: int) -> None:
+    state = State(end, ("TS", "6H", "9D"), 1, bet)
+    assert Game(state).net == BLACKJACK.payoff(state)[0]
+
+
+def test_a_game_tells_what_the_wire_has_shown() -> None:
+    referee = Referee()
+    judged(*BEGUN, referee=referee)
+    assert referee.game is not None
+    assert (referee.game.cards, referee.game.bank, referee.game.bet, referee.game.seat) == (
+        ("TS", "6H"),
+        ("9D",),
+        10,
+        0,
+    )
+    judged((CLIENT, SRD), (HOUSE, Res("L", 5)), referee=referee)
+    assert referee.game is None
+    assert referee.last is not None
+    assert referee.last.net == -5
+
+
+def test_the_referee_of_a_house_knows_its_settings_and_that_of_a_client_its_options() -> None:
+    first = [(CLIENT, PLY), (HOUSE, Mon(400))]
+    assert [v.violation.clause for v in judged(*first, referee=ROOM.referee(Settings(), False))] == ["blackjack-7.2"]
+    for end in (Settings(money=400), Options(), None):
+        assert judged(*first, referee=ROOM.referee(end, False)) == []
+    pair = [(CLIENT, PLY), (HOUSE, Mon(1000)), (CLIENT, Bet(10)), (HOUSE, CRD["C"]["8S"]), (HOUSE, CRD["C"]["8S"])]
+    assert [v.violation.clause for v in judged(*pair, referee=ROOM.referee(Options(), False))] == ["blackjack-3.1"]
+    for end in (Settings(decks=2), Options(decks=2)):
+        assert judged(*pair, referee=ROOM.referee(end, False)) == []
+    stop = [(CLIENT, PLY), (HOUSE, STP)]
+    for end in (Settings(), Options(), None):
+        assert judged(*stop, referee=ROOM.referee(end, False)) == []
+        assert [v.violation.clause for v in judged(*stop, referee=ROOM.referee(end, True))] == ["blackjack-8.3"]
+
+
+def test_silence_is_a_fault_when_patience_has_ended_and_not_before() -> None:
+    referee = Referee(patience=5.0)
+    assert referee.alarm is None
+    referee.on(Said(CLIENT, PLY), 100.0)
+    assert referee.alarm == 105.0
+    (verdict,) = referee.on(Rang(), 105.0)
+    assert (verdict.side, verdict.violation.clause, verdict.violation.found) == (HOUSE, "blackjack-4.1", "silence")
+    assert referee.alarm is None
+
+
+def test_the_client_may_think_for_ever() -> None:
+    referee = Referee()
+    judged(*BEGUN, referee=referee)
+    assert referee.alarm is None
+    assert referee.on(Rang(), 1000.0) == []
+
+
+def test_a_client_that_goes_on_talking_does_not_lend_the_house_time() -> None:
+    referee = Referee(patience=5.0)
+    referee.on(Said(CLIENT, PLY), 0.0)
+    referee.on(Said(CLIENT, Bet(10)), 4.0)
+    assert referee.alarm == 5.0
+
+
+def test_a_card_that_is_owed_is_told_by_its_owner() -> None:
+    referee = Referee()
+    (verdict,) = judged(*BEGUN[:4], (HOUSE, TRN), referee=referee)
+    assert str(verdict.violation) == "blackjack-4.2: found TRN; allowed: CRD C and a card"
+    (verdict,) = judged(*BEGUN, (CLIENT, MOV["S"]), (HOUSE, TRN))
+    assert str(verdict.violation) == "blackjack-4.4: found TRN; allowed: CRD S and a card"
+    (verdict,) = judged(*BEGUN, (CLIENT, SRD), (HOUSE, TRN))
+    assert str(verdict.violation) == "blackjack-4.5: found TRN; allowed: RES L 5"
+
+
+@pytest.mark.parametrize("said", [BEGUN[:1], BEGUN[:3], BEGUN[:5], BEGUN, [*BEGUN, (CLIENT, MOV["H"])]], ids=len)
+def test_a_goodbye_of_the_house_that_crosses_a_frame_is_no_fault(said: list[tuple[int, object]]) -> None:
+    """blackjack-4.7, blackjack-8.1"""
+    assert judged(*said, (HOUSE, LEAVING), (HOUSE, STP)) == []
+    assert judged(*said, (CLIENT, STP), (HOUSE, LEAVING), (HOUSE, STP)) == []
+    assert judged(*said, (HOUSE, LEAVING), (CLIENT, PLY), (CLIENT, STP), (HOUSE, STP)) == []
+
+
+# The player.
+
+
+def test_what_a_player_may_say() -> None:
+    assert player().legal == (PLY, STP)
+    assert player(PLY).legal == (STP,)
+    assert player(PLY, Mon(1000)).legal == (Bet(10), STP)
+    assert player(PLY, Mon(1000), Bet(10)).legal == (STP,)
+    assert player(PLY, Mon(1000), Bet(10), *DEAL).legal == (MOV["H"], MOV["S"], SRD, STP)
+    assert player(PLY, Mon(1000), Bet(10), *DEAL, SRD, Res("L", 5)).legal == (PLY, STP)
+
+
+@given(st.integers(0, 2**31 - 1), st.integers(1, 2**31 - 1), st.integers(-5, 2**31 - 1))
+def test_any_bet_that_can_be_paid_may_be_said_and_the_own_one_is_listed(balance: int, own: int, bet: int) -> None:
+    found = player(PLY, Mon(balance), options=Options(bet=own))
+    most = min(balance, 2**31 - 1 - balance, 2**30 - 1)
+    assert found.legal == ((Bet(min(own, most)), STP) if most else (STP,))
+    assert (Bet(bet) in found.legal) == (0 < bet <= most)
+    assert found.spent == (most == 0)
+    if bet > most:
+        with pytest.raises(IllegalMove) as refusal:
+            found.on(Chose(Bet(bet)), 0.0)
+        assert refusal.value.allowed == tuple(found.legal)
+
+
+def test_another_bet_than_the_listed_one_is_played() -> None:
+    found = player(PLY, Mon(1000))
+    assert isinstance(found.legal, Offer)
+    assert [*found.on(Chose(Bet(777)), 0.0)] == [Say(HOUSE, Bet(777))]
+    assert found.game is not None
+    assert found.game.bet == 777
+
+
+def test_a_player_that_says_stp_waits_for_the_answer() -> None:
+    """blackjack-8.1"""
+    found = player()
+    assert [*found.on(Chose(STP), 0.0)] == [Say(HOUSE, STP)]
+    assert found.legal == ()
+    assert found.alarm == 30.0
+    assert [*found.on(Said(HOUSE, STP), 1.0)] == [Tell(STP), Drop(HOUSE)]
+    assert found.alarm is None
+    assert [*found.on(Left(HOUSE), 2.0)] == [Tell(Left(HOUSE))]
+
+
+def test_a_player_may_say_stp_before_an_answer_is_there() -> None:
+    found = player(PLY)
+    found.on(Chose(STP), 0.0)
+    assert found.legal == ()
+    assert [*found.on(Said(HOUSE, Mon(1000)), 0.0)] == [Tell(Mon(1000))]
+    assert found.legal == ()
+    assert [*found.on(Said(HOUSE, STP), 0.0)] == [Tell(STP), Drop(HOUSE)]
+
+
+@pytest.mark.parametrize("state", [(), (PLY,), (PLY, Mon(1000)), (PLY, Mon(1000), Bet(10), *DEAL)], ids=len)
+def test_a_player_believes_a_goodbye_and_has_nothing_more_to_say(state: tuple[Message, ...]) -> None:
+    found = player(*state)
+    assert [*found.on(Said(HOUSE, LEAVING), 0.0)] == [Tell(LEAVING)]
+    assert found.legal == ()
+    assert found.decide(mind_named(STYLES, "random")(), None, 0) is None
+    assert [*found.on(Said(HOUSE, STP), 0.0)] == [Tell(STP), Drop(HOUSE)]
+    assert [*found.on(Left(HOUSE), 0.0)] == [Tell(Left(HOUSE))]
+
+
+def test_a_player_takes_stp_without_300_unless_it_is_strict() -> None:
+    """blackjack-8.3"""
+    assert [*player(PLY).on(Said(HOUSE, STP), 0.0)] == [Tell(STP), Drop(HOUSE)]
+    told, *rest = player(PLY, strict=True).on(Said(HOUSE, STP), 0.0)
+    assert isinstance(told, Tell)
+    assert isinstance(told.news, Violation)
+    assert told.news.clause == "blackjack-8.3"
+    assert rest == [Say(HOUSE, STP), Drop(HOUSE)]
+
+
+def test_a_player_that_is_halted_says_stp() -> None:
+    assert [*player(PLY).on(Halted(), 0.0)] == [Say(HOUSE, STP), Drop(HOUSE)]
+
+
+def test_a_round_that_is_over_is_settled_once() -> None:
+    found = player(PLY, Mon(1000), Bet(10), *DEAL, SRD)
+    (_, settle) = found.on(Said(HOUSE, Res("L", 5)), 0.0)
+    assert settle == Settle(HOUSE, 1, 0, -5, found.last)
+
+
+def test_a_bot_with_an_empty_purse_says_stp_and_then_nothing() -> None:
+    mind, found = mind_named(STYLES, "random")(), player(PLY, Mon(0))
+    assert found.spent
+    assert found.decide(mind, None, 0) == STP
+    found.on(Chose(STP), 0.0)
+    assert found.decide(mind, None, 0) is None
+    found.on(Said(HOUSE, STP), 0.0)
+    assert found.decide(mind, None, 0) is None
+
+
+def test_a_bot_bets_what_it_was_told_or_all_that_it_can() -> None:
+    mind = mind_named(STYLES, "random")()
+    assert player(PLY, Mon(1000), options=Options(bet=300)).decide(mind, None, 0) == Bet(300)
+    assert player(PLY, Mon(200), options=Options(bet=300)).decide(mind, None, 0) == Bet(200)
+    assert player(PLY).decide(mind, None, 0) is None
+    assert player().decide(mind, None, 0) == PLY
+    assert player(PLY, Mon(1000), Bet(10)).decide(mind, None, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (Options(bet=0), "found a bet of 0; allowed: 1 or more"),
+        (Options(bet=-10), "found a bet of -10; allowed: 1 or more"),
+        (Options(decks=0), "found 0 decks; allowed: 1 to 8"),
+        (Options(decks=9), "found 9 decks; allowed: 1 to 8"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_with_what_is_allowed(options: Options, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        ROOM.player(options, False)
+
+
+def test_the_options_ask_for_no_bot_in_particular() -> None:
+    assert Options().bot() is None

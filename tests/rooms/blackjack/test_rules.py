@@ -1,0 +1,215 @@
+"""The rules of blackjack, beside a second telling of them that knows nothing of the first."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.core.bank import BANK, CLIENT, State
+from croupier.core.errors import IllegalMove
+from croupier.core.rules import Turn
+from croupier.rooms.blackjack.rules import (
+    BLACKJACK,
+    CARDS,
+    MOVES,
+    RANKS,
+    Blackjack,
+    bank_cards,
+    client_cards,
+    decks_allowed,
+    hand,
+    limit,
+    wins,
+)
+
+POINTS = {"T": 10, "J": 10, "Q": 10, "K": 10} | {str(number): number for number in range(2, 10)}
+
+
+def naive(cards: Sequence[str]) -> int:
+    """The best score that some choice for every ace makes: the highest up to 21, or else the lowest."""
+    choices = [[1, 11] if card[0] == "A" else [POINTS[card[0]]] for card in cards]
+    sums = {sum(choice) for choice in product(*choices)}
+    return max((total for total in sums if total <= 21), default=min(sums))
+
+
+def naive_pay(cards: Sequence[str], moves: Sequence[str]) -> tuple[int, int] | None:
+    """Plays a round with cards in the order of the deal: what the client wins of a bet of 10, and how many cards
+    were needed; None where the round is not over.
+    """
+    client, bank, left = [*cards[:2]], [cards[2]], [*cards[3:]]
+    for move in moves:
+        if move == "SRD":
+            return -5, 3 + len(client) - 2
+        if move == "H":
+            client.append(left.pop(0))
+            if naive(client) >= 21:
+                return (10 if naive(client) == 21 else -10), len(client) + 1
+            continue
+        while naive(bank) < 17:
+            bank.append(left.pop(0))
+        mine, theirs = naive(client), naive(bank)
+        better = theirs > 21 or mine > theirs or (mine == theirs and mine != 21)
+        return (10 if better else -10), len(client) + len(bank)
+    return None
+
+
+def played(cards: Sequence[str], moves: Sequence[str], rules: Blackjack = BLACKJACK) -> State:
+    """The state after so many moves, or when the cards are used up; each is drawn when it is needed."""
+    state, left, decided = rules.start(10), [*cards], [*moves]
+    while state.node.turn is not Turn.OVER:
+        told = left if state.node.turn is Turn.CHANCE else decided
+        if not told:
+            break
+        state = rules.play(state, told.pop(0))
+    return state
+
+
+rounds = st.tuples(st.permutations(CARDS), st.lists(st.sampled_from(["H", "H", "S", "SRD"]), max_size=8))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_the_total_of_a_hand_is_the_best_that_its_aces_can_make(size: int) -> None:
+    """All hands of up to four cards."""
+    for ranks in combinations_with_replacement(RANKS, size):
+        assert hand(ranks).total == naive(ranks)
+
+
+@given(st.lists(st.sampled_from(CARDS), max_size=22))
+def test_so_is_that_of_a_long_hand_in_any_order(cards: list[str]) -> None:
+    assert hand(cards).total == naive(cards)
+    assert hand(cards).soft == (naive(cards) - sum(POINTS.get(card[0], 1) for card in cards) == 10)
+
+
+@given(rounds)
+def test_a_round_goes_and_pays_as_the_naive_telling_has_it(drawn: tuple[list[str], list[str]]) -> None:
+    cards, moves = drawn
+    state, expected = played(cards, moves), naive_pay(cards, moves)
+    assert (state.node.turn is Turn.OVER) == (expected is not None)
+    if expected is not None:
+        net, needed = expected
+        assert BLACKJACK.payoff(state) == (net, -net)
+        assert state.cards == tuple(cards[:needed])
+
+
+@given(rounds)
+def test_the_cards_of_either_side_are_told_apart(drawn: tuple[list[str], list[str]]) -> None:
+    cards, moves = drawn
+    state = played(cards, moves)
+    hits = len(client_cards(state)) - 2
+    assert client_cards(state) == (*cards[:2], *cards[3 : 3 + hits])
+    assert bank_cards(state) == (cards[2], *cards[3 + hits : len(state.cards)])
+    assert len(bank_cards(state)) == state.banked
+    if "S" not in moves:
+        assert state.banked == 1, "the second card of the bank waits until the client has stood (blackjack-3.3)"
+
+
+def test_while_the_cards_are_dealt_they_are_told_apart_as_well() -> None:
+    state = BLACKJACK.start()
+    told = []
+    for card in ("8S", "9H", "AD"):
+        told.append((client_cards(state), bank_cards(state)))
+        state = BLACKJACK.play(state, card)
+    assert told == [((), ()), (("8S",), ()), (("8S", "9H"), ())]
+    assert (client_cards(state), bank_cards(state)) == (("8S", "9H"), ("AD",))
+
+
+def test_ties_are_the_clients_except_at_21() -> None:
+    """blackjack-3.9, blackjack-3.10: every pair of scores that can meet."""
+    for client, bank in product(range(4, 22), range(17, 27)):
+        expected = bank > 21 or client > bank or (client == bank and client < 21)
+        assert wins(client, bank) == expected
+    assert [wins(score, score) for score in range(17, 22)] == [True, True, True, True, False]
+
+
+@pytest.mark.parametrize("low", [16, 17, 18])
+def test_the_bank_stands_on_every_17(low: int) -> None:
+    """blackjack-3.8: with an ace as 11 as well as without."""
+    hard, soft = {16: "6D", 17: "7D", 18: "8D"}[low], {16: "5D", 17: "6D", 18: "7D"}[low]
+    for first, second in (("TD", hard), ("AD", soft)):
+        state = played(["TS", "9S", first, second], ["S"])
+        assert (state.node.turn is Turn.OVER) == (low >= 17)
+
+
+def walk(state: State, moves: Sequence[str], odds: Fraction, rules: Blackjack) -> Iterator[tuple[State, Fraction]]:
+    """Every end of a round in which the client has these moves in mind, and how likely it is."""
+    if state.node.turn is Turn.OVER:
+        yield state, odds
+    elif state.node.turn is Turn.CHANCE:
+        for card, chance in rules.odds(state).items():
+            yield from walk(rules.play(state, card), moves, odds * chance, rules)
+    else:
+        move = moves[0] if moves else "S"
+        yield from walk(rules.play(state, move), moves[1:], odds, rules)
+
+
+@pytest.mark.parametrize("moves", [[], ["H"], ["H", "H", "SRD"], ["SRD"]], ids=" ".join)
+@pytest.mark.parametrize("decks", [1, 2])
+def test_what_may_happen_adds_up_to_certainty(moves: Sequence[str], decks: int) -> None:
+    """From a shoe of few cards, and by the naive telling of what each end pays."""
+    rules = Blackjack(decks, ["AH", "2H", "6H", "8H", "TH", "JH"])
+    ends = [*walk(rules.start(10), moves, Fraction(1), rules)]
+    assert sum(odds for _, odds in ends) == 1
+    for state, _ in ends:
+        assert (rules.payoff(state)[0], len(state.cards)) == naive_pay(state.cards, [*moves, "S"])
+
+
+def test_the_first_three_cards_come_in_so_many_ways() -> None:
+    """52 · 51 · 50, and each leads to a decision."""
+    states, row = 0, [BLACKJACK.start()]
+    for _ in range(2):
+        row = [BLACKJACK.play(state, card) for state in row for card in BLACKJACK.legal(state)]
+    for state in row:
+        assert state.node.taker == BANK
+        for card in BLACKJACK.legal(state):
+            after = state.node.next[card]
+            states += after.turn == CLIENT
+    assert states == 52 * 51 * 50
+
+
+@pytest.mark.parametrize("decks", [1, 2, 3])
+def test_no_card_comes_more_often_than_there_are_decks(decks: int) -> None:
+    """blackjack-3.1"""
+    rules = Blackjack(decks)
+    state = played(["2S"] * decks + ["3S", "4S"][: 3 - decks], ["H"], rules)
+    assert state.cards.count("2S") == decks
+    assert "2S" not in rules.legal(state)
+    with pytest.raises(IllegalMove):
+        rules.play(state, "2S")
+
+
+def test_every_decision_is_between_the_same_three_moves() -> None:
+    assert BLACKJACK.legal(played(["AS", "KS", "TD"], [])) == MOVES == ("H", "S", "SRD")
+
+
+def test_half_of_an_odd_bet_is_rounded_down() -> None:
+    """blackjack-5.3"""
+    for bet in range(1, 12):
+        state = BLACKJACK.start(bet)
+        for move in ("TS", "6H", "9D", "SRD"):
+            state = BLACKJACK.play(state, move)
+        assert BLACKJACK.payoff(state)[0] == -(bet - bet // 2)
+
+
+@given(st.integers(0, 2**31 - 1))
+def test_nothing_that_can_be_bet_overflows(balance: int) -> None:
+    """blackjack-7.4"""
+    most = limit(balance)
+    assert 0 <= most <= balance
+    assert balance + most <= 2**31 - 1
+    assert 2 * most <= 2**31 - 1
+    more = most + 1
+    assert more > balance or balance + more > 2**31 - 1 or 2 * more > 2**31 - 1
+
+
+@pytest.mark.parametrize(("balance", "most"), [(0, 0), (1, 1), (1000, 1000), (2**30, 2**30 - 1), (2**31 - 1, 0)])
+def test_the_largest_bet_is_what_the_page_says(balance: int, most: int) -> None:
+    assert limit(balance) == most
+
+
+@pytest.mark.parametrize("decks", [-1, 0, 9, 2000])
+def test_a_shoe_of_too_many_decks_or_none_is_refused(decks: int) -> None:
+    with pytest.raises(ValueError, match=f"found {decks} decks; allowed: 1 to 8"):
+        decks_allowed(decks)

@@ -1,0 +1,115 @@
+"""Small games of two, made here to be solved."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from croupier.core.rules import Rules, Seat, Turn
+from croupier.rooms.kuhn.rules import BETTING, ENDINGS, SHOWDOWN
+from croupier.strategy.tree import Strategy
+
+
+class Matrix:
+    """Both choose at once: the second does not see what the first has chosen. The first wins what the table says."""
+
+    seats = 2
+
+    def __init__(self, table: Sequence[Sequence[int | Fraction]]) -> None:
+        self.table = table
+
+    def start(self) -> tuple[int, ...]:
+        return ()
+
+    def turn(self, state: tuple[int, ...]) -> Seat | Turn:
+        return Turn.OVER if len(state) == 2 else len(state)
+
+    def legal(self, state: tuple[int, ...]) -> Sequence[int]:
+        return [range(len(self.table)), range(len(self.table[0])), ()][len(state)]
+
+    def odds(self, state: tuple[int, ...]) -> Mapping[int, Fraction]:
+        return {}
+
+    def play(self, state: tuple[int, ...], move: int) -> tuple[int, ...]:
+        return (*state, move)
+
+    def payoff(self, state: tuple[int, ...]) -> tuple[int | Fraction, int | Fraction]:
+        row, column = state
+        return self.table[row][column], -self.table[row][column]
+
+    def view(self, state: tuple[int, ...], seat: Seat) -> str:
+        return "my turn"
+
+
+class ManyCards:
+    """Kuhn poker with so many cards: the betting is the same."""
+
+    seats = 2
+
+    def __init__(self, cards: int) -> None:
+        self.cards = range(cards)
+
+    def start(self) -> tuple[Any, ...]:
+        return ((), ())
+
+    def turn(self, state: tuple[Any, ...]) -> Seat | Turn:
+        dealt, history = state
+        if len(dealt) < 2:
+            return Turn.CHANCE
+        return BETTING[history][0] if history in BETTING else Turn.OVER
+
+    def legal(self, state: tuple[Any, ...]) -> Sequence[Any]:
+        dealt, history = state
+        if len(dealt) < 2:
+            return [card for card in self.cards if card not in dealt]
+        return BETTING[history][1] if history in BETTING else ()
+
+    def odds(self, state: tuple[Any, ...]) -> Mapping[Any, Fraction]:
+        legal = self.legal(state) if len(state[0]) < 2 else ()
+        return {card: Fraction(1, len(legal)) for card in legal}
+
+    def play(self, state: tuple[Any, ...], move: Any) -> tuple[Any, ...]:
+        dealt, history = state
+        return ((*dealt, move), history) if len(dealt) < 2 else (dealt, (*history, move))
+
+    def payoff(self, state: tuple[Any, ...]) -> tuple[int, int]:
+        (mine, other), history = state
+        winner, coins = ENDINGS[history]
+        wins = mine > other if winner == SHOWDOWN else winner == 0
+        return (coins, -coins) if wins else (-coins, coins)
+
+    def view(self, state: tuple[Any, ...], seat: Seat) -> tuple[Any, ...]:
+        dealt, history = state
+        return (dealt[seat] if seat < len(dealt) else None, history)
+
+
+def worth(rules: Rules[Any, Any], state: Any, strategies: Sequence[Strategy]) -> Fraction:
+    """What the first seat wins on average when both keep to their strategies, by playing it all out."""
+    turn = rules.turn(state)
+    if turn is Turn.OVER:
+        return Fraction(rules.payoff(state)[0])
+    row: Mapping[Any, Fraction]
+    row = rules.odds(state) if isinstance(turn, Turn) else strategies[turn][rules.view(state, turn)]
+    return sum((p * worth(rules, rules.play(state, move), strategies) for move, p in row.items() if p), Fraction(0))
+
+
+def most(rules: Rules[Any, Any], seat: Seat, other: Strategy) -> Fraction:
+    """The best that any of all pure strategies of a seat does against a strategy of the other, by trying them all."""
+    views: dict[Any, Sequence[Any]] = {}
+
+    def look(state: Any) -> None:
+        turn = rules.turn(state)
+        if turn is not Turn.OVER:
+            legal: Any = rules.legal(state)
+            if turn == seat:
+                views[rules.view(state, seat)] = legal
+            for move in legal:
+                look(rules.play(state, move))
+
+    look(rules.start())
+    found = []
+    for moves in product(*views.values()):
+        pure = {view: {move: Fraction(1)} for view, move in zip(views, moves, strict=True)}
+        value = worth(rules, rules.start(), (pure, other) if seat == 0 else (other, pure))
+        found.append(value if seat == 0 else -value)
+    return max(found)

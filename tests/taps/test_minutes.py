@@ -1,0 +1,86 @@
+"""The minutes: a conversation as text, a message a line, as it was said."""
+
+from pathlib import Path
+
+import pytest
+
+from croupier.core.transcript import Transcript, play, read, rehearsal
+from croupier.rooms import ROOMS
+from croupier.shell.logs import silence
+from croupier.taps.minutes import Minutes
+
+GAME = """title: The document's first example
+clause: sevenhalf-5.8
+deck: 7o 7c cc
+p> STRTDRAW
+p< STBT {int32:100}
+p< CARD 7o
+p> PASS
+p< BKSC {int32:2}7ccc 07.5
+p< GAIN {int32:-100}
+* settled p -100
+"""
+WRITTEN = "C: STRT\nS: STBT 100\nC: DRAW\nS: CARD 7o\nC: PASS\nS: BKSC 27ccc 07.5\nS: GAIN -100\n"
+
+
+def written(transcript: Transcript, path: Path, room: str = "sevenhalf") -> None:
+    minutes = Minutes(path, silence())
+    play(transcript, rehearsal(ROOMS[room], transcript, 1, [minutes]), ROOMS[room].patterns)
+    minutes.close()
+
+
+def test_a_game_is_written_as_the_ruling_wants_it(tmp_path: Path) -> None:
+    written(read(GAME, "game"), tmp_path / "log.txt")
+    assert (tmp_path / "log.txt").read_bytes() == WRITTEN.encode()
+
+
+def test_every_connection_has_a_file_of_its_own_when_the_name_says_so(tmp_path: Path) -> None:
+    written(read(GAME + GAME.partition("7o 7c cc\n")[2].replace("p", "q"), "two"), tmp_path / "log-{n}.txt")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"log-1.txt": WRITTEN, "log-2.txt": WRITTEN}
+
+
+def test_one_file_has_all_connections_and_is_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text("of yesterday")
+    written(read(GAME + GAME.partition("7o 7c cc\n")[2].replace("p", "q"), "two"), path)
+    assert path.read_text() == 2 * WRITTEN
+
+
+def test_a_message_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
+    text = "title: Odd\nclause: sevenhalf-6.6\nfault: client\np> ERRO 05a{lf}{cr}{hex:1bf1}HELO\n"
+    text += "p< ERRO 49unreadable; allowed: STRT, DRAW, ANTE, PASS, ERRO\n* dropped p\n"
+    written(read(text, "odd"), tmp_path / "log.txt")
+    assert (tmp_path / "log.txt").read_bytes().splitlines() == [
+        b"C: ERRO 05a\\x0a\\x0d\\x1b\xf1",
+        b"C: 'HELO'",
+        b"S: ERRO 49unreadable; allowed: STRT, DRAW, ANTE, PASS, ERRO",
+    ]
+
+
+def test_what_the_house_says_by_itself_is_in_the_minutes(tmp_path: Path) -> None:
+    text = "title: Idle\nclause: kuhn-1.4\nidle: 5\np> STRT P_1\np< CARD {card}\n* 6 seconds pass\np< DISC\n"
+    written(read(text + "* dropped p\n* settled p -1\n", "idle"), tmp_path / "log.txt", "kuhn")
+    assert [line[:7] for line in (tmp_path / "log.txt").read_text().splitlines()] == ["C: STRT", "S: CARD", "S: DISC"]
+
+
+def test_a_file_that_cannot_be_opened_is_an_error_at_once(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="no-such-folder"):
+        Minutes(tmp_path / "no-such-folder" / "log.txt", silence())
+
+
+class Ears:
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def warning(self, event: str, **facts: object) -> None:
+        self.heard.append(f"{event}: {facts['error']}")
+
+
+def test_a_file_a_connection_that_cannot_be_opened_does_not_end_the_conversation(tmp_path: Path) -> None:
+    ears = Ears()
+    minutes = Minutes(tmp_path / "no-such-folder" / "{n}.txt", ears)
+    transcript = read(GAME, "game")
+    play(transcript, rehearsal(ROOMS["sevenhalf"], transcript, 0, [minutes]), ROOMS["sevenhalf"].patterns)
+    (told,) = ears.heard
+    assert "cannot write down the conversation" in told
+    assert "no-such-folder" in told
