@@ -1,7 +1,8 @@
 """The dealer: shuffles nobody can predict beforehand and anybody can check afterwards (docs/fair-deal.md)."""
 
 import hmac
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from struct import Struct
@@ -80,7 +81,7 @@ class Deck(Luck):
 
     __slots__ = ("_cards", "_next", "_scripted")
 
-    def __init__(self, cards: list[int], mac: Mac, hand: int, scripted: int = 0) -> None:
+    def __init__(self, cards: MutableSequence[int], mac: Mac, hand: int, scripted: int = 0) -> None:
         self._mac = mac  # as Luck.__init__ does; a call less for every hand
         self._hand = hand
         self._blocks = 0
@@ -102,9 +103,9 @@ class Deck(Luck):
 
 
 @lru_cache(maxsize=16)
-def _new(size: int) -> list[int]:
-    """A deck of so many cards in its first order, to be copied: that is much faster than counting."""
-    return [*range(size)]
+def _new(size: int) -> MutableSequence[int]:
+    """A deck of so many cards in its first order, to be copied: small, for a thousand tables have one each."""
+    return bytearray(range(size)) if size <= 256 else array("H", range(size))
 
 
 class Dealer(Protocol):
@@ -150,7 +151,7 @@ class Fair:
     def deck(self, size: int) -> Deck:
         """Shuffle `size` cards for the next hand."""
         self.hands += 1
-        return Deck(_new(size).copy(), self._mac or self._keyed(), self.hands)
+        return Deck(_new(size)[:], self._mac or self._keyed(), self.hands)
 
     def _keyed(self) -> Mac:
         if self._mac is None:  # made when it is first needed: a peer that never plays costs little memory

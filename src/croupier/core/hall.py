@@ -41,8 +41,9 @@ class Hall[In, Out]:
         """Hand the event to the table it is about; Rang and Halted are about all of them."""
         if type(event) is Said or type(event) is Garbled:
             place = self._places[event.peer]
-            effects = place.session.on(event, now)
-            alarm = place.session.alarm
+            session = place.session
+            effects = session.on(event, now)
+            alarm = session.alarm
             if alarm is not None and alarm < place.due:
                 self._watch(event.peer, place)
             return effects

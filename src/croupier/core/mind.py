@@ -1,6 +1,6 @@
 """Minds: ways to choose a move from what a seat may know, and nothing else."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import NamedTuple, Protocol
@@ -79,6 +79,19 @@ class Policy[V: Hashable, M]:
         if whole > SPAN:
             raise ValueError(f"{view}: found probabilities in parts of {whole}; allowed: {SPAN}")
         return tuple(move for move, chance in chances.items() for _ in range(int(chance * whole)))
+
+
+def script_of[M: str](moves: Iterable[M]) -> Callable[[str], tuple[M, ...]]:
+    """Reads the argument of a script: some of these moves, with commas between, in letters of either case."""
+    allowed = {move.upper(): move for move in moves}
+
+    def read(argument: str) -> tuple[M, ...]:
+        words = [word.strip() for word in argument.upper().split(",")]
+        if not allowed.keys() >= {*words}:
+            raise ValueError(f"found {argument!r}; allowed: {', '.join(allowed.values())}, with commas between")
+        return tuple(allowed[word] for word in words)
+
+    return read
 
 
 class Script[M]:

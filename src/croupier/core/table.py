@@ -80,10 +80,13 @@ class Table[M, S]:
                     assert isinstance(event, Joined), f"{event} is not for a house"
                     effects = []
         if not self._dropped:
-            if self._state is not before:
-                self._asked = None if self._state is None else now
             patience = self._patience
-            self.alarm = now + patience.idle if patience.move is None else patience.until(now, self._asked)
+            if patience.move is None:
+                self.alarm = now + patience.idle
+            else:
+                if self._state is not before:
+                    self._asked = None if self._state is None else now
+                self.alarm = patience.until(now, self._asked)
         return effects
 
     def _said(self, message: M) -> list[Effect[M]]:

@@ -251,5 +251,5 @@ def test_what_is_kept_is_shorter_than_the_longest_frame(data: bytes, dialect: Di
 def test_wires_share_their_tables() -> None:
     """A connection costs no more than what it has to remember."""
     one, other = Wire(), Wire(strict=True)
-    assert one._reading is other._reading
+    assert one._tables is other._tables
     assert one.encode.__self__ is other.encode.__self__

@@ -6,7 +6,7 @@ from typing import Final
 
 from croupier.core.bank import State
 from croupier.core.dealer import Luck
-from croupier.core.mind import Random, Script, Style
+from croupier.core.mind import Random, Script, Style, script_of
 from croupier.rooms.blackjack.rules import BEST, HIT, MOVES, STAND, STANDS, Blackjack, client_cards, decks_allowed, hand
 from croupier.strategy.oneplayer import OnePlayer
 
@@ -46,19 +46,10 @@ def _solver(decks: int) -> OnePlayer:
     return OnePlayer(Blackjack(decks))
 
 
-def _moves(argument: str) -> tuple[str, ...]:
-    """The moves of a script."""
-    written = argument.upper().split(",")
-    found = tuple(move for word in written for move in MOVES if move == word.strip())
-    if len(found) != len(written):
-        raise ValueError(f"found {argument!r}; allowed: {', '.join(MOVES)}, with commas between")
-    return found
-
-
 STYLES: Final[Mapping[str, Style[State, str]]] = {
     "exact": Style("the best there is; the argument is the number of decks, 1 by default", Exact, int, ("2",)),
     "book": Style("stands on so many points or more, 17 by default, as the bank does", Book, int, ("12", "19")),
     "random": Style("every move with the same probability", Random),
-    "script": Style("these moves in turn, again and again", Script, _moves, ("H,S,SRD",), remembers=True),
+    "script": Style("these moves in turn, again and again", Script, script_of(MOVES), ("H,S,SRD",), remembers=True),
 }
 """Every mind by its name on the command line."""

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from croupier.core.bank import State
+from croupier.core.codec import Reading, Stream, text
 from croupier.core.errors import Violation
 from croupier.rooms.blackjack.rules import CARDS, HIT, LARGEST, MOST, RANKS, STAND, SUITS
 
@@ -188,7 +189,7 @@ class Rendered(dict[Message, bytes]):
         return RENDER[type(message)](message, self._letters)
 
 
-class Reading(Struct, frozen=True):
+class Tables(Struct, frozen=True):
     """What a dialect is read by: how long frames are, and what those are that can be listed.
 
     `whole` has what one frame says, `tens` what one says with another spelling of the ten, `results` the field of RES.
@@ -204,10 +205,10 @@ rendered: Final = cache(Rendered)
 
 
 @cache
-def reading(dialect: Dialect) -> Reading:
+def tables(dialect: Dialect) -> Tables:
     """The tables of a dialect."""
     width = len(TENS[dialect]["T"])
-    return Reading(
+    return Tables(
         {header: 3 + chars * width + ints * 4 for header, (chars, ints) in FIELDS.items()},
         {frame: (message,) for message, frame in rendered(dialect).items()},
         {
@@ -230,30 +231,23 @@ STRANGE: Final[Mapping[bytes, tuple[str, str]]] = {
 """The clause that a frame breaks by a field that means nothing, and what is allowed there."""
 
 
-def text(data: bytes) -> str:
-    """Bytes that are no message, for people."""
-    return repr(data.decode("latin-1"))
+class Wire(Stream[Message]):
+    """One end of the wire; both ends read and write the same vocabulary. See `Stream`."""
 
+    LONGEST = 9
 
-class Wire:
-    """One end of the wire; both ends read and write the same vocabulary. See `Codec`."""
-
-    __slots__ = ("_lost", "_reading", "_rest", "_strict", "_whole", "departures", "encode")
+    __slots__ = ("_tables", "encode")
 
     encode: Callable[[Message], bytes]
     """The bytes of a message: the look-up itself, without a call around it."""
 
     def __init__(self, *, strict: bool = False, dialect: Dialect = "document", ten: Ten = "T") -> None:
-        self.departures: frozenset[str] = frozenset()  # shared by all that need no tolerance: most connections
         self.encode = rendered(dialect, ten).__getitem__
-        self._reading = reading(dialect)
-        self._whole = self._reading.whole
-        self._strict = strict
-        self._rest = b""
-        self._lost = False
+        self._tables = tables(dialect)
+        super().__init__(self._tables.whole, strict=strict)
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
-        """All messages that are complete with these bytes; what is left over is shorter than one message."""
+        """As in `Stream`, but a BET is as frequent as what can be listed."""
         if not self._rest:
             whole = self._whole.get(data)
             if whole is not None:
@@ -262,38 +256,29 @@ class Wire:
                 return (Bet(INT32.unpack_from(data, 3)[0]),)
         return self._parse(self._rest + data)
 
-    def _parse(self, data: bytes) -> Sequence[Message | Violation]:
-        lengths, whole = self._reading.lengths, self._whole
-        found: list[Message | Violation] = []
-        at = 0
-        while not self._lost:
-            header = data[at : at + 3]
-            length = lengths.get(header)
-            if length is None:
-                if len(header) < 3:
-                    break
-                headers = ", ".join(known.decode() for known in FIELDS)
-                found.append(Violation("blackjack-2.10", text(header), f"one of the headers {headers}", lost=True))
-                self._lost = True
-                break
-            frame = data[at : at + length]
-            if len(frame) < length:
-                break
-            found += whole.get(frame) or (self._read(header, frame),)
-            at += length
-        # Once lost, something is left over for ever, so that no later read is taken for a whole message.
-        self._rest = b"?" if self._lost else data[at:]
-        return found
+    def _read(self, data: bytes) -> Reading[Message]:
+        header = data[:3]
+        if len(header) < 3:
+            return None, 0
+        length = self._tables.lengths.get(header)
+        if length is None:
+            headers = ", ".join(known.decode() for known in FIELDS)
+            return Violation("blackjack-2.10", text(header), f"one of the headers {headers}", lost=True), 3
+        frame = data[:length]
+        if len(frame) < length:
+            return None, 0
+        whole = self._whole.get(frame)
+        return whole[0] if whole else self._unlisted(header, frame), length
 
-    def _read(self, header: bytes, frame: bytes) -> Message | Violation:
+    def _unlisted(self, header: bytes, frame: bytes) -> Message | Violation:
         """Read a frame that is not listed."""
         if header == b"BET":
             return Bet(INT32.unpack_from(frame, 3)[0])
         if header == b"MON":
             return Mon(INT32.unpack_from(frame, 3)[0])
-        if header == b"RES" and (kind := self._reading.results.get(frame[3:-4])):
+        if header == b"RES" and (kind := self._tables.results.get(frame[3:-4])):
             return Res(kind, INT32.unpack(frame[-4:])[0])
-        if header == b"CRD" and (card := self._reading.tens.get(frame)):
+        if header == b"CRD" and (card := self._tables.tens.get(frame)):
             if self._strict:
                 return Violation("blackjack-2.7", text(frame), "the ten as T")
             self.departures |= {"blackjack-2.7"}

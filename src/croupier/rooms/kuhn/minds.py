@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Final
 
-from croupier.core.mind import Mind, Policy, Random, Script, Style
+from croupier.core.mind import Mind, Policy, Random, Script, Style, script_of
 from croupier.rooms.kuhn.rules import BETTING, CARDS, COST, Action, History, Rank, View
 
 type KuhnMind = Mind[View, Action]
@@ -69,21 +69,14 @@ def book(habit: str = "king-only") -> KuhnMind:
     return _policy(HABITS[habit])
 
 
-def _actions(argument: str) -> tuple[Action, ...]:
-    """The actions of a script."""
-    written = argument.upper().split(",")
-    found = tuple(action for word in written for action in COST if action == word.strip())
-    if len(found) != len(written):
-        raise ValueError(f"found {argument!r}; allowed: {', '.join(COST)}, with commas between")
-    return found
-
-
 STYLES: Final[Mapping[str, Style[View, Action]]] = {
     "equilibrium": Style(
         "the exact equilibrium; the argument is alpha, 1/3 by default", equilibrium, Fraction, ("1/6",)
     ),
     "random": Style("every legal action with the same probability", Random),
     "book": Style("always the same habit, king-only by default", book, str, tuple(HABITS)),
-    "script": Style("these actions in turn, again and again", Script, _actions, ("CHK,BET,CAL",), remembers=True),
+    "script": Style(
+        "these actions in turn, again and again", Script, script_of(COST), ("CHK,BET,CAL",), remembers=True
+    ),
 }
 """Every mind by its name on the command line."""

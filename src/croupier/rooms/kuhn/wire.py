@@ -3,11 +3,12 @@
 The vocabulary is finite, so each message is one object with one rendering: parsing is a look-up, and so is rendering.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
 
+from croupier.core.codec import Reading, Stream, text
 from croupier.core.errors import Violation
 from croupier.rooms.kuhn.rules import BETTING, CARDS, COST, ENDINGS, SHOWDOWN, Action, History, Rank
 
@@ -98,58 +99,24 @@ HOUSE_SAYS: Final[Mapping[History, Mapping[Action | Literal["CARD"], History]]] 
 """What the house may say when the decision is its own, and where that leads: a showdown is said by CARD (kuhn-4.8)."""
 
 
-def text(data: bytes) -> str:
-    """Bytes that are no message, for people."""
-    return repr(data.decode("latin-1"))
+class Wire(Stream[Message]):
+    """One end of the wire; both ends read and write the same vocabulary. See `Stream`."""
 
+    LONGEST = 10
+    BETWEEN = "kuhn-2.4"
 
-class Wire:
-    """One end of the wire; both ends read and write the same vocabulary. See `Codec`."""
-
-    __slots__ = ("_lost", "_rest", "_strict", "departures")
+    __slots__ = ()
 
     encode = staticmethod(RENDERED.__getitem__)
     """The bytes of a message: the look-up itself, without a call around it."""
 
     def __init__(self, *, strict: bool = False) -> None:
-        self.departures: frozenset[str] = frozenset()  # shared by all that need no tolerance: most connections
-        self._strict = strict
-        self._rest = b""
-        self._lost = False
+        super().__init__(WHOLE, strict=strict)
 
-    def feed(self, data: bytes) -> Sequence[Message | Violation]:
-        """All messages that are complete with these bytes; what is left over is shorter than one message."""
-        if not self._rest:
-            whole = WHOLE.get(data)
-            if whole is not None:
-                return whole
-        return self._parse(self._rest + data)
-
-    def _parse(self, data: bytes) -> Sequence[Message | Violation]:
-        found: list[Message | Violation] = []
-        at = 0
-        while at < len(data) and not self._lost:
-            message = FRAMES.get(data[at : at + 8])
-            if message is not None:
-                found.append(message)
-                at += 8 if len(data) - at >= 8 else 4
-                continue
-            if data[at] in b"\r\n " and not self._strict:
-                self.departures |= {"kuhn-2.4"}
-                at += 1
-                continue
-            item, length = self._read(data[at : at + 10])
-            if item is None:
-                break
-            found.append(item)
-            at += length
-            self._lost = isinstance(item, Violation) and item.lost
-        # Once lost, something is left over for ever, so that no later read is taken for a whole message.
-        self._rest = b"?" if self._lost else data[at:]
-        return found
-
-    def _read(self, data: bytes) -> tuple[Message | Violation | None, int]:
-        """Read one message that is not in canonical form: it and its length, or None while it is incomplete."""
+    def _read(self, data: bytes) -> Reading[Message]:
+        message = FRAMES.get(data[:8])
+        if message is not None:
+            return message, len(data[:8])
         code = data[:4].upper()
         if len(code) < 4:
             return None, 0

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from croupier.core.codec import Reading, Stream, text
 from croupier.core.errors import Violation
 from croupier.rooms.sevenhalf.rules import CARDS, MOST
 
@@ -161,73 +162,41 @@ class Rendered(dict[Message, bytes]):
 RENDERED: Final = Rendered({message: frame for frame, message in FINITE.items()})
 
 
-class Wire:
-    """One end of the wire; both ends read and write the same vocabulary. See `Codec`."""
+class Wire(Stream[Message]):
+    """One end of the wire; both ends read and write the same vocabulary. See `Stream`."""
 
-    __slots__ = ("_lost", "_rest", "_strict", "departures")
+    LONGEST = 7 + 99
+    BETWEEN = "sevenhalf-2.8"
+
+    __slots__ = ()
 
     encode = staticmethod(RENDERED.__getitem__)
     """The bytes of a message: the look-up itself, without a call around it."""
 
     def __init__(self, *, strict: bool = False) -> None:
-        self.departures: frozenset[str] = frozenset()  # shared by all that need no tolerance: most connections
-        self._strict = strict
-        self._rest = b""
-        self._lost = False
+        super().__init__(WHOLE, strict=strict)
 
-    def feed(self, data: bytes) -> Sequence[Message | Violation]:
-        """All messages that are complete with these bytes; what is left over is shorter than one message."""
-        if not self._rest:
-            whole = WHOLE.get(data)
-            if whole is not None:
-                return whole
-        return self._parse(self._rest + data)
-
-    def _parse(self, data: bytes) -> Sequence[Message | Violation]:
-        found: list[Message | Violation] = []
-        at = 0
-        while at < len(data) and not self._lost:
-            if data[at] in b"\r\n " and not self._strict:
-                self.departures |= {"sevenhalf-2.8"}
-                at += 1
-                continue
-            item, length = _read(data[at : at + 256])
-            if item is None:
-                break
-            found.append(item)
-            at += length
-            self._lost = type(item) is Violation
-        # Once lost, something is left over for ever, so that no later read is taken for a whole message.
-        self._rest = b"?" if self._lost else data[at:]
-        return found
+    def _read(self, data: bytes) -> Reading[Message]:
+        code = data[:4].upper()
+        if len(code) < 4:
+            return None, 0
+        if code in BARE:
+            return FINITE[code], 4
+        reader = READERS.get(code)
+        if reader is None:
+            return _unreadable(data[:4], f"one of the codes {', '.join(CODES)}")
+        if data[4:5] not in {b"", b" "}:
+            return _unreadable(data[:5], f"one space after {code.decode()}")
+        return reader(data, code)
 
 
-type Reading = tuple[Message | Violation | None, int]
-"""A message and its length, or None while it is incomplete."""
-
-
-def _read(data: bytes) -> Reading:
-    """Read the message that the data begins with; none is longer than 106 bytes."""
-    code = data[:4].upper()
-    if len(code) < 4:
-        return None, 0
-    if code in BARE:
-        return FINITE[code], 4
-    reader = READERS.get(code)
-    if reader is None:
-        return _unreadable(data[:4], f"one of the codes {', '.join(CODES)}")
-    if data[4:5] not in {b"", b" "}:
-        return _unreadable(data[:5], f"one space after {code.decode()}")
-    return reader(data, code)
-
-
-def _number(data: bytes, code: bytes) -> Reading:
+def _number(data: bytes, code: bytes) -> Reading[Message]:
     if len(data) < 9:
         return None, 0
     return NUMBERED[code](NUMBER.unpack_from(data, 5)[0]), 9
 
 
-def _card(data: bytes, code: bytes) -> Reading:
+def _card(data: bytes, code: bytes) -> Reading[Message]:
     if len(data) < 7:
         return None, 0
     message = CARD.get(_cards(data[5:7]))
@@ -236,7 +205,7 @@ def _card(data: bytes, code: bytes) -> Reading:
     return message, 7
 
 
-def _bank_score(data: bytes, code: bytes) -> Reading:
+def _bank_score(data: bytes, code: bytes) -> Reading[Message]:
     if len(data) < 9:
         return None, 0
     count = NUMBER.unpack_from(data, 5)[0]
@@ -257,7 +226,7 @@ def _bank_score(data: bytes, code: bytes) -> Reading:
     return Bksc(cards, score.decode()), end + 5
 
 
-def _error(data: bytes, code: bytes) -> Reading:
+def _error(data: bytes, code: bytes) -> Reading[Message]:
     digits = data[5:7]
     if len(digits) < 2:
         return None, 0
@@ -267,7 +236,7 @@ def _error(data: bytes, code: bytes) -> Reading:
     return (None, 0) if len(data) < end else (Erro(data[7:end].decode("latin-1")), end)
 
 
-READERS: Final[Mapping[bytes, Callable[[bytes, bytes], Reading]]] = {
+READERS: Final[Mapping[bytes, Callable[[bytes, bytes], Reading[Message]]]] = {
     **dict.fromkeys(NUMBERED, _number),
     b"CARD": _card,
     b"BKSC": _bank_score,
@@ -279,5 +248,5 @@ def _cards(data: bytes) -> str:
     return data.decode("latin-1").lower()
 
 
-def _unreadable(data: bytes, allowed: str) -> Reading:
-    return Violation("sevenhalf-2.9", repr(data.decode("latin-1")), allowed, lost=True), len(data)
+def _unreadable(data: bytes, allowed: str) -> Reading[Message]:
+    return Violation("sevenhalf-2.9", text(data), allowed, lost=True), len(data)
