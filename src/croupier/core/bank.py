@@ -67,7 +67,9 @@ class Choices(tuple[Move, ...]):
     __slots__ = ()
 
     def __contains__(self, move: object) -> bool:
-        return 0 < move <= self[-1] if type(move) is int else tuple.__contains__(self, move)  # type: ignore[operator]  # the last one is a number
+        if type(move) is int:
+            return 0 < move <= self[-1]  # type: ignore[operator]  # the last one is a number
+        return isinstance(move, str) and super().__contains__(move)
 
 
 class BankRules:

@@ -4,9 +4,38 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Protocol
 
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.judge import CLIENT, HOUSE, Judge
+from croupier.core.judge import CLIENT, HOUSE, Verdict
 from croupier.core.rules import Seat
 from croupier.core.talk import Chose, Drop, Effect, Event, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
+
+
+class Watch[M, G](Protocol):
+    """A referee as a guest needs it: it also tells what may be said now, and which games there are."""
+
+    @property
+    def alarm(self) -> float | None: ...  # noqa: D102 -- as in Referee
+
+    @property
+    def legal(self) -> Sequence[M]:
+        """What the client may say now."""
+        ...
+
+    @property
+    def game(self) -> G | None:
+        """The game being played."""
+        ...
+
+    @property
+    def last(self) -> G | None:
+        """The last game that was finished."""
+        ...
+
+    @property
+    def finished(self) -> int:
+        """How many games were finished."""
+        ...
+
+    def on(self, event: Event[M], now: float) -> Sequence[Verdict]: ...  # noqa: D102 -- as in Referee
 
 
 class Finished(Protocol):
@@ -48,7 +77,7 @@ class Guest[M, G: Finished]:
     FAREWELL: ClassVar[Sequence[object]] = ()
     GOODBYE: ClassVar[Sequence[object]] = ()
 
-    def __init__(self, referee: Judge[M, G]) -> None:
+    def __init__(self, referee: Watch[M, G]) -> None:
         self.spent = False
         self._referee = referee
         self._open = False

@@ -66,7 +66,8 @@ class House(Table[Message, State]):
             if state is None:
                 return self._start([])
             if self._lenient:
-                return self._start(self._forfeit())
+                lost = self._forfeit()
+                return self._farewell(lost, self.CLOSING) if self._closing else self._start(lost)
         elif type(message) is Ante:
             if state is not None and state.node.raised is not None:
                 return self._raise(state, message.coins)

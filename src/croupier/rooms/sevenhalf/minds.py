@@ -9,8 +9,9 @@ from typing import Final
 from croupier.core.bank import Move, State
 from croupier.core.dealer import Luck
 from croupier.core.mind import Mind, Random, Script, Style
-from croupier.rooms.sevenhalf.rules import BEST, SevenHalf, client_cards, total
+from croupier.rooms.sevenhalf.rules import BEST, LENIENT, SevenHalf, client_cards, total
 from croupier.strategy.oneplayer import OnePlayer
+from croupier.strategy.shoe import nodes
 
 type SevenHalfMind = Mind[State, Move]
 
@@ -47,14 +48,18 @@ class Exact:
         highest = max((move for move in legal if isinstance(move, int)), default=0)
         unit = gcd(view.bet, highest)
         state = State(view.node, view.cards, view.banked, view.bet // unit)
-        move = _solver((view.bet + highest) // unit).best(state)
+        move = _solver((view.bet + highest) // unit, lenient=view.node in LENIENT_NODES).best(state)
         return move * unit if isinstance(move, int) else move
 
 
+LENIENT_NODES: Final = frozenset(nodes(LENIENT.start().node))
+"""What a game may come to in the dialect `lenient`."""
+
+
 @lru_cache(maxsize=8)
-def _solver(max_bet: int) -> OnePlayer:
-    """The solution for a limit on the total bet."""
-    return OnePlayer(SevenHalf(max_bet))
+def _solver(max_bet: int, *, lenient: bool) -> OnePlayer:
+    """The solution for a limit on the total bet, and an order of moves."""
+    return OnePlayer(SevenHalf(max_bet, lenient=lenient))
 
 
 def _moves(argument: str) -> tuple[Move, ...]:

@@ -26,7 +26,7 @@ class Options:
     """A bot raises its bet to so many starting bets at most; 1: it never raises."""
 
     dialect: Literal["document", "lenient"] = "document"
-    """What the house speaks; we say the same in either."""
+    """What the house speaks; to a lenient one commands may be said in more places."""
 
     def bot(self) -> str | None:
         """The bot that these options ask for."""
@@ -46,6 +46,7 @@ class Player(Guest[Message, Game]):
         self._limit = options.limit
         self._start = 0
         self._rules = SevenHalf()
+        self._raise = 0
         self._refused: set[int] = set()
 
     def decide(self, mind: Mind[State, Move], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- every game begins alike
@@ -55,7 +56,9 @@ class Player(Guest[Message, Game]):
         if not self.legal:
             return None
         self._bound(self.game)
-        legal = [move for move in self._rules.legal(self.game.state) if move not in self._refused]
+        legal = self._rules.legal(self.game.state)
+        if self._refused:
+            legal = tuple(move for move in legal if move not in self._refused)
         move = mind.choose(self.game.state, legal, luck)
         return Ante(move) if isinstance(move, int) else DRAW if move == "DRAW" else PASS
 
@@ -76,12 +79,13 @@ class Player(Guest[Message, Game]):
             self._refused.clear()
 
     def _asked(self, message: Message) -> None:
-        self._last_said = message
+        if isinstance(message, Ante):
+            self._raise = message.coins
 
     def _noted(self, message: Message) -> None:
         """A raise that was refused is not tried again in this game."""
-        if isinstance(message, Erro) and self.game is not None and isinstance(self._last_said, Ante):
-            self._refused.add(self._last_said.coins)
+        if isinstance(message, Erro) and self.game is not None:
+            self._refused.add(self._raise)
         elif self.game is None:
             self._refused.clear()
 

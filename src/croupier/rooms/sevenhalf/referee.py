@@ -1,8 +1,8 @@
 """Judges any conversation in seven and a half and names the clause that was broken (docs/protocols/sevenhalf.md)."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Final, Literal
 
 from croupier.core.bank import CLIENT as SEAT
@@ -11,7 +11,7 @@ from croupier.core.errors import Violation
 from croupier.core.guest import Offer
 from croupier.core.judge import CLIENT, Due, Judge, Verdict
 from croupier.core.rules import Turn
-from croupier.core.talk import Event, Said
+from croupier.core.talk import Event, Garbled, Left, Rang, Said
 from croupier.rooms.sevenhalf.rules import (
     BEST,
     LENIENT,
@@ -39,33 +39,22 @@ from croupier.rooms.sevenhalf.wire import (
     Strt,
 )
 
-type Bets = frozenset[int] | None
-"""What the bet may be; None where nobody has said."""
-
-MANY: Final = 12
-"""So many ANTEs of which one was refused are sorted out; with more of them the bet is unknown."""
+MANY: Final = 64
+"""So many worlds are told apart; where there may be more only the likely one is followed, and nobody is blamed."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """A game as the wire shows it.
-
-    `state` is where the rules are, `bets` what the bet may be without the `pending` ANTEs, which no CARD has confirmed
-    yet; `refused` of them have met an ERRO.
-    """
+    """A game as the wire shows it; `known` is false where nobody has told the starting bet."""
 
     state: State
-    bets: Bets
-    pending: tuple[int, ...] = ()
-    refused: int = 0
-    before: State | None = None
-    """Where the rules were before the pending ANTEs."""
+    known: bool = True
     net: int = 0
     seat: int = SEAT
 
     @property
     def bet(self) -> int:
-        """The bet, as far as is known: with every ANTE that was not refused."""
+        """The bet, with every ANTE that was not refused."""
         return self.state.bet
 
 
@@ -79,8 +68,13 @@ class Answer(Due):
         self.kind = kind
 
 
-class Referee(Judge[Message, Game]):
-    """See `croupier.core.judge.Referee`. A close behind GAIN is a fault only for a strict one (sevenhalf-8.5).
+class World(Judge[Message, Game]):
+    """One account of the conversation, in which it is decided for every ANTE whether the house has taken it.
+
+    An ANTE is not answered, so that a refusal may come behind what the client has said next, and nobody but the house
+    knows its limit (sevenhalf-7.4). So where an ANTE may be taken or refused there are two worlds from then on: this
+    one takes it, and the one that refuses it is added to `born`. `blamed` is what the client has done
+    wrong, and `leaving` is true when the house seems to say goodbye.
 
     `_swallows` is what may come without an answer or a question: behind a bust one PASS of the client, and when that
     has come one ERRO of a house that refuses it after all (sevenhalf-4.8).
@@ -88,8 +82,11 @@ class Referee(Judge[Message, Game]):
 
     ENDS = ("sevenhalf-8.2", "ERRO before it")
 
-    def __init__(self, *, lenient: bool = False, strict: bool = False, patience: float = 5.0) -> None:
+    def __init__(self, *, lenient: bool, strict: bool, patience: float) -> None:
         super().__init__(patience)
+        self.blamed: list[Verdict] = []
+        self.born: list[World] = []
+        self.leaving = False
         self._rules: BankRules = LENIENT if lenient else SEVENHALF
         self._lenient = lenient
         self._strict = strict
@@ -109,11 +106,19 @@ class Referee(Judge[Message, Game]):
         return Offer(listed, lambda message: type(message) is Ante and message.coins in self._rules.legal(state))
 
     def on(self, event: Event[Message], now: float) -> Sequence[Verdict]:
-        """What was broken, if anything was."""
+        """What the house has broken, if anything."""
         verdicts = super().on(event, now)
         if type(event) is Said and event.peer != CLIENT:
             self._last_word = event.message
-        return verdicts
+        return [verdict for verdict in verdicts if verdict.side != CLIENT]
+
+    def _other(self) -> "World":
+        """Another world, the same so far."""
+        other = copy(self)
+        other._unheard, other._due = self._unheard.copy(), self._due.copy()
+        other.blamed, other.born = [*self.blamed], []
+        self.born.append(other)
+        return other
 
     # The client's part.
 
@@ -128,7 +133,7 @@ class Referee(Judge[Message, Game]):
             case Strt() if game is None or self._lenient:
                 return self._start(game)
             case Draw() if game is not None or self._lenient:
-                return self._draw(game or Game(self._rules.start(self._bet or 1), self._known()))
+                return self._draw(game or Game(self._rules.start(self._bet or 1), self._bet is not None))
             case Pass() if game is not None and "PASS" in game.state.node.moves:
                 return self._pass(game)
             case Pass() if game is None and self._swallows == "a PASS":
@@ -153,20 +158,17 @@ class Referee(Judge[Message, Game]):
         return []
 
     def _pass(self, game: Game) -> list[Verdict]:
-        game = _confirmed(game)
         self.game = replace(game, state=self._rules.play(game.state, "PASS"))
         self._due += (Answer("sevenhalf-4.5", Bksc, "BKSC"), Answer("sevenhalf-4.5", Gain, "GAIN"))
         return []
 
     def _raise(self, game: Game, coins: int) -> list[Verdict]:
-        """Nobody but the house knows its limit: it may refuse the ANTE until it has dealt the next card."""
         if coins <= 0:
             return self._blame("sevenhalf-7.2", f"ANTE {coins}", "1 or more")
         if game.bet + coins > MOST:
             return self._blame("sevenhalf-7.3", f"ANTE {coins}", f"{MOST} in all")
-        before = game.before if game.pending else game.state
-        state = self._rules.play(game.state, coins)
-        self.game = replace(game, state=state, pending=(*game.pending, coins), before=before)
+        self._other()._due.append(Answer("sevenhalf-7.3", Erro, "ERRO"))
+        self.game = replace(game, state=self._rules.play(game.state, coins))
         return []
 
     def _wrong(self, message: Message) -> list[Verdict]:
@@ -177,14 +179,15 @@ class Referee(Judge[Message, Game]):
 
     def _blame(self, clause: str, found: object, allowed: str) -> list[Verdict]:
         self._due.append(Answer(clause, Erro, "ERRO"))
-        return [Verdict(CLIENT, Violation(clause, str(found), allowed))]
+        self.blamed.append(Verdict(CLIENT, Violation(clause, str(found), allowed)))
+        return []
 
     def _phase(self) -> tuple[str, str]:
         """The clause that says what a client may not do now, and what it may."""
         game = self.game
         if game is None:
             return "sevenhalf-6.1", "STRT"
-        if game.pending:
+        if _raised(game.state):
             return "sevenhalf-6.4", "DRAW, ANTE"
         return ("sevenhalf-6.3", "DRAW, ANTE, PASS") if game.state.cards else ("sevenhalf-6.2", "DRAW")
 
@@ -192,24 +195,22 @@ class Referee(Judge[Message, Game]):
 
     def _goodbye(self, message: Message) -> bool:
         """An ERRO that refuses nothing announces the close (sevenhalf-6.8)."""
-        if type(message) is not Erro or self._swallows == "an ERRO" or (self.game is not None and self.game.pending):
+        if type(message) is not Erro or self._swallows == "an ERRO":
             return False
         if any(isinstance(due, Answer) and due.kind is Erro for due in self._due):
             return False
         self._close = "sevenhalf-6.8"
+        self.leaving = True
         return True
 
     def _unasked(self, message: Message) -> list[Verdict]:
         game = self.game
-        if type(message) is Erro and game is not None:
-            self.game = _refused(game)
-            return []
         if type(message) is Erro:
             self._swallows = "nothing"  # a strict house refuses what others swallow
             return []
         if game is None:
             clause = "sevenhalf-4.9" if self._bet is not None else "sevenhalf-1.2"
-        elif game.pending:
+        elif _raised(game.state):
             clause = "sevenhalf-4.4"
         else:
             clause = "sevenhalf-4.7" if total(client_cards(game.state)) == BEST else "sevenhalf-4.9"
@@ -217,10 +218,6 @@ class Referee(Judge[Message, Game]):
 
     def _answered(self, due: Due, message: Message) -> list[Verdict]:
         assert isinstance(due, Answer), "nothing else is owed here"
-        if type(message) is Erro and due.kind is not Erro and self.game is not None:
-            self.game = _refused(self.game)
-            self._due.appendleft(due)  # the refusal of an ANTE has met what was sent behind it (sevenhalf-7.4)
-            return []
         match message:
             case _ if type(message) is not due.kind:
                 return self._fault(due.clause, message, str(due))
@@ -240,14 +237,14 @@ class Referee(Judge[Message, Game]):
         if not 1 <= coins <= MOST:
             return self._fault("sevenhalf-7.1", f"STBT {coins}", f"1 to {MOST}")
         self._bet = coins
-        self.game = Game(self._rules.start(coins), self._known())
+        self.game = Game(self._rules.start(coins))
         return []
 
     def _card(self, game: Game, card: str) -> list[Verdict]:
         if card in game.state.cards:
             return self._fault("sevenhalf-3.3", f"CARD {card}", "a card that was not dealt before")
         state = self._rules.play(game.state, card)
-        self.game = _confirmed(replace(game, state=state))
+        self.game = replace(game, state=state)
         if state.node.turn is Turn.CHANCE:
             kinds = ((Bstg, "BSTG"), (Bksc, "BKSC"), (Gain, "GAIN"))
             self._due += (Answer("sevenhalf-4.6", kind, told) for kind, told in kinds)
@@ -276,12 +273,9 @@ class Referee(Judge[Message, Game]):
         return []
 
     def _paid(self, game: Game, coins: int) -> list[Verdict]:
-        pays = game.state.node.pays
-        if game.bets is not None:
-            allowed = sorted({bet * pays // 2 for bet in game.bets})
-            if coins not in allowed:
-                told = " or ".join(f"GAIN {net}" for net in allowed)
-                return self._fault(_payment(game.state), f"GAIN {coins}", told)
+        net, _ = self._rules.payoff(game.state)
+        if coins != net if game.known else (coins > 0, coins < 0) != (net > 0, net < 0):
+            return self._fault(_payment(game.state), f"GAIN {coins}", f"GAIN {net}")
         over = total(client_cards(game.state)) > BEST
         self._swallows = "a PASS" if over and not self._strict else "nothing"
         self._end(replace(game, net=coins))
@@ -290,46 +284,93 @@ class Referee(Judge[Message, Game]):
     def _left(self, side: int) -> list[Verdict]:
         """Behind an ERRO a close is never a fault; behind GAIN it is tolerated (sevenhalf-6.8, sevenhalf-8.5)."""
         word = self._last_word
-        if side != CLIENT and type(word) is Erro:
-            self._over = True
+        if side == CLIENT or type(word) not in {Erro, Gain}:
+            return super()._left(side)
+        self._over = True
+        if type(word) is Gain and self._strict:
+            return self._fault("sevenhalf-8.5", "the end of the conversation", "ERRO before it")
+        return []
+
+
+class Referee:
+    """See `croupier.core.judge.Referee`. A close behind GAIN is a fault only for a strict one (sevenhalf-8.5).
+
+    It follows every world that may be the true one (see `World`): the house is at fault where there is none left.
+    """
+
+    def __init__(self, *, lenient: bool = False, strict: bool = False, patience: float = 5.0) -> None:
+        self._worlds = [World(lenient=lenient, strict=strict, patience=patience)]
+        self._told = 0
+        self._over = False
+        self._blind = False
+
+    @property
+    def alarm(self) -> float | None:
+        """When a silence becomes a fault, or tells which world is the true one."""
+        alarms = [world.alarm for world in self._worlds if world.alarm is not None]
+        return None if self._over else min(alarms, default=None)
+
+    @property
+    def legal(self) -> Sequence[Message]:
+        """What the client may say now; nothing while an answer is due."""
+        return () if self._over else self._likely.legal
+
+    @property
+    def game(self) -> Game | None:
+        """The game being played, with every ANTE taken that may have been."""
+        return self._likely.game
+
+    @property
+    def last(self) -> Game | None:
+        """The last game that was finished."""
+        return self._likely.last
+
+    @property
+    def finished(self) -> int:
+        """How many games were finished."""
+        return self._likely.finished
+
+    @property
+    def _likely(self) -> World:
+        return next((world for world in self._worlds if not world.leaving), self._worlds[0])
+
+    def on(self, event: Event[Message], now: float) -> Sequence[Verdict]:
+        """What was broken, if anything was."""
+        if self._over:
             return []
-        waits = [due for due in self._due if isinstance(due, Answer) and due.kind is not Stbt]
-        if side != CLIENT and type(word) is Gain and not waits:
-            self._over = True
-            return self._fault("sevenhalf-8.5", "the end of the conversation", "ERRO before it") if self._strict else []
-        return super()._left(side)
+        likely = self._likely
+        faults: dict[World, Sequence[Verdict]] = {}
+        living = []
+        for world in self._worlds:
+            if type(event) is Rang and (world.alarm is None or world.alarm > now):
+                living.append(world)
+                continue
+            faults[world] = world.on(event, now)
+            living += [world] * (not faults[world]) + world.born
+            world.born = []
+        self._over = not living or type(event) is Left
+        self._worlds = living or [likely]
+        if len(living) > MANY:
+            self._blind = True
+            self._worlds = [self._likely]
+        verdicts = [Verdict(CLIENT, event.violation)] if type(event) is Garbled and event.peer == CLIENT else []
+        verdicts += self._blame()
+        return verdicts if living or self._blind else [*verdicts, *faults[likely]]
 
-    def _known(self) -> Bets:
-        """The starting bet, as far as it has been told."""
-        return None if self._bet is None else frozenset({self._bet})
+    def _blame(self) -> Sequence[Verdict]:
+        """What the client has done wrong in every world that is left; at the end, in the likely one."""
+        told, blamed = self._told, self._likely.blamed
+        worlds = [self._likely] if self._over else self._worlds
+        while self._told < len(blamed) and all(
+            world.blamed[: self._told + 1] == blamed[: self._told + 1] for world in worlds
+        ):
+            self._told += 1
+        return blamed[told : self._told]
 
 
-def _refused(game: Game) -> Game:
-    """One of the pending ANTEs was refused; when all of them were it is as if there had been none."""
-    refused = game.refused + 1
-    if refused < len(game.pending):
-        return replace(game, refused=refused)
-    assert game.before is not None, "what is refused was pending"
-    if game.state.node.turn is Turn.CHANCE:  # the client has drawn already
-        state = State(game.state.node, game.state.cards, game.state.banked, game.before.bet)
-    else:
-        state = game.before
-    return replace(game, state=state, pending=(), refused=0, before=None)
-
-
-def _confirmed(game: Game) -> Game:
-    """Whatever was not refused now counts."""
-    if not game.pending:
-        return game
-    kept = len(game.pending) - game.refused
-    if game.bets is None or (game.refused and len(game.pending) > MANY):
-        bets = None
-    else:
-        bets = frozenset(bet + sum(some) for bet in game.bets for some in combinations(game.pending, kept))
-    state = game.state
-    if bets is not None:
-        state = State(state.node, state.cards, state.banked, max(bets))
-    return replace(game, state=state, bets=bets, pending=(), refused=0, before=None)
+def _raised(state: State) -> bool:
+    """Whether the client has raised and not yet drawn."""
+    return state.node is state.node.raised
 
 
 def _payment(state: State) -> str:

@@ -1,0 +1,476 @@
+"""The referee of seven and a half: silent about honest talk, on time, and fair about what it cannot know."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.core.errors import Violation
+from croupier.core.judge import CLIENT, HOUSE, Verdict
+from croupier.core.mind import mind_named
+from croupier.core.talk import Garbled, Rang, Said
+from croupier.rooms.sevenhalf import ROOM, Options
+from croupier.rooms.sevenhalf.minds import STYLES
+from croupier.rooms.sevenhalf.referee import MANY, Referee
+from croupier.rooms.sevenhalf.wire import UNREADABLE, VOCABULARY
+from tests.laws.bout import Bout
+from tests.laws.draws import garbles
+from tests.laws.evening import evening, styles
+from tests.rooms.sevenhalf.talks import (
+    BSTG,
+    BUST,
+    BYE,
+    DRAW,
+    GONE,
+    HAND,
+    PASS,
+    SILENT,
+    STRT,
+    WINS,
+    Ante,
+    Erro,
+    Gain,
+    Stbt,
+    bksc,
+    card,
+    clauses,
+    judged,
+)
+
+sides = st.sampled_from([CLIENT, HOUSE])
+NO = Erro("too much")
+MOST = 2**30 - 1
+
+
+@pytest.mark.parametrize("games", [30, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
+@pytest.mark.parametrize("style", [*styles(ROOM), "script:DRAW,100,DRAW,PASS"])
+@pytest.mark.parametrize(
+    "head", [{}, {"max_bet": "150"}, {"bet": "7", "dialect": "lenient"}], ids=["", "few", "lenient"]
+)
+def test_honest_games_are_judged_without_a_word(style: str, head: dict[str, str], games: int) -> None:
+    """Nor is it a fault to raise by more than the house is set to allow: nobody has told the client."""
+    room = replace(ROOM, options=partial(Options, limit=3))
+    for seed in range(4):
+        bout = Bout(room, mind_named(STYLES, style)(), {"seed": str(seed), **head})
+        bout.play(games)
+        assert bout.verdicts == []
+        assert bout.won == bout.paid
+        assert len(bout.won) == games
+
+
+@given(st.lists(st.tuples(sides, st.sampled_from(VOCABULARY)), max_size=40), st.booleans(), st.booleans())
+def test_a_referee_never_raises_and_names_clauses(
+    said: Sequence[tuple[int, object]], lenient: bool, strict: bool
+) -> None:
+    verdicts = judged(*said, lenient=lenient, strict=strict)
+    assert all(verdict.violation.clause.startswith("sevenhalf-") for verdict in verdicts)
+    faults = [at for at, verdict in enumerate(verdicts) if verdict.side == HOUSE]
+    assert faults in ([], [len(verdicts) - 1]), "after a fault of the house nothing more is judged"
+
+
+@given(st.lists(st.tuples(sides, garbles(ROOM)), max_size=8))
+def test_garbage_is_the_fault_of_whoever_sent_it(said: Sequence[tuple[int, Violation]]) -> None:
+    referee = Referee()
+    for side, violation in said:
+        assert [*referee.on(Garbled(side, violation), 0.0)[:1]] == [Verdict(side, violation)]
+        if side == HOUSE:
+            assert referee.on(Garbled(side, violation), 0.0) == []
+            return
+
+
+# Silence.
+
+
+@pytest.mark.parametrize(
+    ("said", "clause"),
+    [
+        ([STRT], "4.1"),
+        ([STRT, Stbt(100), DRAW], "4.2"),
+        ([*HAND, PASS], "4.5"),
+        ([*HAND, PASS, WINS], "4.5"),
+        ([*HAND, DRAW, card("7o")], "4.6"),
+        ([*HAND, DRAW, card("7o"), BSTG], "4.6"),
+        ([DRAW], "6.1"),
+        ([STRT, Stbt(100), PASS], "6.2"),
+        ([*HAND, STRT], "6.3"),
+        ([*HAND, Ante(10), PASS], "6.4"),
+        ([(CLIENT, Gain(1))], "6.5"),
+        ([*HAND, Ante(0)], "7.2"),
+        ([*HAND, Ante(MOST)], "7.3"),
+        ([Erro("goodbye")], "6.8"),
+        ([*HAND, Ante(10), NO, NO], "6.8"),
+    ],
+)
+def test_silence_is_a_fault_when_patience_has_ended_and_not_before(said: Sequence[Any], clause: str) -> None:
+    referee = Referee(patience=5.0)
+    assert referee.alarm is None
+    judged(*said, referee=referee)
+    assert referee.alarm == 5.0
+    (verdict,) = [verdict for verdict in referee.on(Rang(), 5.0) if verdict.side == HOUSE]
+    assert (verdict.side, verdict.violation.clause) == (HOUSE, f"sevenhalf-{clause}")
+    assert referee.alarm is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [],
+        [STRT, Stbt(100)],
+        [*HAND],
+        [*HAND, Ante(10)],
+        [*HAND, Ante(10), NO],
+        [*HAND, PASS, WINS, Gain(100)],
+        [*BUST],
+        [*BUST, PASS],
+        [(CLIENT, Erro("hello"))],
+    ],
+)
+def test_the_client_may_think_for_ever(said: Sequence[Any]) -> None:
+    referee = Referee()
+    assert judged(*said, referee=referee) == []
+    assert referee.on(Rang(), 1000.0) == [], "of an ANTE that was not refused by then nothing is awaited any more"
+    assert referee.alarm is None
+    assert referee.on(Rang(), 2000.0) == []
+
+
+def test_a_client_that_goes_on_talking_does_not_lend_the_house_time() -> None:
+    """The answer to STRT is due five seconds after STRT, whatever is said meanwhile."""
+    referee = Referee(patience=5.0)
+    referee.on(Said(CLIENT, STRT), 0.0)
+    for second in (1, 2, 3, 4):
+        referee.on(Said(CLIENT, DRAW), float(second))
+    assert referee.alarm == 5.0
+    referee.on(Said(HOUSE, Stbt(100)), 4.5)
+    assert referee.alarm == 9.5
+
+
+# ANTEs that may have been refused (sevenhalf-7.4, P12).
+
+
+def accepted(*said: Any) -> set[int]:
+    """Which gains of a bet of up to 250 a referee takes for right when the bank is over."""
+    found = set()
+    for coins in range(251):
+        verdicts = judged(*HAND, *said, PASS, WINS, Gain(coins))
+        assert clauses(verdicts) in ([], ["sevenhalf-5.5"])
+        if not verdicts:
+            found.add(coins)
+    return found
+
+
+A10, A20, A40 = Ante(10), Ante(20), Ante(40)
+AND_DRAW = (DRAW, card("1o"))
+
+
+@pytest.mark.parametrize(
+    ("said", "gains"),
+    [
+        ([], {100}),
+        ([A10, *AND_DRAW], {110}),
+        ([A10, A20, *AND_DRAW], {130}),
+        ([A10, NO], {100}),
+        ([A10, NO, A20, *AND_DRAW], {120}),
+        ([A10, NO, *AND_DRAW], {100}),
+        ([A10, DRAW, NO, card("1o")], {100}),
+        ([A10, A20, NO, *AND_DRAW], {110, 120}),
+        ([A10, A20, NO, NO], {100}),
+        ([A10, A20, NO, NO, *AND_DRAW], {100}),
+        ([A10, A20, NO, DRAW, NO, card("1o")], {100}),
+        ([A10, A20, DRAW, NO, card("1o")], {110, 120}),
+        ([A10, A20, A40, NO, *AND_DRAW], {130, 150, 160}),
+        ([A10, A20, A40, NO, NO, *AND_DRAW], {110, 120, 140}),
+        ([A10, A20, A40, NO, NO, NO], {100}),
+        ([A10, A10, NO, *AND_DRAW], {110}),
+        ([A10, A20, NO, *AND_DRAW, A40, DRAW, card("so")], {150, 160}),
+        ([A10, A20, NO, *AND_DRAW, A40, NO], {110, 120}),
+        ([A10, A20, NO, *AND_DRAW, A10, A20, NO, DRAW, card("so")], {120, 130, 140}),
+        ([A10, *AND_DRAW, A20, NO], {110}),
+    ],
+)
+def test_every_bet_that_the_refusals_leave_possible_is_taken_for_right_and_no_other(
+    said: Sequence[Any], gains: set[int]
+) -> None:
+    assert accepted(*said) == gains
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=6), st.data())
+def test_whichever_antes_a_house_refuses_it_may_pay_the_others(antes: list[int], data: st.DataObject) -> None:
+    count = data.draw(st.integers(0, len(antes)))
+    said = [*map(Ante, antes), *[NO] * count, *AND_DRAW]
+    possible = {100 + sum(kept) for kept in combinations(antes, len(antes) - count)}
+    paid = data.draw(st.sampled_from(sorted(possible)))
+    assert judged(*HAND, *said, PASS, WINS, Gain(paid)) == []
+    other = data.draw(st.integers(0, 600).filter(lambda coins: coins not in possible))
+    assert clauses(judged(*HAND, *said, PASS, WINS, Gain(other))) == ["sevenhalf-5.5"]
+
+
+def test_after_a_refusal_of_all_antes_the_client_may_pass_and_after_one_of_some_it_may_not() -> None:
+    assert judged(*HAND, A10, NO, PASS, WINS, Gain(100)) == []
+    assert judged(*HAND, A10, A20, NO, PASS) == [], "the other refusal may be on its way"
+    assert clauses(judged(*HAND, A10, A20, NO, PASS, NO, *AND_DRAW), CLIENT) == ["sevenhalf-6.4"]
+    assert judged(*HAND, A10, A20, NO, NO, PASS, WINS, Gain(100)) == []
+
+
+def test_a_card_confirms_the_antes_before_it() -> None:
+    """A refusal behind it refuses nothing: it can only be a farewell (sevenhalf-6.8)."""
+    assert clauses(judged(*HAND, A10, *AND_DRAW, NO, SILENT)) == ["sevenhalf-6.8"]
+    assert clauses(judged(*HAND, A10, *AND_DRAW, NO, Stbt(100))) == ["sevenhalf-6.8"]
+    assert judged(*HAND, A10, *AND_DRAW, NO, GONE) == []
+
+
+def test_one_refusal_too_many_is_a_farewell() -> None:
+    assert clauses(judged(*HAND, A10, NO, NO, SILENT)) == ["sevenhalf-6.8"]
+    assert judged(*HAND, A10, NO, NO, GONE) == []
+
+
+def test_antes_are_added_up_and_where_nobody_can_tell_them_apart_any_more_nobody_is_blamed() -> None:
+    assert accepted(*[Ante(1)] * 9, *AND_DRAW) == {109}
+    assert accepted(*[Ante(1)] * 9, NO, *AND_DRAW) == {108}
+    referee = Referee()
+    assert judged(*HAND, *[Ante(1)] * (MANY + 1), *AND_DRAW, referee=referee) == []
+    assert [*referee.legal] == [DRAW, PASS]
+    assert judged(PASS, WINS, Gain(1), referee=referee) == []
+
+
+# What the client says behind an ANTE may meet its refusal (sevenhalf-7.4, G3).
+
+
+def test_a_pass_sent_behind_an_ante_that_is_refused_is_allowed() -> None:
+    assert judged(*HAND, A10, PASS, NO, WINS, Gain(100)) == []
+    assert judged(*HAND, A10, PASS, NO, WINS, Gain(100), lenient=True) == []
+    assert judged(*HAND, A10, STRT, NO, Stbt(100), lenient=True) == []
+    assert clauses(judged(*HAND, A10, PASS, NO, *AND_DRAW), CLIENT) == ["sevenhalf-6.4"]
+
+
+def test_a_refusal_may_cross_garbage() -> None:
+    referee = Referee()
+    judged(*HAND, A10, referee=referee)
+    referee.on(Garbled(CLIENT, Violation("sevenhalf-2.9", "x", "y", lost=True)), 0.0)
+    assert referee.on(Said(HOUSE, NO), 0.0) == []
+    assert referee.on(Said(HOUSE, UNREADABLE), 0.0) == []
+
+
+def test_a_refusal_may_cross_an_ante_that_is_too_much_only_behind_the_first() -> None:
+    """A house that allows 550 million: it refuses the first one and takes the second."""
+    said = (*HAND, Ante(6 * 10**8), Ante(5 * 10**8), DRAW, NO, card("1c"), PASS, WINS)
+    assert clauses(judged(*said, Gain(5 * 10**8 + 100))) == []
+
+
+def test_an_honest_house_with_a_limit_of_its_own_is_not_blamed() -> None:
+    said = (STRT, DRAW, Ante(5), Ante(10**9), DRAW, Ante(9 * 10**8), DRAW, PASS)
+    night = evening(ROOM, {"deck": "1o 1c 1e 7o", "max_bet": str(10**9)}, [("says", 1, m) for m in said])
+    assert [verdict for verdict in night.verdicts if verdict.side == HOUSE] == []
+
+
+def test_a_house_that_plays_once_is_not_blamed_for_what_crosses_its_close() -> None:
+    assert clauses(judged(*HAND, PASS, DRAW, WINS, Gain(100), GONE)) == []
+
+
+def test_the_bet_of_a_game_is_forgotten_with_it() -> None:
+    first = (*HAND, A10, A20, NO, *AND_DRAW, PASS, WINS, Gain(120))
+    again = (STRT, Stbt(50), DRAW, card("5o"), PASS, WINS)
+    assert judged(*first, *again, Gain(50)) == []
+    assert clauses(judged(*first, *again, Gain(100))) == ["sevenhalf-5.5"]
+
+
+# Farewells and closes.
+
+PLAYED = (*HAND, PASS, WINS, Gain(100))
+
+
+@pytest.mark.parametrize("said", [[], [STRT], [STRT, Stbt(100)], [STRT, Stbt(100), DRAW], HAND, [*HAND, PASS], PLAYED])
+def test_a_house_may_say_goodbye_at_any_time_and_has_to_close_then(said: Sequence[Any]) -> None:
+    """sevenhalf-6.8 and 8.2"""
+    assert judged(*said, NO, GONE) == []
+    assert judged(*said, NO, GONE, strict=True) == []
+    assert clauses(judged(*said, NO, SILENT)) == ["sevenhalf-6.8"]
+    for more in (Stbt(100), card("1o"), WINS, Gain(100), NO):
+        assert clauses(judged(*said, NO, more)) == ["sevenhalf-6.8"]
+
+
+@pytest.mark.parametrize("said", [[A10], [A10, A20], [A10, DRAW], [A10, A20, DRAW]])
+def test_behind_an_ante_an_error_may_be_a_farewell_too(said: Sequence[Any]) -> None:
+    """sevenhalf-6.8: the close tells."""
+    assert judged(*HAND, *said, NO, GONE) == []
+    assert judged(*HAND, *said, NO, BYE) == []
+
+
+def test_a_refusal_before_the_close_is_a_farewell_as_well() -> None:
+    """P10: a close is never a fault when the last word of the house was ERRO."""
+    assert clauses(judged(DRAW, NO, GONE)) == []
+    assert clauses(judged(*HAND, A10, PASS, NO, GONE)) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "clause"),
+    [
+        ([], "8.2"),
+        ([STRT], "4.1"),
+        ([STRT, Stbt(100)], "8.2"),
+        ([*HAND], "8.2"),
+        ([*HAND, A10], "8.2"),
+        ([*HAND, A10, DRAW], "4.2"),
+        ([*HAND, PASS], "4.5"),
+        ([*HAND, PASS, WINS], "4.5"),
+        ([*BUST[:-1]], "4.6"),
+        ([DRAW], "6.1"),
+        ([(CLIENT, Erro("hello"))], "8.2"),
+    ],
+)
+def test_a_close_without_a_word_is_a_fault(said: Sequence[Any], clause: str) -> None:
+    assert clauses(judged(*said, GONE)) == [f"sevenhalf-{clause}"]
+
+
+@pytest.mark.parametrize("played", [PLAYED, BUST], ids=["pass", "bust"])
+def test_a_close_behind_gain_is_tolerated_unless_one_is_strict(played: Sequence[Any]) -> None:
+    """sevenhalf-8.5, and P14: also when the client has asked for the next game already."""
+    for more in ([], [STRT], [STRT, DRAW], [STRT, DRAW, PASS], [(CLIENT, Erro("hello"))]):
+        assert judged(*played, *more, GONE) == []
+        assert clauses(judged(*played, *more, GONE, strict=True)) == ["sevenhalf-8.5"]
+    assert clauses(judged(*played, STRT, Stbt(100), GONE)) == ["sevenhalf-8.2"]
+
+
+def test_nothing_is_judged_behind_the_end() -> None:
+    for said in ([NO, GONE], [*PLAYED, GONE], [*PLAYED, NO, GONE], [*HAND, A10, NO, GONE]):
+        assert judged(*said, STRT, card("1o"), Gain(1), GONE, SILENT) == []
+
+
+def test_a_client_that_hangs_up_is_not_judged_and_neither_is_what_follows() -> None:
+    for said in ([], [STRT], HAND, [*HAND, A10], [*HAND, PASS], PLAYED):
+        assert judged(*said, BYE, card("1o"), GONE) == []
+
+
+# A PASS behind a bust (sevenhalf-4.8).
+
+
+def test_one_pass_behind_a_bust_may_be_swallowed_or_refused() -> None:
+    """A strict house refuses it, which a referee that is not told so takes for right."""
+    assert judged(*BUST, PASS, STRT, Stbt(100)) == []
+    assert judged(*BUST, PASS, NO, STRT, Stbt(100)) == []
+    assert judged(*BUST, STRT, Stbt(100)) == []
+    assert judged(*BUST, PASS, STRT, NO, GONE) == [], "a farewell is a farewell all the same"
+
+
+def test_a_second_pass_behind_a_bust_has_to_be_refused() -> None:
+    verdicts = judged(*BUST, PASS, PASS, SILENT)
+    assert (clauses(verdicts, CLIENT), clauses(verdicts)) == (["sevenhalf-6.1"], ["sevenhalf-6.1"])
+    assert clauses(judged(*BUST, PASS, NO, PASS, NO)) == []
+
+
+def test_a_pass_behind_a_bust_is_for_that_game_only() -> None:
+    assert clauses(judged(*PLAYED, PASS, NO), CLIENT) == ["sevenhalf-6.1"]
+    next_game = (STRT, Stbt(100), DRAW, card("5o"), PASS, WINS, Gain(100))
+    assert clauses(judged(*BUST, *next_game, PASS, NO), CLIENT) == ["sevenhalf-6.1"]
+    assert clauses(judged(*BUST, STRT, Stbt(100), PASS, NO), CLIENT) == ["sevenhalf-6.2"]
+
+
+def test_a_strict_referee_wants_that_pass_refused() -> None:
+    assert clauses(judged(*BUST, PASS, NO, strict=True), CLIENT) == ["sevenhalf-6.1"]
+    assert clauses(judged(*BUST, PASS, SILENT, strict=True)) == ["sevenhalf-6.1"]
+
+
+def test_whatever_else_answers_that_pass_is_a_fault() -> None:
+    for more in (Gain(-100), bksc("rb", "00.5"), Stbt(100), BSTG):
+        assert clauses(judged(*BUST, PASS, more)) == ["sevenhalf-4.9"]
+
+
+# Speaking unasked.
+
+
+@pytest.mark.parametrize(
+    ("said", "clause"),
+    [
+        ([], "1.2"),
+        ([STRT, Stbt(100)], "4.9"),
+        (HAND, "4.9"),
+        ([*HAND, A10], "4.4"),
+        ([STRT, Stbt(100), DRAW, card("7o"), DRAW, card("so")], "4.7"),
+        (PLAYED, "4.9"),
+        (BUST, "4.9"),
+        ([(CLIENT, Erro("hello"))], "1.2"),
+    ],
+)
+def test_speaking_unasked_is_named_by_where_it_happens(said: Sequence[Any], clause: str) -> None:
+    for unasked in (Stbt(100), card("1o"), BSTG, bksc("1o", "01.0"), Gain(0), (HOUSE, STRT)):
+        assert clauses(judged(*said, unasked)) == [f"sevenhalf-{clause}"]
+
+
+def test_messages_ahead_of_their_answers_are_judged_in_their_turn() -> None:
+    """sevenhalf-1.3"""
+    assert judged(STRT, DRAW, PASS, STRT, Stbt(100), card("5o"), WINS, Gain(100), Stbt(100)) == []
+    ahead = judged(STRT, DRAW, DRAW, PASS, STRT, *(turn for turn in BUST if turn not in (STRT, DRAW)), Stbt(100))
+    assert ahead == []
+    verdicts = judged(STRT, PASS, Stbt(100), NO)
+    assert (clauses(verdicts, CLIENT), clauses(verdicts)) == (["sevenhalf-6.2"], [])
+
+
+def test_every_starting_bet_is_taken_as_it_is_told() -> None:
+    """P11"""
+    referee = Referee()
+    for bet in (1, 100, 7, MOST):
+        net = -bet
+        told = (STRT, Stbt(bet), DRAW, card("5o"), PASS, bksc("6c", "06.0"), Gain(net))
+        assert judged(*told, referee=referee) == []
+        assert referee.last is not None
+        assert referee.last.net == net
+    assert referee.finished == 4
+
+
+# The dialect `lenient`.
+
+
+def test_what_the_lenient_dialect_allows_is_no_fault_of_the_client() -> None:
+    before_the_card = (STRT, Stbt(100), A10, DRAW, card("5o"), PASS, WINS, Gain(110))
+    behind_an_ante = (*HAND, A10, PASS, WINS, Gain(110))
+    without_a_card = (STRT, Stbt(100), PASS, bksc("rb", "00.5"), Gain(-100))
+    again = (*HAND, STRT, Stbt(100), *HAND[2:], PASS, WINS, Gain(100))
+    without_start = (*PLAYED, *HAND[2:], PASS, WINS, Gain(100))
+    for said in (before_the_card, behind_an_ante, without_a_card, again, without_start):
+        assert judged(*said, lenient=True) == []
+        assert clauses(judged(*said), CLIENT) != []
+
+
+def test_a_lenient_house_that_refuses_those_is_at_fault() -> None:
+    for said in ([STRT, Stbt(100), PASS], [*HAND, STRT], [DRAW]):
+        assert clauses(judged(*said, NO, SILENT, lenient=True)) == ["sevenhalf-6.8"]
+
+
+def test_a_lenient_house_pays_as_any_other() -> None:
+    for told, clause in ((Gain(100), "5.8"), (Gain(0), "5.8"), (Gain(-110), "5.8")):
+        assert clauses(judged(STRT, Stbt(100), PASS, bksc("rb", "00.5"), told, lenient=True)) == [f"sevenhalf-{clause}"]
+    assert clauses(judged(*HAND, A10, PASS, WINS, Gain(100), lenient=True)) == ["sevenhalf-5.5"]
+
+
+def test_the_bet_of_a_game_without_start_is_the_last_that_was_told() -> None:
+    """sevenhalf-9.6"""
+    drawn = (DRAW, card("5o"), PASS, WINS)
+    assert judged(*PLAYED, *drawn, Gain(100), lenient=True) == []
+    assert clauses(judged(*PLAYED, *drawn, Gain(99), lenient=True)) == ["sevenhalf-5.5"]
+    assert judged(*drawn, Gain(99), lenient=True) == [], "where none was told it may be any"
+    raised = (DRAW, card("5o"), A10, *AND_DRAW, PASS, WINS)
+    assert judged(*raised, Gain(99), lenient=True) == []
+    assert judged(*PLAYED, *raised, Gain(110), lenient=True) == []
+
+
+def test_a_game_that_is_given_up_for_a_new_one_is_lost() -> None:
+    """sevenhalf-9.5"""
+    referee = Referee(lenient=True)
+    assert judged(*HAND, A10, STRT, referee=referee) == []
+    assert referee.finished == 1
+    assert referee.last is not None
+    assert referee.last.net == -110
+    referee = Referee(lenient=True)
+    assert judged(*PLAYED, DRAW, card("5o"), A10, STRT, referee=referee) == []
+    assert referee.last is not None
+    assert referee.last.net == -110, "it began without STRT, at the starting bet of the game before"
+
+
+def test_even_a_lenient_house_refuses_what_makes_no_sense() -> None:
+    for said, clause in (([PASS], "6.1"), ([A10], "6.1"), ([STRT, Stbt(100), (CLIENT, Gain(1))], "6.5")):
+        verdicts = judged(*said, NO, lenient=True)
+        assert (clauses(verdicts, CLIENT), clauses(verdicts)) == ([f"sevenhalf-{clause}"], [])

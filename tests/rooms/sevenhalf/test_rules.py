@@ -1,0 +1,356 @@
+"""Seven and a half as a game: its automaton against the plain rules, its raises, and what its plans are worth."""
+
+import random
+from collections import deque
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.core.bank import BANK, CLIENT, Node, State
+from croupier.core.errors import IllegalMove
+from croupier.core.rules import Turn
+from croupier.rooms.sevenhalf.rules import (
+    CARDS,
+    LENIENT,
+    MOST,
+    PACK,
+    SEVENHALF,
+    SevenHalf,
+    bank_cards,
+    client_cards,
+    pays,
+    score,
+    total,
+)
+from tests.rooms.sevenhalf import plain
+from tests.rooms.sevenhalf.plain import GOAL, bank_goes_on, gain, points
+
+RULES = {False: SEVENHALF, True: LENIENT}
+dialects = pytest.mark.parametrize("lenient", [False, True], ids=["document", "lenient"])
+
+FACES = [rank + "o" for rank in "1234567s"]
+"""One card of every worth."""
+
+type Told = tuple[str, Fraction, Fraction, int]
+"""A game as the plain rules tell it: who has done what last, the client's points, the bank's, and its cards."""
+
+
+def plainly(told: Told, move: str) -> Told:
+    """What the plain rules say becomes of it."""
+    phase, own, banks, drawn = told
+    if phase == "bank":
+        return (phase, own, banks + points(move), drawn + 1)
+    if phase == "deal":
+        own += points(move)
+        return ("bank" if own > GOAL else "hand", own, banks, drawn)
+    return ({"DRAW": "deal", "PASS": "bank"}[move], own, banks, drawn)
+
+
+def paths(*, lenient: bool) -> Iterator[tuple[Node, Told]]:
+    """Every node together with everything that the plain rules may say it is, from the start, by all ways."""
+    start = (RULES[lenient].start().node, ("bet", Fraction(0), Fraction(0), 0))
+    seen, row = {start}, deque([start])
+    while row:
+        node, told = row.popleft()
+        yield node, told
+        after = []
+        if node.turn is Turn.CHANCE:
+            after = [(node.next[card], plainly(told, card)) for card in FACES]
+        elif node.turn == CLIENT:
+            after = [(node.next[move], plainly(told, str(move))) for move in node.moves]
+            if node.raised is not None:
+                after.append((node.raised, ("raised", *told[1:])))
+        for both in after:
+            if both not in seen:
+                seen.add(both)
+                row.append(both)
+
+
+@dialects
+def test_the_automaton_is_where_the_plain_rules_are_on_every_path(lenient: bool) -> None:
+    count = 0
+    for node, (phase, own, banks, drawn) in paths(lenient=lenient):
+        count += 1
+        if phase == "deal":
+            assert (node.turn, node.taker, node.raised) == (Turn.CHANCE, CLIENT, None)
+        elif phase != "bank":
+            passes = lenient or phase == "hand"
+            assert node.turn == CLIENT
+            assert node.moves == (("DRAW", "PASS") if passes else ("DRAW",))
+            assert (node.raised is not None) == (lenient or phase != "bet")
+        elif bank_goes_on(own, banks, drawn):
+            assert (node.turn, node.taker, node.raised) == (Turn.CHANCE, BANK, None)
+        else:
+            assert node.turn is Turn.OVER
+            assert Fraction(node.pays, 2) == gain(1, own, banks)
+            assert not node.next
+    assert count > 500
+
+
+@dialects
+def test_every_card_leads_where_its_worth_leads(lenient: bool) -> None:
+    """Twelve figures are alike, and the suit of a card means nothing."""
+    for node, _ in paths(lenient=lenient):
+        if node.turn is Turn.CHANCE:
+            assert set(node.next) == set(CARDS)
+            for card in CARDS:
+                alike = next(face for face in FACES if points(face) == points(card))
+                assert node.next[card] is node.next[alike]
+
+
+@pytest.mark.parametrize("games", [400, pytest.param(40_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
+@dialects
+def test_random_games_go_and_end_as_the_plain_rules_say(lenient: bool, games: int) -> None:
+    luck = random.Random(7)
+    rules = RULES[lenient]
+    for _ in range(games):
+        game = plain.Game(plain.shuffled(luck), luck.choice([1, 10, 100, 1000]), lenient=lenient)
+        state = rules.start(game.bet)
+        while not game.over:
+            legal = rules.legal(state)
+            assert {"ANTE" if isinstance(move, int) else move for move in legal} == game.allowed
+            act = luck.choice(sorted(game.allowed))
+            if act == "ANTE":
+                coins = luck.choice([1, 5, 100])
+                game.ante(coins)
+                state = rules.play(state, coins)
+                continue
+            state = rules.play(state, act)
+            if act == "DRAW":
+                game.draw()
+                state = rules.play(state, game.own[-1])
+            else:
+                game.stop()
+        for card in game.banks:
+            assert rules.turn(state) is Turn.CHANCE
+            state = rules.play(state, card)
+        assert rules.turn(state) is Turn.OVER
+        assert rules.payoff(state) == (game.net, -game.net)
+        assert (client_cards(state), bank_cards(state)) == (tuple(game.own), tuple(game.banks))
+        assert state.bet == game.bet
+        assert score(total(game.banks)) == plain.written(points(*game.banks))
+
+
+def test_the_deck_is_the_forty_cards_there_are() -> None:
+    assert sorted(CARDS) == sorted(plain.DECK)
+    assert PACK.names == SEVENHALF.cards == CARDS
+    assert len(set(CARDS)) == 40
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_a_card_counts_as_the_document_says(card: str) -> None:
+    assert Fraction(total([card]), 2) == points(card)
+
+
+def test_every_score_is_written_in_four_characters() -> None:
+    for halves in range(81):
+        assert score(halves) == plain.written(Fraction(halves, 2))
+        assert len(score(halves)) == 4
+        assert score(halves)[-1] in "05"
+    assert (score(15), score(1), score(22), score(0)) == ("07.5", "00.5", "11.0", "00.0")
+
+
+@pytest.mark.parametrize(
+    ("client", "bank", "told"),
+    [
+        *((28, 1, -1), (16, 15, -1), (16, 16, -1), (14, 16, 1), (1, 28, 1), (14, 15, -1), (2, 4, -1)),
+        *((15, 16, 2), (15, 1, 2), (15, 15, 0), (0, 2, -1), (10, 4, 1)),
+    ],
+)
+def test_the_payments_are_those_of_the_table(client: int, bank: int, told: int) -> None:
+    """Section 5; the last of them cannot happen: a bank that draws as it must is never behind."""
+    assert pays(client, bank) == told
+
+
+EXAMPLES = {
+    "DRAW 7o PASS 7c cc": (100, ("07.5", -100)),
+    "DRAW 1c DRAW se DRAW rb DRAW 2b DRAW 4o 2o": (50, ("02.0", -50)),
+    "DRAW 2c 10 DRAW sc 10 DRAW 4b DRAW 1c PASS 6c 1o 4c": (10, ("11.0", 60)),
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_of_the_document_come_out(example: str) -> None:
+    bet, expected = EXAMPLES[example]
+    state = SEVENHALF.start(bet)
+    for move in example.split():
+        state = SEVENHALF.play(state, int(move) if move.isdecimal() else move)
+    assert SEVENHALF.turn(state) is Turn.OVER
+    assert (score(total(bank_cards(state))), SEVENHALF.payoff(state)[CLIENT]) == expected
+
+
+# Raises.
+
+
+def behind(*moves: str | int, rules: SevenHalf = SEVENHALF, bet: int = 100) -> State:
+    state = rules.start(bet)
+    for move in moves:
+        state = rules.play(state, move)
+    return state
+
+
+def test_the_most_can_be_paid_twice_and_one_more_cannot() -> None:
+    assert 2 * MOST <= 2**31 - 1 < 2 * (MOST + 1)
+    assert SEVENHALF.max_bet == LENIENT.max_bet == MOST == 2**30 - 1
+
+
+@given(st.integers(1, MOST), st.integers(1, MOST), st.integers(-(2**31), 2**31 - 1))
+def test_every_raise_within_the_limit_is_legal_and_no_other_is(limit: int, bet: int, coins: int) -> None:
+    rules = SevenHalf(max(limit, bet))
+    state = behind("DRAW", "3o", rules=rules, bet=bet)
+    allowed = 0 < coins <= rules.max_bet - bet
+    assert (coins in rules.legal(state)) == allowed
+    if allowed:
+        assert rules.play(state, coins).bet == bet + coins
+    else:
+        with pytest.raises(IllegalMove):
+            rules.play(state, coins)
+
+
+def test_the_highest_raise_is_the_only_one_listed_and_stands_last() -> None:
+    assert tuple(SEVENHALF.legal(behind("DRAW", "3o"))) == ("DRAW", "PASS", MOST - 100)
+    assert tuple(SEVENHALF.legal(behind("DRAW", "3o", 1))) == ("DRAW", MOST - 101)
+    assert tuple(SEVENHALF.legal(behind("DRAW", "3o", MOST - 100))) == ("DRAW",)
+    assert tuple(LENIENT.legal(behind(rules=LENIENT))) == ("DRAW", "PASS", MOST - 100)
+    assert tuple(SevenHalf(100).legal(behind("DRAW", "3o", rules=SevenHalf(100)))) == ("DRAW", "PASS")
+
+
+def test_what_may_be_chosen_holds_every_raise_and_every_move() -> None:
+    legal = SEVENHALF.legal(behind("DRAW", "3o"))
+    assert all(move in legal for move in ("DRAW", "PASS", 1, 2, 1000, MOST - 100))
+    assert not any(move in legal for move in ("STRT", "ANTE", "draw", 0, -1, MOST - 99, None, (), "3o"))
+
+
+def test_raises_add_up_and_change_nothing_else() -> None:
+    state = behind("DRAW", "3o", 1, 10, 100)
+    assert (state.bet, state.cards, state.banked) == (211, ("3o",), 0)
+    assert state.node is behind("DRAW", "3o", 5).node
+
+
+def test_nothing_can_be_raised_before_the_first_card_or_by_the_bank() -> None:
+    for moves in ((), ("DRAW",), ("DRAW", "7o", "PASS"), ("DRAW", "7o", "PASS", "7c"), ("DRAW", "7o", "DRAW", "7c")):
+        with pytest.raises(IllegalMove):
+            SEVENHALF.play(behind(*moves), 1)
+
+
+def test_what_is_paid_is_told_in_terms_of_the_whole_bet() -> None:
+    ends = {"7o PASS 7c cc": -1, "7o PASS 4c 4e": 1, "7o DRAW so PASS 4c 4e": 2, "7o DRAW so PASS 7c cc": 0}
+    for moves, times in ends.items():
+        first, *rest = moves.split()
+        state = behind("DRAW", first)
+        assert SEVENHALF.payoff(behind("DRAW", first, *rest)) == (100 * times, -100 * times)
+        if rest[0] == "DRAW":
+            state = behind("DRAW", first, 37, *rest)
+            assert SEVENHALF.payoff(state) == (137 * times, -137 * times)
+    assert SEVENHALF.payoff(behind("DRAW", "7o", 37, "DRAW", "7c", "1o")) == (-137, 137)
+
+
+def test_a_card_that_has_been_drawn_cannot_be_drawn_again() -> None:
+    state = behind("DRAW", "3o", "DRAW")
+    assert len(SEVENHALF.legal(state)) == 39
+    for gone in ("3o", "8o", "", "DRAW", None):
+        with pytest.raises(IllegalMove):
+            SEVENHALF.play(state, gone)
+
+
+# Chances.
+
+
+def worlds(rules: SevenHalf, stand: Fraction) -> dict[int, Fraction]:
+    """How likely each gain is, by the rules, when a client draws until it has so many points."""
+    left = {face: 12 if face[0] == "s" else 4 for face in FACES}
+
+    @cache
+    def gains(node: Node, own: Fraction, gone: tuple[int, ...]) -> dict[int, Fraction]:
+        if node.turn is Turn.OVER:
+            return {node.pays: Fraction(1)}
+        if node.turn == CLIENT:
+            return gains(node.next["PASS" if own >= stand and "PASS" in node.moves else "DRAW"], own, gone)
+        found: dict[int, Fraction] = {}
+        whole = 40 - sum(gone)
+        for at, face in enumerate(FACES):
+            if chance := Fraction(left[face] - gone[at], whole):
+                after = own + points(face) if node.taker == CLIENT else own
+                taken = (*gone[:at], gone[at] + 1, *gone[at + 1 :])
+                for net, odds in gains(node.next[face], after, taken).items():
+                    found[net] = found.get(net, Fraction(0)) + chance * odds
+        return found
+
+    return gains(rules.start().node, Fraction(0), (0,) * len(FACES))
+
+
+def naively(stand: Fraction) -> dict[int, Fraction]:
+    """The same without any rules but the plain ones: a bank that draws behind a client that draws."""
+    counts = dict.fromkeys((Fraction(worth) for worth in range(1, 8)), 4) | {Fraction(1, 2): 12}
+    worths = tuple(counts)
+
+    @cache
+    def goes(own: Fraction, banks: Fraction, drawn: int, gone: tuple[int, ...]) -> dict[int, Fraction]:
+        clients = drawn == 0 and own < stand and own <= GOAL
+        if not clients and not bank_goes_on(own, banks, drawn):
+            return {gain(2, own, banks): Fraction(1)}
+        found: dict[int, Fraction] = {}
+        for at, worth in enumerate(worths):
+            if chance := Fraction(counts[worth] - gone[at], 40 - sum(gone)):
+                taken = (*gone[:at], gone[at] + 1, *gone[at + 1 :])
+                after = goes(own + worth, banks, 0, taken) if clients else goes(own, banks + worth, drawn + 1, taken)
+                for net, odds in after.items():
+                    found[net] = found.get(net, Fraction(0)) + chance * odds
+        return found
+
+    return goes(Fraction(0), Fraction(0), 0, (0,) * len(worths))
+
+
+@pytest.mark.parametrize("stand", [Fraction(1, 2), Fraction(4), Fraction(5), Fraction(11, 2), GOAL], ids=str)
+def test_all_that_can_happen_is_as_likely_as_the_plain_rules_say(stand: Fraction) -> None:
+    """And it is certain that something does."""
+    found = worlds(SEVENHALF, stand)
+    assert found == naively(stand)
+    assert sum(found.values()) == 1
+    assert set(found) <= {-2, 0, 2, 4}
+    assert worlds(LENIENT, stand) == found
+
+
+@given(st.integers(0, 2**32))
+def test_every_card_left_is_as_likely_as_any_other(seed: int) -> None:
+    luck = random.Random(seed)
+    state = SEVENHALF.play(SEVENHALF.start(), "DRAW")
+    while SEVENHALF.turn(state) is not Turn.OVER:
+        if SEVENHALF.turn(state) is Turn.CHANCE:
+            odds = SEVENHALF.odds(state)
+            assert set(odds) == set(CARDS) - set(state.cards)
+            assert set(odds.values()) == {Fraction(1, 40 - len(state.cards))}
+            assert sum(odds.values()) == 1
+        else:
+            assert SEVENHALF.odds(state) == {}
+        state = SEVENHALF.play(state, luck.choice([move for move in SEVENHALF.legal(state) if isinstance(move, str)]))
+
+
+def test_nobody_comes_to_hold_more_than_fourteen_cards() -> None:
+    """sevenhalf-3.3: all of the twelve figures, an ace, and the card that is too much or stops the bank."""
+
+    @cache
+    def longest(points_left: int, figures: int, aces: int) -> int:
+        """So many cards fit below or at the goal, in halves; the cheapest first."""
+        if figures and points_left >= 1:
+            return 1 + longest(points_left - 1, figures - 1, aces)
+        if aces and points_left >= 2:
+            return 1 + longest(points_left - 2, figures, aces - 1)
+        return 0
+
+    assert longest(15, 12, 4) == 13
+    order = [rank + suit for suit in "oceb" for rank in "scr"] + ["1o", "1c"]
+    client = behind(*(move for card in order for move in ("DRAW", card)))
+    assert (len(client.cards), client.node.turn, client.node.taker) == (14, Turn.CHANCE, BANK)
+    bank = behind("DRAW", "7o", "PASS", *order)
+    assert (len(bank_cards(bank)), bank.node.turn) == (14, Turn.OVER)
+
+
+@dialects
+def test_everything_is_known_to_both_seats(lenient: bool) -> None:
+    state = behind("DRAW", "3o", 10, rules=RULES[lenient])
+    assert RULES[lenient].view(state, CLIENT) == RULES[lenient].view(state, BANK) == state
