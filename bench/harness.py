@@ -65,7 +65,11 @@ class Server:
 
 @dataclass(frozen=True)
 class Load:
-    """What the load is asked to do; the fields are its options. `size` is the length of an echo's flights in bytes."""
+    """What the load is asked to do; the fields are its options.
+
+    `size` is the length of an echo's flights in bytes. `ahead`: 1 for a client that says in one flight what the answer
+    leaves no choice about, 0 for one that waits for every answer.
+    """
 
     speak: str
     connections: int
@@ -73,6 +77,7 @@ class Load:
     seconds: float = 5.0
     warmup: float = 1.0
     size: int = 8
+    ahead: int = 1
 
 
 @dataclass(frozen=True)

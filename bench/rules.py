@@ -64,12 +64,12 @@ GAMES: Mapping[str, Game] = {
 def croupier(game: Game, games: int) -> int:
     """Play whole games; chance deals a card that has not been dealt in this one."""
     rules, cards, size, mind, draw = game.rules, game.cards, len(game.cards), Random(), random.Random(SEED).random
-    luck = Light(draw)
+    luck, chance, over = Light(draw), Turn.CHANCE, Turn.OVER
     won = 0
     for _ in range(games):
         state = rules.start()
-        while (turn := rules.turn(state)) is not Turn.OVER:
-            if turn is Turn.CHANCE:
+        while (turn := rules.turn(state)) is not over:
+            if turn is chance:
                 while (move := cards[int(draw() * size)]) in state.cards:
                     pass
             else:

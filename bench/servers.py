@@ -2,8 +2,10 @@
 
 The echo and a house take turns on the same core, while the load plays from another. A message is a frame the client
 sent and got its answer to. The echo answers one a flight. The documents give a fold of Kuhn poker and an ANTE of seven
-and a half no reply, so these travel in one flight with the frame behind them, and count: a flight of two messages. So
-both ratios are printed: messages, and flights.
+and a half no reply, so these travel in one flight with the frame behind them; so do STRT and DRAW of seven and a half,
+for nothing else is allowed behind STRT, and PLY and BET of blackjack, for the client knows what it has and bets always
+the same. All of them count: a flight of two messages. So both ratios are printed, messages and flights; and in a table
+of their own those of clients that wait for every answer.
 
 The echo moves as many bytes as the house: a flight of its client's is as long as the mean of what that room's client
 sends in a flight and is told for it, (sent + received) / 2. This is measured first, in a short run, and printed.
@@ -13,7 +15,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from harness import (
@@ -37,6 +39,9 @@ RICH = "1000000000"
 ROOMS: Mapping[str, Sequence[str]] = {"kuhn": ["--coins", RICH], "sevenhalf": [], "blackjack": ["--money", RICH]}
 """The rooms and what they are opened with, so that no client runs out of money."""
 
+SPEAK_AHEAD = ("sevenhalf", "blackjack")
+"""The rooms whose clients say in one flight what the answer leaves no choice about."""
+
 RATIO_TARGET = 0.6
 RATIO_TARGET_AT = (100, 1000)
 IDLE_TARGET_KIB = 4.0
@@ -55,6 +60,7 @@ class Contestant:
     command: Sequence[str]
     speak: str
     size: int = 8
+    ahead: int = 1
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def summarize(results: Sequence[Result]) -> Row:
 def measure(contestant: Contestant, setting: Setting, connections: int, idle: int = 0) -> Result:
     """Start a fresh server, measure it once and end it."""
     warmup = 1.0 + (connections + idle) / 10_000
-    load = Load(contestant.speak, connections, idle, setting.seconds, warmup, contestant.size)
+    load = Load(contestant.speak, connections, idle, setting.seconds, warmup, contestant.size, contestant.ahead)
     with running(contestant.command, setting.cores.server) as server:
         return run_load(server, load, setting.cores.load)
 
@@ -105,7 +111,7 @@ def house(room: str, command: Sequence[str] = ()) -> Contestant:
 
 def echo_beside(other: Contestant, setting: Setting) -> Contestant:
     """The echo that moves as many bytes a flight as the load and another contestant do."""
-    load = Load(other.speak, connections=10, seconds=min(0.5, setting.seconds), warmup=0.2)
+    load = Load(other.speak, connections=10, seconds=min(0.5, setting.seconds), warmup=0.2, ahead=other.ahead)
     with running(other.command, setting.cores.server) as server:
         seen = run_load(server, load, setting.cores.load)
     return Contestant("echo", ECHO, "echo", round(seen.bytes_a_flight))
@@ -113,8 +119,9 @@ def echo_beside(other: Contestant, setting: Setting) -> Contestant:
 
 def compare_speed(echo: Contestant, room: Contestant, setting: Setting, counts: Sequence[int], rounds: int) -> None:
     """Print the table of rates, round trips and CPU time, one line for every number of connections."""
+    patient = "" if room.ahead else ", clients that wait for every answer"
     print(
-        f"\n{room.speak}: medians of {rounds} rounds of {setting.seconds:g} s, echo/{room.name};"
+        f"\n{room.speak}{patient}: medians of {rounds} rounds of {setting.seconds:g} s, echo/{room.name};"
         f" a ratio is the median of the pairs'. The echo's flights are {echo.size} bytes long."
     )
     print(
@@ -124,7 +131,8 @@ def compare_speed(echo: Contestant, room: Contestant, setting: Setting, counts: 
     print(table_line("conns", heads) + "  target")
     for connections in counts:
         pairs = [(measure(echo, setting, connections), measure(room, setting, connections)) for _ in range(rounds)]
-        print(speed_line(connections, pairs, apart=setting.cores.apart), flush=True)
+        target = RATIO_TARGET if room.ahead and connections in RATIO_TARGET_AT else None
+        print(speed_line(connections, pairs, target, apart=setting.cores.apart), flush=True)
 
 
 def table_line(connections: str, cells: Sequence[str]) -> str:
@@ -132,7 +140,7 @@ def table_line(connections: str, cells: Sequence[str]) -> str:
     return f"{connections:>6}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, WIDTHS, strict=True))
 
 
-def speed_line(connections: int, pairs: Sequence[tuple[Result, Result]], *, apart: bool) -> str:
+def speed_line(connections: int, pairs: Sequence[tuple[Result, Result]], target: float | None, *, apart: bool) -> str:
     """Render one line of the table."""
     echo, room = (summarize(results) for results in zip(*pairs, strict=True))
     messages = median(after.messages_per_s / before.messages_per_s for before, after in pairs)
@@ -147,9 +155,9 @@ def speed_line(connections: int, pairs: Sequence[tuple[Result, Result]], *, apar
         f"{echo.cpu_us:.2f}/{room.cpu_us:.2f}",
         "/".join(f"{row.server_share:.0%}+{row.load_share:.0%}" for row in (echo, room)),
     )
-    target = f"{RATIO_TARGET} {verdict(messages >= RATIO_TARGET)}" if connections in RATIO_TARGET_AT else "none"
+    told = "none" if target is None else f"{target} {verdict(messages >= target)}"
     suspicion = doubt(connections, (echo, room)) if apart else ""
-    return table_line(f"{connections:,}", cells) + f"  {target}{suspicion}"
+    return table_line(f"{connections:,}", cells) + f"  {told}{suspicion}"
 
 
 def doubt(connections: int, rows: Sequence[Row]) -> str:
@@ -223,6 +231,10 @@ def main() -> int:
             room = house(name, options.command)
             echo = echo_beside(room, setting)
             compare_speed(echo, room, setting, options.connections, options.rounds)
+            if name in SPEAK_AHEAD:
+                patient = replace(room, ahead=0)
+                counts = [count for count in options.connections if count in RATIO_TARGET_AT]
+                compare_speed(echo_beside(patient, setting), patient, setting, counts, options.rounds)
             if options.idle:
                 compare_idle(echo, room, setting, options.idle)
     except BenchError as error:

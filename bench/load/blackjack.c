@@ -16,6 +16,7 @@ enum {
 enum awaited {
     MONEY = NOTHING + 1, /* after PLY: MON */
     DEAL,                /* after BET: CRD C, CRD C, CRD S, TRN */
+    OPENING,             /* after PLY and BET in one flight: both answers */
     HIT,                 /* after MOV H: CRD C, and TRN or, with 21 and more, RES */
     BANK,                /* after MOV S: CRD S, once or more, and RES */
     HALF,                /* after SRD: RES L */
@@ -25,6 +26,7 @@ static const char *const AWAITED[] = {
     [NOTHING] = "nothing",
     [MONEY] = "MON with the balance: the one before, less the bet, plus what was paid back, and enough to bet",
     [DEAL] = "CRD C, CRD C, CRD S and TRN",
+    [OPENING] = "MON with the balance, CRD C, CRD C, CRD S and TRN",
     [HIT] = "CRD C and TRN below 21, RES W with twice the bet at 21, RES L with 0 above",
     [BANK] = "CRD S, once or more up to 17, and RES W with twice the bet or RES L with 0",
     [HALF] = "RES L with half of the bet",
@@ -37,19 +39,25 @@ static unsigned total(struct hand hand)
 
 /* ---- playing ---- */
 
-static void start_round(struct connection *c)
-{
-    c->game++;
-    send_flight(c, "PLY", 3, 1, MONEY);
-}
-
 static void bet(struct connection *c)
 {
     char bytes[] = "BET....";
     put_number(bytes + 3, BET);
+    send_flight(c, bytes, sizeof bytes - 1, 1, DEAL);
+}
+
+static void start_round(struct connection *c)
+{
+    c->game++;
     c->blackjack.seen = 0;
     c->blackjack.own = c->blackjack.bank = (struct hand){0, false};
-    send_flight(c, bytes, sizeof bytes - 1, 1, DEAL);
+    if (ahead) { /* the balance is known, and the bet is always the same */
+        char bytes[] = "PLYBET....";
+        put_number(bytes + 6, BET);
+        send_flight(c, bytes, sizeof bytes - 1, 2, OPENING);
+    } else {
+        send_flight(c, "PLY", 3, 1, MONEY);
+    }
 }
 
 static void move(struct connection *c)
@@ -68,6 +76,7 @@ static void next(struct connection *c)
         bet(c);
         break;
     case DEAL:
+    case OPENING:
         if (c->game % SURRENDERS_EVERY == 0) {
             send_flight(c, "SRD", 3, 1, HALF);
         } else {
@@ -130,18 +139,19 @@ static unsigned read_result(struct connection *c, unsigned at, bool won, int32_t
     return at + (unsigned)sizeof bytes - 1;
 }
 
-static unsigned read_deal(struct connection *c)
+static unsigned read_deal(struct connection *c, unsigned at)
 {
     uint64_t seen = 0;
     struct hand own = {0, false}, bank = {0, false};
-    if (!read_card(c, 0, 'C', &seen, &own) || !read_card(c, CRD_LENGTH, 'C', &seen, &own) ||
-        !read_card(c, 2 * CRD_LENGTH, 'S', &seen, &bank) || !says(c, 3 * CRD_LENGTH, "TRN", 3)) {
+    unsigned turn = at + 3 * CRD_LENGTH;
+    if (!read_card(c, at, 'C', &seen, &own) || !read_card(c, at + CRD_LENGTH, 'C', &seen, &own) ||
+        !read_card(c, at + 2 * CRD_LENGTH, 'S', &seen, &bank) || !says(c, turn, "TRN", 3)) {
         return 0;
     }
     c->blackjack.seen = seen;
     c->blackjack.own = own;
     c->blackjack.bank = bank;
-    return 3 * CRD_LENGTH + 3;
+    return turn + 3;
 }
 
 static unsigned read_hit(struct connection *c)
@@ -183,7 +193,8 @@ static unsigned read_reply(struct connection *c)
 {
     switch (c->awaited) {
     case MONEY: return read_money(c);
-    case DEAL: return read_deal(c);
+    case DEAL: return read_deal(c, 0);
+    case OPENING: return read_money(c) ? read_deal(c, 7) : 0;
     case HIT: return read_hit(c);
     case BANK: return read_bank(c);
     default: return read_result(c, 0, false, BET / 2);

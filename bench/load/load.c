@@ -1,5 +1,8 @@
 /* Plays a game, or talks to an echo, over many connections at once and reports how fast the server answered.
  *
+ * With --ahead 1, which is the default, a client says in one flight what the answer leaves no choice about: STRT and DRAW
+ * of seven and a half, PLY and BET of blackjack. With --ahead 0 it waits for every answer.
+ *
  * Every playing connection is closed-loop: it sends one flight (the bytes of one write), waits for the whole reply and
  * sends the next. Idle connections are held open and send nothing. One thread, one epoll, no allocation after the
  * connections are made, so that the server is what limits the rate. Linux only. What is said is in the file of each
@@ -54,6 +57,8 @@ static struct {
     double seconds, warmup;
     const struct speaker *speak;
 } options = {.host = "127.0.0.1", .connections = 1, .seconds = 5, .warmup = 1, .speak = &KUHN};
+
+bool ahead = true;
 
 static struct connection *all;
 static int poller;
@@ -349,6 +354,7 @@ static void read_options(int argc, char **argv)
         {"connections", required_argument, NULL, 'n'}, {"idle", required_argument, NULL, 'm'},
         {"seconds", required_argument, NULL, 's'},     {"warmup", required_argument, NULL, 'w'},
         {"speak", required_argument, NULL, 'k'},       {"size", required_argument, NULL, 'z'},
+        {"ahead", required_argument, NULL, 'a'},
         {NULL, 0, NULL, 0},
     };
     for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
@@ -361,6 +367,7 @@ static void read_options(int argc, char **argv)
         case 'w': options.warmup = atof(optarg); break;
         case 'k': options.speak = speaker_named(optarg); break;
         case 'z': echo_size = (unsigned)atoi(optarg); break;
+        case 'a': ahead = atoi(optarg) != 0; break;
         default: exit(1);
         }
     }

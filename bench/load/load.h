@@ -55,6 +55,7 @@ struct speaker {
 
 extern const struct speaker ECHO, KUHN, SEVENHALF, BLACKJACK;
 extern unsigned echo_size; /* the length of the echo's flights */
+extern bool ahead;         /* whether what the answer leaves no choice about is said without waiting for it */
 
 /* One write: so many bytes, which are so many frames. */
 void send_flight(struct connection *c, const void *bytes, size_t length, unsigned frames, unsigned awaited);

@@ -17,6 +17,7 @@ enum {
 enum awaited {
     STARTING_BET = NOTHING + 1, /* after STRT: STBT */
     OWN_CARD,                   /* after DRAW: CARD, or CARD, BSTG, BKSC and GAIN */
+    OPENING,                    /* after STRT and DRAW in one flight: both answers */
     BANK,                       /* after PASS: BKSC and GAIN */
 };
 
@@ -24,6 +25,7 @@ static const char *const AWAITED[] = {
     [NOTHING] = "nothing",
     [STARTING_BET] = "STBT with 1 to 1073741823",
     [OWN_CARD] = "CARD and, over seven and a half, BSTG, BKSC with one card, and GAIN",
+    [OPENING] = "STBT with 1 to 1073741823, and CARD",
     [BANK] = "BKSC with the cards that the bank has to draw, and GAIN with what that pays",
 };
 
@@ -34,7 +36,11 @@ static void start_game(struct connection *c)
     c->sevenhalf.raises = c->game++ % RAISES_EVERY == 0;
     c->sevenhalf.seen = 0;
     c->sevenhalf.halves = 0;
-    send_flight(c, "STRT", 4, 1, STARTING_BET);
+    if (ahead) { /* whatever the bet, only DRAW is allowed behind STRT */
+        send_flight(c, "STRTDRAW", 8, 2, OPENING);
+    } else {
+        send_flight(c, "STRT", 4, 1, STARTING_BET);
+    }
 }
 
 /* The document gives an ANTE no reply, so it travels with the DRAW that has to follow it. */
@@ -53,7 +59,7 @@ static void next(struct connection *c)
         start_game(c);
     } else if (c->sevenhalf.halves >= ENOUGH) {
         send_flight(c, "PASS", 4, 1, BANK);
-    } else if (c->awaited == OWN_CARD && c->sevenhalf.raises && c->sevenhalf.bet <= BET_MAX - RAISE) {
+    } else if (c->awaited != STARTING_BET && c->sevenhalf.raises && c->sevenhalf.bet <= BET_MAX - RAISE) {
         raise_and_draw(c);
     } else {
         send_flight(c, "DRAW", 4, 1, OWN_CARD);
@@ -119,15 +125,15 @@ static unsigned read_bank(const struct connection *c, unsigned at, unsigned own,
     return says(c, end, rest, sizeof rest - 1) ? end + sizeof rest - 1 : 0;
 }
 
-static unsigned read_card(struct connection *c)
+static unsigned read_card(struct connection *c, unsigned at)
 {
-    if (!says(c, 0, "CARD ", 5) || !has(c, 7)) {
+    if (!says(c, at, "CARD ", 5) || !has(c, at + 7)) {
         return 0;
     }
     uint64_t seen = c->sevenhalf.seen;
-    unsigned halves = c->sevenhalf.halves + take_card(c, 5, &seen), length = 7;
+    unsigned halves = c->sevenhalf.halves + take_card(c, at + 5, &seen), length = at + 7;
     if (halves > BEST) {
-        length = says(c, 7, "BSTG", 4) ? read_bank(c, 11, halves, seen) : 0;
+        length = says(c, at + 7, "BSTG", 4) ? read_bank(c, at + 11, halves, seen) : 0;
     }
     if (length) { /* only now: an incomplete reply is read again from its beginning */
         c->sevenhalf.seen = seen;
@@ -140,7 +146,8 @@ static unsigned read_reply(struct connection *c)
 {
     switch (c->awaited) {
     case STARTING_BET: return read_bet(c);
-    case OWN_CARD: return read_card(c);
+    case OPENING: return read_bet(c) ? read_card(c, 9) : 0;
+    case OWN_CARD: return read_card(c, 0);
     default: return read_bank(c, 0, c->sevenhalf.halves, c->sevenhalf.seen);
     }
 }

@@ -7,12 +7,16 @@ solver; a room only has to draw it.
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
+
+CHANCE: Final = Turn.CHANCE
+"""The same by a name that takes one look-up: the rules ask for it at every move."""
 
 CLIENT: Final[Seat] = 0
 BANK: Final[Seat] = 1
@@ -72,6 +76,12 @@ class Choices(tuple[Move, ...]):
         return isinstance(move, str) and super().__contains__(move)
 
 
+@lru_cache(maxsize=1024)
+def _choices(moves: tuple[Move, ...], highest: int) -> Choices:
+    """The moves and raises, made once while bets stay the same."""
+    return Choices((*moves, highest))
+
+
 class BankRules:
     """The rules of such a game, for a shoe of so many decks of these cards.
 
@@ -98,15 +108,15 @@ class BankRules:
     def legal(self, state: State) -> Sequence[Move]:
         """The cards left in the shoe, or what the client may do."""
         node = state.node
-        if node.turn is Turn.CHANCE:
+        if node.turn is CHANCE:
             return tuple(card for card in self.cards if state.cards.count(card) < self.decks)
-        if node.raised is not None and state.bet < self.max_bet:
-            return Choices(node.moves + (self.max_bet - state.bet,))  # noqa: RUF005 -- faster
-        return node.moves
+        if node.raised is None or state.bet >= self.max_bet:
+            return node.moves
+        return _choices(node.moves, self.max_bet - state.bet)
 
     def odds(self, state: State) -> Mapping[Move, Fraction]:
         """The cards left in the shoe: each physical card is as likely as any other."""
-        if state.node.turn is not Turn.CHANCE:
+        if state.node.turn is not CHANCE:
             return {}
         whole = len(self.shoe) - len(state.cards)
         return {card: Fraction(self.decks - state.cards.count(str(card)), whole) for card in self.legal(state)}
@@ -116,10 +126,11 @@ class BankRules:
         node = state.node
         after = node.next.get(move)
         if after is not None:
-            if node.turn is not Turn.CHANCE:
+            if node.turn is not CHANCE:
                 return State(after, state.cards, state.banked, state.bet)
-            if state.cards.count(move) < self.decks:
-                return State(after, state.cards + (move,), state.banked + node.taker, state.bet)  # type: ignore[operator]  # noqa: RUF005 -- faster; only a card leads on from here
+            cards = state.cards
+            if move not in cards or cards.count(move) < self.decks:
+                return State(after, cards + (move,), state.banked + node.taker, state.bet)  # type: ignore[operator]  # noqa: RUF005 -- faster; only a card leads on from here
         elif type(move) is int and node.raised is not None and 0 < move <= self.max_bet - state.bet:
             return State(node.raised, state.cards, state.banked, state.bet + move)
         raise IllegalMove(move, self.legal(state))

@@ -247,13 +247,15 @@ class Wire(Stream[Message]):
         super().__init__(self._tables.whole, strict=strict)
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
-        """As in `Stream`, but a BET is as frequent as what can be listed."""
+        """As in `Stream`, but a BET, alone or behind its PLY, is as frequent as what can be listed."""
         if not self._rest:
             whole = self._whole.get(data)
             if whole is not None:
                 return whole
             if len(data) == 7 and data[:3] == b"BET":
                 return (Bet(INT32.unpack_from(data, 3)[0]),)
+            if len(data) == 10 and data[:6] == b"PLYBET":
+                return (PLY, Bet(INT32.unpack_from(data, 6)[0]))
         return self._parse(self._rest + data)
 
     def _read(self, data: bytes) -> Reading[Message]:

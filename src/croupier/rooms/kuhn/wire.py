@@ -80,8 +80,10 @@ VOCABULARY: Final[tuple[Message, ...]] = (
 
 RENDERED: Final[Mapping[Message, bytes]] = {message: str(message).encode() for message in VOCABULARY}
 FRAMES: Final[Mapping[bytes, Message]] = {frame: message for message, frame in RENDERED.items()}
-WHOLE: Final[Mapping[bytes, tuple[Message]]] = {frame: (message,) for frame, message in FRAMES.items()}
-"""A read that is exactly one canonical message, as nearly all of them are."""
+WHOLE: Final[Mapping[bytes, tuple[Message, ...]]] = {frame: (message,) for frame, message in FRAMES.items()} | {
+    RENDERED[ACTN["FLD"]] + RENDERED[start]: (ACTN["FLD"], start) for start in STRT.values()
+}
+"""A read that is one canonical message, as nearly all of them are, or a fold with the start of the next game."""
 
 CODES: Final[Mapping[bytes, tuple[bytes, ...]]] = {
     code: tuple(frame[5:] for frame in FRAMES if frame[:4] == code and len(frame) > 4)

@@ -116,8 +116,11 @@ FULL: Final = Erro("no seat is free")
 
 LISTED: Final[Sequence[Message]] = (STRT, DRAW, PASS, BSTG, *CARD.values())
 FINITE: Final[Mapping[bytes, Message]] = {str(message).encode(): message for message in LISTED}
-WHOLE: Final[Mapping[bytes, tuple[Message]]] = {frame: (message,) for frame, message in FINITE.items()}
-"""A read that is exactly one of the finite messages, as most of them are."""
+WHOLE: Final[Mapping[bytes, tuple[Message, ...]]] = {
+    **{frame: (message,) for frame, message in FINITE.items()},
+    b"STRTDRAW": (STRT, DRAW),
+}
+"""A read that is one of the finite messages, as most of them are, or what every game begins with."""
 
 NUMBERED: Final[Mapping[bytes, Callable[[int], Message]]] = {b"STBT": Stbt, b"ANTE": Ante, b"GAIN": Gain}
 BARE: Final = frozenset({b"STRT", b"DRAW", b"PASS", b"BSTG"})
