@@ -48,8 +48,8 @@ def understood(room: Room, item: Any) -> bool:
 
 
 def kept(codec: Codec[Any, Any]) -> int:
-    """The size of all that a codec remembers."""
-    slots = [name for kind in type(codec).__mro__ for name in getattr(kind, "__slots__", ())]
+    """The size of all that a codec remembers; the table of its renderings is not its own."""
+    slots = {name for kind in type(codec).__mro__ for name in getattr(kind, "__slots__", ())} - {"encode"}
     return len(pickle.dumps([getattr(codec, name) for name in (*slots, *getattr(codec, "__dict__", ()))]))
 
 

@@ -176,6 +176,10 @@ RENDER: Final[Mapping[type, Callable[[Any, Letters], bytes]]] = {
 }
 
 
+KEPT: Final = 2048
+"""So many renderings are kept: of amounts, the first ones that were said."""
+
+
 class Rendered(dict[Message, bytes]):
     """The bytes of every message: listed ones are looked up, those with an amount are made."""
 
@@ -186,7 +190,10 @@ class Rendered(dict[Message, bytes]):
         super().__init__({message: self[message] for message in LISTED})
 
     def __missing__(self, message: Message) -> bytes:
-        return RENDER[type(message)](message, self._letters)
+        frame = RENDER[type(message)](message, self._letters)
+        if len(self) < KEPT:
+            self[message] = frame
+        return frame
 
 
 class Tables(Struct, frozen=True):

@@ -155,11 +155,18 @@ RENDER: Final[Mapping[type, Callable[..., bytes]]] = {
 }
 
 
+KEPT: Final = 2048
+"""So many renderings are kept: of amounts, the first ones that were said."""
+
+
 class Rendered(dict[Message, bytes]):
     """The bytes of every message: those of the finite ones are looked up, the others are made."""
 
     def __missing__(self, message: Message) -> bytes:
-        return RENDER[type(message)](message)
+        frame = RENDER[type(message)](message)
+        if len(self) < KEPT and type(message) in {Stbt, Gain}:
+            self[message] = frame
+        return frame
 
 
 RENDERED: Final = Rendered({message: frame for frame, message in FINITE.items()})
