@@ -73,8 +73,8 @@ class World(Judge[Message, Game]):
 
     An ANTE is not answered, so that a refusal may come behind what the client has said next, and nobody but the house
     knows its limit (sevenhalf-7.4). So where an ANTE may be taken or refused there are two worlds from then on: this
-    one takes it, and the one that refuses it is added to `born`. `blamed` is what the client has done
-    wrong, and `leaving` is true when the house seems to say goodbye.
+    one takes it, and the one that refuses it is added to `born`. `blamed` is what the client has done wrong, and
+    `leaving` is true when the house seems to say goodbye.
 
     `_swallows` is what may come without an answer or a question: behind a bust one PASS of the client, and when that
     has come one ERRO of a house that refuses it after all (sevenhalf-4.8).
