@@ -145,7 +145,7 @@ def as_text(tally: Tally, name: str, house: str, seconds: float) -> str:
     if not games:
         return f"{name} against {house}: no game was finished"
     lines = [
-        f"{name} against {house}: {games:,} games in {seconds:.1f} s, {tally.connections:,} connections",
+        f"{name} against {house}: {games:,} games in {seconds:.1f} s, connections: {tally.connections:,}",
         f"won {sum(tally.nets):+,} coins, {tally.mean:+.4f} a game",
     ]
     if games > 1:
