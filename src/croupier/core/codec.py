@@ -1,5 +1,6 @@
 """Bytes to messages and back, without ever waiting."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Set
 from typing import ClassVar, Protocol
 
@@ -26,7 +27,7 @@ type Reading[M] = tuple[M | Violation | None, int]
 """A message and its length in bytes, or None while it is incomplete."""
 
 
-class Stream[M]:
+class Stream[M](ABC):
     """A codec whose messages follow each other with nothing in between. See `Codec`; a room says how one is read.
 
     `whole` has what a read says that is exactly one message, as nearly all of them are. No message, and nothing that
@@ -54,9 +55,9 @@ class Stream[M]:
                 return whole
         return self._parse(self._rest + data)
 
+    @abstractmethod
     def _read(self, data: bytes) -> Reading[M]:
         """Read the message that the data begins with."""
-        raise NotImplementedError
 
     def _parse(self, data: bytes) -> Sequence[M | Violation]:
         found: list[M | Violation] = []

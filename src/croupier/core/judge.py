@@ -1,5 +1,6 @@
 """Judging: who broke which clause, told from the events of both ends."""
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final, Protocol
@@ -47,7 +48,7 @@ class Due:
         return self.told
 
 
-class Judge[M, G]:
+class Judge[M, G](ABC):
     """What every referee of a house game does alike. See `Referee`.
 
     Every message of the client is handled when all answers to the ones before it are there. `patience` is how many
@@ -71,9 +72,9 @@ class Judge[M, G]:
         self._over = False
 
     @property
+    @abstractmethod
     def legal(self) -> Sequence[M]:
         """What the client may say now; nothing that changes the game while an answer is due."""
-        raise NotImplementedError
 
     @property
     def waiting(self) -> bool:
@@ -107,9 +108,9 @@ class Judge[M, G]:
 
     # The client's part.
 
+    @abstractmethod
     def _handle(self, message: M | Violation) -> list[Verdict]:
         """What the house owes for a message of the client, and whether the client was wrong to send it."""
-        raise NotImplementedError
 
     def _client_said(self, message: M | Violation) -> list[Verdict]:
         if self._close is None:
@@ -124,13 +125,13 @@ class Judge[M, G]:
 
     # The house's part: what it says has to be what it owes.
 
+    @abstractmethod
     def _answered(self, due: Due, message: M) -> list[Verdict]:
         """What is wrong with an answer, if anything is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _unasked(self, message: M) -> list[Verdict]:
         """What is wrong with saying something that nobody has asked for, if anything is."""
-        raise NotImplementedError
 
     def _goodbye(self, message: M) -> bool:  # noqa: ARG002 -- not every protocol has one
         """Whether the house says goodbye of its own accord; if so, the referee expects the end."""

@@ -1,5 +1,6 @@
 """A private table of a house: what every house game does alike about coming, waiting, leaving and closing."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -23,7 +24,7 @@ from croupier.core.talk import (
 )
 
 
-class Table[M, S]:
+class Table[M, S](ABC):
     """The house's side of one conversation. See `Session`; a room says what its house answers (`_said`, `_garbled`).
 
     `_state` is the game being played, None between games; whenever the house waits in a game, the decision is the
@@ -89,13 +90,13 @@ class Table[M, S]:
                 self.alarm = patience.until(now, self._asked)
         return effects
 
+    @abstractmethod
     def _said(self, message: M) -> list[Effect[M]]:
         """What the house does about a message."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _garbled(self, violation: Violation) -> list[Effect[M]]:
         """What the house does about what is no message."""
-        raise NotImplementedError
 
     def _settle(self, state: S, net: int, effects: list[Effect[M]]) -> list[Effect[M]]:
         """The game is over: tell what the client has won."""
