@@ -5,7 +5,7 @@ sent and got its answer to. The echo answers one a flight. The documents give a 
 and a half no reply, so these travel in one flight with the frame behind them; so do STRT and DRAW of seven and a half,
 for nothing else is allowed behind STRT, and PLY and BET of blackjack, for the client knows what it has and bets always
 the same. All of them count: a flight of two messages. So both ratios are printed, messages and flights; and in a table
-of their own those of clients that wait for every answer.
+of their own those of clients that wait for every answer, to which the target applies.
 
 The echo moves as many bytes as the house: a flight of its client's is as long as the mean of what that room's client
 sends in a flight and is told for it, (sent + received) / 2. This is measured first, in a short run, and printed.
@@ -131,7 +131,8 @@ def compare_speed(echo: Contestant, room: Contestant, setting: Setting, counts: 
     print(table_line("conns", heads) + "  target")
     for connections in counts:
         pairs = [(measure(echo, setting, connections), measure(room, setting, connections)) for _ in range(rounds)]
-        target = RATIO_TARGET if room.ahead and connections in RATIO_TARGET_AT else None
+        waits = not room.ahead or room.speak not in SPEAK_AHEAD  # the target is for clients that wait, as Kuhn's does
+        target = RATIO_TARGET if waits and connections in RATIO_TARGET_AT else None
         print(speed_line(connections, pairs, target, apart=setting.cores.apart), flush=True)
 
 
