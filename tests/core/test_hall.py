@@ -203,6 +203,32 @@ def test_every_table_is_rung_when_its_alarm_is_due_and_at_no_other_time(evening:
         due |= dict.fromkeys(late)
 
 
+@given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 9), st.integers(3, 30)), max_size=40))
+def test_a_table_that_is_talked_to_directly_is_rung_in_time(talk: list[tuple[Peer, int, int]]) -> None:
+    """The hall hears nothing of what is said, only that no alarm is ever put nearer than three seconds ahead."""
+
+    class Steady(Table):
+        def on(self, event: Event[float | None], now: float) -> Sequence[Effect[object]]:
+            effects = super().on(event, now)
+            self.alarm = now + 20.0 if self.alarm is None else self.alarm
+            return effects
+
+    room = Hall(lambda peer, dealer: Steady(peer, 20.0), lambda peer: Fair(seed(peer)), 3.0)
+    for peer in (1, 2, 3):
+        room.on(Joined(peer), 0.0)
+    due, now = dict.fromkeys((1, 2, 3), 20.0), 0.0
+    for speaker, pause, ahead in talk:
+        now += pause
+        rung = []
+        while room.alarm is not None and room.alarm <= now:
+            rung += [effect.peer for effect in room.on(Rang(), now) if isinstance(effect, Say)]
+        late = [peer for peer, alarm in due.items() if alarm <= now]
+        assert sorted(rung) == late
+        due |= dict.fromkeys(late, now + 20.0)
+        room.table(speaker).on(Said(speaker, now + ahead), now)
+        due[speaker] = now + ahead
+
+
 class Name(int):
     """The number of a peer, counted while anybody remembers it."""
 

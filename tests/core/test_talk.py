@@ -32,6 +32,16 @@ def test_no_time_for_a_decision_is_not_the_same_as_no_limit() -> None:
     assert Patience(10.0, 0.0).until(5.0, 5.0) == 5.0
 
 
+@given(st.floats(1, 1000), st.none() | st.floats(0.1, 2000), st.floats(0, 100), st.floats(0, 100))
+def test_what_is_said_now_never_ends_patience_within_a_glance(
+    idle: float, move: float | None, now: float, ago: float
+) -> None:
+    patience = Patience(idle, move)
+    assert patience.until(now, now) >= now + patience.glance
+    assert patience.until(now, None) >= now + patience.glance
+    assert patience.until(now, now - ago) >= min(patience.until(now - ago, now - ago), now + patience.glance)
+
+
 @pytest.mark.parametrize(
     "fact", [Joined(1), Said(1, "x"), Say(1, "x"), Drop(1), Halted(), Patience()], ids=lambda f: type(f).__name__
 )

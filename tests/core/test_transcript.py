@@ -46,6 +46,17 @@ def test_every_kind_of_line_is_understood(written: str, line: Line) -> None:
     assert read(HEAD + written, "paper").lines == (line,)
 
 
+def test_a_line_that_begins_with_white_space_continues_the_line_above() -> None:
+    paper = read(HEAD + "deck: Q\n  K J\n\np> STRT\n    P_1\n\n# in between\n\tand more\np< CARD\n", "paper")
+    assert paper.head["deck"] == "Q K J"
+    assert paper.lines == (Line(6, ">", "p", "STRT P_1 and more"), Line(11, "<", "p", "CARD"))
+
+
+def test_a_first_line_has_none_above_that_it_could_continue() -> None:
+    with pytest.raises(ValueError, match="paper, line 1: found '  title: x'; allowed: 'p> …', 'p< …' or a deed"):
+        read("  title: x\nclause: y\np> x\n", "paper")
+
+
 @pytest.mark.parametrize(
     "written", ["STRT P_1", "p STRT", "* danced p", "* settled p two", "* five seconds pass", "p>> x y*"[:1]]
 )

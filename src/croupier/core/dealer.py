@@ -96,7 +96,14 @@ class Deck(Luck):
         self._next = top + 1
         if top < self._scripted:
             return cards[top]
-        other = top + self.below(len(cards) - top)
+        bound = len(cards) - top
+        for (word,) in self._words:  # as `below` does; a call less for every card
+            other = word % bound
+            if word - other <= SPAN - bound:
+                break
+        else:
+            other = self.below(bound)
+        other += top
         card = cards[other]
         cards[other] = cards[top]
         return card

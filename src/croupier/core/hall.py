@@ -25,10 +25,19 @@ class Hall[In, Out]:
     The dealer's promise is told when a peer joins and its seed when the peer has left. Alarms are lazy: a table that
     keeps putting off its alarm, as an idle limit does with every message, is looked at only when the old one would have
     rung.
+
+    What is said may also be told to a peer's `table` itself, which saves the way through the hall. It then puts its
+    alarm `glance` seconds ahead at the least, so the hall looks at every table that often.
     """
 
-    def __init__(self, seat: Callable[[Peer, Dealer], Session[In, Out]], dealers: Callable[[Peer], Dealer]) -> None:
+    def __init__(
+        self,
+        seat: Callable[[Peer, Dealer], Session[In, Out]],
+        dealers: Callable[[Peer], Dealer],
+        glance: float = inf,
+    ) -> None:
         self.alarm: float | None = None
+        self._glance = glance
         self._seat = seat
         self._dealers = dealers
         self._places: dict[Peer, Place[In, Out]] = {}
@@ -41,11 +50,8 @@ class Hall[In, Out]:
         """Hand the event to the table it is about; Rang and Halted are about all of them."""
         if type(event) is Said or type(event) is Garbled:
             place = self._places[event.peer]
-            session = place.session
-            effects = session.on(event, now)
-            alarm = session.alarm
-            if alarm is not None and alarm < place.due:
-                self._watch(event.peer, place)
+            effects = place.session.on(event, now)
+            self._watch(event.peer, place, now)
             return effects
         match event:
             case Joined(peer):
@@ -57,17 +63,21 @@ class Hall[In, Out]:
             case Halted():
                 effects = [effect for place in self._places.values() for effect in place.session.on(event, now)]
                 for peer, place in self._places.items():
-                    self._watch(peer, place)
+                    self._watch(peer, place, now)
                 return effects
             case _:
                 raise AssertionError(f"{event} is not for a hall: its peers choose for themselves")
+
+    def table(self, peer: Peer) -> Session[In, Out]:
+        """The private table of a peer that has joined."""
+        return self._places[peer].session
 
     def _joined(self, event: Event[In], peer: Peer, now: float) -> Sequence[Effect[Out]]:
         dealer = self._dealers(peer)
         session = self._seat(peer, dealer)
         place = self._places[peer] = Place(session, dealer)
         effects = session.on(event, now)
-        self._watch(peer, place)
+        self._watch(peer, place, now)
         return [Commit(peer, dealer.algorithm, commitment(dealer.server_seed)), *effects]
 
     def _left(self, event: Event[In], peer: Peer, now: float) -> Sequence[Effect[Out]]:
@@ -89,14 +99,14 @@ class Hall[In, Out]:
             alarm = place.session.alarm
             if alarm is not None and alarm <= now:
                 effects += place.session.on(event, now)
-            self._watch(peer, place)
+            self._watch(peer, place, now)
         self.alarm = self._alarms[0][0] if self._alarms else None
         return effects
 
-    def _watch(self, peer: Peer, place: Place[In, Out]) -> None:
+    def _watch(self, peer: Peer, place: Place[In, Out], now: float) -> None:
         """See to it that the table is looked at no later than when its alarm rings."""
         alarm = place.session.alarm
-        if alarm is not None and alarm < place.due:
-            place.due = alarm
-            heappush(self._alarms, (alarm, peer))
+        if alarm is not None and (due := min(alarm, now + self._glance)) < place.due:
+            place.due = due
+            heappush(self._alarms, (due, peer))
             self.alarm = self._alarms[0][0]

@@ -40,55 +40,58 @@ class Table[M, S](ABC):
         "_closing",
         "_dealer",
         "_dropped",
+        "_heard",
         "_patience",
         "_peer",
         "_seat",
         "_stake",
         "_state",
-        "alarm",
     )
 
     def __init__(self, peer: Peer, dealer: Dealer, patience: Patience) -> None:
-        self.alarm: float | None = None
         self._peer = peer
         self._dealer = dealer
         self._patience = patience
         self._state: S | None = None
         self._seat: Seat = 0
         self._stake = 0
+        self._heard = 0.0
         self._asked: float | None = None
         self._closing = False
         self._dropped = False
+
+    @property
+    def alarm(self) -> float | None:
+        """When the client's time is over; None once the conversation is."""
+        return None if self._dropped else self._patience.until(self._heard, self._asked)
 
     def on(self, event: Event[M], now: float) -> Sequence[Effect[M]]:
         """What the house does about an event."""
         if self._dropped:
             return ()
-        before = self._state
         if type(event) is Said:
+            self._heard = now
+            if self._patience.move is None:
+                return self._said(event.message)
+            before = self._state
             effects = self._said(event.message)
-        else:
-            match event:
-                case Garbled(_, violation):
-                    effects = self._garbled(violation)
-                case Left():
-                    return self._forfeit()
-                case Rang():
-                    return self._farewell(self._forfeit(), self.LATE)
-                case Halted(final):
-                    return self._halted(final)
-                case _:
-                    assert isinstance(event, Joined), f"{event} is not for a house"
-                    effects = []
-        if not self._dropped:
-            patience = self._patience
-            if patience.move is None:
-                self.alarm = now + patience.idle
-            else:
-                if self._state is not before:
-                    self._asked = None if self._state is None else now
-                self.alarm = patience.until(now, self._asked)
-        return effects
+            if self._state is not before:
+                self._asked = None if self._state is None else now
+            return effects
+        match event:
+            case Garbled(_, violation):
+                self._heard = now
+                return self._garbled(violation)
+            case Left():
+                return self._forfeit()
+            case Rang():
+                return self._farewell(self._forfeit(), self.LATE)
+            case Halted(final):
+                return self._halted(final)
+            case _:
+                assert isinstance(event, Joined), f"{event} is not for a house"
+                self._heard = now
+                return []
 
     @abstractmethod
     def _said(self, message: M) -> list[Effect[M]]:
@@ -129,4 +132,3 @@ class Table[M, S](ABC):
 
     def _drop(self) -> None:
         self._dropped = True
-        self.alarm = None

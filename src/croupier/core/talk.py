@@ -3,8 +3,8 @@
 Events and effects are frozen values, made by the million: sessions ask `type(event) is Said` first, because that is the
 hot path and matching a class pattern costs three times as much, and `match` the rest.
 
-Those that only tell a fact (Settle, Commit, Reveal, Tell) are performed by nobody: the
-taps that listen to a session's facts act on them.
+Those that only tell a fact (Settle, Finished, Changed, Commit, Reveal, Tell) are performed by nobody: the taps that
+listen to a session's facts act on them.
 """
 
 from collections.abc import Callable, Sequence
@@ -101,6 +101,24 @@ class Settle(Struct, frozen=True, gc=False):
     state: object
 
 
+class Finished(Struct, frozen=True, gc=False):
+    """A hand at a shared table is over: `nets` is what each seat has won, `state` is where its rules ended.
+
+    `deal` counts the hands of the house from 1; its Commit and its Reveal name it as their peer.
+    """
+
+    deal: int
+    nets: tuple[int, ...]
+    state: object
+
+
+class Changed(Struct, frozen=True, gc=False):
+    """What there is to be seen at a shared table has changed; versions of a table grow."""
+
+    table: str
+    version: int
+
+
 class Commit(Struct, frozen=True, gc=False):
     """Before the first deal: the promise that binds the dealer (see docs/fair-deal.md)."""
 
@@ -125,7 +143,7 @@ class Tell[M](Struct, frozen=True, gc=False):
     news: M | Violation | Left
 
 
-type Effect[M] = Say[M] | Drop | Call | Settle | Commit | Reveal | Tell[M]
+type Effect[M] = Say[M] | Drop | Call | Settle | Finished | Changed | Commit | Reveal | Tell[M]
 
 
 class Session[In, Out](Protocol):
@@ -157,3 +175,8 @@ class Patience(Struct, frozen=True, gc=False):
         if asked is not None and self.move is not None:
             return min(end, asked + self.move)
         return end
+
+    @property
+    def glance(self) -> float:
+        """After nothing that a peer says does patience end sooner than in so many seconds."""
+        return self.idle if self.move is None else min(self.idle, self.move)

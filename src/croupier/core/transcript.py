@@ -13,7 +13,8 @@ A transcript is a head and a body. The head is `name: value` lines, `title` and 
 
 Bytes that are no text are written in braces: `{lf}`, `{cr}`, `{sp}`, `{hex:00ff}`, `{int32:100}`, `{char16:T}`. In what
 is heard, any other name in braces stands for what luck decides: a room tells what may stand there, and the same name
-means the same bytes until the end of the transcript. Lines that begin with `#` are comments.
+means the same bytes until the end of the transcript. Lines that begin with `#` are comments; lines that begin with
+white space continue the line above.
 """
 
 import re
@@ -89,10 +90,7 @@ def read(text: str, name: str) -> Transcript:
     """Parse a transcript. Raises ValueError naming the line that was found and what is allowed."""
     head: dict[str, str] = {}
     lines: list[Line] = []
-    for number, raw in enumerate(text.splitlines(), start=1):
-        written = raw.rstrip()
-        if not written or written.startswith("#"):
-            continue
+    for number, written in _written(text):
         if not lines and (entry := HEAD.fullmatch(written)):
             head[entry[1]] = entry[2]
         else:
@@ -103,6 +101,23 @@ def read(text: str, name: str) -> Transcript:
             f"{name}: found no {' and no '.join(sorted(missing) or ['lines'])}; allowed: a head and a body"
         )
     return Transcript(name, head["title"], tuple(head["clause"].split()), head, tuple(lines))
+
+
+def _written(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that say something, each with the lines that continue it and with the number at which it begins."""
+    begun: tuple[int, str] | None = None
+    for number, raw in enumerate(text.splitlines(), start=1):
+        written = raw.rstrip()
+        if not written or written.startswith("#"):
+            continue
+        if begun and written[0].isspace():
+            begun = (begun[0], f"{begun[1]} {written.lstrip()}")
+            continue
+        if begun:
+            yield begun
+        begun = (number, written)
+    if begun:
+        yield begun
 
 
 def _line(number: int, written: str, name: str) -> Line:
@@ -329,4 +344,5 @@ def hall(room: Room, transcript: Transcript, hurry: float = 1.0) -> Hall[Any, An
     return Hall(
         room.house(own, patience, strict(transcript)),
         dealers(lambda table: derive(seed, room.name, table), decks=decks),
+        patience.glance,
     )

@@ -120,8 +120,9 @@ def hall(opening: Opening, hosting: Hosting) -> Hall[Any, Any]:
     def server_seed(table: int) -> bytes:
         return secrets.token_bytes(32) if seed is None else derive(seed, room.name, table)
 
-    seating = room.house(opening.settings, Patience(hosting.idle_seconds, hosting.move_seconds), hosting.strict)
-    return Hall(seating, dealers(server_seed, hosting.client_seed.encode(), decks))
+    patience = Patience(hosting.idle_seconds, hosting.move_seconds)
+    seating = room.house(opening.settings, patience, hosting.strict)
+    return Hall(seating, dealers(server_seed, hosting.client_seed.encode(), decks), patience.glance)
 
 
 @contextmanager

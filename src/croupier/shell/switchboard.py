@@ -13,10 +13,12 @@ from msgspec import Struct
 
 from croupier.core.codec import Codec
 from croupier.core.errors import Violation
+from croupier.core.hall import Hall
 from croupier.core.talk import (
     Address,
     Call,
     Drop,
+    Effect,
     Event,
     Garbled,
     Halted,
@@ -72,14 +74,14 @@ class Switchboard:
         self.log = log
         self.codec = codec
         self.lines: dict[Peer, Line] = {}
-        self._session = session
-        self._taps = tuple(taps)
+        self.session = session
+        self.taps = tuple(taps)
         self._refusal_words = tuple(refusal)
         self._loop = asyncio.get_running_loop()
         self.clock = self._loop.time
         self._joined = 0
         self._addresses: Counter[str] = Counter()
-        self._dirty: list[Line] = []
+        self.dirty: list[Line] = []
         self._armed = inf
         self._timer: asyncio.TimerHandle | None = None
         self._server: asyncio.Server | None = None
@@ -142,39 +144,45 @@ class Switchboard:
 
     def handle(self, event: Event[Any], now: float) -> None:
         """Hand one event to the session and perform its effects; what it says waits for `flush`."""
-        session, lines = self._session, self.lines
-        effects = session.on(event, now)
-        for tap in self._taps:
+        effects = self.session.on(event, now)
+        for tap in self.taps:
             tap(event, effects, now)
         for effect in effects:
-            if type(effect) is Say:
-                line = lines.get(effect.peer)
-                if line is None or line.dropped:
-                    self.counts.undeliverable += 1
-                    self.log.error("nobody hears this", peer=effect.peer, message=str(effect.message))
-                    continue
-                outbox = line.outbox
-                if not outbox:
-                    self._dirty.append(line)
-                outbox.append(line.codec.encode(effect.message))
-            elif type(effect) is Settle:
-                self.counts.games += 1
-            elif type(effect) is Drop:
-                line = lines.get(effect.peer)
-                if line is not None:
-                    self._drop(line)
-            elif type(effect) is Call:
-                call = self._loop.create_task(self.dial(effect.peer, effect.address))
-                self._calls.add(call)
-                call.add_done_callback(self._calls.discard)
-        alarm = session.alarm
+            self.perform(effect)
+        self.attend()
+
+    def perform(self, effect: Effect[Any]) -> None:
+        """Perform an effect; what is to be said waits for `flush`."""
+        if type(effect) is Say:
+            line = self.lines.get(effect.peer)
+            if line is None or line.dropped:
+                self.counts.undeliverable += 1
+                self.log.error("nobody hears this", peer=effect.peer, message=str(effect.message))
+                return
+            if not line.outbox:
+                self.dirty.append(line)
+            line.outbox.append(line.codec.encode(effect.message))
+        elif type(effect) is Settle:
+            self.counts.games += 1
+        elif type(effect) is Drop:
+            line = self.lines.get(effect.peer)
+            if line is not None:
+                self._drop(line)
+        elif type(effect) is Call:
+            call = self._loop.create_task(self.dial(effect.peer, effect.address))
+            self._calls.add(call)
+            call.add_done_callback(self._calls.discard)
+
+    def attend(self) -> None:
+        """See to it that the session's alarm rings in time."""
+        alarm = self.session.alarm
         if alarm is not None and alarm < self._armed:
             self._arm(alarm)
 
     def flush(self) -> None:
         """Write what was said."""
-        while self._dirty:
-            self._dirty.pop().flush()
+        while self.dirty:
+            self.dirty.pop().flush()
 
     def _arm(self, alarm: float) -> None:
         if self._timer is not None:
@@ -185,7 +193,7 @@ class Switchboard:
     def _rang(self) -> None:
         self._timer = None
         self._armed = inf
-        alarm = self._session.alarm
+        alarm = self.session.alarm
         if alarm is None:
             return
         if alarm <= self.clock():
@@ -202,7 +210,7 @@ class Switchboard:
     def _drop(self, line: "Line") -> None:
         line.dropped = True
         if not line.outbox:
-            self._dirty.append(line)
+            self.dirty.append(line)
 
     def seat(self, line: "Line", address: Address | None) -> bool:
         """Give a new connection its number and tell the session; False when there is no room for it."""
@@ -231,6 +239,8 @@ class Switchboard:
         self.lines[line.peer] = line
         self.log.debug("joined", peer=line.peer, address=address)
         self.hear(Joined(line.peer, address))
+        if isinstance(self.session, Hall):
+            line.session = self.session.table(line.peer)
         return True
 
     def _refusal(self, host: str, *, called: bool) -> str:
@@ -286,11 +296,13 @@ class Line(asyncio.Protocol):
         "dropped",
         "outbox",
         "peer",
+        "session",
     )
 
     def __init__(self, board: Switchboard, peer: Peer | None = None) -> None:
         self.peer = peer
         self.codec = board.codec()
+        self.session = board.session
         self.outbox: list[bytes] = []
         self.dropped = False
         self._board = board
@@ -314,39 +326,58 @@ class Line(asyncio.Protocol):
             raise
 
     def data_received(self, data: bytes) -> None:
-        """Hand on every message of this read, then write all answers at once."""
-        board, peer = self._board, self.peer
+        """Hand on every message of this read, then write all answers at once.
+
+        What `Switchboard.handle` does for any event stands here once more for the peer's own talk, which is the hot
+        path: nearly all that is said to a table is answered to the same peer.
+        """
+        board, counts, peer = self._board, self._counts, self.peer
         if peer is None:
             return  # refused
         messages = () if self.dropped else self.codec.feed(data)
-        counts, now = self._counts, board.clock()
+        session, encode, now = self.session, self.codec.encode, board.clock()
+        said: list[bytes] = []
         for message in messages:
+            event: Event[Any] = Said(peer, message)
             if type(message) is Violation:
                 counts.violations += 1
-                board.handle(Garbled(peer, message), now)
-            else:
-                board.handle(Said(peer, message), now)
+                event = Garbled(peer, message)
+            effects = session.on(event, now)
+            for tap in board.taps:
+                tap(event, effects, now)
+            for effect in effects:
+                if type(effect) is Say and effect.peer == peer and not self.dropped:
+                    said.append(encode(effect.message))
+                else:
+                    board.perform(effect)
             if self.dropped:
                 break
         counts.bytes_received += len(data)
         counts.messages_received += len(messages)
-        board.flush()
+        if said:
+            self._write(said)
+        if board.dirty:
+            board.flush()
+        if session is board.session:
+            board.attend()  # a table of the peer's own has a hall that sees to its alarm
+
+    def _write(self, said: Sequence[bytes]) -> None:
+        counts = self._counts
+        data = said[0] if len(said) == 1 else b"".join(said)
+        counts.messages_sent += len(said)
+        counts.bytes_sent += len(data)
+        self._transport.write(data)
+        if self._paused and self._transport.get_write_buffer_size() > self._board.limits.buffer:
+            counts.overflows += 1
+            self._board.log.warning("a peer does not read what it is sent", peer=self.peer)
+            self.cut_off()
 
     def flush(self) -> None:
         """Write what was said; behind the last of it, close our direction."""
         transport = self._transport
-        said = self.outbox
-        if said:
-            counts, count = self._counts, len(said)
-            data = said[0] if count == 1 else b"".join(said)
-            counts.messages_sent += count
-            counts.bytes_sent += len(data)
-            said.clear()
-            transport.write(data)
-            if self._paused and transport.get_write_buffer_size() > self._board.limits.buffer:
-                counts.overflows += 1
-                self._board.log.warning("a peer does not read what it is sent", peer=self.peer)
-                self.cut_off()
+        if self.outbox:
+            self._write(self.outbox)
+            self.outbox.clear()
         if self.dropped and self._linger is None:
             # A half-close, and then reading on, so that no reset overtakes the farewell. TLS does that by itself.
             self._cut_off_later()
