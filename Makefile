@@ -52,6 +52,9 @@ bench: $(VENV)/bench.stamp  ## every benchmark beside its yardstick; see bench/r
 	$(BIN)/python bench/rules.py
 	$(BIN)/python bench/solve.py
 	$(BIN)/python bench/servers.py
+	$(BIN)/python bench/ranks.py
+	$(BIN)/python bench/hands.py
+	$(BIN)/python bench/rest.py
 
 docs: $(VENV)/dev.stamp  ## regenerate the generated parts, then build the pages, warnings being errors
 	$(BIN)/python docs/generate.py

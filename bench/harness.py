@@ -67,7 +67,8 @@ class Server:
 class Load:
     """What the load is asked to do; the fields are its options.
 
-    `size` is the length of an echo's flights in bytes. `ahead`: 1 for a client that says in one flight what the answer
+    `size` is the length of an echo's flights in bytes. `script` names what is asked over HTTP: a file, or files with
+    commas between them. `ahead`: 1 for a client that says in one flight what the answer
     leaves no choice about, 0 for one that waits for every answer.
     """
 
@@ -78,6 +79,7 @@ class Load:
     warmup: float = 1.0
     size: int = 8
     ahead: int = 1
+    script: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ class Result:
     server_cpu_s: float
     memory_bytes: int  # of the server, when the window opened
     open_files: int  # of the server, when the window opened
+    acts: int = 0  # of the players, where these play with one another
+    hands: int = 0  # that were played to the end, there
 
     @property
     def server_cpu_share(self) -> float:

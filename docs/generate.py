@@ -14,7 +14,7 @@ from croupier.cli.solutions import kuhn as solved_kuhn
 from croupier.cli.solutions import sevenhalf as solved_sevenhalf
 from croupier.core.dealer import DECISIONS, FAIR, Fair, commitment, derive
 from croupier.core.transcript import Transcript, read
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES, ROOMS
 from croupier.rooms.blackjack.rules import BEST as TWENTY_ONE
 from croupier.rooms.blackjack.rules import STANDS, wins
 from croupier.rooms.kuhn.rules import BETTING, ENDINGS, SHOWDOWN, History
@@ -184,7 +184,8 @@ def settings() -> str:
             (shared if found.parameter.group == (HOSTING,) else own).append(found)
         parts += [f"## The room of {room.title}\n\n`croupier serve {name}` has these of its own."]
         parts += [table(own, f"CROUPIER_SERVE_{name.upper()}_", f"[serve.{name}]")]
-        parts += [f"## Playing {room.title}\n\n`croupier play {name} [HOST:PORT]` has these."]
+        where = "HOST:PORT" if name in HOUSES else "URL"
+        parts += [f"## Playing {room.title}\n\n`croupier play {name} [{where}]` has these."]
         parts += [table(arguments("play", name), f"CROUPIER_PLAY_{name.upper()}_", f"[play.{name}]")]
     title = "## Every room\n\n`croupier serve` has these, and so has every room."
     return "\n\n".join([title, table(shared, "CROUPIER_SERVE_", "[serve]"), *parts]) + "\n"
@@ -272,17 +273,27 @@ def raises() -> str:
     return "\n".join(rows) + "\n"
 
 
+STREAMS = (
+    "Every conversation on this page is played by the tests against the house (whole, in pieces of 1, 2, 3 and 7 "
+    "bytes, and over real connections) and, in reverse, against the client; the referee watches both.",
+    "`p>` is what the client says, `p<` what it hears, `*` what happens besides. A line `fault:` says who breaks "
+    "the protocol.",
+)
+REQUESTS = (
+    "Every conversation on this page is played by the tests against the service, with a clock of its own and, where no "
+    "time passes, over real connections, whole and in pieces.",
+    "`ann>` is what the user ann asks, with the password `secret`; `ann<` is the status, the headers in brackets and "
+    "the body that she is told. `nobody` has no credentials. `$name` stands for whatever is told there first, and for "
+    "the same afterwards; `$_` for anything. `*` is what happens besides.",
+)
+"""How a page of transcripts begins."""
+
+
 def transcripts(room: str) -> str:
     """All transcripts of a room on one page."""
     paths = sorted((ROOT / "transcripts" / room).glob("*.txt"))
     found = sorted((read(path.read_text(), path.stem) for path in paths), key=by_clause)
-    parts = [
-        f"# Transcripts: {ROOMS[room].title}",
-        "Every conversation on this page is played by the tests against the house (whole, in pieces of 1, 2, 3 and 7 "
-        "bytes, and over real connections) and, in reverse, against the client; the referee watches both.",
-        "`p>` is what the client says, `p<` what it hears, `*` what happens besides. A line `fault:` says who breaks "
-        "the protocol.",
-    ]
+    parts = [f"# Transcripts: {ROOMS[room].title}", *(STREAMS if room in HOUSES else REQUESTS)]
     for transcript in found:
         clauses = ", ".join(f"[{clause}](#{clause})" for clause in transcript.clauses)
         path = f"../../transcripts/{room}/{transcript.name}.txt"

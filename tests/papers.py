@@ -6,10 +6,10 @@ from pathlib import Path
 
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.judge import HOUSE
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.talk import Chose, Event, Garbled, Joined, Left, Rang, Said, Say, Settle, Tell
 from croupier.core.transcript import Line, Transcript, options, read, settings, strict
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 
 PAPERS = Path(__file__).parent.parent / "transcripts"
 
@@ -18,7 +18,7 @@ def transcripts(room: str) -> list[Transcript]:
     return [read(path.read_text(), f"{room}/{path.stem}") for path in sorted((PAPERS / room).glob("*.txt"))]
 
 
-ALL = [(ROOMS[name], transcript) for name in ROOMS for transcript in transcripts(name)]
+ALL = [(HOUSES[name], transcript) for name in HOUSES for transcript in transcripts(name)]
 
 
 def at_fault(transcript: Transcript) -> str:
@@ -42,7 +42,7 @@ class Reversed:
     `refused` is the first thing that it cannot say, `violations` what it found wrong with the house.
     """
 
-    def __init__(self, room: Room, transcript: Transcript, chop: int) -> None:
+    def __init__(self, room: HouseRoom, transcript: Transcript, chop: int) -> None:
         self.refused: object = None
         self.violations: list[Violation] = []
         self._chop = chop

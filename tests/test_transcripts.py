@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from croupier.core.judge import HOUSE, Bench, Verdict
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, play, rehearsal, settings, strict
 from tests.papers import ALL, Reversed, at_fault, broken, for_the_house
 
@@ -21,7 +21,7 @@ house_papers = pytest.mark.parametrize(
 
 @pytest.mark.parametrize("chop", [0, 1, 2, 3, 7])
 @house_papers
-def test_our_house_plays_its_part_however_the_bytes_arrive(room: Room, transcript: Transcript, chop: int) -> None:
+def test_our_house_plays_its_part_however_the_bytes_arrive(room: HouseRoom, transcript: Transcript, chop: int) -> None:
     verdicts: list[Verdict] = []
     bench = Bench(
         partial(room.referee, settings(room, transcript), strict(transcript)),
@@ -35,7 +35,7 @@ def test_our_house_plays_its_part_however_the_bytes_arrive(room: Room, transcrip
 
 @pytest.mark.parametrize("chop", [0, 1, 3])
 @papers
-def test_our_player_plays_its_part_in_reverse(room: Room, transcript: Transcript, chop: int) -> None:
+def test_our_player_plays_its_part_in_reverse(room: HouseRoom, transcript: Transcript, chop: int) -> None:
     stage = Reversed(room, transcript, chop)
     play(transcript, stage, room.patterns)
     match at_fault(transcript):

@@ -201,4 +201,7 @@ static unsigned read_reply(struct connection *c)
     }
 }
 
-const struct speaker BLACKJACK = {"blackjack", AWAITED, start_round, read_reply, next, "STP", "STP"};
+const struct speaker BLACKJACK = {
+    .name = "blackjack", .awaited = AWAITED, .room = REPLY_MAX, .begin = start_round, .read = read_reply, .next = next,
+    .goodbye = "STP", .farewell = "STP",
+};

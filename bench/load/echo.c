@@ -26,4 +26,7 @@ static void next(struct connection *c)
     send_flight(c, flight, echo_size, 1, THE_SAME);
 }
 
-const struct speaker ECHO = {"echo", AWAITED, begin, read_reply, next, "", ""};
+const struct speaker ECHO = {
+    .name = "echo", .awaited = AWAITED, .room = REPLY_MAX, .begin = begin, .read = read_reply, .next = next,
+    .goodbye = "", .farewell = "",
+};

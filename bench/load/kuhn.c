@@ -130,4 +130,7 @@ static unsigned read_reply(struct connection *c)
     return has(c, wanted) ? wanted : 0;
 }
 
-const struct speaker KUHN = {"kuhn", AWAITED, begin, read_reply, next, "DISC", ""};
+const struct speaker KUHN = {
+    .name = "kuhn", .awaited = AWAITED, .room = REPLY_MAX, .begin = begin, .read = read_reply, .next = next,
+    .goodbye = "DISC", .farewell = "",
+};

@@ -11,6 +11,8 @@
  *     cc -std=c11 -O2 -o load *.c -lm
  *     ./load --port 1212 --connections 100 --idle 0 --seconds 5 --warmup 1 --speak kuhn
  *     ./load --port 1212 --connections 100 --speak echo --size 8
+ *     ./load --port 8080 --connections 32 --speak http --script FILE,FILE,...      (see http.c)
+ *     ./load --port 8080 --connections 2 --speak holdem --script FILE              (see holdem.c)
  *
  * Stderr says "measuring" and "measured" at the edges of the window; stdout is one JSON object. Exit status 1 and a
  * line on stderr: the server could not be reached, hung up, fell silent, or said what the protocol does not allow.
@@ -44,7 +46,7 @@ enum {
     SLACK_S = 60,              /* what connecting, draining and closing may take together */
 };
 
-static const struct speaker *const SPEAKERS[] = {&ECHO, &KUHN, &SEVENHALF, &BLACKJACK};
+static const struct speaker *const SPEAKERS[] = {&ECHO, &KUHN, &SEVENHALF, &BLACKJACK, &HTTP, &HOLDEM};
 enum { SPEAKERS_KNOWN = sizeof SPEAKERS / sizeof *SPEAKERS };
 
 /* Round trips in ns, 64 steps to each doubling: a quantile is off by 1.6 % at most. */
@@ -58,18 +60,30 @@ static struct {
     const struct speaker *speak;
 } options = {.host = "127.0.0.1", .connections = 1, .seconds = 5, .warmup = 1, .speak = &KUHN};
 
-bool ahead = true;
+bool ahead = true, counting;
+char *script = (char[]){""};
 
-static struct connection *all;
+static unsigned char *all; /* connections, each with room for the replies of its speaker */
+static size_t stride;
 static int poller;
-static bool counting, stopping;
+static bool stopping;
 static int outstanding; /* flights that wait for their reply */
 static uint64_t messages, flights, bytes_sent, bytes_received, longest_ns;
 static uint64_t luck_state = 0x9E3779B97F4A7C15u;
 
 /* ---- failing, time, luck ---- */
 
-static _Noreturn void fail(const char *format, ...)
+static struct connection *at(int number)
+{
+    return (struct connection *)(all + (size_t)number * stride);
+}
+
+unsigned number_of(const struct connection *c)
+{
+    return (unsigned)((size_t)((const unsigned char *)c - all) / stride);
+}
+
+_Noreturn void fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -82,7 +96,7 @@ static _Noreturn void fail(const char *format, ...)
 
 static _Noreturn void fail_bytes(const struct connection *c, const char *what, const char *expected)
 {
-    fprintf(stderr, "load: connection %td: %s; expected %s, received \"", c - all, what, expected);
+    fprintf(stderr, "load: connection %u: %s; expected %s, received \"", number_of(c), what, expected);
     for (int i = 0; i < c->received; i++) {
         unsigned char byte = (unsigned char)c->reply[i];
         fprintf(stderr, byte >= ' ' && byte < 127 && byte != '"' && byte != '\\' ? "%c" : "\\x%02x", byte);
@@ -159,11 +173,11 @@ void send_flight(struct connection *c, const void *bytes, size_t length, unsigne
 {
     c->awaited = (uint8_t)awaited;
     c->frames = (uint8_t)frames;
-    c->sent = (uint8_t)length;
+    c->sent = (uint16_t)length;
     c->received = 0;
     ssize_t sent = send(c->fd, bytes, length, MSG_NOSIGNAL);
     if (sent != (ssize_t)length) {
-        fail("connection %td: could not send: %s", c - all, sent < 0 ? strerror(errno) : "short write");
+        fail("connection %u: could not send: %s", number_of(c), sent < 0 ? strerror(errno) : "short write");
     }
     outstanding++;
 }
@@ -189,9 +203,15 @@ static void answered(struct connection *c)
     options.speak->next(c);
 }
 
+/* A byte of the room stays free: who reads the reply may put an end of text behind it. */
+static ssize_t take(struct connection *c)
+{
+    return recv(c->fd, c->reply + c->received, options.speak->room - 1u - c->received, 0);
+}
+
 static void receive(struct connection *c)
 {
-    ssize_t got = recv(c->fd, c->reply + c->received, sizeof c->reply - c->received, 0);
+    ssize_t got = take(c);
     if (got < 0) {
         if (errno == EAGAIN || errno == EINTR) {
             return;
@@ -201,7 +221,7 @@ static void receive(struct connection *c)
     if (got == 0) {
         fail_reply(c, "the server hung up");
     }
-    c->received = (uint8_t)(c->received + got);
+    c->received = (uint16_t)(c->received + got);
     unsigned length = c->awaited == NOTHING ? 0 : options.speak->read(c);
     if (c->received > length && (length || c->awaited == NOTHING)) {
         fail_reply(c, "more than was asked for");
@@ -228,6 +248,22 @@ static void play_until(uint64_t end_ns)
             receive(events[i].data.ptr);
         }
     }
+}
+
+/* ---- files ---- */
+
+char *read_file(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    long size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    char *text = size < 0 ? NULL : malloc((size_t)size + 1);
+    if (!text || fseek(file, 0, SEEK_SET) < 0 || fread(text, 1, (size_t)size, file) != (size_t)size) {
+        fail("--script %s: could not be read", path);
+    }
+    fclose(file);
+    text[size] = '\0';
+    *length = (size_t)size;
+    return text;
 }
 
 /* ---- opening and closing ---- */
@@ -265,7 +301,7 @@ static void connect_all(int count)
         fail("--host %s: not an IPv4 address", options.host);
     }
     for (int i = 0; i < count; i++) {
-        struct connection *c = &all[i];
+        struct connection *c = at(i);
         c->game = (uint32_t)i; /* so that they are not all at the same point */
         c->fd = open_socket(i, &server);
         /* Edge-triggered spares the kernel a second look; one recv() is enough, since no reply fills the buffer. */
@@ -284,11 +320,11 @@ static bool farewell(struct connection *c)
 {
     const char *expected = options.speak->farewell;
     unsigned length = (unsigned)strlen(expected);
-    ssize_t got = recv(c->fd, c->reply + c->received, sizeof c->reply - c->received, 0);
+    ssize_t got = take(c);
     if (got < 0) {
         return errno != EAGAIN && errno != EINTR;
     }
-    c->received = (uint8_t)(c->received + got);
+    c->received = (uint16_t)(c->received + got);
     unsigned common = c->received < length ? c->received : length;
     if (memcmp(c->reply, expected, common) != 0 || c->received > length || (got == 0 && c->received < length)) {
         fail_bytes(c, "wrong answer to our goodbye", *expected ? expected : "nothing");
@@ -302,11 +338,11 @@ static int close_all(int count)
     const char *goodbye = options.speak->goodbye;
     for (int i = 0; i < count; i++) {
         if (*goodbye) {
-            send(all[i].fd, goodbye, strlen(goodbye), MSG_NOSIGNAL);
+            send(at(i)->fd, goodbye, strlen(goodbye), MSG_NOSIGNAL);
         }
-        shutdown(all[i].fd, SHUT_WR);
-        struct epoll_event event = {.events = EPOLLIN, .data.ptr = &all[i]};
-        epoll_ctl(poller, EPOLL_CTL_MOD, all[i].fd, &event); /* an edge may have passed with the last reply */
+        shutdown(at(i)->fd, SHUT_WR);
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = at(i)};
+        epoll_ctl(poller, EPOLL_CTL_MOD, at(i)->fd, &event); /* an edge may have passed with the last reply */
     }
     struct epoll_event events[EVENTS];
     int open = count;
@@ -344,7 +380,7 @@ static const struct speaker *speaker_named(const char *name)
             return SPEAKERS[i];
         }
     }
-    fail("--speak %s: it speaks echo, kuhn, sevenhalf or blackjack", name);
+    fail("--speak %s: it speaks echo, kuhn, sevenhalf, blackjack, http or holdem", name);
 }
 
 static void read_options(int argc, char **argv)
@@ -354,7 +390,7 @@ static void read_options(int argc, char **argv)
         {"connections", required_argument, NULL, 'n'}, {"idle", required_argument, NULL, 'm'},
         {"seconds", required_argument, NULL, 's'},     {"warmup", required_argument, NULL, 'w'},
         {"speak", required_argument, NULL, 'k'},       {"size", required_argument, NULL, 'z'},
-        {"ahead", required_argument, NULL, 'a'},
+        {"ahead", required_argument, NULL, 'a'},       {"script", required_argument, NULL, 'x'},
         {NULL, 0, NULL, 0},
     };
     for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
@@ -368,6 +404,7 @@ static void read_options(int argc, char **argv)
         case 'k': options.speak = speaker_named(optarg); break;
         case 'z': echo_size = (unsigned)atoi(optarg); break;
         case 'a': ahead = atoi(optarg) != 0; break;
+        case 'x': script = optarg; break;
         default: exit(1);
         }
     }
@@ -405,6 +442,9 @@ static void report(double seconds, double connect_s, double cpu_share)
     printf("\"bytes_sent\": %" PRIu64 ", \"bytes_received\": %" PRIu64 ", ", bytes_sent, bytes_received);
     printf("\"p50_us\": %.2f, \"p99_us\": %.2f, \"max_us\": %.2f, ", quantile_us(0.50), quantile_us(0.99),
            (double)longest_ns / 1e3);
+    if (options.speak->report) {
+        options.speak->report();
+    }
     printf("\"load_cpu_share\": %.3f}\n", cpu_share);
 }
 
@@ -415,19 +455,23 @@ int main(int argc, char **argv)
     allow_open_files(count);
     signal(SIGALRM, on_alarm);
     alarm((unsigned)(options.warmup + options.seconds) + SLACK_S);
-    all = calloc((size_t)count, sizeof *all);
+    stride = sizeof(struct connection) + options.speak->room;
+    all = calloc((size_t)count, stride);
     poller = epoll_create1(0);
     if (!all || poller < 0) {
         fail("could not start: %s", strerror(errno));
     }
 
+    if (options.speak->prepare) {
+        options.speak->prepare(options.connections);
+    }
     uint64_t connecting_ns = now_ns();
     connect_all(count);
     double connect_s = (double)(now_ns() - connecting_ns) / 1e9;
 
     for (int i = 0; i < options.connections; i++) { /* those after them stay idle */
-        all[i].sent_ns = now_ns();
-        options.speak->begin(&all[i]);
+        at(i)->sent_ns = now_ns();
+        options.speak->begin(at(i));
     }
     play_until(now_ns() + (uint64_t)(options.warmup * 1e9));
 

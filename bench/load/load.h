@@ -6,7 +6,13 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { REPLY_MAX = 192 }; /* longer than any reply: the longest is a blackjack bank's that draws ten cards, 99 bytes */
+enum {
+    REPLY_MAX = 192, /* longer than any reply of a house: a blackjack bank's that draws ten cards has 99 bytes */
+    PAGE_MAX = 8192, /* longer than any reply over HTTP: a game with ten players has 2 KiB */
+};
+
+struct exchange;
+struct bot;
 
 struct hand {
     uint8_t low;  /* every ace as 1 */
@@ -16,12 +22,12 @@ struct hand {
 struct connection {
     uint64_t sent_ns;
     int fd;
-    uint32_t game;    /* the number of the next game, or of the one being played */
-    uint8_t awaited;  /* what it waits for, in the words of its speaker; NOTHING is the same for all */
-    uint8_t frames;   /* frames in the flight that is out */
-    uint8_t sent;     /* bytes in the flight that is out */
-    uint8_t received; /* bytes of the reply so far */
-    union {           /* the game that is being played */
+    uint32_t game;     /* the number of the next game, or of the one being played */
+    uint8_t awaited;   /* what it waits for, in the words of its speaker; NOTHING is the same for all */
+    uint8_t frames;    /* frames in the flight that is out */
+    uint16_t sent;     /* bytes in the flight that is out */
+    uint16_t received; /* bytes of the reply so far */
+    union {            /* the game that is being played */
         struct {
             char card; /* J, Q or K: ours */
         } kuhn;
@@ -37,8 +43,10 @@ struct connection {
             bool told;     /* whether it has told anything yet */
             struct hand own, bank;
         } blackjack;
+        const struct exchange *http; /* what is asked and told again and again */
+        struct bot *holdem;
     };
-    char reply[REPLY_MAX];
+    char reply[]; /* with `room` of its speaker */
 };
 
 enum { NOTHING = 0 };
@@ -47,20 +55,31 @@ enum { NOTHING = 0 };
 struct speaker {
     const char *name;
     const char *const *awaited;                /* what `awaited` means, for people */
+    unsigned room;                             /* a reply is shorter than so many bytes */
+    void (*prepare)(int connections);          /* before anything is connected; NULL if there is nothing to prepare */
     void (*begin)(struct connection *c);       /* send the first flight */
     unsigned (*read)(struct connection *c);    /* the length of the whole reply, or 0 while more of it is to come */
     void (*next)(struct connection *c);        /* send the next flight, now that the reply is whole */
     const char *goodbye, *farewell;            /* what we say before we hang up, and what the server says to that */
+    void (*report)(void);                      /* more members of the JSON object; NULL if there are none */
 };
 
-extern const struct speaker ECHO, KUHN, SEVENHALF, BLACKJACK;
+extern const struct speaker ECHO, KUHN, SEVENHALF, BLACKJACK, HTTP, HOLDEM;
 extern unsigned echo_size; /* the length of the echo's flights */
 extern bool ahead;         /* whether what the answer leaves no choice about is said without waiting for it */
+extern char *script;       /* the file, or the files with commas between them, that say what is asked over HTTP */
+extern bool counting;      /* whether the window is open */
 
 /* One write: so many bytes, which are so many frames. */
 void send_flight(struct connection *c, const void *bytes, size_t length, unsigned frames, unsigned awaited);
 
+_Noreturn void fail(const char *format, ...);
 _Noreturn void fail_reply(const struct connection *c, const char *what);
+
+/* The whole of a file, with an end of text behind it. */
+char *read_file(const char *path, size_t *length);
+
+unsigned number_of(const struct connection *c);
 
 bool coin(void);
 

@@ -152,4 +152,7 @@ static unsigned read_reply(struct connection *c)
     }
 }
 
-const struct speaker SEVENHALF = {"sevenhalf", AWAITED, start_game, read_reply, next, "", ""};
+const struct speaker SEVENHALF = {
+    .name = "sevenhalf", .awaited = AWAITED, .room = REPLY_MAX, .begin = start_game, .read = read_reply, .next = next,
+    .goodbye = "", .farewell = "",
+};

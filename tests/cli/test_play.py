@@ -13,7 +13,7 @@ import pytest
 import trustme
 
 from croupier.cli.play import Visit, address
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
 
 
@@ -71,7 +71,7 @@ def test_variables_set_what_flags_set(house: Serving) -> None:
 
 def test_the_bots_are_listed() -> None:
     done = play("--bot", "help")
-    assert [line.split()[0] for line in done.stdout.splitlines()] == [*ROOMS["kuhn"].styles]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [*HOUSES["kuhn"].styles]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_bot_speaks_tls(tmp_path: Path) -> None:
     ],
 )
 def test_addresses_are_read_in_every_form(given: str | None, visit: Visit, expected: tuple[str, int]) -> None:
-    assert address(given, visit, ROOMS["kuhn"]) == expected
+    assert address(given, visit, HOUSES["kuhn"]) == expected
 
 
 def test_an_interrupted_bot_ends_without_a_traceback() -> None:

@@ -1,18 +1,21 @@
 """Every room as its users meet it: opened, played in by every mind, recorded, verified, and written down."""
 
 import json
+import subprocess
+from base64 import b64encode
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
 from croupier.cli.serve import apart
-from croupier.core.room import Room
-from croupier.rooms import ROOMS
+from croupier.core.room import HouseRoom
+from croupier.rooms import HOUSES, ROOMS
 from tests.laws.evening import styles
 from tests.laws.law import every_room
-from tests.processes import Serving, croupier
+from tests.processes import COMMAND, Serving, croupier, environment
 
-MINDS = [(room, mind) for room in ROOMS.values() for mind in styles(room)]
+MINDS = [(room, mind) for room in HOUSES.values() for mind in styles(room)]
 
 
 def play(room: str, address: str, *flags: object) -> dict[str, object]:
@@ -22,15 +25,33 @@ def play(room: str, address: str, *flags: object) -> dict[str, object]:
 
 
 @every_room
-def test_every_mind_plays_in_its_room(room: Room) -> None:
+def test_every_mind_plays_in_its_room(room: HouseRoom) -> None:
     with Serving(room.name, "--port", 0) as server:
         for mind in styles(room):
             summary = play(room.name, server.address, "--bot", mind, "--games", 25)
             assert (summary["games"], summary["fault"], summary["bot"]) == (25, None, mind)
 
 
+def test_every_mind_plays_hold_em_and_the_record_of_its_deals_can_be_verified(tmp_path: Path) -> None:
+    login = ("--password", "secret", "--user")
+    record = tmp_path / "deals.jsonl"
+    with Serving("holdem", "--port", 0, "--drain-seconds", 0, "--deals", record) as server:
+        rival = [*COMMAND, "play", "holdem", server.address, *login, "rival", "--bot", "caller", "--hands", "9999"]
+        with subprocess.Popen(rival, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as other:
+            try:
+                for mind in styles(ROOMS["holdem"]):
+                    summary = play(
+                        "holdem", server.address, *login, mind.replace(":", "-"), "--bot", mind, "--hands", 5
+                    )
+                    assert (summary["hands"], summary["fault"], summary["bot"]) == (5, None, mind)
+            finally:
+                other.terminate()
+        assert server.stop() == 0
+    assert croupier("verify", record).returncode == 0
+
+
 @every_room
-def test_a_record_of_the_deals_can_be_verified(room: Room, tmp_path: Path) -> None:
+def test_a_record_of_the_deals_can_be_verified(room: HouseRoom, tmp_path: Path) -> None:
     with Serving(room.name, "--port", 0, "--deals", tmp_path / "deals.jsonl") as server:
         play(room.name, server.address, "--bot", "random", "--games", 25)
         assert server.stop() == 0
@@ -51,7 +72,7 @@ def test_a_shoe_of_several_decks_can_be_verified_and_a_lie_about_it_is_found(tmp
 
 
 @every_room
-def test_the_same_seeds_are_the_same_conversation_to_the_last_byte(room: Room, tmp_path: Path) -> None:
+def test_the_same_seeds_are_the_same_conversation_to_the_last_byte(room: HouseRoom, tmp_path: Path) -> None:
     for run in ("one", "two"):
         with Serving(room.name, "--port", 0, "--seed", 7, "--log", tmp_path / f"{run}-{{n}}.txt") as server:
             play(room.name, server.address, "--bot", "random", "--games", 30, "--seed", 3)
@@ -61,11 +82,20 @@ def test_the_same_seeds_are_the_same_conversation_to_the_last_byte(room: Room, t
     assert len(one.splitlines()) > 60
 
 
+def open_a_game(address: str) -> None:
+    """Somebody becomes a user of a hold'em server, and opens a game."""
+    told = {"Authorization": f"Basic {b64encode(b'ann:secret').decode()}"}
+    for path in ("/users/", "/games/"):
+        with urlopen(Request(f"http://{address}{path}", method="POST", headers=told)) as answer:
+            assert answer.status == 201
+
+
 def test_a_log_of_all_rooms_can_be_a_file_for_each(tmp_path: Path) -> None:
     free = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
     with Serving("--log", tmp_path / "{room}.txt", ready=len(ROOMS), variables=free) as server:
-        for room in ROOMS:
+        for room in HOUSES:
             play(room, f"{server.host}:{server.ports[room]}", "--games", 3)
+        open_a_game(f"{server.host}:{server.ports['holdem']}")
     assert {path.stem for path in tmp_path.iterdir()} == set(ROOMS)
     assert all(path.read_text().startswith("C: ") for path in tmp_path.iterdir())
 
@@ -120,7 +150,7 @@ def test_a_raise_above_the_limit_of_the_table_is_refused_and_the_game_goes_on() 
 
 def test_rooms_whose_documents_claim_the_same_port_are_kept_apart() -> None:
     own = [room.port for room in ROOMS.values()]
-    assert apart(own, [None] * 3) == [1212, 1213, 1214]
+    assert apart(own, [None] * 4) == [1212, 1213, 1214, 8080]
     assert apart([1212, 1212], [None, 1212]) == [1213, 1212]
     assert apart([1212, 1212], [0, None]) == [0, 1212]
     assert ROOMS["sevenhalf"].port == 1212

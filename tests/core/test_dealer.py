@@ -226,6 +226,13 @@ def test_one_number_gives_every_table_of_every_room_a_seed_of_its_own() -> None:
     assert derive(1, "kuhn", 1) == hmac.new(FAIR.encode(), b"1/kuhn/1", sha256).digest()
 
 
+def test_at_shared_tables_the_decks_go_on_from_hand_to_hand() -> None:
+    make = dealers(lambda table: bytes(32), decks=[(0,), (1,), (2,)], shared=True)
+    assert [make(deal).deck(3).draw() for deal in range(1, 8)] == [0, 1, 2, 0, 1, 2, 0]
+    alone = dealers(lambda table: bytes(32), decks=[(0,), (1,), (2,)])
+    assert [alone(deal).deck(3).draw() for deal in range(1, 8)] == [0] * 7
+
+
 def test_dealers_deal_each_table_from_its_own_seed() -> None:
     make = dealers(lambda table: bytes([table]) * 32, b"word")
     first, second = make(1), make(2)

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.transcript import Line, data, pattern, play, read, rehearsal
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 
-KUHN = ROOMS["kuhn"]
+KUHN = HOUSES["kuhn"]
 HEAD = "title: A title\nclause: kuhn-4.1 kuhn-4.2\n"
 CARDS = {"card": b"C_[JQK]", "action": b"CHK|BET|FLD"}
 

@@ -8,7 +8,7 @@ from typing import Any
 from croupier.core.dealer import Fair, derive
 from croupier.core.judge import HOUSE, Bench, Verdict
 from croupier.core.mind import Mind
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.talk import Chose, Event, Joined, Said, Say, Settle, Tell
 from croupier.core.transcript import Transcript, hall, settings
 
@@ -19,7 +19,7 @@ GUEST = 1
 class Bout:
     """Our player against our house, in memory, until somebody says goodbye."""
 
-    room: Room
+    room: HouseRoom
     mind: Mind[Any, Any]
     head: dict[str, str]
     told: list[Any] = field(default_factory=list)

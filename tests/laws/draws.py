@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from croupier.core.errors import Violation
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.transcript import data
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 from tests.papers import transcripts
 
 
-def messages(room: Room) -> SearchStrategy[Any]:
+def messages(room: HouseRoom) -> SearchStrategy[Any]:
     """Any message, and goodbye not as often as it would be."""
     talk = [message for message in room.vocabulary if message not in room.goodbyes]
     return st.sampled_from([*talk, *talk, *talk, *room.vocabulary])
@@ -22,7 +22,7 @@ def messages(room: Room) -> SearchStrategy[Any]:
 @cache
 def violations(name: str) -> tuple[Violation, ...]:
     """What a codec finds wrong with the vocabulary when any one byte of it is something else."""
-    room = ROOMS[name]
+    room = HOUSES[name]
     found: dict[Violation, None] = {}
     for message in room.vocabulary:
         frame = room.codec(True, None).encode(message)
@@ -33,7 +33,7 @@ def violations(name: str) -> tuple[Violation, ...]:
     return tuple(found)
 
 
-def garbles(room: Room) -> SearchStrategy[Violation]:
+def garbles(room: HouseRoom) -> SearchStrategy[Violation]:
     return st.sampled_from(violations(room.name))
 
 
@@ -57,7 +57,7 @@ def patterned(text: str) -> bool:
     return False
 
 
-def streams(room: Room) -> SearchStrategy[bytes]:
+def streams(room: HouseRoom) -> SearchStrategy[bytes]:
     """Bytes that a peer might send: messages, lines of transcripts cut anywhere or changed, and noise."""
     frames = st.sampled_from([room.codec(True, None).encode(message) for message in room.vocabulary])
     papers = st.sampled_from(lines(room.name))
@@ -74,11 +74,11 @@ def changed(line: bytes) -> SearchStrategy[bytes]:
     )
 
 
-def chops(room: Room) -> SearchStrategy[list[int]]:
+def chops(room: HouseRoom) -> SearchStrategy[list[int]]:
     """Sizes in which bytes arrive, used in turn."""
     return st.lists(st.integers(1, 12), min_size=1, max_size=6)
 
 
-def bursts(room: Room) -> SearchStrategy[tuple[Any, ...]]:
+def bursts(room: HouseRoom) -> SearchStrategy[tuple[Any, ...]]:
     """What a client says in one transcript, as a codec reads it."""
     return st.sampled_from([tuple(room.codec(False, None).feed(line)) for line in lines(room.name)])

@@ -11,7 +11,7 @@ from hypothesis.strategies import SearchStrategy
 
 from croupier.core.errors import Violation
 from croupier.core.judge import Bench, Verdict
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.talk import Effect, Event, Garbled, Halted, Joined, Left, Peer, Rang, Said, Say
 from croupier.core.transcript import Transcript, hall, settings
 from tests.laws.draws import bursts, garbles, messages
@@ -22,7 +22,7 @@ type Step = tuple[Any, ...]
 GUESTS = 3
 
 
-def steps(room: Room) -> SearchStrategy[list[Step]]:
+def steps(room: HouseRoom) -> SearchStrategy[list[Step]]:
     """What happens in an evening; not much of it is polite."""
     guests = st.integers(1, GUESTS)
     talk = st.tuples(st.just("says"), guests, messages(room))
@@ -35,7 +35,7 @@ def steps(room: Room) -> SearchStrategy[list[Step]]:
     return st.lists(step, max_size=40)
 
 
-OWN: Mapping[str, Callable[[Room], Mapping[str, Sequence[str]]]] = {
+OWN: Mapping[str, Callable[[HouseRoom], Mapping[str, Sequence[str]]]] = {
     "kuhn": lambda room: {"coins": ["0", "1", "2", "10"], "mind": styles(room)},
     "sevenhalf": lambda room: {
         "bet": ["1", "100", "218959114"],
@@ -53,14 +53,14 @@ OWN: Mapping[str, Callable[[Room], Mapping[str, Sequence[str]]]] = {
 """What may be set about each house, besides its luck and its patience."""
 
 
-def heads(room: Room) -> SearchStrategy[dict[str, str]]:
+def heads(room: HouseRoom) -> SearchStrategy[dict[str, str]]:
     """How a house may be set: its luck, its patience, and whatever the room has of its own."""
     own = {name: st.sampled_from(values) for name, values in OWN[room.name](room).items()}
     shared = {"seed": st.integers(0, 99).map(str), "idle": st.just("30")}
     return st.fixed_dictionaries(shared, optional={**own, "move": st.just("10")})
 
 
-def styles(room: Room) -> list[str]:
+def styles(room: HouseRoom) -> list[str]:
     """The minds of the room: those that need no argument, and those that are given as examples."""
     found = []
     for name, style in room.styles.items():
@@ -75,7 +75,7 @@ def styles(room: Room) -> list[str]:
 class Evening:
     """The facts of an evening: every event with the effects it had, and what the referees found."""
 
-    room: Room
+    room: HouseRoom
     head: Mapping[str, str]
     facts: list[tuple[Event[Any], tuple[Effect[Any], ...]]] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
@@ -159,7 +159,7 @@ class Evening:
 
 
 def evening(
-    room: Room, head: Mapping[str, str], happening: Sequence[Step], referee: Callable[[], Any] | None = None
+    room: HouseRoom, head: Mapping[str, str], happening: Sequence[Step], referee: Callable[[], Any] | None = None
 ) -> Evening:
     """An evening from beginning to end, under the room's own referee or another one."""
     found = Evening(room, head, referee=referee)

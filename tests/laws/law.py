@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import SearchStrategy, tuples
 
-from croupier.core.room import Room
-from croupier.rooms import ROOMS
+from croupier.core.room import HouseRoom
+from croupier.rooms import HOUSES
 
-every_room = pytest.mark.parametrize("room", ROOMS.values(), ids=ROOMS)
+every_room = pytest.mark.parametrize("room", HOUSES.values(), ids=HOUSES)
 
-type Draw = Callable[[Room], SearchStrategy[Any]]
+type Draw = Callable[[HouseRoom], SearchStrategy[Any]]
 
 
 def law(examples: int, *draws: Draw) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -21,7 +21,7 @@ def law(examples: int, *draws: Draw) -> Callable[[Callable[..., None]], Callable
     def state(holds: Callable[..., None]) -> Callable[..., None]:
         @pytest.mark.parametrize("times", [1, pytest.param(100, marks=pytest.mark.slow)], ids=["quick", "soak"])
         @every_room
-        def test(room: Room, times: int) -> None:
+        def test(room: HouseRoom, times: int) -> None:
             @settings(max_examples=examples * times, deadline=None)
             @given(tuples(*(draw(room) for draw in draws)))
             def example(drawn: tuple[Any, ...]) -> None:

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from croupier.core.dealer import FAIR, SCRIPTED
 from croupier.core.judge import HOUSE
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.rules import Turn
 from croupier.core.talk import Commit, Drop, Halted, Joined, Left, Rang, Reveal, Said, Say, Settle
 from tests.laws.evening import Step, evening, heads, steps
@@ -16,13 +16,13 @@ type Steps = Sequence[Step]
 
 
 @law(150, heads, steps)
-def test_the_house_never_breaks_a_clause(room: Room, head: Head, happening: Steps) -> None:
+def test_the_house_never_breaks_a_clause(room: HouseRoom, head: Head, happening: Steps) -> None:
     """And, for it is the same evening, it never raises."""
     assert [v for v in evening(room, head, happening).verdicts if v.side == HOUSE] == []
 
 
 @law(60, heads, steps)
-def test_the_same_seed_tells_everybody_the_same_bytes(room: Room, head: Head, happening: Steps) -> None:
+def test_the_same_seed_tells_everybody_the_same_bytes(room: HouseRoom, head: Head, happening: Steps) -> None:
     first, second = evening(room, head, happening), evening(room, head, happening)
     assert [first.heard(guest) for guest in first.guests] == [second.heard(guest) for guest in second.guests]
     assert [effect.net for effect in first.effects(Settle)] == [effect.net for effect in second.effects(Settle)]
@@ -30,7 +30,7 @@ def test_the_same_seed_tells_everybody_the_same_bytes(room: Room, head: Head, ha
 
 
 @law(150, heads, steps)
-def test_who_was_dropped_is_told_nothing_more(room: Room, head: Head, happening: Steps) -> None:
+def test_who_was_dropped_is_told_nothing_more(room: HouseRoom, head: Head, happening: Steps) -> None:
     night = evening(room, head, happening)
     for guest in night.guests:
         about = night.about(guest)
@@ -41,7 +41,7 @@ def test_who_was_dropped_is_told_nothing_more(room: Room, head: Head, happening:
 
 
 @law(150, heads, steps)
-def test_whoever_is_told_goodbye_is_dropped_at_once(room: Room, head: Head, happening: Steps) -> None:
+def test_whoever_is_told_goodbye_is_dropped_at_once(room: HouseRoom, head: Head, happening: Steps) -> None:
     for _, effects in evening(room, head, happening).facts:
         for effect in effects:
             if isinstance(effect, Say) and effect.message in room.goodbyes:
@@ -49,7 +49,7 @@ def test_whoever_is_told_goodbye_is_dropped_at_once(room: Room, head: Head, happ
 
 
 @law(150, heads, steps)
-def test_every_game_is_settled_exactly_once(room: Room, head: Head, happening: Steps) -> None:
+def test_every_game_is_settled_exactly_once(room: HouseRoom, head: Head, happening: Steps) -> None:
     night = evening(room, head, happening)
     for guest in night.guests:
         (reveal,) = night.effects(Reveal, guest)
@@ -58,7 +58,7 @@ def test_every_game_is_settled_exactly_once(room: Room, head: Head, happening: S
 
 
 @law(150, heads, steps)
-def test_a_game_that_was_played_out_pays_what_its_rules_say(room: Room, head: Head, happening: Steps) -> None:
+def test_a_game_that_was_played_out_pays_what_its_rules_say(room: HouseRoom, head: Head, happening: Steps) -> None:
     for event, effects in evening(room, head, happening).facts:
         for settle in (effect for effect in effects if isinstance(effect, Settle)):
             if room.rules.turn(settle.state) is Turn.OVER:
@@ -70,7 +70,7 @@ def test_a_game_that_was_played_out_pays_what_its_rules_say(room: Room, head: He
 
 
 @law(100, heads, steps)
-def test_a_promise_comes_before_everything_and_is_kept(room: Room, head: Head, happening: Steps) -> None:
+def test_a_promise_comes_before_everything_and_is_kept(room: HouseRoom, head: Head, happening: Steps) -> None:
     night = evening(room, head, happening)
     for guest in night.guests:
         first, *_, last = night.about(guest)
@@ -82,14 +82,14 @@ def test_a_promise_comes_before_everything_and_is_kept(room: Room, head: Head, h
 
 
 @law(100, heads, steps)
-def test_an_event_concerns_nobody_but_its_own_peer(room: Room, head: Head, happening: Steps) -> None:
+def test_an_event_concerns_nobody_but_its_own_peer(room: HouseRoom, head: Head, happening: Steps) -> None:
     for event, effects in evening(room, head, happening).facts:
         if not isinstance(event, Rang | Halted):
             assert {effect.peer for effect in effects} <= {event.peer}
 
 
 @law(100, heads, steps)
-def test_a_peer_alone_hears_what_it_hears_in_company(room: Room, head: Head, happening: Steps) -> None:
+def test_a_peer_alone_hears_what_it_hears_in_company(room: HouseRoom, head: Head, happening: Steps) -> None:
     """No table learns anything from another one."""
     company = evening(room, head, happening)
     for guest in company.guests:
@@ -98,7 +98,7 @@ def test_a_peer_alone_hears_what_it_hears_in_company(room: Room, head: Head, hap
 
 
 @law(100, heads, steps)
-def test_the_room_is_empty_after_it_was_closed_for_good(room: Room, head: Head, happening: Steps) -> None:
+def test_the_room_is_empty_after_it_was_closed_for_good(room: HouseRoom, head: Head, happening: Steps) -> None:
     night = evening(room, head, happening)
     events = [event for event, _ in night.facts]
     if Halted(True) in events:
@@ -110,7 +110,7 @@ def test_the_room_is_empty_after_it_was_closed_for_good(room: Room, head: Head, 
 
 
 @law(100, heads, steps)
-def test_nothing_is_said_before_the_peer_has_spoken_except_goodbye(room: Room, head: Head, happening: Steps) -> None:
+def test_nothing_is_said_before_the_peer_has_spoken_except_goodbye(room: HouseRoom, head: Head, happening: Steps) -> None:
     spoken = set()
     for event, effects in evening(room, head, happening).facts:
         if isinstance(event, Said) or hasattr(event, "violation"):

@@ -11,7 +11,7 @@ from croupier.core.dealer import Fair, derive
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.judge import HOUSE
 from croupier.core.mind import mind_named
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.talk import Chose, Drop, Garbled, Halted, Joined, Left, Rang, Said, Say, Tell
 from tests.laws.bout import Bout
 from tests.laws.draws import garbles, messages
@@ -22,14 +22,14 @@ PURSE = {"kuhn": "coins", "blackjack": "money"}
 """The settings that fill a purse."""
 
 
-def guest(room: Room) -> Any:
+def guest(room: HouseRoom) -> Any:
     return room.player(room.options(), False)
 
 
 @every_room
 @pytest.mark.parametrize("games", [40, pytest.param(4_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
 @pytest.mark.parametrize("purse", ["3", "1000000"])
-def test_every_mind_plays_every_mind_of_the_house_without_a_fault(room: Room, games: int, purse: str) -> None:
+def test_every_mind_plays_every_mind_of_the_house_without_a_fault(room: HouseRoom, games: int, purse: str) -> None:
     houses = [{"mind": name} for name in styles(room)] if "mind" in OWN[room.name](room) else [{}]
     for number, (own, house) in enumerate((a, b) for a in styles(room) for b in houses):
         head = {"seed": str(number), PURSE.get(room.name, "seed"): purse, **house}
@@ -42,11 +42,11 @@ def test_every_mind_plays_every_mind_of_the_house_without_a_fault(room: Room, ga
 
 
 @every_room
-def test_the_mind_of_a_room_is_one_of_its_styles(room: Room) -> None:
+def test_the_mind_of_a_room_is_one_of_its_styles(room: HouseRoom) -> None:
     assert room.style in styles(room)
 
 
-def happenings(room: Room) -> st.SearchStrategy[list[Any]]:
+def happenings(room: HouseRoom) -> st.SearchStrategy[list[Any]]:
     """What may happen to a player: any message, garbage, its own decisions, the end of the house."""
     choice, answer = st.integers(0, 9), messages(room).map(lambda message: Said(HOUSE, message))
     end = st.sampled_from([Left(HOUSE), *(Said(HOUSE, word) for word in room.goodbyes), Halted()])
@@ -56,7 +56,7 @@ def happenings(room: Room) -> st.SearchStrategy[list[Any]]:
     return st.lists(event, max_size=20).map(lambda events: list(chain.from_iterable(events)))
 
 
-def hear(room: Room, happening: Sequence[Any]) -> list[tuple[Any, list[Any], Any]]:
+def hear(room: HouseRoom, happening: Sequence[Any]) -> list[tuple[Any, list[Any], Any]]:
     """What a player does about it: each event with its effects, and what is legal then. A number is a legal choice."""
     player = guest(room)
     facts = [(Joined(HOUSE), list(player.on(Joined(HOUSE), 0.0)), ())]
@@ -71,7 +71,7 @@ def hear(room: Room, happening: Sequence[Any]) -> list[tuple[Any, list[Any], Any
 
 
 @law(300, happenings)
-def test_a_house_is_told_off_once_and_then_left(room: Room, happening: Sequence[Any]) -> None:
+def test_a_house_is_told_off_once_and_then_left(room: HouseRoom, happening: Sequence[Any]) -> None:
     """Whatever it says, the player does not raise: it tells us which clause was broken, says goodbye, and is closed."""
     closed, farewell = False, guest(room).FAREWELL
     for event, effects, legal in hear(room, happening):
@@ -89,7 +89,7 @@ def test_a_house_is_told_off_once_and_then_left(room: Room, happening: Sequence[
 
 
 @law(300, happenings)
-def test_garbage_is_always_a_fault_of_the_house(room: Room, happening: Sequence[Any]) -> None:
+def test_garbage_is_always_a_fault_of_the_house(room: HouseRoom, happening: Sequence[Any]) -> None:
     closed = False
     for event, effects, _ in hear(room, happening):
         if isinstance(event, Garbled) and not closed:
@@ -98,14 +98,14 @@ def test_garbage_is_always_a_fault_of_the_house(room: Room, happening: Sequence[
 
 
 @law(300, happenings)
-def test_its_end_is_told_exactly_once(room: Room, happening: Sequence[Any]) -> None:
+def test_its_end_is_told_exactly_once(room: HouseRoom, happening: Sequence[Any]) -> None:
     facts = hear(room, happening)
     told = [e for _, effects, _ in facts for e in effects if isinstance(e, Tell) and isinstance(e.news, Left)]
     assert len(told) == len([event for event, _, _ in facts if isinstance(event, Left)])
 
 
 @law(200, happenings, messages)
-def test_what_is_not_legal_is_refused_and_changes_nothing(room: Room, happening: Sequence[Any], message: Any) -> None:
+def test_what_is_not_legal_is_refused_and_changes_nothing(room: HouseRoom, happening: Sequence[Any], message: Any) -> None:
     player = guest(room)
     player.on(Joined(HOUSE), 0.0)
     for event in happening:
@@ -122,7 +122,7 @@ def test_what_is_not_legal_is_refused_and_changes_nothing(room: Room, happening:
 
 
 @law(400, happenings, lambda room: st.sampled_from(styles(room)))
-def test_a_mind_only_ever_says_what_is_legal(room: Room, happening: Sequence[Any], style: str) -> None:
+def test_a_mind_only_ever_says_what_is_legal(room: HouseRoom, happening: Sequence[Any], style: str) -> None:
     """Whatever the house has done, `decide` answers one of `legal`, or None."""
     mind = mind_named(room.styles, style)()
     luck = Fair(derive(1, "mind", 1)).luck
@@ -141,7 +141,7 @@ def test_a_mind_only_ever_says_what_is_legal(room: Room, happening: Sequence[Any
 
 
 @law(200, happenings)
-def test_a_house_that_owes_an_answer_and_stays_silent_is_found_out(room: Room, happening: Sequence[Any]) -> None:
+def test_a_house_that_owes_an_answer_and_stays_silent_is_found_out(room: HouseRoom, happening: Sequence[Any]) -> None:
     player = guest(room)
     player.on(Joined(HOUSE), 0.0)
     for event in happening:

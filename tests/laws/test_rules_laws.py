@@ -12,9 +12,9 @@ import pytest
 from hypothesis import strategies as st
 
 from croupier.core.errors import IllegalMove
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.rules import Rules, Turn
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 from tests.laws.law import every_room, law
 
 ENOUGH = 500
@@ -39,14 +39,14 @@ def walk(rules: Rules[Any, Any]) -> Iterator[Any]:
         row = [rules.play(state, move) for state in row for move in moves(rules, state)]
 
 
-def states(room: Room) -> Sequence[Any]:
+def states(room: HouseRoom) -> Sequence[Any]:
     """The states of the first moves, and those of games that were played at random to their end."""
     return sample(room.name)
 
 
 @cache
 def sample(name: str) -> Sequence[Any]:
-    rules, luck = ROOMS[name].rules, random.Random(1)
+    rules, luck = HOUSES[name].rules, random.Random(1)
     found = [*islice(walk(rules), ENOUGH)]
     for _ in range(GAMES):
         found.append(rules.start())
@@ -55,13 +55,13 @@ def sample(name: str) -> Sequence[Any]:
     return found
 
 
-def names(room: Room) -> set[Any]:
+def names(room: HouseRoom) -> set[Any]:
     """Every move that is legal anywhere."""
     return {move for state in states(room) for move in moves(room.rules, state)}
 
 
 @every_room
-def test_every_legal_move_can_be_played_and_leaves_its_state_as_it_was(room: Room) -> None:
+def test_every_legal_move_can_be_played_and_leaves_its_state_as_it_was(room: HouseRoom) -> None:
     rules = room.rules
     for state in states(room):
         before = (rules.turn(state), tuple(moves(rules, state)), [rules.view(state, s) for s in range(rules.seats)])
@@ -72,7 +72,7 @@ def test_every_legal_move_can_be_played_and_leaves_its_state_as_it_was(room: Roo
 
 
 @every_room
-def test_every_other_move_is_refused_by_saying_what_is_allowed(room: Room) -> None:
+def test_every_other_move_is_refused_by_saying_what_is_allowed(room: HouseRoom) -> None:
     strange = [*names(room), "no move", None, 0, ()]
     for state in states(room):
         legal = moves(room.rules, state)
@@ -85,7 +85,7 @@ def test_every_other_move_is_refused_by_saying_what_is_allowed(room: Room) -> No
 
 
 @every_room
-def test_somebody_has_to_move_until_it_is_over(room: Room) -> None:
+def test_somebody_has_to_move_until_it_is_over(room: HouseRoom) -> None:
     for state in states(room):
         over = room.rules.turn(state) is Turn.OVER
         assert over == (len(moves(room.rules, state)) == 0)
@@ -93,7 +93,7 @@ def test_somebody_has_to_move_until_it_is_over(room: Room) -> None:
 
 
 @every_room
-def test_what_is_won_by_some_is_lost_by_others(room: Room) -> None:
+def test_what_is_won_by_some_is_lost_by_others(room: HouseRoom) -> None:
     ends = [state for state in states(room) if room.rules.turn(state) is Turn.OVER]
     assert ends
     for state in ends:
@@ -103,7 +103,7 @@ def test_what_is_won_by_some_is_lost_by_others(room: Room) -> None:
 
 
 @every_room
-def test_the_odds_of_chance_are_exact_and_nobody_elses_moves_have_any(room: Room) -> None:
+def test_the_odds_of_chance_are_exact_and_nobody_elses_moves_have_any(room: HouseRoom) -> None:
     for state in states(room):
         odds = room.rules.odds(state)
         if room.rules.turn(state) is Turn.CHANCE:
@@ -115,7 +115,7 @@ def test_the_odds_of_chance_are_exact_and_nobody_elses_moves_have_any(room: Room
 
 
 @every_room
-def test_a_seat_that_sees_the_same_may_do_the_same(room: Room) -> None:
+def test_a_seat_that_sees_the_same_may_do_the_same(room: HouseRoom) -> None:
     """What is legal must not tell what the view does not."""
     known: dict[tuple[int, Any], set[Any]] = defaultdict(set)
     for state in states(room):
@@ -126,7 +126,7 @@ def test_a_seat_that_sees_the_same_may_do_the_same(room: Room) -> None:
 
 
 @every_room
-def test_a_seat_that_sees_the_same_never_knows_what_the_other_one_holds(room: Room) -> None:
+def test_a_seat_that_sees_the_same_never_knows_what_the_other_one_holds(room: HouseRoom) -> None:
     """Whoever decides behind one view may face several holdings of the others, unless nobody holds anything hidden."""
     rules = room.rules
     if all(rules.view(state, 0) == rules.view(state, s) for state in states(room) for s in range(rules.seats)):
@@ -142,7 +142,7 @@ def test_a_seat_that_sees_the_same_never_knows_what_the_other_one_holds(room: Ro
 
 
 @every_room
-def test_a_move_of_a_seat_shows_in_its_own_view(room: Room) -> None:
+def test_a_move_of_a_seat_shows_in_its_own_view(room: HouseRoom) -> None:
     for state in states(room):
         if isinstance(seat := room.rules.turn(state), int):
             seen = [room.rules.view(room.rules.play(state, move), seat) for move in moves(room.rules, state)]
@@ -150,7 +150,7 @@ def test_a_move_of_a_seat_shows_in_its_own_view(room: Room) -> None:
 
 
 @law(200, lambda room: st.data())
-def test_every_game_ends_however_it_is_played(room: Room, data: st.DataObject) -> None:
+def test_every_game_ends_however_it_is_played(room: HouseRoom, data: st.DataObject) -> None:
     state = room.rules.start()
     luck = data.draw(st.randoms(use_true_random=False))
     for _ in range(LONGEST):
@@ -161,7 +161,7 @@ def test_every_game_ends_however_it_is_played(room: Room, data: st.DataObject) -
 
 
 @every_room
-def test_the_cards_that_were_dealt_are_told_in_the_order_of_the_deal(room: Room) -> None:
+def test_the_cards_that_were_dealt_are_told_in_the_order_of_the_deal(room: HouseRoom) -> None:
     """The dealer's record is checked against a pack, so it can only hold cards of the pack, and each of them once."""
     for state in states(room):
         dealt = room.dealt(state)

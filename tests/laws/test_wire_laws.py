@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from croupier.core.codec import Codec
 from croupier.core.errors import Violation
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from tests.laws.draws import changed, chops, lines, messages, streams
 from tests.laws.law import every_room, law
 
@@ -18,7 +18,7 @@ BOUND = 16 * 1024
 """What a codec may keep between two calls, however much has arrived."""
 
 
-def strictness(room: Room) -> st.SearchStrategy[bool]:
+def strictness(room: HouseRoom) -> st.SearchStrategy[bool]:
     return st.booleans()
 
 
@@ -36,11 +36,11 @@ def read(codec: Codec[Any, Any], arriving: Iterable[bytes]) -> list[Any]:
     return [item for data in arriving for item in codec.feed(data)]
 
 
-def whole(room: Room, data: bytes, *, strict: bool = False) -> list[Any]:
+def whole(room: HouseRoom, data: bytes, *, strict: bool = False) -> list[Any]:
     return list(room.codec(strict, None).feed(data))
 
 
-def understood(room: Room, item: Any) -> bool:
+def understood(room: HouseRoom, item: Any) -> bool:
     """Whether it is a violation, or a message of a kind that the room knows, which comes back as it was read."""
     if isinstance(item, Violation):
         return True
@@ -55,21 +55,21 @@ def kept(codec: Codec[Any, Any]) -> int:
 
 @every_room
 @pytest.mark.parametrize("strict", [False, True])
-def test_every_message_comes_back_as_it_was_sent(room: Room, strict: bool) -> None:
+def test_every_message_comes_back_as_it_was_sent(room: HouseRoom, strict: bool) -> None:
     codec = room.codec(strict, None)
     assert read(codec, [codec.encode(message) for message in room.vocabulary]) == list(room.vocabulary)
     assert not codec.departures
 
 
 @every_room
-def test_no_two_messages_look_alike(room: Room) -> None:
+def test_no_two_messages_look_alike(room: HouseRoom) -> None:
     assert len(set(room.vocabulary)) == len(room.vocabulary)
     assert len({room.codec(False, None).encode(message) for message in room.vocabulary}) == len(room.vocabulary)
 
 
 @law(200, lambda room: st.lists(messages(room), max_size=30), chops, strictness)
 def test_messages_arrive_however_they_are_cut_or_glued(
-    room: Room, sent: Sequence[Any], sizes: list[int], strict: bool
+    room: HouseRoom, sent: Sequence[Any], sizes: list[int], strict: bool
 ) -> None:
     codec = room.codec(strict, None)
     data = b"".join(codec.encode(message) for message in sent)
@@ -79,7 +79,7 @@ def test_messages_arrive_however_they_are_cut_or_glued(
 
 @law(300, streams, chops, strictness)
 def test_whatever_arrives_reads_the_same_however_it_is_cut(
-    room: Room, data: bytes, sizes: list[int], strict: bool
+    room: HouseRoom, data: bytes, sizes: list[int], strict: bool
 ) -> None:
     cut, glued = room.codec(strict, None), room.codec(strict, None)
     assert read(cut, pieces(data, sizes)) == read(glued, [data])
@@ -87,7 +87,7 @@ def test_whatever_arrives_reads_the_same_however_it_is_cut(
 
 
 @law(300, streams, strictness)
-def test_whatever_arrives_becomes_messages_or_violations(room: Room, data: bytes, strict: bool) -> None:
+def test_whatever_arrives_becomes_messages_or_violations(room: HouseRoom, data: bytes, strict: bool) -> None:
     for item in whole(room, data, strict=strict):
         assert understood(room, item)
         if isinstance(item, Violation):
@@ -97,14 +97,14 @@ def test_whatever_arrives_becomes_messages_or_violations(room: Room, data: bytes
 
 
 @law(200, lambda room: st.binary(max_size=300), strictness)
-def test_noise_never_raises(room: Room, data: bytes, strict: bool) -> None:
+def test_noise_never_raises(room: HouseRoom, data: bytes, strict: bool) -> None:
     found = whole(room, data, strict=strict)
     assert all(understood(room, item) for item in found)
 
 
 @every_room
 @pytest.mark.parametrize("filler", [b" ", b"\x00", b"A", b'"', b"["])
-def test_what_a_codec_keeps_is_bounded(room: Room, filler: bytes) -> None:
+def test_what_a_codec_keeps_is_bounded(room: HouseRoom, filler: bytes) -> None:
     starts = {room.codec(True, None).encode(message)[:length] for message in room.vocabulary for length in range(9)}
     for start in starts:
         codec = room.codec(False, None)
@@ -114,7 +114,7 @@ def test_what_a_codec_keeps_is_bounded(room: Room, filler: bytes) -> None:
 
 @law(200, streams, lambda room: st.lists(messages(room), min_size=1, max_size=4), strictness)
 def test_behind_a_lost_violation_nothing_is_answered(
-    room: Room, data: bytes, later: Sequence[Any], strict: bool
+    room: HouseRoom, data: bytes, later: Sequence[Any], strict: bool
 ) -> None:
     codec = room.codec(strict, None)
     found = [item for item in codec.feed(data) if isinstance(item, Violation) and item.lost]
@@ -124,7 +124,7 @@ def test_behind_a_lost_violation_nothing_is_answered(
 
 
 @every_room
-def test_once_lost_a_codec_stays_lost(room: Room) -> None:
+def test_once_lost_a_codec_stays_lost(room: HouseRoom) -> None:
     for broken in lines(room.name):
         codec = room.codec(True, None)
         if any(isinstance(item, Violation) and item.lost for item in codec.feed(broken)):
@@ -133,14 +133,14 @@ def test_once_lost_a_codec_stays_lost(room: Room) -> None:
 
 
 @every_room
-def test_only_the_last_thing_read_can_be_lost(room: Room) -> None:
+def test_only_the_last_thing_read_can_be_lost(room: HouseRoom) -> None:
     for line in lines(room.name):
         found = whole(room, line)
         assert not any(isinstance(item, Violation) and item.lost for item in found[:-1])
 
 
 @law(200, streams)
-def test_who_departs_from_nothing_is_read_alike_by_the_strict_and_the_tolerant(room: Room, data: bytes) -> None:
+def test_who_departs_from_nothing_is_read_alike_by_the_strict_and_the_tolerant(room: HouseRoom, data: bytes) -> None:
     strict, tolerant = room.codec(True, None), room.codec(False, None)
     read_strictly, read_kindly = list(strict.feed(data)), list(tolerant.feed(data))
     assert not strict.departures
@@ -150,7 +150,7 @@ def test_who_departs_from_nothing_is_read_alike_by_the_strict_and_the_tolerant(r
 
 
 @every_room
-def test_the_transcripts_can_be_cut_at_every_byte(room: Room) -> None:
+def test_the_transcripts_can_be_cut_at_every_byte(room: HouseRoom) -> None:
     for line in lines(room.name):
         expected = whole(room, line)
         for at in range(len(line) + 1):
@@ -160,7 +160,7 @@ def test_the_transcripts_can_be_cut_at_every_byte(room: Room) -> None:
 
 @law(300, lambda room: st.sampled_from(lines(room.name)).flatmap(changed).flatmap(changed), chops, strictness)
 def test_the_transcripts_can_be_spoilt_without_anything_raising(
-    room: Room, data: bytes, sizes: list[int], strict: bool
+    room: HouseRoom, data: bytes, sizes: list[int], strict: bool
 ) -> None:
     found = read(room.codec(strict, None), pieces(data, sizes))
     assert found == whole(room, data, strict=strict)

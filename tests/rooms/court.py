@@ -5,7 +5,7 @@ from typing import Any
 
 from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE, Referee, Verdict
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.talk import Drop, Garbled, Joined, Left, Rang, Said, Say
 from croupier.core.transcript import Transcript, hall, settings
 
@@ -56,7 +56,7 @@ class Court:
 
     def __init__(
         self,
-        room: Room,
+        room: HouseRoom,
         head: Mapping[str, str],
         habit: Habit = honest,
         referee: Referee[Any] | None = None,

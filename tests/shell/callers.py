@@ -11,7 +11,7 @@ from croupier.core.dealer import dealers, derive
 from croupier.core.errors import Violation
 from croupier.core.hall import Hall
 from croupier.core.talk import Address, Drop, Effect, Event, Halted, Joined, Left, Patience, Said, Say
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 from croupier.shell.logs import silence
 from croupier.shell.loop import factory
 from croupier.shell.switchboard import Limits, Switchboard
@@ -114,7 +114,7 @@ async def opened(session: Any, **options: Any) -> AsyncIterator[tuple[Switchboar
 
 def kuhn(**settings: Any) -> dict[str, Any]:
     """What to open a Kuhn room with: `session` and the options of a switchboard. Luck is that of seed 1."""
-    room = ROOMS["kuhn"]
+    room = HOUSES["kuhn"]
     seating = room.house(room.settings(**settings), Patience(), False)
     return {
         "session": Hall(seating, dealers(lambda table: derive(1, room.name, table))),

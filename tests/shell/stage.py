@@ -11,7 +11,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any, Self
 
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.talk import Address, Drop, Effect, Event, Joined, Left, Peer, Settle
 from croupier.core.transcript import Line, Transcript, hall, settings, strict
 from croupier.shell.logs import silence
@@ -98,7 +98,7 @@ class Socketed:
 
     def __init__(
         self,
-        room: Room,
+        room: HouseRoom,
         transcript: Transcript,
         loop_factory: Callable[[], asyncio.AbstractEventLoop],
         chop: int = 0,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 import trustme
 
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, play, read
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 from tests.papers import ALL, for_the_house
 from tests.shell.callers import LOOPS
 from tests.shell.stage import Socketed
@@ -32,21 +32,21 @@ def tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
 
 @pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
 @papers
-def test_the_room_plays_its_part_on_uvloop(room: Room, transcript: Transcript, chop: int) -> None:
+def test_the_room_plays_its_part_on_uvloop(room: HouseRoom, transcript: Transcript, chop: int) -> None:
     factory = LOOPS.get("uvloop", asyncio.new_event_loop)
     with Socketed(room, transcript, factory, chop) as stage:
         play(transcript, stage, room.patterns)
 
 
 @papers
-def test_the_room_plays_its_part_on_plain_asyncio(room: Room, transcript: Transcript) -> None:
+def test_the_room_plays_its_part_on_plain_asyncio(room: HouseRoom, transcript: Transcript) -> None:
     with Socketed(room, transcript, asyncio.new_event_loop) as stage:
         play(transcript, stage, room.patterns)
 
 
 @papers
 def test_the_room_plays_its_part_over_tls(
-    room: Room, transcript: Transcript, tls: tuple[ssl.SSLContext, ssl.SSLContext]
+    room: HouseRoom, transcript: Transcript, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
     with Socketed(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop), tls=tls) as stage:
         play(transcript, stage, room.patterns)
@@ -68,8 +68,8 @@ def test_a_paper_that_is_wrong_is_found_out(
 ) -> None:
     monkeypatch.setattr("tests.shell.stage.PATIENCE", 0.25)
     transcript = read(f"title: Wrong\nclause: kuhn-4.1\ndeck: Q K J\nhouse: CAL\n{body}", "wrong")
-    with pytest.raises((AssertionError, TimeoutError)), Socketed(ROOMS["kuhn"], transcript, loop_factory) as stage:
-        play(transcript, stage, ROOMS["kuhn"].patterns)
+    with pytest.raises((AssertionError, TimeoutError)), Socketed(HOUSES["kuhn"], transcript, loop_factory) as stage:
+        play(transcript, stage, HOUSES["kuhn"].patterns)
 
 
 def test_a_farewell_over_tls_is_not_lost_to_what_the_client_was_still_sending(
@@ -81,5 +81,5 @@ def test_a_farewell_over_tls_is_not_lost_to_what_the_client_was_still_sending(
     factory = LOOPS.get("uvloop")
     assert factory is not None or sys.platform == "win32"
     if factory is not None:
-        with Socketed(ROOMS["kuhn"], transcript, factory, tls=tls) as stage:
-            play(transcript, stage, ROOMS["kuhn"].patterns)
+        with Socketed(HOUSES["kuhn"], transcript, factory, tls=tls) as stage:
+            play(transcript, stage, HOUSES["kuhn"].patterns)

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 
 from croupier.core.record import Promise, Seed, encode, verify
 from croupier.core.talk import Drop, Rang, Say
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 from croupier.taps.deals import Deals
 from tests.laws.evening import Evening, Step, evening, heads, steps
 
-KUHN = ROOMS["kuhn"]
+KUHN = HOUSES["kuhn"]
 
 
 def written(night: Evening) -> list[bytes]:
@@ -24,7 +24,7 @@ def written(night: Evening) -> list[bytes]:
 
 
 def verdicts(lines: list[bytes]) -> list[bool | None]:
-    return [finding.good for finding in verify(lines, lambda room: ROOMS[room].pack)]
+    return [finding.good for finding in verify(lines, lambda room: HOUSES[room].pack)]
 
 
 @settings(deadline=None)

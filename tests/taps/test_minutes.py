@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from croupier.core.transcript import Transcript, play, read, rehearsal
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 from croupier.shell.logs import silence
 from croupier.taps.minutes import Minutes
 
@@ -25,7 +25,7 @@ WRITTEN = "C: STRT\nS: STBT 100\nC: DRAW\nS: CARD 7o\nC: PASS\nS: BKSC 27ccc 07.
 
 def written(transcript: Transcript, path: Path, room: str = "sevenhalf") -> None:
     minutes = Minutes(path, silence())
-    play(transcript, rehearsal(ROOMS[room], transcript, 1, [minutes]), ROOMS[room].patterns)
+    play(transcript, rehearsal(HOUSES[room], transcript, 1, [minutes]), HOUSES[room].patterns)
     minutes.close()
 
 
@@ -80,7 +80,7 @@ def test_a_file_a_connection_that_cannot_be_opened_does_not_end_the_conversation
     ears = Ears()
     minutes = Minutes(tmp_path / "no-such-folder" / "{n}.txt", ears)
     transcript = read(GAME, "game")
-    play(transcript, rehearsal(ROOMS["sevenhalf"], transcript, 0, [minutes]), ROOMS["sevenhalf"].patterns)
+    play(transcript, rehearsal(HOUSES["sevenhalf"], transcript, 0, [minutes]), HOUSES["sevenhalf"].patterns)
     (told,) = ears.heard
     assert "cannot write down the conversation" in told
     assert "no-such-folder" in told

@@ -2,7 +2,7 @@
 
 from croupier.core.errors import Violation
 from croupier.core.talk import Commit, Drop, Garbled, Joined, Left, Rang, Said, Say, Settle
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 from croupier.taps.trace import Trace
 from tests.laws.evening import evening
 
@@ -51,7 +51,7 @@ def test_seeds_and_states_are_not_for_the_log() -> None:
 
 
 def test_a_game_is_told_as_it_was_played() -> None:
-    room, log = ROOMS["kuhn"], Log()
+    room, log = HOUSES["kuhn"], Log()
     trace = Trace(log)
     head = {"deck": "Q K J", "house": "CAL"}
     says = [("says", 1, room.vocabulary[0]), ("says", 1, room.vocabulary[3])]

@@ -1,12 +1,17 @@
 """A person's terminal, with real keys and what is on the screen, and houses to sit down at."""
 
+import fcntl
 import os
 import pty
 import re
 import select
+import signal
 import socket
+import struct
 import subprocess
-from collections.abc import Iterator, Sequence
+import termios
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -15,6 +20,8 @@ from tests.processes import COMMAND, PATIENCE, Serving, environment
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLUMNS = 100
+SIZELESS = {"COLUMNS": "", "LINES": ""}
+"""The environment of a terminal that has to be asked for its size."""
 
 
 class Seat:
@@ -30,9 +37,11 @@ class Seat:
         os.write(self._terminal, key.encode())
 
     def sees(self, text: str) -> None:
+        end = time.monotonic() + PATIENCE
         while text not in self.screen:
-            ready, _, _ = select.select([self._terminal], [], [], PATIENCE)
+            ready, _, _ = select.select([self._terminal], [], [], max(0.0, end - time.monotonic()))
             assert ready, f"{text!r} is not on the screen:\n{self.screen}"
+            assert time.monotonic() < end, f"{text!r} is never on the screen:\n{self.screen}"
             try:
                 data = os.read(self._terminal, 65536)
             except OSError:  # the other end is closed
@@ -50,6 +59,12 @@ class Seat:
         """The program ends by itself."""
         assert self.process.wait(PATIENCE) == status
 
+    def resize(self, columns: int, lines: int) -> None:
+        """The window has another size. It has to have none in its environment: `variables=SIZELESS`."""
+        self.screen = ""
+        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self.process.send_signal(signal.SIGWINCH)
+
     @property
     def width(self) -> int:
         """The widest line of the screen."""
@@ -57,7 +72,14 @@ class Seat:
 
 
 @contextmanager
-def sitting(room: str, port: int, *options: str, columns: int = COLUMNS, encoding: str = "utf-8") -> Iterator[Seat]:
+def sitting(
+    room: str,
+    port: int,
+    *options: str,
+    columns: int = COLUMNS,
+    encoding: str = "utf-8",
+    variables: Mapping[str, str] = {},
+) -> Iterator[Seat]:
     """A person at a house. The window is small if its columns are few."""
     outer, inner = pty.openpty()
     size = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "24" if columns < COLUMNS else "40"}
@@ -67,7 +89,7 @@ def sitting(room: str, port: int, *options: str, columns: int = COLUMNS, encodin
             stdin=inner,
             stdout=inner,
             stderr=inner,
-            env=environment({**size, "PYTHONIOENCODING": encoding}),
+            env=environment({**size, "PYTHONIOENCODING": encoding, **variables}),
             start_new_session=True,
         ) as process:
             os.close(inner)

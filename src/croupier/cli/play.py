@@ -8,18 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
-from croupier.core.dealer import Fair, derive
+from croupier.core.dealer import Fair, Luck, derive
 from croupier.core.mind import mind_named
-from croupier.core.room import Room
-from croupier.rooms import ROOMS
+from croupier.core.room import HouseRoom, Room
+from croupier.rooms import HOUSES
+from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.shell.client import Game
 from croupier.shell.loop import run
+from croupier.shell.opening import written
 from croupier.shell.play import Tally, play
-from croupier.shell.serve import written
 
 app = App(name="play", help="Play in a room, yourself or by a bot.")
 
@@ -71,7 +72,7 @@ class Robot:
     """Print the summary as JSON."""
 
 
-def address(given: str | None, visit: Visit, room: Room) -> tuple[str, int]:
+def address(given: str | None, visit: Visit, room: HouseRoom) -> tuple[str, int]:
     """Host and port from HOST:PORT or its parts. Raises ValueError."""
     host, port = visit.server or "127.0.0.1", visit.port if visit.port is not None else room.port
     if given is not None:
@@ -86,7 +87,7 @@ def address(given: str | None, visit: Visit, room: Room) -> tuple[str, int]:
     return host, port
 
 
-def command(room: Room) -> Callable[..., int]:
+def command(room: HouseRoom) -> Callable[..., int]:
     """The command that plays in a room. Its flags are its options, and those of every room."""
     options: Any = room.options
 
@@ -118,20 +119,42 @@ def command(room: Room) -> Callable[..., int]:
     return visit_room
 
 
-def bot(room: Room, sit: Callable[[], Game], robot: Robot, name: str, house: str) -> int:
+class Words(NamedTuple):
+    """What a room calls what is counted in a summary."""
+
+    game: str = "game"
+    coin: str = "coin"
+    connection: str = "connection"
+
+
+def bot(room: HouseRoom, sit: Callable[[], Game], robot: Robot, name: str, house: str) -> int:
     """Play by a bot and print what came of it; the exit status. Raises ValueError on an unknown bot."""
     if name == "help":
-        for style, way in room.styles.items():
-            examples = f": {', '.join(f'{style}:{example}' for example in way.examples)}" if way.examples else ""
-            sys.stdout.write(f"{style:<12} {way.told}{examples}\n")
-        return 0
+        return list_bots(room)
     if robot.games < 1:
         raise ValueError(f"found {robot.games} games; allowed: 1 or more")
     mind = mind_named(room.styles, name)()
-    server_seed = secrets.token_bytes(32) if robot.seed is None else derive(robot.seed, f"{room.name} bot", 1)
     started = perf_counter()
-    tally = run(play(sit, mind, Fair(server_seed).luck, robot.games))
-    report = as_json(tally, name, house) if robot.json else as_text(tally, name, house, perf_counter() - started)
+    tally = run(play(sit, mind, luck(room, robot.seed), robot.games))
+    return sum_up(tally, name, house, None if robot.json else perf_counter() - started)
+
+
+def list_bots(room: Room) -> int:
+    """Print the minds of a room; the exit status."""
+    for style, way in room.styles.items():
+        examples = f": {', '.join(f'{style}:{example}' for example in way.examples)}" if way.examples else ""
+        sys.stdout.write(f"{style:<12} {way.told}{examples}\n")
+    return 0
+
+
+def luck(room: Room, seed: int | None) -> Luck:
+    """The luck of a bot, fixed by a number if there is one."""
+    return Fair(secrets.token_bytes(32) if seed is None else derive(seed, f"{room.name} bot", 1)).luck
+
+
+def sum_up(tally: Tally, name: str, house: str, seconds: float | None, words: Words = Words()) -> int:
+    """Print a summary, for people if it tells the seconds, and what has ended it early; the exit status."""
+    report = as_json(tally, name, house, words) if seconds is None else as_text(tally, name, house, seconds, words)
     sys.stdout.write(f"{report}\n")
     if tally.fault is not None:
         sys.stderr.write(f"croupier: {house} ended it: {tally.fault}\n")
@@ -139,14 +162,15 @@ def bot(room: Room, sit: Callable[[], Game], robot: Robot, name: str, house: str
     return 0
 
 
-def as_text(tally: Tally, name: str, house: str, seconds: float) -> str:
+def as_text(tally: Tally, name: str, house: str, seconds: float, words: Words = Words()) -> str:
     """The summary for people."""
     games = len(tally.nets)
+    game, coin, connection = words
     if not games:
-        return f"{name} against {house}: no game was finished"
+        return f"{name} against {house}: no {game} was finished"
     lines = [
-        f"{name} against {house}: {games:,} games in {seconds:.1f} s, connections: {tally.connections:,}",
-        f"won {sum(tally.nets):+,} coins, {tally.mean:+.4f} a game",
+        f"{name} against {house}: {games:,} {game}s in {seconds:.1f} s, {connection}s: {tally.connections:,}",
+        f"won {sum(tally.nets):+,} {coin}s, {tally.mean:+.4f} a {game}",
     ]
     if games > 1:
         low, high = tally.mean - tally.error, tally.mean + tally.error
@@ -154,25 +178,27 @@ def as_text(tally: Tally, name: str, house: str, seconds: float) -> str:
     return "\n".join(lines)
 
 
-def as_json(tally: Tally, name: str, house: str) -> str:
+def as_json(tally: Tally, name: str, house: str, words: Words = Words()) -> str:
     """The summary for programs."""
     games = len(tally.nets)
+    game, coin, connection = words
     return json.dumps(
         {
             "bot": name,
             "house": house,
-            "games": games,
-            "coins": sum(tally.nets),
-            "coins_per_game": tally.mean if games else None,
+            f"{game}s": games,
+            f"{coin}s": sum(tally.nets),
+            f"{coin}s_per_{game}": tally.mean if games else None,
             "interval_95": [tally.mean - tally.error, tally.mean + tally.error] if games > 1 else None,
-            "connections": tally.connections,
+            f"{connection}s": tally.connections,
             "fault": str(tally.fault) if tally.fault else None,
         }
     )
 
 
-for each in ROOMS.values():
+for each in HOUSES.values():
     app.command(command(each), name=each.name, help=f"Play {each.title}.")
+app.command("croupier.cli.holdem:visit_holdem", name=HOLDEM.name, help=f"Play {HOLDEM.title}.")
 
 
 @app.default

@@ -12,7 +12,8 @@ from cyclopts import App, Group, Parameter
 from croupier.core.room import Room
 from croupier.rooms import ROOMS
 from croupier.shell.loop import run
-from croupier.shell.serve import Hosting, Opening, serve
+from croupier.shell.opening import Hosting, Opening
+from croupier.shell.serve import serve
 
 TOKENS: ContextVar[tuple[str, ...]] = ContextVar("TOKENS")
 """The command line as it was given, from `serve` on."""

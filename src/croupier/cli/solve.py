@@ -15,8 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from croupier.cli.solutions import Record, Solved, blackjack, kuhn, sevenhalf
-from croupier.core.bank import State
+from croupier.cli.solutions import Record, Solved, blackjack, headline, kuhn, oldmaid, sevenhalf
 
 app = App(name="solve", help="What a game is worth, and how to play it perfectly.")
 
@@ -24,6 +23,9 @@ OUTPUT = Group("Output", sort_key=1)
 
 PATIENCE = 1.0
 """How many seconds pass before somebody is told how far it has come."""
+
+BREATH = 0.1
+"""How many seconds pass until he is told again."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,24 @@ def solve_blackjack(*, decks: int = 1, output: Printed = Output()) -> int:
     return _print(lambda: blackjack.solve(decks, watched), output)
 
 
+@app.command(name="oldmaid")
+def solve_oldmaid(
+    *, players: int | None = None, games: int = oldmaid.GAMES, seed: int = 1, output: Printed = Output()
+) -> int:
+    """Old Maid: how often each seat loses, with 2 to 8 players.
+
+    Parameters
+    ----------
+    players:
+        How many play; if it is not given, every number of them.
+    games:
+        How many games are played with more than four; up to four it is reckoned without playing.
+    seed:
+        The number that these games' luck is made from.
+    """
+    return _print(lambda: oldmaid.solve(players, games, seed, watched), output)
+
+
 def _print(solve: Callable[[], Solved], output: Output) -> int:
     """Solve a game and print it; the exit status."""
     if output.csv and output.json:
@@ -94,22 +114,23 @@ def _print(solve: Callable[[], Solved], output: Output) -> int:
     return 0
 
 
-def watched(states: Sequence[State], console: Console | None = None) -> Iterator[State]:
+def watched[T](portions: Sequence[T], console: Console | None = None) -> Iterator[T]:
     """All of these; when it takes long, a bar on standard error shows how far it has come."""
     console = console or Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("solving", total=len(states), visible=False)
-        started = perf_counter()
-        for number, state in enumerate(states):
-            yield state
-            if number % 100 == 0 and perf_counter() - started > PATIENCE:
+        task = progress.add_task("solving", total=len(portions), visible=False)
+        told = perf_counter() + PATIENCE
+        for number, portion in enumerate(portions):
+            yield portion
+            if (now := perf_counter()) > told:
+                told = now + BREATH
                 progress.update(task, completed=number, visible=True)
 
 
 def as_tables(solved: Solved) -> None:
     """Print a solution for people."""
     console = Console(highlight=False)
-    console.print(f"{solved.title} is worth {solved.value} = {float(solved.value):+.10f} {solved.unit}.\n")
+    console.print(f"{headline(solved)}\n")
     for grid in solved.grids:
         table = Table(*grid.head, title=grid.title, title_justify="left")
         for row in grid.rows:
@@ -128,10 +149,10 @@ def as_csv(solved: Solved) -> None:
 
 def as_json(solved: Solved) -> None:
     """Print the value and every decision, one a line; a fraction is an object with both ways to write it."""
-    head = {
+    head: dict[str, object] = {
         "game": solved.title,
         "settings": dict(solved.settings),
-        "value": both(solved.value),
+        "value": None if solved.value is None else both(solved.value),
         "unit": solved.unit,
         "decisions": [],
     }

@@ -195,9 +195,17 @@ def derive(seed: int, room: str, table: int) -> bytes:
 
 
 def dealers(
-    seeds: Callable[[int], bytes], client_seed: bytes = b"", decks: Sequence[Order] = ()
+    seeds: Callable[[int], bytes], client_seed: bytes = b"", decks: Sequence[Order] = (), *, shared: bool = False
 ) -> Callable[[int], Dealer]:
-    """A dealer for each table: from its server seed and, if there are any, from decks laid out by hand."""
-    if decks:
-        return lambda table: Scripted(decks, seeds(table), client_seed)
-    return lambda table: Fair(seeds(table), client_seed)
+    """A dealer for each table: from its server seed and, if there are any, from decks laid out by hand.
+
+    At `shared` tables every hand has a dealer of its own, counted from 1: so the decks go on from one to the next.
+    """
+    if not decks:
+        return lambda table: Fair(seeds(table), client_seed)
+
+    def scripted(table: int) -> Dealer:
+        first = (table - 1) % len(decks) if shared else 0
+        return Scripted([*decks[first:], *decks[:first]], seeds(table), client_seed)
+
+    return scripted

@@ -27,13 +27,16 @@ class Promise(Struct, frozen=True, tag_field="deal", tag="promise", omit_default
 
 
 class Hand(Struct, frozen=True, tag_field="deal", tag="hand"):
-    """A hand that is over: its cards in the order in which they were dealt, and what the peer has won."""
+    """A hand that is over: its cards in the order in which they were dealt, and what the peer has won.
+
+    At a shared table every hand has a dealer of its own, and `net` is what each seat has won.
+    """
 
     room: str
     table: int
     hand: int
     cards: list[str]
-    net: int
+    net: int | tuple[int, ...]
 
 
 class Seed(Struct, frozen=True, tag_field="deal", tag="seed"):

@@ -37,15 +37,33 @@ type Seating = Callable[[Peer, Dealer], Session[Any, Any]]
 """Opens a private table for a peer."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Room:
     """One game. The types of its states and messages are its own; what crosses this table is not typed by them."""
 
     name: str
     title: str
     port: int
-    rules: Rules[Any, Any]
     pack: Pack
+    settings: type[Any]
+    """A dataclass of what can be set about the house; each field has a docstring below it."""
+    options: type[Any]
+    """A dataclass of what can be set about a client, as `settings` is for the house."""
+    dealt: Callable[[Any], Sequence[str]]
+    """The cards of a state of the rules in the order in which they were dealt."""
+    styles: Mapping[str, Style[Any, Any]]
+    """Every mind that can play, by name."""
+    style: str
+    """The mind a bot has unless it is told otherwise."""
+    decks: Callable[[Any], int] = lambda _: 1
+    """How many times its pack a house with these settings shuffles."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HouseRoom(Room):
+    """A game against the house: every client that connects has a private table and is answered message by message."""
+
+    rules: Rules[Any, Any]
     vocabulary: Sequence[Any]
     """Messages of every kind, for laws and fuzzing."""
     patterns: Mapping[str, bytes]
@@ -56,24 +74,12 @@ class Room:
     """The messages of a house behind which it always closes."""
     codec: Callable[[bool, Any], Codec[Any, Any]]
     """A codec for one end of a connection: whether it is strict, without tolerances, and the settings or options."""
-    settings: type[Any]
-    """A dataclass of what can be set about the house; each field has a docstring below it."""
     house: Callable[[Any, Patience, bool], Seating]
     """Tables by the settings and the patience of the house, and whether it is strict.
 
     Raises ValueError on settings that make no sense.
     """
-    dealt: Callable[[Any], Sequence[str]]
-    """The cards of a state of the rules in the order in which they were dealt."""
-    options: type[Any]
-    """A dataclass of what can be set about a client, as `settings` is for the house."""
     player: Callable[[Any, bool], Client[Any]]
     """The client's side, by its options and whether it is strict."""
     referee: Callable[[Any, bool], Referee[Any]]
     """A referee, by the settings of the house or the options of the client, and whether it is strict."""
-    styles: Mapping[str, Style[Any, Any]]
-    """Every mind that can play, by name."""
-    style: str
-    """The mind a bot has unless it is told otherwise."""
-    decks: Callable[[Any], int] = lambda _: 1
-    """How many times its pack a house with these settings shuffles."""

@@ -28,7 +28,7 @@ from croupier.core.codec import Codec
 from croupier.core.dealer import dealers, derive
 from croupier.core.errors import Violation
 from croupier.core.hall import Hall
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.core.talk import (
     Drop,
     Event,
@@ -299,7 +299,7 @@ class Rehearsal[In, Out]:
                     pass
 
 
-def rehearsal(room: Room, transcript: Transcript, chop: int = 0, taps: Sequence[Tap] = ()) -> Rehearsal[Any, Any]:
+def rehearsal(room: HouseRoom, transcript: Transcript, chop: int = 0, taps: Sequence[Tap] = ()) -> Rehearsal[Any, Any]:
     """A stage for the house of a room, set as the head of the transcript says.
 
     `deck: Q K / J` lists decks, `seed: 7` fixes luck, `house: BET FLD` is the script of the house's mind, `idle` and
@@ -315,12 +315,12 @@ def strict(transcript: Transcript) -> bool:
     return transcript.head.get("strict") == "yes"
 
 
-def settings(room: Room, transcript: Transcript) -> Any:
+def settings(room: HouseRoom, transcript: Transcript) -> Any:
     """The settings of a room's house, as the head of a transcript has them."""
     return _set(room.settings, transcript.head)
 
 
-def options(room: Room, transcript: Transcript) -> Any:
+def options(room: HouseRoom, transcript: Transcript) -> Any:
     """The options of a room's client, as the head of a transcript has them."""
     return _set(room.options, transcript.head)
 
@@ -333,7 +333,7 @@ def _set(kind: type[Any], head: Mapping[str, str]) -> Any:
     return convert(yes, kind, strict=False)
 
 
-def hall(room: Room, transcript: Transcript, hurry: float = 1.0) -> Hall[Any, Any]:
+def hall(room: HouseRoom, transcript: Transcript, hurry: float = 1.0) -> Hall[Any, Any]:
     """The hall of a room as the head of a transcript sets it; with `hurry` its patience is that many times shorter."""
     head = transcript.head
     own = settings(room, transcript)

@@ -1,8 +1,12 @@
 """The one table of games."""
 
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom, Room
 from croupier.rooms.blackjack import ROOM as BLACKJACK
+from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.kuhn import ROOM as KUHN
 from croupier.rooms.sevenhalf import ROOM as SEVENHALF
 
-ROOMS: dict[str, Room] = {room.name: room for room in (KUHN, SEVENHALF, BLACKJACK)}
+HOUSES: dict[str, HouseRoom] = {room.name: room for room in (KUHN, SEVENHALF, BLACKJACK)}
+"""The games against the house."""
+
+ROOMS: dict[str, Room] = {**HOUSES, HOLDEM.name: HOLDEM}

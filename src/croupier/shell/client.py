@@ -10,9 +10,9 @@ from typing import Any, Self
 
 from croupier.core.errors import Violation
 from croupier.core.judge import HOUSE
-from croupier.core.room import Client, Room
+from croupier.core.room import Client, HouseRoom
 from croupier.core.talk import Chose, Drop, Effect, Event, Joined, Left, Settle, Tell
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 from croupier.shell.logs import silence
 from croupier.shell.loop import factory
 from croupier.shell.switchboard import Limits, Switchboard
@@ -27,7 +27,7 @@ class Game:
 
     def __init__(
         self,
-        room: Room,
+        room: HouseRoom,
         host: str,
         port: int,
         *,
@@ -213,7 +213,7 @@ def connect(
     `port` is the room's own unless given; `options` are the room's for a client; `strict` refuses what the protocol
     only tolerates; `ssl` is for a house behind TLS. Entering raises ConnectionError when nobody answers.
     """
-    if room not in ROOMS:
-        raise ValueError(f"found the room {room!r}; allowed: {', '.join(ROOMS)}")
-    address = (host, port if port is not None else ROOMS[room].port)
-    return Connection(Game(ROOMS[room], *address, options=options, strict=strict, ssl=ssl))
+    if room not in HOUSES:
+        raise ValueError(f"found the room {room!r}; allowed: {', '.join(HOUSES)}")
+    address = (host, port if port is not None else HOUSES[room].port)
+    return Connection(Game(HOUSES[room], *address, options=options, strict=strict, ssl=ssl))

@@ -93,6 +93,11 @@ class Switchboard:
 
     # Connections.
 
+    @property
+    def connected(self) -> int:
+        """How many peers are seated."""
+        return len(self.lines)
+
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
         """Take connections on an address; port 0 picks a free one. The address that was taken. Raises OSError."""
         _check_port(port)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
 from croupier.core.record import Entry, Hand, Promise, Seed, encode
-from croupier.core.talk import Commit, Effect, Event, Reveal, Settle
+from croupier.core.talk import Commit, Effect, Event, Finished, Reveal, Settle
 
 
 class Deals:
@@ -25,6 +25,8 @@ class Deals:
             match effect:
                 case Settle(peer, hand, _, net, state):
                     self._write(Hand(self._room, peer, hand, [*self._dealt(state)], net))
+                case Finished(deal, nets, state):
+                    self._write(Hand(self._room, deal, 1, [*self._dealt(state)], nets))
                 case Commit(peer, algorithm, commitment):
                     self._write(Promise(self._room, peer, algorithm, commitment.hex(), self._decks))
                 case Reveal(peer, _, server_seed, client_seed, hands):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from croupier.core.talk import Drop, Effect, Event, Garbled, Said, Say, Settle
+from croupier.core.talk import Drop, Effect, Event, Finished, Garbled, Said, Say, Settle
 
 
 class Debug(Protocol):
@@ -35,5 +35,7 @@ class Trace:
                     self._log.debug("is dropped", peer=peer)
                 case Settle(peer, hand, _, net):
                     self._log.debug("settles", peer=peer, hand=hand, net=net)
+                case Finished(deal, nets):
+                    self._log.debug("finishes", deal=deal, nets=nets)
                 case _:
                     pass

@@ -7,7 +7,7 @@ from typing import Any
 from rich.live import Live
 
 from croupier.core.errors import Violation
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom
 from croupier.shell.client import Game
 from croupier.tui.blackjack import BlackjackScene
 from croupier.tui.keys import END, keys
@@ -24,7 +24,7 @@ SCENES: Mapping[str, Callable[[str], Scene[Any, Any]]] = {
 """The scene of every room, made with the address of its house."""
 
 
-async def person(room: Room, sit: Callable[[], Game], house: str) -> int:
+async def person(room: HouseRoom, sit: Callable[[], Game], house: str) -> int:
     """Let a person play until he leaves; the exit status: 1 when the house broke the protocol or is gone."""
     scene = SCENES[room.name](house)
     with keys() as pressed, Live(auto_refresh=False) as live:

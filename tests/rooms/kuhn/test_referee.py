@@ -10,7 +10,7 @@ from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE, Verdict
 from croupier.core.mind import mind_named
 from croupier.core.talk import Chose, Garbled, Joined, Left, Rang, Said, Tell
-from croupier.rooms import ROOMS
+from croupier.rooms import HOUSES
 from croupier.rooms.kuhn.minds import STYLES
 from croupier.rooms.kuhn.player import Player
 from croupier.rooms.kuhn.referee import CLAUSES, Game, Referee
@@ -20,7 +20,7 @@ from tests.laws.bout import Bout
 from tests.laws.draws import garbles
 from tests.laws.evening import styles
 
-KUHN = ROOMS["kuhn"]
+KUHN = HOUSES["kuhn"]
 sides = st.sampled_from([CLIENT, HOUSE])
 
 

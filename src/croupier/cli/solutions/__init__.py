@@ -14,6 +14,9 @@ type Record = Mapping[str, object]
 type Watch = Callable[[Sequence[State]], Iterable[State]]
 """Hands out the decisions to be solved, and may show how far it has come."""
 
+type Portions = Callable[[Sequence[int]], Iterable[int]]
+"""Hands out portions of other work, and may show how far it has come."""
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -26,11 +29,14 @@ class Grid:
 
 @dataclass(frozen=True)
 class Solved:
-    """A game, what it is worth to whom, how to play it, and the same for programs."""
+    """A game, what it is worth to whom, how to play it, and the same for programs.
+
+    The value is None where nobody decides anything; the unit then says what the tables tell.
+    """
 
     title: str
     settings: Mapping[str, int]
-    value: Fraction
+    value: Fraction | None
     unit: str
     grids: Sequence[Grid]
     notes: Sequence[str]
@@ -44,6 +50,13 @@ class Hand(NamedTuple):
     best: str
     worth: Fraction
     reached: Fraction
+
+
+def headline(solved: Solved) -> str:
+    """What the game is worth, as a sentence; where there is no such value, what the tables tell."""
+    if solved.value is None:
+        return f"{solved.title}: {solved.unit}."
+    return f"{solved.title} is worth {solved.value} = {float(solved.value):+.10f} {solved.unit}."
 
 
 def usual(hands: Sequence[Hand]) -> str | None:

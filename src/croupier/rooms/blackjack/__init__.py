@@ -10,7 +10,7 @@ splits and no doubles.
 from dataclasses import dataclass
 
 from croupier.core.dealer import Dealer
-from croupier.core.room import Room, Seating
+from croupier.core.room import HouseRoom, Seating
 from croupier.core.talk import Patience, Peer
 from croupier.rooms.blackjack.house import House
 from croupier.rooms.blackjack.minds import STYLES
@@ -105,7 +105,7 @@ def referee(end: Settings | Options | None, strict: bool) -> Referee:
     return Referee(strict=strict)
 
 
-ROOM = Room(
+ROOM = HouseRoom(
     name="blackjack",
     title="Blackjack",
     port=1214,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from croupier.core.dealer import Dealer
 from croupier.core.mind import mind_named
-from croupier.core.room import Room, Seating
+from croupier.core.room import HouseRoom, Seating
 from croupier.core.talk import Patience, Peer
 from croupier.rooms.kuhn.house import House
 from croupier.rooms.kuhn.minds import STYLES
@@ -45,7 +45,7 @@ def seating(settings: Settings, patience: Patience, strict: bool) -> Seating:  #
     return seat
 
 
-ROOM = Room(
+ROOM = HouseRoom(
     name="kuhn",
     title="Kuhn poker",
     port=1212,

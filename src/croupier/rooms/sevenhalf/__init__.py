@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from croupier.core.dealer import Dealer
-from croupier.core.room import Room, Seating
+from croupier.core.room import HouseRoom, Seating
 from croupier.core.talk import Patience, Peer
 from croupier.rooms.sevenhalf.house import House
 from croupier.rooms.sevenhalf.minds import STYLES
@@ -85,7 +85,7 @@ def seating(settings: Settings, patience: Patience, strict: bool) -> Seating:
     return seat
 
 
-ROOM = Room(
+ROOM = HouseRoom(
     name="sevenhalf",
     title="Seven and a half",
     port=1212,

@@ -1,0 +1,57 @@
+"""The yardstick over HTTP: a bare ASGI application on uvicorn, which says the same whatever it is asked.
+
+What it says is a response in a file, as it stood on the wire: status, headers but for the date, and body.
+"""
+
+import argparse
+import socket
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+KEEP_ALIVE_S = 500
+
+
+class Bare:
+    """Says one thing, whatever is asked."""
+
+    def __init__(self, response: bytes) -> None:
+        head, _, body = response.partition(b"\r\n\r\n")
+        status, *lines = head.split(b"\r\n")
+        headers = [tuple(line.split(b": ", 1)) for line in lines if not line.startswith(b"date: ")]  # uvicorn adds it
+        self.start = {"type": "http.response.start", "status": int(status.split()[1]), "headers": headers}
+        self.body = {"type": "http.response.body", "body": body}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ARG002 -- as ASGI calls it
+        """Say it."""
+        await send(self.start)
+        await send(self.body)
+
+
+def main() -> None:
+    """Say it on a free port until SIGTERM or SIGINT."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("response", type=Path, metavar="FILE")
+    app = Bare(parser.parse_args().response.read_bytes())
+    config = uvicorn.Config(
+        app,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+    )
+    listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
+    host, port = listener.getsockname()
+    print(f"bare {host}:{port}", flush=True)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()

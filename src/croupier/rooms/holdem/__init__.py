@@ -1,0 +1,35 @@
+"""No-limit hold'em: two cards in the hand, five on the board, and any number of chips.
+
+Two to ten sit at a table. Two of them post blinds, everybody is dealt two cards, and in four rounds of betting, between
+which the flop, the turn and the river are laid on the board, everybody folds, checks, calls or raises by as much as he
+likes. Who is left at the end shows; the best five of seven cards win. The room is asked and told over HTTP.
+"""
+
+from collections.abc import Sequence
+
+from croupier.core.room import Room
+from croupier.rooms.holdem.cards import CARDS, PACK
+from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.minds import STYLES
+from croupier.rooms.holdem.player import Options
+from croupier.rooms.holdem.settings import Settings
+
+__all__ = ["ROOM", "Hand", "Options", "Settings"]
+
+
+def dealt(hand: Hand) -> Sequence[str]:
+    """The cards of a hand, in the order of the deal."""
+    return [CARDS[card] for entry in hand.log if entry[0] == "deal" for card in entry[2]]
+
+
+ROOM = Room(
+    name="holdem",
+    title="No-limit hold'em",
+    port=8080,
+    pack=PACK,
+    settings=Settings,
+    options=Options,
+    dealt=dealt,
+    styles=STYLES,
+    style="equity",
+)

@@ -1,0 +1,223 @@
+"""The house of hold'em: all its tables, who may do what at them, and when somebody's time is over.
+
+See docs/protocols/holdem.md, 3, 4 and 8. Whoever asks has been let in by the shell: a request names its user.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from heapq import heappop, heappush
+from math import inf
+from typing import Final
+from uuid import UUID
+
+from croupier.core.dealer import SPAN, Dealer, Luck
+from croupier.core.talk import Changed, Effect, Event, Halted, Rang, Said, Say
+from croupier.rooms.holdem.seats import Sitter
+from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.table import Table
+from croupier.rooms.holdem.wire import (
+    ACTED,
+    FOLD,
+    GONE,
+    Act,
+    Acted,
+    Answer,
+    Dialect,
+    Guid,
+    Join,
+    Made,
+    Open,
+    Queued,
+    Refused,
+    Request,
+)
+
+type Effects = list[Effect[Answer]]
+
+CLOSING: Final = Refused(503, "holdem-3.15", "found a server that is about to stop; allowed: to finish what is running")
+
+OUT_OF_TURN: Final[Mapping[Dialect, tuple[int, str]]] = {"readme": (403, "holdem-4.13"), "hspe-go": (409, "holdem-7.4")}
+"""How an act is refused that is not in its player's turn."""
+
+
+class House:
+    """A session whose peers are requests: what is Said by one is answered with one Say to it, after the facts.
+
+    `dealers` gives the dealer of the n-th hand of the house. `luck` makes GUIDs. `epoch` is the time on the wall, in
+    seconds since 1970, at which `now` was 0. `alarm` may ring too early, as that of a hall.
+    """
+
+    def __init__(self, settings: Settings, dealers: Callable[[int], Dealer], luck: Luck, epoch: float = 0.0) -> None:
+        self.alarm: float | None = None
+        self.settings = settings
+        self._dealers = dealers
+        self._luck = luck
+        self._epoch = epoch
+        self._deals = 0
+        self._closing = False
+        self._guids: dict[str, Guid] = {}
+        self._tables: dict[Guid, Table] = {}
+        self._free: set[Guid] = set()  # the games with a free seat
+        self._due: dict[Guid, float] = {}  # when a table will be looked at next
+        self._alarms: list[tuple[float, Guid]] = []
+        self._open()
+
+    def guid(self, user: str) -> Guid:
+        """The GUID of a user, which is that of his players, too (holdem-2.3)."""
+        guid = self._guids.get(user)
+        if guid is None:
+            guid = self._guids[user] = self._draw()
+        return guid
+
+    @property
+    def playing(self) -> bool:
+        """Whether a hand is running anywhere."""
+        return any(table.playing for table in self._tables.values())
+
+    def games(self) -> Sequence[Table]:
+        """All tables, in the order in which they were made."""
+        return tuple(self._tables.values())
+
+    def game(self, guid: Guid) -> Table | None:
+        """The table of a game, None if there is none."""
+        return self._tables.get(guid)
+
+    def on(self, event: Event[Request], now: float) -> Sequence[Effect[Answer]]:
+        """What the house does about a request, a ring, or the end. Whose time is over is removed before all else."""
+        effects: Effects = []
+        if self.alarm is not None and now >= self.alarm:
+            self._ring(now, effects)
+        if type(event) is Said:
+            answer = self._answer(event.message, now, effects)
+            effects.append(Say(event.peer, answer))
+            return effects
+        match event:
+            case Halted(final):
+                self._closing = True
+                for table in self.games():
+                    table.halt(now, final=final)
+                    self._hear(table, effects)
+            case _:
+                assert isinstance(event, Rang), f"{event} is not for a house that is asked over HTTP"
+        return effects
+
+    # Requests.
+
+    def _answer(self, request: Request, now: float, effects: Effects) -> Answer:
+        """Do what a user asks, or refuse it for the first reason that applies (holdem-8.2)."""
+        if isinstance(request, Open):
+            return self._opened(request.user, now, effects)
+        table = self._tables.get(request.game)
+        if table is None:
+            return Refused(404, "holdem-8.4", f"found the game {request.game[:100]!r}; allowed: one of GET /games/")
+        if isinstance(request, Join):
+            return self._joined(table, request.user, now, effects)
+        sitter = table.called(request.player)
+        if sitter is None:
+            return Refused(404, "holdem-8.5", f"found the player {request.player[:100]!r}; allowed: one of this game")
+        if sitter.user != request.user:
+            return Refused(403, "holdem-8.8", "found the player of somebody else; allowed: one's own")
+        if isinstance(request, Act):
+            return self._acted(table, sitter, request, now, effects)
+        table.leave(sitter, now)
+        self._hear(table, effects, left=True)
+        return GONE
+
+    def _acted(self, table: Table, sitter: Sitter, act: Act, now: float, effects: Effects) -> Answer:
+        if not table.waits_for(sitter):
+            status, clause = OUT_OF_TURN[self.settings.dialect]
+            return Refused(status, clause, "found an act out of turn; allowed: one in one's turn")
+        told = ""
+        if act.action == FOLD:
+            table.fold(now)
+        else:
+            told = table.bet(act.amount, now)
+        self._hear(table, effects)
+        return Acted(told) if told else ACTED
+
+    def _opened(self, user: str, now: float, effects: Effects) -> Answer:
+        if self._closing:
+            return CLOSING
+        if len(self._tables) >= self.settings.games:
+            told = f"found {len(self._tables)} games; allowed: {self.settings.games}"
+            return Refused(503, "holdem-3.3", told)
+        table = self._open()
+        guid = self.guid(user)
+        table.join(user, guid, now)
+        self._hear(table, effects)
+        return Made(guid, table.guid, opened=True)
+
+    def _joined(self, table: Table, user: str, now: float, effects: Effects) -> Answer:
+        if table.seat_of(user) is not None:
+            return Refused(409, "holdem-3.7", "found a player of this game; allowed: who is not in it")
+        if self._closing:
+            return CLOSING
+        guid = self.guid(user)
+        seated = table.join(user, guid, now)
+        self._hear(table, effects)
+        return Made(guid, table.guid) if seated else Queued(guid, table.guid)
+
+    # Tables.
+
+    def _open(self) -> Table:
+        """Make a table."""
+        guid = self._draw()
+        table = self._tables[guid] = Table(guid, self.settings, self._next, self._epoch)
+        self._free.add(guid)
+        return table
+
+    def _next(self) -> tuple[int, Dealer]:
+        """The next hand of the house, and its dealer."""
+        self._deals += 1
+        return self._deals, self._dealers(self._deals)
+
+    def _draw(self) -> Guid:
+        """A random UUID (RFC 9562, version 4)."""
+        bits = 0
+        for _ in range(8):
+            bits = bits << 16 | self._luck.below(SPAN)
+        return str(UUID(int=bits, version=4))
+
+    def _hear(self, table: Table, effects: Effects, *, left: bool = False) -> None:
+        """Pass on what has happened at a table; see to it that there is a free seat somewhere, and to its alarm.
+
+        A table that the last one has `left` is not wanted any more if there is another one to sit down at (holdem-3.4).
+        """
+        guid = table.guid
+        if not table.free:
+            self._free.discard(guid)
+        elif left and not len(table) and not self._free <= {guid}:
+            self._free.discard(guid)
+            del self._tables[guid]
+            table.touch()
+        else:
+            self._free.add(guid)
+        effects += table.facts()
+        if not self._free:
+            new = self._open()
+            effects.append(Changed(new.guid, new.version))
+        alarm = table.alarm
+        if alarm is not None and alarm < self._due.get(guid, inf):
+            self._watch(guid, alarm)
+
+    # Alarms: lazy, because every act puts off that of its table. See `core.hall`.
+
+    def _watch(self, guid: Guid, alarm: float) -> None:
+        """Look at a table no later than when its alarm rings."""
+        self._due[guid] = alarm
+        heappush(self._alarms, (alarm, guid))
+        if len(self._alarms) > 2 * len(self._due) + 64:
+            self._alarms = sorted((due, guid) for guid, due in self._due.items())
+        self.alarm = self._alarms[0][0]
+
+    def _ring(self, now: float, effects: Effects) -> None:
+        """Ring at all tables whose time has come."""
+        while self._alarms and self._alarms[0][0] <= now:
+            due, guid = heappop(self._alarms)
+            if self._due.get(guid) != due:
+                continue  # it was moved forward
+            del self._due[guid]
+            table = self._tables.get(guid)
+            if table is not None and table.alarm is not None:
+                table.ring(now)
+                self._hear(table, effects, left=True)
+        self.alarm = self._alarms[0][0] if self._alarms else None

@@ -1,0 +1,274 @@
+"""What a hand of five, six or seven cards is worth: the best five count, and 1 is a royal flush (H7).
+
+A hand is found by two sums, with one look-up for every card in each. The suits are digits in base 8, and a small table
+of their sums says whether there is a flush. If not, only the ranks matter: digits in base 5, for a rank comes at most
+four times. The seven-card hands without a flush have 49,205 of these sums.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import combinations, combinations_with_replacement, product
+from operator import eq
+from typing import TYPE_CHECKING, Any, Final, overload
+
+from croupier.rooms.holdem.cards import Card
+
+if TYPE_CHECKING:
+    import numpy as np
+
+KEYS: Final = [float(5 ** (card // 4)) for card in range(52)]
+"""What each card adds to the sum of ranks. Floats, for CPython adds them a third faster than ints; these are exact."""
+
+SUIT_KEYS: Final = [(0, 1, 8, 64)[card % 4] for card in range(52)]
+"""What each card adds to the sum of suits. Clubs add nothing: they are what is left of the number of cards."""
+
+CATEGORIES: Final[Mapping[str, int]] = {
+    "straight flush": 1,
+    "four of a kind": 11,
+    "full house": 167,
+    "flush": 323,
+    "straight": 1600,
+    "three of a kind": 1610,
+    "two pair": 2468,
+    "pair": 3326,
+    "high card": 6186,
+}
+"""The first (the best) rank of each category, best category first. Royal flushes are straight flushes."""
+
+WORST: Final = 7462
+"""The rank of seven high, the worst hand of five cards."""
+
+SHAPES: Final[Mapping[tuple[int, ...], str]] = {
+    (4, 1): "four of a kind",
+    (3, 2): "full house",
+    (3, 1, 1): "three of a kind",
+    (2, 2, 1): "two pair",
+    (2, 1, 1, 1): "pair",
+    (1, 1, 1, 1, 1): "high card",
+}
+"""How often the ranks of five cards come, most often first, where there is neither a flush nor a straight."""
+
+STRAIGHTS: Final = (*((high, high - 1, high - 2, high - 3, high - 4) for high in range(12, 3, -1)), (3, 2, 1, 0, 12))
+"""The ranks of the straights, best first: in the last one the ace counts one."""
+
+UNSUITED: Final[dict[int, dict[float, int]]] = {5: {}, 6: {}, 7: {}}
+"""The rank of a hand without a flush by the sum of its `KEYS`, by its number of cards. `load` fills it."""
+
+SUITED: Final[dict[int, int]] = {}
+"""The rank of a flush by the set of its ranks, 5 to 7 of them: bit r is set for rank r. `load` fills it."""
+
+_MADE: Final[list[tuple[int, ...]]] = []
+"""The ranks of the five cards of each hand, from hand 1: those that come most often first, and then the highest."""
+
+_FLUSHES: Final[dict[int, list[int | None]]] = {5: [], 6: [], 7: []}
+"""The suit that comes five times or more, by the sum of the `SUIT_KEYS`, by the number of cards."""
+
+_FIVE, _SIX, _SEVEN = UNSUITED.values()
+_FIVE_FLUSHES, _SIX_FLUSHES, _SEVEN_FLUSHES = _FLUSHES.values()
+_KEY: Final = KEYS[::4]
+
+_WORDS: Final = (
+    *("twos", "threes", "fours", "fives", "sixes", "sevens", "eights", "nines", "tens"),
+    *("jacks", "queens", "kings", "aces"),
+)
+
+
+def rank(cards: Sequence[Card]) -> int:
+    """The rank of the best five of 5, 6 or 7 different cards: 1 (a royal flush) to 7462, the lower the better.
+
+    Equal hands have equal ranks. The first call takes the time to build the tables (`load`). Raises ValueError for
+    another number of cards or a card above 51; that no card is negative or comes twice is taken for granted.
+    """
+    try:  # written out for each number of cards: a loop takes twice the time
+        if len(cards) == 7:
+            a, b, c, d, e, f, g = cards
+            suits = (
+                SUIT_KEYS[a] + SUIT_KEYS[b] + SUIT_KEYS[c] + SUIT_KEYS[d] + SUIT_KEYS[e] + SUIT_KEYS[f] + SUIT_KEYS[g]
+            )
+            suit = _SEVEN_FLUSHES[suits]
+            if suit is None:
+                return _SEVEN[KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e] + KEYS[f] + KEYS[g]]
+        elif len(cards) == 6:
+            a, b, c, d, e, f = cards
+            suit = _SIX_FLUSHES[SUIT_KEYS[a] + SUIT_KEYS[b] + SUIT_KEYS[c] + SUIT_KEYS[d] + SUIT_KEYS[e] + SUIT_KEYS[f]]
+            if suit is None:
+                return _SIX[KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e] + KEYS[f]]
+        else:
+            a, b, c, d, e = cards
+            suit = _FIVE_FLUSHES[SUIT_KEYS[a] + SUIT_KEYS[b] + SUIT_KEYS[c] + SUIT_KEYS[d] + SUIT_KEYS[e]]
+            if suit is None:
+                return _FIVE[KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e]]
+        return SUITED[mask(cards, suit)]
+    except (LookupError, TypeError, ValueError):
+        if not _SEVEN_FLUSHES:
+            load()
+            return rank(cards)
+        raise ValueError(f"found the cards {cards!r}; allowed: 5, 6 or 7 different numbers from 0 to 51") from None
+
+
+@overload
+def rank_many(hands: Sequence[Sequence[Card]]) -> list[int]: ...
+@overload
+def rank_many(hands: "np.ndarray[Any, Any]") -> "np.ndarray[Any, np.dtype[np.uint16]]": ...
+def rank_many(hands: Any) -> Any:
+    """The ranks of many hands: a list of them, or a NumPy array for a NumPy array with a hand in every row."""
+    return _rank_rows(hands) if hasattr(hands, "__array__") else [rank(hand) for hand in hands]
+
+
+def category(rank: int) -> str:
+    """Which of the nine `CATEGORIES` a rank is in: `full house`."""
+    _check(rank)
+    return next(name for name, first in reversed([*CATEGORIES.items()]) if first <= rank)
+
+
+def best(cards: Sequence[Card]) -> tuple[Card, ...]:
+    """The five cards that make the hand, as a player shows them: pairs and more first, then from the highest card.
+
+    Of equal choices the one is taken whose cards come first.
+    """
+    five = min(combinations(cards, 5), key=rank)
+    order = _MADE[rank(five) - 1]
+    return tuple(sorted(five, key=lambda card: order.index(card // 4)))
+
+
+def told(rank: int) -> str:
+    """A rank in a player's words: `full house, queens over twos`."""
+    _check(rank)
+    if rank == CATEGORIES["straight flush"]:
+        return "royal flush"
+    ranks, name = _MADE[rank - 1], category(rank)
+    high, low = _WORDS[ranks[0]], _WORDS[ranks[3]]
+    match name:
+        case "four of a kind" | "three of a kind":
+            return f"{name}, {high}"
+        case "full house":
+            return f"{name}, {high} over {low}"
+        case "two pair":
+            return f"{name}, {high} and {_WORDS[ranks[2]]}"
+        case "pair":
+            return f"pair of {high}"
+        case "high card":
+            return f"{_singular(high)} high"
+    return f"{name}, {_singular(high)} high"
+
+
+def mask(cards: Sequence[Card], suit: int) -> int:
+    """The set of the ranks that cards of one suit have: bit r is set for rank r."""
+    found = 0
+    for card in cards:
+        if card % 4 == suit:
+            found |= 1 << card // 4
+    return found
+
+
+def load() -> None:
+    """Build the tables, unless they are there: about 0.2 s, once a process, by the first call that needs them.
+
+    Two threads that do it at once only do it twice.
+    """
+    if _SEVEN_FLUSHES:
+        return
+    _load_fives()
+    for size in (6, 7):  # the best of so many cards is the best of what is left without one of them
+        fewer = UNSUITED[size - 1]
+        for ranks in _multisets(size):
+            key = sum(map(_KEY.__getitem__, ranks))
+            UNSUITED[size][key] = min([fewer[key - _KEY[rank]] for rank in set(ranks)])
+        for ranks in combinations(range(13), size):
+            held = _set(ranks)
+            SUITED[held] = min(SUITED[held - (1 << rank)] for rank in ranks)
+    for size, flushes in _FLUSHES.items():  # the seven cards last: when they are there, everything is
+        found: list[int | None] = [None] * (size * 64 + 1)
+        for others in product(range(size + 1), repeat=3):
+            counts = (size - sum(others), *others)
+            if counts[0] >= 0 and max(counts) >= 5:
+                found[counts[1] + 8 * counts[2] + 64 * counts[3]] = counts.index(max(counts))
+        flushes[:] = found
+
+
+def _load_fives() -> None:
+    """Number the hands of five cards: category by category, and from the best in each."""
+    made: dict[int, tuple[int, ...]] = {}
+    first = dict(CATEGORIES)
+    five: dict[float, int] = {}
+
+    def number(name: str, ranks: tuple[int, ...]) -> int:
+        made[first[name]] = ranks
+        first[name] += 1
+        return first[name] - 1
+
+    for straight in STRAIGHTS:
+        five[sum(_KEY[rank] for rank in straight)] = number("straight", straight)
+        SUITED[_set(straight)] = number("straight flush", straight)
+    orders = sorted((_order(ranks) for ranks in _multisets(5)), reverse=True)
+    for shape, ranks in orders:
+        key = sum(_KEY[rank] for rank in ranks)
+        if key not in five:
+            five[key] = number(SHAPES[shape], ranks)
+            if len(shape) == 5:
+                SUITED[_set(ranks)] = number("flush", ranks)
+    UNSUITED[5].update(five)
+    _MADE[:] = [made[rank] for rank in range(1, WORST + 1)]
+
+
+def _set(ranks: Sequence[int]) -> int:
+    return sum(1 << rank for rank in ranks)
+
+
+def _multisets(size: int) -> Iterator[tuple[int, ...]]:
+    """The ranks that so many cards can have, in ascending order: none comes five times."""
+    for ranks in combinations_with_replacement(range(13), size):
+        if not any(map(eq, ranks, ranks[4:])):
+            yield ranks
+
+
+def _order(ranks: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shape of five cards, and their ranks in the order in which hands of one shape are compared."""
+    groups = sorted(((ranks.count(rank), rank) for rank in set(ranks)), reverse=True)
+    return tuple(count for count, _ in groups), tuple(rank for count, rank in groups for _ in range(count))
+
+
+def _check(rank: int) -> None:
+    if not 1 <= rank <= WORST:
+        raise ValueError(f"found the rank {rank}; allowed: 1 to {WORST}")
+    load()
+
+
+def _singular(word: str) -> str:
+    return "six" if word == "sixes" else word[:-1]
+
+
+def _rank_rows(hands: "np.ndarray[Any, Any]") -> "np.ndarray[Any, np.dtype[np.uint16]]":
+    import numpy as np
+
+    if hands.ndim != 2 or hands.shape[1] not in UNSUITED or not np.issubdtype(hands.dtype, np.integer):
+        raise ValueError(f"found an array of {hands.dtype} {hands.shape}; allowed: integers, n rows of 5, 6 or 7")
+    if hands.size and not 0 <= hands.min() <= hands.max() <= 51:
+        raise ValueError(f"found a card {hands.min()} or {hands.max()}; allowed: 0 to 51")
+    load()
+    found: np.ndarray[Any, np.dtype[np.uint16]]
+    keys, suit_keys, sums, ranks, flushes = _columns(hands.shape[1])
+    wanted = keys[hands].sum(axis=1)
+    at = np.minimum(sums.searchsorted(wanted), len(sums) - 1)
+    found = ranks[at]
+    flush = flushes[suit_keys[hands].sum(axis=1)]
+    if (twice := (sums[at] != wanted) & ~flush).any():
+        raise ValueError(f"found the cards {hands[twice.argmax()].tolist()}; allowed: different ones")
+    for row in np.flatnonzero(flush).tolist():  # one hand in 33 has seven cards with a flush
+        found[row] = rank(hands[row].tolist())
+    return found
+
+
+@cache
+def _columns(size: int) -> "tuple[np.ndarray[Any, Any], ...]":
+    """The tables of `rank` for so many cards, as arrays: keys, suit keys, sums of keys and their ranks, flushes."""
+    import numpy as np
+
+    sums = np.array(sorted(UNSUITED[size]))
+    return (
+        np.array(KEYS),
+        np.array(SUIT_KEYS),
+        sums,
+        np.array([UNSUITED[size][key] for key in sums.tolist()], np.uint16),
+        np.array([suit is not None for suit in _FLUSHES[size]]),
+    )

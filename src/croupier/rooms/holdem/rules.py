@@ -1,0 +1,100 @@
+"""No-limit hold'em for two to ten, by the full rules of the game (docs/protocols/holdem.md).
+
+A `Hand` changes as it is played; `Holdem` asks the questions that all our rules answer of hands that stay as they are.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from fractions import Fraction
+from typing import Final
+
+from croupier.core.errors import IllegalMove
+from croupier.core.rules import Seat, Turn
+from croupier.rooms.holdem.blinds import BLINDS, MOST_SEATS
+from croupier.rooms.holdem.cards import CARDS, NUMBERS
+from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.legal import FOLD, IllegalBet, Legal, Move
+from croupier.rooms.holdem.log import Entry
+from croupier.rooms.holdem.pots import Award, Pot
+
+__all__ = [
+    "BLINDS",
+    "FOLD",
+    "HOLDEM",
+    "MOST_SEATS",
+    "STACK",
+    "Award",
+    "Entry",
+    "Hand",
+    "Holdem",
+    "Legal",
+    "Move",
+    "Pot",
+]
+
+STACK: Final = 10_000
+"""What everybody has at the beginning (holdem, General rules)."""
+
+
+class Holdem:
+    """The rules of one hand as questions about a `Hand` that nobody changes.
+
+    Chance moves one card at a time, by its name (`AS`); a seat moves by FOLD, or by the chips that it adds.
+    """
+
+    def __init__(
+        self,
+        stacks: Sequence[int] = (STACK, STACK),
+        *,
+        button: Seat = 0,
+        blinds: tuple[int, int] = BLINDS,
+        ante: int = 0,
+        straddle: int = 0,
+    ) -> None:
+        self._start = Hand(stacks, button=button, blinds=blinds, ante=ante, straddle=straddle)
+        self.seats = len(stacks)
+
+    def start(self) -> Hand:
+        """Before the first card, with the blinds posted."""
+        return self._start.copy()
+
+    def turn(self, state: Hand) -> Seat | Turn:
+        """Who is to move: a seat, CHANCE, or OVER."""
+        return state.turn
+
+    def legal(self, state: Hand) -> Sequence[str | int]:
+        """The cards that may come, or what the seat may do: that contains every legal size, and lists a few."""
+        if state.turn is Turn.CHANCE:
+            return tuple(CARDS[card] for card in state.unseen)
+        return state.legal
+
+    def odds(self, state: Hand) -> Mapping[str | int, Fraction]:
+        """Every card that has not been dealt is as likely as any other."""
+        if state.turn is not Turn.CHANCE:
+            return {}
+        cards = state.unseen
+        return {CARDS[card]: Fraction(1, len(cards)) for card in cards}
+
+    def play(self, state: Hand, move: str | int) -> Hand:
+        """The hand after a card, a fold or a bet. Raises IllegalMove."""
+        legal = self.legal(state)
+        if move not in legal:
+            raise IllegalBet(move, legal) if isinstance(legal, Legal) else IllegalMove(move, legal)
+        after = state.copy()
+        if state.turn is Turn.CHANCE:
+            after.deal([NUMBERS[str(move)]])
+        elif isinstance(move, int):
+            after.bet(move)
+        else:
+            after.fold()
+        return after
+
+    def payoff(self, state: Hand) -> tuple[int, ...]:
+        """What each seat has won, negative if it has lost, when OVER."""
+        return state.payoff()
+
+    def view(self, state: Hand, seat: Seat) -> Hashable:
+        """All that this seat may know."""
+        return state.view(seat)
+
+
+HOLDEM: Final = Holdem()

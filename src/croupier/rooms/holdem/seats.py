@@ -1,0 +1,104 @@
+"""The seats of a table, and the queue of those who wait for one (docs/protocols/holdem.md, 3 and 6.2)."""
+
+from collections.abc import Sequence
+
+from croupier.core.rules import Seat
+from croupier.rooms.holdem.wire import Guid
+
+
+class Sitter:
+    """Somebody at a table or in its queue.
+
+    `chair` is where he sits, from 0; None in the queue, and again when he has left. `chips` are what he has between
+    hands, and what he began the running one with; `place` is his seat in that hand, None where he was not dealt in.
+    """
+
+    __slots__ = ("chair", "chips", "guid", "place", "user")
+
+    def __init__(self, user: str, guid: Guid) -> None:
+        self.user = user
+        self.guid = guid
+        self.chair: int | None = None
+        self.chips = 0
+        self.place: Seat | None = None
+
+
+class Seats:
+    """So many chairs, whose sitters bring a `stack` of chips each, and a queue without end."""
+
+    __slots__ = ("_big_blind", "_button", "_chairs", "_guids", "_queue", "_stack", "_users")
+
+    def __init__(self, chairs: int, stack: int) -> None:
+        self._chairs: list[Sitter | None] = [None] * chairs
+        self._stack = stack
+        self._queue: dict[Guid, Sitter] = {}
+        self._guids: dict[Guid, Sitter] = {}
+        self._users: dict[str, Sitter] = {}
+        self._button = -1
+        self._big_blind: Sitter | None = None
+
+    def __len__(self) -> int:
+        """How many sit or wait here."""
+        return len(self._guids)
+
+    @property
+    def free(self) -> bool:
+        """Whether somebody who comes now can sit down, because nobody waits for the last free seat (holdem-3.1)."""
+        return len(self._guids) < len(self._chairs)
+
+    @property
+    def seated(self) -> list[Sitter]:
+        """Who sits, clockwise."""
+        return [sitter for sitter in self._chairs if sitter is not None]
+
+    def of(self, user: str) -> Sitter | None:
+        """The place of a user, seated or in the queue."""
+        return self._users.get(user)
+
+    def called(self, guid: Guid) -> Sitter | None:
+        """The same by the GUID."""
+        return self._guids.get(guid)
+
+    def add(self, user: str, guid: Guid) -> Sitter:
+        """Somebody comes: he has the first free seat, or is the last in the queue (holdem-3.5, holdem-3.6)."""
+        sitter = Sitter(user, guid)
+        if self.free:
+            self._sit(sitter)
+        else:
+            self._queue[guid] = sitter
+        self._guids[guid] = self._users[user] = sitter
+        return sitter
+
+    def remove(self, sitter: Sitter) -> None:
+        """Somebody leaves, with the chips that he has."""
+        del self._guids[sitter.guid], self._users[sitter.user]
+        if sitter.chair is None:
+            del self._queue[sitter.guid]
+        else:
+            self._chairs[sitter.chair] = None
+            sitter.chair = None
+
+    def fill(self) -> None:
+        """Give the seats that are free to the first of the queue (holdem-3.9)."""
+        while self._queue and None in self._chairs:
+            self._sit(self._queue.pop(next(iter(self._queue))))
+
+    def _sit(self, sitter: Sitter) -> None:
+        sitter.chair = self._chairs.index(None)
+        sitter.chips = self._stack
+        self._chairs[sitter.chair] = sitter
+
+    def pass_button(self, dealt: Sequence[Sitter]) -> Seat:
+        """The place of the button in the next hand, which is dealt to these, clockwise.
+
+        It moves on to the next of them, and one further where otherwise the big blind would be posted by the one who
+        has posted it last (holdem-6.2).
+        """
+        behind = 1 if len(dealt) == 2 else 2
+        chairs = [sitter.chair for sitter in dealt if sitter.chair is not None]
+        button = next((place for place, chair in enumerate(chairs) if chair > self._button), 0)
+        if dealt[(button + behind) % len(dealt)] is self._big_blind:
+            button = (button + 1) % len(dealt)
+        self._button = chairs[button]
+        self._big_blind = dealt[(button + behind) % len(dealt)]
+        return button

@@ -1,0 +1,80 @@
+"""What can be set about a house of hold'em: the blinds, the chips, the seats and the pace."""
+
+from dataclasses import dataclass
+
+from croupier.rooms.holdem.rules import MOST_SEATS
+from croupier.rooms.holdem.wire import Dialect
+
+MOST_CHIPS = 10**12
+"""The most chips a player may bring: ten times as many are still exact in any JSON reader."""
+
+LONGEST = 366 * 86_400.0
+"""The longest time that can be set, in seconds."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set about the house of hold'em. Raises ValueError on what makes no sense."""
+
+    blinds: str = "10/20"
+    """The small and the big blind, in chips."""
+
+    stack: int = 10_000
+    """The chips that everybody brings who sits down."""
+
+    seats: int = 10
+    """The seats of a table, 2 to 10."""
+
+    turn_seconds: float = 15.0
+    """How long a player has for an act before he is removed."""
+
+    ante: int = 0
+    """The chips that everybody puts in before every hand."""
+
+    straddle: int = 0
+    """A third blind, behind the big blind, where more than two play: twice the big blind or more, or 0 for none."""
+
+    pause_seconds: float = 0.0
+    """How long the end of a hand is shown before the next one begins."""
+
+    dialect: Dialect = "readme"
+    """How the document is read: as it stands, or as the published server speaks it."""
+
+    games: int = 10_000
+    """How many games there are before nobody may open another one."""
+
+    history: int = 100
+    """How many finished hands of every game are kept for export."""
+
+    requests_per_minute: int | None = None
+    """How many requests from one address are answered in a minute; without it as many as come."""
+
+    def __post_init__(self) -> None:
+        small, big = self.forced
+        if not 0 <= small <= big or big == 0:
+            raise ValueError(
+                f"found the blinds {self.blinds}; allowed: two amounts, the big blind positive and the larger"
+            )
+        for name, found, least, most in (
+            ("a stack", self.stack, 1, MOST_CHIPS),
+            ("seats", self.seats, 2, MOST_SEATS),
+            ("an ante", self.ante, 0, MOST_CHIPS),
+            ("a big blind", big, 1, MOST_CHIPS),
+            ("games", self.games, 1, MOST_CHIPS),
+            ("kept hands", self.history, 0, MOST_CHIPS),
+            ("requests a minute", 1 if self.requests_per_minute is None else self.requests_per_minute, 1, MOST_CHIPS),
+            ("seconds for an act", self.turn_seconds, 0.001, LONGEST),
+            ("seconds between hands", self.pause_seconds, 0.0, LONGEST),
+        ):
+            if not least <= found <= most:
+                raise ValueError(f"found {name}: {found}; allowed: {least} to {most:g}")
+        if self.straddle and not 2 * big <= self.straddle <= MOST_CHIPS:
+            raise ValueError(f"found a straddle of {self.straddle}; allowed: 0, or {2 * big} and more")
+
+    @property
+    def forced(self) -> tuple[int, int]:
+        """The small and the big blind. Raises ValueError where they are not two numbers."""
+        small, slash, big = self.blinds.partition("/")
+        if not (slash and small.isdecimal() and small.isascii() and big.isdecimal() and big.isascii()):
+            raise ValueError(f"found the blinds {self.blinds!r}; allowed: two whole numbers, as 10/20")
+        return int(small[:20]), int(big[:20])

@@ -1,0 +1,374 @@
+"""A table of hold'em: who plays there, the hand that is being played, and what there is to be seen of it.
+
+It is told what its players do and what time it is. See docs/protocols/holdem.md, 3 to 6.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Final
+
+from msgspec import UNSET, Struct, UnsetType
+
+from croupier.core.dealer import Dealer, Deck, commitment
+from croupier.core.errors import IllegalMove
+from croupier.core.rules import Seat
+from croupier.core.rules import Turn as Whose
+from croupier.core.talk import Changed, Commit, Finished, Reveal
+from croupier.rooms.holdem.cards import CARDS, Card
+from croupier.rooms.holdem.ranks import best
+from croupier.rooms.holdem.rules import Hand, Legal
+from croupier.rooms.holdem.seats import Seats, Sitter
+from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.wire import LARGEST, NO_POT, NOBODY, Cards, Game, Guid, Player, Pot, State, Turn, Winner
+
+OVER: Final = Whose.OVER
+
+IN_A_ROW: Final = 64
+BREATH: Final = 0.01
+"""So many hands in which nobody has anything to decide are played in one moment; the next one waits so many seconds."""
+
+type Fact = Commit | Finished | Reveal | Changed
+"""What a table tells to whoever listens to its house."""
+
+
+class Played(Struct, frozen=True):
+    """A hand that is over, the `deal`-th of the house. `players` and `guids` are by its seats.
+
+    `faults` says who was folded for an invalid bet, and why (ruling H5).
+    """
+
+    deal: int
+    players: tuple[str, ...]
+    guids: tuple[Guid, ...]
+    hand: Hand
+    faults: tuple[tuple[Seat, str], ...]
+
+
+class Table:
+    """One game. `version` grows with everything that can be seen; `alarm` is when it wants to hear `ring`, if it does.
+
+    `dealers` is asked before every hand for its number in the house, and its dealer. `epoch` is the time on the wall,
+    in seconds since 1970, at which `now` was 0. `hands` are the last finished ones, by their number at this table.
+    """
+
+    __slots__ = (
+        "_acted", "_changed", "_closing", "_deal", "_dealer", "_dealers", "_dealt", "_deck", "_epoch", "_facts",
+        "_faults", "_finished", "_hand", "_seats", "_settings", "_shown", "_winners",
+        "alarm", "guid", "hands", "version",
+    )  # fmt: skip
+
+    def __init__(
+        self, guid: Guid, settings: Settings, dealers: Callable[[], tuple[int, Dealer]], epoch: float = 0.0
+    ) -> None:
+        self.guid = guid
+        self.version = 1
+        self.alarm: float | None = None
+        self.hands: dict[int, Played] = {}
+        self._settings = settings
+        self._dealers = dealers
+        self._epoch = epoch
+        self._seats = Seats(settings.seats, settings.stack)
+        self._closing = False
+        self._hand: Hand | None = None  # the running one; one that is over as long as its end is shown
+        self._dealt: list[Sitter] = []  # who plays it, by seat, also who has left meanwhile
+        self._acted: set[Seat] = set()  # who has acted in this round since the last raise
+        self._faults: list[tuple[Seat, str]] = []
+        self._deal = 0
+        self._dealer: Dealer
+        self._deck: Deck
+        self._finished = 0
+        self._winners: Sequence[Winner] | UnsetType = () if settings.dialect == "hspe-go" else UNSET
+        self._facts: list[Fact] = []
+        self._changed = False
+        self._shown: Game | None = None  # to the public; made when it is asked for
+
+    # Who is here.
+
+    def __len__(self) -> int:
+        """How many sit or wait here."""
+        return len(self._seats)
+
+    @property
+    def free(self) -> bool:
+        """Whether somebody who comes now can sit down (holdem-3.1)."""
+        return self._seats.free
+
+    @property
+    def playing(self) -> bool:
+        """Whether a hand is running."""
+        return self._hand is not None and self._hand.turn is not OVER
+
+    def seat_of(self, user: str) -> Guid | None:
+        """The GUID of the player that a user is here, seated or in the queue."""
+        sitter = self._seats.of(user)
+        return None if sitter is None else sitter.guid
+
+    def called(self, guid: Guid) -> Sitter | None:
+        """The player of a GUID, seated or in the queue."""
+        return self._seats.called(guid)
+
+    def join(self, user: str, guid: Guid, now: float) -> bool:
+        """Somebody who is not here yet joins; whether there is a seat for him (holdem-3.5, holdem-3.6)."""
+        seated = self._seats.add(user, guid).chair is not None
+        if seated and self._hand is None:
+            self.touch()
+            self._begin(now)  # where blinds are large his chips may be gone when this is over
+        return seated
+
+    def leave(self, sitter: Sitter, now: float) -> None:
+        """A player leaves; a hand that he is in is folded (holdem-3.10 to holdem-3.12)."""
+        seated = sitter.chair is not None
+        self._seats.remove(sitter)
+        hand = self._hand
+        if hand is None:
+            if seated:
+                self.touch()
+                self._begin(now)
+        elif sitter.place is not None:
+            self.touch()
+            if hand.turn is not OVER and not hand.folded[sitter.place]:
+                turn = hand.turn
+                hand.leave(sitter.place)
+                if hand.turn != turn:  # else whoever has to act has been told until when
+                    self._go_on(now)
+
+    # What they do.
+
+    def waits_for(self, sitter: Sitter) -> bool:
+        """Whether it is the turn of this player."""
+        return self._hand is not None and sitter.place is not None and self._hand.turn == sitter.place
+
+    def fold(self, now: float) -> None:
+        """The player whose turn it is folds."""
+        assert self._hand is not None, "a fold in no hand"
+        self.touch()
+        self._hand.fold()
+        self._go_on(now)
+
+    def bet(self, chips: int, now: float) -> str:
+        """The player whose turn it is adds chips; an invalid bet folds his hand, and the reason is returned (H5)."""
+        hand = self._hand
+        assert hand is not None, "a bet in no hand"
+        seat, before = hand.turn, hand.to_match
+        assert isinstance(seat, int), "a bet in nobody's turn"
+        self.touch()
+        told = ""
+        try:
+            hand.bet(chips)
+        except IllegalMove:
+            told = reason(chips, hand.legal)
+            self._faults.append((seat, told))
+            hand.fold()
+        else:
+            if hand.to_match > before:
+                self._acted.clear()
+            self._acted.add(seat)
+        self._go_on(now)
+        return told
+
+    def ring(self, now: float) -> None:
+        """Time has passed: who has not acted in time is removed (holdem-4.16), or the next hand begins."""
+        if self.alarm is None or now < self.alarm:
+            return
+        assert self._hand is not None, "an alarm without a hand"
+        turn = self._hand.turn
+        if isinstance(turn, int):
+            self.leave(self._dealt[turn], now)
+        else:
+            self.touch()
+            self._begin(now)
+
+    def halt(self, now: float, *, final: bool) -> None:
+        """The room closes: no new hands. When it is final, a running hand is void (holdem-3.15)."""
+        self._closing = True
+        if final and self._hand is not None:
+            self.touch()
+            if self._hand.turn is not OVER:
+                self._tell_end((0,) * len(self._dealt))
+            self._begin(now)
+
+    # The hand.
+
+    def _begin(self, now: float) -> None:
+        """No hand is running: those in the queue sit down, and if there are two to play the next one is dealt."""
+        for _ in range(IN_A_ROW):
+            self._clear()
+            self._seats.fill()
+            dealt = self._seats.seated
+            if len(dealt) < 2 or self._closing:
+                return
+            self._start(dealt)
+            if self._play_on(now):
+                return
+        self.alarm = now + BREATH
+
+    def _clear(self) -> None:
+        """Take the cards off the table."""
+        for sitter in self._dealt:
+            sitter.place = None
+        self._dealt = []
+        self._hand = None
+        self.alarm = None
+
+    def _start(self, dealt: list[Sitter]) -> None:
+        """Post the blinds of a new hand."""
+        settings = self._settings
+        self._deal, self._dealer = self._dealers()
+        self._facts.append(Commit(self._deal, self._dealer.algorithm, commitment(self._dealer.server_seed)))
+        self._deck = self._dealer.deck(len(CARDS))
+        self._dealt = dealt
+        for place, sitter in enumerate(dealt):
+            sitter.place = place
+        self._hand = Hand(
+            [sitter.chips for sitter in dealt],
+            button=self._seats.pass_button(dealt),
+            blinds=settings.forced,
+            ante=settings.ante,
+            straddle=settings.straddle,
+        )
+        self._faults = []
+
+    def _go_on(self, now: float) -> None:
+        """Somebody has acted or left: what comes next."""
+        if not self._play_on(now):
+            self._begin(now)
+
+    def _play_on(self, now: float) -> bool:
+        """Deal what is due; false if the hand is over and the next one may begin at once."""
+        hand = self._hand
+        assert hand is not None, "a deal to no hand"
+        draw = self._deck.draw
+        while hand.wanted:
+            self._acted.clear()
+            hand.deal([draw() for _ in range(hand.wanted)])
+        if hand.turn is not OVER:
+            self.alarm = now + self._settings.turn_seconds
+            return True
+        self._finish(hand)
+        self.alarm = now + self._settings.pause_seconds
+        return self._settings.pause_seconds > 0
+
+    def _finish(self, hand: Hand) -> None:
+        """The hand is over: who is still there has what it has left him, and leaves if that is nothing (H7)."""
+        for sitter, chips in zip(self._dealt, hand.stacks, strict=True):
+            if sitter.chair is not None:
+                sitter.chips = chips
+                if not chips:
+                    self._seats.remove(sitter)
+        if self._winners is not UNSET:
+            self._winners = self._best(hand)
+        self._finished += 1
+        players, guids = (tuple(sitter.user for sitter in self._dealt), tuple(sitter.guid for sitter in self._dealt))
+        self.hands[self._finished] = Played(self._deal, players, guids, hand, tuple(self._faults))
+        self.hands.pop(self._finished - self._settings.history, None)
+        self._tell_end(hand.payoff())
+
+    def _tell_end(self, nets: tuple[int, ...]) -> None:
+        """Tell what a hand has come to, and the seed of its deal."""
+        dealer = self._dealer
+        self._facts.append(Finished(self._deal, nets, self._hand))
+        self._facts.append(Reveal(self._deal, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands))
+
+    def _best(self, hand: Hand) -> tuple[Winner, ...]:
+        """Who has won at the showdown, if there was one, and with which five cards (holdem-7.8)."""
+        winners = {award.seat for award in hand.awards} if hand.shown else set()
+        return tuple(
+            Winner(self._dealt[seat].guid, names(best(hand.holes[seat] + hand.board))) for seat in sorted(winners)
+        )
+
+    # What there is to be seen.
+
+    def touch(self) -> None:
+        """What there is to be seen has changed."""
+        self._changed = True
+        self._shown = None
+
+    def facts(self) -> list[Fact]:
+        """What has happened since this was asked last; ends with Changed if it can be seen."""
+        facts, self._facts = self._facts, []
+        if self._changed:
+            self._changed = False
+            self.version += 1
+            facts.append(Changed(self.guid, self.version))
+        return facts
+
+    def view(self, user: str | None = None) -> Game:
+        """The game as a user sees it, None as the public does; hole cards are those that he was dealt (holdem-5.6)."""
+        shown = self._shown
+        if shown is None:
+            shown = self._shown = self._view()
+        sitter = None if user is None else self._seats.of(user)
+        if sitter is None or sitter.place is None:
+            return shown
+        assert self._hand is not None, "a place in no hand"
+        cards = shown.cards
+        hole = names(self._hand.holes[sitter.place])
+        own = Cards(hole, cards.flop, cards.turn, cards.river)
+        return Game(shown.game_id, shown.table, shown.turn, own, shown.pots, shown.last_winners)
+
+    def _view(self) -> Game:
+        """The game as the public sees it."""
+        hidden = () if self._settings.dialect == "readme" else None
+        hand = self._hand
+        if hand is None:
+            table = [Player(one.guid, one.user, "active", one.chips, 0, False) for one in self._seats.seated]
+            return Game(self.guid, table, NOBODY, Cards(hidden), NO_POT, self._winners)
+        board = names(hand.board)
+        cards = Cards(hidden, board[:3] or None, board[3:4] or None, board[4:5] or None)
+        dealt = self._dealt
+        table = [
+            Player(
+                one.guid,
+                one.user,
+                self._state(hand, seat),
+                hand.stacks[seat],
+                hand.bets[seat],
+                seat == hand.small_blind,
+            )
+            for seat, one in enumerate(dealt)
+            if one.chair is not None
+        ]
+        turn = hand.turn
+        if not isinstance(turn, int):
+            return Game(self.guid, table, NOBODY, cards, NO_POT, self._winners)
+        assert self.alarm is not None, "a turn without an end"
+        until = expiry(self._epoch + self.alarm)
+        asked = Turn(dealt[turn].guid, hand.bets[turn], hand.to_match, hand.min_raise, until)
+        pots = [Pot(pot.size, [dealt[seat].guid for seat in pot.payers]) for pot in hand.pots]
+        return Game(self.guid, table, asked, cards, pots, self._winners)
+
+    def _state(self, hand: Hand, seat: Seat) -> State:
+        """Whether a player has still to act (holdem-5.9)."""
+        if hand.folded[seat]:
+            return "folded"
+        return "called" if seat in self._acted or not hand.stacks[seat] or hand.turn is OVER else "active"
+
+
+def names(cards: Sequence[Card]) -> tuple[str, ...]:
+    """Cards as on the wire."""
+    return tuple(CARDS[card] for card in cards)
+
+
+def expiry(seconds: float) -> str:
+    """A time in seconds since 1970 as in RFC 3339, in UTC, with three decimals (holdem-5.11)."""
+    second, thousandths = divmod(round(seconds * 1000), 1000)
+    return f"{_second(second)}.{thousandths:03}Z"
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    """The beginning of a time, kept because everybody who is asked within a second has the same."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+
+
+def reason(chips: int, legal: Legal) -> str:
+    """Why a bet is invalid, in ASCII: what was found, and what was allowed (holdem-4.7)."""
+    found = chips if -LARGEST < chips < LARGEST else "a number of 19 digits or more"
+    allowed = f"{legal.call} to call" if legal.call else "0 to check"
+    match legal.bounds:
+        case (low, high) if low < high:
+            allowed += f", {low} to {high} to raise"
+        case (low, _):
+            allowed += f", {low} to raise"
+    return f"found {found}; allowed: {allowed}"

@@ -1,0 +1,193 @@
+"""What is to be seen at the tables, rendered once for everybody who sees the same, until it changes."""
+
+import asyncio
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from msgspec import Struct
+
+from croupier.rooms.holdem.house import House
+from croupier.rooms.holdem.table import Table
+from croupier.rooms.holdem.wire import CONTENT, Dialect, Headers, encode
+
+MOST_LISTS = 256
+"""For how many viewers the list of games is kept."""
+
+LISTED = 131_072
+"""The longest list of games that the client of dialect hspe-go can read, in bytes (ruling H1)."""
+
+
+class Shown(Struct, frozen=True, gc=False):
+    """A page as one viewer sees it. `told` are the headers of 304, too; `rest` is what follows the date in 200."""
+
+    text: bytes
+    etag: bytes
+    told: Headers
+    content: Headers
+    rest: bytes
+
+
+def shown(text: bytes, etag: bytes, dialect: Dialect, *others: tuple[bytes, bytes]) -> Shown:
+    """A page from its bytes. In dialect hspe-go it goes as one chunk, which that client reads in one piece (7.10)."""
+    told = [(b"etag", etag), *others, *ALWAYS]
+    if dialect == "readme":
+        content = [(b"content-type", CONTENT[dialect]), (b"content-length", b"%d" % len(text))]
+        rest = lines(content) + lines(told) + b"\r\n" + text
+    else:
+        content = [(b"content-type", CONTENT[dialect])]
+        chunked = lines([*content, *told, (b"transfer-encoding", b"chunked")])
+        rest = b"%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (chunked, len(text), text)
+    return Shown(text, etag, told, content, rest)
+
+
+def lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Headers as they are sent."""
+    return b"".join([b"%s: %s\r\n" % header for header in headers])
+
+
+ALWAYS = ((b"cache-control", b"no-cache"), (b"vary", b"authorization"))
+"""What is told about every page: it is to be asked for again, and depends on who asks."""
+
+
+class Page:
+    """One game as it is seen, and who waits for news of it."""
+
+    __slots__ = ("_dialect", "_handles", "_private", "_public", "_seen", "table", "waiting")
+
+    def __init__(self, table: Table, dialect: Dialect) -> None:
+        self.table = table
+        self.waiting: set[asyncio.Future[None]] = set()
+        self._dialect: Dialect = dialect
+        self._seen = -1
+        self._handles: frozenset[str] | None = None
+        self._public: Shown | None = None
+        self._private: dict[str, Shown] = {}
+
+    def shown(self, user: str | None) -> Shown:
+        """The game as a user sees it, None for the public."""
+        table = self.table
+        if self._seen != table.version:
+            self._turn_over()
+        if user is not None:
+            found = self._private.get(user)
+            if found is not None:
+                return found
+            if table.seat_of(user) is not None:
+                return self._render(user)
+        return self._public or self._render(None)
+
+    def lists(self, user: str) -> bool:
+        """Whether the game lists a user among those at its table."""
+        if self._seen != self.table.version:
+            self._turn_over()
+        if self._handles is None:
+            self._handles = frozenset(player.handle for player in self.table.view(None).table)
+        return user in self._handles
+
+    async def news(self, seconds: float, gone: asyncio.Future[None]) -> None:
+        """Wait until the game changes, so many seconds are over, whoever waits is gone, or the service closes."""
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[None] = loop.create_future()
+        self.waiting.add(waiter)
+        timer = loop.call_later(seconds, release, waiter)
+        gone.add_done_callback(lambda _: release(waiter))
+        try:
+            await waiter
+        finally:
+            timer.cancel()
+            self.waiting.discard(waiter)
+
+    def tell(self) -> None:
+        """Release whoever waits for news."""
+        for waiter in self.waiting:
+            release(waiter)
+
+    def _turn_over(self) -> None:
+        self._seen = self.table.version
+        self._handles = self._public = None
+        self._private.clear()
+
+    def _render(self, user: str | None) -> Shown:
+        text = encode(self.table.view(user), self._dialect)
+        version = b"%d" % self._seen
+        told = (b"x-game-version", version)
+        if user is None:
+            self._public = shown(text, b'"%s"' % version, self._dialect, told)
+            return self._public
+        page = self._public or self._render(None)
+        if text != page.text:
+            page = shown(text, b'"%s.%s"' % (version, _digest(text)), self._dialect, told)
+        self._private[user] = page
+        return page
+
+
+def release(waiter: asyncio.Future[None]) -> None:
+    """Let a waiter go on, if nobody has before."""
+    if not waiter.done():
+        waiter.set_result(None)
+
+
+class Pages:
+    """All games of a house, and their list."""
+
+    def __init__(self, house: House, dialect: Dialect) -> None:
+        self._house = house
+        self._dialect: Dialect = dialect
+        self._pages: dict[str, Page] = {}
+        self._lists: dict[str | None, Shown] = {}
+
+    def page(self, guid: str) -> Page | None:
+        """The page of a game, None where there is none."""
+        table = self._house.game(guid)
+        if table is None:
+            return None
+        page = self._pages.get(guid)
+        if page is None:
+            page = self._pages[guid] = Page(table, self._dialect)
+        return page
+
+    def list(self, user: str | None) -> Shown:
+        """All games in one list, with the hole cards of the viewer where he plays."""
+        lists = self._lists
+        found = lists.get(user)
+        if found is None:
+            games = self._house.games()
+            if user is not None and all(game.seat_of(user) is None for game in games):
+                return self.list(None)
+            if len(lists) >= MOST_LISTS:
+                lists.clear()
+            found = lists[user] = self._listed(games, user)
+        return found
+
+    def moved(self, games: Iterable[str]) -> None:
+        """Something has changed, and can be seen at these games, which may be gone."""
+        self._lists.clear()
+        for guid in games:
+            page = self._pages.get(guid)
+            if page is not None:
+                if self._house.game(guid) is None:
+                    del self._pages[guid]
+                page.tell()
+
+    def tell(self) -> None:
+        """Release whoever waits for news of any game."""
+        for page in self._pages.values():
+            page.tell()
+
+    def _listed(self, games: Iterable[Table], user: str | None) -> Shown:
+        texts: list[bytes] = []
+        length = len(b"[]\n")
+        for game in games:
+            page = self.page(game.guid)
+            assert page is not None, "a game that is listed is there"
+            text = page.shown(user).text.rstrip(b"\n")
+            length += len(text) + 1
+            if self._dialect == "hspe-go" and length > LISTED:
+                break
+            texts.append(text)
+        text = b"[%s]" % b",".join(texts) + (b"\n" if self._dialect == "hspe-go" else b"")
+        return shown(text, b'"%s"' % _digest(text), self._dialect)
+
+
+def _digest(text: bytes) -> bytes:
+    return blake2b(text, digest_size=6).hexdigest().encode()

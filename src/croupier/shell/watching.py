@@ -1,0 +1,183 @@
+"""What is to be seen of the games of hold'em: now, when it changes, as it goes on, and when a hand is over."""
+
+from collections.abc import Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec.json import encode as to_json
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
+
+from croupier.rooms.holdem.phh import to_phh
+from croupier.rooms.holdem.wire import Dialect
+from croupier.shell.desk import Desk
+from croupier.shell.guard import Guard
+from croupier.shell.limits import Limits
+from croupier.shell.openapi import description
+from croupier.shell.pages import Page, Shown
+from croupier.shell.replies import Asked, Failed, Reply, parameters, unchanged, verified
+from croupier.shell.streams import EVENTS, LINES, Crowd, Receive, Send, departure, stream
+
+
+class Watching:
+    """Answers everything that is asked with GET or HEAD."""
+
+    def __init__(self, desk: Desk, guard: Guard, dialect: Dialect, limits: Limits) -> None:
+        self.crowd = Crowd(limits.streams, limits.streams_each)
+        self._desk = desk
+        self._pages = desk.pages
+        self._guard = guard
+        self._dialect: Dialect = dialect
+        self._limits = limits
+        self._described = to_json(description(dialect))
+        self._others = Router(
+            [
+                Route("/openapi.json", self._openapi),
+                Route("/games/{game}/hands/{hand}", self._hand),
+                Route("/games/{game}/events", Events(self)),
+            ],
+            redirect_slashes=False,
+        )
+
+    def at_hand(self, scope: MutableMapping[str, Any]) -> tuple[Shown, bool] | None:
+        """The page that is asked for with GET, and whether the asker has it already.
+
+        None where there is more to it than that.
+        """
+        path = scope["path"]
+        if scope["query_string"] or (path[:7] != "/games/" and path != "/games"):
+            return None
+        authorization = match = None
+        for name, value in scope["headers"]:
+            if name == b"authorization":
+                authorization = value
+            elif name == b"if-none-match":
+                match = value
+        user = None if authorization is None else self._guard.known(authorization)
+        if user is None and authorization is not None:
+            return None
+        guid = path[7:-1] if path[-1] == "/" else path[7:]
+        if guid:
+            page = self._pages.page(guid)
+            if page is None or self._hidden(page, user):
+                return None
+            found = page.shown(user)
+        elif path in {"/games/", "/games"}:
+            found = self._pages.list(user)
+        else:
+            return None
+        return found, match is not None and unchanged(match, found.etag)
+
+    async def see(self, question: Asked, names: Sequence[str]) -> Reply:
+        """The list of games, or one game, now or when it has changed (holdem-5.1, holdem-5.2, holdem-9.3)."""
+        user = await self._viewer(question)
+        if not names:
+            return _seen(self._pages.list(user), question)
+        wait, since = parameters(question.scope["query_string"])
+        page = self._page(names[0], user)
+        if wait is None or question.scope["method"] == "HEAD":
+            return _seen(page.shown(user), question)
+        with self._place(question, user):
+            if since is None or since == page.table.version:
+                with departure(question.receive) as gone:
+                    await page.news(min(wait, self._limits.wait), gone)
+        return _seen(self._page(names[0], user, "holdem-9.4").shown(user), question)
+
+    async def show(self, question: Asked, send: Send) -> None:
+        """Let Starlette find who answers."""
+        scope = {**question.scope, "path": question.scope["path"].removesuffix("/"), "question": question}
+        if scope["method"] != "HEAD":
+            await self._others(scope, question.receive, send)
+            return
+
+        async def bodiless(message: MutableMapping[str, Any]) -> None:
+            await send({**message, "body": b""} if "body" in message else message)
+
+        await self._others(scope, question.receive, bodiless)
+
+    async def stream(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """The stream of a game (holdem-9.6)."""
+        question: Asked = scope["question"]
+        user = await self._viewer(question)
+        page = self._page(scope["path_params"]["game"], user)
+        manner = LINES if b"application/x-ndjson" in question.accept.lower() else EVENTS
+        if scope["method"] == "HEAD":
+            await send(manner.start)
+            await send({"type": "http.response.body", "body": b""})
+            return
+        with self._place(question, user):
+            await stream(
+                page,
+                user,
+                manner,
+                question.last,
+                goes_on=lambda: not self._desk.closing and self._pages.page(page.table.guid) is page,
+                alive=self._limits.alive,
+                receive=receive,
+                send=send,
+            )
+
+    async def _openapi(self, request: Request) -> Response:  # noqa: ARG002 -- as Starlette calls it
+        return Response(self._described, media_type="application/json")
+
+    async def _hand(self, request: Request) -> Response:
+        """A hand that is over, with the hole cards that were shown and those of the viewer (holdem-9.7)."""
+        question: Asked = request.scope["question"]
+        user = await self._viewer(question)
+        table = self._page(request.path_params["game"], None).table
+        number = request.path_params["hand"].removesuffix(".phh")
+        played = table.hands.get(int(number)) if number.isascii() and number.isdigit() and len(number) < 20 else None
+        if played is None:
+            raise Failed(404, "holdem-9.7", f"found the hand {number[:40]!r}; allowed: one that is over, and kept")
+        own = [seat for seat, name in enumerate(played.players) if name == user]
+        text = to_phh(
+            played.hand, players=played.players, table=table.guid, number=int(number), open={*played.hand.shown, *own}
+        )
+        return Response(text, media_type="application/toml", headers={"vary": "Authorization"})
+
+    async def _viewer(self, question: Asked) -> str | None:
+        """Who wants to see something, None for the public."""
+        if question.authorization is None:
+            return None
+        return await verified(question, "holdem-2.8", self._guard, self._dialect)
+
+    def _hidden(self, page: Page, user: str | None) -> bool:
+        """Whether a game is not shown to a user, because he is not at its table (holdem-7.3)."""
+        return user is not None and self._dialect == "hspe-go" and not page.lists(user)
+
+    def _page(self, guid: str, user: str | None, clause: str = "holdem-8.4") -> Page:
+        """The page of a game which a user may see. Raises Failed."""
+        page = self._pages.page(guid)
+        if page is None:
+            raise Failed(404, clause, f"found the game {guid[:100]!r}; allowed: one of /games/")
+        if self._hidden(page, user):
+            told = f"found {user!r}, who is not at the table; allowed: who is, or no credentials"
+            raise Failed(403, "holdem-7.3", told)
+        return page
+
+    @contextmanager
+    def _place(self, question: Asked, user: str | None) -> Iterator[None]:
+        """A place among those who wait."""
+        who = f"address {question.address}" if user is None else f"user {user}"
+        if told := self.crowd.full(who):
+            raise Failed(429, "holdem-9.10", told, (b"retry-after", b"1"))
+        with self.crowd.place(who):
+            yield
+
+
+class Events:
+    """The stream of a game as Starlette wants an ASGI application."""
+
+    def __init__(self, watching: Watching) -> None:
+        self._watching = watching
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Send a game as it goes on."""
+        await self._watching.stream(scope, receive, send)
+
+
+def _seen(shown: Shown, question: Asked) -> Reply:
+    if question.match is not None and unchanged(question.match, shown.etag):
+        return Reply(304, shown.told)
+    return Reply(200, [*shown.content, *shown.told], shown.text)

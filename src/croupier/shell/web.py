@@ -1,0 +1,75 @@
+"""A room that is asked over HTTP, from its opening to the last farewell."""
+
+import asyncio
+from collections.abc import Sequence
+from ssl import SSLContext
+from typing import Any, Self
+
+from croupier.core.talk import Address, Effect, Event, Tap
+from croupier.rooms.holdem.house import House
+from croupier.shell.guard import Guard
+from croupier.shell.http import Opened, Service, open_service
+from croupier.shell.limits import Limits
+from croupier.shell.listening import Reception
+from croupier.shell.logs import Log
+from croupier.taps.meter import Counts
+
+
+class Web:
+    """The house of hold'em, open at `address`. As a tap it hears when the last hand is over."""
+
+    _opened: Opened
+
+    def __init__(self, house: House, told: Log, taps: Sequence[Tap]) -> None:
+        self._house = house
+        self._service = Service(
+            house,
+            Guard(),
+            house.settings.dialect,
+            clock=asyncio.get_running_loop().time,
+            log=told,
+            taps=(*taps, self),
+            limits=Limits(requests=house.settings.requests_per_minute),
+        )
+        self._quiet = asyncio.Event()
+        self._halted = False
+        self._stopping: asyncio.Task[None] | None = None
+
+    async def open(self, address: Address, ssl: SSLContext | None, reception: Reception) -> Self:
+        """Listen on an address. Raises OSError when it cannot be had."""
+        self._opened = await open_service(self._service, *address, ssl=ssl, reception=reception)
+        return self
+
+    def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
+        """Something has happened at the tables."""
+        if self._halted and not self._house.playing:
+            self._quiet.set()
+
+    @property
+    def address(self) -> Address:
+        """Where it listens."""
+        return self._opened.address
+
+    @property
+    def counts(self) -> Counts:
+        """What has happened since it was opened."""
+        return self._service.counts
+
+    @property
+    def connected(self) -> int:
+        """How many connections there are."""
+        return self._opened.connected
+
+    def halt(self, *, final: bool) -> None:
+        """No new hands; when `final`, running ones are void, and everybody is seen off."""
+        self._halted = True
+        if final:
+            self._stopping = asyncio.get_running_loop().create_task(self._opened.stop())
+        else:
+            self._service.halt(final=False)
+
+    async def empty(self) -> None:
+        """Wait until no hand is running any more, and after the final halt until nobody is connected."""
+        await self._quiet.wait()
+        if self._stopping is not None:
+            await self._stopping

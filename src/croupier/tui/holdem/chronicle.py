@@ -1,0 +1,229 @@
+"""What happens at a table of hold'em, in words: who bets, who folds, which cards come, and who wins how much.
+
+A server shows states, and whoever looks may miss some: what is told follows from two states and the order of play.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from croupier.rooms.holdem.cards import NUMBERS
+from croupier.rooms.holdem.wire import Cards, Game, Guid, Player
+from croupier.tui.cards import french
+from croupier.tui.frame import printable
+
+LINES: Final = 12
+"""So many of the last lines are kept."""
+
+LONGEST: Final = 16
+"""Names are cut behind so many characters."""
+
+STREETS: Final = ("Flop", "Turn", "River")
+
+
+class Chronicle:
+    """Feed it with Games; `lines` are the last things that happened.
+
+    `hands` counts the hands seen. `button` and `big_blind` are the players who have them in the last of these, "" where
+    that cannot be known; `brought` is what its players had before it, as far as that can be.
+    """
+
+    def __init__(self, own: str = "") -> None:
+        self.lines: deque[str] = deque(maxlen=LINES)
+        self.hands = 0
+        self.button: Guid = ""
+        self.big_blind: Guid = ""
+        self.brought: Mapping[Guid, int] = {}
+        self._own = own
+        self._small_blind: Guid = ""
+        self._last: Game | None = None
+
+    def saw(self, game: Game) -> None:
+        """Tell what has happened since the last Game."""
+        before, self._last = self._last, game
+        if before is not None and running(before):
+            if running(game) and not self._another(before, game):
+                self._acts(before, game)
+                return
+            self._end(before, game)
+        if before is not None:
+            self._come(before, game)
+        if running(game):
+            self._begin(game)
+
+    # From one hand to the next.
+
+    def _another(self, before: Game, game: Game) -> bool:
+        """Whether this is another hand: other cards, another small blind, or chips that were paid out."""
+        board, holes = on_board(before.cards), [one for one in (before.cards.hole, game.cards.hole) if one]
+        if on_board(game.cards)[: len(board)] != board or (len(holes) == 2 and holes[0] != holes[1]):
+            return True
+        stacks = {one.player_id: one.wealth for one in before.table}
+        small_blind = next((one.player_id for one in game.table if one.small_blind), self._small_blind)
+        paid_out = any(one.wealth > stacks.get(one.player_id, one.wealth) for one in game.table)
+        return paid_out or small_blind != self._small_blind
+
+    def _begin(self, game: Game) -> None:
+        at = next((at for at, one in enumerate(game.table) if one.small_blind), None)
+        self.hands += 1
+        self.brought = brought(game)
+        self.button = self.big_blind = self._small_blind = ""
+        if at is None:
+            self.lines.append(f"Hand {self.hands}")
+        else:
+            button = game.table[at if len(game.table) == 2 else at - 1]
+            self.button, self._small_blind = button.player_id, game.table[at].player_id
+            self.big_blind = game.table[(at + 1) % len(game.table)].player_id
+            self.lines.append(f"Hand {self.hands}: the button is {'yours' if self._ours(button) else name(button)}")
+        self._deal((), on_board(game.cards))
+
+    def _end(self, before: Game, game: Game) -> None:
+        """The hand is over; with its last act it may have been settled, and the next one dealt, in the same moment."""
+        left = brought(game) if running(game) else {one.player_id: one.wealth for one in game.table}
+        for one in before.table:
+            if one.player_id == before.turn.player_id and self._has_folded(one, before, game, left):
+                self._tell(one, "fold")
+        if not running(game):
+            self._deal(on_board(before.cards), on_board(game.cards))
+        shown = {one.player_id: one.hand for one in game.last_winners or ()}
+        for one in before.table:
+            chips = left.get(one.player_id, 0)
+            net = chips - self.brought.get(one.player_id, chips)
+            if net > 0:
+                cards = shown.get(one.player_id, ())
+                with_hand = f" with {spelt(cards)}" if cards and all(card in NUMBERS for card in cards) else ""
+                self._tell(one, "win", f"{with_hand}, {net:+d}")
+
+    def _has_folded(self, asked: Player, before: Game, game: Game, left: Mapping[Guid, int]) -> bool:
+        """Whether who was asked last has folded: where the end is not shown, that has left him what he had behind."""
+        end = [one for one in game.table if one.state != "active"]
+        if end and not running(game):
+            return any(one.player_id == asked.player_id and one.state == "folded" for one in end)
+        decided = asked.bet_so_far < before.turn.bet_to_player or before.cards.river is None
+        return decided and left.get(asked.player_id) == asked.wealth
+
+    def _come(self, before: Game, game: Game) -> None:
+        """Between two hands players leave, and others sit down."""
+        old, new = ({one.player_id for one in table} for table in (before.table, game.table))
+        for one in before.table:
+            if one.player_id not in new:
+                self._tell(one, "leave")
+        for one in game.table:
+            if one.player_id not in old:
+                self._tell(one, "sit", " down")
+
+    # Within a hand.
+
+    def _acts(self, before: Game, game: Game) -> None:
+        """What was done in the round of the first state, the cards that have come, and what was done since then."""
+        board, cards = on_board(before.cards), on_board(game.cards)
+        over = len(cards) > len(board)
+        now = {one.player_id: one for one in game.table}
+        top = before.turn.bet_to_player
+        for one in clockwise(before.table, before.turn.player_id):
+            then = now.get(one.player_id)
+            if then is None:
+                self._tell(one, "leave")
+                continue
+            added = one.wealth - then.wealth - (then.bet_so_far if over else 0)
+            waits = one.state == "active" and one.wealth > 0 and one.bet_so_far == top
+            if added > 0:
+                top = self._bet(one, added, top)
+            elif waits and (then.state == "called" or (over and then.state != "folded")):
+                self._tell(one, "check")
+            if then.state == "folded" != one.state:
+                self._tell(one, "fold")
+        if over:
+            self._deal(board, cards)
+            self._acts_since(game)
+
+    def _acts_since(self, game: Game) -> None:
+        """What was done in a round of which only this state was seen."""
+        top = 0
+        for one in clockwise(game.table, self.button, 1):
+            if one.bet_so_far:
+                begun = Player(one.player_id, one.handle, "active", one.wealth + one.bet_so_far, 0, one.small_blind)
+                top = self._bet(begun, one.bet_so_far, top)
+            elif one.state == "called" and one.wealth:
+                self._tell(one, "check")
+
+    def _bet(self, player: Player, added: int, top: int) -> int:
+        """Tell that somebody adds chips to what he has bet in this round; the bet that has to be matched then."""
+        total = player.bet_so_far + added
+        all_in = "" if added < player.wealth else ", all-in"
+        if total <= top:
+            self._tell(player, "call", f" {added}{all_in}")
+        elif top:
+            self._tell(player, "raise", f" to {total}{all_in}")
+        else:
+            self._tell(player, "bet", f" {total}{all_in}")
+        return max(top, total)
+
+    def _deal(self, board: Sequence[str], cards: Sequence[str]) -> None:
+        """Tell the cards that have come to a board."""
+        for street, old, new in zip(STREETS, parts(board), parts(cards), strict=True):
+            if new and new != old:
+                self.lines.append(f"{street}: {spelt(new)}")
+
+    def _tell(self, player: Player, deed: str, more: str = "") -> None:
+        self.lines.append(f"You {deed}{more}" if self._ours(player) else f"{name(player)} {deed}s{more}")
+
+    def _ours(self, player: Player) -> bool:
+        return player.handle == self._own
+
+
+def running(game: Game) -> bool:
+    """Whether a hand is being played: it is somebody's turn then."""
+    return bool(game.turn.player_id)
+
+
+def on_board(cards: Cards) -> tuple[str, ...]:
+    """The board."""
+    return (*(cards.flop or ()), *(cards.turn or ()), *(cards.river or ()))
+
+
+def parts(cards: Sequence[str]) -> tuple[Sequence[str], ...]:
+    """The flop, the turn and the river of a board; those that are not there yet are empty."""
+    return cards[:3], cards[3:4], cards[4:5]
+
+
+def brought(game: Game) -> dict[Guid, int]:
+    """What players had before the hand; of none of them where the pots do not tell how much each has paid.
+
+    Before this betting round everybody has paid the same, but who is all-in and has paid his part of each of his pots.
+    It is different where somebody has folded on an earlier street, or has left.
+    """
+    here = {one.player_id for one in game.table}
+    payers = {guid for one in game.pots for guid in one.players} or here
+    if payers - here or (game.cards.flop is not None and any(one.state == "folded" for one in game.table)):
+        return {}
+    earlier = {
+        one.player_id: sum(each.size // len(each.players) for each in game.pots if one.player_id in each.players)
+        for one in game.table
+        if not one.wealth and not one.bet_so_far
+    }
+    rest = pot(game) - sum(one.bet_so_far for one in game.table) - sum(earlier.values())
+    share = max(0, rest) // max(1, len(payers - {*earlier}))
+    return {one.player_id: one.wealth + one.bet_so_far + earlier.get(one.player_id, share) for one in game.table}
+
+
+def pot(game: Game) -> int:
+    """The chips in all pots."""
+    return sum(one.size for one in game.pots)
+
+
+def clockwise(table: Sequence[Player], first: Guid, behind: int = 0) -> Sequence[Player]:
+    """The players of a table, beginning with one of them, or with whoever sits so many seats behind him."""
+    at = next((at + behind for at, one in enumerate(table) if one.player_id == first), 0)
+    return [*table[at:], *table[:at]]
+
+
+def name(player: Player) -> str:
+    """A player's name, of which the terminal obeys nothing."""
+    told = printable(player.handle or player.player_id)
+    return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}~"
+
+
+def spelt(cards: Iterable[str]) -> str:
+    """Cards in a line."""
+    return " ".join(f"{face.rank}{face.suit}" for face in map(french, cards))

@@ -1,0 +1,193 @@
+"""`croupier play holdem`: bots, summaries, and what is said when there is no table to come to."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+import trustme
+
+from croupier.cli.play import luck
+from croupier.rooms.holdem import ROOM
+from croupier.rooms.holdem.minds import STYLES
+from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
+
+ANN = ("--user", "ann", "--password", "secret")
+
+
+def play(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    return croupier("play", "holdem", *arguments, variables=variables)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Serving]:
+    with Serving("holdem", "--port", "0", "--log-level", "error") as found:
+        yield found
+
+
+@contextmanager
+def rival(address: str, *flags: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A bot that calls, until it is told to stop."""
+    command = [*COMMAND, "play", "holdem", address, "--user", "bob", "--password", "hidden", "--bot", "caller", *flags]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(PATIENCE)
+
+
+def test_a_bot_plays_all_its_hands_and_sums_them_up(server: Serving) -> None:
+    with rival(server.address):
+        done = play(server.address, *ANN, "--bot", "random", "--hands", "30", "--json")
+    summary = json.loads(done.stdout)
+    assert (done.returncode, summary["bot"], summary["hands"], summary["fault"]) == (0, "random", 30, None)
+    assert summary["house"] == server.address
+    low, high = summary["interval_95"]
+    assert low < summary["chips_per_hand"] < high
+    assert summary["chips_per_hand"] == pytest.approx(summary["chips"] / 30)
+    assert summary["seats"] >= 1
+
+
+def test_without_a_terminal_the_usual_bot_plays_and_tells_people(server: Serving) -> None:
+    with rival(server.address):
+        done = play(f"http://{server.address}/", *ANN, "-n", "3")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"equity against http://{server.address}/: 3 hands in ")
+    assert " chips, " in done.stdout
+    assert " a hand" in done.stdout
+
+
+def test_a_bot_that_waits_alone_is_interrupted_and_tells_what_it_has_won(server: Serving) -> None:
+    with rival(server.address, "-n", "1000000", "--json") as process:
+        assert play(server.address, *ANN, "--bot", "maniac", "-n", "5", "--json").returncode == 0
+        process.send_signal(signal.SIGINT)
+        told, complaints = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, complaints) == (130, b"")
+    assert json.loads(told)["hands"] >= 5
+
+
+def test_luck_can_be_fixed() -> None:
+    first, again, other = (luck(ROOM, seed) for seed in (4, 4, 5))
+    drawn = [first.below(1000) for _ in range(20)]
+    assert drawn == [again.below(1000) for _ in range(20)]
+    assert drawn != [other.below(1000) for _ in range(20)]
+
+
+def test_variables_set_what_flags_set(server: Serving) -> None:
+    with rival(server.address):
+        done = play(
+            server.address,
+            CROUPIER_PLAY_HOLDEM_USER="ann",
+            CROUPIER_PLAY_HOLDEM_PASSWORD="secret",
+            CROUPIER_PLAY_HOLDEM_BOT="tight:20",
+            CROUPIER_PLAY_HOLDEM_HANDS="2",
+        )
+    assert done.stdout.startswith(f"tight:20 against {server.address}: 2 hands in ")
+
+
+def test_the_bots_are_listed_without_a_server() -> None:
+    done = play("--bot", "help")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [*STYLES]
+
+
+def test_help_comes_without_what_speaks_http() -> None:
+    script = (
+        "import sys; from croupier.cli import app; app(['play', 'holdem', '--help'], result_action='return_value'); "
+        "sys.exit('croupier.cli.holdem' not in sys.modules or 'httpx' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert "--password" in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([*ANN, "--bot", "nobody"], "found the mind 'nobody'; allowed: equity, tight"),
+        ([*ANN, "--bot", "tight:99"], "found 99 points; allowed: 0 to 20"),
+        ([*ANN, "-n", "0"], "found 0 hands; allowed: 1 or more"),
+        (["--user", "a:b", "--password", "x"], "found the name 'a:b'; allowed: one without a colon"),
+        (["ftp://127.0.0.1", *ANN], "found 'ftp://127.0.0.1'; allowed: http://HOST:PORT or https://HOST:PORT"),
+        (["http://", *ANN], "allowed: http://HOST:PORT or https://HOST:PORT"),
+        ([*ANN, "--tls-ca", "/nowhere.pem"], "No such file"),
+        ([], "found no name or no password; allowed: --user and CROUPIER_PLAY_HOLDEM_PASSWORD"),
+        (["--user", "ann"], "found no name or no password"),
+    ],
+)
+def test_a_wrong_word_on_the_command_line_is_explained(arguments: list[str], told: str) -> None:
+    complains(play(*arguments), told)
+
+
+def complains(done: subprocess.CompletedProcess[str], told: str) -> None:
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_nobody_there_is_said_plainly_and_at_once() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    complains(play(f"127.0.0.1:{port}", *ANN), f"127.0.0.1:{port}: no answer to POST /users/: ")
+
+
+def test_a_wrong_password_is_said_plainly(server: Serving) -> None:
+    assert "no name" not in play(server.address, "--user", "dan", "--password", "one", "--game", "x").stderr
+    complains(
+        play(server.address, "--user", "dan", "--password", "two"),
+        f"{server.address} knows this user by another password",
+    )
+
+
+def test_what_the_server_refuses_is_said_in_its_words(server: Serving) -> None:
+    complains(play(server.address, "--user", "x" * 65, "--password", ""), "refuses: 400 Bad Request: holdem-2.5: ")
+    complains(play(server.address, *ANN, "--game", "../users"), "404 Not Found: holdem-8.3")
+
+
+class Stranger(BaseHTTPRequestHandler):
+    """Answers everything with the same words."""
+
+    def do_POST(self) -> None:
+        self.send_response(201)
+        self.send_header("Content-Length", "12")
+        self.end_headers()
+        self.wfile.write(b"<html></html"[:12])
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+def test_a_server_of_something_else_is_told_which_clause_it_breaks() -> None:
+    with HTTPServer(("127.0.0.1", 0), Stranger) as stranger:
+        thread = Thread(target=stranger.serve_forever)
+        thread.start()
+        try:
+            done = play(f"127.0.0.1:{stranger.server_address[1]}", *ANN)
+        finally:
+            stranger.shutdown()
+            thread.join(PATIENCE)
+    complains(done, "breaks the protocol: holdem-")
+
+
+def test_a_bot_speaks_tls(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    certificate.private_key_pem.write_to_path(tmp_path / "key.pem")
+    certificate.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    keys = ["--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem")]
+    trusting = ("--tls-ca", str(tmp_path / "ca.pem"))
+    with Serving("holdem", "--port", "0", "--log-level", "error", *keys) as server:
+        address = f"https://{server.address}"
+        with rival(address, *trusting):
+            good = play(address, *ANN, *trusting, "--bot", "caller", "-n", "2", "--json")
+        assert json.loads(good.stdout)["hands"] == 2
+        complains(play(address, *ANN), "certificate")

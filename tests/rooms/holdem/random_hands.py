@@ -1,0 +1,62 @@
+"""Hands of hold'em played at random: every size of table and stack, every setting, every sort of bet."""
+
+from collections.abc import Callable, Iterator
+from random import Random
+
+from croupier.core.rules import Turn
+from croupier.rooms.holdem.rules import FOLD, Hand, Move
+
+
+def begin(luck: Random) -> Hand:
+    """A hand before the first card; most stacks are short, so that many are all in."""
+    seats = luck.randint(2, 10)
+    deep = luck.choice([40, 300, 2_000, 10_000])
+    stacks = [luck.randint(1, deep) for _ in range(seats)]
+    blinds = luck.choice([(10, 20), (10, 20), (5, 5), (0, 2), (7, 15)])
+    straddle = luck.choice([0, 0, 0, 2, 3]) * blinds[1]
+    return Hand(
+        stacks, button=luck.randrange(seats), blinds=blinds, ante=luck.choice([0, 0, 0, 1, 7]), straddle=straddle
+    )
+
+
+def move(hand: Hand, luck: Random) -> Move:
+    """Calls often, folds seldom; raises by a listed size, by any legal size, or everything."""
+    legal = hand.legal
+    chance = luck.random()
+    if chance < 0.12:
+        return FOLD
+    if chance < 0.6 or legal.bounds is None:
+        return legal.call
+    low, high = legal.bounds
+    return luck.choice([low, high, luck.randint(low, high), luck.randint(low, min(high, 3 * low)), *legal.moves[2:]])
+
+
+def act(hand: Hand, chosen: Move) -> None:
+    """Bet or fold."""
+    if chosen == FOLD:
+        hand.fold()
+    else:
+        hand.bet(chosen)
+
+
+def steps(
+    hand: Hand, luck: Random, choose: Callable[[Hand, Random], Move] = move, leaving: float = 0.0
+) -> Iterator[Hand]:
+    """Play a hand to its end; after every step the same hand again. Cards come in portions of any size."""
+    pack = luck.sample(hand.unseen, len(hand.unseen))
+    yield hand
+    while hand.turn is not Turn.OVER:
+        if luck.random() < leaving:
+            hand.leave(luck.choice([seat for seat, out in enumerate(hand.folded) if not out]))
+        elif hand.turn is Turn.CHANCE:
+            hand.deal(pack.pop() for _ in range(luck.choice([hand.wanted, luck.randint(1, hand.wanted)])))
+        else:
+            act(hand, choose(hand, luck))
+        yield hand
+
+
+def end(hand: Hand, luck: Random, leaving: float = 0.0) -> Hand:
+    """Play a hand to its end."""
+    for _ in steps(hand, luck, leaving=leaving):
+        pass
+    return hand

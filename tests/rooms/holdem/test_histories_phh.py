@@ -1,0 +1,298 @@
+"""Hands as PHH files: what is written, what is read, and what is refused."""
+
+import tomllib
+from datetime import UTC, datetime, timedelta, timezone
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.core.rules import Turn
+from croupier.rooms.holdem.cards import cards
+from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.histories import from_phh, to_phh
+from croupier.rooms.holdem.log import Entry
+from tests.rooms.holdem.random_hands import begin, end, steps
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def three() -> Hand:
+    """Ann has the button, Ben and Cho the blinds; Ben wins at the showdown."""
+    hand = Hand([1_000, 500, 2_000])
+    hand.deal(cards("AsTc2hAd9d7s"))
+    hand.bet(60)
+    hand.bet(50)
+    hand.fold()
+    hand.deal(cards("2c3d4h"))
+    hand.bet(0)
+    hand.bet(100)
+    hand.bet(100)
+    hand.deal(cards("7c"))
+    hand.bet(0)
+    hand.bet(0)
+    hand.deal(cards("8c"))
+    hand.bet(0)
+    hand.bet(0)
+    return hand
+
+
+THREE = """variant = "NT"
+antes = [0, 0, 0]
+blinds_or_straddles = [10, 20, 0]
+min_bet = 20
+starting_stacks = [500, 2000, 1000]
+actions = [
+  "d dh p1 AsAd",
+  "d dh p2 Tc9d",
+  "d dh p3 2h7s",
+  "p3 cbr 60",
+  "p1 cc",
+  "p2 f",
+  "d db 2c3d4h",
+  "p1 cc",
+  "p3 cbr 100",
+  "p1 cc",
+  "d db 7c",
+  "p1 cc",
+  "p3 cc",
+  "d db 8c",
+  "p1 cc",
+  "p3 cc",
+  "p1 sm AsAd",
+  "p3 sm 2h7s",
+]
+venue = "croupier"
+time = 12:59:30
+time_zone = "UTC"
+day = 24
+month = 9
+year = 2014
+hand = 7
+seats = [2, 3, 1]
+seat_count = 3
+table = "blue"
+players = [
+  "Ben",
+  "Cho",
+  "Ann",
+]
+finishing_stacks = [340, 1980, 1180]
+winnings = [0, 0, 340]
+"""
+
+
+def moves(hand: Hand) -> list[Entry]:
+    """What the players have done, and the board."""
+    return [entry for entry in hand.log if entry[0] != "deal" or entry[1] is None]
+
+
+def test_a_hand_is_written_with_the_players_from_the_left_of_the_button() -> None:
+    begun = datetime(2014, 9, 24, 14, 59, 30, 999, timezone(timedelta(hours=2)))
+    text = to_phh(three(), players=["Ann", "Ben", "Cho"], table="blue", number=7, begun=begun)
+    assert text == THREE
+
+
+def test_what_is_not_known_of_a_hand_is_not_written() -> None:
+    assert {"time", "day", "hand", "table", "players"}.isdisjoint(tomllib.loads(to_phh(three())))
+
+
+def test_a_written_hand_is_read_back() -> None:
+    assert from_phh(THREE) == three()
+
+
+@given(seeds, st.sampled_from([0.0, 0.05]))
+def test_every_hand_is_read_back_as_it_was_played(seed: int, leaving: float) -> None:
+    luck = Random(seed)
+    hand = end(begin(luck), luck, leaving)
+    read = from_phh(to_phh(hand))
+    assert moves(read) == moves(hand)
+    assert (read.stacks, read.awards, read.shown, read.button) == (hand.stacks, hand.awards, hand.shown, hand.button)
+    if not hand.wanted and not any(entry[0] == "leave" for entry in hand.log[: 2 * len(hand.stacks)]):
+        assert read.holes == hand.holes
+
+
+@given(seeds)
+def test_every_hand_is_read_back_with_its_stacks_though_only_shown_cards_are_told(seed: int) -> None:
+    luck = Random(seed)
+    hand = end(begin(luck), luck, 0.05)
+    read = from_phh(to_phh(hand, open=hand.shown))
+    assert moves(read) == moves(hand)
+    assert read.stacks == hand.stacks
+
+
+@given(seeds, st.randoms(use_true_random=False))
+def test_a_hand_that_is_not_over_is_read_back_as_far_as_it_has_come(seed: int, chance: Random) -> None:
+    luck = Random(seed)
+    for hand in steps(begin(luck), luck):
+        if hand.street == 0 and hand.turn is Turn.CHANCE:
+            continue
+        if chance.random() < 0.2:
+            read = from_phh(to_phh(hand))
+            assert read.log == hand.log
+            assert read.turn == hand.turn
+
+
+@given(seeds)
+def test_cards_that_were_not_shown_are_nowhere_in_the_text(seed: int) -> None:
+    luck = Random(seed)
+    hand = end(begin(luck), luck, 0.05)
+    hidden = [seat for seat, hole in enumerate(hand.holes) if seat not in hand.shown and len(hole) == 2]
+    if len(hidden) < 2:
+        return
+    one, other = luck.sample(hidden, 2)
+    swapped = hand.copy()
+    swapped.holes[one], swapped.holes[other] = hand.holes[other], hand.holes[one]
+    assert to_phh(swapped, open=hand.shown) == to_phh(hand, open=hand.shown)
+    assert to_phh(swapped, open={*hand.shown, one}) != to_phh(hand, open={*hand.shown, one})
+
+
+@given(st.lists(st.text(), min_size=3, max_size=3), st.text(min_size=1))
+def test_names_of_any_letters_are_written(names: list[str], table: str) -> None:
+    fields = tomllib.loads(to_phh(three(), players=names, table=table).replace("\ud800", ""))
+    assert fields["players"] == [names[1], names[2], names[0]]
+    assert fields["table"] == table
+
+
+def test_half_a_letter_in_a_name_is_replaced() -> None:
+    text = to_phh(three(), players=["a\ud800", "b", "c"])
+    assert tomllib.loads(text)["players"][2] == "a\ufffd"
+    assert text.encode()
+
+
+def test_a_time_out_is_a_fold_with_a_comment() -> None:
+    hand = three().replay(three().log[:7])
+    hand.leave(1)
+    text = to_phh(hand)
+    assert '"p1 f # leaves"' in text
+    assert "_actions" not in text
+    assert from_phh(text).log == hand.log
+
+
+def foreign(**changed: str) -> str:
+    """A file of somebody else, with some fields changed."""
+    fields = {
+        "variant": "'NT'",
+        "antes": "[0, 0]",
+        "blinds_or_straddles": "[1, 2]",
+        "min_bet": "2",
+        "starting_stacks": "[200, 200.0]",
+        "actions": "['d dh p1 ????', 'd dh p2 AcAd', 'p2 cbr 6', 'p1 f']",
+    }
+    return "\n".join(f"{name} = {value}" for name, value in (fields | changed).items())
+
+
+def test_the_blinds_are_listed_the_other_way_round_heads_up() -> None:
+    hand = from_phh(foreign())
+    assert (hand.button, hand.small_blind, hand.blinds) == (1, 1, (1, 2))
+    assert hand.stacks == [198, 202]
+    assert hand.holes[1] == list(cards("AcAd"))
+
+
+def test_who_mucks_does_not_win() -> None:
+    deal = "'d dh p1 ????', 'd dh p2 3c2d', 'p2 cc', 'p1 cc', 'd db AhKhQh'"
+    checks = "'p1 cc', 'p2 cc', 'd db 8s', 'p1 cc', 'p2 cc', 'd db 7s', 'p1 cc', 'p2 cc', 'p1 sm', 'p2 sm 3c2d'"
+    with pytest.raises(ValueError, match="a showdown that cards decide which are not told"):  # the board plays
+        from_phh(foreign(actions=f"[{deal}, {checks}]"))
+    hand = from_phh(foreign(actions=f"[{deal}, {checks}]".replace("3c2d", "JcJd")))
+    assert hand.stacks == [198, 202]
+
+
+def test_somebody_whom_nobody_can_answer_may_check_and_even_fold() -> None:
+    three = {"antes": "[0, 0, 0]", "blinds_or_straddles": "[10, 20, 0]", "starting_stacks": "[90, 90, 15]"}
+    deal = "'d dh p1 2c3c', 'd dh p2 4c5c', 'd dh p3 AcAd', 'p3 cc', 'p1 f'"
+    board = "'d db 2d8h9h', 'd db Jh', 'd db Ks', 'p3 sm AcAd', 'p2 sm'"
+    checked = from_phh(foreign(**three, actions=f"[{deal}, 'p2 cc', {board}]"))
+    assert checked.stacks == [80, 75, 40]
+    folded = from_phh(foreign(**three, actions=f"[{deal}, 'p2 f']"))
+    assert folded.stacks == checked.stacks
+
+
+def test_a_comment_an_empty_action_and_spaces_say_nothing() -> None:
+    written = "['', '# shuffled', ' d  dh p1 ????', 'd dh p2 AcAd # slowly', 'p2 cbr 6', 'p1  f # sadly']"
+    assert from_phh(foreign(actions=written)) == from_phh(foreign())
+
+
+def test_cards_may_come_one_by_one() -> None:
+    written = "['d dh p1 ??', 'd dh p2 Ac', 'd dh p1 ??', 'd dh p2 Ad', 'p2 cbr 6', 'p1 f']"
+    assert from_phh(foreign(actions=written)) == from_phh(foreign())
+
+
+def test_the_seats_of_a_file_are_kept() -> None:
+    assert from_phh(foreign(seats="[5, 2]")).button == 0
+    assert from_phh(foreign(seats="[2, 5]")).button == 1
+    assert from_phh(foreign(seats="['a', 'b']")).button == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"variant": "'PO'"}, "found the variant 'PO'; allowed: 'NT'"),
+        ({"antes": "[0, 2]"}, "found the antes [0, 2]; allowed: the same for everybody"),
+        ({"antes": "[0]"}, "found antes = [0]; allowed: a list of 2 numbers"),
+        ({"antes": "[true, true]"}, "found True in antes; allowed: whole numbers"),
+        ({"starting_stacks": "[inf, 1]"}, "found inf in starting_stacks"),
+        ({"starting_stacks": "[0.5, 1]"}, "found 0.5 in starting_stacks"),
+        ({"starting_stacks": "[0, 1]"}, "found the stacks [0, 1]"),
+        ({"starting_stacks": "[1]", "antes": "[0]", "blinds_or_straddles": "[1]"}, "found the blinds [1]"),
+        ({"starting_stacks": "3"}, "found starting_stacks = 3"),
+        ({"actions": "3"}, "found actions = 3; allowed: a list of actions"),
+        ({"actions": "['p1 f']"}, "action 1, 'p1 f': found p1; allowed: p2, whose turn it is"),
+        ({"actions": "['p2 cbr 3']"}, "action 1, 'p2 cbr 3': 2 is not allowed here; allowed: fold, 1, 3"),
+        ({"actions": "['p2 cbr many']"}, "action 1, 'p2 cbr many': "),
+        ({"actions": "['p2 sd']"}, "found no action of no-limit hold'em"),
+        ({"actions": "['p3 f']"}, "found the player 'p3'"),
+        ({"actions": "['p2 f', 'p1 cc', 'p1 cbr 9']"}, "action 3, 'p1 cbr 9': found a raise while nobody is asked"),
+        ({"actions": "['p2 f', 'p2 cc']"}, "action 2, 'p2 cc': found p2, who is out"),
+        ({"actions": "['p2 cc', 'd db AcKcQc']"}, "action 2"),
+        ({"actions": "['d dh p1 AcAc', 'd dh p2 ????']"}, "a deal of"),
+        ({"actions": "['d dh p1 AcXx']"}, "found the card 'XX'"),
+        ({"actions": "['d dh p1 AcKcQc']"}, "found 3 hole cards of p1; allowed: two"),
+        ({"actions": f"{'[' * 3_000}{']' * 3_000}"}, "found arrays in arrays"),
+    ],
+)
+def test_what_cannot_be_read_is_told(changed: dict[str, str], told: str) -> None:
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 -- the text is compared below
+        from_phh(foreign(**changed))
+    assert told in str(refused.value)
+
+
+def test_a_file_without_its_fields_is_refused() -> None:
+    with pytest.raises(ValueError, match="found the variant None"):
+        from_phh("")
+
+
+@given(st.data())
+def test_a_spoilt_file_is_a_value_error_or_a_hand(data: st.DataObject) -> None:
+    luck = Random(data.draw(seeds))
+    text = to_phh(end(begin(luck), luck, 0.02))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text)))
+        until = data.draw(st.integers(at, min(len(text), at + 12)))
+        text = (
+            text[:at]
+            + data.draw(st.sampled_from(["", "p2", "9", "-", "'", '"', "[", "]", "?", "1e99", "f", "\n"]))
+            + text[until:]
+        )
+    try:
+        hand = from_phh(text)
+    except ValueError:
+        return
+    assert sum(hand.stacks) + (0 if hand.turn is Turn.OVER else sum(hand.paid)) == sum(from_start(hand))
+
+
+def from_start(hand: Hand) -> list[int]:
+    """The stacks at the beginning."""
+    fresh = hand.replay(())
+    return [stack + paid for stack, paid in zip(fresh.stacks, fresh.paid, strict=True)]
+
+
+@given(st.text())
+def test_any_text_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r"found|Expected|Invalid|Illegal|Cannot|Unterminated"):
+        from_phh(text)
+
+
+def test_times_are_told_in_utc() -> None:
+    assert "time = 00:00:00\n" in to_phh(three(), begun=datetime(2026, 1, 1, tzinfo=UTC))

@@ -1,0 +1,193 @@
+"""Hands that we have written as PHH, replayed by PokerKit, and hands that PokerKit has written, read by us."""
+
+import re
+from collections import Counter
+from random import Random
+
+import pytest
+from pokerkit import (
+    Automation,
+    CheckingOrCalling,
+    CompletionBettingOrRaisingTo,
+    Folding,
+    HandHistory,
+    HoleCardsShowingOrMucking,
+    Mode,
+    NoLimitTexasHoldem,
+    State,
+)
+
+from croupier.core.rules import Turn
+from croupier.rooms.holdem.cards import cards
+from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.histories import from_phh, to_phh
+from croupier.rooms.holdem.notation import order
+from tests.rooms.holdem.random_hands import begin, end
+
+pytestmark = pytest.mark.filterwarnings("ignore:There is no reason for this player to fold")
+
+DONE = (Folding, CheckingOrCalling, CompletionBettingOrRaisingTo, HoleCardsShowingOrMucking)
+
+
+def replayed(text: str) -> State:
+    """PokerKit's last state of a file. It has repaired nothing: every action of a player is one of the file."""
+    history = HandHistory.loads(text)
+    *_, state = history
+    assert sum(isinstance(operation, DONE) for operation in state.operations) == sum(
+        action.startswith("p") for action in history.actions
+    )
+    assert not state.status
+    return state
+
+
+def check(hand: Hand, text: str) -> None:
+    """The file ends with the stacks of the hand.
+
+    PokerKit joins pots that have the same winners before it divides them, so that their odd chips differ (H7).
+    """
+    final = list(replayed(text).stacks)
+    stacks = [hand.stacks[seat] for seat in order(len(hand.stacks), hand.button)]
+    assert sum(final) == sum(stacks)
+    winners = Counter(award.pot for award in hand.awards)
+    odd = sum(count - 1 for count in winners.values()) if sum(count > 1 for count in winners.values()) > 1 else 0
+    assert all(abs(found - true) <= odd for found, true in zip(final, stacks, strict=True)), text
+    told = re.search(r"^finishing_stacks = (.*)$", text, re.MULTILINE)
+    assert told is not None
+    assert told[1] == str(stacks)
+
+
+def check_seed(seed: int, leaving: float) -> None:
+    luck = Random(seed)
+    hand = end(begin(luck), luck, leaving)
+    check(hand, to_phh(hand))
+    check(hand, to_phh(hand, open=hand.shown))
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_pokerkit_replays_our_hands_to_the_same_stacks(seed: int) -> None:
+    check_seed(seed, 0)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_pokerkit_replays_hands_in_which_players_left_out_of_turn_to_the_same_stacks(seed: int) -> None:
+    check_seed(1_000 + seed, 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leaving", [0, 0.01, 0.1, 0.4])
+def test_pokerkit_replays_thousands_of_our_hands_to_the_same_stacks(leaving: float) -> None:
+    for seed in range(1_000):
+        check_seed(10_000 + seed, leaving)
+
+
+def heads_up(*stacks: int) -> Hand:
+    """Seat 0 has the button; the big blind is the first player of the file."""
+    hand = Hand(stacks)
+    hand.deal(cards("AhAdKhKd"))  # the small blind, which is the button, is dealt first
+    return hand
+
+
+def actions(text: str) -> list[str]:
+    """The actions after the deal of the hole cards."""
+    return [action for action in HandHistory.loads(text).actions if " dh " not in action]
+
+
+def test_the_big_blind_that_leaves_first_is_called_and_folds() -> None:
+    hand = heads_up(1_000, 1_000)
+    hand.leave(1)
+    text = to_phh(hand)
+    assert actions(text) == ["p2 cc", "p1 f"]
+    assert '_actions = [\n  "d dh p1 AdKd",\n  "d dh p2 AhKh",\n  "p1 f # leaves",\n]\n' in text
+    check(hand, text)
+
+
+def test_who_leaves_all_in_mucks_at_a_showdown_that_nobody_saw() -> None:
+    hand = heads_up(1_000, 1_000)
+    hand.bet(990)
+    hand.leave(0)
+    text = to_phh(hand, open=())
+    assert actions(text)[:4] == ["p2 cbr 1000", "p1 cc", "p1 sm ????", "p2 sm ????"]
+    assert actions(text)[-2:] == ["p2 sm", "p1 sm ????"]
+    check(hand, text)
+
+
+def test_a_bet_that_is_forfeited_and_cannot_be_called_changes_hands_beforehand() -> None:
+    hand = heads_up(1_000, 50)
+    hand.bet(590)
+    hand.leave(0)  # the other has 30 left to call 580
+    assert hand.stacks == [400, 650]
+    text = to_phh(hand)
+    assert "\n_starting_stacks = [50, 1000]\n" in text
+    check(hand, text)
+
+
+def test_a_raise_over_a_short_big_blind_is_replayed() -> None:
+    hand = Hand([100, 100, 5], button=0)
+    hand.deal(cards("AhAdAsKhKdKs"))
+    hand.bet(20)  # the whole blind, of which 5 have been posted
+    hand.bet(10)
+    assert hand.turn is Turn.CHANCE
+    hand.deal(cards("2c3d4h"))
+    hand.bet(80)
+    hand.fold()
+    hand.deal(cards("7c"))
+    hand.deal(cards("8c"))
+    text = to_phh(hand)
+    assert "\nblinds_or_straddles = [10, 20, -20]\n" in text
+    assert "\n_blinds_or_straddles = [10, 20, 0]\n" in text
+    check(hand, text)
+
+
+def test_equal_blinds_do_not_change_who_begins() -> None:
+    hand = Hand([100, 100], blinds=(10, 10))
+    hand.deal(cards("AhAdKhKd"))
+    hand.bet(30)
+    hand.fold()
+    text = to_phh(hand)
+    assert actions(text) == ["p2 cbr 40", "p1 f"]
+    check(hand, text)
+
+
+AUTOMATIONS = (
+    Automation.ANTE_POSTING,
+    Automation.BET_COLLECTION,
+    Automation.BLIND_OR_STRADDLE_POSTING,
+    Automation.CARD_BURNING,
+    Automation.HOLE_DEALING,
+    Automation.BOARD_DEALING,
+    Automation.RUNOUT_COUNT_SELECTION,
+    Automation.HOLE_CARDS_SHOWING_OR_MUCKING,
+    Automation.HAND_KILLING,
+    Automation.CHIPS_PUSHING,
+    Automation.CHIPS_PULLING,
+)
+
+
+def dumped(luck: Random) -> tuple[str, list[int]]:
+    """A hand that PokerKit has played at random and written, and its stacks; beaten players muck."""
+    count = luck.randint(2, 9)
+    game = NoLimitTexasHoldem(AUTOMATIONS, False, luck.choice([0, 0, 2]), (10, 20), 20, mode=Mode.CASH_GAME)
+    state = game([luck.choice([60, 200, 1_000]) for _ in range(count)], count)
+    while state.status:
+        least, most = (
+            state.min_completion_betting_or_raising_to_amount,
+            state.max_completion_betting_or_raising_to_amount,
+        )
+        chance = luck.random()
+        if chance < 0.2 and state.can_complete_bet_or_raise_to():
+            state.complete_bet_or_raise_to(luck.choice([least, most]))
+        elif chance < 0.4 and state.checking_or_calling_amount:
+            state.fold()
+        else:
+            state.check_or_call()
+    return HandHistory.from_game_state(game, state).dumps(), list(state.stacks)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_hands_that_pokerkit_has_written_end_with_its_stacks(seed: int) -> None:
+    text, stacks = dumped(Random(seed))
+    hand = from_phh(text)
+    assert hand.turn is Turn.OVER
+    winners = Counter(award.pot for award in hand.awards)
+    odd = sum(winners.values()) - len(winners)
+    assert all(abs(found - true) <= odd for found, true in zip(hand.stacks, stacks, strict=True)), text

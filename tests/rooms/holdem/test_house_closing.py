@@ -1,0 +1,104 @@
+"""The house of hold'em when it closes, and the facts that it tells."""
+
+from croupier.core.talk import Changed, Commit, Finished, Reveal, Said
+from croupier.rooms.holdem.wire import GONE, Act, Join, Open
+from tests.rooms.holdem.parlour import Parlour, refused
+
+# The end.
+
+
+def test_a_house_that_closes_lets_nobody_in_and_begins_no_hand() -> None:
+    """holdem-3.15"""
+    parlour = Parlour()
+    parlour.join("ann", "bob")
+    parlour.halt()
+    assert refused(parlour.join("cat")) == (503, "holdem-3.15")
+    assert refused(parlour.ask(Open("cat"))) == (503, "holdem-3.15")
+    assert refused(parlour.join("ann")) == (409, "holdem-3.7")
+    parlour.play("ann 10, bob 20, ann fold")
+    assert parlour.nets == [(-20, 20)]
+    assert (parlour.turn(), parlour.chips()) == ("", {"ann": 9980, "bob": 10_020})
+    assert refused(parlour.bet("bob", 0)) == (403, "holdem-4.13")
+    assert parlour.leave("ann") == GONE
+    parlour.halt(final=True)
+    assert parlour.chips() == {"bob": 10_020}
+
+
+def test_in_a_house_that_closes_time_goes_on() -> None:
+    """holdem-3.15, holdem-4.16"""
+    parlour = Parlour()
+    parlour.join("ann", "bob")
+    parlour.halt()
+    parlour.wait(15)
+    assert parlour.chips() == {"bob": 10_010}
+
+
+def test_a_hand_that_is_not_finished_in_time_is_void() -> None:
+    """holdem-3.15"""
+    parlour = Parlour()
+    parlour.join("ann", "bob")
+    parlour.play("ann 90")
+    parlour.facts.clear()
+    parlour.halt(final=True)
+    assert parlour.chips() == {"ann": 10_000, "bob": 10_000}
+    assert (parlour.turn(), parlour.pots()) == ("", [(0, "")])
+    assert parlour.sees("ann")["cards"] == {"hole": [], "flop": None, "turn": None, "river": None}
+    assert [type(fact) for fact in parlour.facts] == [Finished, Reveal, Changed]
+    assert parlour.nets == [(0, 0)]
+    assert parlour.table().hands == {}
+    parlour.wait(1000)
+    assert parlour.chips() == {"ann": 10_000, "bob": 10_000}
+
+
+def test_the_end_of_a_hand_that_is_shown_when_the_house_closes_stands() -> None:
+    """holdem-3.15"""
+    parlour = Parlour(pause_seconds=5.0)
+    parlour.join("ann", "bob")
+    parlour.play("ann fold")
+    parlour.halt()
+    assert parlour.states() == {"ann": "folded", "bob": "called"}
+    parlour.halt(final=True)
+    assert parlour.nets == [(-10, 10)]
+    assert parlour.chips() == {"ann": 9990, "bob": 10_010}
+    assert parlour.states() == {"ann": "active", "bob": "active"}
+
+
+def test_who_joins_while_the_end_is_shown_sits_when_the_house_closes_for_good() -> None:
+    parlour = Parlour(pause_seconds=5.0, seats=2)
+    game = parlour.table().guid
+    parlour.join("ann", "bob", "cat", game=game)
+    parlour.play("ann fold", game)
+    parlour.leave("ann", game)
+    parlour.halt(final=True)
+    assert parlour.chips(game) == {"bob": 10_010, "cat": 10_000}
+
+
+# Facts.
+
+
+def test_the_facts_come_before_the_answer_and_changes_last() -> None:
+    parlour = Parlour()
+    game = parlour.table().guid
+    parlour.join("ann")
+    effects = parlour.house.on(Said(7, Join("bob", game)), 0.0)
+    assert [type(effect).__name__ for effect in effects] == ["Commit", "Changed", "Say"]
+    guid = parlour.house.guid("ann")
+    effects = parlour.house.on(Said(8, Act("ann", game, guid, 0)), 0.0)
+    assert [type(effect).__name__ for effect in effects] == ["Finished", "Reveal", "Commit", "Changed", "Say"]
+
+
+def test_hands_are_numbered_by_the_house_and_not_by_the_table() -> None:
+    parlour = Parlour()
+    for user in ("ann", "bob", "cat"):
+        parlour.join("dan", game=parlour.open(user))
+    assert [fact.peer for fact in parlour.facts if isinstance(fact, Commit)] == [1, 2, 3]
+
+
+def test_versions_of_a_game_grow_one_by_one() -> None:
+    """holdem-9.1"""
+    parlour = Parlour()
+    parlour.join("ann", "bob")
+    parlour.play("ann 10, bob 0, bob 20, ann 40, bob fold")
+    versions = [version for _, version in parlour.versions]
+    assert versions == [*range(2, 9)]
+    assert parlour.table().version == 8

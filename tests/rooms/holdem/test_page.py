@@ -1,0 +1,138 @@
+"""The page of hold'em and its transcripts: every clause is shown, every status of every route is, and nothing else."""
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from croupier.core.exchange import ask, expect
+from croupier.core.transcript import Transcript
+from tests.rooms.holdem.stages import PAPERS, ROOT
+
+PAGE = (ROOT / "docs" / "protocols" / "holdem.md").read_text()
+CLAUSES = re.findall(
+    r"^\((holdem-\d+\.\d+)\)=\n\*\*(holdem-\d+\.\d+)\*\* (.+?)(?=\n\n|\Z)", PAGE, re.MULTILINE | re.DOTALL
+)
+NAMES = [anchor for anchor, _, _ in CLAUSES]
+UNSHOWN = re.findall(
+    r"^- \*\*(holdem-\d+\.\d+)\*\*", PAGE.partition("## Clauses that no conversation shows")[2], re.MULTILINE
+)
+SOURCES = [
+    *sorted((ROOT / "src" / "croupier" / "rooms" / "holdem").glob("*.py")),
+    *sorted((ROOT / "src" / "croupier" / "shell").glob("*.py")),
+]
+
+papers = pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+
+
+def test_the_page_has_clauses_each_once_and_under_its_own_name() -> None:
+    assert len(NAMES) >= 100
+    assert len(set(NAMES)) == len(NAMES) == len(re.findall(r"^\(holdem-", PAGE, re.MULTILINE))
+    assert all(anchor == shown for anchor, shown, _ in CLAUSES)
+
+
+def test_clauses_are_numbered_without_a_gap() -> None:
+    numbers = [tuple(map(int, name.removeprefix("holdem-").split("."))) for name in NAMES]
+    assert numbers == [
+        (section, number)
+        for section in range(1, 1 + max(section for section, _ in numbers))
+        for number in range(1, 1 + sum(section == other for other, _ in numbers))
+    ]
+
+
+def test_every_clause_names_its_source() -> None:
+    source = re.compile(r"\[[^\]]*(§\d|[A-Z]\d)[^\]]*\]$")
+    assert [name for name, _, told in CLAUSES if not source.search(told.partition("\n|")[0].strip())] == []
+
+
+def test_every_ruling_of_the_project_is_cited_and_every_cited_one_is_there() -> None:
+    rulings = re.findall(r"^- \*\*(P\d+)\*\*", PAGE.partition("## Rulings of the project")[2], re.MULTILINE)
+    cited = {
+        found for _, _, told in CLAUSES for found in re.findall(r"\bP\d+\b", told.partition("\n|")[0].rsplit("[", 1)[1])
+    }
+    assert rulings == [f"P{number}" for number in range(1, len(rulings) + 1)]
+    assert cited == set(rulings)
+
+
+def test_links_on_the_page_lead_to_clauses() -> None:
+    linked = {*re.findall(r"\(#(holdem-[\d.]+)\)", PAGE)}
+    assert linked
+    assert linked <= set(NAMES)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: f"{source.parent.name}/{source.name}")
+def test_the_code_names_clauses_that_exist(source: Path) -> None:
+    assert {*re.findall(r"\bholdem-\d+\.\d+", source.read_text())} <= set(NAMES)
+
+
+@pytest.mark.parametrize("clause", NAMES)
+def test_a_clause_is_shown_by_a_transcript_or_listed_as_one_that_cannot_be(clause: str) -> None:
+    assert any(clause in paper.clauses for paper in PAPERS) or clause in UNSHOWN
+
+
+def test_the_clauses_listed_as_not_shown_exist_and_are_not_shown() -> None:
+    assert UNSHOWN
+    assert set(UNSHOWN) <= set(NAMES)
+    assert [clause for clause in UNSHOWN if any(clause in paper.clauses for paper in PAPERS)] == []
+
+
+@papers
+def test_a_transcript_names_clauses_that_exist(paper: Transcript) -> None:
+    assert paper.clauses
+    assert set(paper.clauses) <= set(NAMES)
+
+
+def test_there_are_transcripts_enough_and_no_two_tell_the_same() -> None:
+    assert len(PAPERS) >= 120
+    assert len({paper.title for paper in PAPERS}) == len(PAPERS)
+    assert len({(paper.lines, paper.head.get("deck"), paper.head.get("dialect")) for paper in PAPERS}) == len(PAPERS)
+
+
+def routes(papers: list[Transcript]) -> Iterator[tuple[str, str, int]]:
+    """The route, the dialect and the status of every answer on the papers."""
+    for paper in papers:
+        waiting: defaultdict[str, deque[str]] = defaultdict(deque)
+        for line in paper.lines:
+            if line.kind == ">":
+                asked = ask(re.sub(r"\$[a-z_][a-z0-9_]*", "x", line.text), {})
+                path = asked.path.partition("?")[0].strip("/").split("/")
+                path[1::2] = [":" for _ in path[1::2]]
+                waiting[line.peer].append(f"{asked.method} /{'/'.join(path)}")
+            elif line.kind == "<":
+                status = expect(line.text).status
+                yield waiting[line.peer].popleft(), paper.head.get("dialect", "readme"), status
+
+
+WANTED = {
+    "readme": {
+        "POST /users": {201, 400, 403, 413},
+        "GET /games": {200, 304, 401, 429},
+        "POST /games": {201, 401, 413, 503},
+        "GET /games/:": {200, 304, 400, 401, 404},
+        "POST /games/:/players": {201, 202, 401, 404, 409, 503},
+        "POST /games/:/players/:/acts": {201, 400, 401, 403, 404, 413},
+        "DELETE /games/:/players/:": {200, 401, 403, 404, 413},
+    },
+    "hspe-go": {
+        "POST /users": {201, 400, 403},
+        "GET /games": {200},
+        "POST /games": {202, 400, 401},
+        "GET /games/:": {200, 304, 400, 401, 403, 404},
+        "POST /games/:/players": {202, 400, 401, 404, 409},
+        "POST /games/:/players/:/acts": {201, 400, 401, 403, 404, 409},
+        "DELETE /games/:/players/:": {200, 400, 401, 403, 404},
+    },
+}
+"""What every route may answer (holdem-8.2), a 405 besides."""
+
+
+@pytest.mark.parametrize("dialect", WANTED)
+def test_every_status_of_every_route_is_shown(dialect: str) -> None:
+    shown = defaultdict(set)
+    for route, spoken, status in routes(PAPERS):
+        if spoken == dialect:
+            shown[route].add(status)
+    missing = {route: statuses - shown[route] for route, statuses in WANTED[dialect].items()}
+    assert not any(missing.values()), missing

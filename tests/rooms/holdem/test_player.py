@@ -1,0 +1,421 @@
+"""The client's side of hold'em: what it may say, which decision is which, and what every hand has brought."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.core.dealer import Fair
+from croupier.core.errors import IllegalMove, Violation
+from croupier.core.judge import HOUSE
+from croupier.core.mind import mind_named
+from croupier.core.rules import Seat, Turn
+from croupier.core.talk import Chose, Drop, Effect, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
+from croupier.rooms.holdem.cards import CARDS
+from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.legal import Move
+from croupier.rooms.holdem.minds import STYLES
+from croupier.rooms.holdem.player import Options, Player
+from croupier.rooms.holdem.wire import BET, NOBODY, Act, Acted, Cards, Game, Leave, Pot
+from croupier.rooms.holdem.wire import Player as Seated
+from croupier.rooms.holdem.wire import Turn as Asked
+from tests.rooms.holdem.parlour import Parlour
+from tests.rooms.holdem.random_hands import begin, move, steps
+
+LUCK = Fair(bytes(32)).luck
+CALLER = mind_named(STYLES, "caller")()
+
+
+class Bench:
+    """A parlour whose users are Players, each with what his hands have brought."""
+
+    def __init__(self, *users: str, **settings: Any) -> None:
+        self.parlour = Parlour(**settings)
+        self.nets: dict[str, list[int]] = {user: [] for user in users}
+        self.players = {user: Player(Options(user, self.parlour.house.guid(user))) for user in users}
+        self.parlour.join(*users)
+
+    def told(self, user: str, event: Any) -> Sequence[Effect[Any]]:
+        effects = self.players[user].on(event, self.parlour.now)
+        self.nets[user] += [effect.net for effect in effects if isinstance(effect, Settle)]
+        return effects
+
+    def look(self, *users: str) -> None:
+        """These look at the table, or all of them."""
+        for user in users or self.players:
+            self.told(user, Said(HOUSE, self.parlour.view(user)))
+
+    def legal(self, user: str) -> tuple[Move, ...]:
+        """What somebody may do, after a look at the table."""
+        self.look(user)
+        return tuple(self.players[user].legal)
+
+    def do(self, user: str, chosen: Move) -> None:
+        """Make a move, which is taken as it was meant."""
+        self.look(user)
+        (say,) = self.told(user, Chose(self.players[user].act(chosen)))
+        assert isinstance(say, Say)
+        assert self.parlour.ask(say.message) == Acted()
+
+
+def shown(hand: Hand, me: Seat) -> Game:
+    """What a server of the document shows a seat of a hand; what is over is paid out."""
+    over = hand.turn is Turn.OVER
+    asked = NOBODY
+    if isinstance(hand.turn, int):
+        seat = hand.turn
+        asked = Asked(f"p{seat}", hand.bets[seat], hand.to_match, hand.min_raise, f"moment {len(hand.log)}")
+    table = [
+        Seated(
+            f"p{seat}",
+            "",
+            "folded" if hand.folded[seat] else "active",
+            stack,
+            hand.bets[seat],
+            seat == hand.small_blind,
+        )
+        for seat, stack in enumerate(hand.stacks)
+    ]
+    board = [CARDS[card] for card in hand.board]
+    cards = Cards([CARDS[card] for card in hand.holes[me]], board[:3] or None, board[3:4] or None, board[4:] or None)
+    pots = [Pot(0, ())] if over else [Pot(pot.size, [f"p{seat}" for seat in pot.payers]) for pot in hand.pots]
+    return Game("g", table, asked, cards, pots)
+
+
+# Decisions
+
+
+def test_one_may_act_in_ones_turn_and_only_then() -> None:
+    bench = Bench("ann", "bob")
+    assert bench.legal("ann") == ("fold", 10, 30, 50, 9990)
+    assert bench.legal("bob") == ()
+    with pytest.raises(IllegalMove, match="allowed: nothing"):
+        bench.players["bob"].act(0)
+
+
+def test_a_decision_is_asked_once() -> None:
+    bench = Bench("ann", "bob")
+    bench.look()
+    late = bench.parlour.view("ann")
+    act = bench.players["ann"].act(10)
+    assert act == Act("ann", late.game_id, bench.parlour.house.guid("ann"), BET, 10)
+    assert bench.told("ann", Chose(act)) == [Say(HOUSE, act)]
+    with pytest.raises(IllegalMove):
+        bench.told("ann", Chose(act))
+    bench.told("ann", Said(HOUSE, late))  # an answer that was under way
+    assert not bench.players["ann"].legal
+    assert bench.players["ann"].decide(CALLER, LUCK) is None
+
+
+def test_a_decision_stays_the_same_when_somebody_else_leaves() -> None:
+    bench = Bench("ann", "bob", "cat")
+    bench.do("ann", "fold")
+    bench.look("bob")  # three are dealt in now, and bob has the button
+    bench.told("bob", Chose(bench.players["bob"].act(20)))
+    bench.parlour.leave("cat")
+    assert bench.parlour.turn() == "bob"
+    assert bench.legal("bob") == ()
+
+
+def test_the_next_street_is_another_decision() -> None:
+    bench = Bench("ann", "bob")
+    bench.do("ann", 10)
+    bench.do("bob", 0)
+    assert bench.legal("bob")[:2] == ("fold", 0)
+    assert bench.players["bob"].view is not None
+    assert len(bench.players["bob"].view.board) == 3
+
+
+def test_an_act_that_did_not_arrive_is_decided_again() -> None:
+    bench = Bench("ann", "bob")
+    before = bench.legal("ann")
+    bench.told("ann", Chose(bench.players["ann"].act(10)))
+    bench.players["ann"].unsay()
+    assert bench.legal("ann") == before
+    bench.do("ann", 10)
+    assert bench.parlour.turn() == "bob"
+
+
+def test_an_act_that_did_arrive_is_not_decided_again() -> None:
+    bench = Bench("ann", "bob")
+    bench.look("ann")
+    late = bench.parlour.view("ann")
+    bench.do("ann", 10)
+    bench.players["ann"].unsay()
+    assert bench.legal("ann") == ()
+    bench.told("ann", Said(HOUSE, late))
+    assert not bench.players["ann"].legal
+
+
+def test_a_mind_decides_when_it_is_asked() -> None:
+    bench = Bench("ann", "bob")
+    bench.look()
+    act = bench.players["ann"].decide(CALLER, LUCK)
+    assert act is not None
+    assert (act.action, act.amount) == (BET, 10)
+    assert bench.players["bob"].decide(CALLER, LUCK) is None
+
+
+def test_a_mind_that_wants_what_is_not_allowed_is_stopped() -> None:
+    class Cheat:
+        def choose(self, view: object, legal: object, luck: object) -> int:
+            return 15
+
+    bench = Bench("ann", "bob")
+    bench.look()
+    with pytest.raises(IllegalMove, match="any raise from 30 to 9990"):
+        bench.players["ann"].decide(Cheat(), LUCK)
+    assert bench.players["ann"].legal
+
+
+@pytest.mark.parametrize("chosen", [-10, 0, 5, 15, 29, 9991, 10**30, True, 10.0, "call", None])
+def test_no_invalid_bet_is_ever_said(chosen: Any) -> None:
+    bench = Bench("ann", "bob")
+    bench.look()
+    with pytest.raises(IllegalMove):
+        bench.players["ann"].act(chosen)
+
+
+def test_an_act_that_was_made_by_hand_is_held_to_the_same() -> None:
+    bench = Bench("ann", "bob")
+    bench.look()
+    act = bench.players["ann"].act(10)
+    for forged in ({"amount": 15}, {"player": bench.parlour.house.guid("bob")}, {"game": "another"}):
+        with pytest.raises(IllegalMove):
+            bench.told("ann", Chose(msgspec.structs.replace(act, **forged)))
+
+
+# Raises
+
+
+def test_a_short_all_in_does_not_let_him_raise_who_has_acted() -> None:
+    hand = Hand([1000, 1000, 130])
+    hand.deal(range(6))
+    first = Player(Options(player="p0"))
+    first.on(Said(HOUSE, shown(hand, 0)), 0.0)
+    first.on(Chose(first.act(100)), 0.0)
+    for chips in (100, 90, 110):
+        hand.bet(chips)
+    first.on(Said(HOUSE, shown(hand, 0)), 0.0)
+    assert tuple(first.legal) == ("fold", 30)
+    second = Player(Options(player="p0"))  # without what he has seen before there is nothing to tell him
+    second.on(Said(HOUSE, shown(hand, 0)), 0.0)
+    assert second.legal[-1] == 900
+
+
+def test_short_all_ins_that_add_up_to_a_raise_let_him_raise() -> None:
+    hand = Hand([150, 190, 1000, 1000])
+    hand.deal(range(8))
+    player = Player(Options(player="p3"))
+    player.on(Said(HOUSE, shown(hand, 3)), 0.0)
+    player.on(Chose(player.act(100)), 0.0)
+    for chips in (100, 150, 180, 170):
+        hand.bet(chips)
+    player.on(Said(HOUSE, shown(hand, 3)), 0.0)
+    assert player.legal[1] == 90
+    assert tuple(player.legal) == tuple(hand.legal)
+    assert player.legal[-1] == 900
+
+
+@given(st.randoms(use_true_random=False), st.floats(0, 1))
+def test_what_it_takes_for_legal_is_what_the_rules_allow(luck: Random, attention: float) -> None:
+    hand = begin(luck)
+    players = [Player(Options(player=f"p{seat}")) for seat in range(len(hand.stacks))]
+
+    def choose(hand: Hand, luck: Random) -> Move:
+        for seat, player in enumerate(players):
+            if seat == hand.turn or luck.random() < attention:
+                player.on(Said(HOUSE, shown(hand, seat)), 0.0)
+        assert isinstance(hand.turn, int)
+        player = players[hand.turn]
+        assert tuple(player.legal) == tuple(hand.legal)
+        chosen = move(hand, luck)
+        if chosen not in player.legal:
+            assert len(hand.legal) == 2, "only a raise that nobody can answer is left out"
+            chosen = hand.legal.call
+        player.on(Chose(player.act(chosen)), 0.0)
+        assert not player.legal
+        return chosen
+
+    for _ in steps(hand, luck, choose):
+        pass
+
+
+# Hands and what they have brought
+
+
+@given(st.randoms(use_true_random=False))
+def test_a_hand_that_is_seen_from_its_beginning_is_settled_exactly(luck: Random) -> None:
+    hand = begin(luck)
+    players = [Player(Options(player=f"p{seat}")) for seat in range(len(hand.stacks))]
+    settled: list[list[Settle]] = [[] for _ in players]
+    seen = [sum(hand.bets) == sum(hand.paid) for _ in players]  # antes of short stacks cannot be told apart
+    for after in steps(hand, luck):
+        if after.wanted and not after.board:
+            continue
+        for seat, player in enumerate(players):
+            effects = player.on(Said(HOUSE, shown(after, seat)), 0.0)
+            settled[seat] += [effect for effect in effects if isinstance(effect, Settle)]
+    for seat, (net, told) in enumerate(zip(hand.payoff(), settled, strict=True)):
+        if seen[seat] and told:
+            assert [(one.hand, one.seat, one.net) for one in told] == [(1, seat, net)]
+
+
+@given(st.randoms(use_true_random=False), st.floats(0, 1), st.integers(2, 6), st.sampled_from([0, 5]), st.booleans())
+def test_all_hands_together_bring_what_has_been_gained_however_seldom_he_looks(
+    luck: Random, attention: float, users: int, ante: int, pause: bool
+) -> None:
+    names = ("ann", "bob", "cat", "dan", "eve", "fay")[:users]
+    bench = Bench(*names, seed=luck.randrange(1000), stack=200, ante=ante, pause_seconds=float(pause))
+    bench.do("ann", "fold")
+    bench.parlour.wait(float(pause))  # from now on all of them are dealt in
+    bench.look()
+    bench.nets = {name: [] for name in names}
+    base = {one.handle: one.wealth + one.bet_so_far + ante for one in bench.parlour.view().table}
+    for _ in range(40):
+        user = bench.parlour.turn()
+        bench.look(*(name for name in names if luck.random() < attention))
+        if user:
+            bench.look(user)
+            bench.do(user, luck.choice(bench.players[user].legal))
+        else:
+            bench.parlour.wait(1.0)
+    bench.parlour.halt(final=True)
+    bench.look()
+    left = bench.parlour.chips()
+    assert {name: base[name] + sum(bench.nets[name]) for name in names} == {name: left.get(name, 0) for name in names}
+
+
+def test_every_hand_is_settled_once() -> None:
+    bench = Bench("ann", "bob")
+    for _ in range(2):
+        bench.look()
+        bench.do(bench.parlour.turn(), "fold")
+    bench.look()
+    bench.look()
+    assert bench.nets == {"ann": [-10, 10], "bob": [10, -10]}
+
+
+def test_a_hand_is_settled_as_soon_as_its_end_is_shown() -> None:
+    bench = Bench("ann", "bob", pause_seconds=3.0)
+    bench.look()
+    bench.do("ann", "fold")
+    for _ in range(2):
+        bench.look()
+        assert bench.nets == {"ann": [-10], "bob": [10]}
+    assert bench.players["ann"].view is not None
+    assert not bench.players["ann"].legal
+    bench.parlour.wait(3.0)
+    bench.look()
+    assert bench.nets == {"ann": [-10], "bob": [10]}
+    assert bench.legal("bob")
+
+
+def test_who_waits_for_the_next_hand_has_no_view_and_is_not_gone() -> None:
+    bench = Bench("ann", "bob", "cat")
+    bench.look()
+    cat = bench.players["cat"]
+    assert (cat.view, cat.spent, cat.legal) == (None, False, cat.legal)
+    assert not cat.legal
+    bench.do("ann", "fold")
+    bench.look()
+    assert cat.view is not None
+    assert bench.nets["cat"] == []
+
+
+def test_who_is_out_of_time_has_lost_all_he_had_there() -> None:
+    bench = Bench("ann", "bob")
+    bench.look()
+    bench.parlour.wait(16)
+    bench.look()
+    assert bench.players["ann"].spent
+    assert bench.players["ann"].view is None
+    assert bench.nets == {"ann": [-10_000], "bob": [10]}
+
+
+def test_who_is_broke_is_spent_and_may_join_again_as_another_player() -> None:
+    bench = Bench("ann", "bob", seed=4, stack=20)
+    bench.look()
+    bench.do("ann", 10)
+    bench.look()
+    (loser,) = [user for user, player in bench.players.items() if player.spent]
+    assert bench.nets[loser] == [-20]
+    again = Player(bench.players[loser].options)
+    bench.parlour.join(loser)
+    again.on(Said(HOUSE, bench.parlour.view(loser)), 0.0)
+    assert not again.spent
+    assert again.view is not None
+
+
+# The rest of the talk
+
+
+def test_who_does_not_know_his_guid_finds_himself_by_name() -> None:
+    parlour = Parlour()
+    parlour.join("ann", "bob")
+    player = Player(Options("ann"))
+    player.on(Said(HOUSE, parlour.view("ann")), 0.0)
+    assert player.guid == parlour.house.guid("ann")
+    assert player.act(10).player == player.guid
+
+
+def test_our_own_turn_without_cards_is_a_fault_of_the_server() -> None:
+    parlour = Parlour()
+    parlour.join("ann", "bob")
+    player = Player(Options("ann"))
+    _, fault = player.on(Said(HOUSE, parlour.view(None)), 0.0)
+    assert isinstance(fault, Tell)
+    assert isinstance(fault.news, Violation)
+    assert fault.news.clause == "holdem-5.6"
+
+
+def test_what_is_seen_and_what_is_wrong_with_it_is_handed_on() -> None:
+    player = Player()
+    broken = Violation("holdem-5.3", "nothing", "a Game")
+    assert player.on(Garbled(HOUSE, broken), 0.0) == [Tell(broken)]
+    parlour = Parlour()
+    assert player.on(Said(HOUSE, parlour.view()), 0.0) == [Tell(parlour.view())]
+    assert player.on(Joined(HOUSE), 0.0) == []
+    assert player.on(Rang(), 0.0) == []
+    assert player.alarm is None
+
+
+def test_the_end_of_a_game_takes_all_that_was_there() -> None:
+    bench = Bench("ann", "bob")
+    bench.look()
+    gone = Left(HOUSE, "404")
+    assert bench.told("ann", gone)[-1] == Tell(gone)
+    assert bench.players["ann"].spent
+    assert bench.nets["ann"] == [-10_000]
+
+
+def test_leaving_says_so_where_there_is_somebody_to_leave() -> None:
+    bench = Bench("ann", "bob")
+    ann = bench.players["ann"]
+    assert ann.on(Halted(), 0.0) == [Drop(HOUSE)]
+    bench.look()
+    leave = Leave("ann", bench.parlour.table().guid, ann.guid)
+    assert ann.on(Halted(), 0.0) == [Say(HOUSE, leave), Drop(HOUSE)]
+    bench.parlour.ask(leave)
+    bench.look()
+    assert ann.on(Halted(), 0.0) == [Drop(HOUSE)]
+
+
+def test_a_server_that_tells_no_smallest_raise_gets_none_below_the_big_blind() -> None:
+    hand = Hand([1000, 1000])
+    hand.deal(range(4))
+    player = Player(Options(player="p0"))
+    player.on(Said(HOUSE, shown(hand, 0)), 0.0)
+    quiet = shown(hand, 0)
+    quiet = msgspec.structs.replace(quiet, turn=msgspec.structs.replace(quiet.turn, minimum_raise=0, expiry="later"))
+    player.on(Said(HOUSE, quiet), 0.0)
+    assert player.legal[2] == 30
+    stranger = Player(Options(player="p0"))
+    stranger.on(Said(HOUSE, quiet), 0.0)
+    assert stranger.legal[2] == 11
+    assert stranger.view is not None
+    assert stranger.view.big_blind == 1

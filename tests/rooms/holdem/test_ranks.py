@@ -1,0 +1,232 @@
+"""Ranks of hands, beside an evaluator that shares nothing with ours, and beside the published counts."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
+from math import comb, prod
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from phevaluator import evaluate_cards
+
+from croupier.rooms.holdem.cards import CARDS, cards
+from croupier.rooms.holdem.ranks import (
+    CATEGORIES,
+    KEYS,
+    SUITED,
+    UNSUITED,
+    WORST,
+    best,
+    category,
+    load,
+    mask,
+    rank,
+    rank_many,
+    told,
+)
+
+COUNTS = (40, 624, 3_744, 5_108, 10_200, 54_912, 123_552, 1_098_240, 1_302_540)
+"""How many of the 2,598,960 hands of five cards are in each category, best category first."""
+
+SEVEN_COUNTS = (41_584, 224_848, 3_473_184, 4_047_644, 6_180_020, 6_461_620, 31_433_400, 58_627_800, 23_294_460)
+"""The same for the 133,784,560 hands of seven cards."""
+
+EXAMPLES = {
+    "AhKhQhJhTh": (1, "straight flush", "royal flush"),
+    "KdQdJdTd9d": (2, "straight flush", "straight flush, king high"),
+    "5cAc3c2c4c": (10, "straight flush", "straight flush, five high"),
+    "AsAhAdAcKs": (11, "four of a kind", "four of a kind, aces"),
+    "2s2h2d2c3s": (166, "four of a kind", "four of a kind, twos"),
+    "QsQhQd2c2s": (202, "full house", "full house, queens over twos"),
+    "6s6h6d9c9s": (268, "full house", "full house, sixes over nines"),
+    "AhKhQhJh9h": (323, "flush", "flush, ace high"),
+    "7h5h4h3h2h": (1599, "flush", "flush, seven high"),
+    "AsKhQhJhTh": (1600, "straight", "straight, ace high"),
+    "As2h3h4h5h": (1609, "straight", "straight, five high"),
+    "TsThTd3h2h": (1939, "three of a kind", "three of a kind, tens"),
+    "6s6hKdKh2h": (2676, "two pair", "two pair, kings and sixes"),
+    "2s2hKdQhJh": (6021, "pair", "pair of twos"),
+    "AsKhQhJh9h": (6186, "high card", "ace high"),
+    "7s5h4h3h2h": (7462, "high card", "seven high"),
+}
+
+hand = st.integers(5, 7).flatmap(lambda size: st.permutations(range(52)).map(lambda deck: tuple(deck[:size])))
+
+
+def per_category(counts: Counter[int]) -> tuple[int, ...]:
+    """How many hands there are in each category, by how many there are of each rank."""
+    found = Counter[str]()
+    for value, times in counts.items():
+        found[category(value)] += times
+    return tuple(found[name] for name in CATEGORIES)
+
+
+def dealt(size: int, hands: int) -> Iterator[tuple[int, ...]]:
+    luck, deck = Random(size), range(52)
+    for _ in range(hands):
+        yield tuple(luck.sample(deck, size))
+
+
+def counted(size: int) -> Counter[int]:
+    """How many hands of so many cards have each rank: by suits for flushes, and else by ranks."""
+    counts = Counter[int]()
+    flushes = Counter[float]()  # of each sum of ranks, how many hands have a flush
+    for many in range(5, size + 1):
+        for suited in combinations(range(13), many):
+            value = rank([4 * one for one in suited] + fill(suited, size))
+            for others in combinations([card for card in range(52) if card % 4], size - many):
+                flushes[sum(KEYS[4 * one] for one in suited) + sum(KEYS[card] for card in others)] += 4
+            counts[value] += 4 * comb(39, size - many)
+    for key, value in UNSUITED[size].items():
+        ways = prod(comb(4, int(key) // 5**one % 5) for one in range(13))
+        counts[value] += ways - flushes[key]
+    return counts
+
+
+def fill(suited: Sequence[int], size: int) -> list[int]:
+    """Cards of other suits, so that a flush has so many cards in all."""
+    return [4 * suited[0] + 1, 4 * suited[1] + 2][: size - len(suited)]
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_each_category_has_its_rank_and_its_words(text: str) -> None:
+    value, name, words = EXAMPLES[text]
+    assert rank(cards(text)) == value
+    assert category(value) == name
+    assert told(value) == words
+
+
+def test_the_five_card_hands_are_counted_by_category() -> None:
+    counts = counted(5)
+    assert per_category(counts) == COUNTS
+    assert [*sorted(counts)] == [*range(1, WORST + 1)]
+    assert counts.total() == comb(52, 5)
+
+
+def test_the_six_card_hands_are_all_there() -> None:
+    assert counted(6).total() == comb(52, 6)
+
+
+def test_the_seven_card_hands_are_counted_by_category() -> None:
+    assert per_category(counted(7)) == SEVEN_COUNTS
+
+
+def test_no_two_hands_share_a_sum() -> None:
+    load()
+    assert [len(sums) for sums in UNSUITED.values()] == [6_175, 18_395, 49_205]
+    assert len(SUITED) == comb(13, 5) + comb(13, 6) + comb(13, 7)
+
+
+@pytest.mark.parametrize("size", [5, 6, 7])
+def test_random_hands_rank_as_another_evaluator_ranks_them(size: int) -> None:
+    assert [hand for hand in dealt(size, 100_000) if rank(hand) != evaluate_cards(*hand)] == []
+
+
+@pytest.mark.slow
+def test_all_five_card_hands_rank_as_another_evaluator_ranks_them() -> None:
+    counts = Counter[int]()
+    for hand in combinations(range(52), 5):
+        counts[value := rank(hand)] += 1
+        assert value == evaluate_cards(*hand)
+    assert per_category(counts) == COUNTS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [6, 7])
+def test_a_million_hands_rank_as_another_evaluator_ranks_them(size: int) -> None:
+    assert [hand for hand in dealt(size, 1_000_000) if rank(hand) != evaluate_cards(*hand)] == []
+
+
+@given(hand)
+def test_more_cards_are_worth_the_best_five_of_them(hand: tuple[int, ...]) -> None:
+    assert rank(hand) == min(rank(five) for five in combinations(hand, 5))
+
+
+@given(hand, st.permutations(range(4)), st.randoms(use_true_random=False))
+def test_neither_the_order_nor_the_names_of_the_suits_matter(
+    hand: tuple[int, ...], suits: Sequence[int], luck: Random
+) -> None:
+    other = [card - card % 4 + suits[card % 4] for card in hand]
+    luck.shuffle(other)
+    assert rank(other) == rank(hand)
+
+
+@given(hand)
+def test_the_best_five_make_the_hand(hand: tuple[int, ...]) -> None:
+    five = best(hand)
+    assert len({*five}) == 5
+    assert {*five} <= {*hand}
+    assert rank(five) == rank(hand)
+
+
+@pytest.mark.parametrize(
+    ("held", "shown"),
+    [
+        ("2cQs2hKdQhQd3c", "QSQHQD2C2H"),
+        ("AhKs2d3c4c5s9h", "5S4C3C2DAH"),
+        ("TsAhKhQhJhThTd", "AHKHQHJHTH"),
+        ("6s6hKdKh2h2sAc", "KDKH6S6HAC"),
+        ("AsKsQs9s8s7s6s", "ASKSQS9S8S"),
+    ],
+)
+def test_the_best_five_are_shown_as_players_show_them(held: str, shown: str) -> None:
+    assert "".join(CARDS[card] for card in best(cards(held))) == shown
+
+
+def test_a_flush_counts_the_cards_of_its_own_suit_only() -> None:
+    assert rank(cards("2h4h6h8hThAsKs")) == rank(cards("2h4h6h8hTh"))
+    assert mask(cards("2h4hAs"), 2) == 0b101
+
+
+def test_the_categories_begin_where_the_worse_one_before_them_ends() -> None:
+    for name, first in islice(CATEGORIES.items(), 1, None):
+        assert category(first) == name
+        assert category(first - 1) != name
+
+
+@pytest.mark.parametrize("size", [5, 6, 7])
+def test_batches_rank_as_single_hands_do(size: int) -> None:
+    hands = [*dealt(size, 20_000)]
+    ranks = [rank(hand) for hand in hands]
+    assert rank_many(hands) == ranks
+    assert rank_many(np.array(hands)).tolist() == ranks
+    assert rank_many(np.array(hands, np.uint8)).tolist() == ranks
+
+
+def test_an_empty_batch_has_no_ranks() -> None:
+    assert rank_many([]) == []
+    assert rank_many(np.zeros((0, 7), int)).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "held", [(), (0, 1, 2, 3), tuple(range(8)), (0, 1, 2, 3, 52), (0, 1, 2, 3, 4, 5, 99), (0, 1, 2, 3, 3), ("As",) * 7]
+)
+def test_what_is_no_hand_is_refused(held: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="allowed: 5, 6 or 7 different numbers from 0 to 51"):
+        rank(held)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (np.zeros((3, 4), int), "n rows of 5, 6 or 7"),
+        (np.zeros(7, int), "n rows of 5, 6 or 7"),
+        (np.zeros((3, 7)), "integers"),
+        (np.array([[0, 1, 2, 3, 4, 5, 52]]), "found a card 0 or 52; allowed: 0 to 51"),
+        (np.array([[0, 1, 2, 3, 3]]), r"found the cards \[0, 1, 2, 3, 3\]; allowed: different ones"),
+    ],
+)
+def test_a_batch_that_is_none_is_refused(rows: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]", words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        rank_many(rows)
+
+
+@pytest.mark.parametrize("value", [0, 7463])
+def test_what_is_no_rank_is_refused(value: int) -> None:
+    with pytest.raises(ValueError, match=f"found the rank {value}; allowed: 1 to 7462"):
+        category(value)
+    with pytest.raises(ValueError, match=f"found the rank {value}; allowed: 1 to 7462"):
+        told(value)

@@ -1,0 +1,158 @@
+"""The seats of a table: who gets which, who waits, and where the button goes."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.rooms.holdem.seats import Seats, Sitter
+
+
+def company(seats: Seats, *users: str) -> dict[str, Sitter]:
+    return {user: seats.add(user, f"guid of {user}") for user in users}
+
+
+def names(sitters: list[Sitter]) -> str:
+    return " ".join(sitter.user for sitter in sitters)
+
+
+def button(seats: Seats) -> tuple[str, str]:
+    """Who has the button and who the big blind in the next hand, to which all are dealt in who sit."""
+    dealt = seats.seated
+    place = seats.pass_button(dealt)
+    return dealt[place].user, dealt[(place + (1 if len(dealt) == 2 else 2)) % len(dealt)].user
+
+
+def test_who_comes_takes_the_first_free_seat() -> None:
+    """holdem-3.5"""
+    seats = Seats(4, 100)
+    found = company(seats, "ann", "bob", "cat")
+    assert [sitter.chair for sitter in found.values()] == [0, 1, 2]
+    seats.remove(found["bob"])
+    assert seats.add("dan", "d").chair == 1
+    assert seats.add("eve", "e").chair == 3
+    assert names(seats.seated) == "ann dan cat eve"
+    assert {sitter.chips for sitter in seats.seated} == {100}
+
+
+def test_the_queue_is_served_in_its_order_and_nobody_overtakes_it() -> None:
+    """holdem-3.1, holdem-3.6, holdem-3.9"""
+    seats = Seats(2, 100)
+    found = company(seats, "ann", "bob", "cat", "dan", "eve")
+    assert names(seats.seated) == "ann bob"
+    assert [sitter.chips for sitter in found.values()] == [100, 100, 0, 0, 0]
+    seats.remove(found["ann"])
+    assert not seats.free
+    assert seats.add("fay", "f").chair is None
+    seats.fill()
+    assert names(seats.seated) == "cat bob"
+    seats.remove(found["dan"])
+    for user in ("cat", "bob"):
+        seats.remove(found[user])
+    seats.fill()
+    assert names(seats.seated) == "eve fay"
+
+
+def test_a_seat_is_free_when_nobody_has_it_or_waits_for_it() -> None:
+    """holdem-3.1"""
+    seats = Seats(2, 100)
+    ann, bob, cat = company(seats, "ann", "bob", "cat").values()
+    assert (len(seats), seats.free) == (3, False)
+    seats.remove(ann)
+    assert (len(seats), seats.free) == (2, False)
+    seats.remove(cat)
+    assert (len(seats), seats.free) == (1, True)
+    seats.remove(bob)
+    assert (len(seats), seats.free) == (0, True)
+
+
+def test_somebody_is_found_by_name_and_by_guid_as_long_as_he_is_here() -> None:
+    seats = Seats(2, 100)
+    ann, _, cat = company(seats, "ann", "bob", "cat").values()
+    assert seats.of("ann") is seats.called("guid of ann") is ann
+    assert seats.of("cat") is seats.called("guid of cat") is cat
+    seats.remove(cat)
+    assert seats.of("cat") is seats.called("guid of cat") is None
+    seats.remove(ann)
+    assert ann.chair is seats.of("ann") is None
+
+
+def test_the_button_begins_with_the_first_and_moves_on_clockwise() -> None:
+    """holdem-6.2, holdem-6.3"""
+    seats = Seats(4, 100)
+    company(seats, "ann", "bob", "cat", "dan")
+    assert [button(seats) for _ in range(5)] == [
+        ("ann", "cat"),
+        ("bob", "dan"),
+        ("cat", "ann"),
+        ("dan", "bob"),
+        ("ann", "cat"),
+    ]
+
+
+def test_two_take_turns_with_the_button() -> None:
+    """holdem-6.4"""
+    seats = Seats(10, 100)
+    company(seats, "ann", "bob")
+    assert [button(seats) for _ in range(3)] == [("ann", "bob"), ("bob", "ann"), ("ann", "bob")]
+
+
+def test_the_button_passes_a_seat_that_has_become_empty() -> None:
+    """holdem-6.2"""
+    seats = Seats(5, 100)
+    found = company(seats, "ann", "bob", "cat", "dan", "eve")
+    assert button(seats) == ("ann", "cat")
+    seats.remove(found["bob"])
+    assert button(seats) == ("cat", "eve")
+    seats.remove(found["cat"])
+    assert button(seats) == ("dan", "ann")
+    seats.add("fay", "f")
+    assert button(seats) == ("eve", "fay")
+
+
+def test_of_three_who_become_two_the_big_blind_has_the_button() -> None:
+    """holdem-6.2: whoever is left would otherwise post it twice running."""
+    for gone, expected in (("ann", ("cat", "bob")), ("bob", ("cat", "ann")), ("cat", ("bob", "ann"))):
+        seats = Seats(3, 100)
+        found = company(seats, "ann", "bob", "cat")
+        assert button(seats) == ("ann", "cat")
+        seats.remove(found[gone])
+        assert button(seats) == expected
+
+
+def test_a_newcomer_before_the_big_blind_does_not_make_it_pay_again() -> None:
+    """holdem-6.2"""
+    seats = Seats(4, 100)
+    found = company(seats, "ann", "bob", "cat", "dan")
+    seats.remove(found["bob"])
+    seats.remove(found["cat"])
+    assert button(seats) == ("ann", "dan")
+    company(seats, "eve", "fay")
+    assert names(seats.seated) == "ann eve fay dan"
+    assert button(seats) == ("fay", "ann")
+
+
+@given(st.integers(2, 6), st.lists(st.integers(0, 5), max_size=40))
+def test_nobody_posts_two_big_blinds_running(chairs: int, moves: list[int]) -> None:
+    """holdem-6.2, whoever comes and goes between the hands."""
+    seats = Seats(chairs, 100)
+    company(seats, "0", "1")
+    last = ""
+    for number, move in enumerate(moves):
+        sitter = seats.of(str(move))
+        if sitter is None:
+            seats.add(str(move), f"{move} in {number}")
+        elif len(seats.seated) > 2:
+            seats.remove(sitter)
+        seats.fill()
+        _, blind = button(seats)
+        assert blind != last
+        last = blind
+
+
+def test_who_stays_posts_as_many_big_blinds_as_the_others() -> None:
+    """holdem-6.3"""
+    seats = Seats(6, 100)
+    company(seats, *"abcdef")
+    posted = Counter(button(seats)[1] for _ in range(60))
+    assert set(posted.values()) == {10}

@@ -1,0 +1,54 @@
+"""Paper runs: the service says what is on the paper, in this process and through a socket."""
+
+import pytest
+
+from croupier.core.exchange import play
+from croupier.core.transcript import Transcript, read
+from tests.rooms.holdem.stages import PAPERS, Hall, Wired
+
+papers = pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+
+
+def is_timeless(paper: Transcript) -> bool:
+    """Whether nothing happens in a paper but requests that are answered at once."""
+    return "".join(line.kind for line in paper.lines) == "><" * (len(paper.lines) // 2)
+
+
+@pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
+@papers
+def test_the_service_says_what_is_on_the_paper(paper: Transcript, chop: int) -> None:
+    with Hall(paper, chop) as hall:
+        play(paper, hall)
+
+
+@pytest.mark.parametrize("chop", [0, 7], ids=["whole", "in-sevens"])
+@pytest.mark.parametrize("paper", [paper for paper in PAPERS if is_timeless(paper)], ids=lambda paper: paper.name)
+def test_the_service_says_what_is_on_the_paper_through_a_socket(paper: Transcript, chop: int) -> None:
+    with Wired(paper, chop) as wired:
+        play(paper, wired)
+
+
+GUESSED = {
+    "another-status": 'ann> POST /users/\nann< 200 "$ann"',
+    "another-body": "nobody> GET /games/\nnobody< 200 []",
+    "a-header-that-is-missing": "nobody> GET /games/\nnobody< 200 [Location: *]",
+    "a-header-too-many": "nobody> GET /games/\nnobody< 200 [ETag:]",
+    "an-answer-that-is-not-heard": "nobody> GET /games/",
+    "an-answer-to-nothing": "nobody> GET /games/\nnobody< 200\nnobody< 200",
+}
+
+
+@pytest.mark.parametrize("body", GUESSED.values(), ids=GUESSED.keys())
+def test_a_paper_that_is_wrong_is_found_out(body: str) -> None:
+    paper = read(f"title: Wrong\nclause: holdem-5.1\n{body}\n", "wrong")
+    with Hall(paper) as hall, pytest.raises(AssertionError):
+        play(paper, hall)
+
+
+def test_an_answer_that_does_not_come_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.rooms.holdem.stages.PATIENCE", 0.2)
+    asked = "nobody> GET /games/\nnobody< 200 [{}]\nnobody> GET /games/$game?wait=5\nnobody< 200\n"
+    game = '{"gameID": "$game", "table": "$_", "turn": "$_", "cards": "$_", "pots": "$_"}'
+    paper = read(f"title: Wrong\nclause: holdem-9.3\n{asked.format(game)}", "wrong")
+    with Hall(paper) as hall, pytest.raises(AssertionError, match="no answer comes"):
+        play(paper, hall)

@@ -1,0 +1,110 @@
+"""What a player sees of a hand, and how he sizes a raise."""
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.core.rules import Turn
+from croupier.rooms.holdem.cards import cards
+from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.views import View
+from tests.rooms.holdem.random_hands import begin, steps
+
+DECK = cards("2c7dAsAhKsKhQd2s3s9h9d9c9s4c4d")
+
+
+def hand(stacks: tuple[int, ...] = (1000, 1000, 1000), moves: str = "") -> Hand:
+    """A hand after these moves; cards come by themselves."""
+    played = Hand(stacks)
+    deck = list(DECK)
+    for move in ["", *moves.split()]:
+        if move == "fold":
+            played.fold()
+        elif move:
+            played.bet(int(move))
+        if played.turn is Turn.CHANCE:
+            played.deal(deck.pop(0) for _ in range(played.wanted))
+    return played
+
+
+def in_turn(played: Hand) -> View:
+    assert isinstance(played.turn, int)
+    return View.of(played, played.turn)
+
+
+def test_a_view_tells_what_there_is_to_be_paid_and_who_is_there() -> None:
+    view = in_turn(hand(moves="60"))
+    assert (view.me, view.stack, view.bet, view.call) == (1, 990, 10, 50)
+    assert (view.pot, view.to_match, view.min_raise, view.big_blind) == (90, 60, 40, 20)
+    assert [(one.name, one.stack, one.bet) for one in view.rivals] == [("0", 940, 60), ("2", 980, 20)]
+    assert [one.small_blind for one in view.players] == [False, True, False]
+    assert view.hole == cards("2cAh")
+    assert view.board == ()
+    assert view.settled == 0
+
+
+def test_who_has_folded_is_no_rival_and_earlier_bets_are_settled() -> None:
+    view = in_turn(hand(moves="60 fold 40 30"))
+    assert [one.name for one in view.rivals] == ["2"]
+    assert view.board == cards("Qd2s3s")
+    assert (view.pot, view.settled, view.call) == (160, 130, 30)
+
+
+def test_a_call_is_never_more_than_the_stack() -> None:
+    view = in_turn(hand((1000, 40, 1000), "500"))
+    assert view.call == view.stack == 30
+    assert view.check_or_fold == "fold"
+
+
+def test_what_costs_nothing_is_checked_and_not_folded() -> None:
+    view = in_turn(hand(moves="20 10"))
+    assert view.call == 0
+    assert view.check_or_fold == 0
+
+
+def test_a_raise_by_part_of_the_pot_is_the_nearest_legal_one() -> None:
+    view = in_turn(hand(moves="20"))  # 10 to call into 50, at least 20 more
+    assert view.raising(100) == 10 + 60
+    assert view.raising(50) == 10 + 30
+    assert view.raising(0) == 10 + 20
+    assert view.raising(10_000) == 990
+
+
+def test_a_raise_where_there_is_none_to_make_is_the_call() -> None:
+    assert in_turn(hand((1000, 40, 1000), "500")).raising(100) == 30
+    alone = in_turn(hand((1000, 300, 300), "300 290"))
+    assert alone.raising(100) == alone.call == 280
+    answered = in_turn(hand((1000, 300, 1000), "300 290"))
+    assert answered.raising(100) > answered.call
+
+
+def test_nobody_may_do_anything_out_of_his_turn() -> None:
+    played = hand()
+    assert View.of(played, 1).legal.moves == ()
+    assert View.of(played, 1).raising(100) == View.of(played, 1).call == 10
+
+
+@given(st.randoms(use_true_random=False), st.integers(0, 400))
+def test_every_size_that_a_view_answers_is_legal(luck: Random, percent: int) -> None:
+    for played in steps(begin(luck), luck):
+        if isinstance(played.turn, int):
+            view = in_turn(played)
+            assert view.call == played.legal.call
+            for move in (view.call, view.check_or_fold, view.raising(percent)):
+                assert move in played.legal
+
+
+@given(st.randoms(use_true_random=False))
+def test_a_view_shows_nothing_of_the_cards_of_others(luck: Random) -> None:
+    for played in steps(begin(luck), luck):
+        if isinstance(played.turn, int):
+            others = played.copy()
+            me = played.turn
+            for seat in range(len(played.stacks)):
+                if seat != me:
+                    others.holes[seat] = []
+            mine, blind = in_turn(played), in_turn(others)
+            assert [getattr(mine, name) for name in View.__struct_fields__ if name != "legal"] == [
+                getattr(blind, name) for name in View.__struct_fields__ if name != "legal"
+            ]

@@ -1,0 +1,343 @@
+"""The words of hold'em over HTTP: what is a request, how it is spelt, and how every answer is spelt."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from croupier.rooms.holdem.wire import (
+    ACTED,
+    BET,
+    FOLD,
+    GONE,
+    LARGEST,
+    NO_POT,
+    NOBODY,
+    Act,
+    Acted,
+    Answer,
+    Cards,
+    Dialect,
+    Game,
+    Join,
+    Leave,
+    Made,
+    Open,
+    Player,
+    Pot,
+    Queued,
+    Refused,
+    Request,
+    Turn,
+    Winner,
+    encode,
+    parse,
+    response,
+)
+
+ACTS = "/games/g/players/p/acts/"
+
+COMMANDS: dict[tuple[str, str], Request] = {
+    ("POST", "/games"): Open("ann"),
+    ("POST", "/games/g/players"): Join("ann", "g"),
+    ("POST", "/games/g/players/p/acts"): Act("ann", "g", "p", BET, 20),
+    ("DELETE", "/games/g/players/p"): Leave("ann", "g", "p"),
+}
+
+
+def act(body: str | bytes) -> tuple[int, int] | None:
+    """The action and the amount that a body tells, None if it is refused."""
+    data = body.encode() if isinstance(body, str) else body
+    found = parse("POST", ACTS, "ann", data, "readme")
+    if isinstance(found, Refused):
+        assert (found.status, found.clause) == (400, "holdem-4.4")
+        assert found.detail.isprintable()
+        assert "; allowed: " in found.detail
+        return None
+    assert isinstance(found, Act)
+    assert (found.user, found.game, found.player) == ("ann", "g", "p")
+    return found.action, found.amount
+
+
+@pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
+@pytest.mark.parametrize("slash", ["", "/"])
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_is_understood_with_and_without_a_slash(
+    command: tuple[str, str], slash: str, dialect: Dialect
+) -> None:
+    """holdem-1.2, holdem-1.3"""
+    method, path = command
+    body = b'{"action": 1, "betAmount": 20}'
+    assert parse(method, path + slash, "ann", body, dialect) == COMMANDS[command]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/"),
+        ("POST", ""),
+        ("POST", "/game"),
+        ("POST", "//games"),
+        ("POST", "/games//"),
+        ("POST", "/Games/"),
+        ("GET", "/games/"),
+        ("PUT", "/games/g/players/"),
+        ("POST", "/games/g"),
+        ("POST", "/games//players/"),
+        ("POST", "/games/g/players/p"),
+        ("POST", "/games/g/players//acts/"),
+        ("POST", "/games//players/p/acts/"),
+        ("POST", "/games/g/players/p/acts//"),
+        ("POST", "/games/g/players/p/acts/1"),
+        ("DELETE", "/games/g/players/"),
+        ("DELETE", "/games//players/p"),
+        ("DELETE", "/games/g/players/p/acts/"),
+        ("DELETE", "/games/g"),
+        ("post", "/games/"),
+    ],
+)
+def test_anything_else_is_no_command(method: str, path: str) -> None:
+    """holdem-8.3"""
+    found = parse(method, path, "ann", b"", "readme")
+    assert isinstance(found, Refused)
+    assert (found.status, found.clause) == (404, "holdem-8.3")
+
+
+def test_a_body_is_not_looked_at_where_none_is_wanted() -> None:
+    """holdem-1.7"""
+    for (method, path), request in COMMANDS.items():
+        if "acts" not in path:
+            assert parse(method, path, "ann", b"\xff{", "readme") == request
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ('{"action":1,"betAmount":20}', (BET, 20)),
+        (' { "betAmount" : 20 , "action" : 1 } \n', (BET, 20)),
+        ('{"Action":1,"BetAmount":20}', (BET, 20)),
+        ('{"ACTION":1,"bet_amount":20}', (BET, 20)),
+        ('{"_a_c_t_i_o_n_":1,"BET_AMOUNT":20}', (BET, 20)),
+        ('{"action":1,"betAmount":0}', (BET, 0)),
+        ('{"action":1,"betAmount":-0}', (BET, 0)),
+        ('{"action":1,"betAmount":-5}', (BET, -5)),
+        ('{"action":1,"BetAmount":-5}', (BET, -5)),
+        ('{"action":0}', (FOLD, 0)),
+        ('{"action":-0}', (FOLD, 0)),
+        ('{"Action":0}', (FOLD, 0)),
+        ('{"action":0,"betAmount":20}', (FOLD, 0)),
+        ('{"action":0,"betAmount":null}', (FOLD, 0)),
+        ('{"action":0,"betAmount":"many"}', (FOLD, 0)),
+        ('{"action":0,"betAmount":[{}, 1e5]}', (FOLD, 0)),
+        ('{"action":1,"betAmount":20,"note":"mine"}', (BET, 20)),
+        ('{"note":{"action":0},"action":1,"betAmount":20}', (BET, 20)),
+        ('{"note":1e400,"action":1,"betAmount":20}', (BET, 20)),
+        ('{"action":0,"action":1,"betAmount":5,"betAmount":20}', (BET, 20)),
+        ('{"action":"x","action":1,"betAmount":20}', (BET, 20)),
+        ('{"action":0,"Action":1,"betAmount":5,"bet_amount":20}', (BET, 20)),
+        ('{"action":1,"betAmount":20,"\\u0061ction":0}', (FOLD, 0)),
+        ('{"action":1,"betAmount":9223372036854775808}', (BET, LARGEST)),
+        ('{"action":1,"betAmount":99999999999999999999999999}', (BET, LARGEST)),
+        ('{"action":1,"BetAmount":99999999999999999999999999}', (BET, LARGEST)),
+        ('{"action":1,"betAmount":-99999999999999999999999999}', (BET, -LARGEST)),
+    ],
+)
+def test_an_act_may_be_spelt_so(body: str, told: tuple[int, int]) -> None:
+    """holdem-4.2, holdem-4.3"""
+    assert act(body) == told
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        " ",
+        "null",
+        "1",
+        '"fold"',
+        "[]",
+        '[{"action":0}]',
+        "{}",
+        "{",
+        '{"action":0',
+        '{"action":0}}',
+        '{"action":0} {"action":0}',
+        "{action:0}",
+        "{'action':0}",
+        '{"action":00}',
+        '{"action":+1,"betAmount":20}',
+        '{"action":2}',
+        '{"action":-1}',
+        '{"action":null}',
+        '{"action":true,"betAmount":20}',
+        '{"action":false}',
+        '{"action":0.0}',
+        '{"action":1.0,"betAmount":20}',
+        '{"action":1e0,"betAmount":20}',
+        '{"action":"1","betAmount":20}',
+        '{"action":"fold"}',
+        '{"action":[0]}',
+        '{"action":99999999999999999999999999}',
+        '{"acton":0}',
+        '{"betAmount":20}',
+        '{"action":1}',
+        '{"action":1,"betAmount":null}',
+        '{"action":1,"betAmount":true}',
+        '{"action":1,"betAmount":20.0}',
+        '{"action":1,"betAmount":2e1}',
+        '{"action":1,"betAmount":"20"}',
+        '{"action":1,"betAmount":[20]}',
+        '{"action":1,"betAmount":20,"betAmount":null}',
+        '{"action":1,"betAmount":NaN}',
+        '{"action":1,"betAmount":0x14}',
+        '{"action":1,"betAmount":020}',
+        '{"action":1,"betAmount":-}',
+        '{"action":1,"amount":20}',
+        b'{"action":0,"\xff":1}',
+        b'{"action":0,"note":"\xff"}',
+        b'{"action":0,"note":"\xed\xa0\x80"}',
+        b'\xef\xbb\xbf{"action":0}',
+        '{"action":0}'.encode("utf-16"),
+        b'{"action":0,"note":' + b"[" * 60_000,
+    ],
+)
+def test_an_act_of_wrong_form_is_refused(body: str | bytes) -> None:
+    """holdem-4.4"""
+    assert act(body) is None
+
+
+@pytest.mark.parametrize("key", ["betAmount", "bet_amount"])
+@pytest.mark.parametrize("digits", [19, 20, 21, 4300, 4301, 65_000])
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_an_integer_may_have_any_number_of_digits(digits: int, sign: str, key: str) -> None:
+    """holdem-4.9: it is well-formed, and larger than any wealth."""
+    found = act(f'{{"action":1,"{key}":{sign}{"9" * digits}}}')
+    assert found == (BET, -LARGEST if sign else LARGEST)
+
+
+@given(st.integers(), st.sampled_from(["betAmount", "BetAmount", "bet_amount"]))
+def test_every_amount_is_read_as_it_is_written_unless_no_stack_is_as_large(amount: int, key: str) -> None:
+    body = (
+        msgspec.json.encode({key: amount, "action": 1}) if abs(amount) < 2**63 else f'{{"{key}":{amount},"action":1}}'
+    )
+    assert act(body) == (BET, max(-LARGEST, min(amount, LARGEST)))
+
+
+@given(
+    st.binary(max_size=40)
+    | st.text(max_size=40)
+    | st.text(alphabet='{}[]":,actionbetAmount_01-.e ', max_size=60)
+    | st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["action", "Action", "betAmount", "x"]), inner, max_size=4)
+        ),
+    ).map(json.dumps)
+)
+@example(b"")
+def test_nothing_that_is_sent_as_an_act_is_more_than_refused(body: str | bytes) -> None:
+    data = body.encode(errors="surrogatepass") if isinstance(body, str) else body
+    found = act(data)
+    assert found is None or (found[0] in {FOLD, BET} and abs(found[1]) <= LARGEST)
+
+
+@given(st.text(max_size=30), st.sampled_from(["GET", "POST", "DELETE", "PUT"]))
+def test_nothing_that_is_asked_for_is_more_than_refused(path: str, method: str) -> None:
+    found = parse(method, path, "ann", b"", "readme")
+    assert isinstance(found, Refused) or path.startswith("/games")
+
+
+GAME = Game(
+    "g",
+    [Player("p", "ann", "active", 9990, 10, True)],
+    Turn("p", 10, 20, 20, "1970-01-01T00:00:15.000Z"),
+    Cards(("AS", "KD"), ("2C", "3C", "4C"), ("5C",)),
+    [Pot(30, ["p", "q"])],
+)
+
+
+class Lobby:
+    """One game."""
+
+    def game(self, guid: str) -> Any:
+        return self if guid == "g" else None
+
+    def view(self, user: str | None) -> Game:
+        assert user is None
+        return GAME
+
+
+def answered(answer: Answer, dialect: Dialect) -> tuple[int, dict[str, str], str]:
+    status, headers, body = response(answer, dialect, Lobby())
+    told = {name.decode(): value.decode() for name, value in headers}
+    assert len(told) == len(headers)
+    assert all(name == name.lower() for name in told)
+    assert told.pop("content-length", None) == (None if dialect == "hspe-go" and b"{" in body else str(len(body)))
+    return status, told, body.decode()
+
+
+JSON, TEXT = {"content-type": "application/json"}, {"content-type": "text/plain; charset=utf-8"}
+
+ANSWERS: list[tuple[Answer, tuple[int, dict[str, str], str]]] = [
+    (Made("u"), (201, JSON, '"u"')),
+    (Made("u", "g"), (201, JSON, '"u"')),
+    (Made("u", "g", opened=True), (201, {**JSON, "location": "/games/g"}, '"u"')),
+    (Queued("u", "g"), (202, JSON, '"u"')),
+    (ACTED, (201, {}, "")),
+    (Acted("found 5; allowed: 20 to call"), (201, {"x-fold-reason": "found 5; allowed: 20 to call"}, "")),
+    (GONE, (200, {}, "")),
+    (Refused(403, "holdem-4.13", "found x; allowed: y"), (403, TEXT, "holdem-4.13: found x; allowed: y\n")),
+]
+
+
+@pytest.mark.parametrize(("answer", "told"), ANSWERS, ids=lambda value: type(value).__name__)
+def test_every_answer_is_told_as_the_document_has_it(answer: Answer, told: tuple[int, dict[str, str], str]) -> None:
+    """holdem-2.2, holdem-3.3 to holdem-3.6, holdem-3.10, holdem-4.1, holdem-4.7"""
+    assert answered(answer, "readme") == told
+
+
+def test_the_published_client_is_told_what_it_understands() -> None:
+    """holdem-7.1, holdem-7.2, holdem-7.9"""
+    game = encode(GAME, "hspe-go").decode()
+    assert answered(Made("u"), "hspe-go") == (201, TEXT, '{"PlayerID":"u"}\n')
+    assert answered(Made("u", "g"), "hspe-go") == (202, TEXT, game)
+    assert answered(Queued("u", "g"), "hspe-go") == (202, TEXT, game)
+    assert answered(Made("u", "g", opened=True), "hspe-go") == (202, {**TEXT, "location": "/games/g"}, game)
+    assert answered(ACTED, "hspe-go") == (201, {}, "")
+    assert answered(GONE, "hspe-go") == (200, {}, "")
+
+
+def test_a_game_has_the_keys_of_the_document_in_their_order() -> None:
+    """holdem-5.3 to holdem-5.13"""
+    assert encode(GAME, "readme") == (
+        b'{"gameID":"g",'
+        b'"table":[{"playerID":"p","handle":"ann","state":"active","wealth":9990,"bet_so_far":10,"small_blind":true}],'
+        b'"turn":{"playerID":"p","bet_so_far":10,"bet_to_player":20,"minimum_raise":20,'
+        b'"expiry":"1970-01-01T00:00:15.000Z"},'
+        b'"cards":{"hole":["AS","KD"],"flop":["2C","3C","4C"],"turn":["5C"],"river":null},'
+        b'"pots":[{"size":30,"players":["p","q"]}]}'
+    )
+    assert encode([GAME], "readme") == b"[" + encode(GAME, "readme") + b"]"
+    assert encode([GAME, GAME], "hspe-go") == b"[" + encode(GAME, "readme") + b"," + encode(GAME, "readme") + b"]\n"
+
+
+def test_only_the_other_dialect_has_last_winners_and_has_them_last() -> None:
+    """holdem-7.7"""
+    game = Game("g", [], NOBODY, Cards(None), NO_POT, [Winner("p", ["AS", "KS", "QS", "JS", "TS"])])
+    assert encode(game, "hspe-go") == (
+        b'{"gameID":"g","table":[],'
+        b'"turn":{"playerID":"","bet_so_far":0,"bet_to_player":0,"minimum_raise":0,"expiry":"0001-01-01T00:00:00Z"},'
+        b'"cards":{"hole":null,"flop":null,"turn":null,"river":null},"pots":[{"size":0,"players":[]}],'
+        b'"last_winners":[{"PlayerID":"p","Hand":["AS","KS","QS","JS","TS"]}]}\n'
+    )
+
+
+@pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
+def test_what_is_encoded_is_read_back(dialect: Dialect) -> None:
+    assert msgspec.json.decode(encode(GAME, dialect), type=Game) == msgspec.convert(
+        msgspec.to_builtins(GAME), type=Game
+    )

@@ -1,0 +1,463 @@
+"""The pieces of the hold'em terminal: what is told of a table, how it is drawn, and what time it is there."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import Any, cast
+
+import httpx
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.live import Live
+
+from croupier.core.errors import IllegalMove
+from croupier.rooms.holdem.wire import NOBODY, Cards, Game, Player, Pot, Turn
+from croupier.shell.errands import Ask, Lost, Reply
+from croupier.shell.rest import Client
+from croupier.tui.holdem.chronicle import LINES, LONGEST, Chronicle, name, running
+from croupier.tui.holdem.felt import Felt
+from croupier.tui.holdem.scene import HoldemScene, seconds_left
+from croupier.tui.holdem.table import _act, _visit, difference
+from croupier.tui.keys import END
+from croupier.tui.wish import Wish
+from tests.processes import PATIENCE
+from tests.rooms.holdem.parlour import Parlour, duel, trio
+
+USERS = ("ann", "bob", "cat", "dan")
+
+
+def told(parlour: Parlour, *lines: str, user: str | None = "ann", skipping: bool = False) -> list[str]:
+    """What a chronicle tells of lines of acts: it sees every state, or only the last one of each line."""
+    chronicle = Chronicle(user or "")
+    chronicle.saw(parlour.view(user))
+    chronicle.lines.clear()
+    found: list[str] = []
+    for line in lines:
+        acts = [line] if skipping else line.split(", ")
+        for act in acts:
+            parlour.play(act)
+            chronicle.saw(parlour.view(user))
+            found += chronicle.lines
+            chronicle.lines.clear()
+    return found
+
+
+# What is told.
+
+
+def test_every_act_and_every_street_is_told() -> None:
+    assert told(duel(), "ann 10, bob 40, ann 40, bob 0, ann 60, bob 60, bob 0, ann 0, bob 20, ann 20") == [
+        "You call 10",
+        "bob raises to 60",
+        "You call 40",
+        "Flop: K♠ Q♥ 9♣",
+        "bob checks",
+        "You bet 60",
+        "bob calls 60",
+        "Turn: 8♦",
+        "bob checks",
+        "You check",
+        "River: 4♥",
+        "bob bets 20",
+        "You win, +140",
+        "Hand 2: the button is bob",
+    ]
+
+
+def test_an_all_in_is_told_as_one() -> None:
+    assert told(duel(stack=100), "ann 90")[0] == "You raise to 100, all-in"
+    assert told(duel(stack=100), "ann 90", user="bob")[0] == "ann raises to 100, all-in"
+
+
+def test_acts_that_were_not_seen_one_by_one_are_told_from_what_they_left() -> None:
+    assert told(duel(), "ann 10, bob 0, bob 20", skipping=True) == [
+        "You call 10",
+        "bob checks",
+        "Flop: K♠ Q♥ 9♣",
+        "bob bets 20",
+    ]
+    assert told(trio(), "bob fold, cat 10, ann 0, cat 0", skipping=True) == [
+        "bob folds",
+        "cat calls 10",
+        "You check",
+        *told(trio(), "bob fold, cat 10, ann 0, cat 0")[3:],
+    ]
+
+
+def test_a_fold_that_ends_the_hand_is_told_although_it_is_never_shown() -> None:
+    assert told(duel(), "ann fold")[:2] == ["You fold", "bob wins, +10"]
+    assert told(duel(), "ann 10, bob 0, bob 0, ann 20, bob fold")[-3:-1] == ["bob folds", "You win, +20"]
+
+
+def test_a_call_that_ends_the_hand_is_no_fold() -> None:
+    assert "bob folds" not in told(duel(stack=100), "ann 90, bob 80")
+
+
+def test_where_the_end_is_shown_it_is_told_once() -> None:
+    parlour = duel(pause_seconds=5.0)
+    chronicle = Chronicle("ann")
+    for act in ("ann 10", "bob 20", "ann fold"):
+        chronicle.saw(parlour.view("ann"))
+        parlour.play(act)
+    chronicle.saw(parlour.view("ann"))
+    parlour.wait(5.0)
+    chronicle.saw(parlour.view("ann"))
+    assert [*chronicle.lines][-3:] == ["You fold", "bob wins, +20", "Hand 2: the button is bob"]
+
+
+def test_who_comes_and_who_goes_is_told() -> None:
+    parlour = Parlour(turn_seconds=10.0)
+    chronicle = Chronicle("ann")
+    seen = []
+    for user in ("ann", "bob", "cat"):
+        parlour.join(user)
+        chronicle.saw(parlour.view("ann"))
+    parlour.play("ann 10, bob 0")
+    chronicle.saw(parlour.view("ann"))
+    parlour.leave("bob")
+    chronicle.saw(parlour.view("ann"))
+    seen += chronicle.lines
+    assert seen[:2] == ["bob sits down", "Hand 1: the button is yours"]
+    assert seen[-4:-1] == ["You win, +20", "bob leaves", "cat sits down"]
+
+
+def test_who_leaves_during_a_hand_is_told_at_once() -> None:
+    parlour = trio()
+    chronicle = Chronicle("ann")
+    chronicle.saw(parlour.view("ann"))
+    parlour.leave("cat")
+    chronicle.saw(parlour.view("ann"))
+    assert [*chronicle.lines] == ["Hand 1: the button is bob", "cat leaves"]
+    assert (chronicle.button, chronicle.big_blind) == (parlour.house.guid("bob"), parlour.house.guid("ann"))
+
+
+def test_a_hand_that_is_first_seen_on_the_flop_begins_there() -> None:
+    parlour = duel(decks="AS 2C AH 2D KS QH 9C 8D 4H", ante=5)
+    parlour.play("ann 10, bob 0")
+    chronicle = Chronicle("bob")
+    chronicle.saw(parlour.view("bob"))
+    assert [*chronicle.lines] == ["Hand 1: the button is ann", "Flop: K♠ Q♥ 9♣"]
+    assert set(chronicle.brought.values()) == {10_000}
+    parlour.play("bob 20, ann fold")
+    chronicle.saw(parlour.view("bob"))
+    assert "You win, +25" in chronicle.lines
+
+
+def test_cards_of_winners_that_are_none_are_not_told() -> None:
+    parlour = duel(dialect="hspe-go")
+    chronicle = Chronicle("ann")
+    chronicle.saw(parlour.view("ann"))
+    parlour.play("ann 9990, bob 9980")
+    end = msgspec.json.decode(msgspec.json.encode(parlour.view("ann")))
+    end["last_winners"][0]["Hand"][0] = "\x1b[2J"
+    chronicle.saw(msgspec.convert(end, Game))
+    assert "You win, +10000" in chronicle.lines
+
+
+def evening(
+    parlour: Parlour, luck: Random, user: str | None, acts: int = 40
+) -> Iterator[tuple[Game, list[tuple[int, ...]]]]:
+    """What a user sees of random acts, state by state, and what the hands have come to that have ended since then."""
+    ended = len(parlour.nets)
+    yield parlour.view(user), []
+    for _ in range(acts):
+        who = parlour.turn()
+        if not who:
+            if parlour.house.alarm is None:
+                return
+            parlour.wait(1.0)
+        else:
+            turn, us = parlour.view().turn, parlour.chips()[who]
+            call = min(turn.bet_to_player - turn.bet_so_far, us)
+            most = luck.choice([call, call, call, call + turn.minimum_raise, call + 3 * turn.minimum_raise, us])
+            parlour.fold(who) if luck.random() < 0.2 else parlour.bet(who, min(us, most))
+        yield parlour.view(user), parlour.nets[ended:]
+        ended = len(parlour.nets)
+
+
+@pytest.mark.parametrize("rules", [{}, {"ante": 3}, {"straddle": 40}, {"pause_seconds": 1.0}, {"dialect": "hspe-go"}])
+@given(st.integers(0, 10**6), st.sampled_from(["", "ann"]))
+def test_whoever_wins_is_told_with_what_he_wins(rules: dict[str, Any], seed: int, own: str) -> None:
+    parlour = Parlour(seed=seed, stack=2000, **rules)
+    parlour.join(*USERS)
+    chronicle = Chronicle(own)
+    playing = False
+    for game, nets in evening(parlour, Random(seed), own or None):
+        chronicle.lines.clear()
+        chronicle.saw(game)
+        wins = [int(found[1]) for line in chronicle.lines if (found := re.search(r" wins?\b.*, \+(\d+)$", line))]
+        if len(nets) == playing or not nets:  # else hands were played of which nothing was seen
+            assert sorted(wins) == sorted(net for hand in nets for net in hand if net > 0)
+        playing = running(game)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([None, "ann"]), st.floats(0.1, 0.9))
+def test_whatever_is_missed_the_rest_is_told(seed: int, user: str | None, missed: float) -> None:
+    parlour = Parlour(seed=seed, stack=500, ante=1)
+    parlour.join(*USERS)
+    luck = Random(seed)
+    chronicle = Chronicle(user or "")
+    for game, _ in evening(parlour, luck, user):
+        if luck.random() > missed:
+            chronicle.saw(game)
+    assert len(chronicle.lines) <= LINES
+    names = "|".join(("You", *USERS))
+    assert all(re.match(f"({names}) [a-z]+|(Flop|Turn|River): |Hand ", line) for line in chronicle.lines)
+
+
+# How it is drawn.
+
+
+def drawn(game: Game, width: int = 72, height: int = 40, user: str = "") -> str:
+    """A picture of a game, without any colour."""
+    chronicle = Chronicle()
+    chronicle.saw(game)
+    console = Console(width=width, height=height, force_terminal=True, color_system="truecolor")
+    with console.capture() as capture:
+        console.print(Felt(game, user, chronicle))
+    shown = capture.get()
+    assert not re.search(r"\x1b\[[0-9;]*[34]\d", shown), "nobody should need colours"
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**4), st.integers(28, 100), st.integers(10, 60))
+def test_a_table_of_ten_fits_any_terminal(seed: int, width: int, height: int) -> None:
+    parlour = Parlour(seed=seed)
+    parlour.join(*(f"player-number-{number}" for number in range(10)))
+    for game, _ in evening(parlour, Random(seed), "player-number-0", acts=4):
+        picture = drawn(game, width, height)
+        assert max(map(len, picture.splitlines())) <= width
+        assert ("╭" in picture) == (width >= 60 and height >= 22 + len(game.table) and bool(game.cards.hole))
+
+
+def shown(*players: Player, pots: tuple[Pot, ...], turn: str = "b") -> Game:
+    """A game that somebody has drawn up."""
+    return Game("g", players, Turn(turn, 0, 60, 40, "2030-01-01T00:00:10.5Z"), Cards(("AS", "KD")), pots)
+
+
+def test_side_pots_are_told_with_those_who_can_win_them() -> None:
+    game = shown(
+        Player("a", "ann", "called", 0, 60, True),
+        Player("b", "bob", "active", 500, 20, False),
+        Player("c", "cat", "called", 400, 100, False),
+        Player("d", "dan", "folded", 900, 80, False),
+        pots=(Pot(200, ("a", "b", "c", "d")), Pot(60, ("b", "c", "d"))),
+    )
+    picture = drawn(game)
+    assert "Main pot: 200   Side pot: 60 (bob, cat)" in picture
+    rows = [line.split() for line in picture.splitlines()[1:5]]
+    assert rows == [
+        ["ann", "SB", "0", "60", "all-in"],
+        [">", "bob", "BB", "500", "20", "acts", "now"],
+        ["cat", "400", "100", "called"],
+        ["dan", "D", "900", "80", "folded"],
+    ]
+
+
+def test_what_others_call_themselves_is_shown_and_not_obeyed() -> None:
+    rogue = Player("a", "\x1b[2J\r[red]" + "x" * 99, "active", 1, 2, True)
+    nameless = Player("b", "", "active", 1, 2, False)
+    picture = drawn(shown(rogue, nameless, pots=()))
+    assert "?[2J?[red]xxxxx~" in picture
+    assert len(name(rogue)) == LONGEST
+    assert picture.splitlines()[2].split()[:2] == [">", "b"]
+
+
+def test_cards_of_no_hand_are_shown_without_one() -> None:
+    game = shown(Player("b", "bob", "active", 1, 2, True), pots=())
+    odd = msgspec.structs.replace(game, cards=Cards(("AS", "AS", "KD"), ("AS", "2C", "3C")))
+    assert "Cards: A♠ A♠ K♦" in drawn(odd, width=40)
+
+
+# What time it is.
+
+
+@pytest.mark.parametrize(
+    ("expiry", "left"),
+    [
+        ("2030-01-01T00:00:10.500Z", 11),
+        ("2030-01-01T01:00:10+01:00", 10),
+        ("2029-12-31 20:00:10.021303798 -0400 EDT", 11),
+        ("2030-01-01 00:00:10", 10),
+        ("2029-12-31T23:59:59Z", 0),
+        (NOBODY.expiry, 0),
+        ("soon", None),
+        ("", None),
+        ("9999-12-31 23:59:59 -9900 X", None),
+    ],
+)
+def test_the_time_that_is_left_is_read_in_every_form(expiry: str, left: int | None) -> None:
+    assert seconds_left(expiry, 1893456000.0) == left
+
+
+@pytest.mark.parametrize(
+    ("reply", "ahead"),
+    [
+        (Reply(200, {"date": "Tue, 01 Jan 2030 00:01:00 GMT"}, b"[]"), 60.5),
+        (Reply(200, {"date": "Mon, 31 Dec 2029 23:59:00 GMT"}, b"[]"), -59.5),
+        (Reply(200, {"date": "Tue, 01 Jan 2030 00:00:01 GMT"}, b"[]"), 0.0),
+        (Reply(200, {"date": "tomorrow"}, b"[]"), 0.0),
+        (Reply(200, {}, b"[]"), 0.0),
+        (Lost("gone"), 0.0),
+    ],
+)
+def test_a_clock_that_is_wrong_is_corrected_by_the_servers(reply: Reply | Lost, ahead: float) -> None:
+    errand = difference(lambda: 1893456000.0)
+    assert next(errand) == Ask("GET", "/games/")
+    with pytest.raises(StopIteration) as end:
+        errand.send(reply)
+    assert end.value.value == ahead
+
+
+def test_an_act_that_has_become_too_late_is_explained() -> None:
+    class Late:
+        async def say(self, move: object) -> str:
+            raise IllegalMove(move, ())
+
+    assert asyncio.run(_act(Late(), 20)) == "20 is not allowed here; allowed: nothing"
+
+
+# What goes wrong.
+
+
+class Host:
+    """A server that answers what it is told to, by method and the end of the path; None: it never does."""
+
+    def __init__(self, **answers: tuple[int, Any] | None) -> None:
+        self.answers: dict[str, tuple[int, Any] | None] = {
+            "GET_games": (200, [{"gameID": "g"}]),
+            "POST_players": (201, "p"),
+            "GET_g": (200, ALONE),
+            "DELETE_p": (200, ""),
+        } | answers
+        self.asked: list[str] = []
+
+    async def __call__(self, request: httpx.Request) -> httpx.Response:
+        what = f"{request.method}_{request.url.path.rstrip('/').rpartition('/')[2]}"
+        self.asked.append(what)
+        answer = self.answers[what]
+        if answer is None:
+            await asyncio.get_running_loop().create_future()
+        assert answer is not None
+        return httpx.Response(answer[0], json=answer[1])
+
+
+def player(handle: str, guid: str, **more: object) -> dict[str, object]:
+    return {"playerID": guid, "handle": handle, "wealth": 100, **more}
+
+
+ALONE = {"gameID": "g", "table": [player("ann", "p")]}
+TURN = {
+    "gameID": "g",
+    "table": [player("ann", "p", small_blind=True, bet_so_far=10), player("bob", "q", bet_so_far=20)],
+    "turn": {"playerID": "p", "bet_so_far": 10, "bet_to_player": 20, "minimum_raise": 20, "expiry": "soon"},
+    "cards": {"hole": ["AS", "AH"]},
+    "pots": [{"size": 30, "players": ["p", "q"]}],
+}
+
+
+class Screen:
+    """A visit to such a server, without a terminal; keys are pressed when what they wait for is on the screen."""
+
+    def __init__(self, host: Host, *keys: tuple[str, ...]) -> None:
+        self.host = host
+        self.scene = HoldemScene("server", lambda: 0.0)
+        self.shown = ""
+        self._keys = list(keys)
+        self._pressed: asyncio.Queue[str] = asyncio.Queue()
+
+    def update(self, picture: Any, *, refresh: bool) -> None:
+        assert refresh
+        console = Console(width=72, height=40, force_terminal=True, color_system=None)
+        with console.capture() as capture:
+            console.print(picture)
+        self.shown = capture.get()
+        if self._keys and all(text in self.shown for text in self._keys[0][:-1]):
+            self._pressed.put_nowait(self._keys.pop(0)[-1])
+
+    def visit(self) -> tuple[Wish | None, str]:
+        async def main() -> tuple[Wish | None, str]:
+            transport = httpx.MockTransport(self.host)
+            async with Client("server", "ann", "secret", patience=0.0, transport=transport) as client:
+                return await _visit(client, None, self.scene, self._pressed, cast(Live, self))
+
+        async def patient() -> tuple[Wish | None, str]:
+            async with asyncio.timeout(PATIENCE):
+                return await main()
+
+        return asyncio.run(patient())
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.tui.holdem.table.HASTE", 0.05)
+
+
+def test_a_server_that_does_not_answer_who_joins_is_given_up(hasty: None) -> None:
+    with pytest.raises(ConnectionError, match="no answer"):
+        Screen(Host(POST_players=None)).visit()
+
+
+def test_who_wants_to_join_again_is_told_when_nobody_answers(hasty: None) -> None:
+    screen = Screen(Host(), ("Waiting for somebody", "q"))
+    assert screen.visit() == (Wish.LEAVE, "")
+    screen.host.answers["POST_players"] = None
+    assert screen.visit() == (None, "The server is gone: no answer")
+
+
+def test_who_leaves_does_not_wait_for_a_server_that_does_not_answer(hasty: None) -> None:
+    screen = Screen(Host(DELETE_p=None), ("Waiting for somebody", "q"))
+    assert screen.visit() == (Wish.LEAVE, "")
+    assert screen.host.asked[-1] == "DELETE_p"
+
+
+def test_a_refusal_in_the_middle_of_a_game_ends_it() -> None:
+    screen = Screen(Host(GET_g=(401, "who?")))
+    assert screen.visit() == (None, 'The server refuses: 401 Unauthorized: "who?"')
+
+
+def test_a_server_that_breaks_the_protocol_is_told_its_clause() -> None:
+    screen = Screen(Host(GET_g=(200, TURN | {"cards": {}})))
+    assert screen.visit() == (
+        None,
+        "The server broke the protocol. holdem-5.6: found no hole cards in our own turn; allowed: two",
+    )
+
+
+def test_an_act_that_the_server_refuses_is_told_and_the_turn_comes_back() -> None:
+    screen = Screen(
+        Host(GET_g=(200, TURN), POST_acts=(503, "later")), ("[c] call 10", "c"), ("503", "[c] call 10", END)
+    )
+    assert screen.visit() == (Wish.LEAVE, "")
+    assert 'The server says: 503 Service Unavailable: "later"' in screen.shown
+    assert "[c] call 10" in screen.shown
+    assert screen.host.asked.count("POST_acts") == 1
+
+
+def test_an_act_is_under_way_until_it_is_answered(hasty: None) -> None:
+    screen = Screen(
+        Host(GET_g=(200, TURN), POST_acts=None), ("[f] fold", "f"), ("on its way", "f"), ("'f' does", END)
+    )
+    assert screen.visit() == (Wish.LEAVE, "")
+    assert "Your act is on its way" in screen.shown
+    assert screen.host.asked.count("POST_acts") == 1
+
+
+def test_who_is_put_out_of_the_game_for_no_reason_that_can_be_seen_is_told_so() -> None:
+    host = Host(GET_g=(200, TURN), POST_acts=(404, "gone"))
+    screen = Screen(host, ("[f] fold", "f"), ("no seat in this game any more", "j"))
+    assert screen.visit() == (Wish.AGAIN, "")
+    assert "DELETE_p" not in host.asked
+
+
+def test_the_next_hand_is_waited_for() -> None:
+    screen = Screen(
+        Host(GET_g=(200, {"gameID": "g", "table": [player("ann", "p"), player("bob", "q")]})),
+        ("The next hand is about to begin", "q"),
+    )
+    assert screen.visit() == (Wish.LEAVE, "")
