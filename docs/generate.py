@@ -8,9 +8,10 @@ from cyclopts.argument import Argument
 
 from croupier.cli import app
 from croupier.cli.serve import HOSTING
-from croupier.cli.solutions import Solved
+from croupier.cli.solutions import Solved, headline
 from croupier.cli.solutions import blackjack as solved_blackjack
 from croupier.cli.solutions import kuhn as solved_kuhn
+from croupier.cli.solutions import oldmaid as solved_oldmaid
 from croupier.cli.solutions import sevenhalf as solved_sevenhalf
 from croupier.core.dealer import DECISIONS, FAIR, Fair, commitment, derive
 from croupier.core.transcript import Transcript, read
@@ -250,12 +251,13 @@ def solutions(text: str) -> str:
     games = {"kuhn": solved_kuhn, "sevenhalf": solved_sevenhalf, "blackjack": solved_blackjack}
     for name, game in games.items():
         text = placed(text, name, solution(game.solve()))
+    text = placed(text, "oldmaid", solution(solved_oldmaid.solve(3)))
     return placed(text, "raises", raises())
 
 
 def solution(solved: Solved) -> str:
     """A solved game as `croupier solve` prints it."""
-    parts = [f"{solved.title} is worth {solved.value} = {float(solved.value):+.10f} {solved.unit}."]
+    parts = [headline(solved)]
     for grid in solved.grids:
         rows = [f"| {' | '.join(grid.head)} |", "|---" * len(grid.head) + "|"]
         rows += [f"| {' | '.join(row)} |".replace("*", "\\*") for row in grid.rows]
@@ -269,6 +271,7 @@ def raises() -> str:
     rows = ["| Largest total bet | Worth | |", "|---|---|---|"]
     for most in (1, 2, 10, 100):
         value = solved_sevenhalf.solve(most).value
+        assert value is not None, "it has decisions"
         rows.append(f"| {most} | {float(value):+.10f} | {value} |")
     return "\n".join(rows) + "\n"
 

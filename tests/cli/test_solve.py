@@ -12,12 +12,14 @@ import pytest
 from rich.console import Console
 
 from croupier.cli import solve
+from croupier.cli.solutions import oldmaid
 from croupier.rooms.blackjack.rules import BLACKJACK, HIT, STAND, SURRENDER, VALUE
 from croupier.rooms.kuhn.minds import equilibrium
 from croupier.rooms.kuhn.rules import View
+from croupier.rooms.oldmaid.exact import chances as loses
 from croupier.rooms.sevenhalf.rules import SevenHalf
 from croupier.strategy.oneplayer import OnePlayer
-from tests.processes import COMMAND, croupier, environment
+from tests.processes import COMMAND, ROOT, croupier, environment
 from tests.rooms.kuhn.chances import chances
 
 
@@ -171,6 +173,94 @@ def test_two_decks_are_another_game() -> None:
     assert "= +0.0403156183 bets" in solved("blackjack", "--decks", 2)
 
 
+@pytest.mark.parametrize("players", [2, 3])
+def test_old_maid_is_printed_by_seat(players: int) -> None:
+    printed = solved("oldmaid", "--players", players)
+    assert "Old Maid: how often each seat loses." in printed
+    found = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if "│" in line]
+    last = (53 - 1) % players
+    assert [row[0] for row in found] == [f"player{n + 1}{'*' * (n == last)}" for n in range(players)]
+    assert sum(int(row[1]) for row in found) == 53
+    assert [float(row[2]) for row in found] == pytest.approx(loses(players), abs=5.1e-10)
+    assert ("player1 loses 1723353095189/3455521292986 of the games" in printed) == (players == 2)
+
+
+def test_where_old_maid_is_played_it_says_how_sure_it_is() -> None:
+    printed = solved("oldmaid", "--players", 5, "--games", 20_000, "--seed", 7)
+    assert "From 5 players on: 20,000 games each with seed 7, and 95 % intervals." in printed
+    found = rows("oldmaid", "--players", 5, "--games", 20_000, "--seed", 7)
+    assert [row["seat"] for row in found] == [f"player{n}" for n in range(1, 6)]
+    assert sum(float(row["loses"]) for row in found) == pytest.approx(1)
+    for row in found:
+        low, loses, high = (float(row[name]) for name in ("low", "loses", "high"))
+        assert low < loses < high
+        assert f"{loses:.4f} ({low:.4f} to {high:.4f})" in printed
+        assert high - low == pytest.approx(2 * 1.96 * (loses * (1 - loses) / 20_000) ** 0.5, rel=0.01)
+        assert (row["games"], row["fraction"]) == ("20000", "")
+    assert found != rows("oldmaid", "--players", 5, "--games", 20_000, "--seed", 8)
+
+
+def test_a_share_of_nothing_or_everything_has_an_interval_as_well() -> None:
+    """E. B. Wilson's, by hand: z²/(n + z²) is how far it reaches."""
+    none, half, every = (oldmaid.sampled(lost, 100) for lost in (0, 50, 100))
+    assert [none.low, none.high] == pytest.approx([0, 0.0369935])
+    assert [half.low, half.high] == pytest.approx([0.4038315, 0.5961685])
+    assert [every.low, every.high] == pytest.approx([0.9630065, 1])
+
+
+def test_the_rows_of_old_maid_hold_what_is_certain() -> None:
+    found = rows("oldmaid", "--players", 3)
+    assert [row["offers_first"] for row in found] == ["False", "True", "False"]
+    assert [int(row["cards"]) for row in found] == [18, 18, 17]
+    for row in found:
+        assert float(row["low"]) < float(row["loses"]) < float(row["high"]) < float(row["low"]) + 1e-11
+        assert (row["games"], row["fraction"]) == ("0", "")
+    two = rows("oldmaid", "--players", 2)
+    assert sum(Fraction(row["fraction"]) for row in two) == 1
+    assert [float(Fraction(row["fraction"])) for row in two] == [float(row["loses"]) for row in two]
+
+
+def test_old_maid_as_json_says_the_same() -> None:
+    found = objects("oldmaid", "--players", 3)
+    assert (found["game"], found["value"]) == ("Old Maid", None)
+    assert found["settings"] == {"players": 3, "games": 1_000_000, "seed": 1}
+    for record, row in zip(found["decisions"], rows("oldmaid", "--players", 3), strict=True):
+        assert {name: str(value) for name, value in record.items()} == row
+
+
+def test_without_a_number_of_players_every_number_is_a_row(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(oldmaid, "SOLVED", 3)
+    monkeypatch.setenv("COLUMNS", "200")
+    assert solve.solve_oldmaid(games=2_000) == 0
+    printed = capsys.readouterr().out
+    found = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if "│" in line]
+    assert [row[0] for row in found] == [str(players) for players in range(2, 9)]
+    for players, row in enumerate(found, start=2):
+        told = [cell for cell in row[1:] if cell]
+        assert len(told) == players
+        assert [seat for seat, cell in enumerate(told) if cell.endswith("*")] == [52 % players]
+        assert sum(float(cell.rstrip("*")) for cell in told) == pytest.approx(1, abs=0.0005)
+    assert "From 4 players on: 2,000 games each with seed 1" in printed
+
+
+@pytest.mark.slow
+def test_the_tables_of_old_maid_in_the_documentation_are_what_is_found() -> None:
+    page = (ROOT / "docs" / "solutions.md").read_text().partition("## Old Maid")[2].partition("###")[0]
+    found = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
+    told = oldmaid.solve()
+    assert [row for row in found if row[0].isdigit() and len(row) == 9] == [
+        [cell.replace("*", "\\*") for cell in row] for row in told.grids[0].rows
+    ]
+    exact = {int(row[0]): [cell for cell in row[1:] if cell] for row in found if row[0].isdigit() and len(row) == 5}
+    assert [*exact] == [2, 3, 4]
+    for players, cells in exact.items():
+        records = [record for record in told.records if record["players"] == players]
+        for end in ("low", "loses", "high"):
+            assert cells == [f"{record[end]:.9f}" for record in records], "all decimals are certain"
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
@@ -179,7 +269,11 @@ def test_two_decks_are_another_game() -> None:
         (["sevenhalf", "--max-bet", "1073741824"], 1, "allowed: 1 to 1073741823"),
         (["kuhn", "--csv", "--json"], 2, "croupier: found --csv and --json; allowed: one of them"),
         (["blackjack", "--decks", "many"], 2, "--decks"),
-        (["holdem"], 2, "kuhn, sevenhalf, blackjack"),
+        (["oldmaid", "--players", "9"], 1, "croupier: found 9 players; allowed: 2 to 8"),
+        (["oldmaid", "--players", "1"], 1, "croupier: found 1 players; allowed: 2 to 8"),
+        (["oldmaid", "--players", "5", "--games", "0"], 1, "croupier: found 0 games; allowed: 1 or more"),
+        (["oldmaid", "--players", "5", "--seed", "-1"], 1, "croupier: found the seed -1; allowed: 0 or more"),
+        (["holdem"], 2, "kuhn, sevenhalf, blackjack, oldmaid"),
     ],
 )
 def test_wrong_options_are_refused_with_what_is_allowed(arguments: list[str], status: int, said: str) -> None:
@@ -190,7 +284,7 @@ def test_wrong_options_are_refused_with_what_is_allowed(arguments: list[str], st
 
 def test_without_a_game_the_games_are_listed() -> None:
     printed = solved()
-    assert all(game in printed for game in ("blackjack", "kuhn", "sevenhalf"))
+    assert all(game in printed for game in ("blackjack", "kuhn", "oldmaid", "sevenhalf"))
 
 
 def test_without_highs_it_says_how_to_install_it(
@@ -199,6 +293,16 @@ def test_without_highs_it_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "highspy", None)
     assert solve.solve_kuhn() == 1
     assert "found no highspy, which solves it; pip install 'croupier[solve]' installs it" in capsys.readouterr().err
+
+
+def test_without_numpy_old_maid_says_so_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    for name in ("exact", "sampled"):
+        monkeypatch.delitem(sys.modules, f"croupier.rooms.oldmaid.{name}", raising=False)
+    assert [solve.solve_oldmaid(players=players) for players in (3, 5)] == [1, 1]
+    assert capsys.readouterr().err.count("found no numpy, which solves it; pip") == 2
 
 
 def test_nothing_that_is_not_needed_is_imported() -> None:

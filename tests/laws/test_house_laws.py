@@ -110,7 +110,9 @@ def test_the_room_is_empty_after_it_was_closed_for_good(room: HouseRoom, head: H
 
 
 @law(100, heads, steps)
-def test_nothing_is_said_before_the_peer_has_spoken_except_goodbye(room: HouseRoom, head: Head, happening: Steps) -> None:
+def test_nothing_is_said_before_the_peer_has_spoken_except_goodbye(
+    room: HouseRoom, head: Head, happening: Steps
+) -> None:
     spoken = set()
     for event, effects in evening(room, head, happening).facts:
         if isinstance(event, Said) or hasattr(event, "violation"):

@@ -105,7 +105,9 @@ def test_its_end_is_told_exactly_once(room: HouseRoom, happening: Sequence[Any])
 
 
 @law(200, happenings, messages)
-def test_what_is_not_legal_is_refused_and_changes_nothing(room: HouseRoom, happening: Sequence[Any], message: Any) -> None:
+def test_what_is_not_legal_is_refused_and_changes_nothing(
+    room: HouseRoom, happening: Sequence[Any], message: Any
+) -> None:
     player = guest(room)
     player.on(Joined(HOUSE), 0.0)
     for event in happening:

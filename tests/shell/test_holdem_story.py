@@ -11,7 +11,9 @@ import tomllib
 import warnings
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -90,8 +92,9 @@ class Guest:
 class Evening:
     """What all guests do at one game, one after another, and what they see: at every look all chips are there."""
 
-    def __init__(self, guests: Sequence[Guest], visitor: Line) -> None:
+    def __init__(self, guests: Sequence[Guest], visitor: Line, fetched: Callable[[str], object]) -> None:
         self.guests = guests
+        self.fetched = fetched
         self.hands: list[str] = []
         self.count: Counter[str] = Counter()
         self.taken = 0
@@ -218,6 +221,7 @@ class Evening:
         """Fetch the hands that are over, as the public may see them."""
         while (got := await self._hand(len(self.hands) + 1)).status == 200:
             self.hands.append(got.body.decode())
+            self.fetched(self.hands[-1])
 
     async def _hand(self, number: int) -> Got:
         return await self._visitor.ask("GET", f"/games/{self._game}/hands/{number}.phh")
@@ -227,10 +231,12 @@ class Evening:
         return (await self._hand(1)).status == 404
 
 
-async def evening(serving: Serving, hands: int, plan: Iterable[tuple[int, str]]) -> Evening:
+async def evening(
+    serving: Serving, hands: int, plan: Iterable[tuple[int, str]], fetched: Callable[[str], object]
+) -> Evening:
     guests = [Guest(number, mind) for number, mind in enumerate(MINDS, start=1)]
     lines = [Line(), *(guest.line for guest in guests)]
-    found = Evening(guests, lines[0])
+    found = Evening(guests, lines[0], fetched)
     async with asyncio.timeout(LONG):
         for line in lines:
             await line.call(serving.host, serving.port)
@@ -306,15 +312,14 @@ def kit(text: str) -> tuple[list[int], list[int]]:
     return list(state.stacks), list(state.stacks) if apart is None else apart
 
 
-def replays(texts: Iterable[str]) -> None:
-    """PokerKit ends every hand with our stacks."""
+def replay(text: str) -> None:
+    """PokerKit ends a hand with our stacks."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of folds where nothing was bet, and of cards that it cannot know
-        for text in texts:
-            ended = hand(text).ended
-            paid, apart = kit(text)
-            assert apart == ended, text
-            assert sum(abs(one - other) for one, other in zip(paid, ended, strict=True)) <= SEATS, text
+        ended = hand(text).ended
+        paid, apart = kit(text)
+        assert apart == ended, text
+        assert sum(abs(one - other) for one, other in zip(paid, ended, strict=True)) <= SEATS, text
 
 
 def nets(record: Path) -> list[list[int]]:
@@ -324,7 +329,7 @@ def nets(record: Path) -> list[list[int]]:
 
 
 def check(texts: Sequence[str], record: Path, table: Sequence[Listed] = ()) -> None:
-    """Hands as PHH and the record of their deals: chips are kept, promises too, and PokerKit agrees."""
+    """Hands as PHH and the record of their deals: chips are kept, and promises too."""
     hands = [hand(text) for text in texts]
     balance(hands, table)
     for one, net in zip(hands, nets(record), strict=False):  # the record may have one more, which is void
@@ -332,15 +337,18 @@ def check(texts: Sequence[str], record: Path, table: Sequence[Listed] = ()) -> N
         assert gained == [net[place] for place in one.places]
     verified = croupier("verify", record)
     assert verified.returncode == 0, verified.stdout
-    replays(texts)
 
 
 def test_ten_bots_play_a_thousand_hands_and_no_chip_is_made_or_lost(tmp_path: Path) -> None:
     record = tmp_path / "deals.jsonl"
     flags = ("--deals", record, "--seed", 4, "--turn-seconds", TURN_SECONDS, "--history", 20, "--drain-seconds", 0)
-    with Serving("holdem", "--port", 0, *flags) as serving:
-        found = run(evening(serving, 1_000, PLAN))
+    replays: list[Future[None]] = []
+    with ProcessPoolExecutor(1, get_context("spawn")) as beside, Serving("holdem", "--port", 0, *flags) as serving:
+        found = run(evening(serving, 1_000, PLAN, lambda text: replays.append(beside.submit(replay, text))))
         assert serving.stop() == 0
+        for done in replays:
+            done.result()
+    assert len(replays) == len(found.hands) >= 1_000
     count = found.count
     assert (count["silent"], count["walked out"], count["clumsy"]) == (3, 25, 25)
     assert min(count["queued"], count["broke"], count["forfeited"]) > 0
@@ -381,3 +389,5 @@ def test_ten_bots_of_the_library_play_each_for_itself(tmp_path: Path) -> None:
     assert max(len(tally.nets) for tally in tallies) == 200
     assert len(texts) >= 200
     check(texts, record)
+    for text in texts:
+        replay(text)

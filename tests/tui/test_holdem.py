@@ -128,7 +128,7 @@ def test_what_the_player_sees_is_the_table(tmp_path: Path) -> None:
     with two(tmp_path) as (seat, _):
         rows = picture(seat, "Pot: 30")
         assert rows[0].split() == ["player", "chips", "bet"]
-        assert rows[1].split() == [">", "ann", "(you)", "D", "SB", "9990", "10", "acts", "now"]
+        assert rows[1].split() == [">", "ann", "(you)", "D", "SB", "9990", "10", "acts"]
         assert rows[2].split() == ["bob", "BB", "9980", "20", "to", "act"]
         assert rows[8:10] == ["you", "Pot: 30"]
         assert "Hand 1: the button is yours" in rows

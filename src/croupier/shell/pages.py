@@ -108,14 +108,16 @@ class Page:
         self._private.clear()
 
     def _render(self, user: str | None) -> Shown:
-        text = encode(self.table.view(user), self._dialect)
+        game = self.table.view(user)
         version = b"%d" % self._seen
         told = (b"x-game-version", version)
         if user is None:
-            self._public = shown(text, b'"%s"' % version, self._dialect, told)
+            self._public = shown(encode(game, self._dialect), b'"%s"' % version, self._dialect, told)
             return self._public
-        page = self._public or self._render(None)
-        if text != page.text:
+        if game is self.table.view(None):  # who has no cards sees what everybody sees
+            page = self._public or self._render(None)
+        else:
+            text = encode(game, self._dialect)
             page = shown(text, b'"%s.%s"' % (version, _digest(text)), self._dialect, told)
         self._private[user] = page
         return page

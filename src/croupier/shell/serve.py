@@ -10,12 +10,13 @@ from typing import Any
 
 from prometheus_client import REGISTRY, start_http_server
 
+from croupier.core.room import HouseRoom
 from croupier.core.talk import Tap
 from croupier.shell.logs import configure, log
 from croupier.shell.opening import Hosting, Open, Opening, open_room, unheard, written
 from croupier.taps.deals import Deals
 from croupier.taps.meter import Meter
-from croupier.taps.minutes import Minutes
+from croupier.taps.minutes import CONNECTION, Minutes
 from croupier.taps.trace import Trace
 
 
@@ -86,8 +87,10 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
             if file is not None:
                 taps.append(Deals(room.name, file, room.dealt, room.decks(opening.settings)))
             if hosting.log is not None:
-                path = hosting.log.with_name(hosting.log.name.replace("{room}", room.name))
-                minutes = Minutes(path, told)
+                name = hosting.log.name.replace("{room}", room.name)
+                if not isinstance(room, HouseRoom):
+                    name = name.replace(CONNECTION, "0")  # its connections are no conversations
+                minutes = Minutes(hosting.log.with_name(name), told)
                 stack.callback(minutes.close)
                 taps.append(minutes)
             if hosting.log_level == "debug":

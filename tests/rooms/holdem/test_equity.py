@@ -1,7 +1,7 @@
 """Equity, beside every board dealt one by one, and beside published figures."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from croupier.core.dealer import Fair
 from croupier.rooms.holdem.cards import CARDS, cards
-from croupier.rooms.holdem.equity import RANDOM, Estimate, Hole, Range, Tally, equity, estimate, hands, outcomes
+from croupier.rooms.holdem.equity import RANDOM, Estimate, Hole, Range, Tally, _fit, equity, estimate, hands, outcomes
 from croupier.rooms.holdem.ranks import rank
 
 LUCK = Fair(bytes(32)).luck
@@ -255,3 +255,19 @@ def test_the_same_luck_gives_the_same_estimate() -> None:
 def test_an_estimate_needs_two_samples() -> None:
     with pytest.raises(ValueError, match="found 1 samples; allowed: 2 or more"):
         estimate(["AhKh", "QsQc"], luck=LUCK, samples=1)
+
+
+def test_ranges_that_collide_at_first_are_found_to_fit_without_trying_all_of_their_hands() -> None:
+    rivals = [hole for hole in RANDOM if not {*hole} & {50}]  # all of them can have what we have not
+    tried: list[Hole] = []
+
+    class Counted(list[Hole]):
+        def __iter__(self) -> Iterator[Hole]:
+            for hole in super().__iter__():
+                tried.append(hole)
+                yield hole
+
+    spans = [Counted([(51, 50)]), *(Counted(sorted(rivals, reverse=True)) for _ in range(3))]
+    assert _fit(spans, frozenset())
+    assert len(tried) < 1000
+    assert not _fit([[(51, 50)], [(51, 49), (50, 3)]], frozenset())

@@ -52,9 +52,10 @@ def test_blinds_are_two_amounts(blinds: str, forced: tuple[int, int] | None) -> 
         {"pause_seconds": float("inf")},
         {"games": 0},
         {"history": -1},
+        {"requests_per_minute": 0},
     ],
     ids=repr,
 )
 def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"^found .*; allowed: "):
-        Settings(**wrong)
+        Settings(**wrong).check()

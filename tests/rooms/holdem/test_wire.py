@@ -341,3 +341,23 @@ def test_what_is_encoded_is_read_back(dialect: Dialect) -> None:
     assert msgspec.json.decode(encode(GAME, dialect), type=Game) == msgspec.convert(
         msgspec.to_builtins(GAME), type=Game
     )
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        (Open("ann"), "ann POST /games/"),
+        (Join("ann", "G"), "ann POST /games/G/players/"),
+        (Act("ann", "G", "P", 1, 20), 'ann POST /games/G/players/P/acts/ {"action":1,"betAmount":20}'),
+        (Act("ann", "G", "P", 0), 'ann POST /games/G/players/P/acts/ {"action":0}'),
+        (Leave("ann", "G", "P"), "ann DELETE /games/G/players/P"),
+        (Made("P", "G"), "201 P"),
+        (Queued("P", "G"), "202 P"),
+        (Acted(), "201"),
+        (Acted("found 5; allowed: 20 to call"), "201, X-Fold-Reason: found 5; allowed: 20 to call"),
+        (GONE, "200"),
+        (Refused(403, "holdem-4.13", "found an act"), "403 holdem-4.13: found an act"),
+    ],
+)
+def test_messages_read_as_in_a_log(message: object, told: str) -> None:
+    assert str(message) == told

@@ -193,6 +193,11 @@ def _apart(holes: Sequence[Hole]) -> bool:
     return len({card for hole in holes for card in hole}) == 2 * len(holes)
 
 
+def _fit(spans: Sequence[Range], taken: frozenset[Card]) -> bool:
+    """Whether every range has a hand that is not taken by another one's."""
+    return not spans or any(_fit(spans[1:], taken.union(hole)) for hole in spans[0] if taken.isdisjoint(hole))
+
+
 def _moved(holes: Sequence[Hole], suits: Sequence[Card]) -> tuple[Hole, ...]:
     moved = ((suits[high], suits[low]) for high, low in holes)
     return tuple((high, low) if high > low else (low, high) for high, low in moved)
@@ -269,7 +274,7 @@ def _deals(spans: Sequence[Range], board: Sequence[Card], luck: Luck) -> Iterato
     """
     live = len(CARDS) - len(board)
     told = [seat for seat, span in enumerate(spans) if len({*span}) < comb(live, 2)]
-    if not any(map(_apart, product(*(spans[seat] for seat in told)))):
+    if not _fit([spans[seat] for seat in told], frozenset()):
         raise ValueError(_CROWDED)
     holes: list[Sequence[Card]] = [()] * len(spans)
     while True:

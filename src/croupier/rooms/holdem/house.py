@@ -43,10 +43,12 @@ class House:
     """A session whose peers are requests: what is Said by one is answered with one Say to it, after the facts.
 
     `dealers` gives the dealer of the n-th hand of the house. `luck` makes GUIDs. `epoch` is the time on the wall, in
-    seconds since 1970, at which `now` was 0. `alarm` may ring too early, as that of a hall.
+    seconds since 1970, at which `now` was 0. `alarm` may ring too early, as that of a hall. Raises ValueError on
+    settings that make no sense.
     """
 
     def __init__(self, settings: Settings, dealers: Callable[[int], Dealer], luck: Luck, epoch: float = 0.0) -> None:
+        settings.check()
         self.alarm: float | None = None
         self.settings = settings
         self._dealers = dealers

@@ -14,7 +14,7 @@ LONGEST = 366 * 86_400.0
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be set about the house of hold'em. Raises ValueError on what makes no sense."""
+    """What can be set about the house of hold'em."""
 
     blinds: str = "10/20"
     """The small and the big blind, in chips."""
@@ -49,7 +49,8 @@ class Settings:
     requests_per_minute: int | None = None
     """How many requests from one address are answered in a minute; without it as many as come."""
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raise ValueError on what makes no sense."""
         small, big = self.forced
         if not 0 <= small <= big or big == 0:
             raise ValueError(
@@ -67,7 +68,7 @@ class Settings:
             ("seconds between hands", self.pause_seconds, 0.0, LONGEST),
         ):
             if not least <= found <= most:
-                raise ValueError(f"found {name}: {found}; allowed: {least} to {most:g}")
+                raise ValueError(f"found {name}: {found}; allowed: {least:,} to {most:,}")
         if self.straddle and not 2 * big <= self.straddle <= MOST_CHIPS:
             raise ValueError(f"found a straddle of {self.straddle}; allowed: 0, or {2 * big} and more")
 

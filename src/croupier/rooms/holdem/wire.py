@@ -27,12 +27,18 @@ class Open(Struct, frozen=True, gc=False):
 
     user: str
 
+    def __str__(self) -> str:
+        return f"{self.user} POST /games/"
+
 
 class Join(Struct, frozen=True, gc=False):
     """POST /games/:gameID/players/: a seat, or a place in the queue (document: Join a game)."""
 
     user: str
     game: Guid
+
+    def __str__(self) -> str:
+        return f"{self.user} POST /games/{self.game}/players/"
 
 
 class Act(Struct, frozen=True, gc=False):
@@ -47,6 +53,10 @@ class Act(Struct, frozen=True, gc=False):
     action: int
     amount: int = 0
 
+    def __str__(self) -> str:
+        told = f'"action":1,"betAmount":{self.amount}' if self.action else '"action":0'
+        return f"{self.user} POST /games/{self.game}/players/{self.player}/acts/ {{{told}}}"
+
 
 class Leave(Struct, frozen=True, gc=False):
     """DELETE /games/:gameID/players/:playerID (document: Leave game)."""
@@ -54,6 +64,9 @@ class Leave(Struct, frozen=True, gc=False):
     user: str
     game: Guid
     player: Guid
+
+    def __str__(self) -> str:
+        return f"{self.user} DELETE /games/{self.game}/players/{self.player}"
 
 
 type Request = Open | Join | Act | Leave
@@ -69,6 +82,9 @@ class Made(Struct, frozen=True, gc=False):
     game: Guid = ""
     opened: bool = False
 
+    def __str__(self) -> str:
+        return f"201 {self.guid}"
+
 
 class Queued(Struct, frozen=True, gc=False):
     """The user waits for a seat in the game; `guid` is that of the player he will be."""
@@ -76,15 +92,24 @@ class Queued(Struct, frozen=True, gc=False):
     guid: Guid
     game: Guid
 
+    def __str__(self) -> str:
+        return f"202 {self.guid}"
+
 
 class Acted(Struct, frozen=True, gc=False):
     """The act has been done; `reason` says why it was a fold although it was no fold that was asked for (ruling H5)."""
 
     reason: str = ""
 
+    def __str__(self) -> str:
+        return f"201, X-Fold-Reason: {self.reason}" if self.reason else "201"
+
 
 class Gone(Struct, frozen=True, gc=False):
     """The player has left."""
+
+    def __str__(self) -> str:
+        return "200"
 
 
 class Refused(Struct, frozen=True, gc=False):
@@ -93,6 +118,9 @@ class Refused(Struct, frozen=True, gc=False):
     status: int
     clause: str
     detail: str
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.clause}: {self.detail}"
 
 
 type Answer = Made | Queued | Acted | Gone | Refused

@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from rich.cells import cell_len, set_cell_size
+
 from croupier.rooms.holdem.cards import NUMBERS
 from croupier.rooms.holdem.wire import Cards, Game, Guid, Player
 from croupier.tui.cards import french
@@ -16,7 +18,7 @@ LINES: Final = 12
 """So many of the last lines are kept."""
 
 LONGEST: Final = 16
-"""Names are cut behind so many characters."""
+"""Names are cut to so many columns."""
 
 STREETS: Final = ("Flop", "Turn", "River")
 
@@ -220,8 +222,12 @@ def clockwise(table: Sequence[Player], first: Guid, behind: int = 0) -> Sequence
 
 def name(player: Player) -> str:
     """A player's name, of which the terminal obeys nothing."""
-    told = printable(player.handle or player.player_id)
-    return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}~"
+    return cut(printable(player.handle or player.player_id), LONGEST)
+
+
+def cut(text: str, columns: int) -> str:
+    """A text in no more than so many columns."""
+    return text if cell_len(text) <= columns else f"{set_cell_size(text, columns - 1)}~"
 
 
 def spelt(cards: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from croupier.rooms.holdem.cards import NUMBERS
 from croupier.rooms.holdem.ranks import rank, told
 from croupier.rooms.holdem.wire import Game, Guid, Player
 from croupier.tui.cards import Hands, french
-from croupier.tui.holdem.chronicle import Chronicle, name, on_board, pot, running, spelt
+from croupier.tui.holdem.chronicle import Chronicle, cut, name, on_board, pot, running, spelt
 
 ROOM_FOR_CARDS: Final = (60, 22)
 """Columns for two hands beside each other; and the lines that all other things take, besides one for every player."""
@@ -30,31 +30,38 @@ class Felt:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         columns, lines = ROOM_FOR_CARDS
-        yield self._players(spacious=options.max_width >= columns)
+        yield self._players(options.max_width, spacious=options.max_width >= columns)
         yield from self._cards(drawn=options.max_width >= columns and console.height >= lines + len(self._game.table))
         if pot(self._game):
             yield Text(self._pots())
 
-    def _players(self, *, spacious: bool) -> RenderableType:
-        """Everybody at the table; the marker is at whose turn it is."""
-        grid = Table.grid(padding=(0, 2 if spacious else 1, 0, 0))
-        grid.add_column(width=1)
-        grid.add_column(no_wrap=True, overflow="ellipsis", min_width=6)
-        for justify in ("left", "right", "right", "left"):
+    def _players(self, width: int, *, spacious: bool) -> RenderableType:
+        """Everybody at the table; the marker is at whose turn it is. Names are cut where there is no room for them."""
+        table = self._game.table
+        rows = [(" ", "", "chips", "bet", ""), *map(self._row, table)]
+        names = ["player", *(self._name(one, spacious=spacious) for one in table)]
+        styles = ["dim", *("bold" if self._ours(one) else "" for one in table)]
+        gap = 2 if spacious else 1
+        left = width - sum(max(map(len, column)) + gap for column in zip(*rows, strict=True))
+        grid = Table.grid(padding=(0, gap, 0, 0))
+        for justify in ("left", "left", "left", "right", "right", "left"):
             grid.add_column(no_wrap=True, justify=justify)
-        grid.add_row("", "player", "", "chips", "bet", "", style="dim")
-        for one in self._game.table:
-            ours = one.player_id == self._own
-            grid.add_row(
-                ">" if self._acts(one) else "",
-                Text(f"{name(one)}{' (you)' if ours else ''}"),
-                self._place(one),
-                str(one.wealth),
-                str(one.bet_so_far or ""),
-                self._state(one),
-                style="bold" if ours else "",
-            )
+        for (marker, *row), told_name, style in zip(rows, names, styles, strict=True):
+            grid.add_row(marker, Text(cut(told_name, max(left, 1))), *row, style=style)
         return grid
+
+    def _row(self, player: Player) -> tuple[str, ...]:
+        """What is told of a player besides his name: the marker, his place, his chips, his bet, and his state."""
+        bet = str(player.bet_so_far or "")
+        return ">" if self._acts(player) else " ", self._place(player), str(player.wealth), bet, self._state(player)
+
+    def _name(self, player: Player, *, spacious: bool) -> str:
+        if not self._ours(player):
+            return name(player)
+        return f"{name(player)} (you)" if spacious else "you"
+
+    def _ours(self, player: Player) -> bool:
+        return player.player_id == self._own
 
     def _acts(self, player: Player) -> bool:
         return running(self._game) and player.player_id == self._game.turn.player_id
@@ -71,7 +78,7 @@ class Felt:
 
     def _state(self, player: Player) -> str:
         if self._acts(player):
-            return "acts now"
+            return "acts"
         if player.state == "folded":
             return "folded"
         if not running(self._game):

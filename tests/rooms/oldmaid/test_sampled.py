@@ -1,0 +1,113 @@
+"""Games that luck plays side by side: who loses them, and that they are the games that the rules play."""
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from croupier.rooms.oldmaid.rules import Ring
+from croupier.rooms.oldmaid.sampled import SIDE_BY_SIDE, Tables, following, losses, luck
+from tests.rooms.oldmaid.chain import Chain
+from tests.rooms.oldmaid.test_exact import agree, played
+
+
+def sound(tables: Tables, couples: int) -> None:
+    """Hands are what the couples and the joker make them, and somebody offers who has cards."""
+    game = np.arange(tables.games)
+    assert (tables.couples >= 0).all()
+    assert (tables.couples == tables.couples.transpose(0, 2, 1)).all()
+    assert (tables.couples[:, range(tables.players), range(tables.players)] == 0).all()
+    joker = np.zeros((tables.games, tables.players), np.int64)
+    joker[game, tables.joker] = 1
+    assert (tables.hands == tables.couples.sum(axis=2) + joker).all()
+    assert (tables.hands[game, tables.offerer] > 0).all()
+    assert (tables.couples.sum(axis=(1, 2)) <= 2 * couples).all()
+
+
+@pytest.mark.parametrize("players", range(2, 9))
+def test_hands_are_what_is_left_of_all_cards_after_every_pick(players: int) -> None:
+    tables = Tables(players, 200, luck(1), 26)
+    sound(tables, 26)
+    lost = np.zeros(players, np.int64)
+    while tables.games:
+        lost += tables.over()
+        before = tables.couples.sum(axis=(1, 2))
+        tables.pick()
+        sound(tables, 26)
+        assert ((before - tables.couples.sum(axis=(1, 2))) // 2 <= 1).all(), "a pick makes one pair at most"
+    assert lost.sum() == 200
+
+
+@pytest.mark.parametrize("players", range(2, 9))
+def test_the_deal_is_that_of_the_rules(players: int) -> None:
+    tables, ring = Tables(players, 300, luck(1), 26), Ring(players)
+    for card in ring.deck:
+        ring.deal(card)
+    dealt = np.array([len(hand) for hand in ring.hands])
+    assert (tables.hands <= dealt).all()
+    assert ((dealt - tables.hands) % 2 == 0).all(), "what is missing are pairs"
+    assert (tables.offerer == ring.offerer).mean() > 0.9, "the last to draw has nothing left once in a while"
+
+
+@pytest.mark.parametrize(("players", "pairs_in"), [(2, 2), (3, 3), (4, 2), (5, 2), (6, 1)])
+def test_with_a_small_pack_games_are_lost_as_often_as_they_should_be(players: int, pairs_in: int) -> None:
+    expected = Chain(players, pairs_in).loses()
+    lost = losses(players, 50_000, luck(1), pairs_in)
+    possible = [seat for seat, chance in enumerate(expected) if 0 < chance < 1]
+    assert all(lost[seat] == 50_000 * expected[seat] for seat in {*range(players)} - {*possible})
+    assert sum(lost) == 50_000
+    for seat in possible:
+        chance = expected[seat]
+        assert abs(lost[seat] / 50_000 - chance) < 3 * sqrt(chance * (1 - chance) / 50_000)
+
+
+@pytest.mark.parametrize("players", [5, 6, 7, 8])
+def test_the_rules_lose_as_many(players: int) -> None:
+    compare(losses(players, 10_000, luck(1)), played(players, 1_000, 3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("players", [5, 6, 7, 8])
+def test_the_rules_lose_as_many_of_a_great_many(players: int) -> None:
+    compare(losses(players, 1_000_000, luck(2)), played(players, 200_000, 3))
+
+
+def compare(ones: Sequence[int], others: Sequence[int]) -> None:
+    """Two samples agree within three standard errors of their difference."""
+    games, more = sum(ones), sum(others)
+    for one, other in zip(ones, others, strict=True):
+        chance = (one + other) / (games + more)
+        error = sqrt(chance * (1 - chance) * (1 / games + 1 / more))
+        assert abs(one / games - other / more) < 3 * error
+
+
+def test_the_same_luck_plays_the_same_games() -> None:
+    assert losses(3, 1_000, luck(1)) == losses(3, 1_000, luck(1)) != losses(3, 1_000, luck(2))
+
+
+@pytest.mark.parametrize("games", [1, SIDE_BY_SIDE - 1, SIDE_BY_SIDE, SIDE_BY_SIDE + 1])
+def test_so_many_games_are_played_as_were_wanted(games: int) -> None:
+    assert sum(losses(2, games, luck(1), 1)) == games
+
+
+def test_progress_is_told_in_portions_of_the_games() -> None:
+    handed: list[int] = []
+
+    def watch(portions: Sequence[int]) -> Sequence[int]:
+        handed.extend(portions)
+        return portions
+
+    agree(losses(2, 2 * SIDE_BY_SIDE + 5, luck(1), 1, watch), (4 / 9, 5 / 9))
+    assert handed == [SIDE_BY_SIDE, SIDE_BY_SIDE, 5]
+
+
+@pytest.mark.parametrize("players", [2, 3, 8])
+def test_the_next_player_with_cards_is_looked_up(players: int) -> None:
+    table = following(players)
+    for holding in range(1, 1 << players):
+        for seat in range(players):
+            at = seat
+            while not holding >> at & 1:
+                at = (at + 1) % players
+            assert table[holding, seat] == at
