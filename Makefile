@@ -54,6 +54,7 @@ bench: $(VENV)/bench.stamp  ## every benchmark beside its yardstick; see bench/r
 	$(BIN)/python bench/servers.py
 	$(BIN)/python bench/ranks.py
 	$(BIN)/python bench/hands.py
+	$(BIN)/python bench/oldmaid_rules.py
 	$(BIN)/python bench/rest.py
 
 docs: $(VENV)/dev.stamp  ## regenerate the generated parts, then build the pages, warnings being errors
