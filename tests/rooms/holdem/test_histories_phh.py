@@ -148,6 +148,22 @@ def test_cards_that_were_not_shown_are_nowhere_in_the_text(seed: int) -> None:
     assert to_phh(swapped, open={*hand.shown, one}) != to_phh(hand, open={*hand.shown, one})
 
 
+def test_a_hand_that_no_books_can_hold_is_told_as_it_was_played() -> None:
+    """The ante takes all of the big blind, so that others would begin with the small blind, who has not acted yet."""
+    log: list[Entry] = [
+        *[("deal", None, (card,)) for card in (36, 28, 1, 41, 35, 12, 17, 49, 33, 38)],
+        *[("bet", 2, 2), ("fold", 3), ("bet", 4, 2), ("bet", 0, 2)],
+        *[("deal", None, (6, 27, 16)), ("bet", 0, 0), ("bet", 2, 0), ("bet", 4, 2), ("fold", 0)],
+        *[("bet", 2, 162), ("bet", 4, 160), ("deal", None, (40,)), ("bet", 2, 0), ("bet", 4, 70), ("bet", 2, 24)],
+        ("deal", None, (21,)),
+    ]
+    hand = Hand([53, 2, 195, 103, 241], button=4, blinds=(0, 2), ante=7).replay(log)
+    assert hand.stacks == [44, 10, 398, 96, 46]
+    read = from_phh(to_phh(hand))
+    assert (read.log, read.stacks) == (hand.log, hand.stacks)
+    assert to_phh(hand, open=hand.shown)
+
+
 @given(st.lists(st.text(), min_size=3, max_size=3), st.text(min_size=1))
 def test_names_of_any_letters_are_written(names: list[str], table: str) -> None:
     fields = tomllib.loads(to_phh(three(), players=names, table=table).replace("\ud800", ""))
