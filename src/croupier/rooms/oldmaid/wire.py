@@ -1,0 +1,454 @@
+"""What a table and its players say to each other, as messages and as JSON (docs/protocols/oldmaid.md, 2 and 8).
+
+The links between players speak as those to the table do, so one codec reads them all. Nothing frames the messages:
+where one ends is told by its brackets, and no byte is looked at twice however they arrive.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, cast
+
+from msgspec import DecodeError, Meta, Struct
+from msgspec.json import Decoder, Encoder
+
+from croupier.core.errors import Violation
+from croupier.core.talk import Address
+from croupier.rooms.oldmaid.cards import Wire as Card
+
+type Dialect = Literal["document", "njaal"]
+"""How the table lists its players: as the document says, or as the one on njaal did (ruling O2)."""
+
+type Side = Literal["table", "player"]
+
+type Seated = tuple[Address, str]
+"""A player in the table's list: where he accepts his right neighbour, and his nick."""
+
+
+class Told(Struct, frozen=True, gc=False):
+    """A message; as text it is its JSON."""
+
+    def __str__(self) -> str:
+        return JSON.encode(self).decode()
+
+
+class Join(Told, frozen=True, gc=False, tag_field="cmd", tag="join", omit_defaults=True):
+    """A player wants to play; `port` is where he listens, if it is not the one he comes from (§4; ruling O3)."""
+
+    nick: str
+    port: int | None = None
+
+
+class Draw(Told, frozen=True, gc=False, tag_field="cmd", tag="draw"):
+    """A player wants a card (§5)."""
+
+
+class Discard(Told, frozen=True, gc=False, tag_field="cmd", tag="discard", omit_defaults=True):
+    """A player throws away a pair; `last_cards` says whether he has none left, None if he did not (§6; ruling O7)."""
+
+    cards: tuple[Card, Card]
+    last_cards: Literal["true", "false"] | None = None
+
+
+class OutOfCards(Told, frozen=True, gc=False, tag_field="cmd", tag="out_of_cards"):
+    """A player has no cards any more (§7)."""
+
+
+class Status(Told, frozen=True, gc=False, tag_field="cmd", tag="status"):
+    """A player asks who is in and who is out (§8)."""
+
+
+class YourTurn(Told, frozen=True, gc=False, tag_field="cmd", tag="your_turn"):
+    """The left neighbour is to draw (§10)."""
+
+
+class Offer(Told, frozen=True, gc=False, tag_field="cmd", tag="offer"):
+    """The left neighbour may pick one of so many cards (§11)."""
+
+    num_cards: Annotated[int, Meta(ge=0)]
+
+
+class Pick(Told, frozen=True, gc=False, tag_field="cmd", tag="pick"):
+    """The right neighbour is to give the card at this position of his hand (§12)."""
+
+    card_num: int
+
+
+class Reply(Told, frozen=True, gc=False, omit_defaults=True):
+    """An answer: ok, out, last_card or error, with what was asked for (§4 to §12)."""
+
+    result: str
+    message: str | None = None
+    card: Card | None = None
+    players: tuple[Seated, ...] | None = None
+
+
+class Standing(Told, frozen=True, gc=False, rename={"inside": "in", "outside": "out"}):
+    """The answer to Status: the nicks of those who are in, and of those who are out (§8; ruling O8)."""
+
+    inside: tuple[str, ...]
+    outside: tuple[str, ...]
+
+
+type ToTable = Join | Draw | Discard | OutOfCards | Status
+type ToPlayer = YourTurn | Offer | Pick
+type Request = ToTable | ToPlayer
+type Answer = Reply | Standing
+type Message = Request | Answer
+
+JSON: Final = Encoder()
+
+OK: Final = Reply("ok")
+OUT: Final = Reply("out")
+THROWN: Final = Reply("ok", "ok")
+"""The answer to Discard (§6)."""
+
+LONGEST: Final = 65_536
+"""In so many bytes a message has to end (oldmaid-8.9)."""
+
+VOCABULARY: Final[tuple[Message, ...]] = (
+    Join("ann"),
+    Join("Ægir \u2660", 4001),
+    Draw(),
+    Discard((("3", "spades"), ("3", "clubs")), "false"),
+    Discard((("10", "hearts"), ("10", "diamonds")), "true"),
+    Discard((("A", "spades"), ("A", "clubs"))),
+    OutOfCards(),
+    Status(),
+    YourTurn(),
+    Offer(0),
+    Offer(27),
+    Pick(0),
+    Pick(26),
+    OK,
+    OUT,
+    THROWN,
+    Reply("ok", card=("3", "spades")),
+    Reply("last_card", card=("joker", "maid")),
+    Reply("error", "oldmaid-4.3: a text for people"),
+    Reply("ok", players=((("192.0.2.1", 40001), "ann"), (("2001:db8::1", 9), "Ægir"))),
+    Standing(("ann",), ("bob", "cyd")),
+    Standing((), ()),
+)
+"""Messages of every kind."""
+
+
+def refusal(violation: Violation) -> Reply:
+    """The answer to a request that breaks a clause (oldmaid-2.9)."""
+    return Reply("error", str(violation))
+
+
+class _Wrong(Exception):
+    """What was read is not what it has to be: the clause, what was found, and what is allowed."""
+
+    def __init__(self, clause: str, found: object, allowed: str) -> None:
+        super().__init__(clause, found, allowed)
+        self.clause, self.found, self.allowed = clause, found, allowed
+
+
+class Wire:
+    """One end of a connection: what a table is sent, or what a player is. See `core.codec.Codec`.
+
+    The other end's requests come as messages too, as `your_turn` would to the table: they are refused here
+    (oldmaid-8.6). Answers that cannot be read break oldmaid-8.11 or oldmaid-3.19; whoever waits for none swallows
+    them. A table has no use for answers, so it is not told what they say.
+    """
+
+    __slots__ = (
+        "_depth",
+        "_dialect",
+        "_fast",
+        "_lost",
+        "_quoted",
+        "_requests",
+        "_rest",
+        "_seen",
+        "_strict",
+        "departures",
+    )
+
+    def __init__(self, side: Side, *, strict: bool = False, dialect: Dialect = "document") -> None:
+        self.departures: frozenset[str] = frozenset()
+        self._requests = _REQUESTS[side]
+        self._fast = _FAST[side]
+        self._strict = strict
+        self._dialect = dialect
+        self._rest = bytearray()
+        self._seen = 0
+        self._depth = 0
+        self._quoted = False
+        self._lost = False
+
+    def encode(self, message: Message) -> bytes:
+        """The bytes of a message, with the line end behind it (oldmaid-1.5)."""
+        if type(message) is Reply and message.players is not None:
+            listed: object = message.players
+            if self._dialect == "document":
+                listed = {f"player{number}": seated for number, seated in enumerate(message.players, start=1)}
+            return JSON.encode({"result": message.result, "players": listed}) + b"\n"
+        return JSON.encode(message) + b"\n"
+
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        """All messages that are complete with these bytes; nearly always they are exactly one."""
+        if not self._rest and len(data) <= LONGEST and data[:1] == b"{" and data.find(b"\n") in {-1, len(data) - 1}:
+            message = self._plain(data)
+            if message is not None:
+                return (message,)
+        return self._parse(data)
+
+    def _parse(self, data: bytes) -> Sequence[Message | Violation]:
+        found: list[Message | Violation] = []
+        if not self._lost:
+            self._rest += data
+        while not self._lost and self._begun():
+            end = self._end()
+            seen = self._seen if end is None else end + 1
+            if seen > LONGEST or (end is None and seen == LONGEST):
+                found.append(self._lose("oldmaid-8.9", f"a message of more than {LONGEST:,} bytes", "a shorter one"))
+                break
+            if end is None:
+                break
+            # A bracket or a line end closes a value and belongs to it; one that opens is the next value's.
+            length = end if self._rest[end] in b"{[" else end + 1
+            value = bytes(self._rest[:length])
+            del self._rest[:length]
+            self._seen = self._depth = 0
+            self._quoted = False
+            found.append(self._value(value))
+        return found
+
+    def _lose(self, clause: str, found: str, allowed: str) -> Violation:
+        self._lost = True
+        self._rest = bytearray(b"?")  # so that no later read is taken for a whole message
+        return Violation(clause, found, allowed, lost=True)
+
+    def _begun(self) -> bool:
+        """Skip white space between values; whether a value has begun."""
+        if not self._seen:
+            begin = _BEGIN.search(self._rest)
+            del self._rest[: begin.start() if begin else len(self._rest)]
+        return bool(self._rest)
+
+    def _end(self) -> int | None:
+        """The index of the byte that ends the value, or of the one before which it ends; None while it is missing.
+
+        Goes on where it stopped: `_seen` bytes are known, `_depth` brackets are open, and `_quoted` is within a string.
+        """
+        rest = self._rest
+        if rest[0] not in b"{[":
+            stop = _TEXT_END.search(rest, self._seen)
+            self._seen = len(rest)
+            return stop.start() if stop else None
+        at, depth, quoted = self._seen, self._depth, self._quoted
+        while stop := (_INSIDE if quoted else _OUTSIDE).search(rest, at):
+            byte, at = rest[stop.start()], stop.end()
+            if byte == _QUOTE:
+                quoted = not quoted
+            elif quoted:
+                if byte == _LINE_END:
+                    return stop.start()
+                if at == len(rest):  # a backslash whose letter has not come yet
+                    at = stop.start()
+                    break
+                at += 1
+            elif byte in b"{[":
+                depth += 1
+            else:
+                depth -= 1
+                if not depth:
+                    return stop.start()
+        else:
+            at = len(rest)
+        self._seen, self._depth, self._quoted = at, depth, quoted
+        return None
+
+    def _plain(self, value: bytes) -> Request | None:
+        """The request that this is if it is one of those that games are full of, and needs no tolerance."""
+        if not value.isascii():
+            return None
+        try:
+            message = self._fast(value)
+        except (DecodeError, RecursionError):
+            return None
+        return None if type(message) is Discard and message.last_cards is None else message
+
+    def _value(self, value: bytes) -> Message | Violation:
+        """Read what is complete, for the first reason that applies (oldmaid-8.2)."""
+        message = self._plain(value)
+        if message is not None:
+            return message
+        try:
+            value.decode()
+        except UnicodeDecodeError:
+            return self._lose("oldmaid-8.8", _shown(value), "UTF-8")
+        try:
+            return self._message(_decoded(value))
+        except _Wrong as wrong:
+            found = wrong.found if isinstance(wrong.found, str) else _shown(value)
+            return Violation(wrong.clause, found, wrong.allowed)
+
+    def _message(self, told: object) -> Message:
+        if not isinstance(told, dict):
+            raise _Wrong("oldmaid-8.4", None, "a JSON object")
+        if "cmd" not in told:
+            return self._answer(told)
+        cmd = told["cmd"]
+        if not isinstance(cmd, str):
+            raise _Wrong("oldmaid-8.5", None, "the key cmd with a string")
+        reader = self._requests.get(cmd)
+        if reader is None:
+            raise _Wrong("oldmaid-8.6", f"cmd {cmd[:_SHOWN]!r}", ", ".join(self._requests))
+        return reader(self, told)
+
+    def _tolerate(self, clause: str, found: str, allowed: str) -> None:
+        if self._strict:
+            raise _Wrong(clause, found, allowed)
+        self.departures |= {clause}
+
+    # Requests.
+
+    def _join(self, told: Mapping[str, Any]) -> Join:
+        nick = _field(told, "nick", lambda nick: isinstance(nick, str), "a string")
+        if "port" not in told:
+            return Join(nick)
+        port = _field(told, "port", lambda port: type(port) is int and 0 < port < 65536, "an integer, 1 to 65535")
+        self._tolerate("oldmaid-3.5", f"the port {port}", "the port that the connection comes from")
+        return Join(nick, port)
+
+    def _discard(self, told: Mapping[str, Any]) -> Discard:
+        cards = _field(told, "cards", _are_cards, "two cards, each an array of two strings")
+        key = "last_cards" if "last_cards" in told else "last_card"
+        pair = (cards[0][0], cards[0][1]), (cards[1][0], cards[1][1])
+        if key not in told:
+            self._tolerate("oldmaid-2.8", "no last_cards", "the key last_cards")
+            return Discard(pair)
+        last = _field(told, key, _is_truth, "one of the strings true and false")
+        if key == "last_card":
+            self._tolerate("oldmaid-2.7", "the key last_card", "the key last_cards")
+        if isinstance(last, bool):
+            self._tolerate("oldmaid-2.6", f"the boolean {str(last).lower()}", "one of the strings true and false")
+        return Discard(pair, "true" if last in {True, "true"} else "false")
+
+    def _offer(self, told: Mapping[str, Any]) -> Offer:
+        return Offer(
+            _field(told, "num_cards", lambda count: type(count) is int and count >= 0, "an integer, 0 or more")
+        )
+
+    def _pick(self, told: Mapping[str, Any]) -> Pick:
+        return Pick(_field(told, "card_num", lambda number: type(number) is int, "an integer"))
+
+    # Answers.
+
+    def _answer(self, told: Mapping[str, Any]) -> Answer:
+        if "result" in told:
+            return _IGNORED if self._requests is _REQUESTS["table"] else self._reply(told)
+        standing = [told.get("in"), told.get("out")]
+        if self._requests is _REQUESTS["table"] or not all(map(_are_strings, standing)):
+            raise _Wrong("oldmaid-8.5", None, "an object with the key cmd")
+        return Standing(*(tuple(cast(list[str], nicks)) for nicks in standing))
+
+    def _reply(self, told: Mapping[str, Any]) -> Reply:
+        result, message, card = told["result"], told.get("message"), told.get("card")
+        if not isinstance(result, str) or not isinstance(message, str | None) or not (card is None or _is_card(card)):
+            raise _Wrong("oldmaid-8.11", None, "an answer of oldmaid-2.3")
+        players = self._players(told["players"]) if "players" in told else None
+        return Reply(result, message, None if card is None else (card[0], card[1]), players)
+
+    def _players(self, listed: object) -> tuple[Seated, ...]:
+        """The list of players in either form, in their order (oldmaid-3.3, oldmaid-10.1)."""
+        form: Dialect = "document" if isinstance(listed, dict) else "njaal"
+        if isinstance(listed, dict):
+            try:
+                listed = [listed[f"player{number}"] for number in range(1, len(listed) + 1)]
+            except KeyError:
+                raise _Wrong("oldmaid-3.19", None, "the keys player1, player2, …") from None
+        if not isinstance(listed, list) or not all(map(_is_seated, listed)):
+            raise _Wrong("oldmaid-3.19", None, 'a list of players, each [["address", port], "nick"]')
+        if form != self._dialect:
+            self._tolerate("oldmaid-10.2", f"the list as in the dialect {form}", f"the dialect {self._dialect}")
+        return tuple(((self._host(host), port), nick) for (host, port), nick in listed)
+
+    def _host(self, host: str) -> str:
+        bare = host.removeprefix(_MAPPED)
+        if bare != host:
+            self._tolerate("oldmaid-3.6", f"the address {host[:_SHOWN]}", f"it without {_MAPPED}")
+        return bare
+
+
+type _Reader = Callable[[Wire, Mapping[str, Any]], Request]
+
+_REQUESTS: Final[Mapping[Side, Mapping[str, _Reader]]] = {
+    "table": {
+        "join": Wire._join,
+        "draw": lambda *_: Draw(),
+        "discard": Wire._discard,
+        "out_of_cards": lambda *_: OutOfCards(),
+        "status": lambda *_: Status(),
+    },
+    "player": {"your_turn": lambda *_: YourTurn(), "offer": Wire._offer, "pick": Wire._pick},
+}
+"""How the requests are read that each side is sent (oldmaid-2.2)."""
+
+_FAST: Final[Mapping[Side, Callable[[bytes], Request]]] = {
+    "table": Decoder(Draw | Discard | OutOfCards | Status).decode,
+    "player": Decoder(YourTurn | Offer | Pick).decode,
+}
+"""Reads the requests that every game is full of, when there is nothing to be said against them."""
+
+_IGNORED: Final = Reply("ignored")
+_MAPPED: Final = "::ffff:"
+_SHOWN: Final = 80
+"""So many characters of what was found are repeated in an error."""
+
+_BEGIN: Final = re.compile(rb"[^ \t\r\n]")
+_TEXT_END: Final = re.compile(rb"[\n{\[]")
+_OUTSIDE: Final = re.compile(rb'["{}\[\]]')
+_INSIDE: Final = re.compile(rb'["\\\n]')
+_QUOTE: Final = ord('"')
+_LINE_END: Final = ord("\n")
+
+_ANY: Final = Decoder()
+
+
+def _decoded(value: bytes) -> object:
+    try:
+        return _ANY.decode(value)
+    except (DecodeError, RecursionError):
+        raise _Wrong("oldmaid-8.3", None, "JSON") from None
+
+
+def _field(told: Mapping[str, Any], key: str, fits: Callable[[Any], bool], allowed: str) -> Any:
+    """The value of a key. Raises _Wrong."""
+    if key not in told:
+        raise _Wrong("oldmaid-8.7", f"no key {key}", f"{key} with {allowed}")
+    if not fits(told[key]):
+        raise _Wrong("oldmaid-8.7", f"{key} {_shown(JSON.encode(told[key]))}", allowed)
+    return told[key]
+
+
+def _is_truth(value: object) -> bool:
+    return isinstance(value, bool) or value in ("true", "false")
+
+
+def _are_strings(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_card(value: object) -> bool:
+    return _are_strings(value) and len(cast(list[str], value)) == 2
+
+
+def _are_cards(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_card, value))
+
+
+def _is_seated(value: object) -> bool:
+    match value:
+        case [[str(), int(port)], str()]:
+            return type(port) is int and 0 <= port < 65536
+    return False
+
+
+def _shown(value: bytes) -> str:
+    """What was found, for people: the beginning of it if it is long."""
+    text = value.decode(errors="backslashreplace")
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")

@@ -1,0 +1,403 @@
+"""The messages of Old Maid and their JSON: sections 1, 2 and 8 of the page, read and written without a table."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from itertools import cycle, pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from msgspec.json import encode
+
+from croupier.core import transcript as transcripts
+from croupier.core.errors import Violation
+from croupier.core.jsontalk import said
+from croupier.rooms.oldmaid.wire import (
+    LONGEST,
+    OK,
+    OUT,
+    VOCABULARY,
+    Answer,
+    Dialect,
+    Discard,
+    Draw,
+    Join,
+    Message,
+    Offer,
+    OutOfCards,
+    Pick,
+    Reply,
+    Side,
+    Standing,
+    Status,
+    Wire,
+    YourTurn,
+    refusal,
+)
+
+PAPERS = sorted((Path(__file__).parents[3] / "transcripts/oldmaid").glob("*.txt"))
+THREE = (("3", "spades"), ("3", "clubs"))
+TO_TABLE = (Join, Draw, Discard, OutOfCards, Status)
+SIDES: tuple[Side, ...] = ("table", "player")
+
+WRITTEN: dict[str, Message] = {
+    '{"cmd":"join","nick":"ann"}': Join("ann"),
+    '{"cmd":"join","nick":"ann","port":4001}': Join("ann", 4001),
+    '{"cmd":"draw"}': Draw(),
+    '{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_cards":"false"}': Discard(THREE, "false"),
+    '{"cmd":"out_of_cards"}': OutOfCards(),
+    '{"cmd":"status"}': Status(),
+    '{"cmd":"your_turn"}': YourTurn(),
+    '{"cmd":"offer","num_cards":7}': Offer(7),
+    '{"cmd":"pick","card_num":4}': Pick(4),
+    '{"result":"ok"}': OK,
+    '{"result":"out"}': OUT,
+    '{"result":"ok","message":"ok"}': Reply("ok", "ok"),
+    '{"result":"ok","card":["3","spades"]}': Reply("ok", card=("3", "spades")),
+    '{"result":"last_card","card":["joker","maid"]}': Reply("last_card", card=("joker", "maid")),
+    '{"result":"ok","players":{"player1":[["192.0.2.1",40001],"ann"],"player2":[["192.0.2.2",9],"bob"]}}': Reply(
+        "ok", players=((("192.0.2.1", 40001), "ann"), (("192.0.2.2", 9), "bob"))
+    ),
+    '{"in":["ann","bob"],"out":["cyd"]}': Standing(("ann", "bob"), ("cyd",)),
+}
+
+
+def side_of(message: Message) -> Side:
+    return "table" if isinstance(message, TO_TABLE) else "player"
+
+
+def clauses(data: bytes, side: Side = "table", *, strict: bool = False) -> list[tuple[str, bool] | Message]:
+    found = Wire(side, strict=strict).feed(data)
+    return [(item.clause, item.lost) if isinstance(item, Violation) else item for item in found]
+
+
+def pieces(data: bytes, sizes: Iterable[int]) -> list[bytes]:
+    found, at = [], 0
+    for size in cycle(sizes):
+        if at >= len(data):
+            return found
+        found.append(data[at : at + size])
+        at += size
+    return found
+
+
+def read(codec: Wire, arriving: Iterable[bytes]) -> list[Message | Violation]:
+    return [item for data in arriving for item in codec.feed(data)]
+
+
+@pytest.mark.parametrize(("written", "message"), WRITTEN.items(), ids=WRITTEN.keys())
+def test_a_message_is_its_json_and_a_line_end(written: str, message: Message) -> None:
+    """oldmaid-1.5, oldmaid-2.2, oldmaid-2.3, both ways."""
+    assert Wire("table").encode(message) == f"{written}\n".encode()
+    codec = Wire(side_of(message))
+    assert list(codec.feed(written.encode())) == [message]
+
+
+@pytest.mark.parametrize("dialect", ["document", "njaal"])
+@pytest.mark.parametrize("message", VOCABULARY, ids=str)
+def test_every_message_comes_back_as_it_was_sent(message: Message, dialect: Dialect) -> None:
+    data = Wire("player", dialect=dialect).encode(message)
+    assert json.loads(data)
+    assert list(Wire(side_of(message), dialect=dialect).feed(data)) == [message]
+    assert str(message)
+
+
+def test_in_the_dialect_njaal_the_players_are_a_list() -> None:
+    """oldmaid-10.1."""
+    listed = Reply("ok", players=((("192.0.2.1", 40001), "ann"), (("192.0.2.2", 9), "bob")))
+    wanted = b'{"result":"ok","players":[[["192.0.2.1",40001],"ann"],[["192.0.2.2",9],"bob"]]}\n'
+    assert Wire("table", dialect="njaal").encode(listed) == wanted
+
+
+WRONG: dict[bytes, tuple[str, bool]] = {
+    b"hello\n": ("oldmaid-8.3", False),
+    b"{'cmd': 'draw'}": ("oldmaid-8.3", False),
+    b'{"cmd": "dr\n': ("oldmaid-8.3", False),
+    b'{"cmd": NaN}': ("oldmaid-8.3", False),
+    b'{"cmd": "draw"]': ("oldmaid-8.3", False),
+    b"[" * 30_000 + b"]" * 30_000: ("oldmaid-8.3", False),
+    b'["cmd", "draw"]': ("oldmaid-8.4", False),
+    b"3\n": ("oldmaid-8.4", False),
+    b"{}": ("oldmaid-8.5", False),
+    b'{"cmd": 3}': ("oldmaid-8.5", False),
+    b'{"cmd": null, "result": "ok"}': ("oldmaid-8.5", False),
+    b'{"nick": "ann"}': ("oldmaid-8.5", False),
+    b'{"in": [], "out": []}': ("oldmaid-8.5", False),
+    b'{"cmd": "DRAW"}': ("oldmaid-8.6", False),
+    b'{"cmd": "offer"}': ("oldmaid-8.6", False),
+    b'{"cmd": "join"}': ("oldmaid-8.7", False),
+    b'{"cmd": "join", "nick": 3}': ("oldmaid-8.7", False),
+    b'{"cmd": "join", "nick": "ann", "port": 0}': ("oldmaid-8.7", False),
+    b'{"cmd": "join", "nick": "ann", "port": 65536}': ("oldmaid-8.7", False),
+    b'{"cmd": "join", "nick": "ann", "port": "4001"}': ("oldmaid-8.7", False),
+    b'{"cmd": "join", "nick": "ann", "port": null}': ("oldmaid-8.7", False),
+    b'{"cmd": "discard"}': ("oldmaid-8.7", False),
+    b'{"cmd": "discard", "cards": [["3", "spades"]], "last_cards": "false"}': ("oldmaid-8.7", False),
+    b'{"cmd": "discard", "cards": [["3", "spades"], ["3", 4]], "last_cards": "false"}': ("oldmaid-8.7", False),
+    b'{"cmd": "discard", "cards": [["3", "spades"], ["3"]], "last_cards": "false"}': ("oldmaid-8.7", False),
+    b'{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]], "last_cards": "no"}': ("oldmaid-8.7", False),
+    b'{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]], "last_cards": 1}': ("oldmaid-8.7", False),
+    b'{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]], "last_cards": null}': ("oldmaid-8.7", False),
+    b'{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]], "last_cards": []}': ("oldmaid-8.7", False),
+    b'{"cmd": "\xff"}': ("oldmaid-8.8", True),
+    b"\xff\xfe\n": ("oldmaid-8.8", True),
+    b'{"cmd": "draw", "x": "\xff"}': ("oldmaid-8.8", True),
+    b"x" * LONGEST: ("oldmaid-8.9", True),
+    b'{"cmd": "' + b"x" * LONGEST: ("oldmaid-8.9", True),
+    b'{"cmd": "draw", "x": "' + b"x" * LONGEST + b'"}\n': ("oldmaid-8.9", True),
+}
+
+
+@pytest.mark.parametrize(("written", "wanted"), WRONG.items(), ids=[str(written[:70]) for written in WRONG])
+def test_what_is_no_request_is_refused_by_the_first_clause_that_says_so(
+    written: bytes, wanted: tuple[str, bool]
+) -> None:
+    """oldmaid-8.2 to oldmaid-8.9."""
+    assert clauses(written) == [wanted]
+    assert clauses(written + b'{"cmd": "draw"}') == [wanted] + [Draw()] * (not wanted[1])
+    assert [getattr(item, "clause", item) for item in read(Wire("table"), pieces(written, [1]))] == [wanted[0]]
+
+
+PLAYERS_WRONG: dict[bytes, str] = {
+    b'{"cmd": "draw"}': "oldmaid-8.6",
+    b'{"cmd": "offer"}': "oldmaid-8.7",
+    b'{"cmd": "offer", "num_cards": -1}': "oldmaid-8.7",
+    b'{"cmd": "offer", "num_cards": 3.0}': "oldmaid-8.7",
+    b'{"cmd": "offer", "num_cards": "3"}': "oldmaid-8.7",
+    b'{"cmd": "offer", "num_cards": true}': "oldmaid-8.7",
+    b'{"cmd": "pick", "card_num": 1.0}': "oldmaid-8.7",
+    b'{"cmd": "pick", "card_num": true}': "oldmaid-8.7",
+    b'{"in": [3], "out": []}': "oldmaid-8.5",
+    b'{"in": []}': "oldmaid-8.5",
+    b'{"result": 3}': "oldmaid-8.11",
+    b'{"result": "ok", "message": 3}': "oldmaid-8.11",
+    b'{"result": "ok", "card": ["3"]}': "oldmaid-8.11",
+    b'{"result": "ok", "card": "3 spades"}': "oldmaid-8.11",
+    b'{"result": "ok", "players": 3}': "oldmaid-3.19",
+    b'{"result": "ok", "players": null}': "oldmaid-3.19",
+    b'{"result": "ok", "players": {"player2": [["192.0.2.1", 4], "ann"]}}': "oldmaid-3.19",
+    b'{"result": "ok", "players": {"player1": [["192.0.2.1", "4"], "ann"]}}': "oldmaid-3.19",
+    b'{"result": "ok", "players": {"player1": [["192.0.2.1", true], "ann"]}}': "oldmaid-3.19",
+    b'{"result": "ok", "players": [[["192.0.2.1", 65536], "ann"]]}': "oldmaid-3.19",
+    b'{"result": "ok", "players": [["192.0.2.1", 4, "ann"]]}': "oldmaid-3.19",
+}
+
+
+@pytest.mark.parametrize(("written", "clause"), PLAYERS_WRONG.items(), ids=map(str, PLAYERS_WRONG))
+def test_a_player_is_told_what_he_cannot_read(written: bytes, clause: str) -> None:
+    assert clauses(written, "player") == [(clause, False)]
+
+
+def test_a_pick_before_the_first_card_is_the_games_to_refuse() -> None:
+    """oldmaid-7.6."""
+    assert clauses(b'{"cmd": "pick", "card_num": -1}', "player") == [Pick(-1)]
+
+
+TOLERATED: dict[bytes, tuple[str, Side, Message]] = {
+    b'{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]], "last_cards": true}': (
+        "oldmaid-2.6",
+        "table",
+        Discard(THREE, "true"),
+    ),
+    b'{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]], "last_card": "false"}': (
+        "oldmaid-2.7",
+        "table",
+        Discard(THREE, "false"),
+    ),
+    b'{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]]}': ("oldmaid-2.8", "table", Discard(THREE)),
+    b'{"cmd": "join", "nick": "ann", "port": 4001}': ("oldmaid-3.5", "table", Join("ann", 4001)),
+    b'{"result": "ok", "players": {"player1": [["::ffff:192.0.2.1", 4], "ann"]}}': (
+        "oldmaid-3.6",
+        "player",
+        Reply("ok", players=((("192.0.2.1", 4), "ann"),)),
+    ),
+    b'{"result": "ok", "players": [[["192.0.2.1", 4], "ann"]]}': (
+        "oldmaid-10.2",
+        "player",
+        Reply("ok", players=((("192.0.2.1", 4), "ann"),)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "wanted"), TOLERATED.items(), ids=map(str, TOLERATED))
+def test_what_is_tolerated_is_noted_and_refused_by_the_strict(
+    written: bytes, wanted: tuple[str, Side, Message]
+) -> None:
+    clause, side, message = wanted
+    tolerant, strict = Wire(side), Wire(side, strict=True)
+    assert list(tolerant.feed(written)) == [message]
+    assert tolerant.departures == {clause}
+    assert clauses(written, side, strict=True) == [(clause, False)]
+    assert list(strict.feed(written + b'{"cmd":"your_turn"}{"cmd":"draw"}'))
+    assert not strict.departures
+
+
+def test_of_both_spellings_last_cards_counts() -> None:
+    """oldmaid-2.7."""
+    both = b'{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_card":"true","last_cards":"false"}'
+    codec = Wire("table")
+    assert list(codec.feed(both)) == [Discard(THREE, "false")]
+    assert not codec.departures
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b'{"x": [1, {"y": "]}"}], "cmd": "draw"}',
+        b'{"cmd": "join", "cmd": "draw"}',
+        b'{"\\u0063md": "dr\\u0061w"}',
+        b' \t\r\n{\n  "cmd":\n  "draw"\n}\n',
+        b'{"cmd": "draw", "x": "\\"}{[\\\\"}',
+        '{"cmd": "draw", "Ærø": "♠"}'.encode(),
+        b'{"cmd": "draw", "x": ' + b"[" * 60 + b"]" * 60 + b"}",
+    ],
+    ids=str,
+)
+def test_keys_spaces_and_unknown_fields_change_nothing(written: bytes) -> None:
+    """oldmaid-1.3, oldmaid-2.1."""
+    assert clauses(written) == [Draw()]
+    assert read(Wire("table"), pieces(written, [1])) == [Draw()]
+
+
+def test_a_table_does_not_read_answers() -> None:
+    """oldmaid-2.11."""
+    for written in (b'{"result": 3}', b'{"result": "error", "message": 4}', b'{"result": "ok", "players": 3}'):
+        (found,) = Wire("table").feed(written)
+        assert isinstance(found, Reply)
+
+
+def test_a_refusal_names_the_clause() -> None:
+    """oldmaid-2.9."""
+    told = refusal(Violation("oldmaid-4.3", "a draw", "to wait"))
+    assert json.loads(Wire("table").encode(told)) == {
+        "result": "error",
+        "message": "oldmaid-4.3: found a draw; allowed: to wait",
+    }
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"x" * (LONGEST - 1) + b"\n",
+        b'{"cmd": "draw", "x": "' + b"x" * (LONGEST - 24) + b'"}',
+        b"[" + b" " * (LONGEST - 2) + b"]",
+    ],
+    ids=["a line", "an object", "an array"],
+)
+def test_a_message_may_be_as_long_as_the_limit_and_not_a_byte_longer(message: bytes) -> None:
+    """oldmaid-8.9."""
+    assert len(message) == LONGEST
+    longer = message[:1] + b" " + message[1:]
+    for data, lost in ((message, False), (longer, True)):
+        for sizes in ([len(data)], [1000], [LONGEST - 1, 1]):
+            found = read(Wire("table"), pieces(data, sizes))
+            assert [getattr(item, "lost", False) for item in found] == [lost]
+
+
+def test_what_was_found_is_told_without_repeating_all_of_it() -> None:
+    (found,) = Wire("table").feed(b"x" * 60_000 + b"\n")
+    assert isinstance(found, Violation)
+    assert len(found.found) < 100
+
+
+@pytest.mark.parametrize("filler", [b" ", b"\n", b"A", b'"', b"[", b"\\", b"{}", b"\x00"])
+@pytest.mark.parametrize("start", [b"", b"{", b'{"', b'{"\\', b"A", b'{"cmd":"draw"}'])
+def test_what_a_codec_keeps_is_bounded(start: bytes, filler: bytes) -> None:
+    codec = Wire("table")
+    read(codec, [start, *[filler * 1000] * 200])
+    assert len(codec._rest) <= LONGEST
+
+
+def test_no_byte_is_looked_at_twice() -> None:
+    """A message that comes byte by byte costs no more than the bytes that it has."""
+    message = b'{"x": "' + b'\\"' * 30_000 + b'", "cmd": "draw"}'
+    codec = Wire("table")
+    known = [0]
+    for byte in message[:-1]:
+        assert not codec.feed(bytes([byte]))
+        known.append(codec._seen)
+    assert all(after - before <= 2 for before, after in pairwise(known))
+    assert len(message) - known[-1] <= 2
+    assert list(codec.feed(message[-1:])) == [Draw()]
+
+
+# Laws.
+
+jsons = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 99) | st.text(max_size=5) | st.floats(allow_nan=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = ("cmd", "nick", "port", "cards", "last_cards", "last_card", "num_cards", "card_num", "result", "card", "players")
+WORDS = ("join", "draw", "discard", "out_of_cards", "status", "your_turn", "offer", "pick", "ok", "true", "false")
+spoilt = st.dictionaries(
+    st.sampled_from((*KEYS, "in", "out", "message")),
+    jsons | st.sampled_from(WORDS) | st.sampled_from(["3", "spades", THREE, [["192.0.2.1", 4], "ann"]]),
+    max_size=4,
+).map(encode)
+sent = st.sampled_from([Wire("table").encode(message) for message in VOCABULARY])
+junk = st.sampled_from([b"{", b"}", b"[", b'"', b"\\", b"\n", b" ", b"\xff", "♠".encode(), b"null", b"}{"]) | st.binary(
+    max_size=6
+)
+streams = st.lists(st.one_of(sent, spoilt, junk), max_size=8).map(b"".join)
+chops = st.lists(st.integers(1, 9), min_size=1, max_size=5)
+sides = st.sampled_from(SIDES)
+
+
+@given(streams, chops, sides, st.booleans())
+@example(b'{"x":"\\', [1], "table", False)
+def test_whatever_arrives_reads_the_same_however_it_is_cut(
+    data: bytes, sizes: list[int], side: Side, strict: bool
+) -> None:
+    cut, glued = Wire(side, strict=strict), Wire(side, strict=strict)
+    assert read(cut, pieces(data, sizes)) == read(glued, [data])
+    assert cut.departures == glued.departures
+    assert not (strict and cut.departures)
+
+
+@given(streams | st.binary(max_size=300), sides, st.booleans())
+def test_whatever_arrives_becomes_messages_or_violations(data: bytes, side: Side, strict: bool) -> None:
+    codec = Wire(side, strict=strict)
+    found = codec.feed(data)
+    for item in found:
+        if isinstance(item, Violation):
+            assert item.clause.startswith("oldmaid-")
+            assert item.found
+            assert item.allowed
+        elif side == "player" or not isinstance(item, Answer.__value__):
+            again = Wire(side)
+            assert list(again.feed(Wire("table").encode(item))) == [item]
+    assert not any(isinstance(item, Violation) and item.lost for item in found[:-1])
+    if found and isinstance(found[-1], Violation) and found[-1].lost:
+        assert list(codec.feed(b'{"cmd":"draw"}')) == []
+
+
+@given(st.lists(st.sampled_from(VOCABULARY), max_size=20), chops)
+def test_messages_arrive_however_they_are_cut_or_glued(told: Sequence[Message], sizes: list[int]) -> None:
+    """oldmaid-1.4."""
+    for side in SIDES:
+        own = [message for message in told if side_of(message) == side]
+        data = b"".join(Wire(side).encode(message) for message in own)
+        assert read(Wire(side), pieces(data, sizes)) == own
+
+
+@given(streams, sides)
+def test_who_departs_from_nothing_is_read_alike_by_the_strict_and_the_tolerant(data: bytes, side: Side) -> None:
+    strict, tolerant = Wire(side, strict=True), Wire(side)
+    read_strictly, read_kindly = list(strict.feed(data)), list(tolerant.feed(data))
+    if not tolerant.departures:
+        assert read_strictly == read_kindly
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.stem)
+def test_the_transcripts_can_be_cut_at_every_byte(paper: Path) -> None:
+    transcript = transcripts.read(paper.read_text(), paper.stem)
+    side: Side = "player" if transcript.head.get("side") == "player" else "table"
+    spoken = [line.text for line in transcript.lines if line.kind == ">"]
+    data = b"".join(said(re.sub(r"\$\w+", "3", text), {}) for text in spoken)[:3000]
+    assert data or not spoken
+    expected = read(Wire(side), [data])
+    for at in range(0, len(data) + 1, 1 + len(data) // 400):
+        assert read(Wire(side), [data[:at], data[at:]]) == expected
