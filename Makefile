@@ -55,6 +55,8 @@ bench: $(VENV)/bench.stamp  ## every benchmark beside its yardstick; see bench/r
 	$(BIN)/python bench/ranks.py
 	$(BIN)/python bench/hands.py
 	$(BIN)/python bench/oldmaid_rules.py
+	$(BIN)/python bench/oldmaid.py
+	$(BIN)/python bench/store.py
 	$(BIN)/python bench/rest.py
 
 docs: $(VENV)/dev.stamp  ## regenerate the generated parts, then build the pages, warnings being errors

@@ -69,7 +69,8 @@ class Load:
 
     `size` is the length of an echo's flights in bytes. `script` names what is asked over HTTP: a file, or files with
     commas between them. `ahead`: 1 for a client that says in one flight what the answer
-    leaves no choice about, 0 for one that waits for every answer.
+    leaves no choice about, 0 for one that waits for every answer. `turns`: of so many connections of an echo one waits
+    for it at a time.
     """
 
     speak: str
@@ -80,6 +81,7 @@ class Load:
     size: int = 8
     ahead: int = 1
     script: str = ""
+    turns: int = 1
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ class Result:
     open_files: int  # of the server, when the window opened
     acts: int = 0  # of the players, where these play with one another
     hands: int = 0  # that were played to the end, there
+    games: int = 0  # likewise
 
     @property
     def server_cpu_share(self) -> float:

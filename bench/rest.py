@@ -25,7 +25,18 @@ from typing import Any, Final
 from harness import HERE, BenchError, Cores, Load, Result, Server, fail, pick_cores, run_load, running, verdict
 from servers import MANY, doubt, summarize
 
-CROUPIER: Final = [sys.executable, "-m", "croupier", "serve", "holdem", "--port", "0", "--log-level", "error"]
+CROUPIER: Final = [
+    sys.executable,
+    "-m",
+    "croupier",
+    "serve",
+    "holdem",
+    "--port",
+    "0",
+    "--log-level",
+    "error",
+    "--journal",
+]
 PATIENT: Final = [*CROUPIER, "--turn-seconds", "86400"]
 """A server at which a game that is polled stays as it is."""
 

@@ -109,9 +109,9 @@ def house(room: str, command: Sequence[str] = ()) -> Contestant:
     return Contestant("other" if command else "croupier", command or ours, room)
 
 
-def echo_beside(other: Contestant, setting: Setting) -> Contestant:
+def echo_beside(other: Contestant, setting: Setting, connections: int = 10) -> Contestant:
     """The echo that moves as many bytes a flight as the load and another contestant do."""
-    load = Load(other.speak, connections=10, seconds=min(0.5, setting.seconds), warmup=0.2, ahead=other.ahead)
+    load = Load(other.speak, connections, seconds=min(0.5, setting.seconds), warmup=0.2, ahead=other.ahead)
     with running(other.command, setting.cores.server) as server:
         seen = run_load(server, load, setting.cores.load)
     return Contestant("echo", ECHO, "echo", round(seen.bytes_a_flight))

@@ -185,7 +185,7 @@ def settings() -> str:
             (shared if found.parameter.group == (HOSTING,) else own).append(found)
         parts += [f"## The room of {room.title}\n\n`croupier serve {name}` has these of its own."]
         parts += [table(own, f"CROUPIER_SERVE_{name.upper()}_", f"[serve.{name}]")]
-        where = "HOST:PORT" if name in HOUSES else "URL"
+        where = "HOST:PORT" if name != "holdem" else "URL"
         parts += [f"## Playing {room.title}\n\n`croupier play {name} [{where}]` has these."]
         parts += [table(arguments("play", name), f"CROUPIER_PLAY_{name.upper()}_", f"[play.{name}]")]
     title = "## Every room\n\n`croupier serve` has these, and so has every room."
@@ -289,6 +289,14 @@ REQUESTS = (
     "the body that she is told. `nobody` has no credentials. `$name` stands for whatever is told there first, and for "
     "the same afterwards; `$_` for anything. `*` is what happens besides.",
 )
+RING = (
+    "The conversations on this page are played by the tests, whole and in pieces: with the table, and, where the title "
+    "says player, with a player, whose table and neighbours are on the paper. Those of the table are also played over "
+    "real connections, where no time passes.",
+    "`p>` is what a peer of the table says, `p<` what it hears. Of a player, the lines tell what `table`, `left`, "
+    "`next` and `right` say to him and hear from him. JSON is compared as JSON; `$name` stands for whatever is told "
+    "there first, and for the same afterwards; `$_` for anything. `*` is what happens besides.",
+)
 """How a page of transcripts begins."""
 
 
@@ -296,7 +304,10 @@ def transcripts(room: str) -> str:
     """All transcripts of a room on one page."""
     paths = sorted((ROOT / "transcripts" / room).glob("*.txt"))
     found = sorted((read(path.read_text(), path.stem) for path in paths), key=by_clause)
-    parts = [f"# Transcripts: {ROOMS[room].title}", *(STREAMS if room in HOUSES else REQUESTS)]
+    parts = [
+        f"# Transcripts: {ROOMS[room].title}",
+        *(STREAMS if room in HOUSES else {"holdem": REQUESTS, "oldmaid": RING}[room]),
+    ]
     for transcript in found:
         clauses = ", ".join(f"[{clause}](#{clause})" for clause in transcript.clauses)
         path = f"../../transcripts/{room}/{transcript.name}.txt"

@@ -40,7 +40,10 @@ def croupier(*arguments: object, variables: Mapping[str, str] | None = None) -> 
 
 
 class Serving:
-    """`croupier serve …`, from the moment it is ready. `ports` are those of the rooms, and of the `metrics`."""
+    """`croupier serve …`, from the moment it is ready. `ports` are those of the rooms, and of the `metrics`.
+
+    Nothing was kept before, unless `variables` say where.
+    """
 
     def __init__(
         self,
@@ -56,7 +59,8 @@ class Serving:
         self._arguments = [*command, *map(str, arguments)]
         self._cwd = cwd
         self._ready = ready
-        self._environment = environment(variables)
+        self._data = tempfile.TemporaryDirectory()
+        self._environment = environment({"XDG_DATA_HOME": self._data.name, **(variables or {})})
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 -- closed when the process has ended
         self._sockets: list[socket.socket] = []
 
@@ -105,6 +109,7 @@ class Serving:
         assert self._process.stdout is not None
         self._process.stdout.close()
         self._log.close()
+        self._data.cleanup()
 
     @property
     def log(self) -> str:

@@ -10,9 +10,10 @@
  *
  *     cc -std=c11 -O2 -o load *.c -lm
  *     ./load --port 1212 --connections 100 --idle 0 --seconds 5 --warmup 1 --speak kuhn
- *     ./load --port 1212 --connections 100 --speak echo --size 8
+ *     ./load --port 1212 --connections 100 --speak echo --size 8 --turns 4
  *     ./load --port 8080 --connections 32 --speak http --script FILE,FILE,...      (see http.c)
  *     ./load --port 8080 --connections 2 --speak holdem --script FILE              (see holdem.c)
+ *     ./load --port 9898 --connections 4000 --speak oldmaid                        (see oldmaid.c)
  *
  * Stderr says "measuring" and "measured" at the edges of the window; stdout is one JSON object. Exit status 1 and a
  * line on stderr: the server could not be reached, hung up, fell silent, or said what the protocol does not allow.
@@ -46,7 +47,7 @@ enum {
     SLACK_S = 60,              /* what connecting, draining and closing may take together */
 };
 
-static const struct speaker *const SPEAKERS[] = {&ECHO, &KUHN, &SEVENHALF, &BLACKJACK, &HTTP, &HOLDEM};
+static const struct speaker *const SPEAKERS[] = {&ECHO, &KUHN, &SEVENHALF, &BLACKJACK, &HTTP, &HOLDEM, &OLDMAID};
 enum { SPEAKERS_KNOWN = sizeof SPEAKERS / sizeof *SPEAKERS };
 
 /* Round trips in ns, 64 steps to each doubling: a quantile is off by 1.6 % at most. */
@@ -68,12 +69,12 @@ static size_t stride;
 static int poller;
 static bool stopping;
 static int outstanding; /* flights that wait for their reply */
-static uint64_t messages, flights, bytes_sent, bytes_received, longest_ns;
+static uint64_t messages, flights, timed, bytes_sent, bytes_received, longest_ns;
 static uint64_t luck_state = 0x9E3779B97F4A7C15u;
 
 /* ---- failing, time, luck ---- */
 
-static struct connection *at(int number)
+struct connection *connection_of(unsigned number)
 {
     return (struct connection *)(all + (size_t)number * stride);
 }
@@ -157,7 +158,7 @@ static double middle_of(unsigned bucket)
 
 static double quantile_us(double part)
 {
-    uint64_t seen = 0, wanted = (uint64_t)(part * (double)flights);
+    uint64_t seen = 0, wanted = (uint64_t)(part * (double)timed);
     for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
         seen += histogram[bucket];
         if (seen > wanted) {
@@ -187,8 +188,11 @@ static void answered(struct connection *c)
     uint64_t now = now_ns(), took = now - c->sent_ns;
     outstanding--;
     if (counting) {
-        histogram[bucket_of(took)]++;
-        longest_ns = took > longest_ns ? took : longest_ns;
+        if (!c->untimed) {
+            histogram[bucket_of(took)]++;
+            longest_ns = took > longest_ns ? took : longest_ns;
+            timed++;
+        }
         flights++;
         messages += c->frames;
         bytes_sent += c->sent;
@@ -199,6 +203,7 @@ static void answered(struct connection *c)
         c->received = 0;
         return;
     }
+    c->untimed = false;
     c->sent_ns = now;
     options.speak->next(c);
 }
@@ -301,7 +306,7 @@ static void connect_all(int count)
         fail("--host %s: not an IPv4 address", options.host);
     }
     for (int i = 0; i < count; i++) {
-        struct connection *c = at(i);
+        struct connection *c = connection_of((unsigned)i);
         c->game = (uint32_t)i; /* so that they are not all at the same point */
         c->fd = open_socket(i, &server);
         /* Edge-triggered spares the kernel a second look; one recv() is enough, since no reply fills the buffer. */
@@ -338,11 +343,11 @@ static int close_all(int count)
     const char *goodbye = options.speak->goodbye;
     for (int i = 0; i < count; i++) {
         if (*goodbye) {
-            send(at(i)->fd, goodbye, strlen(goodbye), MSG_NOSIGNAL);
+            send(connection_of((unsigned)i)->fd, goodbye, strlen(goodbye), MSG_NOSIGNAL);
         }
-        shutdown(at(i)->fd, SHUT_WR);
-        struct epoll_event event = {.events = EPOLLIN, .data.ptr = at(i)};
-        epoll_ctl(poller, EPOLL_CTL_MOD, at(i)->fd, &event); /* an edge may have passed with the last reply */
+        shutdown(connection_of((unsigned)i)->fd, SHUT_WR);
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection_of((unsigned)i)};
+        epoll_ctl(poller, EPOLL_CTL_MOD, connection_of((unsigned)i)->fd, &event); /* an edge may have passed with the last reply */
     }
     struct epoll_event events[EVENTS];
     int open = count;
@@ -380,7 +385,7 @@ static const struct speaker *speaker_named(const char *name)
             return SPEAKERS[i];
         }
     }
-    fail("--speak %s: it speaks echo, kuhn, sevenhalf, blackjack, http or holdem", name);
+    fail("--speak %s: it speaks echo, kuhn, sevenhalf, blackjack, http, holdem or oldmaid", name);
 }
 
 static void read_options(int argc, char **argv)
@@ -391,6 +396,7 @@ static void read_options(int argc, char **argv)
         {"seconds", required_argument, NULL, 's'},     {"warmup", required_argument, NULL, 'w'},
         {"speak", required_argument, NULL, 'k'},       {"size", required_argument, NULL, 'z'},
         {"ahead", required_argument, NULL, 'a'},       {"script", required_argument, NULL, 'x'},
+        {"turns", required_argument, NULL, 't'},
         {NULL, 0, NULL, 0},
     };
     for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
@@ -405,6 +411,7 @@ static void read_options(int argc, char **argv)
         case 'z': echo_size = (unsigned)atoi(optarg); break;
         case 'a': ahead = atoi(optarg) != 0; break;
         case 'x': script = optarg; break;
+        case 't': turns = (unsigned)atoi(optarg); break;
         default: exit(1);
         }
     }
@@ -416,6 +423,9 @@ static void read_options(int argc, char **argv)
     }
     if (echo_size < 1 || echo_size >= REPLY_MAX) {
         fail("--size must be 1 to %d: it is what an echo's flights are long, in bytes", REPLY_MAX - 1);
+    }
+    if (turns < 1 || (unsigned)options.connections % turns) {
+        fail("--turns must be 1 or more, and divide --connections");
     }
     if (options.connections < 0 || options.idle < 0 || options.connections + options.idle < 1) {
         fail("--connections and --idle must add up to one connection or more");
@@ -470,8 +480,8 @@ int main(int argc, char **argv)
     double connect_s = (double)(now_ns() - connecting_ns) / 1e9;
 
     for (int i = 0; i < options.connections; i++) { /* those after them stay idle */
-        at(i)->sent_ns = now_ns();
-        options.speak->begin(at(i));
+        connection_of((unsigned)i)->sent_ns = now_ns();
+        options.speak->begin(connection_of((unsigned)i));
     }
     play_until(now_ns() + (uint64_t)(options.warmup * 1e9));
 

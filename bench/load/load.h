@@ -13,6 +13,7 @@ enum {
 
 struct exchange;
 struct bot;
+struct ring;
 
 struct hand {
     uint8_t low;  /* every ace as 1 */
@@ -27,6 +28,7 @@ struct connection {
     uint8_t frames;    /* frames in the flight that is out */
     uint16_t sent;     /* bytes in the flight that is out */
     uint16_t received; /* bytes of the reply so far */
+    bool untimed;      /* the reply waits for other connections, so its time says nothing about the server */
     union {            /* the game that is being played */
         struct {
             char card; /* J, Q or K: ours */
@@ -45,6 +47,10 @@ struct connection {
         } blackjack;
         const struct exchange *http; /* what is asked and told again and again */
         struct bot *holdem;
+        struct {
+            struct ring *ring; /* of the game that it sits in */
+            uint8_t seat;
+        } oldmaid;
     };
     char reply[]; /* with `room` of its speaker */
 };
@@ -64,8 +70,9 @@ struct speaker {
     void (*report)(void);                      /* more members of the JSON object; NULL if there are none */
 };
 
-extern const struct speaker ECHO, KUHN, SEVENHALF, BLACKJACK, HTTP, HOLDEM;
+extern const struct speaker ECHO, KUHN, SEVENHALF, BLACKJACK, HTTP, HOLDEM, OLDMAID;
 extern unsigned echo_size; /* the length of the echo's flights */
+extern unsigned turns;     /* so many connections of an echo take turns: one of them waits for it at a time */
 extern bool ahead;         /* whether what the answer leaves no choice about is said without waiting for it */
 extern char *script;       /* the file, or the files with commas between them, that say what is asked over HTTP */
 extern bool counting;      /* whether the window is open */
@@ -80,6 +87,7 @@ _Noreturn void fail_reply(const struct connection *c, const char *what);
 char *read_file(const char *path, size_t *length);
 
 unsigned number_of(const struct connection *c);
+struct connection *connection_of(unsigned number);
 
 bool coin(void);
 

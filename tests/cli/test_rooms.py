@@ -18,6 +18,10 @@ from tests.processes import COMMAND, Serving, croupier, environment
 MINDS = [(room, mind) for room in HOUSES.values() for mind in styles(room)]
 
 
+HASTE = ("--pause", 0, "--look", 0.05)
+"""Nobody who plays Old Maid here needs time to read."""
+
+
 def play(room: str, address: str, *flags: object) -> dict[str, object]:
     done = croupier("play", room, address, "--json", *flags)
     assert done.returncode == 0, done.stderr
@@ -46,6 +50,19 @@ def test_every_mind_plays_hold_em_and_the_record_of_its_deals_can_be_verified(tm
                     assert (summary["hands"], summary["fault"], summary["bot"]) == (5, None, mind)
             finally:
                 other.terminate()
+        assert server.stop() == 0
+    assert croupier("verify", record).returncode == 0
+
+
+def test_every_mind_plays_old_maid_and_the_record_of_its_deals_can_be_verified(tmp_path: Path) -> None:
+    record = tmp_path / "deals.jsonl"
+    with Serving("oldmaid", "--port", 0, "--players", 3, "--deals", record) as server:
+        for mind in styles(ROOMS["oldmaid"]):
+            summary = play("oldmaid", server.address, "--bot", mind, "--bots", 3, *HASTE)
+            players = summary["players"]
+            assert isinstance(players, list)
+            assert [(one["games"], one["faults"]) for one in players] == [(1, [])] * 3
+            assert sum(one["lost"] for one in players) == 1
         assert server.stop() == 0
     assert croupier("verify", record).returncode == 0
 
@@ -92,9 +109,11 @@ def open_a_game(address: str) -> None:
 
 def test_a_log_of_all_rooms_can_be_a_file_for_each(tmp_path: Path) -> None:
     free = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
-    with Serving("--log", tmp_path / "{room}.txt", ready=len(ROOMS), variables=free) as server:
+    two = {"CROUPIER_SERVE_OLDMAID_PLAYERS": "2"}
+    with Serving("--log", tmp_path / "{room}.txt", ready=len(ROOMS), variables=free | two) as server:
         for room in HOUSES:
             play(room, f"{server.host}:{server.ports[room]}", "--games", 3)
+        play("oldmaid", f"{server.host}:{server.ports['oldmaid']}", "--bots", 2, *HASTE)
         open_a_game(f"{server.host}:{server.ports['holdem']}")
     assert {path.stem for path in tmp_path.iterdir()} == set(ROOMS)
     assert all(path.read_text().startswith("C: ") for path in tmp_path.iterdir())
@@ -150,7 +169,7 @@ def test_a_raise_above_the_limit_of_the_table_is_refused_and_the_game_goes_on() 
 
 def test_rooms_whose_documents_claim_the_same_port_are_kept_apart() -> None:
     own = [room.port for room in ROOMS.values()]
-    assert apart(own, [None] * 4) == [1212, 1213, 1214, 8080]
+    assert apart(own, [None] * 5) == [1212, 1213, 1214, 8080, 9898]
     assert apart([1212, 1212], [None, 1212]) == [1213, 1212]
     assert apart([1212, 1212], [0, None]) == [0, 1212]
     assert ROOMS["sevenhalf"].port == 1212

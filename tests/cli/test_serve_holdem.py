@@ -277,7 +277,7 @@ def seven() -> list[object]:
 
 def test_the_record_of_the_deals_can_be_verified_and_a_lie_about_it_is_found(tmp_path: Path) -> None:
     record = tmp_path / "deals.jsonl"
-    with parlour("--deals", record, "--client-seed", "ours") as found:
+    with parlour("--deals", record, "--client-seed", "ours", "--journal", "off") as found:
         found.seat("ann", "bob")
         found.act(1, 10)
         found.act(1, 0)
@@ -492,7 +492,7 @@ def test_a_time_out_ends_the_last_hand_too(tmp_path: Path) -> None:
 
 def test_a_hand_that_is_not_over_in_time_is_void(tmp_path: Path) -> None:
     record = tmp_path / "deals.jsonl"
-    with parlour("--drain-seconds", 0.2, "--deals", record) as found:
+    with parlour("--drain-seconds", 0.2, "--deals", record, "--journal", "off") as found:
         found.seat("ann", "bob")
         found.act(1, 500)
         found.serving.signal()
@@ -501,10 +501,34 @@ def test_a_hand_that_is_not_over_in_time_is_void(tmp_path: Path) -> None:
     assert croupier("verify", record).returncode == 0
 
 
+def test_a_hand_that_is_kept_goes_on_when_the_room_is_opened_again(tmp_path: Path) -> None:
+    """holdem-3.16"""
+    record, kept = tmp_path / "deals.jsonl", ("--store", tmp_path / "kept.db")
+    with parlour("--deals", record, *kept) as found:
+        found.seat("ann", "bob")
+        found.act(1, 500)
+        guids, game, before = found.guids, found.game, found.see()
+        assert found.serving.stop() == 0
+    assert not entries(record, "hand")
+    with parlour("--deals", record, *kept) as found:
+        found.guids, found.game = guids, game
+        after = found.see()
+        assert after["turn"].pop("expiry") != before["turn"].pop("expiry")
+        assert after == before
+        found.act(0)
+        assert [entry["net"] for entry in entries(record, "hand")] == [[20, -20]]
+    done = croupier("verify", record)
+    assert done.returncode == 0
+    assert done.stdout.endswith("1 tables as promised, 0 faults\n"), done.stdout
+    refused = croupier("serve", "holdem", "--port", 0, *kept, "--blinds", "5/10")
+    assert refused.returncode == 1
+    assert "found blinds 5/10 for tables that were kept; allowed: theirs, 10/20" in refused.stderr
+
+
 @SIGNALS
 def test_a_second_signal_ends_a_running_hand_at_once(tmp_path: Path, number: int) -> None:
     record = tmp_path / "deals.jsonl"
-    with parlour("--drain-seconds", LONG, "--deals", record) as found:
+    with parlour("--drain-seconds", LONG, "--deals", record, "--journal", "off") as found:
         found.seat("ann", "bob")
         closing(found, number)
         assert found.serving.running
@@ -529,7 +553,7 @@ def test_who_follows_a_game_sees_its_end_and_keeps_nobody_waiting() -> None:
 
 
 def test_who_waits_for_news_is_answered_when_the_hand_is_void() -> None:
-    with parlour("--drain-seconds", 0.2) as found, found.serving.call("holdem") as waiting:
+    with parlour("--drain-seconds", 0.2, "--journal", "off") as found, found.serving.call("holdem") as waiting:
         found.seat("ann", "bob")
         version = found.ask("", "GET", f"/games/{found.game}").headers["x-game-version"]
         waiting.sendall(f"GET /games/{found.game}?wait=60&since={version} HTTP/1.1\r\nHost: here\r\n\r\n".encode())

@@ -122,7 +122,7 @@ def test_passwords_are_kept_as_argon2id_hashes_only(run: Run) -> None:
 
     async def main() -> None:
         await guard.enrol(ANN, HERE)
-        user = users.get("ann")
+        user = await users.get("ann")
         assert user is not None
         assert user.hashed.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
         assert "secret" not in repr(vars(guard)) + repr(user)
@@ -333,16 +333,20 @@ def test_new_users_from_one_address_are_limited(run: Run, clock: Hands, hasher: 
     guard.close()
 
 
-def test_the_number_of_users_is_limited() -> None:
+def test_the_number_of_users_is_limited(run: Run) -> None:
     users = Remembered(2)
-    assert users.put(User("ann", "1"))
-    assert not users.put(User("ann", "2"))
-    assert users.put(User("bob", "3"))
-    with pytest.raises(Denied, match="found 2 users; allowed: 2") as caught:
-        users.put(User("cid", "4"))
-    assert caught.value.reason == "full"
-    assert users.get("ann") == User("ann", "1")
-    assert users.get("cid") is None
+
+    async def main() -> None:
+        assert await users.put(User("ann", "1"))
+        assert not await users.put(User("ann", "2"))
+        assert await users.put(User("bob", "3"))
+        with pytest.raises(Denied, match="found 2 users; allowed: 2") as caught:
+            await users.put(User("cid", "4"))
+        assert caught.value.reason == "full"
+        assert await users.get("ann") == User("ann", "1")
+        assert await users.get("cid") is None
+
+    run(main())
 
 
 MALFORMED = {

@@ -1,6 +1,7 @@
 """The hold'em service answers what its page says: paths, methods, credentials, sizes, and the hot pages."""
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from croupier.shell.guard import Guard, Quota
 from croupier.shell.limits import Limits
 from croupier.shell.loop import factory
 from croupier.shell.openapi import ROUTES
+from croupier.shell.pages import shown
 from tests.shell.callers import Run
 from tests.shell.web import QUICK, Got, Hands, Web, basic
 
@@ -435,19 +437,27 @@ def test_a_page_is_rendered_once_for_every_change_and_viewer(run: Run) -> None:
         with Web() as web:
             game, guids = await web.seated("ann", "bob")
             await web.enrol("cid")
+            encoded: list[Any] = []
             rendered: list[Any] = []
 
-            def counted(shown: Any, dialect: Any) -> bytes:
-                rendered.append(shown.cards.hole)
-                return encode(shown, dialect)
+            def counted(game: Any, dialect: Any) -> bytes:
+                encoded.append(game.cards.hole)
+                return encode(game, dialect)
+
+            def noted(text: bytes, *rest: Any) -> Any:
+                rendered.append(json.loads(text)["cards"]["hole"])
+                return shown(text, *rest)
 
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(pages, "encode", counted)
+                patch.setattr(pages, "shown", noted)
                 for turn in range(3):
+                    encoded.clear()
                     rendered.clear()
                     for _ in range(5):
                         for user in ("ann", None, "cid", "bob"):
                             await web.ask("GET", f"/games/{game}", user)
+                    assert [*map(len, encoded)] == [0], f"turn {turn}: the public"
                     assert sorted(map(len, rendered)) == [0, 2, 2], f"turn {turn}: the public, ann and bob"
                     await web.check_or_call(game, dict(zip(guids, ("ann", "bob"), strict=True)))
 

@@ -4,6 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from croupier.shell.limits import Limits
 from croupier.shell.listening import Line, Listener, Reception
@@ -209,3 +212,70 @@ def test_our_own_fault_is_told_at_once_too(run: Run) -> None:
         assert told == ["our own fault: IndexError('list index out of range')"] * 2
 
     run(main())
+
+
+def test_whoever_says_the_same_again_is_not_read_again_and_hears_what_is_new(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        with Web() as web:
+            game, guids = await web.seated("ann", "bob")
+            connection, parsed_data = Connected(web), []
+            feed = HttpToolsProtocol.data_received
+            monkeypatch.setattr(
+                HttpToolsProtocol, "data_received", lambda self, data: (parsed_data.append(data), feed(self, data))
+            )
+            polling = request("GET", f"/games/{game}", "ann")
+            first = connection.ask(polling)
+            assert first is not None
+            for _ in range(3):
+                again = connection.ask(polling)
+                assert again is not None
+                assert (again.status, again.headers, again.body) == (first.status, first.headers, first.body)
+            assert parsed_data == [polling]
+            await web.act(game, "ann", guids[0], 1, 10)
+            after = connection.ask(polling)
+            assert after is not None
+            assert after.json["turn"]["playerID"] == guids[1]
+            assert connection.ask(request("GET", f"/games/{game}", "bob")) is not None
+            assert connection.ask(polling) is not None
+            assert len(parsed_data) == 3
+            await connection.leave()
+
+    run(main())
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 400)), max_size=12))
+def test_what_is_said_again_is_answered_as_if_it_were_read(steps: list[tuple[int, int]]) -> None:
+    """Whole requests, pieces of some, two in one, and one with a body: on two connections, one of which reads all."""
+
+    async def main() -> None:
+        with Web() as web:
+            game, _ = await web.seated("ann", "bob")
+            get, public = request("GET", f"/games/{game}", "ann"), request("GET", "/games/")
+            said = [
+                get,
+                public,
+                get + public,
+                request("GET", f"/games/{game}", "ann", b"body"),
+                request("HEAD", "/games/"),
+                b"\r\n",
+                request("POST", f"/games/{game}/players/", "ann"),
+            ]
+            quick, slow = Connected(web), Connected(web)
+            heard: list[list[bytes]] = [[], []]
+            for what, size in steps:
+                for number, connection in enumerate((quick, slow)):
+                    connection.wire.writes.clear()
+                    connection.line.data_received(said[what][:size])
+                    connection.line.data_received(said[what][size:])
+                    for _ in range(8):
+                        await asyncio.sleep(0)
+                    heard[number] += connection.wire.writes
+                    if connection is slow:
+                        connection.line._again = None
+                assert b"".join(heard[0]) == b"".join(heard[1])
+            for connection in (quick, slow):
+                await connection.leave()
+
+    asyncio.run(main())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from croupier.core.dealer import Dealer, Fair, Scripted, derive
+from croupier.core.dealer import Dealer, Scripted, derive
 from croupier.core.talk import Finished
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.house import House
@@ -29,7 +29,7 @@ class Laid(Web):
 
     def __init__(self, deck: Sequence[int], dialect: Any) -> None:
         super().__init__(dialect)
-        self.house = House(Settings(dialect=dialect), self._dealer(deck), Fair(derive(1, "guids", 0)).luck)
+        self.house = House(Settings(dialect=dialect), self._dealer(deck), derive(1, "guids", 0))
         self.guard = Guard(clock=self.clock, hasher=QUICK)
         self.service = Service(self.house, self.guard, dialect, clock=self.clock)
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from argon2 import PasswordHasher
 
-from croupier.core.dealer import Fair, dealers, derive
+from croupier.core.dealer import dealers, derive
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from croupier.shell.guard import Guard
@@ -38,7 +38,7 @@ def house(seed: int = 1, **settings: Any) -> House:
     return House(
         Settings(**settings),
         dealers(lambda deal: derive(seed, "holdem", deal)),
-        Fair(derive(seed, "guids", 0)).luck,
+        derive(seed, "guids", 0),
     )
 
 

@@ -21,6 +21,8 @@ app.command(
     "croupier.cli.verify:verify", name="verify", help="Check a dealer's record: was every hand dealt as promised?"
 )
 app.command("croupier.cli.solve:app", name="solve", help="What a game is worth, and how to play it perfectly.")
+app.command("croupier.cli.accounts:app", name="accounts", help="Players' accounts: open, credit and close them.")
+app.command("croupier.cli.db:app", name="db", help="Look after the store: upgrade it, check it, copy it.")
 app.meta.group_parameters = Group("Session", sort_key=0)
 
 

@@ -17,6 +17,7 @@ from croupier.core.mind import mind_named
 from croupier.core.room import HouseRoom, Room
 from croupier.rooms import HOUSES
 from croupier.rooms.holdem import ROOM as HOLDEM
+from croupier.rooms.oldmaid import ROOM as OLDMAID
 from croupier.shell.client import Game
 from croupier.shell.loop import run
 from croupier.shell.opening import written
@@ -72,7 +73,7 @@ class Robot:
     """Print the summary as JSON."""
 
 
-def address(given: str | None, visit: Visit, room: HouseRoom) -> tuple[str, int]:
+def address(given: str | None, visit: Visit, room: Room) -> tuple[str, int]:
     """Host and port from HOST:PORT or its parts. Raises ValueError."""
     host, port = visit.server or "127.0.0.1", visit.port if visit.port is not None else room.port
     if given is not None:
@@ -199,6 +200,7 @@ def as_json(tally: Tally, name: str, house: str, words: Words = Words()) -> str:
 for each in HOUSES.values():
     app.command(command(each), name=each.name, help=f"Play {each.title}.")
 app.command("croupier.cli.holdem:visit_holdem", name=HOLDEM.name, help=f"Play {HOLDEM.title}.")
+app.command("croupier.cli.oldmaid:visit_oldmaid", name=OLDMAID.name, help=f"Play {OLDMAID.title}.")
 
 
 @app.default

@@ -30,6 +30,7 @@ from croupier.core.errors import Violation
 from croupier.core.hall import Hall
 from croupier.core.room import HouseRoom
 from croupier.core.talk import (
+    Address,
     Drop,
     Event,
     Garbled,
@@ -210,12 +211,21 @@ def play(transcript: Transcript, stage: Stage, patterns: Mapping[str, bytes]) ->
 
 
 class Rehearsal[In, Out]:
-    """A stage without a socket: a house, a codec for each peer, and bytes that arrive `chop` at a time (0: whole)."""
+    """A stage without a socket: a house, a codec for each peer, and bytes that arrive `chop` at a time (0: whole).
+
+    `places` is where peers come from; if it does not say, the n-th of them comes from 192.0.2.1, port 40,000 + n.
+    """
 
     def __init__(
-        self, house: Session[In, Out], codec: Callable[[], Codec[In, Out]], chop: int = 0, taps: Sequence[Tap] = ()
+        self,
+        house: Session[In, Out],
+        codec: Callable[[], Codec[In, Out]],
+        chop: int = 0,
+        taps: Sequence[Tap] = (),
+        places: Mapping[str, Address] = {},
     ) -> None:
         self.now = 0.0
+        self._places = places
         self._house = house
         self._codec = codec
         self._chop = chop
@@ -275,7 +285,7 @@ class Rehearsal[In, Out]:
             number = self._peers[peer] = len(self._peers) + 1
             self._codecs[number] = self._codec()
             self._heard[number] = bytearray()
-            self._on(Joined(number, ("192.0.2.1", number)))
+            self._on(Joined(number, self._places.get(peer, ("192.0.2.1", 40_000 + number))))
         return number
 
     def _leave(self, number: Peer) -> None:
@@ -313,6 +323,14 @@ def rehearsal(room: HouseRoom, transcript: Transcript, chop: int = 0, taps: Sequ
 def strict(transcript: Transcript) -> bool:
     """Whether the transcript is for an end without tolerances."""
     return transcript.head.get("strict") == "yes"
+
+
+def places(transcript: Transcript) -> dict[str, Address]:
+    """Where peers come from, as the head has it: `from: p 192.0.2.9 4001, q 2001:db8::9 4002`. Raises ValueError."""
+    written = transcript.head.get("from")
+    if written is None:
+        return {}
+    return {peer: (host, int(port)) for peer, host, port in (place.split() for place in written.split(","))}
 
 
 def settings(room: HouseRoom, transcript: Transcript) -> Any:

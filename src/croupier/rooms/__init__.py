@@ -4,9 +4,10 @@ from croupier.core.room import HouseRoom, Room
 from croupier.rooms.blackjack import ROOM as BLACKJACK
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.kuhn import ROOM as KUHN
+from croupier.rooms.oldmaid import ROOM as OLDMAID
 from croupier.rooms.sevenhalf import ROOM as SEVENHALF
 
 HOUSES: dict[str, HouseRoom] = {room.name: room for room in (KUHN, SEVENHALF, BLACKJACK)}
 """The games against the house."""
 
-ROOMS: dict[str, Room] = {**HOUSES, HOLDEM.name: HOLDEM}
+ROOMS: dict[str, Room] = {**HOUSES, HOLDEM.name: HOLDEM, OLDMAID.name: OLDMAID}

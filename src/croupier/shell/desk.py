@@ -1,25 +1,80 @@
 """The desk of a house that is asked over HTTP: it passes on what is asked, keeps the time, and the pages up to date."""
 
 import asyncio
+from asyncio import Future
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Any
+from typing import Any, Final
+
+from msgspec import Struct
 
 from croupier.core.talk import Changed, Effect, Event, Finished, Halted, Rang, Said, Say, Tap
 from croupier.rooms.holdem.house import House
-from croupier.rooms.holdem.wire import Answer, Dialect, Request
-from croupier.shell.pages import Pages
+from croupier.rooms.holdem.keeping import Heard
+from croupier.rooms.holdem.wire import Answer, Dialect, Refused, Request
+from croupier.shell.journal import Journal
+from croupier.shell.logs import Log
+from croupier.shell.pages import Pages, release
+from croupier.store import records
+from croupier.store.records import StoreDown
 from croupier.taps.meter import Counts
+
+DOWN: Final = Refused(
+    503, "holdem-3.17", "found a store that cannot be written to; allowed: to come later, and see what was done"
+)
+
+
+SUPERSEDED: Final = "another server goes on with what is kept in this store; this one can only be stopped"
+"""Whoever opened it last has it: nobody was told anything that the other one does not know."""
+
+
+class Opened(Struct, frozen=True):
+    """The house is open again."""
+
+
+class Course(Struct, frozen=True):
+    """Something that the house has heard, and what it does about it."""
+
+    heard: Heard
+    event: Event[Request]
+    effects: Sequence[Effect[Any]]
+
+    @property
+    def matters(self) -> bool:
+        """Whether the house is another one now: all but a refusal, or a ring at which nothing was due, changes it."""
+        match self.effects:
+            case [] | [Say(message=Refused())]:
+                return False
+        return True
+
+    @property
+    def answer(self) -> Answer:
+        """What whoever has asked is told."""
+        for effect in self.effects:
+            if type(effect) is Say:
+                answer: Answer = effect.message
+                return answer
+        raise AssertionError(f"the house has no answer to {self.event}")
 
 
 class Desk:
     """The house, with a clock that tells its `now` in seconds.
 
-    Taps hear every event with its effects before anybody is answered, as those of a switchboard do.
+    Taps hear every event with its effects before anybody is answered, as those of a switchboard do. With a journal
+    that is when all of it is durable: the house hears nothing while something is written, and nobody sees anything. So
+    what is asked meanwhile is heard, and written, together.
     """
 
     def __init__(
-        self, house: House, dialect: Dialect, clock: Callable[[], float], taps: Sequence[Tap], counts: Counts
+        self,
+        house: House,
+        dialect: Dialect,
+        clock: Callable[[], float],
+        *,
+        taps: Sequence[Tap],
+        counts: Counts,
+        log: Log,
+        journal: Journal | None = None,
     ) -> None:
         self.house = house
         self.pages = Pages(house, dialect)
@@ -27,57 +82,231 @@ class Desk:
         self.closing = False
         self._taps = tuple(taps)
         self._counts = counts
+        self._log = log
+        self._journal = journal
         self._questions = 0
         self._armed = inf
         self._timer: asyncio.TimerHandle | None = None
+        self._asked: list[tuple[Event[Request] | Opened, Future[Answer] | None]] = []
+        self._writing = False
+        self._down = False
+        self._watchers: list[Future[None]] = []
+        self._revival: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        """The house is open, again if it has a journal: open turns have their full time."""
+        if self._journal is None:
+            self._attend()
+        else:
+            self._asked.append((Opened(), None))
+            self._go_on()
+
+    # What is asked.
+
+    @property
+    def prompt(self) -> bool:
+        """Whether everything is answered at once."""
+        return self._journal is None
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that can be seen is durable."""
+        return not self._writing
+
+    async def settle(self) -> None:
+        """Wait until all that can be seen is durable; it is as long as the caller waits for nothing else.
+
+        Raises StoreDown where that may take long.
+        """
+        while self._writing:
+            if self._down:
+                raise StoreDown(DOWN.detail)
+            watcher = asyncio.get_running_loop().create_future()
+            self._watchers.append(watcher)
+            await watcher
 
     def ask(self, request: Request) -> Answer:
-        """What the house answers to a request of a user whose credentials were verified."""
+        """What the house answers to a request of a user whose credentials were verified: only where it is prompt."""
         self._questions += 1
-        for effect in self.hear(Said(self._questions, request)):
-            if type(effect) is Say and effect.peer == self._questions:
-                answer: Answer = effect.message
-                return answer
-        raise AssertionError(f"the house has no answer to {request}")
+        course = self._hear(Said(self._questions, request))
+        self._perform(course)
+        return course.answer
 
-    def hear(self, event: Event[Request]) -> Sequence[Effect[Any]]:
-        """Hand one event to the house: what it does about it, which the taps and all who wait for news have heard."""
-        now = self.clock()
-        effects: Sequence[Effect[Any]] = self.house.on(event, now)
-        for tap in self._taps:
-            tap(event, effects, now)
-        changed = []
-        for effect in effects:
-            if type(effect) is Changed:
-                changed.append(effect.table)
-            elif type(effect) is Finished:
-                self._counts.games += 1
-        if changed:
-            self.pages.moved(changed)
-        alarm = self.house.alarm
-        if alarm is not None and alarm < self._armed:
-            self._arm(alarm, now)
-        return effects
+    async def answer(self, request: Request) -> Answer:
+        """The same, when it is durable."""
+        if self._journal is None:
+            return self.ask(request)
+        if self._down:
+            return DOWN
+        self._questions += 1
+        answer: Future[Answer] = asyncio.get_running_loop().create_future()
+        self._asked.append((Said(self._questions, request), answer))
+        self._go_on()
+        return await answer
 
     def ring(self) -> None:
         """Let the house hear of the alarms that are due."""
         self._armed = inf
         while (alarm := self.house.alarm) is not None and alarm <= self.clock():
-            self.hear(Rang())
-        if alarm is not None and alarm < self._armed:
-            self._arm(alarm, self.clock())
+            if self._journal is not None:
+                self._asked.append((Rang(), None))
+                self._go_on()
+                return
+            self._perform(self._hear(Rang()))
+        self._attend()
 
     def halt(self, *, final: bool) -> None:
-        """Tell the house that it closes. When that is final, nobody waits for news any more."""
-        self.hear(Halted(final))
+        """Tell the house that it closes. When that is final, nobody waits for news any more.
+
+        With a journal nothing is ever final: a hand that is running then goes on when the house is opened again.
+        """
+        if self._journal is None:
+            self._perform(self._hear(Halted(final)))
+        elif not final:
+            self._asked.append((Halted(final), None))
+            self._go_on()
         if final:
             self.closing = True
             self.pages.tell()
             if self._timer is not None:
                 self._timer.cancel()
+            if self._revival is not None:
+                self._revival.cancel()
 
-    def _arm(self, alarm: float, now: float) -> None:
+    # What comes of it.
+
+    def _hear(self, event: Event[Request] | Opened) -> Course:
+        now = self.clock()
+        match event:
+            case Said(message=request):
+                heard = Heard(now, said=request)
+            case Opened():
+                heard, event = Heard(now, opened=True), Rang()
+                return Course(heard, event, self.house.hear(heard))
+            case Halted(final):
+                heard = Heard(now, halted=final)
+            case _:
+                heard = Heard(now)
+        return Course(heard, event, self.house.on(event, now))
+
+    def _perform(self, *courses: Course) -> None:
+        """Tell the taps, all who wait for news, and the clock."""
+        changed = []
+        for course in courses:
+            for tap in self._taps:
+                tap(course.event, course.effects, course.heard.now)
+            for effect in course.effects:
+                if type(effect) is Changed:
+                    changed.append(effect.table)
+                elif type(effect) is Finished:
+                    self._counts.games += 1
+        if changed:
+            self.pages.moved(changed)
+        self._attend()
+
+    def _attend(self) -> None:
+        """See to it that the house hears of its alarm in time."""
+        alarm = self.house.alarm
+        if alarm is None or alarm >= self._armed or self.closing:
+            return
         if self._timer is not None:
             self._timer.cancel()
         self._armed = alarm
-        self._timer = asyncio.get_running_loop().call_later(alarm - now, self.ring)
+        self._timer = asyncio.get_running_loop().call_later(alarm - self.clock(), self.ring)
+
+    # The journal.
+
+    def _go_on(self) -> None:
+        """Let the house hear all that was asked, and write it down, unless it is writing."""
+        if self._writing or not self._asked:
+            return
+        assert self._journal is not None, "nothing is put off without a journal"
+        asked, self._asked = self._asked, []
+        courses: list[Course] = []
+        answers: list[tuple[Future[Answer], Answer]] = []
+        for event, answer in asked:
+            try:
+                course = self._hear(event)
+            except Exception as error:  # the others are heard all the same
+                if answer is None:
+                    self._log.error("our own fault", exc_info=error)
+                elif not answer.done():
+                    answer.set_exception(error)
+                continue
+            courses.append(course)
+            if answer is not None:
+                answers.append((answer, course.answer))
+        heard = _facts(courses)
+        if not heard:
+            self._perform(*courses)
+            _tell(answers)
+            return
+        self._writing = True
+        writing = self._journal.write(heard)
+        writing.add_done_callback(lambda done: self._written(done, courses, answers))
+
+    def _written(self, done: Future[None], courses: list[Course], answers: list[tuple[Future[Answer], Answer]]) -> None:
+        """It is durable: now everybody may know. Or it is not: then it is written as soon as that can be done."""
+        if done.cancelled():
+            return  # the loop ends
+        if (error := done.exception()) is None:
+            self._stand(courses, answers)
+            return
+        self._down = True
+        _tell([(answer, DOWN) for answer, _ in answers])
+        _tell([(answer, DOWN) for _, answer in self._asked if answer is not None])
+        self._asked.clear()
+        self._release()
+        if isinstance(error, records.Refused):
+            self._log.error(SUPERSEDED, reason=str(error))
+            return
+        self._log.error("the store cannot be written to", reason=str(error))
+        self._revival = asyncio.get_running_loop().create_task(self._revive(courses))
+
+    def _stand(self, courses: list[Course], answers: list[tuple[Future[Answer], Answer]]) -> None:
+        assert self._journal is not None, "nothing is durable without a journal"
+        self._journal.settled(_facts(courses))
+        self._writing = False
+        self._perform(*courses)
+        self._release()
+        _tell(answers)
+        # Whoever was released has his turn first, and sees what is durable.
+        asyncio.get_running_loop().call_soon(self._go_on)
+
+    async def _revive(self, courses: list[Course]) -> None:
+        """Write as soon as the store is there again; open turns then have their full time."""
+        assert self._journal is not None, "nothing is revived without a journal"
+        heard = _facts(courses)
+        while True:
+            await self._journal.store.up()
+            try:
+                if not await self._journal.written(heard):
+                    await self._journal.write(heard)
+                break
+            except StoreDown:
+                continue
+            except records.Refused as error:
+                self._log.error(SUPERSEDED, reason=str(error))
+                return
+        self._log.info("the store can be written to again")
+        self._down = False
+        self._asked.insert(0, (Opened(), None))
+        self._stand(courses, [])
+
+    def _release(self) -> None:
+        """Whoever waits for what is being written may look again."""
+        watchers, self._watchers = self._watchers, []
+        for watcher in watchers:
+            release(watcher)
+
+
+def _facts(courses: Sequence[Course]) -> list[Heard]:
+    """What is to be written down of this."""
+    return [course.heard for course in courses if course.matters]
+
+
+def _tell(answers: Sequence[tuple[Future[Answer], Answer]]) -> None:
+    """Tell those who still wait for it."""
+    for waiter, answer in answers:
+        if not waiter.done():
+            waiter.set_result(answer)

@@ -43,11 +43,11 @@ class User(Struct, frozen=True):
 class Users(Protocol):
     """Where users are kept."""
 
-    def get(self, name: str) -> User | None:
+    async def get(self, name: str) -> User | None:
         """Who has this name."""
         ...
 
-    def put(self, user: User) -> bool:
+    async def put(self, user: User) -> bool:
         """Keep a new user; False, and nothing is changed, when somebody has the name. Raises Denied when it is full."""
         ...
 
@@ -59,11 +59,11 @@ class Remembered:
         self._users: dict[str, User] = {}
         self._most = most
 
-    def get(self, name: str) -> User | None:
+    async def get(self, name: str) -> User | None:
         """Who has this name."""
         return self._users.get(name)
 
-    def put(self, user: User) -> bool:
+    async def put(self, user: User) -> bool:
         """Keep a new user; False when somebody has the name."""
         if user.name in self._users:
             return False
@@ -185,11 +185,11 @@ class Guard:
         """
         name, password = credentials(header)
         digest = self._digest(header)
-        if self._users.get(name) is None:
+        if await self._users.get(name) is None:
             if wait := self._enrolments.take(address, self._clock()):
                 raise Denied("often", f"found too many new users from {address}; allowed: one more later", wait)
             hashed = await self._argon2(lambda: self._hasher.hash(password))
-            if self._users.put(User(name, hashed)):
+            if await self._users.put(User(name, hashed)):
                 self._verify(digest, name)
                 return name
         if again:
@@ -213,7 +213,7 @@ class Guard:
         wait = self._guesses.take(address, now) or self._mistakes.take((address, name), now)
         if wait:
             return Denied("often", "found too many wrong passwords; allowed: another try later", wait)
-        user = self._users.get(name)
+        user = await self._users.get(name)
         hashed = self._nobody if user is None else user.hashed
         try:
             right = await self._argon2(lambda: self._fits(hashed, password))

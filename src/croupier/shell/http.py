@@ -15,6 +15,7 @@ from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.wire import Answer, Dialect, Headers, Made, Refused, parse, response
 from croupier.shell.desk import Desk
 from croupier.shell.guard import Denied, Guard, Quota
+from croupier.shell.journal import Journal
 from croupier.shell.limits import Limits
 from croupier.shell.listening import Listener, Reception
 from croupier.shell.logs import Log, silence
@@ -42,11 +43,12 @@ class Service:
         log: Log | None = None,
         taps: Sequence[Tap] = (),
         limits: Limits = Limits(),
+        journal: Journal | None = None,
     ) -> None:
         self.counts = Counts()
-        self.desk = Desk(house, dialect, clock, taps, self.counts)
         self.limits = limits
         self.log = log or silence()
+        self.desk = Desk(house, dialect, clock, taps=taps, counts=self.counts, log=self.log, journal=journal)
         self._dialect: Dialect = dialect
         self._guard = guard
         self._watching = Watching(self.desk, guard, dialect, limits)
@@ -73,7 +75,7 @@ class Service:
 
     def at_hand(self, scope: Scope) -> tuple[bytes, bytes] | None:
         """The whole response to GET: what stands before the date, and what behind it; None where it takes a task."""
-        if scope["method"] != "GET" or self._quota is not None:
+        if scope["method"] != "GET" or self._quota is not None or not self.desk.settled:
             return None
         try:
             found = self._watching.at_hand(scope)
@@ -95,7 +97,7 @@ class Service:
 
         None, and nothing is done, where it takes a task.
         """
-        if self._quota is not None or len(data) > self.limits.body:
+        if self._quota is not None or len(data) > self.limits.body or not self.desk.prompt:
             return None
         authorization, accept = None, b""
         for name, value in scope["headers"]:
@@ -162,7 +164,7 @@ class Service:
             return await self._enrol(question)
         user = await verified(question, "holdem-2.7", self._guard, self._dialect)
         message = parse(method, path, user, data, self._dialect)
-        return self._answered(message if isinstance(message, Refused) else self.desk.ask(message))
+        return self._answered(message if isinstance(message, Refused) else await self.desk.answer(message))
 
     async def _enrol(self, question: Asked) -> Reply:
         again = self._dialect == "hspe-go"

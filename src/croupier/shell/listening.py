@@ -27,6 +27,10 @@ PIECE = 16_384
 """How many bytes are looked at together; what came together in more is taken piece by piece."""
 
 
+AGAIN = 4096
+"""A request of so many bytes at most is recognized when it is said again."""
+
+
 class Reception(Struct, frozen=True):
     """What is allowed of those who connect. `connections` and `per_address` are counts, 0 means no limit.
 
@@ -60,6 +64,10 @@ class Line(HttpToolsProtocol):
         self._reading = False
         self._deferred = False
         self._over = False
+        self._amid = False  # in a message
+        self._begun = 0  # how many messages have begun in what was read last
+        self._at_hand = False
+        self._again: bytes | None = None  # a whole request that was answered at hand: whoever polls says the very same
         self._linger: asyncio.TimerHandle | None = None
         self._head = 0
         self._seen: object = None
@@ -97,10 +105,17 @@ class Line(HttpToolsProtocol):
     def _piece(self, data: bytes) -> None:
         if self._over or self.transport.is_closing():
             return
-        before = self.headers
+        if data == self._again and not self.flow.write_paused and (answer := self._listener.app.at_hand(self.scope)):
+            self._seen = None  # it is a message of its own
+            self._write(answer)
+            return
+        before, self._again = self.headers, None
+        between, self._begun, self._at_hand = not self._amid, 0, False
         self._reading = True
         super().data_received(data)
         self._reading = False
+        if between and self._begun == 1 and self._at_hand and not self._amid and len(data) <= AGAIN:
+            self._again = data
         if self._deferred:
             self._deferred = False
             self._begin()
@@ -121,13 +136,21 @@ class Line(HttpToolsProtocol):
                 self._deferred = True
                 return
             if answer := self._listener.app.at_hand(scope):
+                self._at_hand = True
                 self._say(cycle, answer)
                 return
         super()._start_asgi_task(cycle, app)
 
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        super().on_message_begin()
+        self._begun += 1
+        self._amid = True
+
     def on_message_complete(self) -> None:
         """All of a request is there."""
         super().on_message_complete()
+        self._amid = False
         if self._deferred:
             self._deferred = False
             cycle = self.cycle
@@ -145,6 +168,9 @@ class Line(HttpToolsProtocol):
     def _say(self, cycle: RequestResponseCycle, answer: tuple[bytes, bytes]) -> None:
         """A whole response in one write."""
         cycle.response_started = cycle.response_complete = True
+        self._write(answer)
+
+    def _write(self, answer: tuple[bytes, bytes]) -> None:
         self.transport.write(b"%s%s%s" % (answer[0], self._listener.date, answer[1]))
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 -- as uvicorn calls it

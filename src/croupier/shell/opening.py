@@ -1,23 +1,28 @@
-"""Opens a room, whatever it is spoken with: a hall behind a switchboard, or a house behind HTTP."""
+"""Opens a room, whatever it is spoken with: a hall or a table behind a switchboard, or a house behind HTTP."""
 
 import asyncio
 import secrets
 import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from croupier.core.cards import Order
-from croupier.core.dealer import Dealer, Fair, dealers, derive
+from croupier.core.dealer import Dealer, dealers, derive
 from croupier.core.hall import Hall
 from croupier.core.room import HouseRoom, Room
 from croupier.core.talk import Address, Patience, Tap
 from croupier.shell.logs import Level, Log
+from croupier.shell.shared import Shared
 from croupier.shell.switchboard import Limits, Switchboard
 from croupier.taps.meter import Counts
+
+if TYPE_CHECKING:  # what only one room needs is loaded when that room is opened
+    from croupier.rooms.holdem.house import House
+    from croupier.shell.journal import Journal
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,13 @@ class Hosting:
 
     tls_key: Path | None = None
     """The private key of the certificate, a PEM file."""
+
+    store: str | None = None
+    """Where hold'em is kept: a path, or the URL of a PostgreSQL database. Without it among this user's data."""
+
+    journal: Literal["durable", "off"] | None = None
+    """durable: nobody is told what could still be lost, and tables of hold'em go on when the room is opened again; off:
+    they end with it. Without this flag durable, but off where --deck or --seed make a rehearsal of it."""
 
     metrics_port: int | None = None
     """Serve Prometheus metrics at this port of the same address; 0 picks a free one."""
@@ -106,7 +118,7 @@ async def open_room(
     opening: Opening, hosting: Hosting, told: Log, taps: Sequence[Tap], context: ssl.SSLContext | None
 ) -> tuple[Open, Address]:
     """Open a room, and say where. Raises ValueError on settings that make no sense, OSError on files and addresses."""
-    opens = _open_house if isinstance(opening.room, HouseRoom) else _open_holdem
+    opens = _open_house if isinstance(opening.room, HouseRoom) else OPENS[opening.room.name]
     return await opens(opening, hosting, told, taps, context)
 
 
@@ -134,22 +146,86 @@ async def _open_house(
 async def _open_holdem(
     opening: Opening, hosting: Hosting, told: Log, taps: Sequence[Tap], context: ssl.SSLContext | None
 ) -> tuple[Open, Address]:
-    from croupier.rooms.holdem.house import House
     from croupier.rooms.holdem.ranks import load
     from croupier.shell.listening import Reception
     from croupier.shell.web import Web
 
     load()  # rather than at the first showdown, for which all tables would have to wait
-    clock = asyncio.get_running_loop().time
-    luck = Fair(_server_seed(opening.room, hosting, 0)).luck
-    house = House(opening.settings, _dealers(opening, hosting), luck, time.time() - clock())
+    house, clock, journal = await _house_of_holdem(opening, hosting)
     reception = Reception(hosting.max_connections, hosting.max_per_address, idle=hosting.idle_seconds)
     at = (hosting.host, opening.port)
     try:
-        web = await Web(house, told, taps).open(at, context, reception)
+        web = await Web(house, told, taps, clock=clock, journal=journal).open(at, context, reception)
+    except BaseException as error:
+        if journal is not None:
+            await journal.store.close()
+        if isinstance(error, OSError):
+            raise unheard(at, error) from error
+        raise
+    return web, web.address
+
+
+async def _house_of_holdem(opening: Opening, hosting: Hosting) -> tuple["House", Callable[[], float], "Journal | None"]:
+    """The house of hold'em, in memory or as the journal in a store has it, with its clock.
+
+    Raises ValueError on settings that make no sense, or not for what is kept, and OSError on a store that is none.
+    """
+    from croupier.rooms.holdem.house import House
+
+    time_of_loop = asyncio.get_running_loop().time
+    rehearsal = opening.deck is not None or hosting.seed is not None
+    if (hosting.journal or ("off" if rehearsal else "durable")) == "off":
+        secret = _server_seed(opening.room, hosting, 0)
+        epoch = time.time() - time_of_loop()
+        return House(opening.settings, _dealers(opening, hosting), secret, epoch), time_of_loop, None
+    from croupier.shell.journal import Begun, reopen
+    from croupier.store.records import StoreError
+    from croupier.store.store import open_store
+
+    def build(begun: Begun) -> House:
+        return House(opening.settings, _dealers(opening, hosting, begun.server_seed), begun.server_seed(0))
+
+    try:
+        store = await open_store(hosting.store)
+        try:
+            house, journal, last = await reopen(store, hosting.seed, hosting.client_seed, build)
+        except BaseException:
+            await store.close()
+            raise
+    except StoreError as error:
+        raise OSError(str(error)) from error
+    ahead = max(time.time(), last) - time_of_loop()  # time never goes back, whatever the clock on the wall does
+    return house, lambda: time_of_loop() + ahead, journal
+
+
+async def _open_oldmaid(
+    opening: Opening, hosting: Hosting, told: Log, taps: Sequence[Tap], context: ssl.SSLContext | None
+) -> tuple[Open, Address]:
+    from croupier.rooms.oldmaid import FULL
+    from croupier.rooms.oldmaid.house import House
+    from croupier.rooms.oldmaid.wire import Wire
+
+    settings = opening.settings
+    house = House(settings, _dealers(opening, hosting), idle=hosting.idle_seconds)
+    table = Shared(
+        house,
+        partial(Wire, "table", strict=hosting.strict, dialect=settings.dialect),
+        told,
+        taps=taps,
+        limits=Limits(hosting.max_connections, hosting.max_per_address),
+        refusal=[FULL],
+    )
+    at = (hosting.host, opening.port)
+    try:
+        return table, await table.listen(*at, context)
     except OSError as error:
         raise unheard(at, error) from error
-    return web, web.address
+
+
+type Opens = Callable[[Opening, Hosting, Log, Sequence[Tap], ssl.SSLContext | None], Awaitable[tuple[Open, Address]]]
+
+OPENS: Final[Mapping[str, Opens]] = {"holdem": _open_holdem, "oldmaid": _open_oldmaid}
+"""How the rooms are opened that have no private tables."""
 
 
 def written(address: Address) -> str:
@@ -163,14 +239,16 @@ def unheard(address: Address, error: OSError) -> OSError:
     return OSError(f"cannot listen on {written(address)}: {error.strerror or error}")
 
 
-def _dealers(opening: Opening, hosting: Hosting) -> Callable[[int], Dealer]:
+def _dealers(
+    opening: Opening, hosting: Hosting, seeds: Callable[[int], bytes] | None = None
+) -> Callable[[int], Dealer]:
     """The dealer of every private table, or of every hand at shared ones. Raises OSError on an unreadable deck file."""
     room = opening.room
     decks: Sequence[Order] = ()
     if opening.deck is not None:
         decks = room.pack.decks(opening.deck.read_text(), str(opening.deck), room.decks(opening.settings))
     shared = not isinstance(room, HouseRoom)
-    return dealers(partial(_server_seed, room, hosting), hosting.client_seed.encode(), decks, shared=shared)
+    return dealers(seeds or partial(_server_seed, room, hosting), hosting.client_seed.encode(), decks, shared=shared)
 
 
 def _server_seed(room: Room, hosting: Hosting, table: int) -> bytes:

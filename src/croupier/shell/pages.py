@@ -1,8 +1,9 @@
 """What is to be seen at the tables, rendered once for everybody who sees the same, until it changes."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from typing import Final
 
 from msgspec import Struct
 
@@ -44,6 +45,9 @@ def lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Headers as they are sent."""
     return b"".join([b"%s: %s\r\n" % header for header in headers])
 
+
+HIDDEN: Final[Mapping[Dialect, bytes]] = {"readme": b'"cards":{"hole":[]', "hspe-go": b'"cards":{"hole":null'}
+"""The hole cards as the public sees them; within a name the quotes would stand behind backslashes."""
 
 ALWAYS = ((b"cache-control", b"no-cache"), (b"vary", b"authorization"))
 """What is told about every page: it is to be asked for again, and depends on who asks."""
@@ -108,17 +112,19 @@ class Page:
         self._private.clear()
 
     def _render(self, user: str | None) -> Shown:
-        game = self.table.view(user)
         version = b"%d" % self._seen
         told = (b"x-game-version", version)
         if user is None:
-            self._public = shown(encode(game, self._dialect), b'"%s"' % version, self._dialect, told)
+            text = encode(self.table.view(), self._dialect)
+            self._public = shown(text, b'"%s"' % version, self._dialect, told)
             return self._public
-        if game is self.table.view(None):  # who has no cards sees what everybody sees
-            page = self._public or self._render(None)
-        else:
-            text = encode(game, self._dialect)
-            page = shown(text, b'"%s.%s"' % (version, _digest(text)), self._dialect, told)
+        page = self._public or self._render(None)
+        if hole := self.table.hole(user):  # who has no cards sees what everybody sees
+            hidden = HIDDEN[self._dialect]
+            assert hidden in page.text, "a game hides the hole cards from the public"
+            text = page.text.replace(hidden, b'"cards":{"hole":["%s"]' % '","'.join(hole).encode(), 1)
+            guid = str(self.table.seat_of(user)).encode()
+            page = shown(text, b'"%s.%s"' % (version, guid), self._dialect, told)
         self._private[user] = page
         return page
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from prometheus_client import REGISTRY, start_http_server
 
-from croupier.core.room import HouseRoom
 from croupier.core.talk import Tap
+from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.shell.logs import configure, log
 from croupier.shell.opening import Hosting, Open, Opening, open_room, unheard, written
 from croupier.taps.deals import Deals
@@ -88,7 +88,7 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
                 taps.append(Deals(room.name, file, room.dealt, room.decks(opening.settings)))
             if hosting.log is not None:
                 name = hosting.log.name.replace("{room}", room.name)
-                if not isinstance(room, HouseRoom):
+                if room is HOLDEM:
                     name = name.replace(CONNECTION, "0")  # its connections are no conversations
                 minutes = Minutes(hosting.log.with_name(name), told)
                 stack.callback(minutes.close)

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from croupier.shell.pages import Page
+from croupier.store.records import StoreDown
 
 type Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 type Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -95,12 +96,15 @@ async def stream(
     manner: Manner,
     since: int | None,
     *,
+    settled: Callable[[], Awaitable[None]],
     goes_on: Callable[[], bool],
     alive: float,
     receive: Receive,
     send: Send,
 ) -> None:
     """Send a game as it is, and whenever it has changed, for as long as it and the service go on.
+
+    What is not `settled` is not sent; where it says that this may take long, the stream ends.
 
     Whoever reads slowly is sent what is newest when he has read; what lies between is left out. A version that he has
     already (`since`) is not sent again. Every `alive` seconds without news he hears that the stream still lives.
@@ -109,6 +113,10 @@ async def stream(
         await send(manner.start)
         quiet = False
         while not gone.done():
+            try:
+                await settled()
+            except StoreDown:
+                break
             shown, version = page.shown(user), page.table.version
             if version != since:
                 await send(_part(manner.event(version, shown.text.rstrip(b"\n"))))

@@ -1,6 +1,7 @@
 """The switchboard plugs any session into any wire, for servers, clients and peers alike. The only file with sockets."""
 
 import asyncio
+import socket
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,6 +21,7 @@ from croupier.core.talk import (
     Drop,
     Effect,
     Event,
+    Finished,
     Garbled,
     Halted,
     Joined,
@@ -50,6 +52,10 @@ class Limits(Struct, frozen=True):
     linger: float = 2.0
     lingering: int = 1000
     connect: float = 10.0
+
+
+class Unmoored(Exception):
+    """The system lets nobody connect from this address. Nothing has been told to anybody."""
 
 
 class Switchboard:
@@ -113,15 +119,24 @@ class Switchboard:
         found: Address = self._server.sockets[0].getsockname()[:2]
         return found
 
-    async def dial(self, peer: Peer, address: Address, ssl: SSLContext | None = None) -> None:
-        """Connect to an address: Joined follows, or Left with the reason."""
+    async def dial(
+        self, peer: Peer, address: Address, ssl: SSLContext | None = None, *, local: Address | None = None
+    ) -> None:
+        """Connect to an address, and from a local one if that is given: Joined follows, or Left with the reason.
+
+        The local address may be the one that is listened on. Raises Unmoored where the system does not allow that.
+        """
         try:
             _check_port(address[1])
             async with asyncio.timeout(self.limits.connect):
+                end: dict[str, Any] = {"host": address[0], "port": address[1]}
+                if local is not None:
+                    end = {"sock": await self._connected(local, address)}
                 await self._loop.create_connection(
                     lambda: Line(self, peer),
-                    *address,
+                    **end,
                     ssl=ssl,
+                    server_hostname=address[0] if ssl else None,
                     ssl_shutdown_timeout=self.limits.linger if ssl else None,
                 )
         except TimeoutError:
@@ -129,11 +144,39 @@ class Switchboard:
         except (OSError, UnicodeError, ValueError) as error:  # a name that no resolver takes is no OSError
             self.hear(Left(peer, str(error)))
 
+    async def _connected(self, local: Address, address: Address) -> socket.socket:
+        """A socket that is connected to an address from a local one."""
+        family, _, _, _, here = (await self._loop.getaddrinfo(*local, type=socket.SOCK_STREAM))[0]
+        _, _, _, _, there = (await self._loop.getaddrinfo(*address, family=family, type=socket.SOCK_STREAM))[0]
+        connected = socket.socket(family, socket.SOCK_STREAM)
+        connected.setblocking(False)
+        try:
+            if local[1]:
+                # Who listens was alone at this port when he began to; only then does he share it.
+                for sock in (connected, *(self._server.sockets if self._server is not None else ())):
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+                connected.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            connected.bind(here)
+            await self._loop.sock_connect(connected, there)
+        except (OSError, AttributeError) as error:  # Windows has no SO_REUSEPORT
+            connected.close()
+            if isinstance(error, ConnectionError):
+                raise
+            raise Unmoored(str(error)) from error
+        except asyncio.CancelledError:
+            connected.close()
+            raise
+        return connected
+
     def halt(self, *, final: bool) -> None:
         """Take no more connections, and tell the session that the room closes."""
         self._halted = True
         if self._server is not None:
-            self._server.close()
+            # A connection that asyncio has just accepted is never closed if the server is, before it becomes a line.
+            for listening in self._server.sockets:
+                with suppress(NotImplementedError):  # Windows
+                    self._loop.remove_reader(listening.fileno())
+            self._loop.call_soon(self._server.close)
         self.hear(Halted(final))
 
     async def empty(self) -> None:
@@ -167,7 +210,7 @@ class Switchboard:
             if not line.outbox:
                 self.dirty.append(line)
             line.outbox.append(line.codec.encode(effect.message))
-        elif type(effect) is Settle:
+        elif type(effect) is Settle or type(effect) is Finished:
             self.counts.games += 1
         elif type(effect) is Drop:
             line = self.lines.get(effect.peer)
@@ -278,6 +321,16 @@ class Switchboard:
                 del self._addresses[host]
         if not self.lines and not self._lingering:
             self._idle.set()
+
+
+async def outward(address: Address) -> list[str]:
+    """The addresses of this machine from which another address is reached, one a family. Raises OSError."""
+    found: dict[int, str] = {}
+    for family, _, _, _, there in await asyncio.get_running_loop().getaddrinfo(*address, type=socket.SOCK_STREAM):
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect(there)  # it sends nothing
+            found.setdefault(family, probe.getsockname()[0])
+    return [*found.values()]
 
 
 def _check_port(port: int) -> None:

@@ -11,13 +11,14 @@ from starlette.routing import Route, Router
 
 from croupier.rooms.holdem.phh import to_phh
 from croupier.rooms.holdem.wire import Dialect
-from croupier.shell.desk import Desk
+from croupier.shell.desk import DOWN, Desk
 from croupier.shell.guard import Guard
 from croupier.shell.limits import Limits
 from croupier.shell.openapi import description
 from croupier.shell.pages import Page, Shown
 from croupier.shell.replies import Asked, Failed, Reply, parameters, unchanged, verified
 from croupier.shell.streams import EVENTS, LINES, Crowd, Receive, Send, departure, stream
+from croupier.store.records import StoreDown
 
 
 class Watching:
@@ -72,6 +73,7 @@ class Watching:
     async def see(self, question: Asked, names: Sequence[str]) -> Reply:
         """The list of games, or one game, now or when it has changed (holdem-5.1, holdem-5.2, holdem-9.3)."""
         user = await self._viewer(question)
+        await self._settled()
         if not names:
             return _seen(self._pages.list(user), question)
         wait, since = parameters(question.scope["query_string"])
@@ -82,6 +84,7 @@ class Watching:
             if since is None or since == page.table.version:
                 with departure(question.receive) as gone:
                     await page.news(min(wait, self._limits.wait), gone)
+                    await self._settled()
         return _seen(self._page(names[0], user, "holdem-9.4").shown(user), question)
 
     async def show(self, question: Asked, send: Send) -> None:
@@ -100,6 +103,7 @@ class Watching:
         """The stream of a game (holdem-9.6)."""
         question: Asked = scope["question"]
         user = await self._viewer(question)
+        await self._settled()
         page = self._page(scope["path_params"]["game"], user)
         manner = LINES if b"application/x-ndjson" in question.accept.lower() else EVENTS
         if scope["method"] == "HEAD":
@@ -112,6 +116,7 @@ class Watching:
                 user,
                 manner,
                 question.last,
+                settled=self._desk.settle,
                 goes_on=lambda: not self._desk.closing and self._pages.page(page.table.guid) is page,
                 alive=self._limits.alive,
                 receive=receive,
@@ -125,6 +130,7 @@ class Watching:
         """A hand that is over, with the hole cards that were shown and those of the viewer (holdem-9.7)."""
         question: Asked = request.scope["question"]
         user = await self._viewer(question)
+        await self._settled()
         table = self._page(request.path_params["game"], None).table
         number = request.path_params["hand"].removesuffix(".phh")
         played = table.hands.get(int(number)) if number.isascii() and number.isdigit() and len(number) < 20 else None
@@ -141,6 +147,13 @@ class Watching:
         if question.authorization is None:
             return None
         return await verified(question, "holdem-2.8", self._guard, self._dialect)
+
+    async def _settled(self) -> None:
+        """Wait until all that can be seen is durable. Raises Failed."""
+        try:
+            await self._desk.settle()
+        except StoreDown:
+            raise Failed(DOWN.status, DOWN.clause, DOWN.detail, (b"retry-after", b"1")) from None
 
     def _hidden(self, page: Page, user: str | None) -> bool:
         """Whether a game is not shown to a user, because he is not at its table (holdem-7.3)."""

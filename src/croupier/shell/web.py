@@ -1,7 +1,7 @@
 """A room that is asked over HTTP, from its opening to the last farewell."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ssl import SSLContext
 from typing import Any, Self
 
@@ -9,9 +9,11 @@ from croupier.core.talk import Address, Effect, Event, Tap
 from croupier.rooms.holdem.house import House
 from croupier.shell.guard import Guard
 from croupier.shell.http import Opened, Service, open_service
+from croupier.shell.journal import Journal
 from croupier.shell.limits import Limits
 from croupier.shell.listening import Reception
 from croupier.shell.logs import Log
+from croupier.shell.members import Members
 from croupier.taps.meter import Counts
 
 
@@ -20,16 +22,26 @@ class Web:
 
     _opened: Opened
 
-    def __init__(self, house: House, told: Log, taps: Sequence[Tap]) -> None:
+    def __init__(
+        self,
+        house: House,
+        told: Log,
+        taps: Sequence[Tap],
+        *,
+        clock: Callable[[], float],
+        journal: Journal | None = None,
+    ) -> None:
         self._house = house
+        self._journal = journal
         self._service = Service(
             house,
-            Guard(),
+            Guard(None if journal is None else Members(journal.store)),
             house.settings.dialect,
-            clock=asyncio.get_running_loop().time,
+            clock=clock,
             log=told,
             taps=(*taps, self),
             limits=Limits(requests=house.settings.requests_per_minute),
+            journal=journal,
         )
         self._quiet = asyncio.Event()
         self._halted = False
@@ -38,6 +50,7 @@ class Web:
     async def open(self, address: Address, ssl: SSLContext | None, reception: Reception) -> Self:
         """Listen on an address. Raises OSError when it cannot be had."""
         self._opened = await open_service(self._service, *address, ssl=ssl, reception=reception)
+        self._service.desk.open()
         return self
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
@@ -64,6 +77,7 @@ class Web:
         """No new hands; when `final`, running ones are void, and everybody is seen off."""
         self._halted = True
         if final:
+            self._quiet.set()
             self._stopping = asyncio.get_running_loop().create_task(self._opened.stop())
         else:
             self._service.halt(final=False)
@@ -73,3 +87,5 @@ class Web:
         await self._quiet.wait()
         if self._stopping is not None:
             await self._stopping
+            if self._journal is not None:
+                await self._journal.store.close()

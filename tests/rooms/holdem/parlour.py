@@ -36,11 +36,20 @@ class Parlour:
     def __init__(self, decks: str = "", seed: int = 1, epoch: float = 0.0, **settings: Any) -> None:
         laid = PACK.decks("\n\n".join(decks.split("/")).replace(" ", "\n")) if decks else ()
         self.settings = Settings(**settings)
-        luck = Fair(derive(seed, "holdem", 0)).luck
-        self.house = House(self.settings, lambda deal: dealer(laid, seed, deal), luck, epoch)
+        self._new = lambda: House(
+            self.settings, lambda deal: dealer(laid, seed, deal), derive(seed, "holdem", 0), epoch
+        )
+        self.house = self._new()
         self.now = 0.0
         self.facts: list[Any] = []
         self.asked = 0
+
+    def interrupt(self) -> None:
+        """From now on there is another house, which goes on where the one before it was."""
+        kept = self.house.kept()
+        self.house = self._new()
+        self.house.restore(kept)
+        assert self.house.kept() == kept
 
     def ask(self, request: Request) -> Answer:
         """What the house answers; it says nothing else, and says it last."""

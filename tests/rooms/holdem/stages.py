@@ -56,7 +56,7 @@ def house(paper: Transcript) -> House:
     """The house as the head of a paper sets it. Its time on the wall begins in 1970."""
     known = {field.name: paper.head[field.name] for field in fields(Settings) if field.name in paper.head}
     settings = convert(known, Settings, strict=False)
-    return House(settings, dealers(paper), Fair(derive(int(paper.head.get("seed", 1)), "holdem", 0)).luck)
+    return House(settings, dealers(paper), derive(int(paper.head.get("seed", 1)), "holdem", 0))
 
 
 def asked(user: str, request: Ask) -> dict[str, str]:

@@ -35,7 +35,7 @@ def test_a_user_has_one_guid_which_is_that_of_his_players() -> None:
     assert parlour.table(first).seat_of("dan") is None
 
 
-def test_guids_are_random_uuids_in_lower_case() -> None:
+def test_guids_are_uuids_in_lower_case_that_follow_from_the_secret() -> None:
     """holdem-2.3"""
     parlour = Parlour()
     guids = [parlour.house.guid(str(number)) for number in range(300)]
@@ -43,6 +43,7 @@ def test_guids_are_random_uuids_in_lower_case() -> None:
     assert all(re.fullmatch(GUID, guid) for guid in guids)
     other = Parlour(seed=2)
     assert other.house.guid("0") != guids[0]
+    assert Parlour().house.guid("0") == guids[0]
 
 
 # Games.

@@ -118,6 +118,12 @@ class House(RuleBasedStateMachine):
         assert isinstance(answer, Refused if full else Made)
         self.account(before)
 
+    @precondition(lambda self: not self.closing)
+    @rule()
+    def is_interrupted(self) -> None:
+        self.parlour.interrupt()
+        self.known = [sitter for table in self.tables for sitter in self.sitters(table)]
+
     @rule(user=users, number=games)
     def leaves(self, user: str, number: int) -> None:
         game = self.game(number)

@@ -3,7 +3,7 @@
 import pytest
 
 from croupier.core.talk import Commit, Finished, Reveal
-from croupier.rooms.holdem.table import expiry
+from croupier.rooms.holdem.words import expiry
 from tests.rooms.holdem.parlour import SHOWDOWN, Parlour, duel, trio
 
 NOBODY = {"playerID": "", "bet_so_far": 0, "bet_to_player": 0, "minimum_raise": 0, "expiry": "0001-01-01T00:00:00Z"}

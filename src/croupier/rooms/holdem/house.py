@@ -3,14 +3,16 @@
 See docs/protocols/holdem.md, 3, 4 and 8. Whoever asks has been let in by the shell: a request names its user.
 """
 
+import hmac
 from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 from math import inf
 from typing import Final
 from uuid import UUID
 
-from croupier.core.dealer import SPAN, Dealer, Luck
+from croupier.core.dealer import Dealer
 from croupier.core.talk import Changed, Effect, Event, Halted, Rang, Said, Say
+from croupier.rooms.holdem.keeping import Heard, KeptHouse
 from croupier.rooms.holdem.seats import Sitter
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table import Table
@@ -42,20 +44,22 @@ OUT_OF_TURN: Final[Mapping[Dialect, tuple[int, str]]] = {"readme": (403, "holdem
 class House:
     """A session whose peers are requests: what is Said by one is answered with one Say to it, after the facts.
 
-    `dealers` gives the dealer of the n-th hand of the house. `luck` makes GUIDs. `epoch` is the time on the wall, in
-    seconds since 1970, at which `now` was 0. `alarm` may ring too early, as that of a hall. Raises ValueError on
-    settings that make no sense.
+    `dealers` gives the dealer of the n-th hand of the house. All GUIDs follow from the `secret`, so that nobody can
+    guess them and a house that is opened again has the same. `epoch` is the time on the wall, in seconds since 1970,
+    at which `now` was 0. `alarm` may ring too early, as that of a hall. Raises ValueError on settings that make no
+    sense.
     """
 
-    def __init__(self, settings: Settings, dealers: Callable[[int], Dealer], luck: Luck, epoch: float = 0.0) -> None:
+    def __init__(self, settings: Settings, dealers: Callable[[int], Dealer], secret: bytes, epoch: float = 0.0) -> None:
         settings.check()
         self.alarm: float | None = None
         self.settings = settings
         self._dealers = dealers
-        self._luck = luck
+        self._secret = secret
         self._epoch = epoch
         self._deals = 0
         self._closing = False
+        self._made = 0
         self._guids: dict[str, Guid] = {}
         self._tables: dict[Guid, Table] = {}
         self._free: set[Guid] = set()  # the games with a free seat
@@ -67,8 +71,51 @@ class House:
         """The GUID of a user, which is that of his players, too (holdem-2.3)."""
         guid = self._guids.get(user)
         if guid is None:
-            guid = self._guids[user] = self._draw()
+            guid = self._guids[user] = self._derive(f"user/{user}")
         return guid
+
+    def kept(self) -> bytes:
+        """All that there is to know about the house, but for its secret and its dealers, as JSON."""
+        tables = tuple(table.kept() for table in self._tables.values())
+        return KeptHouse(settings=self.settings, deals=self._deals, made=self._made, tables=tables).to_json()
+
+    def restore(self, data: bytes) -> None:
+        """Go on where a house with the same secret and dealers was, which is kept so.
+
+        Raises ValueError on what is no such house, and on one with other settings: chips would change their worth.
+        """
+        kept = KeptHouse.from_json(data)
+        self.settings.check_same(kept.settings)
+        self._deals, self._made = kept.deals, kept.made
+        self._tables.clear()
+        self._free.clear()
+        for each in kept.tables:
+            table = self._tables[each.guid] = Table(each.guid, self.settings, self._next, self._epoch)
+            table.restore(each, self._dealers)
+            if table.free:
+                self._free.add(each.guid)
+            if table.alarm is not None:
+                self._watch(each.guid, table.alarm)
+
+    def hear(self, heard: Heard) -> Sequence[Effect[Answer]]:
+        """What the house does about what was heard before it was interrupted, or about its opening."""
+        if heard.opened:
+            return self._resume(heard.now)
+        if heard.said is not None:
+            return self.on(Said(0, heard.said), heard.now)
+        return self.on(Rang() if heard.halted is None else Halted(heard.halted), heard.now)
+
+    def _resume(self, now: float) -> Effects:
+        """The house is open again: open turns have their full time, and where no hand is running one may begin."""
+        effects: Effects = []
+        self._closing = False
+        self._due.clear()
+        self._alarms.clear()
+        self.alarm = None
+        for table in self.games():
+            table.resume(now)
+            self._hear(table, effects)
+        return effects
 
     @property
     def playing(self) -> bool:
@@ -162,7 +209,8 @@ class House:
 
     def _open(self) -> Table:
         """Make a table."""
-        guid = self._draw()
+        self._made += 1
+        guid = self._derive(f"game/{self._made}")
         table = self._tables[guid] = Table(guid, self.settings, self._next, self._epoch)
         self._free.add(guid)
         return table
@@ -172,12 +220,9 @@ class House:
         self._deals += 1
         return self._deals, self._dealers(self._deals)
 
-    def _draw(self) -> Guid:
-        """A random UUID (RFC 9562, version 4)."""
-        bits = 0
-        for _ in range(8):
-            bits = bits << 16 | self._luck.below(SPAN)
-        return str(UUID(int=bits, version=4))
+    def _derive(self, what: str) -> Guid:
+        """A UUID (RFC 9562, version 4) that looks random to who does not know the secret."""
+        return str(UUID(bytes=hmac.digest(self._secret, what.encode(), "sha256")[:16], version=4))
 
     def _hear(self, table: Table, effects: Effects, *, left: bool = False) -> None:
         """Pass on what has happened at a table; see to it that there is a free seat somewhere, and to its alarm.
@@ -219,7 +264,11 @@ class House:
                 continue  # it was moved forward
             del self._due[guid]
             table = self._tables.get(guid)
-            if table is not None and table.alarm is not None:
-                table.ring(now)
-                self._hear(table, effects, left=True)
+            if table is None or table.alarm is None:
+                continue
+            if table.alarm > due:
+                self._watch(guid, table.alarm)  # all ring in the order in which they are due
+                continue
+            table.ring(now)
+            self._hear(table, effects, left=True)
         self.alarm = self._alarms[0][0] if self._alarms else None

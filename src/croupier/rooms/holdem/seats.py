@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from croupier.core.rules import Seat
+from croupier.rooms.holdem.keeping import KeptSitter
 from croupier.rooms.holdem.wire import Guid
 
 
@@ -82,6 +83,32 @@ class Seats:
         """Give the seats that are free to the first of the queue (holdem-3.9)."""
         while self._queue and None in self._chairs:
             self._sit(self._queue.pop(next(iter(self._queue))))
+
+    @property
+    def last(self) -> tuple[int, Guid | None]:
+        """The chair that had the button last, and who of those here has posted the big blind last."""
+        blind = self._big_blind
+        return self._button, blind.guid if blind is not None and self._guids.get(blind.guid) is blind else None
+
+    def kept(self) -> list[KeptSitter]:
+        """Everybody who sits, and then those who wait, as they are kept."""
+        return [
+            KeptSitter(one.user, one.guid, one.chair, one.chips, one.place)
+            for one in (*self.seated, *self._queue.values())
+        ]
+
+    def restore(self, kept: Sequence[KeptSitter], button: int, big_blind: Guid | None) -> None:
+        """Let those sit down and wait who were kept."""
+        for entry in kept:
+            sitter = Sitter(entry.user, entry.guid)
+            sitter.chair, sitter.chips, sitter.place = entry.chair, entry.chips, entry.place
+            self._guids[entry.guid] = self._users[entry.user] = sitter
+            if entry.chair is None:
+                self._queue[entry.guid] = sitter
+            else:
+                self._chairs[entry.chair] = sitter
+        self._button = button
+        self._big_blind = None if big_blind is None else self._guids[big_blind]
 
     def _sit(self, sitter: Sitter) -> None:
         sitter.chair = self._chairs.index(None)

@@ -72,6 +72,13 @@ class Settings:
         if self.straddle and not 2 * big <= self.straddle <= MOST_CHIPS:
             raise ValueError(f"found a straddle of {self.straddle}; allowed: 0, or {2 * big} and more")
 
+    def check_same(self, kept: "Settings") -> None:
+        """Raise ValueError where the tables of these settings cannot go on with what was played by other ones."""
+        for name in ("blinds", "stack", "seats", "ante", "straddle", "dialect"):
+            found, allowed = getattr(self, name), getattr(kept, name)
+            if found != allowed:
+                raise ValueError(f"found {name} {found} for tables that were kept; allowed: theirs, {allowed}")
+
     @property
     def forced(self) -> tuple[int, int]:
         """The small and the big blind. Raises ValueError where they are not two numbers."""

@@ -4,23 +4,23 @@ It is told what its players do and what time it is. See docs/protocols/holdem.md
 """
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from functools import lru_cache
-from typing import Final
+from typing import Final, Self
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from croupier.core.dealer import Dealer, Deck, commitment
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
 from croupier.core.rules import Turn as Whose
 from croupier.core.talk import Changed, Commit, Finished, Reveal
-from croupier.rooms.holdem.cards import CARDS, Card
+from croupier.rooms.holdem.cards import CARDS
+from croupier.rooms.holdem.keeping import KeptHand, KeptTable
 from croupier.rooms.holdem.ranks import best
-from croupier.rooms.holdem.rules import Hand, Legal
+from croupier.rooms.holdem.rules import Hand
 from croupier.rooms.holdem.seats import Seats, Sitter
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.wire import LARGEST, NO_POT, NOBODY, Cards, Game, Guid, Player, Pot, State, Turn, Winner
+from croupier.rooms.holdem.wire import NO_POT, NOBODY, Cards, Game, Guid, Player, Pot, State, Turn, Winner
+from croupier.rooms.holdem.words import expiry, names, reason
 
 OVER: Final = Whose.OVER
 
@@ -43,6 +43,15 @@ class Played(Struct, frozen=True):
     guids: tuple[Guid, ...]
     hand: Hand
     faults: tuple[tuple[Seat, str], ...]
+
+    def kept(self) -> KeptHand:
+        """The hand as it is kept."""
+        return KeptHand(self.deal, self.players, self.guids, Raw(self.hand.to_json()), self.faults)
+
+    @classmethod
+    def of(cls, kept: KeptHand) -> Self:
+        """The hand that was kept."""
+        return cls(kept.deal, kept.players, kept.guids, Hand.from_json(bytes(kept.hand)), kept.faults)
 
 
 class Table:
@@ -259,8 +268,7 @@ class Table:
         if self._winners is not UNSET:
             self._winners = self._best(hand)
         self._finished += 1
-        players, guids = (tuple(sitter.user for sitter in self._dealt), tuple(sitter.guid for sitter in self._dealt))
-        self.hands[self._finished] = Played(self._deal, players, guids, hand, tuple(self._faults))
+        self.hands[self._finished] = self._played(hand)
         self.hands.pop(self._finished - self._settings.history, None)
         self._tell_end(hand.payoff())
 
@@ -276,6 +284,64 @@ class Table:
         return tuple(
             Winner(self._dealt[seat].guid, names(best(hand.holes[seat] + hand.board))) for seat in sorted(winners)
         )
+
+    def _played(self, hand: Hand) -> Played:
+        players, guids = (tuple(sitter.user for sitter in self._dealt), tuple(sitter.guid for sitter in self._dealt))
+        return Played(self._deal, players, guids, hand, tuple(self._faults))
+
+    # What is kept of it.
+
+    def kept(self) -> KeptTable:
+        """All that there is to know about the table, but for its settings."""
+        button, big_blind = self._seats.last
+        return KeptTable(
+            guid=self.guid,
+            version=self.version,
+            alarm=self.alarm,
+            sitters=tuple(self._seats.kept()),
+            button=button,
+            big_blind=big_blind,
+            running=None if self._hand is None else self._played(self._hand).kept(),
+            acted=() if self._hand is None else tuple(sorted(self._acted)),
+            finished=self._finished,
+            winners=() if self._winners is UNSET else tuple(self._winners),
+            hands=tuple(played.kept() for played in self.hands.values()),
+        )
+
+    def restore(self, kept: KeptTable, dealer: Callable[[int], Dealer]) -> None:
+        """Go on where a table of the same GUID was, which is kept so. `dealer` gives the one of a hand of the house."""
+        self.version = kept.version
+        self.alarm = kept.alarm
+        self._seats.restore(kept.sitters, kept.button, kept.big_blind)
+        self._finished = kept.finished
+        first = kept.finished - len(kept.hands) + 1
+        self.hands = {number: Played.of(hand) for number, hand in enumerate(kept.hands, start=first)}
+        if self._winners is not UNSET:
+            self._winners = kept.winners
+        if kept.running is None:
+            return
+        played = Played.of(kept.running)
+        self._deal, self._hand, self._faults = played.deal, played.hand, [*played.faults]
+        self._acted = {*kept.acted}
+        here = {sitter.place: sitter for sitter in self._seats.seated if sitter.place is not None}
+        gone = map(Sitter, played.players, played.guids)
+        self._dealt = [here.get(place, sitter) for place, sitter in enumerate(gone)]
+        self._dealer = dealer(played.deal)
+        self._deck = self._dealer.deck(len(CARDS))
+        for _ in range(sum(map(len, played.hand.holes)) + len(played.hand.board)):
+            self._deck.draw()
+
+    def resume(self, now: float) -> None:
+        """The room is open again: an open turn has its full time, and where no hand is running one may begin."""
+        self._closing = False
+        if self._hand is None:
+            if len(self._seats.seated) > 1:
+                self.touch()
+                self._begin(now)
+            return
+        self.touch()
+        seconds = self._settings.pause_seconds if self._hand.turn is OVER else self._settings.turn_seconds
+        self.alarm = now + seconds
 
     # What there is to be seen.
 
@@ -298,14 +364,20 @@ class Table:
         shown = self._shown
         if shown is None:
             shown = self._shown = self._view()
-        sitter = None if user is None else self._seats.of(user)
-        if sitter is None or sitter.place is None:
+        hole = () if user is None else self.hole(user)
+        if not hole:
             return shown
-        assert self._hand is not None, "a place in no hand"
         cards = shown.cards
-        hole = names(self._hand.holes[sitter.place])
         own = Cards(hole, cards.flop, cards.turn, cards.river)
         return Game(shown.game_id, shown.table, shown.turn, own, shown.pots, shown.last_winners)
+
+    def hole(self, user: str) -> tuple[str, ...]:
+        """The hole cards that a user was dealt, if he plays the hand that is shown."""
+        sitter = self._seats.of(user)
+        if sitter is None or sitter.place is None:
+            return ()
+        assert self._hand is not None, "a place in no hand"
+        return names(self._hand.holes[sitter.place])
 
     def _view(self) -> Game:
         """The game as the public sees it."""
@@ -343,32 +415,3 @@ class Table:
         if hand.folded[seat]:
             return "folded"
         return "called" if seat in self._acted or not hand.stacks[seat] or hand.turn is OVER else "active"
-
-
-def names(cards: Sequence[Card]) -> tuple[str, ...]:
-    """Cards as on the wire."""
-    return tuple(CARDS[card] for card in cards)
-
-
-def expiry(seconds: float) -> str:
-    """A time in seconds since 1970 as in RFC 3339, in UTC, with three decimals (holdem-5.11)."""
-    second, thousandths = divmod(round(seconds * 1000), 1000)
-    return f"{_second(second)}.{thousandths:03}Z"
-
-
-@lru_cache(maxsize=64)
-def _second(seconds: int) -> str:
-    """The beginning of a time, kept because everybody who is asked within a second has the same."""
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
-
-
-def reason(chips: int, legal: Legal) -> str:
-    """Why a bet is invalid, in ASCII: what was found, and what was allowed (holdem-4.7)."""
-    found = chips if -LARGEST < chips < LARGEST else "a number of 19 digits or more"
-    allowed = f"{legal.call} to call" if legal.call else "0 to check"
-    match legal.bounds:
-        case (low, high) if low < high:
-            allowed += f", {low} to {high} to raise"
-        case (low, _):
-            allowed += f", {low} to raise"
-    return f"found {found}; allowed: {allowed}"

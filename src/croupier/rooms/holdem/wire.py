@@ -22,7 +22,7 @@ type Guid = str
 """A UUID in lower case, of a user or of a game (holdem-2.3)."""
 
 
-class Open(Struct, frozen=True, gc=False):
+class Open(Struct, frozen=True, gc=False, tag=str.lower):
     """POST /games/: a new game, in which the user takes the first seat (ruling H2)."""
 
     user: str
@@ -31,7 +31,7 @@ class Open(Struct, frozen=True, gc=False):
         return f"{self.user} POST /games/"
 
 
-class Join(Struct, frozen=True, gc=False):
+class Join(Struct, frozen=True, gc=False, tag=str.lower):
     """POST /games/:gameID/players/: a seat, or a place in the queue (document: Join a game)."""
 
     user: str
@@ -41,7 +41,7 @@ class Join(Struct, frozen=True, gc=False):
         return f"{self.user} POST /games/{self.game}/players/"
 
 
-class Act(Struct, frozen=True, gc=False):
+class Act(Struct, frozen=True, gc=False, tag=str.lower):
     """POST /games/:gameID/players/:playerID/acts/ (document: Bet or Fold).
 
     `action` is FOLD or BET; `amount` is what the player adds now (ruling H4), LARGEST at most.
@@ -58,7 +58,7 @@ class Act(Struct, frozen=True, gc=False):
         return f"{self.user} POST /games/{self.game}/players/{self.player}/acts/ {{{told}}}"
 
 
-class Leave(Struct, frozen=True, gc=False):
+class Leave(Struct, frozen=True, gc=False, tag=str.lower):
     """DELETE /games/:gameID/players/:playerID (document: Leave game)."""
 
     user: str
@@ -180,7 +180,7 @@ class Winner(Struct, frozen=True, gc=False):
     """Who won at a showdown, and with which five cards (dialect hspe-go, ruling H1)."""
 
     player_id: Guid = field(name="PlayerID")
-    hand: Sequence[str] = field(name="Hand")
+    hand: tuple[str, ...] = field(name="Hand")
 
 
 class Game(Struct, frozen=True, gc=False):

@@ -310,7 +310,9 @@ class Wire:
         nick = _field(told, "nick", lambda nick: isinstance(nick, str), "a string")
         if "port" not in told:
             return Join(nick)
-        port = _field(told, "port", lambda port: type(port) is int and 0 < port < 65536, "an integer, 1 to 65535")
+        port = _field(told, "port", lambda port: type(port) is int, "an integer, 1 to 65535")
+        if not 0 < port < 65536:
+            raise _Wrong("oldmaid-3.5", None, "a port of 1 to 65535")
         self._tolerate("oldmaid-3.5", f"the port {port}", "the port that the connection comes from")
         return Join(nick, port)
 

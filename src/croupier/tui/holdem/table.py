@@ -1,9 +1,7 @@
 """A person at a hold'em table: what the server shows is drawn, what is pressed is done."""
 
 import asyncio
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any, Final
@@ -17,6 +15,7 @@ from croupier.shell.errands import Ask, Errand, Reply
 from croupier.shell.rest import Client, Refusal, Table
 from croupier.tui.holdem.scene import HoldemScene
 from croupier.tui.keys import END, keys
+from croupier.tui.size import redrawing
 from croupier.tui.wish import Wish
 
 TICK: Final = 1.0
@@ -36,7 +35,7 @@ async def person(client: Client, game: Guid | None, house: str) -> int:
     """
     ahead = await client.run(difference(time))
     scene = HoldemScene(house, lambda: time() + ahead)
-    with keys() as pressed, Live(auto_refresh=False) as live, redrawing(scene, live):
+    with keys() as pressed, Live(auto_refresh=False) as live, redrawing(scene.draw, live):
         while True:
             wish, reason = await _visit(client, game, scene, pressed, live)
             if wish is Wish.AGAIN:
@@ -143,22 +142,3 @@ def difference(clock: Callable[[], float]) -> Errand[float]:
         return 0.0
     ahead = date.timestamp() + 0.5 - clock()
     return ahead if abs(ahead) > ASTRAY else 0.0
-
-
-@contextmanager
-def redrawing(scene: HoldemScene, live: Live) -> Iterator[None]:
-    """Draw everything anew when the terminal has another size: nobody knows what it has made of the lines."""
-
-    def redraw() -> None:
-        live.console.clear()
-        live.update(scene.draw(), refresh=True)
-
-    if not hasattr(signal, "SIGWINCH"):  # Windows: the next tick draws
-        yield
-        return
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGWINCH, redraw)
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGWINCH)

@@ -1,0 +1,58 @@
+"""How many games of Old Maid one table serves at the same time, beside a bare uvloop echo in the same run.
+
+The echo and the table take turns on the same core, while simulated players play from another. Four play a game, and
+what they say to each other does not pass the table, so one of them waits for it at a time: of the echo's connections,
+too, four take turns. It moves as many bytes a flight, (sent + received) / 2, which is measured first in a short run.
+"""
+
+import argparse
+import sys
+from statistics import median
+
+from harness import BenchError, Load, Result, allow_open_files, fail, pick_cores, run_load, running, verdict
+from servers import COMMON, CROUPIER, Contestant, Setting, echo_beside, summarize
+
+PLAYERS = 4
+TARGET = 0.5
+TABLE = Contestant("table", [*CROUPIER, "oldmaid", *COMMON, "--players", str(PLAYERS)], "oldmaid")
+
+
+def measure(contestant: Contestant, games: int, setting: Setting) -> Result:
+    """Start a fresh server, let four connections a game talk to it, and end it."""
+    load = Load(contestant.speak, games * PLAYERS, 0, setting.seconds, warmup=2.0, size=contestant.size, turns=PLAYERS)
+    with running(contestant.command, setting.cores.server) as server:
+        return run_load(server, load, setting.cores.load)
+
+
+def main() -> int:
+    """Run the benchmark from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--games", type=int, default=1000, help="how many are played at the same time")
+    parser.add_argument("--seconds", type=float, default=5.0, help="length of one measured window")
+    parser.add_argument("--rounds", type=int, default=3, help="pairs of echo and table")
+    options = parser.parse_args()
+    try:
+        allow_open_files(options.games * PLAYERS)
+        setting = Setting(pick_cores(), options.seconds)
+        echo = echo_beside(TABLE, setting, connections=10 * PLAYERS)
+        games = options.games
+        pairs = [(measure(echo, games, setting), measure(TABLE, games, setting)) for _ in range(options.rounds)]
+    except BenchError as error:
+        return fail(error)
+    ratio = median(table.messages_per_s / echoed.messages_per_s for echoed, table in pairs)
+    echoed, table = (summarize(results) for results in zip(*pairs, strict=True))
+    played = median(result.games / result.seconds for _, result in pairs)
+    print(
+        f"{games:,} games of {PLAYERS} at the same time, medians of {options.rounds} rounds of"
+        f" {options.seconds:g} s; flights of {echo.size} bytes:\n"
+        f"  echo {echoed.messages_per_s:,.0f} messages/s, table {table.messages_per_s:,.0f}, ratio {ratio:.3f};"
+        f" target {TARGET}: {verdict(ratio >= TARGET)}\n"
+        f"  {played:,.0f} games/s; round trips p50 {table.p50_us / 1e3:.1f} ms, p99 {table.p99_us / 1e3:.1f} ms"
+        f" (echo {echoed.p50_us / 1e3:.1f} and {echoed.p99_us / 1e3:.1f}); CPU {table.cpu_us:.1f} µs a message"
+        f" (echo {echoed.cpu_us:.1f})"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""`croupier accounts`: who has an account in the store, and how many coins are in it."""
+
+import json
+import sys
+from datetime import UTC, datetime
+from getpass import getpass
+from typing import TYPE_CHECKING, Annotated
+from unicodedata import category
+
+from cyclopts import App, Parameter
+
+from croupier.cli.db import Where, fail, with_store
+
+if TYPE_CHECKING:
+    from croupier.store.records import Account
+    from croupier.store.store import Store
+
+app = App(name="accounts", help="Players' accounts: open, credit and close them.")
+
+type Reason = Annotated[str, Parameter(help="Why, for the ledger.")]
+
+
+@app.command(name="list")
+def list_accounts(*, json: bool = False, store: Where = None) -> int:
+    """List all accounts, those of the house first.
+
+    Parameters
+    ----------
+    json:
+        Print a JSON object a line.
+    """
+
+    async def story(store: "Store") -> int:
+        (_as_json if json else _as_table)(await store.accounts())
+        return 0
+
+    return with_store(store, story)
+
+
+@app.command
+def add(name: str, *, coins: int = 0, reason: Reason = "opened", store: Where = None) -> int:
+    """Open an account. The password is asked for; without a terminal it is a line of standard input.
+
+    Parameters
+    ----------
+    name:
+        The user's name: 1 to 64 characters, none of control and no colon.
+    coins:
+        What the cashier puts into it.
+    """
+    if told := _misnamed(name):
+        return fail(told)
+    try:
+        hashed = _password(name)
+    except ValueError as error:
+        return fail(error)
+
+    async def story(store: "Store") -> int:
+        account = await store.add_account(name, hashed, coins=coins, reason=reason)
+        print(f"{account.name} has {account.balance} coins")
+        return 0
+
+    return with_store(store, story, new=True)
+
+
+@app.command
+def reset_password(name: str, *, reason: Reason = "password reset", store: Where = None) -> int:
+    """Change a password. It is asked for; without a terminal it is a line of standard input."""
+    try:
+        hashed = _password(name)
+    except ValueError as error:
+        return fail(error)
+
+    async def story(store: "Store") -> int:
+        await store.set_password(name, hashed, reason=reason)
+        print(f"{name} has a new password")
+        return 0
+
+    return with_store(store, story)
+
+
+@app.command
+def credit(
+    name: str,
+    coins: Annotated[int, Parameter(allow_leading_hyphen=True)],
+    *,
+    reason: Reason,
+    store: Where = None,
+) -> int:
+    """Put coins into an account, from the cashier.
+
+    Parameters
+    ----------
+    coins:
+        How many; a negative number takes them out.
+    """
+
+    async def story(store: "Store") -> int:
+        account = await store.credit(name, coins, reason=reason)
+        print(f"{account.name} has {account.balance} coins")
+        return 0
+
+    return with_store(store, story)
+
+
+@app.command
+def close(name: str, *, reason: Reason, store: Where = None) -> int:
+    """Close an account for good. What is in it goes to the cashier."""
+
+    async def story(store: "Store") -> int:
+        coins = await store.close_account(name, reason=reason)
+        print(f"{name} is closed, {coins} coins are paid out")
+        return 0
+
+    return with_store(store, story)
+
+
+def _password(name: str) -> str:
+    """The hash of a password that is asked for. Raises ValueError if none is given, or two that differ."""
+    from croupier.shell.guard import PATIENT
+
+    if sys.stdin.isatty():
+        password = getpass(f"Password of {name}: ")
+        if getpass("Once more: ") != password:
+            raise ValueError("found two passwords; allowed: the same one twice")
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    if not password:
+        raise ValueError("found no password; allowed: one of at least one character")
+    return PATIENT.hash(password)
+
+
+def _misnamed(name: str) -> str:
+    from croupier.shell.guard import NAME
+
+    if 0 < len(name) <= NAME and ":" not in name and not any(category(letter) == "Cc" for letter in name):
+        return ""
+    return f"found the name {name[:NAME]!r}; allowed: 1 to {NAME} characters, none of control and no colon"
+
+
+def _as_json(accounts: "list[Account]") -> None:
+    for account in accounts:
+        told = {
+            "name": account.name,
+            "house": account.house,
+            "balance": account.balance,
+            "created": account.created,
+            "closed": account.closed,
+        }
+        print(json.dumps(told, ensure_ascii=False))
+
+
+def _as_table(accounts: "list[Account]") -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("account", "of", "created", "closed", box=None)
+    table.add_column("coins", justify="right")
+    for account in accounts:
+        of = "the house" if account.house else "a player"
+        table.add_row(Text(account.name), of, _day(account.created), _day(account.closed), f"{account.balance:,}")
+    Console(highlight=False).print(table)
+
+
+def _day(time: float | None) -> str:
+    return "" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M}"

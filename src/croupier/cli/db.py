@@ -1,0 +1,141 @@
+"""`croupier db`: look after the store, in which everything is kept that must not be lost."""
+
+import os
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from croupier.shell.loop import run
+
+if TYPE_CHECKING:
+    from croupier.store.store import Store
+
+app = App(name="db", help="Look after the store: upgrade it, check it, copy it.")
+
+type Where = Annotated[
+    str | None,
+    Parameter(
+        name="--store",
+        help="The store: a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE. [default: a file of this user]",
+    ),
+]
+
+
+def with_store(where: str | None, story: Callable[["Store"], Awaitable[int]], *, new: bool = False) -> int:
+    """Open a store and do something with it; the exit status. One that is not there is made only if it is `new`."""
+    from croupier.store.records import StoreError
+    from croupier.store.store import open_store
+
+    async def told() -> int:
+        async with await open_store(where, new=new) as store:
+            return await story(store)
+
+    try:
+        return run(told())
+    except StoreError as error:
+        return fail(error)
+
+
+def fail(error: object) -> int:
+    """Say what is wrong; the exit status."""
+    sys.stderr.write(f"croupier: {error}\n")
+    return 1
+
+
+@app.command
+def upgrade(*, store: Where = None) -> int:
+    """Make a store, or bring one that an older croupier has made to this one's schema."""
+    from croupier.store.migrations import REVISIONS
+    from croupier.store.records import StoreError
+    from croupier.store.store import upgrade_store
+
+    try:
+        place = run(upgrade_store(store))
+    except StoreError as error:
+        return fail(error)
+    print(f"{place} is of revision {REVISIONS[-1]}")
+    return 0
+
+
+@app.command
+def check(*, store: Where = None) -> int:
+    """Go through the books: do all transfers sum to zero, is every fact there?
+
+    Exit status 0: everything is as it must be; 1: something is not.
+    """
+
+    async def story(store: "Store") -> int:
+        findings = await store.check()
+        for finding in findings:
+            print(f"{finding.where}: {finding.told}")
+        print(f"{store.place}: {len(findings)} faults")
+        return 1 if findings else 0
+
+    return with_store(store, story)
+
+
+@app.command
+def backup(file: Path, *, store: Where = None) -> int:
+    """Copy the books as they are now, while the house goes on. The copy is a store itself.
+
+    Parameters
+    ----------
+    file:
+        The file of SQLite to write. Nothing may be there.
+    """
+
+    async def story(store: "Store") -> int:
+        with _writing(file):
+            await store.backup(file)
+        print(f"{store.place} is copied to {file}")
+        return 0
+
+    return with_store(store, story)
+
+
+@app.command
+def export(file: Path | None = None, *, store: Where = None) -> int:
+    """Write the books as they are now for other programs: JSON, a row a line, without the hashes of passwords.
+
+    Parameters
+    ----------
+    file:
+        The file to write. [default: standard output]
+    """
+
+    async def story(store: "Store") -> int:
+        if file is None:
+            return await _print(store)
+        with _writing(file), file.open("xb") as stream:
+            rows = await store.export(stream)
+        print(f"{rows} rows of {store.place} are in {file}")
+        return 0
+
+    return with_store(store, story)
+
+
+async def _print(store: "Store") -> int:
+    try:
+        await store.export(sys.stdout.buffer)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads it has enough, and must not be told again when the process ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    """Say what is wrong with a file that is to be written."""
+    from croupier.store.records import StoreError
+
+    try:
+        yield
+    except FileExistsError:
+        raise StoreError(f"found {file}, which is there already; allowed: a new file") from None
+    except OSError as error:
+        raise StoreError(f"cannot write {file}: {error.strerror}") from error

@@ -1,0 +1,103 @@
+"""A house of hold'em on paper: all that it has to know to go on at the very decision at which it was interrupted.
+
+What is kept is JSON. Decks are not: they follow from the dealers, and from how many cards were dealt.
+"""
+
+from typing import Final, Self
+
+from msgspec import DecodeError, Raw, Struct
+from msgspec.json import decode, encode
+
+from croupier.core.rules import Seat
+from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.wire import Guid, Request, Winner
+
+FORM: Final = 1
+"""The form of what is kept; whoever changes it gives it a new number."""
+
+
+class KeptSitter(Struct, frozen=True):
+    """Somebody at a table; see `seats.Sitter`. Who waits has no chair, and stands in the order of the queue."""
+
+    user: str
+    guid: Guid
+    chair: int | None
+    chips: int
+    place: Seat | None
+
+
+class KeptHand(Struct, frozen=True):
+    """A hand with those who play it, by seat. `hand` is its own JSON."""
+
+    deal: int
+    players: tuple[str, ...]
+    guids: tuple[Guid, ...]
+    hand: Raw
+    faults: tuple[tuple[Seat, str], ...]
+
+
+class KeptTable(Struct, frozen=True):
+    """A table; see `table.Table`. `running` is the hand that is played or shown, with who has `acted` in its round."""
+
+    guid: Guid
+    version: int
+    alarm: float | None
+    sitters: tuple[KeptSitter, ...]
+    button: int
+    big_blind: Guid | None
+    running: KeptHand | None
+    acted: tuple[Seat, ...]
+    finished: int
+    winners: tuple[Winner, ...]
+    hands: tuple[KeptHand, ...]
+
+
+class Form(Struct, frozen=True):
+    """What is read first."""
+
+    form: int = FORM
+
+
+class KeptHouse(Form, frozen=True, kw_only=True):
+    """A house: how many hands it has dealt and games it has made, and its tables in their order."""
+
+    settings: Settings
+    deals: int
+    made: int
+    tables: tuple[KeptTable, ...]
+
+    def to_json(self) -> bytes:
+        """These words as JSON."""
+        return encode(self)
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Self:
+        """The words of such JSON. Raises ValueError."""
+        try:
+            form = decode(data, type=Form).form
+            if form != FORM:
+                raise ValueError(f"found a house kept in form {form}; allowed: form {FORM}")
+            return decode(data, type=cls)
+        except DecodeError as error:
+            raise ValueError(f"found what is no kept house of hold'em: {error}") from None
+
+
+class Heard(Struct, frozen=True, omit_defaults=True):
+    """Something that a house has heard, and when: a request, the end of its opening hours, its opening, or a ring."""
+
+    now: float
+    said: Request | None = None
+    halted: bool | None = None
+    opened: bool = False
+
+    def to_json(self) -> bytes:
+        """These words as JSON."""
+        return encode(self)
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Self:
+        """The words of such JSON. Raises ValueError."""
+        try:
+            return decode(data, type=cls)
+        except DecodeError as error:
+            raise ValueError(f"found a fact that no house of hold'em has heard: {error}") from None

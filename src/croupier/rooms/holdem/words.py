@@ -1,0 +1,38 @@
+"""How a table of hold'em puts cards, times and reasons into words."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from croupier.rooms.holdem.cards import CARDS, Card
+from croupier.rooms.holdem.legal import Legal
+from croupier.rooms.holdem.wire import LARGEST
+
+
+def names(cards: Sequence[Card]) -> tuple[str, ...]:
+    """Cards as on the wire."""
+    return tuple(CARDS[card] for card in cards)
+
+
+def expiry(seconds: float) -> str:
+    """A time in seconds since 1970 as in RFC 3339, in UTC, with three decimals (holdem-5.11)."""
+    second, thousandths = divmod(round(seconds * 1000), 1000)
+    return f"{_second(second)}.{thousandths:03}Z"
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    """The beginning of a time, kept because everybody who is asked within a second has the same."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+
+
+def reason(chips: int, legal: Legal) -> str:
+    """Why a bet is invalid, in ASCII: what was found, and what was allowed (holdem-4.7)."""
+    found = chips if -LARGEST < chips < LARGEST else "a number of 19 digits or more"
+    allowed = f"{legal.call} to call" if legal.call else "0 to check"
+    match legal.bounds:
+        case (low, high) if low < high:
+            allowed += f", {low} to {high} to raise"
+        case (low, _):
+            allowed += f", {low} to raise"
+    return f"found {found}; allowed: {allowed}"

@@ -1,0 +1,42 @@
+"""Old Maid: a table that deals 53 cards, and two to eight players who offer their hands to each other.
+
+Everybody draws a card in turn until there are none left, and throws away pairs: two cards of the same value, both black
+or both red. Then whoever has drawn the last card offers his hand to his left neighbour, who picks a card, throws away
+the pair that it makes, and offers in his turn. Who has no cards is out. Who is left at the end has the joker, the old
+maid, and has lost.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from croupier.core.errors import Violation
+from croupier.core.room import Room
+from croupier.rooms.oldmaid.cards import NAMES, PACK
+from croupier.rooms.oldmaid.game import Game
+from croupier.rooms.oldmaid.minds import STYLES
+from croupier.rooms.oldmaid.player import Options
+from croupier.rooms.oldmaid.settings import Settings
+from croupier.rooms.oldmaid.wire import Reply, refusal
+
+__all__ = ["FULL", "ROOM", "Game", "Options", "Settings"]
+
+FULL: Final[Reply] = refusal(Violation("oldmaid-1.8", "one connection more than there may be", "to come again later"))
+"""What is said to who finds no room at the table."""
+
+
+def dealt(game: Game) -> Sequence[str]:
+    """The cards of a game, in the order of the deal."""
+    return [NAMES[card] for card in game.dealt]
+
+
+ROOM = Room(
+    name="oldmaid",
+    title="Old Maid",
+    port=9898,
+    pack=PACK,
+    settings=Settings,
+    options=Options,
+    dealt=dealt,
+    styles=STYLES,
+    style="random",
+)

@@ -1,0 +1,89 @@
+"""What a referee of Old Maid knows of one player: his hand, whether it is his turn, and whom he may pass it to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from croupier.core.rules import Seat
+from croupier.rooms.oldmaid.cards import JOKER, NAMES, Card
+
+type Turn = Literal["draw", "pass", "offer"]
+"""What a player may do in his turn: draw a card, pass the turn on, or offer his hand."""
+
+
+@dataclass
+class Held:
+    """A hand that is held out to somebody: how many cards were told, and whether he is in, and has picked."""
+
+    to: str
+    num_cards: int
+    taken: bool = False
+    picked: int | None = None
+
+
+@dataclass
+class Known:
+    """A player at his seat.
+
+    `turn` is what he may do now, and `offer` how he holds out his hand. `skipped` are those whom he cannot reach, and
+    `outside` those who have told him that they are out. `drawn` says that he knows that no more cards are drawn, and
+    `out` that he has told the table that he has none. `refused` are pairs that the table did not take from him, by
+    their first cards. `excused` says that he may believe that it is his turn. `got` is the card that he was given last,
+    and who has given it, until it shows that he has it.
+    """
+
+    nick: str
+    seat: Seat
+    hand: set[Card] = field(default_factory=set)
+    turn: Turn | None = None
+    offer: Held | None = None
+    skipped: set[str] = field(default_factory=set)
+    outside: set[str] = field(default_factory=set)
+    refused: set[Card] = field(default_factory=set)
+    got: tuple[Card, "Known"] | None = None
+    drawn: bool = False
+    out: bool = False
+    excused: bool = False
+
+    @property
+    def pair(self) -> tuple[Card, Card] | None:
+        """A pair that he has to throw away, if there is one (oldmaid-5.11)."""
+        for card in self.hand:
+            if not card & 1 and card != JOKER and card | 1 in self.hand and card not in self.refused:
+                return card, card | 1
+        return None
+
+    def may_ask(self, other: str, nicks: Sequence[str]) -> bool:
+        """Whether somebody is his left neighbour, or became it when others were out or could not be reached."""
+        others = (*nicks[self.seat + 1 :], *nicks[: self.seat])
+        passed_over = self.outside | self.skipped
+        return other not in self.outside and other == next(
+            (nick for nick in others if nick == other or nick not in passed_over), None
+        )
+
+    def miss(self, other: "Known") -> bool:
+        """He notices that he cannot reach somebody any more; whether the turn may be lost by it.
+
+        It is not when one of them has hung up because the other is out; but the other may believe so.
+        """
+        self.skipped.add(other.nick)
+        if self.offer is not None and self.offer.to == other.nick:
+            self.offer = None
+        if self.nick in other.outside:
+            self.excused = True
+            return False
+        return other.nick not in self.outside
+
+    def count(self, num_cards: int) -> bool:
+        """Whether he may say that he has so many cards; it tells whether one was lost with its giver on the way."""
+        if self.got is not None and num_cards == len(self.hand) - 1 and self.got[1].nick in self.skipped:
+            card, giver = self.got
+            self.hand.remove(card)
+            giver.hand.add(card)
+        self.got = None
+        return num_cards == len(self.hand)
+
+
+def told(card: Card) -> str:
+    """A card for people."""
+    return NAMES[card] if card >= 0 else "a card that there is not"

@@ -1,0 +1,137 @@
+"""The journal of a house of hold'em: what it has heard is written down before anybody is told what came of it.
+
+So a house that was interrupted, however rudely, hears everything again and goes on at the decision that was open.
+"""
+
+import asyncio
+import hmac
+import secrets
+from asyncio import Future
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.json import decode, encode
+
+from croupier.core.dealer import derive
+from croupier.rooms.holdem.house import House
+from croupier.rooms.holdem.keeping import Heard
+from croupier.store.records import Entry, Refused, Snapshot
+from croupier.store.store import Store
+
+ROOM: Final = "holdem"
+TABLE: Final = "house"
+"""All tables of a house have one journal: somebody who leaves one may open another."""
+
+SELDOM: Final = 1000
+"""Not more often than after so many facts the whole state is kept."""
+
+FACT: Final = 200
+"""About so many bytes has a fact: to keep the state is to take no more than the facts do."""
+
+
+class Begun(Struct, frozen=True, omit_defaults=True):
+    """The first fact of a journal: what all deals and all GUIDs of the house follow from.
+
+    `seed` is the number of `--seed`; without it the house has a secret of its own, in hexadecimal.
+    """
+
+    seed: int | None = None
+    secret: str = ""
+    client_seed: str = ""
+
+    def server_seed(self, deal: int) -> bytes:
+        """The server seed of a deal; that of the deal 0 is what the GUIDs follow from."""
+        if self.seed is not None:
+            return derive(self.seed, ROOM, deal)
+        return hmac.digest(bytes.fromhex(self.secret), f"{ROOM}/{deal}".encode(), "sha256")
+
+
+class Journal:
+    """Writes what a house has heard into a store, and its state now and then.
+
+    `last` is the number of the last fact, and `unkept` how many have come since the state was kept.
+    """
+
+    def __init__(self, store: Store, house: House, last: int, unkept: int) -> None:
+        self.store = store
+        self._house = house
+        self._last = last
+        self._unkept = unkept
+        self._size = 0
+
+    def write(self, heard: Sequence[Heard]) -> Future[None]:
+        """Write down what was heard; the future is done when it is durable.
+
+        It fails with StoreDown: then write again; and with Refused where another server writes into the same journal.
+        """
+        entries = [
+            Entry(ROOM, TABLE, self._last + number, each.to_json(), each.now)
+            for number, each in enumerate(heard, start=1)
+        ]
+        return self.store.append(entries)
+
+    async def written(self, heard: Sequence[Heard]) -> bool:
+        """Whether this was written after all, though nobody was told so.
+
+        Raises StoreDown, and Refused where somebody else has written something else.
+        """
+        found = [entry.fact async for entry in self.store.journal(ROOM, TABLE, after=self._last)]
+        if found and found != [each.to_json() for each in heard]:
+            raise Refused("found facts of another server")
+        return bool(found)
+
+    def settled(self, heard: Sequence[Heard]) -> None:
+        """This is durable, and the house has heard nothing since: keep its state, if that is due."""
+        self._last += len(heard)
+        self._unkept += len(heard)
+        if self._unkept < max(SELDOM, self._size // FACT):
+            return
+        state = self._house.kept()
+        self._unkept, self._size = 0, len(state)
+        self.store.save(Snapshot(ROOM, TABLE, self._last, state, heard[-1].now)).add_done_callback(_told)
+
+
+def _told(kept: Future[None]) -> None:
+    """A state that could not be kept is no loss: the facts are there."""
+    if not kept.cancelled():
+        kept.exception()
+
+
+async def reopen(
+    store: Store, seed: int | None, client_seed: str, build: Callable[[Begun], House]
+) -> tuple[House, Journal, float]:
+    """The house whose journal is in a store, as it was; a new one if there is none. And when it heard something last.
+
+    Raises ValueError where what is there cannot go on so, and StoreDown.
+    """
+    begun = await _begun(store, seed, client_seed)
+    house = build(begun)
+    last, now, since = 1, 0.0, 1
+    if (kept := await store.snapshot(ROOM, TABLE)) is not None:
+        house.restore(kept.state)
+        last, now, since = kept.seq, kept.time, kept.seq
+    async for entry in store.journal(ROOM, TABLE, after=last):
+        if entry.seq != last + 1:
+            raise ValueError(f"found the fact {entry.seq} behind the fact {last}; allowed: a journal without gaps")
+        house.hear(Heard.from_json(entry.fact))
+        last, now = entry.seq, entry.time
+        if last % SELDOM == 0:
+            await asyncio.sleep(0)
+    return house, Journal(store, house, last, last - since), now
+
+
+async def _begun(store: Store, seed: int | None, client_seed: str) -> Begun:
+    """How the journal began; begin it if there is none."""
+    if (first := await anext(store.journal(ROOM, TABLE), None)) is not None:
+        begun = decode(first.fact, type=Begun)
+        for name, found, allowed in (
+            ("seed", begun.seed if seed is None else seed, begun.seed),
+            ("client seed", client_seed, begun.client_seed),
+        ):
+            if found != allowed:
+                raise ValueError(f"found the {name} {found!r} for tables that were kept; allowed: theirs, {allowed!r}")
+        return begun
+    begun = Begun(seed, "" if seed is not None else secrets.token_hex(32), client_seed)
+    await store.append([Entry(ROOM, TABLE, 1, encode(begun), 0.0)])
+    return begun

@@ -1,0 +1,75 @@
+"""Goes through the books and tells what is wrong in them: coins from nowhere, facts that are missing."""
+
+from collections.abc import AsyncIterator
+
+from croupier.store.engine import Moment
+from croupier.store.records import Finding
+
+CHECKS: tuple[tuple[str, str, str], ...] = (
+    (
+        "transfers {0}",
+        "found coins that sum to {1}; allowed: 0",
+        """SELECT transfer, CAST(SUM(coins) AS bigint) FROM entries
+        GROUP BY transfer HAVING SUM(coins) <> 0 ORDER BY transfer""",
+    ),
+    (
+        "transfers {0}",
+        "found no entry; allowed: the two sides of it",
+        """SELECT id FROM transfers t WHERE NOT EXISTS (SELECT 1 FROM entries e WHERE e.transfer = t.id) ORDER BY id""",
+    ),
+    (
+        "accounts {0}",
+        "found a balance of {1}; allowed: {2}, the sum of its entries",
+        """SELECT a.name, a.balance, CAST(COALESCE(SUM(e.coins), 0) AS bigint)
+        FROM accounts a LEFT JOIN entries e ON e.account = a.id
+        GROUP BY a.id, a.name, a.balance HAVING a.balance <> COALESCE(SUM(e.coins), 0) ORDER BY a.name""",
+    ),
+    (
+        "accounts {0}",
+        "found a balance of {1}; allowed: 0 or more, for a player",
+        "SELECT name, balance FROM accounts WHERE NOT house AND balance < 0 ORDER BY name",
+    ),
+    (
+        "accounts {0}",
+        "found {1} coins in a closed account; allowed: 0",
+        "SELECT name, balance FROM accounts WHERE closed IS NOT NULL AND balance <> 0 ORDER BY name",
+    ),
+    (
+        "journal {0} {1}",
+        "found {4} facts, from {2} to {3}; allowed: all from 1",
+        """SELECT room, "table", MIN(seq), MAX(seq), COUNT(*) FROM journal
+        GROUP BY room, "table" HAVING MIN(seq) <> 1 OR MAX(seq) <> COUNT(*) ORDER BY room, "table" """,
+    ),
+    (
+        "snapshots {0} {1}",
+        "found the state after fact {2}; allowed: 0 to {3}, the last in the journal",
+        """SELECT room, "table", seq, (
+            SELECT COALESCE(MAX(j.seq), 0) FROM journal j WHERE j.room = s.room AND j."table" = s."table"
+        ) FROM snapshots s WHERE seq < 0 OR seq > (
+            SELECT COALESCE(MAX(j.seq), 0) FROM journal j WHERE j.room = s.room AND j."table" = s."table"
+        ) ORDER BY room, "table" """,
+    ),
+    (
+        "hands {0} {1} {2}",
+        "found a hand of a table without a journal; allowed: hands of tables that have one",
+        """SELECT room, "table", number FROM hands h WHERE NOT EXISTS (
+            SELECT 1 FROM journal j WHERE j.room = h.room AND j."table" = h."table"
+        ) ORDER BY room, "table", number""",
+    ),
+    (
+        "played {0} {1} {2} {3}",
+        "found a player of a hand that is not there; allowed: those of hands",
+        """SELECT player, room, "table", number FROM played p WHERE NOT EXISTS (
+            SELECT 1 FROM hands h WHERE h.room = p.room AND h."table" = p."table" AND h.number = p.number
+        ) ORDER BY player, room, "table", number""",
+    ),
+)
+"""Where it is, what is told, and the question whose every row is something wrong."""
+
+
+async def findings(moment: Moment) -> AsyncIterator[Finding]:
+    """Everything in the books that is not as it must be."""
+    for where, told, question in CHECKS:
+        async for rows in moment.rows(question):
+            for row in rows:
+                yield Finding(where.format(*row), told.format(*row))

@@ -1,0 +1,96 @@
+"""What keeps the books: SQLite or PostgreSQL, to which the store says everything in the same words.
+
+Whatever is not the journal is a script: a generator that asks in SQL, one question after another, and is sent the rows
+that were found. It stands for one transaction, and knows neither engine. Arguments are written $1, $2 …
+"""
+
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from croupier.store.records import Refused
+
+type Ask = tuple[str, tuple[object, ...]]
+"""SQL and its arguments."""
+
+type Rows = Sequence[Sequence[Any]]
+
+type Script[T] = Generator[Ask, Rows, T]
+"""It raises Refused when what it is to write is not allowed."""
+
+type FactRow = tuple[str, str, int, str, float]
+"""Room, table, number, the fact as text, and its time."""
+
+PULSE = "INSERT INTO pulse (id, time) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET time = excluded.time"
+"""The smallest thing that can be written."""
+
+
+class Facts(Struct, frozen=True, gc=False):
+    """Facts for the journal, all or none of them. `weight` is how many they are."""
+
+    rows: Sequence[FactRow]
+    weight: int
+
+
+class Act(Struct, frozen=True):
+    """Anything else that is to be written. `script` makes it anew when a neighbour has spoilt the transaction."""
+
+    script: Callable[[], Script[object]]
+    weight: int = 1
+
+
+type Deed = Facts | Act
+
+
+def refusal(deed: Deed, told: str) -> Refused:
+    """What to tell who wanted this, when the engine has said why it cannot be."""
+    if isinstance(deed, Act):
+        return Refused(told)
+    room, table, seq, _, _ = deed.rows[0]
+    return Refused(f"found facts of {room} {table} from {seq} on ({told}); allowed: those that follow its last")
+
+
+class Moment(Protocol):
+    """The books as they are at one moment, whatever is written meanwhile."""
+
+    def rows(self, sql: str, *arguments: object) -> AsyncIterator[Rows]:
+        """All that is found, some rows at a time. Raises StoreDown."""
+        ...
+
+
+class Engine(Protocol):
+    """Writes and reads without ever blocking the event loop."""
+
+    async def commit(self, deeds: Sequence[Deed]) -> Sequence[object]:
+        """Write them durably in one transaction: what each script has returned, or the exception it failed with.
+
+        Raises StoreDown: nothing of it is written, or nobody knows.
+        """
+        ...
+
+    async def revive(self) -> None:
+        """Connect anew, and see that something can be written. Raises StoreDown."""
+        ...
+
+    async def fetch(self, sql: str, *arguments: object) -> Rows:
+        """All that is found. Raises StoreDown."""
+        ...
+
+    def moment(self) -> AbstractAsyncContextManager[Moment]:
+        """Look at the books as they are now. Raises StoreDown."""
+        ...
+
+    async def faults(self) -> list[str]:
+        """What is wrong with the engine itself: its file, or its settings."""
+        ...
+
+    async def backup(self, path: Path) -> None:
+        """Write a copy of the books to a new file of SQLite. Raises StoreDown, and OSError for the new file."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything."""
+        ...

@@ -1,0 +1,75 @@
+"""How books of an older croupier become those of this one: the revisions of the schema, and the steps between them.
+
+Alembic does it. It is imported only when something is to be done, for a server that opens its store need not wait.
+"""
+
+import sqlite3
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from croupier.store.records import StoreError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+REVISIONS = ("0001",)
+"""All of them, the oldest first; a store of the last one can be opened."""
+
+ASKED = "SELECT version_num FROM alembic_version"
+"""What a store answers its revision to."""
+
+_ONE_AT_A_TIME = Lock()
+"""Alembic knows of one connection in a process, not of one in a thread."""
+
+
+def judge(revision: str | None, told: str) -> None:
+    """Let books of this revision be opened. Raises StoreError, which calls them what is `told`."""
+    if revision == REVISIONS[-1]:
+        return
+    if revision is not None and revision not in REVISIONS:
+        raise StoreError(
+            f"found {told} of revision {revision}, which a newer croupier has made; allowed: {REVISIONS[-1]}"
+        )
+    found = "without a schema" if revision is None else f"of revision {revision}"
+    raise StoreError(f"found {told} {found}; allowed: {REVISIONS[-1]}, which `croupier db upgrade` makes of it")
+
+
+def upgrade_file(path: Path) -> None:
+    """Bring a file of SQLite to the last revision, all or nothing. Raises StoreError, and what SQLite raises."""
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.pool import NullPool
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(path, timeout=10, autocommit=False)
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+    try:
+        with _ONE_AT_A_TIME, engine.begin() as connection:
+            upgrade_on(connection)
+    except DBAPIError as error:
+        raise error.orig or error from None
+
+
+def upgrade_on(connection: "Connection") -> None:
+    """Bring what is behind a connection to the last revision, in its transaction; if it is there, it is left alone.
+
+    Raises StoreError if it is not ours, or if a newer croupier has made it.
+    """
+    from alembic import command
+    from alembic.config import Config
+    from alembic.runtime.migration import MigrationContext
+    from sqlalchemy import inspect
+
+    revision = MigrationContext.configure(connection).get_current_revision()
+    if revision is None:
+        if tables := inspect(connection).get_table_names():
+            raise StoreError(f"found a database with the table {tables[0]!r}; allowed: a store, or an empty one")
+    elif revision not in REVISIONS:
+        judge(revision, "a store")
+    config = Config()
+    config.set_main_option("script_location", "croupier.store:migrations")
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,0 +1,1 @@
+"""Every step of the schema, in a module named after its revision."""

@@ -1,0 +1,179 @@
+"""What is written into the books beside the journal, in the words of both engines."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from croupier.store.engine import Script
+from croupier.store.records import MOST_COINS, Account, Hand, Match, Posting, Refused, Snapshot
+
+COLUMNS = "id, name, house, password, created, closed, balance"
+"""Of an account, as `account` wants them."""
+
+CASHIER = "cashier"
+"""The house's account from which players are credited."""
+
+
+def account(row: Sequence[object]) -> Account:
+    """An account from its COLUMNS. SQLite has no truth but 1 and 0."""
+    return msgspec.convert(dict(zip(Account.__struct_fields__, row, strict=True)), Account, strict=False)
+
+
+def save(snapshot: Snapshot) -> Script[None]:
+    """Keep the state of a table instead of the one before."""
+    yield (
+        """INSERT INTO snapshots (room, "table", seq, state, time) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (room, "table") DO UPDATE SET seq = excluded.seq, state = excluded.state, time = excluded.time""",
+        (snapshot.room, snapshot.table, snapshot.seq, snapshot.state.decode(), snapshot.time),
+    )
+
+
+def add_hand(hand: Hand) -> Script[None]:
+    """Keep a hand, and who has played it. Refused if the table has had one of this number."""
+    rows = yield (
+        """INSERT INTO hands (room, "table", number, time, players, record, summary)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (room, "table", number) DO NOTHING RETURNING number""",
+        (hand.room, hand.table, hand.number, hand.time, _names(hand.players), hand.record, hand.summary),
+    )
+    if not rows:
+        raise Refused(f"found hand {hand.number} of {hand.room} {hand.table} already; allowed: a new number")
+    for player in {*hand.players}:
+        yield (
+            'INSERT INTO played (player, room, "table", number) VALUES ($1, $2, $3, $4)',
+            (player, hand.room, hand.table, hand.number),
+        )
+
+
+def add_match(match: Match) -> Script[int]:
+    """Keep a match: its id."""
+    rows = yield (
+        "INSERT INTO matches (room, time, players, result) VALUES ($1, $2, $3, $4) RETURNING id",
+        (match.room, match.time, _names(match.players), match.result.decode()),
+    )
+    return int(rows[0][0])
+
+
+def house_of(room: str, now: float) -> Script[Account]:
+    """The account of a room, made if it is not there."""
+    yield (
+        """INSERT INTO accounts (name, house, created, balance) VALUES ($1, $2, $3, 0)
+        ON CONFLICT (name, house) DO NOTHING""",
+        (room, True, now),
+    )
+    return (yield from _found(room, house=True))
+
+
+def add(name: str, password: str | None, coins: int, reason: str, now: float) -> Script[Account]:
+    """Open an account, with coins from the cashier. Refused if there is one of this name, also a closed one."""
+    rows = yield (
+        """INSERT INTO accounts (name, house, password, created, balance) VALUES ($1, $2, $3, $4, 0)
+        ON CONFLICT (name, house) DO NOTHING RETURNING id""",
+        (name, False, password, now),
+    )
+    if not rows:
+        raise Refused(f"found an account {name!r}; allowed: a name that nobody has")
+    yield from _credit(rows[0][0], coins, reason, now)
+    return (yield from _found(name))
+
+
+def set_password(name: str, password: str | None, reason: str, now: float) -> Script[None]:
+    """Change the hash of a password, and say so in the ledger."""
+    found = yield from _open(name)
+    yield "UPDATE accounts SET password = $2 WHERE id = $1", (found.id, password)
+    yield from _credit(found.id, 0, reason, now)
+
+
+def credit(name: str, coins: int, reason: str, now: float) -> Script[Account]:
+    """Give somebody coins from the cashier, or take them if negative."""
+    found = yield from _open(name)
+    yield from _credit(found.id, coins, reason, now)
+    return (yield from _found(name))
+
+
+def close(name: str, reason: str, now: float) -> Script[int]:
+    """Close an account. What is in it goes to the cashier: so many coins."""
+    found = yield from _open(name)
+    yield from _credit(found.id, -found.balance, reason, now)
+    yield "UPDATE accounts SET closed = $2 WHERE id = $1", (found.id, now)
+    return found.balance
+
+
+def transfer(reason: str, postings: Sequence[Posting], key: str | None, now: float) -> Script[int]:
+    """Move coins, whose postings sum to zero: the number of the transfer. With a key that was used, nothing is moved.
+
+    Refused if a player has not so many, if an account is closed or not there, or if the key was another transfer's.
+    """
+    totals: Counter[int] = Counter()
+    for posting in postings:
+        totals[posting.account] += posting.coins
+    if totals.total() != 0 or not totals:
+        raise Refused(f"found a transfer of {len(totals)} accounts that sums to {totals.total()}; allowed: 0")
+    if any(abs(coins) > MOST_COINS for coins in totals.values()):
+        raise Refused(f"found a transfer of {max(map(abs, totals.values()))} coins; allowed: {MOST_COINS}")
+    rows = yield (
+        "INSERT INTO transfers (key, time, reason) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING RETURNING id",
+        (key, now, reason),
+    )
+    if not rows:
+        return (yield from _again(key, totals))
+    number = int(rows[0][0])
+    for each, coins in sorted(totals.items()):  # in one order for everybody, so that nobody waits in a circle
+        yield from _post(each, coins)
+        yield "INSERT INTO entries (transfer, account, coins) VALUES ($1, $2, $3)", (number, each, coins)
+    return number
+
+
+def _again(key: str | None, totals: Counter[int]) -> Script[int]:
+    rows = yield (
+        """SELECT e.transfer, e.account, e.coins FROM transfers t JOIN entries e ON e.transfer = t.id
+        WHERE t.key = $1""",
+        (key,),
+    )
+    if {row[1]: row[2] for row in rows} != totals:
+        raise Refused(f"found the key {key!r} of another transfer; allowed: a new one, or the same transfer again")
+    return int(rows[0][0])
+
+
+def _post(number: int, coins: int) -> Script[None]:
+    """Change a balance, which locks the account until the transaction is over."""
+    rows = yield (
+        """UPDATE accounts SET balance = balance + $2
+        WHERE id = $1 AND closed IS NULL AND (house OR balance + $2 >= 0) RETURNING balance""",
+        (number, coins),
+    )
+    if not rows:
+        there = yield "SELECT name, balance, closed FROM accounts WHERE id = $1", (number,)
+        if not there:
+            raise Refused(f"found account {number}, which is not there; allowed: one that is open")
+        name, balance, closed = there[0]
+        if closed is not None:
+            raise Refused(f"found {name!r}, which is closed; allowed: an open account")
+        raise Refused(f"found {-coins} coins to be taken from {name!r}; allowed: {balance}")
+    balance = rows[0][0]
+    if not isinstance(balance, int):  # SQLite goes on in floats
+        raise Refused(f"found a balance of {balance:.0f} coins; allowed: {MOST_COINS}")
+
+
+def _credit(number: int, coins: int, reason: str, now: float) -> Script[None]:
+    """Move coins between an account and the cashier; also none of them, to say what has been done to the account."""
+    cashier = yield from house_of(CASHIER, now)
+    yield from transfer(reason, (Posting(number, coins), Posting(cashier.id, -coins)), None, now)
+
+
+def _found(name: str, *, house: bool = False) -> Script[Account]:
+    rows = yield f"SELECT {COLUMNS} FROM accounts WHERE name = $1 AND house = $2", (name, house)  # noqa: S608 -- ours
+    if not rows:
+        raise Refused(f"found no account {name!r}; allowed: one that was added")
+    return account(rows[0])
+
+
+def _open(name: str) -> Script[Account]:
+    found = yield from _found(name)
+    if found.closed is not None:
+        raise Refused(f"found {name!r}, which is closed; allowed: an open account")
+    return found
+
+
+def _names(players: Sequence[str]) -> str:
+    return msgspec.json.encode(players).decode()

@@ -1,0 +1,304 @@
+"""Books in a file of SQLite: one thread writes, another reads, and the event loop waits for neither."""
+
+import asyncio
+import os
+import re
+import secrets
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+from croupier.store.engine import PULSE, Deed, Facts, Moment, Rows, Script, refusal
+from croupier.store.migrations import ASKED, judge, upgrade_file
+from croupier.store.records import StoreDown, StoreError
+from croupier.store.urls import SqlitePlace
+
+FACTS = 'INSERT INTO journal (room, "table", seq, fact, time) VALUES (?, ?, ?, ?, ?)'
+
+PATIENCE = 5.0
+"""How many seconds are waited for another process that writes to the same file."""
+
+PRAGMAS = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+PRAGMA foreign_keys = ON;
+PRAGMA wal_autocheckpoint = 8000;
+PRAGMA journal_size_limit = 67108864;
+"""
+"""FULL: a commit returns when it is on the disk, also in WAL mode. The file is written to when the log has 32 MB: the
+pages of the tables that are played at are the same in many commits, and go there once."""
+
+PORTION = 1000
+"""So many rows are read at a time."""
+
+UNFIT = (sqlite3.Error, OverflowError, UnicodeEncodeError)
+"""The errors of what cannot be written, if they are not from outside; others are mistakes in a script."""
+
+OUTSIDE = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_READONLY,
+}
+"""The errors that no deed is to blame for."""
+
+
+class Sqlite:
+    """The engine of a file that is there and of this revision; `open_file` sees to that."""
+
+    def __init__(self, place: SqlitePlace, clock: Callable[[], float]) -> None:
+        self._path = place.path
+        self._clock = clock
+        self._writer: sqlite3.Connection | None = None
+        self._reader: sqlite3.Connection | None = None
+        self._writing = ThreadPoolExecutor(1, "store-writing")
+        self._reading = ThreadPoolExecutor(1, "store-reading")
+
+    async def commit(self, deeds: Sequence[Deed]) -> Sequence[object]:
+        """Write them in the thread that writes."""
+        return await self._in(self._writing, lambda: self._commit(deeds))
+
+    async def revive(self) -> None:
+        """Open the file anew, for it may be another one, and write the pulse."""
+        await self._in(self._reading, self._forget)
+        await self._in(self._writing, self._revive)
+
+    async def fetch(self, sql: str, *arguments: object) -> Rows:
+        """Ask in the thread that reads."""
+        return await self._in(self._reading, lambda: self._fetch(sql, arguments))
+
+    @asynccontextmanager
+    async def moment(self) -> AsyncIterator[Moment]:
+        """A transaction of a connection of its own, in the thread that reads."""
+        connection = await self._in(self._reading, self._begin_reading)
+        try:
+            yield _Moment(self, connection)
+        finally:
+            await self._in(self._reading, connection.close)
+
+    async def faults(self) -> list[str]:
+        """What SQLite finds when it checks its file."""
+        found = [*await self.fetch("PRAGMA integrity_check"), *await self.fetch("PRAGMA foreign_key_check")]
+        return [" ".join(map(str, row)) for row in found if tuple(row) != ("ok",)]
+
+    async def backup(self, path: Path) -> None:
+        """An online backup: the house goes on writing meanwhile."""
+        await self._in(self._reading, lambda: self._backup(path))
+
+    async def close(self) -> None:
+        """Close the connections, each in its thread."""
+        for thread, connection in ((self._writing, self._writer), (self._reading, self._reader)):
+            if connection is not None:
+                await self._in(thread, connection.close)
+            thread.shutdown(wait=False)
+
+    async def read_in_thread[T](self, work: Callable[[], T]) -> T:
+        """Do something in the thread that reads. Raises StoreDown for what SQLite raises."""
+        return await self._in(self._reading, work)
+
+    async def _in[T](self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(thread, work)
+        except sqlite3.Error as error:
+            raise StoreDown(f"{self._path}: {error}") from error
+
+    def _commit(self, deeds: Sequence[Deed]) -> Sequence[object]:
+        assert self._writer is not None, "who commits has revived it"
+        try:
+            return _together(self._writer, deeds)
+        except Exception as error:
+            if _is_from_outside(error):
+                raise
+            return _apart(self._writer, deeds)
+
+    def _revive(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        self._writer = connect(self._path)
+        with _transaction(self._writer):
+            self._writer.execute(_sql(PULSE), (self._clock(),))
+
+    def _forget(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _fetch(self, sql: str, arguments: Sequence[object]) -> Rows:
+        if self._reader is None:
+            self._reader = connect(self._path)
+        return self._reader.execute(_sql(sql), arguments).fetchall()
+
+    def _begin_reading(self) -> sqlite3.Connection:
+        connection = connect(self._path)
+        connection.execute("BEGIN")
+        connection.execute("SELECT * FROM pulse").fetchall()  # from this question on, time stands still
+        return connection
+
+    def _backup(self, path: Path) -> None:
+        with new_file(path) as copy, closing(connect(self._path)) as ours, closing(sqlite3.connect(copy)) as theirs:
+            ours.backup(theirs)
+            theirs.execute("PRAGMA journal_mode = DELETE")  # a copy is one file
+
+
+class _Moment:
+    def __init__(self, engine: Sqlite, connection: sqlite3.Connection) -> None:
+        self._engine = engine
+        self._connection = connection
+
+    async def rows(self, sql: str, *arguments: object) -> AsyncIterator[Rows]:
+        """Some rows at a time, each time in the thread that reads."""
+        cursor = await self._engine.read_in_thread(lambda: self._connection.execute(_sql(sql), arguments))
+        while found := await self._engine.read_in_thread(lambda: cursor.fetchmany(PORTION)):
+            yield found
+
+
+def _together(connection: sqlite3.Connection, deeds: Sequence[Deed]) -> list[object]:
+    """All deeds in one transaction, the facts first: nothing sees them before they are committed."""
+    with _transaction(connection):
+        facts = [row for deed in deeds if type(deed) is Facts for row in deed.rows]
+        if facts:
+            connection.executemany(FACTS, facts)
+        return [None if type(deed) is Facts else _do(connection, deed) for deed in deeds]
+
+
+def _apart(connection: sqlite3.Connection, deeds: Sequence[Deed]) -> list[object]:
+    """All deeds in one transaction, but each for itself: what fails is taken back, and its neighbours stay."""
+    outcomes: list[object] = []
+    with _transaction(connection):
+        for deed in deeds:
+            connection.execute("SAVEPOINT deed")
+            try:
+                outcomes.append(_do(connection, deed))
+            except Exception as error:
+                if _is_from_outside(error):
+                    raise
+                connection.execute("ROLLBACK TO deed")
+                outcomes.append(refusal(deed, str(error)) if isinstance(error, UNFIT) else error)
+            connection.execute("RELEASE deed")
+    return outcomes
+
+
+def _do(connection: sqlite3.Connection, deed: Deed) -> object:
+    if isinstance(deed, Facts):
+        connection.executemany(FACTS, deed.rows)
+        return None
+    script: Script[object] = deed.script()
+    try:
+        sql, arguments = next(script)
+        while True:
+            sql, arguments = script.send(connection.execute(_sql(sql), arguments).fetchall())
+    except StopIteration as end:
+        return end.value
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk has ended it already
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+        raise
+
+
+def _is_from_outside(error: Exception) -> bool:
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in OUTSIDE
+
+
+@cache
+def _sql(text: str) -> str:
+    return re.sub(r"\$(\d+)", r"?\1", text)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection to a store that is there: autocommit, durable, and for any thread, one at a time."""
+    connection = _open(path)
+    try:
+        connection.executescript(PRAGMAS)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    uri = f"file:{quote(str(path.absolute()))}?mode=rw"  # what is not there is not made
+    return sqlite3.connect(uri, timeout=PATIENCE, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def open_file(place: SqlitePlace, *, new: bool = True) -> None:
+    """See to it that a store is at this place: make one if nothing is there. Raises StoreError, which says what is."""
+    path = place.path
+    with _explained(path):
+        if not path.exists() or path.stat().st_size == 0:
+            if not new:
+                raise StoreError(f"found nothing at {path}; allowed: a store of croupier")
+            _make(path)
+        with closing(_open(path)) as connection:
+            revision = _revision(connection)
+    judge(revision, str(path))
+
+
+def upgrade_place(place: SqlitePlace) -> None:
+    """Make a store, or bring an older one to the last revision. Raises StoreError."""
+    with _explained(place.path):
+        _make(place.path)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(f"found {path}, which cannot be opened: {error}; allowed: a store of croupier") from error
+    except OSError as error:
+        raise StoreError(f"cannot make a store at {path}: {error.strerror}") from error
+
+
+def _revision(connection: sqlite3.Connection) -> str | None:
+    try:
+        found = connection.execute(ASKED).fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:  # there is no such table
+            return None
+        raise
+    return str(found[0]) if found else None
+
+
+def _make(path: Path) -> None:
+    """Make a store of what is there; where nothing is, it is there as a whole or not at all."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError), new_file(path) as file:  # another process may have been faster
+            upgrade_file(file)
+    upgrade_file(path)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """A file that only its owner may read, and which has its name when all is written. Raises OSError.
+
+    FileExistsError: something is there already.
+    """
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        yield draft
+        path.hardlink_to(draft)
+    finally:
+        draft.unlink()

@@ -1,0 +1,326 @@
+"""The store: everything that a room writes down and reads again, durable before anybody is answered.
+
+The same words are said to SQLite and to PostgreSQL, so both keep the same books.
+"""
+
+import asyncio
+from asyncio import Future
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from time import time
+from typing import Any, BinaryIO, Self
+
+import msgspec
+
+from croupier.store import scripts
+from croupier.store.engine import Act, Engine, Facts, Script
+from croupier.store.records import Account, Entry, Finding, Hand, Line, Match, Posting, Snapshot, StoreError, Tail
+from croupier.store.scribe import PAUSES, Scribe
+from croupier.store.urls import AnyPlace, PostgresPlace, place
+
+MOST = 65_536
+"""So many facts may wait to be written."""
+
+PORTION = 1000
+"""So many facts of a journal are read at a time."""
+
+_names = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+async def open_store(
+    where: str | None = None,
+    *,
+    new: bool = True,
+    clock: Callable[[], float] = time,
+    most: int = MOST,
+    pauses: tuple[float, float] = PAUSES,
+) -> "Store":
+    """Open a store: a path, a URL, or None for the file of this user. A file that is not there is made, if it is `new`.
+
+    `clock` tells the seconds since 1970; `most` facts may wait to be written; `pauses` are the first and the longest
+    time in s after which a store that is down is tried again. Raises StoreError, which says what is there instead.
+    """
+    found = place(where)
+    engine: Engine
+    if isinstance(found, PostgresPlace):
+        try:
+            from croupier.store.postgres import Postgres, open_database
+        except ModuleNotFoundError as error:
+            raise missing(error) from None
+        await open_database(found)
+        engine = Postgres(found, clock)
+    else:
+        from croupier.store.sqlite import Sqlite, open_file
+
+        await asyncio.to_thread(open_file, found, new=new)
+        engine = Sqlite(found, clock)
+    try:
+        await engine.revive()
+    except StoreError as error:
+        await engine.close()
+        raise StoreError(f"found a store that cannot be written to: {error}") from error
+    return Store(engine, found, clock, Scribe(engine, most, pauses))
+
+
+async def upgrade_store(where: str | None = None) -> AnyPlace:
+    """Make a store, or bring an older one to this croupier's revision: where it is. Raises StoreError."""
+    found = place(where)
+    if isinstance(found, PostgresPlace):
+        try:
+            from croupier.store.postgres import upgrade_database
+        except ModuleNotFoundError as error:
+            raise missing(error) from None
+        await upgrade_database(found)
+    else:
+        from croupier.store.sqlite import upgrade_place
+
+        await asyncio.to_thread(upgrade_place, found)
+    return found
+
+
+def missing(error: ModuleNotFoundError) -> StoreError:
+    """What to say when the driver of PostgreSQL is not installed."""
+    return StoreError(f"found no {error.name}, which speaks to PostgreSQL; pip install 'croupier[postgresql]'")
+
+
+class Store:
+    """The books of one or more rooms. It belongs to the loop on which it was opened.
+
+    What is written is queued, and committed together with what others write; each future is done when it is durable.
+    It fails with Refused when that is not allowed, which harms nobody else, and with StoreDown when nothing can be
+    written. What is read is what was durable when it was asked for; reading raises StoreDown.
+    """
+
+    def __init__(self, engine: Engine, place: AnyPlace, clock: Callable[[], float], scribe: Scribe) -> None:
+        self.place = place
+        self._engine = engine
+        self._clock = clock
+        self._scribe = scribe
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    @property
+    def down(self) -> str | None:
+        """Why nothing can be written now; None if it can."""
+        return self._scribe.down
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits to be written that nothing more may."""
+        return self._scribe.full
+
+    async def room(self) -> None:
+        """Wait while the store is full."""
+        await self._scribe.room()
+
+    async def up(self) -> None:
+        """Wait while the store is down."""
+        await self._scribe.up()
+
+    async def close(self) -> None:
+        """Write what waits, and let go of everything."""
+        await self._scribe.close()
+        await self._engine.close()
+
+    # The journal
+
+    def append(self, entries: Sequence[Entry]) -> Future[None]:
+        """Write facts, all or none of them. A number that a table has had is refused.
+
+        Whoever is told StoreDown has to look with `last` what is there before it goes on.
+        Raises UnicodeDecodeError for a fact that is not UTF-8.
+        """
+        rows = [(e.room, e.table, e.seq, e.fact.decode(), e.time) for e in entries]
+        return self._scribe.put(Facts(rows, len(rows)))
+
+    async def journal(self, room: str, table: str, after: int = 0) -> AsyncIterator[Entry]:
+        """The facts of a table in order, from the one that follows `after`."""
+        while True:
+            rows = await self._engine.fetch(
+                """SELECT seq, fact, time FROM journal
+                WHERE room = $1 AND "table" = $2 AND seq > $3 ORDER BY seq LIMIT $4""",
+                *(room, table, after, PORTION),
+            )
+            for after, fact, moment in rows:  # noqa: PLR1704 -- the next portion begins where this one ends
+                yield Entry(room, table, after, fact.encode(), moment)
+            if len(rows) < PORTION:
+                return
+
+    async def last(self, room: str, table: str) -> int:
+        """The number of the last fact of a table, 0 if there is none."""
+        rows = await self._engine.fetch('SELECT MAX(seq) FROM journal WHERE room = $1 AND "table" = $2', room, table)
+        return rows[0][0] or 0
+
+    async def tables(self, room: str) -> list[Tail]:
+        """All tables of a room that have a journal, and how far it goes, in the order of their names."""
+        rows = await self._engine.fetch(
+            """WITH RECURSIVE found(name) AS (
+                SELECT MIN("table") FROM journal WHERE room = $1
+                UNION ALL SELECT (SELECT MIN("table") FROM journal WHERE room = $1 AND "table" > found.name)
+                FROM found WHERE found.name IS NOT NULL
+            )
+            SELECT name, (SELECT MAX(seq) FROM journal WHERE room = $1 AND "table" = name)
+            FROM found WHERE name IS NOT NULL ORDER BY name""",
+            room,
+        )
+        return [Tail(*row) for row in rows]
+
+    def save(self, snapshot: Snapshot) -> Future[None]:
+        """Keep the state of a table instead of the one before."""
+        return self._write(lambda: scripts.save(snapshot))
+
+    async def snapshot(self, room: str, table: str) -> Snapshot | None:
+        """The latest state of a table that was kept."""
+        rows = await self._engine.fetch(
+            'SELECT seq, state, time FROM snapshots WHERE room = $1 AND "table" = $2', room, table
+        )
+        return Snapshot(room, table, rows[0][0], rows[0][1].encode(), rows[0][2]) if rows else None
+
+    # Accounts and the ledger
+
+    def add_account(
+        self, name: str, password: str | None = None, *, coins: int = 0, reason: str = "opened"
+    ) -> Future[Account]:
+        """Open a player's account, with coins from the cashier. `password` is an argon2 hash."""
+        now = self._clock()
+        return self._write(lambda: scripts.add(name, password, coins, reason, now))
+
+    def house_account(self, room: str) -> Future[Account]:
+        """The account of a room, made if it is not there."""
+        now = self._clock()
+        return self._write(lambda: scripts.house_of(room, now))
+
+    async def account(self, name: str) -> Account | None:
+        """The player's account of this name."""
+        rows = await self._engine.fetch(
+            f"SELECT {scripts.COLUMNS} FROM accounts WHERE name = $1 AND NOT house",  # noqa: S608 -- columns of ours
+            name,
+        )
+        return scripts.account(rows[0]) if rows else None
+
+    async def accounts(self) -> list[Account]:
+        """All accounts, those of the house first, in the order of their names."""
+        rows = await self._engine.fetch(f"SELECT {scripts.COLUMNS} FROM accounts")  # noqa: S608 -- columns of ours
+        return sorted(map(scripts.account, rows), key=lambda account: (not account.house, account.name))
+
+    def set_password(self, name: str, password: str | None, *, reason: str) -> Future[None]:
+        """Change the hash of a password; None lets nobody log in."""
+        now = self._clock()
+        return self._write(lambda: scripts.set_password(name, password, reason, now))
+
+    def credit(self, name: str, coins: int, *, reason: str) -> Future[Account]:
+        """Give a player coins from the cashier, or take them if negative."""
+        now = self._clock()
+        return self._write(lambda: scripts.credit(name, coins, reason, now))
+
+    def close_account(self, name: str, *, reason: str) -> Future[int]:
+        """Close a player's account for good: so many coins have gone to the cashier."""
+        now = self._clock()
+        return self._write(lambda: scripts.close(name, reason, now))
+
+    def transfer(self, reason: str, postings: Sequence[Posting], key: str | None = None) -> Future[int]:
+        """Move coins between accounts: the number of the transfer. The same key moves them only once."""
+        now = self._clock()
+        return self._write(lambda: scripts.transfer(reason, postings, key, now))
+
+    async def balance(self, account: int) -> int:
+        """How many coins are in an account. Raises StoreError if there is none of this number."""
+        rows = await self._engine.fetch("SELECT balance FROM accounts WHERE id = $1", account)
+        if not rows:
+            raise StoreError(f"found no account {account}; allowed: the number of one")
+        return int(rows[0][0])
+
+    async def statement(self, account: int) -> list[Line]:
+        """Everything that has moved in an account, the oldest first."""
+        rows = await self._engine.fetch(
+            """SELECT t.id, t.time, t.reason, e.coins, CAST(SUM(e.coins) OVER (ORDER BY t.id) AS bigint)
+            FROM entries e JOIN transfers t ON t.id = e.transfer WHERE e.account = $1 ORDER BY t.id""",
+            account,
+        )
+        return [Line(*row) for row in rows]
+
+    # Hands and matches
+
+    def add_hand(self, hand: Hand) -> Future[None]:
+        """Keep a hand that was played. A number that the table has had is refused."""
+        return self._write(lambda: scripts.add_hand(hand))
+
+    async def hands(
+        self,
+        room: str | None = None,
+        table: str | None = None,
+        player: str | None = None,
+        *,
+        since: float | None = None,
+        until: float | None = None,
+        most: int = 100,
+    ) -> list[Hand]:
+        """The latest hands that were played in a room, at a table, by a player, in a span of time; the latest first."""
+        conditions = {
+            "room = ${}": room,
+            '"table" = ${}': table,
+            """EXISTS (SELECT 1 FROM played p WHERE p.player = ${} AND p.room = h.room AND p."table" = h."table"
+            AND p.number = h.number)""": player,
+            "time >= ${}": since,
+            "time < ${}": until,
+        }
+        given = {condition: value for condition, value in conditions.items() if value is not None}
+        where = " AND ".join(condition.format(number) for number, condition in enumerate(given, start=1))
+        rows = await self._engine.fetch(
+            f"""SELECT room, "table", number, time, players, record, summary FROM hands h WHERE {where or "TRUE"}
+            ORDER BY time DESC, room, "table", number DESC LIMIT {int(most)}""",  # noqa: S608 -- conditions of ours
+            *given.values(),
+        )
+        return [_hand(row) for row in rows]
+
+    async def hand(self, room: str, table: str, number: int) -> Hand | None:
+        """The hand of this number at a table."""
+        rows = await self._engine.fetch(
+            """SELECT room, "table", number, time, players, record, summary FROM hands
+            WHERE room = $1 AND "table" = $2 AND number = $3""",
+            *(room, table, number),
+        )
+        return _hand(rows[0]) if rows else None
+
+    def add_match(self, match: Match) -> Future[int]:
+        """Keep a match that was played: its id."""
+        return self._write(lambda: scripts.add_match(match))
+
+    async def matches(self, room: str, *, most: int = 100) -> list[Match]:
+        """The latest matches of a room, the latest first."""
+        rows = await self._engine.fetch(
+            "SELECT room, time, players, result, id FROM matches WHERE room = $1 ORDER BY id DESC LIMIT $2", room, most
+        )
+        return [Match(row[0], row[1], _names(row[2]), row[3].encode(), row[4]) for row in rows]
+
+    # The books as a whole
+
+    async def check(self) -> list[Finding]:
+        """Everything in the books that is not as it must be."""
+        from croupier.store.checks import findings
+
+        found = [Finding("engine", told) for told in await self._engine.faults()]
+        async with self._engine.moment() as moment:
+            return found + [finding async for finding in findings(moment)]
+
+    async def backup(self, path: Path) -> None:
+        """Write the books as they are now to a new file of SQLite, while the house goes on. Raises OSError for it."""
+        await self._engine.backup(path)
+
+    async def export(self, stream: BinaryIO) -> int:
+        """Write the books as they are now as JSON, a row a line, without passwords: how many rows there are."""
+        from croupier.store.copies import export
+
+        async with self._engine.moment() as moment:
+            return await export(moment, stream, self._clock())
+
+    def _write(self, script: Callable[[], Script[Any]]) -> Future[Any]:
+        return self._scribe.put(Act(script))
+
+
+def _hand(row: Sequence[Any]) -> Hand:
+    return Hand(row[0], row[1], row[2], row[3], _names(row[4]), row[5], row[6])

@@ -1,0 +1,58 @@
+"""Where the books are kept: a file beside this user's other data, another file, or a PostgreSQL server."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from croupier.store.records import StoreError
+
+POSTGRESQL = "postgresql://"
+FORMS = "a path, sqlite:///PATH, postgresql://USER@HOST/DATABASE"
+
+
+@dataclass(frozen=True)
+class SqlitePlace:
+    """A file of SQLite."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+@dataclass(frozen=True)
+class PostgresPlace:
+    """A database of a PostgreSQL server. Its text has no password in it, however that is written."""
+
+    url: str
+
+    def __str__(self) -> str:
+        shown = self.url.removeprefix(POSTGRESQL).rpartition("@")[2]
+        return f"{POSTGRESQL}{re.split('[?&]', shown)[0]}"
+
+
+type AnyPlace = SqlitePlace | PostgresPlace
+
+
+def place(store: str | None) -> AnyPlace:
+    """What `--store` says; None is the file under this user's data. Raises StoreError for anything else."""
+    if store is None:
+        from platformdirs import user_data_path
+
+        return SqlitePlace(user_data_path("croupier", appauthor=False) / "store.sqlite")
+    scheme, colon, rest = store.partition("://")
+    if not colon:
+        if not store or store == ":memory:":
+            raise StoreError(f"found the store {store!r}; allowed: {FORMS}")
+        return SqlitePlace(Path(store).expanduser())
+    match scheme:
+        case "sqlite":
+            path = unquote(rest.removeprefix("/"))
+            if not rest.startswith("/") or not path or path == ":memory:":
+                raise StoreError(f"found the store {store!r}; allowed: {FORMS}")
+            return SqlitePlace(Path(path).expanduser())
+        case "postgresql" | "postgres":
+            return PostgresPlace(f"{POSTGRESQL}{rest}")
+        case _:
+            raise StoreError(f"found a store at {scheme}://; allowed: {FORMS}")

@@ -1,0 +1,176 @@
+"""`croupier play oldmaid`: bots of one or more processes, their summaries, and what is said when nobody can play."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from croupier.cli.oldmaid import as_text, luck
+from croupier.rooms.oldmaid.minds import STYLES
+from croupier.shell.ring import Tally
+from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
+
+HASTE = ("--pause", 0, "--look", 0.05)
+
+
+def play(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    return croupier("play", "oldmaid", *arguments, variables=variables)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Serving]:
+    with Serving("oldmaid", "--port", 0, "--players", 3, "--log-level", "error") as found:
+        yield found
+
+
+def test_five_bots_of_one_process_play_at_one_table() -> None:
+    with Serving("oldmaid", "--port", 0, "--players", 5, "--strict") as server:
+        done = play(server.address, "--nick", "ann", "--bots", 5, "--games", 2, "--strict", "--json", *HASTE)
+    assert (done.returncode, done.stderr) == (0, "")
+    summary = json.loads(done.stdout)
+    assert (summary["bot"], summary["table"]) == ("random", server.address)
+    players = summary["players"]
+    assert [one["nick"] for one in players] == ["ann1", "ann2", "ann3", "ann4", "ann5"]
+    assert [(one["games"], one["faults"]) for one in players] == [(2, [])] * 5
+    places = [int(place) for one in players for place, count in one["places"].items() for _ in range(count)]
+    assert sorted(places) == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert sum(one["lost"] for one in players) == 2 == sum(one["places"].get("5", 0) for one in players)
+
+
+def test_bots_of_three_processes_play_at_one_table_and_tell_people(server: Serving) -> None:
+    command = [*COMMAND, "play", "oldmaid", server.address, *map(str, HASTE), "--nick"]
+    others = [
+        subprocess.Popen([*command, nick], env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        for nick in ("bob", "cyd")
+    ]
+    with others[0], others[1]:
+        done = play(server.address, *HASTE, "--nick", "ann", "--bot", "first")
+        told = [done.stdout, *(other.communicate(timeout=PATIENCE)[0].decode() for other in others)]
+    assert done.returncode == 0, done.stderr
+    assert told[0].startswith(f"first at {server.address}: ")
+    assert told[1].startswith(f"random at {server.address}: ")
+    lines = [text.splitlines()[1] for text in told]
+    assert [line.split(":")[0] for line in lines] == ["ann", "bob", "cyd"]
+    assert sorted(line.split(", ", 1)[1] for line in lines) == [
+        "0 lost, place 1: 1",
+        "0 lost, place 2: 1",
+        "1 lost, place 3: 1",
+    ]
+
+
+def two_ports() -> int:
+    """A port that nobody listens on, and behind which there is another such port."""
+    while True:
+        with socket.socket() as one, socket.socket() as two:
+            one.bind(("127.0.0.1", 0))
+            port: int = one.getsockname()[1]
+            with suppress(OSError, OverflowError):
+                two.bind(("127.0.0.1", port + 1))
+                return port
+
+
+def test_ports_that_are_given_count_up() -> None:
+    port = two_ports()
+    with Serving("oldmaid", "--port", 0, "--players", 2, "--log-level", "debug") as server:
+        done = play(server.address, "--bots", 2, "--listen", f"127.0.0.1:{port}", *HASTE)
+        assert (done.returncode, done.stderr) == (0, "")
+        joined = [entry["address"] for entry in server.entries if entry["event"] == "joined"]
+    assert sorted(joined) == [["127.0.0.1", port], ["127.0.0.1", port + 1]]
+
+
+def test_a_bot_that_waits_alone_is_interrupted_and_tells_what_it_has_played() -> None:
+    with Serving("oldmaid", "--port", 0, "--log-level", "debug") as server:
+        command = [*COMMAND, "play", "oldmaid", server.address, "--bot", "random", "--json"]
+        with subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+            end = time.monotonic() + PATIENCE
+            while not any(entry["event"] == "says" for entry in server.entries):
+                assert time.monotonic() < end, "the bot does not join"
+            process.send_signal(signal.SIGINT)
+            told, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    (player,) = json.loads(told)["players"]
+    assert player == {"nick": "croupier", "games": 0, "lost": 0, "places": {}, "faults": []}
+
+
+def test_the_bots_are_listed_without_a_table() -> None:
+    done = play("--bot", "help")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [*STYLES]
+
+
+def test_luck_can_be_fixed_and_is_another_for_everybody() -> None:
+    first, again, other = luck(4, 1), luck(4, 1), luck(4, 2)
+    drawn = [first.below(1000) for _ in range(20)]
+    assert drawn == [again.below(1000) for _ in range(20)]
+    assert drawn != [other.below(1000) for _ in range(20)]
+
+
+def test_variables_set_what_flags_set(server: Serving) -> None:
+    done = play(
+        CROUPIER_PLAY_OLDMAID_SERVER=server.host,
+        CROUPIER_PLAY_OLDMAID_PORT=str(server.port),
+        CROUPIER_PLAY_OLDMAID_NICK="zoe",
+        CROUPIER_PLAY_OLDMAID_BOTS="3",
+        CROUPIER_PLAY_OLDMAID_PAUSE="0",
+    )
+    assert [line.split(":")[0] for line in done.stdout.splitlines()[1:]] == ["zoe1", "zoe2", "zoe3"]
+
+
+def test_help_comes_without_what_has_sockets() -> None:
+    script = (
+        "import sys; from croupier.cli import app; app(['play', 'oldmaid', '--help'], result_action='return_value'); "
+        "sys.exit('croupier.cli.oldmaid' not in sys.modules or 'croupier.shell.ring' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert "--listen" in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--bot", "nobody"], "found the mind 'nobody'; allowed: random, first, last"),
+        (["--games", "0"], "found 0 games; allowed: 1 or more"),
+        (["--bots", "0"], "found 0 bots; allowed: 1 or more"),
+        (["--announce", "65536"], "found --announce 65536; allowed: 1 to 65535"),
+        (["--look", "0"], "found --look 0; allowed: more than 0"),
+        (["--pause", "nan"], "found --pause nan; allowed: 0 or more"),
+        (["--retry-seconds", "-1"], "found --retry-seconds -1; allowed: 0 or more"),
+        (["--listen", "127.0.0.1:x"], "found --listen 127.0.0.1:x; allowed: IP, IP:PORT, :PORT"),
+        (["127.0.0.1:x"], "found '127.0.0.1:x'; allowed: HOST or HOST:PORT"),
+        (["--tls-ca", "/nowhere.pem"], "No such file"),
+    ],
+)
+def test_a_wrong_word_on_the_command_line_is_explained(arguments: list[str], told: str) -> None:
+    done = play(*arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_no_table_and_no_seat_are_said_plainly(server: Serving) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    done = play(f"127.0.0.1:{port}")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"croupier: no table answers at 127.0.0.1:{port}: ")
+    done = play(server.address, "--nick", "x" * 65)
+    assert done.returncode == 1
+    assert "the table does not let us in: oldmaid-3.7: " in done.stderr
+    done = play(server.address, "--listen", "192.0.2.1")
+    assert done.returncode == 1
+    assert done.stderr.startswith("croupier: cannot listen on 192.0.2.1:0: ")
+
+
+def test_a_summary_counts_places() -> None:
+    tally = Tally("ann", games=3, lost=1)
+    tally.places.update({4: 1, 1: 2})
+    assert as_text([tally, Tally("bob", games=1)], "random", "table", 1.25) == (
+        "random at table: 1.2 s\nann: 3 games, 1 lost, place 1: 2, place 4: 1\nbob: 1 game, 0 lost"
+    )

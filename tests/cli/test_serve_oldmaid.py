@@ -1,0 +1,260 @@
+"""`croupier serve oldmaid`: its flags, its record, its logs and its end, heard through bare sockets."""
+
+import json
+import re
+import socket
+import ssl
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from croupier.rooms.oldmaid import ROOM
+from croupier.rooms.oldmaid.cards import NAMES
+from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment, rest
+
+
+class Talk:
+    """A bare socket that says and hears a JSON object a line."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._file = connection.makefile("rb")
+
+    def say(self, **message: object) -> None:
+        self._socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def hear(self) -> Any:
+        return json.loads(self._file.readline())
+
+    def ask(self, **message: object) -> Any:
+        self.say(**message)
+        return self.hear()
+
+    def error(self) -> str:
+        """The text of the error that is heard."""
+        answer = self.hear()
+        assert answer["result"] == "error"
+        return str(answer["message"])
+
+    def ends(self) -> bool:
+        return not self._file.readline()
+
+
+def talk(server: Serving) -> Talk:
+    return Talk(server.call("oldmaid"))
+
+
+def serving(*flags: object, ready: int = 1) -> Serving:
+    """A table that does not wait for anybody when it is closed, unless it is told to."""
+    return Serving("oldmaid", "--port", 0, *flags, ready=ready, variables={"CROUPIER_SERVE_OLDMAID_DRAIN_SECONDS": "0"})
+
+
+def seated(server: Serving, *nicks: str) -> list[Talk]:
+    """Players who have joined, and heard that the game has started."""
+    players = [talk(server) for _ in nicks]
+    for player, nick in zip(players, nicks, strict=True):
+        player.say(cmd="join", nick=nick)
+    for player in players:
+        assert player.hear()["result"] == "ok"
+    return players
+
+
+def drawn(players: list[Talk], cards: int) -> list[str]:
+    """So many cards, drawn in turn."""
+    return [" ".join(players[at % len(players)].ask(cmd="draw")["card"]) for at in range(cards)]
+
+
+def test_its_port_is_that_of_the_document() -> None:
+    assert ROOM.port == 9898
+    assert "[default: 9898]" in croupier("serve", "oldmaid", "--help").stdout
+
+
+def test_a_game_starts_when_as_many_have_joined_as_it_is_for_and_the_list_has_their_addresses() -> None:
+    with serving("--players", 3) as server:
+        assert re.search(r"^oldmaid is open at 127\.0\.0\.1:\d+$", server.lines[0])
+        calls = [server.call("oldmaid") for _ in range(3)]
+        players = [Talk(call) for call in calls]
+        for player, nick in zip(players, "abc", strict=True):
+            player.say(cmd="join", nick=nick)
+        listed = {
+            f"player{number}": [[*call.getsockname()], nick]
+            for number, (call, nick) in enumerate(zip(calls, "abc", strict=True), start=1)
+        }
+        for player in players:
+            assert player.hear() == {"result": "ok", "players": listed}
+
+
+def test_a_game_also_starts_when_two_have_waited_long_enough() -> None:
+    with serving("--players", 8, "--join-window", 0.2, "--dialect", "njaal") as server:
+        players = [talk(server), talk(server)]
+        for player, nick in zip(players, "ab", strict=True):
+            player.say(cmd="join", nick=nick)
+        assert [nick for _, nick in players[0].hear()["players"]] == ["a", "b"]
+
+
+def test_a_deck_file_is_dealt_from_its_top_and_its_decks_in_turn(tmp_path: Path) -> None:
+    deck = tmp_path / "deck"
+    deck.write_text("3 spades\njoker maid\nT hearts\n\nA clubs\n")
+    with serving("--players", 2, "--deck", deck) as server:
+        assert drawn(seated(server, "a", "b"), 3) == ["3 spades", "joker maid", "10 hearts"]
+        assert drawn(seated(server, "c", "d"), 1) == ["A clubs"]
+        assert drawn(seated(server, "e", "f"), 1) == ["3 spades"]
+
+
+def test_a_seed_deals_the_same_games_again_and_a_record_of_them_can_be_verified(tmp_path: Path) -> None:
+    record = tmp_path / "deals.jsonl"
+    dealt = []
+    for _ in range(2):
+        with serving("--players", 2, "--seed", 7, "--deals", record, "--client-seed", "ours") as server:
+            games = []
+            for nicks in ("ab", "cd"):
+                players = seated(server, *nicks)
+                games.append(drawn(players, 53))
+                assert players[0].ask(cmd="out_of_cards") == {"result": "ok"}
+                assert players[1].ask(cmd="status") == {"in": [nicks[1]], "out": [nicks[0]]}
+            dealt.append(games)
+            assert server.stop() == 0
+    assert dealt[0] == dealt[1]
+    assert [sorted(game) for game in dealt[0]] == [sorted(NAMES)] * 2
+    assert dealt[0][0] != dealt[0][1]
+    assert [json.loads(line)["deal"] for line in record.read_text().splitlines()] == ["promise", "hand", "seed"] * 4
+    done = croupier("verify", record)
+    assert done.returncode == 0, done.stdout
+    record.write_text(record.read_text().replace(dealt[0][0][0], "joker maid", 1))
+    assert croupier("verify", record).returncode == 1
+
+
+def test_a_game_that_has_not_ended_when_the_table_is_closed_is_void_and_its_deal_can_be_verified(
+    tmp_path: Path,
+) -> None:
+    record = tmp_path / "deals.jsonl"
+    with serving("--players", 2, "--deals", record) as server:
+        players = seated(server, "a", "b")
+        drawn(players, 5)
+        assert server.stop() == 0
+        for player in players:
+            assert player.error().startswith("oldmaid-9.12: ")
+            assert player.ends()
+    assert croupier("verify", record).returncode == 0
+    (hand,) = [entry for entry in map(json.loads, record.read_text().splitlines()) if entry["deal"] == "hand"]
+    assert (len(hand["cards"]), hand["net"]) == (5, [0, 0])
+
+
+def test_who_waits_is_seen_off_at_once_when_the_table_is_closed() -> None:
+    with serving("--drain-seconds", 30) as server:
+        player = talk(server)
+        player.say(cmd="join", nick="ann")
+        other = talk(server)
+        other.say(cmd="status")
+        assert other.error().startswith("oldmaid-6.7: ")
+        assert server.stop() == 0
+        assert player.error().startswith("oldmaid-9.12: ")
+
+
+def test_a_running_game_may_be_finished_while_the_table_is_closed() -> None:
+    with serving("--players", 4, "--drain-seconds", 30) as server:
+        bots = [*COMMAND, "play", "oldmaid", server.address, "--bots", "3", "--nick", "bot", "--json"]
+        with subprocess.Popen(bots, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+            ring = (
+                "import asyncio, sys; from croupier.rooms.oldmaid.news import Offered, Over; from croupier.shell.ring "
+                "import sit; from croupier.rooms.oldmaid.wire import Pick\n"
+                "async def main():\n"
+                f"    async with sit('127.0.0.1', {server.port}, nick='ann') as ring:\n"
+                "        while not isinstance(news := await ring.hear(), Over):\n"
+                "            if isinstance(news, Offered):\n"
+                "                print('offered', flush=True)\n"
+                "            if ring.legal:\n"
+                "                await ring.say(Pick(0))\n"
+                "        print(news.result.outcome)\n"
+                "asyncio.run(main())"
+            )
+            with subprocess.Popen([sys.executable, "-c", ring], stdout=subprocess.PIPE, text=True) as person:
+                assert person.stdout is not None
+                assert person.stdout.readline() == "offered\n"
+                server.signal()
+                told, _ = process.communicate(timeout=PATIENCE)
+                assert person.stdout.read().splitlines()[-1] in {"out", "lost"}
+        players = json.loads(told)["players"]
+        assert [(one["games"], one["faults"]) for one in players] == [(1, [])] * 3
+        assert server.end() == 0
+
+
+def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
+    for flags, told in (
+        (("--players", 9), "found players: 9; allowed: 2 to 8"),
+        (("--players", 1), "found players: 1; allowed: 2 to 8"),
+        (("--join-window", -1), "allowed: 0.0 to "),
+        (("--deck", tmp_path / "nowhere"), "nowhere"),
+    ):
+        done = croupier("serve", "oldmaid", "--port", 0, *flags)
+        assert done.returncode == 1
+        assert told in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_strict_refuses_what_is_only_tolerated() -> None:
+    with serving("--strict") as server:
+        player = talk(server)
+        player.say(cmd="join", nick="ann", port=4001)
+        assert player.error().startswith("oldmaid-3.5: ")
+
+
+def test_who_does_nothing_is_dropped() -> None:
+    with serving("--idle-seconds", 0.2) as server:
+        player = talk(server)
+        assert player.error().startswith("oldmaid-8.10: ")
+        assert player.ends()
+
+
+def test_who_finds_no_room_is_told() -> None:
+    with serving("--max-connections", 1) as server:
+        first = talk(server)
+        assert first.ask(cmd="status")["result"] == "error"
+        second = talk(server)
+        assert second.error().startswith("oldmaid-1.8: found one connection more than there may be")
+        assert second.ends()
+
+
+def test_every_conversation_can_be_a_file(tmp_path: Path) -> None:
+    with serving("--players", 2, "--log", tmp_path / "{room}-{n}.txt") as server:
+        players = seated(server, "ann", "bob")
+        drawn(players, 1)
+        assert players[1].ask(cmd="draw")["result"] == "ok"
+    assert {path.name for path in tmp_path.iterdir()} == {"oldmaid-1.txt", "oldmaid-2.txt"}
+    first, _, *others = (tmp_path / "oldmaid-1.txt").read_text().splitlines()
+    assert first == 'C: {"cmd":"join","nick":"ann"}'
+    assert others[0] == 'C: {"cmd":"draw"}'
+    assert re.fullmatch(r'S: \{"result":"ok","card":\["\w+","\w+"\]\}', others[1])
+
+
+def test_it_speaks_tls_and_counts_its_games(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    certificate.private_key_pem.write_to_path(tmp_path / "key")
+    certificate.cert_chain_pems[0].write_to_path(tmp_path / "chain")
+    authority.cert_pem.write_to_path(tmp_path / "ca")
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    keys = ("--tls-cert", tmp_path / "chain", "--tls-key", tmp_path / "key", "--metrics-port", 0)
+    with serving("--players", 2, *keys, ready=2) as server:
+        assert server.lines[0].endswith("(TLS)")
+        with context.wrap_socket(server.call("oldmaid"), server_hostname="127.0.0.1") as connection:
+            assert Talk(connection).ask(cmd="draw")["message"].startswith("oldmaid-4.6: ")
+        done = croupier("play", "oldmaid", server.address, "--bots", 2, "--pause", 0, "--tls-ca", tmp_path / "ca")
+        assert (done.returncode, done.stderr) == (0, "")
+        with urllib.request.urlopen(f"http://{server.host}:{server.ports['metrics']}/metrics") as answer:
+            text = answer.read().decode()
+        assert 'croupier_games_total{room="oldmaid"} 1.0' in text
+
+
+@pytest.mark.parametrize("nonsense", [b"\xff\xfe{}\n", b"[" * 70_000])
+def test_what_is_no_text_or_has_no_end_ends_the_conversation(nonsense: bytes) -> None:
+    with serving() as server:
+        connection = server.call("oldmaid")
+        connection.sendall(nonsense)
+        assert re.match(rb'\{"result":"error","message":"oldmaid-8\.[389]: ', rest(connection))

@@ -1,0 +1,185 @@
+"""`croupier db` and `croupier accounts`, as somebody at a shell sees them."""
+
+import io
+import json
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from argon2 import PasswordHasher
+
+from croupier.cli import main
+from tests.processes import COMMAND, croupier, environment
+
+type Shell = Callable[..., tuple[int, str, str]]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def at_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Shell:
+    """Say a command with the store of this test: the exit status, and what was printed on both streams.
+
+    `typed` is what stands on standard input, None for a terminal.
+    """
+
+    def say(
+        command: str, *arguments: object, typed: str | None = "", store: object = tmp_path / "store"
+    ) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.stdin", Terminal() if typed is None else io.StringIO(typed))
+        with pytest.raises(SystemExit) as end:
+            main([*command.split(), *map(str, arguments), "--store", str(store)])
+        told = capfd.readouterr()
+        return int(end.value.code or 0), told.out, told.err
+
+    return say
+
+
+def hashed(store: Path, name: str) -> str:
+    with closing(sqlite3.connect(store)) as file:
+        return file.execute("SELECT password FROM accounts WHERE name = ?", (name,)).fetchone()[0]
+
+
+def test_the_first_account_makes_the_store(at_shell: Shell, tmp_path: Path) -> None:
+    assert at_shell("accounts add alice --coins 100", typed="secret\n") == (0, "alice has 100 coins\n", "")
+    assert PasswordHasher().verify(hashed(tmp_path / "store", "alice"), "secret")
+    assert at_shell("db check") == (0, f"{tmp_path / 'store'}: 0 faults\n", "")
+
+
+def test_accounts_are_listed_for_people_and_for_programs(at_shell: Shell) -> None:
+    at_shell("accounts add alice --coins 1234", typed="secret\n")
+    status, table, _ = at_shell("accounts list")
+    assert status == 0
+    rows = [line.split() for line in table.splitlines()[1:]]
+    assert [(row[0], row[-1]) for row in rows] == [("cashier", "-1,234"), ("alice", "1,234")]
+    _, lines, _ = at_shell("accounts list --json")
+    assert [(row["name"], row["house"], row["balance"]) for row in map(json.loads, lines.splitlines())] == [
+        ("cashier", True, -1234),
+        ("alice", False, 1234),
+    ]
+    assert "argon2" not in lines + table
+
+
+def test_coins_come_and_go_with_a_reason_and_never_more_than_there_are(at_shell: Shell, tmp_path: Path) -> None:
+    at_shell("accounts add alice --coins 10", typed="secret\n")
+    assert at_shell("accounts credit alice 5 --reason gift") == (0, "alice has 15 coins\n", "")
+    assert at_shell("accounts credit alice -7 --reason", "paid out") == (0, "alice has 8 coins\n", "")
+    told = "croupier: found 9 coins to be taken from 'alice'; allowed: 8\n"
+    assert at_shell("accounts credit alice -9 --reason greed") == (1, "", told)
+    with closing(sqlite3.connect(tmp_path / "store")) as file:
+        reasons = file.execute("SELECT reason FROM transfers ORDER BY id").fetchall()
+    assert reasons == [("opened",), ("gift",), ("paid out",)]
+
+
+def test_coins_without_a_reason_are_refused(at_shell: Shell) -> None:
+    at_shell("accounts add alice", typed="secret\n")
+    assert at_shell("accounts credit alice 5")[0] == 2
+    assert at_shell("accounts list --json")[1].count('"balance": 0') == 2
+
+
+def test_a_password_is_changed(at_shell: Shell, tmp_path: Path) -> None:
+    at_shell("accounts add alice", typed="secret\n")
+    assert at_shell("accounts reset-password alice", typed="new one\n") == (0, "alice has a new password\n", "")
+    assert PasswordHasher().verify(hashed(tmp_path / "store", "alice"), "new one")
+
+
+def test_a_terminal_is_asked_twice_and_shown_nothing(
+    at_shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = iter(["one", "two", "three", "three"])
+    asked: list[str] = []
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        return next(typed)
+
+    monkeypatch.setattr("croupier.cli.accounts.getpass", ask)
+    told = "croupier: found two passwords; allowed: the same one twice\n"
+    assert at_shell("accounts add alice", typed=None) == (1, "", told)
+    assert at_shell("accounts add alice", typed=None)[0] == 0
+    assert asked == ["Password of alice: ", "Once more: "] * 2
+    assert PasswordHasher().verify(hashed(tmp_path / "store", "alice"), "three")
+
+
+def test_an_account_without_a_password_or_with_an_odd_name_is_not_opened(at_shell: Shell, tmp_path: Path) -> None:
+    assert at_shell("accounts add alice", typed="\n")[2].startswith("croupier: found no password")
+    for name in ("a:b", "a\nb", "a" * 65, ""):
+        assert at_shell("accounts add", name, typed="secret\n")[2].startswith("croupier: found the name")
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_name_that_somebody_has_is_refused(at_shell: Shell) -> None:
+    at_shell("accounts add alice", typed="secret\n")
+    told = "croupier: found an account 'alice'; allowed: a name that nobody has\n"
+    assert at_shell("accounts add alice", typed="secret\n") == (1, "", told)
+
+
+def test_a_closed_account_is_paid_out_and_stays_closed(at_shell: Shell) -> None:
+    at_shell("accounts add alice --coins 10", typed="secret\n")
+    assert at_shell("accounts close alice --reason moved") == (0, "alice is closed, 10 coins are paid out\n", "")
+    assert at_shell("accounts close alice --reason again")[0] == 1
+    assert json.loads(at_shell("accounts list --json")[1].splitlines()[1])["closed"] is not None
+
+
+def test_only_what_makes_something_makes_a_store(at_shell: Shell, tmp_path: Path) -> None:
+    told = f"croupier: found nothing at {tmp_path / 'store'}; allowed: a store of croupier\n"
+    for command in ("db check", "db export", "db backup copy", "accounts list", "accounts close a --reason b"):
+        assert at_shell(command) == (1, "", told)
+    assert not (tmp_path / "store").exists()
+    assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is of revision 0001\n", "")
+    assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is of revision 0001\n", "")
+
+
+def test_what_is_no_store_is_neither_upgraded_nor_checked(at_shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "store").write_text("Dear friend, " * 100)
+    for command in ("db upgrade", "db check"):
+        status, out, err = at_shell(command)
+        assert (status, out) == (1, "")
+        assert "file is not a database; allowed: a store of croupier" in err
+
+
+def test_faults_are_told_and_make_the_exit_status_1(at_shell: Shell, tmp_path: Path) -> None:
+    at_shell("accounts add alice --coins 10", typed="secret\n")
+    with closing(sqlite3.connect(tmp_path / "store")) as file:
+        file.execute("UPDATE accounts SET balance = 11 WHERE name = 'alice'")
+        file.commit()
+    told = "accounts alice: found a balance of 11; allowed: 10, the sum of its entries\n"
+    assert at_shell("db check") == (1, f"{told}{tmp_path / 'store'}: 1 faults\n", "")
+
+
+def test_a_backup_is_a_store_and_takes_nobodys_place(at_shell: Shell, tmp_path: Path) -> None:
+    at_shell("accounts add alice --coins 10", typed="secret\n")
+    copy = tmp_path / "copy"
+    assert at_shell("db backup", copy) == (0, f"{tmp_path / 'store'} is copied to {copy}\n", "")
+    assert at_shell("accounts credit alice 5 --reason gift", store=copy)[1] == "alice has 15 coins\n"
+    assert at_shell("db backup", copy)[2] == f"croupier: found {copy}, which is there already; allowed: a new file\n"
+
+
+def test_an_export_goes_to_a_file_or_to_standard_output(at_shell: Shell, tmp_path: Path) -> None:
+    at_shell("accounts add alice --coins 10", typed="secret\n")
+    lines = tmp_path / "books.jsonl"
+    assert at_shell("db export", lines) == (0, f"5 rows of {tmp_path / 'store'} are in {lines}\n", "")
+    assert len(lines.read_text().splitlines()) == 6
+    done = croupier("db", "export", "--store", tmp_path / "store")
+    assert [*map(json.loads, done.stdout.splitlines())][1:] == [*map(json.loads, lines.read_text().splitlines())][1:]
+    told = f"croupier: found {lines}, which is there already; allowed: a new file\n"
+    assert at_shell("db export", lines) == (1, "", told)
+    nowhere = tmp_path / "no-such-folder" / "books.jsonl"
+    assert at_shell("db export", nowhere) == (1, "", f"croupier: cannot write {nowhere}: No such file or directory\n")
+
+
+def test_who_has_read_enough_of_an_export_ends_it_without_a_word(at_shell: Shell, tmp_path: Path) -> None:
+    at_shell("accounts add alice --coins 10", typed="secret\n")
+    command = [*COMMAND, "db", "export", "--store", str(tmp_path / "store")]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as export:
+        assert export.stdout is not None
+        assert export.stderr is not None
+        export.stdout.close()
+        assert export.stderr.read() == b""
+        assert export.wait(20) == 1

@@ -1,0 +1,49 @@
+"""Starts servers of hold'em quickly, one after another: a process that has loaded everything, and forks for each.
+
+    python -m tests.shell.nursery STORE
+
+For every line on standard input a server is started; its process id and its port are told on standard output. Its
+passwords are quick to check, so that there is time to play.
+"""
+
+import os
+import sys
+
+from croupier.rooms.holdem import ROOM, Settings
+from croupier.rooms.holdem.ranks import load
+from croupier.shell import journal, web  # noqa: F401 -- loaded before the fork
+from croupier.shell.guard import Guard
+from croupier.shell.loop import run
+from croupier.shell.opening import Hosting, Opening
+from croupier.shell.serve import serve
+from tests.shell.web import QUICK
+
+SETTINGS = Settings(stack=1_000_000)
+
+
+def child(store: str) -> None:
+    """Serve until the end."""
+
+    def announce(line: str) -> None:
+        sys.stdout.write(f"{os.getpid()} {line.rpartition(':')[2]}\n")
+        sys.stdout.flush()
+
+    hosting = Hosting(store=store, log_level="error")
+    run(serve([Opening(ROOM, 0, SETTINGS)], hosting, announce))
+
+
+def main(store: str) -> None:
+    """Start a server for every line, when the one before has ended."""
+    load()
+    Guard.__init__.__kwdefaults__["hasher"] = QUICK  # type: ignore[index]  # it has defaults
+    for _ in sys.stdin:
+        if (pid := os.fork()) == 0:
+            try:
+                child(store)
+            finally:
+                os._exit(1)
+        os.waitpid(pid, 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,130 @@
+"""Copies: a backup is a store with the same books, an export is lines of JSON; both are of one moment."""
+
+import asyncio
+import io
+import json
+import stat
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from croupier.store.store import Store, open_store
+from tests.store.shelf import Shelf, fact, journal
+from tests.store.test_checks import fill
+
+
+async def books(store: Store) -> list[object]:
+    """Everything that is in a store."""
+    accounts = await store.accounts()
+    return [
+        accounts,
+        [await store.statement(account.id) for account in accounts],
+        [
+            (tail, await journal(store, tail.table, room=room))
+            for room in ("holdem", "kuhn")
+            for tail in await store.tables(room)
+        ],
+        await store.snapshot("holdem", "a"),
+        await store.hands(player="alice"),
+        await store.matches("kuhn"),
+    ]
+
+
+def test_a_backup_is_a_store_with_the_same_books(shelf: Shelf, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+
+    async def story(store: Store) -> list[object]:
+        await fill(store)
+        await store.backup(copy)
+        return await books(store)
+
+    found = shelf.run(story)
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    twin = Shelf(str(copy), "sqlite")
+    assert twin.run(books) == found
+    assert twin.run(Store.check) == []
+    assert twin.run(lambda store: store.credit("alice", 1, reason="life goes on")).balance == 81
+
+
+def test_a_backup_never_takes_the_place_of_a_file(shelf: Shelf, tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+
+    async def story(store: Store) -> None:
+        with pytest.raises(FileExistsError):
+            await store.backup(taken)
+        with pytest.raises(FileNotFoundError):
+            await store.backup(tmp_path / "no-such-folder" / "copy")
+        assert store.down is None
+
+    shelf.run(story)
+    assert taken.read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} <= {"taken", "store.sqlite"}
+
+
+def test_the_house_goes_on_while_it_is_copied_and_the_copy_is_of_one_moment(shelf: Shelf, tmp_path: Path) -> None:
+    async def story(store: Store) -> None:
+        written = 0
+        copying = True
+
+        async def write() -> None:
+            nonlocal written
+            while copying or not written:
+                written += 1
+                await store.append([fact("a", written), fact("b", written)])
+
+        writing = asyncio.ensure_future(write())
+        await store.backup(tmp_path / "copy")
+        stream = io.BytesIO()
+        await store.export(stream)
+        copying = False
+        await writing
+        assert await store.last("holdem", "a") == written
+        async with await open_store(str(tmp_path / "copy")) as copy:
+            assert await copy.check() == []
+            assert await copy.last("holdem", "a") == await copy.last("holdem", "b") <= written
+        rows = [json.loads(line) for line in stream.getvalue().splitlines()]
+        counts = Counter(row["journal"]["table"] for row in rows if "journal" in row)
+        assert counts["a"] == counts["b"] <= written
+
+    shelf.run(story)
+
+
+def test_an_export_is_a_row_a_line_without_passwords_and_the_same_from_both_engines(shelf: Shelf) -> None:
+    async def story(store: Store) -> list[dict[str, dict[str, object]]]:
+        await fill(store)
+        stream = io.BytesIO()
+        rows = await store.export(stream)
+        lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+        assert rows == len(lines) - 1
+        return lines
+
+    head, *rows = shelf.run(story, clock=lambda: 5.0)
+    assert head == {"store": {"revision": "0001", "time": 5.0}}
+    assert b"hash" not in json.dumps(rows).encode()
+    assert Counter(name for row in rows for name in row) == {
+        "accounts": 4,
+        "transfers": 4,
+        "entries": 8,
+        "journal": 8,
+        "snapshots": 1,
+        "hands": 1,
+        "played": 2,
+        "matches": 1,
+    }
+    alice = {"id": 1, "name": "alice", "house": False, "created": 5.0, "closed": None, "balance": 80}
+    assert {"accounts": alice} in rows
+    assert {"transfers": {"id": 2, "key": "holdem/a/1", "time": 5.0, "reason": "hand 1"}} in rows
+    assert {"journal": {"room": "holdem", "table": "a", "seq": 2, "fact": '{"n":2}', "time": 1000000002.25}} in rows
+
+
+def test_more_rows_than_are_read_at_once_are_copied_all(shelf: Shelf, tmp_path: Path) -> None:
+    async def story(store: Store) -> None:
+        await store.append([fact("a", seq) for seq in range(1, 2502)])
+        await store.backup(tmp_path / "copy")
+        stream = io.BytesIO()
+        assert await store.export(stream) == 2501
+
+    shelf.run(story)
+    assert Shelf(str(tmp_path / "copy"), "sqlite").run(lambda store: store.last("holdem", "a")) == 2501

@@ -1,0 +1,254 @@
+"""When nothing can be written the store says why, loses nothing that it has promised, and comes back by itself."""
+
+import asyncio
+import signal
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import asyncpg
+import pytest
+from bench.cluster import Cluster
+
+from croupier.store import sqlite
+from croupier.store.records import Finding, StoreDown
+from croupier.store.store import Store, upgrade_store
+from tests.store.children import Child, fill_the_disk
+from tests.store.conftest import ask, new_database
+from tests.store.shelf import Shelf, error, fact, facts, journal
+
+PAUSES = (0.01, 0.05)
+
+
+@pytest.fixture(scope="module")
+def fragile() -> Iterator[Cluster]:
+    """A server that may be stopped."""
+    with Cluster() as running:
+        asyncio.run(upgrade_store(running.url()))
+        yield running
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["in good order", "at once"])
+def test_a_server_that_is_stopped_and_started_again(fragile: Cluster, how: int) -> None:
+    table = f"stopped by {how}"
+
+    async def story(store: Store) -> None:
+        await store.append(facts(table, range(1, 4)))
+        await asyncio.to_thread(fragile.stop, how)
+        with pytest.raises(StoreDown, match=r"^postgresql:///postgres: "):
+            await store.append([fact(table, 4)])
+        assert store.down is not None
+        with pytest.raises(StoreDown):
+            await store.last("holdem", table)
+        with pytest.raises(StoreDown):
+            await store.check()
+        assert isinstance(await error(store.add_account("alice")), StoreDown)
+        await asyncio.to_thread(fragile.start)
+        await store.up()
+        assert store.down is None
+        assert await store.last("holdem", table) == 3
+        await store.append([fact(table, 4)])
+        assert await journal(store, table) == facts(table, range(1, 5))
+        assert await store.check() == []
+
+    Shelf(fragile.url(), "postgresql").run(story, pauses=PAUSES)
+
+
+def test_a_server_that_was_started_anew_while_nobody_wrote_is_found_again_without_a_word(fragile: Cluster) -> None:
+    async def story(store: Store) -> None:
+        await store.append([fact("idle", 1)])
+        await asyncio.to_thread(fragile.stop)
+        await asyncio.to_thread(fragile.start)
+        await store.append([fact("idle", 2)])
+        assert store.down is None
+
+    Shelf(fragile.url(), "postgresql").run(story)
+
+
+def test_a_store_whose_server_is_gone_can_be_closed(fragile: Cluster) -> None:
+    async def story(store: Store) -> None:
+        await store.append([fact("gone", 1)])
+        await store.last("holdem", "gone")
+        await asyncio.to_thread(fragile.stop)
+        assert isinstance(await error(store.append([fact("gone", 2)])), StoreDown)
+
+    try:
+        Shelf(fragile.url(), "postgresql").run(story)
+    finally:
+        fragile.start()
+
+
+def test_a_server_whose_settings_lose_what_was_committed_is_found(fragile: Cluster) -> None:
+    shelf = Shelf(fragile.url(), "postgresql")
+    assert shelf.run(Store.check) == []
+    asyncio.run(ask(shelf.url, "ALTER SYSTEM SET fsync = off"))
+    asyncio.run(ask(shelf.url, "SELECT pg_reload_conf()"))
+    try:
+        told = "found fsync = off in the server's settings; allowed: on"
+        assert shelf.run(until_checked) == [Finding("engine", told)]
+    finally:
+        asyncio.run(ask(shelf.url, "ALTER SYSTEM RESET fsync"))
+        asyncio.run(ask(shelf.url, "SELECT pg_reload_conf()"))
+
+
+async def until_checked(store: Store) -> list[Finding]:
+    """What a check finds when the server has heard of its new settings."""
+    while not (found := await store.check()):
+        await asyncio.sleep(0.01)
+    return found
+
+
+def test_a_crash_of_the_server_loses_nothing_that_was_acknowledged(fragile: Cluster) -> None:
+    durable = dict.fromkeys("abcdefgh", 0)
+
+    async def story(store: Store) -> None:
+        async def table(name: str) -> None:
+            try:
+                while True:
+                    await store.append([fact(f"crash {name}", durable[name] + 1)])
+                    durable[name] += 1
+            except StoreDown:
+                pass
+
+        playing = asyncio.gather(*map(table, durable))
+        while min(durable.values()) < 5:
+            await asyncio.sleep(0.001)
+        await asyncio.to_thread(fragile.stop, signal.SIGQUIT)
+        await playing
+        await asyncio.to_thread(fragile.start)
+        await store.up()
+        for name, seq in durable.items():
+            assert seq <= await store.last("holdem", f"crash {name}") <= seq + 1
+        assert await store.check() == []
+
+    Shelf(fragile.url(), "postgresql").run(story, pauses=PAUSES)
+
+
+def test_a_connection_that_is_cut_fails_what_was_on_its_way_and_nothing_else(cluster: Cluster) -> None:
+    shelf = Shelf(new_database(cluster), "postgresql")
+
+    async def story(store: Store) -> None:
+        await store.append([fact("a", 1)])
+        other = await asyncpg.connect(shelf.url)
+        await other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> "
+            "pg_backend_pid()"
+        )
+        await other.close()
+        (outcome,) = await asyncio.gather(store.append([fact("a", 2)]), return_exceptions=True)
+        await store.up()
+        last = await store.last("holdem", "a")
+        assert last == (2 if outcome is None else 1)
+        await store.append([fact("a", last + 1)])
+
+    shelf.run(story, pauses=PAUSES)
+
+
+def test_what_failed_is_not_written_behind_ones_back_when_the_store_is_up_again(cluster: Cluster) -> None:
+    shelf = Shelf(new_database(cluster), "postgresql")
+
+    async def story(store: Store) -> None:
+        await store.append([fact("a", 1)])  # from now on the server has everything that it needs to commit the next
+        other = await asyncpg.connect(shelf.url)
+        locked = other.transaction()
+        await locked.start()
+        await other.execute("LOCK TABLE journal IN EXCLUSIVE MODE")
+        stuck = store.append([fact("a", 2, '"stuck"')])
+        asked = "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'croupier'"
+        while not await other.fetchval(asked):
+            await asyncio.sleep(0.001)
+        store._engine._writer.terminate()  # the server is not told, as when a cable is cut
+        assert isinstance(await error(stuck), StoreDown)
+        await store.up()
+        assert await store.last("holdem", "a") == 1
+        await locked.rollback()
+        await other.close()
+        await store.append([fact("a", 2)])
+        assert await journal(store, "a") == facts("a", range(1, 3))
+
+    shelf.run(story, pauses=PAUSES)
+
+
+def test_a_disk_that_is_full(blank: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    path.write_bytes(blank)
+    child = Child(fill_the_disk, str(path), 600_000)
+    told, down = child.hear()
+    assert told.startswith(f"{path}: ")
+    assert down is not None
+    assert child.hear() is True, "what is said to a store that is down is refused at once"
+    durable, there = child.hear()
+    assert durable == there > 0
+    written, there = child.hear()
+    assert written == there == durable + 1
+    assert child.hear() == []
+    child.end()
+
+
+def test_a_file_that_another_process_does_not_let_go(
+    blank: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store"
+    path.write_bytes(blank)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.02)
+
+    async def story(store: Store) -> None:
+        await store.append([fact("a", 1)])
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert str(await error(store.append([fact("a", 2)]))) == f"{path}: database is locked"
+            assert await journal(store, "a") == facts("a", range(1, 2)), "it can be read all the same"
+            other.execute("ROLLBACK")
+        await store.up()
+        await store.append([fact("a", 2)])
+
+    Shelf(str(path), "sqlite").run(story, pauses=PAUSES)
+
+
+def test_a_file_that_is_gone_is_not_made_anew(blank: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "store"
+    path.write_bytes(blank)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.02)
+
+    async def story(store: Store) -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            await store.append([fact("a", 1)])
+            other.execute("BEGIN IMMEDIATE")
+            for left in tmp_path.iterdir():
+                left.rename(tmp_path / f"hidden {left.name}")
+            assert isinstance(await error(store.append([fact("a", 2)])), StoreDown)
+        assert not path.exists()
+        for left in tmp_path.iterdir():
+            left.rename(tmp_path / left.name.removeprefix("hidden "))
+        await store.up()
+        assert await store.last("holdem", "a") == 1
+        await store.append([fact("a", 2)])
+
+    Shelf(str(path), "sqlite").run(story, pauses=PAUSES)
+    assert [left.name for left in tmp_path.iterdir()] == ["store"]
+
+
+def test_a_file_that_was_put_back_from_a_backup_is_the_one_that_is_read_and_written(
+    blank: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store"
+    path.write_bytes(blank)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.02)
+
+    async def story(store: Store) -> None:
+        await store.append([fact("a", 1)])
+        await store.backup(tmp_path / "copy")
+        await store.append([fact("a", 2)])
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert isinstance(await error(store.append([fact("a", 3)])), StoreDown)
+            for left in (path, *tmp_path.glob("store-*")):
+                left.unlink()
+            (tmp_path / "copy").rename(path)
+        await store.up()
+        assert await store.last("holdem", "a") == 1
+        await store.append([fact("a", 2)])
+        assert await store.check() == []
+
+    Shelf(str(path), "sqlite").run(story, pauses=PAUSES)

@@ -1,0 +1,81 @@
+"""Hands and matches: what was played, found again by where, by whom and when."""
+
+import pytest
+
+from croupier.store.records import Hand, Match, Refused
+from croupier.store.store import Store
+from tests.store.shelf import NOON, Shelf, error
+
+
+def hand(number: int, *players: str, table: str = "a", room: str = "holdem") -> Hand:
+    return Hand(room, table, number, NOON + number, players, f"hand {number}\nvariant = 'NT'", f"{players[0]} won")
+
+
+HANDS = [
+    hand(1, "alice", "bob"),
+    hand(2, "bob", "cleo"),
+    hand(3, "alice", "cleo", "alice", table="b"),
+    hand(4, 'dan, "d" %_\'', "bob", room="oldmaid"),
+]
+
+
+def test_a_hand_is_found_by_its_number(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        await store.add_hand(HANDS[0])
+        assert await store.hand("holdem", "a", 1) == HANDS[0]
+        assert await store.hand("holdem", "a", 2) is None
+
+    shelf.run(story)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({}, [4, 3, 2, 1]),
+        ({"room": "holdem"}, [3, 2, 1]),
+        ({"room": "holdem", "table": "a"}, [2, 1]),
+        ({"player": "alice"}, [3, 1]),
+        ({"player": "ali"}, []),
+        ({"player": HANDS[3].players[0]}, [4]),
+        ({"room": "holdem", "player": "bob"}, [2, 1]),
+        ({"since": NOON + 2}, [4, 3, 2]),
+        ({"until": NOON + 2}, [1]),
+        ({"since": NOON + 2, "until": NOON + 4, "player": "cleo", "table": "a"}, [2]),
+        ({"most": 2}, [4, 3]),
+        ({"room": "kuhn"}, []),
+    ],
+)
+def test_hands_are_found_by_where_and_when_they_were_played_and_by_whom(
+    shelf: Shelf, asked: dict[str, object], found: list[int]
+) -> None:
+    async def story(store: Store) -> None:
+        for each in HANDS:
+            store.add_hand(each)
+        await store.add_match(Match("holdem", NOON, ("x",), b"{}"))
+        assert await store.hands(**asked) == [HANDS[number - 1] for number in found]
+
+    shelf.run(story)
+
+
+def test_a_number_that_a_table_has_had_is_refused(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        await store.add_hand(HANDS[0])
+        failed = await error(store.add_hand(hand(1, "zoe")))
+        assert isinstance(failed, Refused)
+        assert str(failed) == "found hand 1 of holdem a already; allowed: a new number"
+        assert await store.hands() == [HANDS[0]]
+        assert await store.hands(player="zoe") == []
+
+    shelf.run(story)
+
+
+def test_matches_are_listed_with_the_latest_first(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        played = [Match("kuhn", NOON + n, ("exact", "random"), f'{{"net":{n}}}'.encode()) for n in range(3)]
+        ids = [await store.add_match(match) for match in played]
+        kept = [match.__replace__(id=number) for match, number in zip(played, ids, strict=True)]
+        assert await store.matches("kuhn") == kept[::-1]
+        assert await store.matches("kuhn", most=1) == kept[2:]
+        assert await store.matches("holdem") == []
+
+    shelf.run(story)

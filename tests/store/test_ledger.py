@@ -1,0 +1,226 @@
+"""Accounts and the ledger: no coin is made or lost, and every change tells its reason."""
+
+import asyncio
+
+import pytest
+
+from croupier.store.engine import Script
+from croupier.store.records import MOST_COINS, Account, Line, Posting, Refused, StoreError
+from croupier.store.store import Store, open_store
+from tests.store.shelf import NOON, Shelf, error
+
+
+def settings(shelf: Shelf, story: object) -> None:
+    shelf.run(story, clock=lambda: NOON)
+
+
+async def coins(store: Store) -> dict[str, int]:
+    return {account.name: account.balance for account in await store.accounts()}
+
+
+def test_an_account_is_opened_with_coins_from_the_cashier(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice = await store.add_account("alice", "a hash", coins=100)
+        assert alice == Account(alice.id, "alice", False, "a hash", NOON, None, 100)
+        assert await store.account("alice") == alice
+        assert await store.balance(alice.id) == 100
+        assert await coins(store) == {"cashier": -100, "alice": 100}
+        assert await store.statement(alice.id) == [Line(1, NOON, "opened", 100, 100)]
+
+    settings(shelf, story)
+
+
+def test_a_name_can_be_had_once_also_when_two_ask_for_it_at_once(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        one, other = store.add_account("alice", coins=1), store.add_account("alice", coins=2)
+        await one
+        assert "found an account 'alice'" in str(await error(other))
+        assert await coins(store) == {"cashier": -1, "alice": 1}
+
+    settings(shelf, story)
+
+
+def test_the_house_has_an_account_a_room_which_may_owe_coins(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice = await store.add_account("alice")
+        house = await store.house_account("kuhn")
+        assert await store.house_account("kuhn") == house
+        await store.transfer("won", [Posting(alice.id, 3), Posting(house.id, -3)])
+        assert await coins(store) == {"cashier": 0, "kuhn": -3, "alice": 3}
+
+    settings(shelf, story)
+
+
+def test_a_player_may_be_called_what_a_room_is_called(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        house, player = await store.house_account("kuhn"), await store.add_account("kuhn", coins=5)
+        assert house.id != player.id
+        assert await store.account("kuhn") == player
+
+    settings(shelf, story)
+
+
+def test_a_player_can_lose_what_he_has_and_no_more(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice, house = await store.add_account("alice", coins=5), await store.house_account("kuhn")
+        await store.transfer("lost", [Posting(alice.id, -5), Posting(house.id, 5)])
+        failed = await error(store.transfer("lost", [Posting(alice.id, -1), Posting(house.id, 1)]))
+        assert str(failed) == "found 1 coins to be taken from 'alice'; allowed: 0"
+        assert await coins(store) == {"cashier": -5, "kuhn": 5, "alice": 0}
+        assert [line.balance for line in await store.statement(alice.id)] == [5, 0]
+
+    settings(shelf, story)
+
+
+@pytest.mark.parametrize("postings", [[], [("a", 1)], [("a", 1), ("b", -2)], [("a", 1), ("a", 1)]])
+def test_a_transfer_sums_to_zero_or_is_refused(shelf: Shelf, postings: list[tuple[str, int]]) -> None:
+    async def story(store: Store) -> None:
+        ids = {name: (await store.add_account(name, coins=9)).id for name in "ab"}
+        failed = store.transfer("odd", [Posting(ids[name], n) for name, n in postings])
+        assert isinstance(await error(failed), Refused)
+        assert await coins(store) == {"cashier": -18, "a": 9, "b": 9}
+
+    settings(shelf, story)
+
+
+def test_postings_of_one_account_are_one_entry(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice, bob = [await store.add_account(name, coins=10) for name in ("alice", "bob")]
+        pot = [Posting(alice.id, -4), Posting(bob.id, -4), Posting(alice.id, 8)]
+        await store.transfer("hand 1", pot)
+        assert [line.coins for line in await store.statement(alice.id)] == [10, 4]
+        assert await coins(store) == {"cashier": -20, "alice": 14, "bob": 6}
+        assert await store.check() == []
+
+    settings(shelf, story)
+
+
+def test_a_transfer_with_a_key_is_done_once_however_often_it_is_asked_for(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice, house = await store.add_account("alice"), await store.house_account("kuhn")
+        postings = [Posting(alice.id, 3), Posting(house.id, -3)]
+        first = await store.transfer("won", postings, key="kuhn/1/1")
+        again = [store.transfer("won", postings, key="kuhn/1/1") for _ in range(3)]
+        assert await asyncio.gather(*again) == [first] * 3
+        assert await store.transfer("won", postings, key="kuhn/1/2") != first
+        assert await store.balance(alice.id) == 6
+
+    settings(shelf, story)
+
+
+def test_a_key_of_another_transfer_is_refused(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice, house = await store.add_account("alice"), await store.house_account("kuhn")
+        await store.transfer("won", [Posting(alice.id, 3), Posting(house.id, -3)], key="k")
+        other = store.transfer("won", [Posting(alice.id, 4), Posting(house.id, -4)], key="k")
+        assert "found the key 'k' of another transfer" in str(await error(other))
+        assert await store.balance(alice.id) == 3
+
+    settings(shelf, story)
+
+
+def test_nothing_moves_in_an_account_that_is_closed_or_not_there(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice, house = await store.add_account("alice", coins=7), await store.house_account("kuhn")
+        assert await store.close_account("alice", reason="bye") == 7
+        closed = await error(store.transfer("won", [Posting(alice.id, 1), Posting(house.id, -1)]))
+        missing = await error(store.transfer("won", [Posting(99, 1), Posting(house.id, -1)]))
+        assert (str(closed), str(missing)) == (
+            "found 'alice', which is closed; allowed: an open account",
+            "found account 99, which is not there; allowed: one that is open",
+        )
+        assert await coins(store) == {"cashier": 0, "kuhn": 0, "alice": 0}
+        assert [line.reason for line in await store.statement(alice.id)] == ["opened", "bye"]
+
+    settings(shelf, story)
+
+
+def test_what_is_done_to_an_account_is_in_its_statement(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice = await store.add_account("alice", "one", coins=7, reason="a guest")
+        assert (await store.credit("alice", -2, reason="paid out")).balance == 5
+        await store.set_password("alice", "two", reason="forgot it")
+        await store.close_account("alice", reason="left town")
+        assert [(line.reason, line.coins, line.balance) for line in await store.statement(alice.id)] == [
+            ("a guest", 7, 7),
+            ("paid out", -2, 5),
+            ("forgot it", 0, 5),
+            ("left town", -5, 0),
+        ]
+        left = await store.account("alice")
+        assert left is not None
+        assert (left.password, left.closed, left.balance) == ("two", NOON, 0)
+
+    settings(shelf, story)
+
+
+def test_nothing_is_done_to_an_account_that_is_closed_or_not_there(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        await store.add_account("alice")
+        await store.close_account("alice", reason="bye")
+        for name, told in (("alice", "which is closed"), ("bob", "found no account 'bob'")):
+            for failed in (
+                store.credit(name, 1, reason="gift"),
+                store.set_password(name, None, reason="why not"),
+                store.close_account(name, reason="again"),
+            ):
+                assert told in str(await error(failed))
+        assert await store.account("bob") is None
+        with pytest.raises(StoreError, match="found no account 99"):
+            await store.balance(99)
+
+    settings(shelf, story)
+
+
+def test_an_account_holds_as_many_coins_as_64_bits_can(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice = await store.add_account("alice", coins=MOST_COINS)
+        assert alice.balance == MOST_COINS
+        assert isinstance(await error(store.credit("alice", 1, reason="one too many")), Refused)
+        assert isinstance(await error(store.credit("alice", MOST_COINS + 1, reason="far too many")), Refused)
+        assert await store.balance(alice.id) == MOST_COINS
+        assert await store.check() == []
+
+    settings(shelf, story)
+
+
+def test_a_transfer_that_is_refused_harms_nobody_who_is_written_with_it(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice, bob = [await store.add_account(name, coins=10) for name in ("alice", "bob")]
+        moves = [store.transfer(f"{n}", [Posting(alice.id, -n), Posting(bob.id, n)]) for n in (6, 5, 4)]
+        outcomes = await asyncio.gather(*moves, return_exceptions=True)
+        assert [isinstance(outcome, Refused) for outcome in outcomes] == [False, True, False]
+        assert await coins(store) == {"cashier": -20, "alice": 0, "bob": 20}
+        assert await store.check() == []
+
+    settings(shelf, story)
+
+
+def test_two_stores_that_are_open_at_once_keep_the_same_books(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        async with await open_store(shelf.url) as second:
+            alice, house = await store.add_account("alice", coins=100), await store.house_account("kuhn")
+            lose = [Posting(alice.id, -1), Posting(house.id, 1)]
+            await asyncio.gather(*(each.transfer("lost", lose) for each in (store, second) * 25))
+            assert await second.balance(alice.id) == 50
+            assert await store.check() == []
+
+    shelf.run(story)
+
+
+def spoilt() -> Script[None]:
+    """A script with a mistake in it, behind something that was written."""
+    yield "INSERT INTO transfers (time, reason) VALUES (0, 'half of it')", ()
+    raise ZeroDivisionError("oh")
+
+
+def test_a_mistake_in_a_script_is_told_to_whom_it_belongs_and_to_nobody_else(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        failed, beside = store._write(spoilt), store.add_account("alice", coins=3)
+        with pytest.raises(ZeroDivisionError, match="oh"):
+            await failed
+        assert (await beside).balance == 3
+        assert store.down is None
+        assert await store.check() == [], "nothing of it is written"
+
+    settings(shelf, story)
