@@ -25,19 +25,9 @@ from typing import Any, Final
 from harness import HERE, BenchError, Cores, Load, Result, Server, fail, pick_cores, run_load, running, verdict
 from servers import MANY, doubt, summarize
 
-CROUPIER: Final = [
-    sys.executable,
-    "-m",
-    "croupier",
-    "serve",
-    "holdem",
-    "--port",
-    "0",
-    "--log-level",
-    "error",
-    "--journal",
-]
-PATIENT: Final = [*CROUPIER, "--turn-seconds", "86400"]
+CROUPIER: Final = [sys.executable, "-m", "croupier", "serve", "holdem", "--port", "0", "--log-level", "error"]
+IN_MEMORY: Final = ("--journal", "off")
+PATIENT: Final = [*CROUPIER, *IN_MEMORY, "--turn-seconds", "86400"]
 """A server at which a game that is polled stays as it is."""
 
 STACK: Final = 1_000_000_000
@@ -48,6 +38,7 @@ NAMES: Final = ("ann", "bob", "cyd", "dan", "eve", "fay")
 POLLING: Final = 32
 RATIO_TARGET: Final = 0.8
 AUTHENTICATION_TARGET: Final = 0.05
+KEPT_TARGET: Final = 0.8
 WARM_UP_S: Final = 1.0
 RESPONSE: Final = "response"
 """The file with what the bare application says."""
@@ -271,9 +262,9 @@ def polling_line(question: Question, pairs: Sequence[tuple[Result, Result]], *, 
     return table_line(question.title, cells) + f"  {told}{doubt(MANY, rows) if apart else ''}"
 
 
-def play(setting: Setting, course: Course) -> Result:
+def play(setting: Setting, course: Course, journal: Sequence[str]) -> Result:
     """Let so many bots play, at a server of their own."""
-    with running([*CROUPIER, "--stack", str(STACK)], setting.cores.server) as server:
+    with running([*CROUPIER, *journal, "--stack", str(STACK)], setting.cores.server) as server:
         table = sit_down(server, course.bots)
         script = setting.folder / "players"
         lines = [f"{table.guid} {STACK}", *(f"{player.guid} {player.credentials}" for player in table.players)]
@@ -289,7 +280,15 @@ def compare_playing(setting: Setting) -> None:
     """Print how many hands the bots play."""
     print(f"\nBots that poll and check or call, each on one connection: medians of {setting.rounds} rounds.")
     for course in COURSES:
-        results = [play(setting, course) for _ in range(setting.rounds)]
+        pairs = [
+            (
+                play(setting, course, IN_MEMORY),
+                play(setting, course, ("--store", str(setting.folder / f"{course.bots}-{number}"))),
+            )
+            for number in range(setting.rounds)
+        ]
+        results = [in_memory for in_memory, _ in pairs]
+        kept = median(after.hands / after.seconds / (before.hands / before.seconds) for before, after in pairs)
         row = summarize(results)
         hands = median(seen.hands / seen.seconds for seen in results)
         cpu_ms = median(seen.server_cpu_s * 1e3 / seen.hands for seen in results)
@@ -299,7 +298,9 @@ def compare_playing(setting: Setting) -> None:
             f"    {cpu_ms:.2f} ms of the server's CPU a hand; cores {row.server_share:.0%}+{row.load_share:.0%}\n"
             f"    {row.messages_per_s:,.0f} requests/s, {acts:.0%} of them acts; CPU {row.cpu_us:.1f} µs a request,"
             f" p50 {row.p50_us:,.0f} µs, p99 {row.p99_us:,.0f} µs\n"
-            f"    the published Go server, measured elsewhere: {course.go}",
+            f"    the published Go server, measured elsewhere: {course.go}\n"
+            f"    {kept:.2f} of that with a journal on disk, each act durable before it is answered; target"
+            f" {KEPT_TARGET}: {verdict(kept >= KEPT_TARGET)}",
             flush=True,
         )
 

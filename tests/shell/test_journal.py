@@ -44,7 +44,7 @@ class Held(Journal):
         self.writings: list[tuple[Sequence[Heard], Future[None]]] = []
         self.there = False
         self.rises = HeldStore()
-        super().__init__(self.rises, kept, 1, 0)  # type: ignore[arg-type]  # all that is asked of it
+        super().__init__(self.rises, kept, kept.settings, 1, 0)  # type: ignore[arg-type]  # all that is asked of it
 
     def write(self, heard: Sequence[Heard]) -> Future[None]:
         future: Future[None] = asyncio.get_running_loop().create_future()
@@ -269,17 +269,18 @@ async def kept(path: Path, seed: int | None = None, client_seed: str = "", **set
     """A service whose house is in a store."""
 
     def build(begun: Begun) -> House:
-        return House(Settings(**settings), dealers(begun.server_seed, client_seed.encode()), begun.server_seed(0))
+        return House(begun.settings, dealers(begun.server_seed, client_seed.encode()), begun.server_seed(0))
 
     async with await open_store(str(path)) as store:
-        found, journal, now = await reopen(store, seed, client_seed, build)
+        wanted = Begun(Settings(**settings), seed, client_seed=client_seed)
+        found, journal, now = await reopen(store, wanted, build)
         web = object.__new__(Web)
         web.clock = Hands()
         web.clock.now = now
         web.house = found
         web.guard = Guard(Members(store), clock=web.clock, hasher=QUICK)
         web.service = Service(found, web.guard, clock=web.clock, journal=journal)
-        web.service.desk.open()
+        await web.service.desk.open()
         with web:
             yield web
 
@@ -351,6 +352,47 @@ def test_a_house_does_not_go_on_with_other_cards(
         with pytest.raises(ValueError, match=f"^{told}$"):
             async with kept(path, **then):
                 pass
+
+    run(main)
+
+
+@pytest.mark.parametrize("seldom", [1, 1000], ids=["kept", "heard again"])
+def test_a_house_does_not_go_on_by_other_stakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seldom: int) -> None:
+    monkeypatch.setattr(journals, "SELDOM", seldom)
+
+    async def main() -> None:
+        path = tmp_path / "kept.db"
+        async with kept(path) as web:
+            await web.seated("ann", "bob")
+        with pytest.raises(ValueError, match="found blinds 5/10 for tables that were kept; allowed: theirs, 10/20"):
+            async with kept(path, blinds="5/10"):
+                pass
+
+    run(main)
+
+
+@pytest.mark.parametrize("seldom", [1, 1000], ids=["kept", "heard again"])
+def test_the_pace_may_be_another_one_and_the_past_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seldom: int
+) -> None:
+    monkeypatch.setattr(journals, "SELDOM", seldom)
+
+    async def main() -> None:
+        path, chips = tmp_path / "kept.db", {}
+        for seconds in (15.0, 3000.0, 2.0, 15.0):
+            async with kept(path, turn_seconds=seconds) as web:
+                if not chips:
+                    game, guids = await web.seated("ann", "bob", "cid")
+                seen = (await web.ask("GET", f"/games/{game}")).json
+                now = {one["handle"]: one["wealth"] + one["bet_so_far"] for one in seen["table"]}
+                assert chips in ({}, now)
+                assert web.house.alarm == web.clock.now + seconds
+                await web.check_or_call(game, dict(zip(guids, ("ann", "bob", "cid"), strict=True)))
+                web.clock.now += seconds - 0.5
+                web.service.ring()
+                await web.service.desk.settle()
+                seen = (await web.ask("GET", f"/games/{game}")).json
+                chips = {one["handle"]: one["wealth"] + one["bet_so_far"] for one in seen["table"]}
 
     run(main)
 

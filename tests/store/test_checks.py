@@ -87,12 +87,8 @@ FORGERIES = [
         [Finding("snapshots holdem a", "found the state after fact 6; allowed: 0 to 5, the last in the journal")],
     ),
     (
-        "UPDATE hands SET \"table\" = 'z'; UPDATE played SET \"table\" = 'z'",
-        [
-            Finding(
-                "hands holdem z 1", "found a hand of a table without a journal; allowed: hands of tables that have one"
-            )
-        ],
+        "UPDATE hands SET room = 'z'; UPDATE played SET room = 'z'",
+        [Finding("hands z a 1", "found a hand of a room without a journal; allowed: hands of rooms that have one")],
     ),
     (
         "UPDATE played SET number = 2 WHERE player = 'bob'",

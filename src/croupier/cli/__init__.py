@@ -22,6 +22,7 @@ app.command(
 )
 app.command("croupier.cli.solve:app", name="solve", help="What a game is worth, and how to play it perfectly.")
 app.command("croupier.cli.accounts:app", name="accounts", help="Players' accounts: open, credit and close them.")
+app.command("croupier.cli.hands:app", name="hands", help="Hands that were played: list them, show one, export them.")
 app.command("croupier.cli.db:app", name="db", help="Look after the store: upgrade it, check it, copy it.")
 app.meta.group_parameters = Group("Session", sort_key=0)
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from croupier.core.talk import Changed, Effect, Event, Finished, Halted, Rang, Said, Say, Tap
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.keeping import Heard
+from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Answer, Dialect, Refused, Request
 from croupier.shell.journal import Journal
 from croupier.shell.logs import Log
@@ -29,7 +30,9 @@ SUPERSEDED: Final = "another server goes on with what is kept in this store; thi
 
 
 class Opened(Struct, frozen=True):
-    """The house is open again."""
+    """The house is open again, with these settings if they are not as they were."""
+
+    settings: Settings | None = None
 
 
 class Course(Struct, frozen=True):
@@ -93,13 +96,18 @@ class Desk:
         self._watchers: list[Future[None]] = []
         self._revival: asyncio.Task[None] | None = None
 
-    def open(self) -> None:
-        """The house is open, again if it has a journal: open turns have their full time."""
+    async def open(self) -> None:
+        """The house is open, again if it has a journal: open turns have their full time, and the room is its own.
+
+        Raises StoreDown.
+        """
         if self._journal is None:
             self._attend()
         else:
-            self._asked.append((Opened(), None))
+            settings = self._journal.settings
+            self._asked.append((Opened(None if settings == self.house.settings else settings), None))
             self._go_on()
+            await self.settle()
 
     # What is asked.
 
@@ -180,8 +188,8 @@ class Desk:
         match event:
             case Said(message=request):
                 heard = Heard(now, said=request)
-            case Opened():
-                heard, event = Heard(now, opened=True), Rang()
+            case Opened(settings):
+                heard, event = Heard(now, opened=True, settings=settings), Rang()
                 return Course(heard, event, self.house.hear(heard))
             case Halted(final):
                 heard = Heard(now, halted=final)
@@ -265,7 +273,8 @@ class Desk:
 
     def _stand(self, courses: list[Course], answers: list[tuple[Future[Answer], Answer]]) -> None:
         assert self._journal is not None, "nothing is durable without a journal"
-        self._journal.settled(_facts(courses))
+        finished = [effect for course in courses for effect in course.effects if type(effect) is Finished]
+        self._journal.settled(_facts(courses), finished)
         self._writing = False
         self._perform(*courses)
         self._release()

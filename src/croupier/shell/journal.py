@@ -7,16 +7,20 @@ import asyncio
 import hmac
 import secrets
 from asyncio import Future
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 from msgspec.json import decode, encode
+from msgspec.structs import replace
 
 from croupier.core.dealer import derive
+from croupier.core.talk import Finished
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.keeping import Heard
-from croupier.store.records import Entry, Refused, Snapshot
+from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.table import Played
+from croupier.store.records import Entry, Hand, Refused, Snapshot
 from croupier.store.store import Store
 
 ROOM: Final = "holdem"
@@ -36,6 +40,7 @@ class Begun(Struct, frozen=True, omit_defaults=True):
     `seed` is the number of `--seed`; without it the house has a secret of its own, in hexadecimal.
     """
 
+    settings: Settings
     seed: int | None = None
     secret: str = ""
     client_seed: str = ""
@@ -53,8 +58,9 @@ class Journal:
     `last` is the number of the last fact, and `unkept` how many have come since the state was kept.
     """
 
-    def __init__(self, store: Store, house: House, last: int, unkept: int) -> None:
+    def __init__(self, store: Store, house: House, settings: Settings, last: int, unkept: int) -> None:
         self.store = store
+        self.settings = settings
         self._house = house
         self._last = last
         self._unkept = unkept
@@ -81,10 +87,13 @@ class Journal:
             raise Refused("found facts of another server")
         return bool(found)
 
-    def settled(self, heard: Sequence[Heard]) -> None:
-        """This is durable, and the house has heard nothing since: keep its state, if that is due."""
+    def settled(self, heard: Sequence[Heard], finished: Iterable[Finished]) -> None:
+        """This is durable, and the house has heard nothing since: keep hands that are over, and its state, if due."""
         self._last += len(heard)
         self._unkept += len(heard)
+        for over in finished:
+            assert isinstance(over.state, Played), "a house of hold'em plays hands"
+            self.store.add_hand(record(over.state, over.nets, heard[-1].now)).add_done_callback(_told)
         if self._unkept < max(SELDOM, self._size // FACT):
             return
         state = self._house.kept()
@@ -92,20 +101,26 @@ class Journal:
         self.store.save(Snapshot(ROOM, TABLE, self._last, state, heard[-1].now)).add_done_callback(_told)
 
 
+def record(played: Played, nets: Sequence[int], now: float) -> Hand:
+    """A hand as it is kept in a store, with what everybody has won."""
+    summary = ", ".join(f"{player} {net:+,}" for player, net in zip(played.players, nets, strict=True))
+    text = played.kept().to_json().decode()
+    return Hand(ROOM, played.table, played.number, now, played.players, text, summary)
+
+
 def _told(kept: Future[None]) -> None:
-    """A state that could not be kept is no loss: the facts are there."""
+    """A state, or a hand, that could not be kept is no loss: the facts are there. Nor is one that is there already."""
     if not kept.cancelled():
         kept.exception()
 
 
-async def reopen(
-    store: Store, seed: int | None, client_seed: str, build: Callable[[Begun], House]
-) -> tuple[House, Journal, float]:
+async def reopen(store: Store, wanted: Begun, build: Callable[[Begun], House]) -> tuple[House, Journal, float]:
     """The house whose journal is in a store, as it was; a new one if there is none. And when it heard something last.
 
-    Raises ValueError where what is there cannot go on so, and StoreDown.
+    It has the settings that it had; those that are `wanted` it has from its opening on. Raises ValueError where what is
+    there cannot go on so, and StoreDown.
     """
-    begun = await _begun(store, seed, client_seed)
+    begun = await _begun(store, wanted)
     house = build(begun)
     last, now, since = 1, 0.0, 1
     if (kept := await store.snapshot(ROOM, TABLE)) is not None:
@@ -118,20 +133,22 @@ async def reopen(
         last, now = entry.seq, entry.time
         if last % SELDOM == 0:
             await asyncio.sleep(0)
-    return house, Journal(store, house, last, last - since), now
+    wanted.settings.check_same(house.settings)
+    return house, Journal(store, house, wanted.settings, last, last - since), now
 
 
-async def _begun(store: Store, seed: int | None, client_seed: str) -> Begun:
-    """How the journal began; begin it if there is none."""
+async def _begun(store: Store, wanted: Begun) -> Begun:
+    """How the journal began; begin it if there is none. Raises ValueError where other cards are wanted."""
     if (first := await anext(store.journal(ROOM, TABLE), None)) is not None:
         begun = decode(first.fact, type=Begun)
         for name, found, allowed in (
-            ("seed", begun.seed if seed is None else seed, begun.seed),
-            ("client seed", client_seed, begun.client_seed),
+            ("seed", begun.seed if wanted.seed is None else wanted.seed, begun.seed),
+            ("client seed", wanted.client_seed, begun.client_seed),
         ):
             if found != allowed:
                 raise ValueError(f"found the {name} {found!r} for tables that were kept; allowed: theirs, {allowed!r}")
         return begun
-    begun = Begun(seed, "" if seed is not None else secrets.token_hex(32), client_seed)
-    await store.append([Entry(ROOM, TABLE, 1, encode(begun), 0.0)])
-    return begun
+    if wanted.seed is None:
+        wanted = replace(wanted, secret=secrets.token_hex(32))
+    await store.append([Entry(ROOM, TABLE, 1, encode(wanted), 0.0)])
+    return wanted

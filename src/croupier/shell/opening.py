@@ -183,12 +183,14 @@ async def _house_of_holdem(opening: Opening, hosting: Hosting) -> tuple["House",
     from croupier.store.store import open_store
 
     def build(begun: Begun) -> House:
-        return House(opening.settings, _dealers(opening, hosting, begun.server_seed), begun.server_seed(0))
+        return House(begun.settings, _dealers(opening, hosting, begun.server_seed), begun.server_seed(0))
 
+    opening.settings.check()
+    wanted = Begun(opening.settings, hosting.seed, client_seed=hosting.client_seed)
     try:
         store = await open_store(hosting.store)
         try:
-            house, journal, last = await reopen(store, hosting.seed, hosting.client_seed, build)
+            house, journal, last = await reopen(store, wanted, build)
         except BaseException:
             await store.close()
             raise

@@ -33,14 +33,15 @@ class Web:
     ) -> None:
         self._house = house
         self._journal = journal
+        settings = house.settings if journal is None else journal.settings
         self._service = Service(
             house,
             Guard(None if journal is None else Members(journal.store)),
-            house.settings.dialect,
+            settings.dialect,
             clock=clock,
             log=told,
             taps=(*taps, self),
-            limits=Limits(requests=house.settings.requests_per_minute),
+            limits=Limits(requests=settings.requests_per_minute),
             journal=journal,
         )
         self._quiet = asyncio.Event()
@@ -50,7 +51,7 @@ class Web:
     async def open(self, address: Address, ssl: SSLContext | None, reception: Reception) -> Self:
         """Listen on an address. Raises OSError when it cannot be had."""
         self._opened = await open_service(self._service, *address, ssl=ssl, reception=reception)
-        self._service.desk.open()
+        await self._service.desk.open()
         return self
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap

@@ -51,9 +51,9 @@ CHECKS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "hands {0} {1} {2}",
-        "found a hand of a table without a journal; allowed: hands of tables that have one",
+        "found a hand of a room without a journal; allowed: hands of rooms that have one",
         """SELECT room, "table", number FROM hands h WHERE NOT EXISTS (
-            SELECT 1 FROM journal j WHERE j.room = h.room AND j."table" = h."table"
+            SELECT 1 FROM journal j WHERE j.room = h.room
         ) ORDER BY room, "table", number""",
     ),
     (

@@ -26,7 +26,7 @@ PAPERS = [read(path.read_text(), path.stem) for path in sorted((ROOT / "transcri
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 """Real seconds after which an answer does not come any more."""
 
 

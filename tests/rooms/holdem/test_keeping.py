@@ -146,8 +146,8 @@ def test_tables_do_not_go_on_by_other_stakes(other: dict[str, Any]) -> None:
     ((name, value),) = other.items()
     told = f"found {name} {value} for tables that were kept; allowed: theirs, {getattr(Settings(), name)}"
     with pytest.raises(ValueError, match=re.escape(told)):
-        Parlour(**other).house.restore(Parlour().house.kept())
-    Parlour(turn_seconds=3.0, history=1).house.restore(Parlour().house.kept())
+        Settings(**other).check_same(Settings())
+    Settings(turn_seconds=3.0, history=1).check_same(Settings())
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"form": 1}', b'{"form": "1"}', b"\xff"])

@@ -6,6 +6,7 @@ likes. Who is left at the end shows; the best five of seven cards win. The room 
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from croupier.core.room import Room
 from croupier.rooms.holdem.cards import CARDS, PACK
@@ -14,12 +15,15 @@ from croupier.rooms.holdem.minds import STYLES
 from croupier.rooms.holdem.player import Options
 from croupier.rooms.holdem.settings import Settings
 
+if TYPE_CHECKING:  # the command line needs no table
+    from croupier.rooms.holdem.table import Played
+
 __all__ = ["ROOM", "Hand", "Options", "Settings"]
 
 
-def dealt(hand: Hand) -> Sequence[str]:
+def dealt(played: "Played") -> Sequence[str]:
     """The cards of a hand, in the order of the deal."""
-    return [CARDS[card] for entry in hand.log if entry[0] == "deal" for card in entry[2]]
+    return [CARDS[card] for entry in played.hand.log if entry[0] == "deal" for card in entry[2]]
 
 
 ROOM = Room(

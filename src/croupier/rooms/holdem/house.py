@@ -80,12 +80,9 @@ class House:
         return KeptHouse(settings=self.settings, deals=self._deals, made=self._made, tables=tables).to_json()
 
     def restore(self, data: bytes) -> None:
-        """Go on where a house with the same secret and dealers was, which is kept so.
-
-        Raises ValueError on what is no such house, and on one with other settings: chips would change their worth.
-        """
+        """Go on where a house with the same secret and dealers was, which is kept so. Raises ValueError."""
         kept = KeptHouse.from_json(data)
-        self.settings.check_same(kept.settings)
+        self.settings = kept.settings
         self._deals, self._made = kept.deals, kept.made
         self._tables.clear()
         self._free.clear()
@@ -100,20 +97,21 @@ class House:
     def hear(self, heard: Heard) -> Sequence[Effect[Answer]]:
         """What the house does about what was heard before it was interrupted, or about its opening."""
         if heard.opened:
-            return self._resume(heard.now)
+            return self._resume(heard.settings or self.settings, heard.now)
         if heard.said is not None:
             return self.on(Said(0, heard.said), heard.now)
         return self.on(Rang() if heard.halted is None else Halted(heard.halted), heard.now)
 
-    def _resume(self, now: float) -> Effects:
+    def _resume(self, settings: Settings, now: float) -> Effects:
         """The house is open again: open turns have their full time, and where no hand is running one may begin."""
         effects: Effects = []
+        self.settings = settings
         self._closing = False
         self._due.clear()
         self._alarms.clear()
         self.alarm = None
         for table in self.games():
-            table.resume(now)
+            table.resume(settings, now)
             self._hear(table, effects)
         return effects
 

@@ -27,13 +27,30 @@ class KeptSitter(Struct, frozen=True):
 
 
 class KeptHand(Struct, frozen=True):
-    """A hand with those who play it, by seat. `hand` is its own JSON."""
+    """A hand with those who play it, by seat: the `number`-th of a table, and the `deal`-th of its house.
 
+    `hand` is its own JSON.
+    """
+
+    table: Guid
+    number: int
     deal: int
     players: tuple[str, ...]
     guids: tuple[Guid, ...]
     hand: Raw
     faults: tuple[tuple[Seat, str], ...]
+
+    def to_json(self) -> bytes:
+        """These words as JSON."""
+        return encode(self)
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Self:
+        """The words of such JSON. Raises ValueError."""
+        try:
+            return decode(data, type=cls)
+        except DecodeError as error:
+            raise ValueError(f"found what is no kept hand of hold'em: {error}") from None
 
 
 class KeptTable(Struct, frozen=True):
@@ -83,12 +100,16 @@ class KeptHouse(Form, frozen=True, kw_only=True):
 
 
 class Heard(Struct, frozen=True, omit_defaults=True):
-    """Something that a house has heard, and when: a request, the end of its opening hours, its opening, or a ring."""
+    """Something that a house has heard, and when: a request, the end of its opening hours, its opening, or a ring.
+
+    `settings` are those that it has from its opening on, if they are not as they were.
+    """
 
     now: float
     said: Request | None = None
     halted: bool | None = None
     opened: bool = False
+    settings: Settings | None = None
 
     def to_json(self) -> bytes:
         """These words as JSON."""

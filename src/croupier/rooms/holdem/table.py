@@ -33,11 +33,15 @@ type Fact = Commit | Finished | Reveal | Changed
 
 
 class Played(Struct, frozen=True):
-    """A hand that is over, the `deal`-th of the house. `players` and `guids` are by its seats.
+    """A hand that is over, the `number`-th of its table and the `deal`-th of the house; or one that is void.
+
+    `players` and `guids` are by its seats.
 
     `faults` says who was folded for an invalid bet, and why (ruling H5).
     """
 
+    table: Guid
+    number: int
     deal: int
     players: tuple[str, ...]
     guids: tuple[Guid, ...]
@@ -46,12 +50,14 @@ class Played(Struct, frozen=True):
 
     def kept(self) -> KeptHand:
         """The hand as it is kept."""
-        return KeptHand(self.deal, self.players, self.guids, Raw(self.hand.to_json()), self.faults)
+        hand = Raw(self.hand.to_json())
+        return KeptHand(self.table, self.number, self.deal, self.players, self.guids, hand, self.faults)
 
     @classmethod
     def of(cls, kept: KeptHand) -> Self:
         """The hand that was kept."""
-        return cls(kept.deal, kept.players, kept.guids, Hand.from_json(bytes(kept.hand)), kept.faults)
+        hand = Hand.from_json(bytes(kept.hand))
+        return cls(kept.table, kept.number, kept.deal, kept.players, kept.guids, hand, kept.faults)
 
 
 class Table:
@@ -194,7 +200,7 @@ class Table:
         if final and self._hand is not None:
             self.touch()
             if self._hand.turn is not OVER:
-                self._tell_end((0,) * len(self._dealt))
+                self._tell_end(self._played(self._hand), (0,) * len(self._dealt))
             self._begin(now)
 
     # The hand.
@@ -267,15 +273,16 @@ class Table:
                     self._seats.remove(sitter)
         if self._winners is not UNSET:
             self._winners = self._best(hand)
+        played = self._played(hand)
         self._finished += 1
-        self.hands[self._finished] = self._played(hand)
+        self.hands[self._finished] = played
         self.hands.pop(self._finished - self._settings.history, None)
-        self._tell_end(hand.payoff())
+        self._tell_end(played, hand.payoff())
 
-    def _tell_end(self, nets: tuple[int, ...]) -> None:
+    def _tell_end(self, played: Played, nets: tuple[int, ...]) -> None:
         """Tell what a hand has come to, and the seed of its deal."""
         dealer = self._dealer
-        self._facts.append(Finished(self._deal, nets, self._hand))
+        self._facts.append(Finished(self._deal, nets, played))
         self._facts.append(Reveal(self._deal, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands))
 
     def _best(self, hand: Hand) -> tuple[Winner, ...]:
@@ -287,7 +294,7 @@ class Table:
 
     def _played(self, hand: Hand) -> Played:
         players, guids = (tuple(sitter.user for sitter in self._dealt), tuple(sitter.guid for sitter in self._dealt))
-        return Played(self._deal, players, guids, hand, tuple(self._faults))
+        return Played(self.guid, self._finished + 1, self._deal, players, guids, hand, tuple(self._faults))
 
     # What is kept of it.
 
@@ -314,8 +321,7 @@ class Table:
         self.alarm = kept.alarm
         self._seats.restore(kept.sitters, kept.button, kept.big_blind)
         self._finished = kept.finished
-        first = kept.finished - len(kept.hands) + 1
-        self.hands = {number: Played.of(hand) for number, hand in enumerate(kept.hands, start=first)}
+        self.hands = {hand.number: Played.of(hand) for hand in kept.hands}
         if self._winners is not UNSET:
             self._winners = kept.winners
         if kept.running is None:
@@ -331,8 +337,9 @@ class Table:
         for _ in range(sum(map(len, played.hand.holes)) + len(played.hand.board)):
             self._deck.draw()
 
-    def resume(self, now: float) -> None:
+    def resume(self, settings: Settings, now: float) -> None:
         """The room is open again: an open turn has its full time, and where no hand is running one may begin."""
+        self._settings = settings
         self._closing = False
         if self._hand is None:
             if len(self._seats.seated) > 1:
