@@ -70,7 +70,7 @@ class Load:
     `size` is the length of an echo's flights in bytes. `script` names what is asked over HTTP: a file, or files with
     commas between them. `ahead`: 1 for a client that says in one flight what the answer
     leaves no choice about, 0 for one that waits for every answer. `turns`: of so many connections of an echo one waits
-    for it at a time.
+    for it at a time. `spin`: 1 for a load that never sleeps, so that no server has to wake it, 0 for one that does.
     """
 
     speak: str
@@ -82,6 +82,7 @@ class Load:
     ahead: int = 1
     script: str = ""
     turns: int = 1
+    spin: int = 1
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Result:
     p50_us: float
     p99_us: float
     max_us: float
-    load_cpu_share: float  # of the load's core: near 1, the load limits the measurement
+    load_cpu_share: float  # of the load's core: near 1, for it never sleeps
     server_cpu_s: float
     memory_bytes: int  # of the server, when the window opened
     open_files: int  # of the server, when the window opened

@@ -3,6 +3,10 @@
  * With --ahead 1, which is the default, a client says in one flight what the answer leaves no choice about: STRT and DRAW
  * of seven and a half, PLY and BET of blackjack. With --ahead 0 it waits for every answer.
  *
+ * With --spin 1, which is the default, it never sleeps. On loopback whoever writes to a process that sleeps has to wake it,
+ * which can cost as much as the message does; clients on other machines cost a server nothing like that. With --spin 0 it
+ * sleeps while nothing comes: then a server that is slower wakes it more often.
+ *
  * Every playing connection is closed-loop: it sends one flight (the bytes of one write), waits for the whole reply and
  * sends the next. Idle connections are held open and send nothing. One thread, one epoll, no allocation after the
  * connections are made, so that the server is what limits the rate. Linux only. What is said is in the file of each
@@ -62,6 +66,7 @@ static struct {
 } options = {.host = "127.0.0.1", .connections = 1, .seconds = 5, .warmup = 1, .speak = &KUHN};
 
 bool ahead = true, counting;
+static bool spin = true;
 char *script = (char[]){""};
 
 static unsigned char *all; /* connections, each with room for the replies of its speaker */
@@ -236,6 +241,14 @@ static void receive(struct connection *c)
     }
 }
 
+/* Leaves the other half of a core alone for some cycles. */
+static void rest_a_little(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
 /* Serves replies until the time is up or, when stopping, until none is awaited. */
 static void play_until(uint64_t end_ns)
 {
@@ -245,9 +258,12 @@ static void play_until(uint64_t end_ns)
         if (now >= end_ns || (stopping && outstanding == 0)) {
             return;
         }
-        int ready = epoll_wait(poller, events, EVENTS, (int)((end_ns - now) / 1000000u) + 1);
+        int ready = epoll_wait(poller, events, EVENTS, spin ? 0 : (int)((end_ns - now) / 1000000u) + 1);
         if (ready < 0 && errno != EINTR) {
             fail("epoll_wait: %s", strerror(errno));
+        }
+        for (int i = 0; spin && ready == 0 && i < 64; i++) {
+            rest_a_little();
         }
         for (int i = 0; i < ready; i++) {
             receive(events[i].data.ptr);
@@ -396,7 +412,7 @@ static void read_options(int argc, char **argv)
         {"seconds", required_argument, NULL, 's'},     {"warmup", required_argument, NULL, 'w'},
         {"speak", required_argument, NULL, 'k'},       {"size", required_argument, NULL, 'z'},
         {"ahead", required_argument, NULL, 'a'},       {"script", required_argument, NULL, 'x'},
-        {"turns", required_argument, NULL, 't'},
+        {"turns", required_argument, NULL, 't'},       {"spin", required_argument, NULL, 'i'},
         {NULL, 0, NULL, 0},
     };
     for (int option; (option = getopt_long(argc, argv, "", known, NULL)) != -1;) {
@@ -411,6 +427,7 @@ static void read_options(int argc, char **argv)
         case 'z': echo_size = (unsigned)atoi(optarg); break;
         case 'a': ahead = atoi(optarg) != 0; break;
         case 'x': script = optarg; break;
+        case 'i': spin = atoi(optarg) != 0; break;
         case 't': turns = (unsigned)atoi(optarg); break;
         default: exit(1);
         }

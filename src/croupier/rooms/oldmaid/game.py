@@ -122,8 +122,13 @@ class Game:
         card = self._deck.draw()
         self._holders[card] = seat
         self.drawn += 1
-        self._pass_on()
-        self._did(("drew", seat, card), now)
+        following = seat + 1
+        if following < len(self.inside) and self.inside[following]:
+            self.taker = following
+        else:
+            self._pass_on()
+        self.course.append(("drew", seat, card))
+        self.moved = now
         return card
 
     def discard(self, seat: Seat, one: Wire, other: Wire, now: float) -> None:

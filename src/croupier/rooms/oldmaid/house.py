@@ -135,6 +135,9 @@ class House:
         game = guest.game
         answer: Answer
         try:
+            if type(message) is Draw and game is not None:  # more than half of all that is said
+                card = game.draw(guest.seat, now)
+                return [Say(guest.peer, (DRAWN if game.drawn < CARDS else DRAWN_LAST)[card])]
             if type(message) is Join:
                 return self._joined(guest, message, now)
             if type(message) is Reply:
@@ -142,10 +145,7 @@ class House:
             if game is None:
                 clause, found = HOMELESS[type(message)]
                 raise Violation(clause, found, "join")
-            if type(message) is Draw:
-                card = game.draw(guest.seat, now)
-                answer = (DRAWN if game.drawn < CARDS else DRAWN_LAST)[card]
-            elif type(message) is Discard:
+            if type(message) is Discard:
                 game.discard(guest.seat, *message.cards, now)
                 answer = THROWN
             elif type(message) is Status:

@@ -172,7 +172,7 @@ class Wire:
         self._fast = _FAST[side]
         self._strict = strict
         self._dialect = dialect
-        self._rest = bytearray()
+        self._rest = _NOTHING
         self._seen = 0
         self._depth = 0
         self._quoted = False
@@ -198,6 +198,8 @@ class Wire:
     def _parse(self, data: bytes) -> Sequence[Message | Violation]:
         found: list[Message | Violation] = []
         if not self._lost:
+            if self._rest is _NOTHING:
+                self._rest = bytearray()
             self._rest += data
         while not self._lost and self._begun():
             end = self._end()
@@ -400,6 +402,9 @@ _IGNORED: Final = Reply("ignored")
 _MAPPED: Final = "::ffff:"
 _SHOWN: Final = 80
 """So many characters of what was found are repeated in an error."""
+
+_NOTHING: Final = bytearray()
+"""What is left over on most connections for ever: they share it, and nobody adds to it."""
 
 _BEGIN: Final = re.compile(rb"[^ \t\r\n]")
 _TEXT_END: Final = re.compile(rb"[\n{\[]")
