@@ -158,8 +158,17 @@ class Guard:
 
     def known(self, header: bytes) -> str | None:
         """The name of the user whose Authorization header this is, if it was verified lately."""
+        found = self.verified(header)
+        return None if found is None else found[0]
+
+    def verified(self, header: bytes) -> tuple[str, float] | None:
+        """The same, with the time until which that is remembered."""
         found = self._verified.get(blake2b(header, digest_size=16, key=self._key).digest())
-        return found[0] if found is not None and found[1] > self._clock() else None
+        return found if found is not None and self.stands(found[1]) else None
+
+    def stands(self, until: float) -> bool:
+        """Whether this time is still to come."""
+        return until > self._clock()
 
     async def check(self, header: bytes | None, address: str) -> str:
         """The name of the user whose Authorization header this is. Raises Denied."""

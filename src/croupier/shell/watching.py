@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from math import inf
+from typing import Any, Final
 
 from msgspec.json import encode as to_json
 from starlette.requests import Request
@@ -19,6 +20,33 @@ from croupier.shell.pages import Page, Shown
 from croupier.shell.replies import Asked, Failed, Reply, parameters, unchanged, verified
 from croupier.shell.streams import EVENTS, LINES, Crowd, Receive, Send, departure, stream
 from croupier.store.records import StoreDown
+
+LOOK: Final = "croupier.look"
+"""Where the scope of a request has what is to be known of it, for when the very same is asked again."""
+
+
+class Look:
+    """What is asked for with a GET: the game of `guid`, or all of them without one. Other requests are not `plain`.
+
+    `user` is who has asked, as long as his credentials stand: `until` so many seconds on the guard's clock.
+    """
+
+    __slots__ = ("authorization", "guid", "match", "plain", "until", "user")
+
+    def __init__(self, scope: MutableMapping[str, Any]) -> None:
+        path = scope["path"]
+        self.guid = path[7:].removesuffix("/")
+        listed = path in {"/games", "/games/"}
+        self.plain = not scope["query_string"] and (listed or (path[:7] == "/games/" and bool(self.guid)))
+        self.authorization: bytes | None = None
+        self.match: bytes | None = None
+        self.user: str | None = None
+        self.until = -inf
+        for name, value in scope["headers"]:
+            if name == b"authorization":
+                self.authorization = value
+            elif name == b"if-none-match":
+                self.match = value
 
 
 class Watching:
@@ -46,29 +74,25 @@ class Watching:
 
         None where there is more to it than that.
         """
-        path = scope["path"]
-        if scope["query_string"] or (path[:7] != "/games/" and path != "/games"):
+        look = scope.get(LOOK)
+        if look is None:
+            look = scope[LOOK] = Look(scope)
+        if not look.plain:
             return None
-        authorization = match = None
-        for name, value in scope["headers"]:
-            if name == b"authorization":
-                authorization = value
-            elif name == b"if-none-match":
-                match = value
-        user = None if authorization is None else self._guard.known(authorization)
-        if user is None and authorization is not None:
-            return None
-        guid = path[7:-1] if path[-1] == "/" else path[7:]
-        if guid:
-            page = self._pages.page(guid)
+        if look.authorization is not None and not self._guard.stands(look.until):
+            verified = self._guard.verified(look.authorization)
+            if verified is None:
+                return None
+            look.user, look.until = verified
+        user = look.user
+        if look.guid:
+            page = self._pages.page(look.guid)
             if page is None or self._hidden(page, user):
                 return None
             found = page.shown(user)
-        elif path in {"/games/", "/games"}:
-            found = self._pages.list(user)
         else:
-            return None
-        return found, match is not None and unchanged(match, found.etag)
+            found = self._pages.list(user)
+        return found, look.match is not None and unchanged(look.match, found.etag)
 
     async def see(self, question: Asked, names: Sequence[str]) -> Reply:
         """The list of games, or one game, now or when it has changed (holdem-5.1, holdem-5.2, holdem-9.3)."""
