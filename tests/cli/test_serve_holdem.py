@@ -525,6 +525,18 @@ def test_a_hand_that_is_kept_goes_on_when_the_room_is_opened_again(tmp_path: Pat
     assert "found blinds 5/10 for tables that were kept; allowed: theirs, 10/20" in refused.stderr
 
 
+def test_a_second_server_does_not_open_what_is_open(tmp_path: Path) -> None:
+    kept = ("--store", tmp_path / "kept.db")
+    with parlour(*kept) as found:
+        found.seat("ann", "bob")
+        second = croupier("serve", "holdem", "--port", 0, *kept)
+        assert second.returncode == 1
+        assert "found another server that has holdem open in" in second.stderr
+        found.act(0)
+        with parlour("--journal", "off"):
+            pass
+
+
 @SIGNALS
 def test_a_second_signal_ends_a_running_hand_at_once(tmp_path: Path, number: int) -> None:
     record = tmp_path / "deals.jsonl"

@@ -190,6 +190,10 @@ async def _house_of_holdem(opening: Opening, hosting: Hosting) -> tuple["House",
     try:
         store = await open_store(hosting.store)
         try:
+            try:
+                await store.claim(opening.room.name)
+            except StoreError as error:
+                raise StoreError(f"{error}; --store names another one, --journal off does without") from error
             house, journal, last = await reopen(store, wanted, build)
         except BaseException:
             await store.close()

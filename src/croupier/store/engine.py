@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from croupier.store.records import Refused
+from croupier.store.records import Refused, StoreError
 
 type Ask = tuple[str, tuple[object, ...]]
 """SQL and its arguments."""
@@ -43,6 +43,11 @@ class Act(Struct, frozen=True):
 
 
 type Deed = Facts | Act
+
+
+def taken(name: str, told: str) -> StoreError:
+    """What is said to the second one who claims a name."""
+    return StoreError(f"found another server that has {name} open in {told}; allowed: one at a time in each store")
 
 
 def refusal(deed: Deed, told: str) -> Refused:
@@ -81,6 +86,10 @@ class Engine(Protocol):
 
     def moment(self) -> AbstractAsyncContextManager[Moment]:
         """Look at the books as they are now. Raises StoreDown."""
+        ...
+
+    async def claim(self, name: str) -> None:
+        """Be the only process that has claimed this name here, until it ends or closes. Raises StoreError."""
         ...
 
     async def faults(self) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]  # it has no types of its own
 
-from croupier.store.engine import PULSE, Deed, FactRow, Facts, Moment, Rows, refusal
+from croupier.store.engine import PULSE, Deed, FactRow, Facts, Moment, Rows, refusal, taken
 from croupier.store.migrations import ASKED, judge, upgrade_on
 from croupier.store.records import StoreDown, StoreError
 from croupier.store.urls import PostgresPlace
@@ -38,6 +38,12 @@ LOCK = 0x63726F7570696572
 WRITERS = 0x726F7570
 """With another number, that of the lock which the writer of a store holds as long as the server knows of it."""
 
+CLAIMS = 0x636C6169
+"""With the hash of a name, the number of the lock of whoever has claimed it."""
+
+LEAVING = 2.0
+"""So many seconds the server may take to notice that the one who had a name is gone."""
+
 END_FORMER = """SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
 AND classid = $1::bigint::oid AND objid = $2::bigint::oid"""
 """A server may go on committing for a client that it does not know to be gone."""
@@ -62,6 +68,7 @@ class Postgres:
         self._key = (WRITERS, secrets.randbits(31))
         self._writer: Any = None
         self._pool: Any = None
+        self._claims: list[Any] = []
 
     async def commit(self, deeds: Sequence[Deed]) -> Sequence[object]:
         """One statement if they are facts, else one transaction."""
@@ -122,9 +129,20 @@ class Postgres:
         async with self.moment() as moment:
             await into_file(moment, path)
 
+    async def claim(self, name: str) -> None:
+        """Lock the name over a connection of its own; the server lets go of it when that is closed."""
+        with self.explained():
+            connection = await asyncpg.connect(self._place.url, timeout=CONNECTING, server_settings=SETTINGS)
+            self._claims.append(connection)
+            end = asyncio.get_running_loop().time() + LEAVING
+            while not await connection.fetchval("SELECT pg_try_advisory_lock($1, hashtext($2))", CLAIMS, name):
+                if asyncio.get_running_loop().time() > end:
+                    raise taken(name, str(self._place))
+                await asyncio.sleep(LEAVING / 20)
+
     async def close(self) -> None:
         """Close the connections."""
-        for connection in (self._writer, self._pool):
+        for connection in (*self._claims, self._writer, self._pool):
             if connection is not None:
                 with suppress(*UNREACHABLE):  # it is gone already
                     await asyncio.wait_for(connection.close(), CONNECTING)

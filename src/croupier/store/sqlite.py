@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
-from croupier.store.engine import PULSE, Deed, Facts, Moment, Rows, Script, refusal
+from croupier.store.engine import PULSE, Deed, Facts, Moment, Rows, Script, refusal, taken
 from croupier.store.migrations import ASKED, judge, upgrade_file
 from croupier.store.records import StoreDown, StoreError
 from croupier.store.urls import SqlitePlace
@@ -62,6 +62,7 @@ class Sqlite:
         self._clock = clock
         self._writer: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
+        self._claims: list[int] = []
         self._writing = ThreadPoolExecutor(1, "store-writing")
         self._reading = ThreadPoolExecutor(1, "store-reading")
 
@@ -96,8 +97,29 @@ class Sqlite:
         """An online backup: the house goes on writing meanwhile."""
         await self._in(self._reading, lambda: self._backup(path))
 
+    async def claim(self, name: str) -> None:
+        """Lock a file beside the books; the system lets go of it when the process ends, however that is."""
+        try:
+            from fcntl import LOCK_EX, LOCK_NB, flock
+        except ImportError:  # Windows
+            return
+        path = self._path.with_name(f"{self._path.name}.{name}.lock")
+        try:
+            lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        except OSError as error:
+            raise StoreError(f"cannot make {path}: {error.strerror}") from error
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise taken(name, str(self._path)) from None
+        self._claims.append(lock)
+
     async def close(self) -> None:
         """Close the connections, each in its thread."""
+        for lock in self._claims:
+            os.close(lock)
+        self._claims.clear()
         for thread, connection in ((self._writing, self._writer), (self._reading, self._reader)):
             if connection is not None:
                 await self._in(thread, connection.close)

@@ -307,6 +307,13 @@ class Store:
         async with self._engine.moment() as moment:
             return found + [finding async for finding in findings(moment)]
 
+    async def claim(self, name: str) -> None:
+        """Be the only server that has a room of this name open here, until this store is closed. Raises StoreError.
+
+        Where nobody can be kept away the journal does it: of two who write the same number one is refused.
+        """
+        await self._engine.claim(name)
+
     async def backup(self, path: Path) -> None:
         """Write the books as they are now to a new file of SQLite, while the house goes on. Raises OSError for it."""
         await self._engine.backup(path)
