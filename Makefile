@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Many tests wait for a process or for a clock, so half as many again run at the same time as there are processors.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1) // 2 or 1)')
 
 .PHONY: setup serve test check fmt bench fuzz docs lock clean
 .DEFAULT_GOAL := setup
@@ -27,7 +29,7 @@ serve: $(VENV)/run.stamp  ## all rooms on their default ports
 	@exec $(BIN)/croupier serve $(ARGS)
 
 test: $(VENV)/dev.stamp  ## the tests
-	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 check: $(VENV)/dev.stamp  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -147,7 +147,7 @@ def kill(store: Path, times: int, seed: int) -> None:
 
 def test_a_server_that_is_killed_has_lost_nothing_and_does_nothing_twice(tmp_path: Path) -> None:
     """holdem-3.16"""
-    kill(tmp_path / "kept.db", 40, 1)
+    kill(tmp_path / "kept.db", 20, 1)
 
 
 @pytest.mark.slow
