@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 
 def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment with only these CROUPIER_ variables, and without a trace of the make that runs it."""
-    ours = ("CROUPIER_", "MAKE", "MFLAGS")
+    ours = ("CROUPIER_", "MAKE", "MFLAGS", "ARGS")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)} | {**(variables or {})}
 
 

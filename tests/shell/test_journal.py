@@ -306,6 +306,47 @@ def test_a_house_that_is_opened_again_has_its_users_games_cards_and_turns(tmp_pa
     run(main)
 
 
+def test_what_was_played_while_the_room_closed_is_heard_again_as_it_was(tmp_path: Path) -> None:
+    """A room that closes begins no hands, nor does one that hears its journal."""
+
+    async def main() -> None:
+        path = tmp_path / "kept.db"
+        async with kept(path) as web:
+            game, (ann, _) = await web.seated("ann", "bob")
+            web.service.halt(final=False)
+            assert (await web.act(game, "ann", ann, 0)).status == 201
+            assert (await web.turn(game))["playerID"] == ""
+            before = web.house.kept()
+
+        def build(begun: Begun) -> House:
+            return House(begun.settings, dealers(begun.server_seed), begun.server_seed(0))
+
+        async with await open_store(str(path)) as store:
+            again, _, _ = await reopen(store, Begun(Settings()), build)
+        assert again.kept() == before
+        async with kept(path) as web:
+            assert (await web.turn(game))["playerID"]
+
+    run(main)
+
+
+def test_another_pace_is_kept_though_nobody_plays_yet(tmp_path: Path) -> None:
+    async def main() -> None:
+        path = tmp_path / "kept.db"
+        for seconds in (15.0, 7.0):
+            async with kept(path, turn_seconds=seconds) as web:
+                pass
+        async with kept(path, turn_seconds=7.0) as web:
+            assert web.house.settings.turn_seconds == 7.0
+            await web.seated("ann", "bob")
+            due = web.house.alarm
+        async with kept(path, turn_seconds=7.0) as web:
+            assert due is not None
+            assert web.house.alarm == web.clock.now + 7.0
+
+    run(main)
+
+
 def test_a_long_evening_goes_on_from_the_state_that_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journals, "SELDOM", 7)
     monkeypatch.setattr(journals, "FACT", 1 << 20)

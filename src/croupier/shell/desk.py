@@ -44,10 +44,13 @@ class Course(Struct, frozen=True):
 
     @property
     def matters(self) -> bool:
-        """Whether the house is another one now: all but a refusal, or a ring at which nothing was due, changes it."""
+        """Whether the house is another one now: all but a refusal, or a ring at which nothing was due, changes it.
+
+        That it closes, or is open with other settings, is seen only in what it does later.
+        """
         match self.effects:
             case [] | [Say(message=Refused())]:
-                return False
+                return self.heard.opened or self.heard.halted is not None
         return True
 
     @property

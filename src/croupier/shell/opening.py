@@ -190,16 +190,13 @@ async def _house_of_holdem(opening: Opening, hosting: Hosting) -> tuple["House",
     try:
         store = await open_store(hosting.store)
         try:
-            try:
-                await store.claim(opening.room.name)
-            except StoreError as error:
-                raise StoreError(f"{error}; --store names another one, --journal off does without") from error
+            await store.claim(opening.room.name)
             house, journal, last = await reopen(store, wanted, build)
         except BaseException:
             await store.close()
             raise
     except StoreError as error:
-        raise OSError(str(error)) from error
+        raise OSError(f"{error} (--store names another store, --journal off does without)") from error
     ahead = max(time.time(), last) - time_of_loop()  # time never goes back, whatever the clock on the wall does
     return house, lambda: time_of_loop() + ahead, journal
 

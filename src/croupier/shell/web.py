@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from ssl import SSLContext
 from typing import Any, Self
 
@@ -14,6 +15,7 @@ from croupier.shell.limits import Limits
 from croupier.shell.listening import Reception
 from croupier.shell.logs import Log
 from croupier.shell.members import Members
+from croupier.store.records import StoreDown
 from croupier.taps.meter import Counts
 
 
@@ -49,9 +51,10 @@ class Web:
         self._stopping: asyncio.Task[None] | None = None
 
     async def open(self, address: Address, ssl: SSLContext | None, reception: Reception) -> Self:
-        """Listen on an address. Raises OSError when it cannot be had."""
+        """Listen on an address. Raises OSError when it cannot be had; who asks while the store is down is told so."""
         self._opened = await open_service(self._service, *address, ssl=ssl, reception=reception)
-        await self._service.desk.open()
+        with suppress(StoreDown):
+            await self._service.desk.open()
         return self
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
