@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from croupier.core.cards import Pack
 from croupier.core.codec import Codec
 from croupier.core.dealer import Dealer, Luck
-from croupier.core.judge import Referee
+from croupier.core.guest import Watch
 from croupier.core.mind import Mind, Style
 from croupier.core.rules import Rules
 from croupier.core.talk import Effect, Event, Patience, Peer, Session
@@ -31,6 +31,17 @@ class Client[M](Protocol):
         ...
 
     def on(self, event: Event[M], now: float) -> Sequence[Effect[M]]: ...  # noqa: D102 -- as in Session
+
+
+class Judging(Protocol):
+    """Calls a referee of a room."""
+
+    def __call__(self, own: Any, strict: bool, patience: float = 5.0) -> Watch[Any, Any]:
+        """A referee, by the settings of the house or the options of the client, None where nothing is known.
+
+        `patience` is how many seconds an answer may take.
+        """
+        ...
 
 
 type Seating = Callable[[Peer, Dealer], Session[Any, Any]]
@@ -81,5 +92,4 @@ class HouseRoom(Room):
     """
     player: Callable[[Any, bool], Client[Any]]
     """The client's side, by its options and whether it is strict."""
-    referee: Callable[[Any, bool], Referee[Any]]
-    """A referee, by the settings of the house or the options of the client, and whether it is strict."""
+    referee: Judging

@@ -95,14 +95,14 @@ def codec(strict: bool, end: Settings | Options | None) -> Wire:
     return Wire(strict=strict)
 
 
-def referee(end: Settings | Options | None, strict: bool) -> Referee:
+def referee(own: Settings | Options | None, strict: bool, patience: float = 5.0) -> Referee:
     """The referee of one end; what purses begin with is known to the house alone."""
-    match end:
+    match own:
         case Settings(decks=decks, money=money):
-            return Referee(decks, money, strict=strict)
+            return Referee(decks, money, strict=strict, patience=patience)
         case Options(decks=decks):
-            return Referee(decks, strict=strict)
-    return Referee(strict=strict)
+            return Referee(decks, strict=strict, patience=patience)
+    return Referee(strict=strict, patience=patience)
 
 
 ROOM = HouseRoom(

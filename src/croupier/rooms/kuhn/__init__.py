@@ -61,7 +61,7 @@ ROOM = HouseRoom(
     dealt=lambda state: state.cards,
     options=Options,
     player=lambda options, strict: Player(options, strict=strict),
-    referee=lambda *_: Referee(),
+    referee=lambda own, strict, patience=5.0: Referee(patience=patience),  # noqa: ARG005 -- as in other rooms
     styles=STYLES,
     style="equilibrium",
 )

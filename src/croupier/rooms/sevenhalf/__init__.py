@@ -101,7 +101,9 @@ ROOM = HouseRoom(
     dealt=lambda state: state.cards,
     options=Options,
     player=lambda options, strict: Player(options, strict=strict),
-    referee=lambda end, strict: Referee(lenient=end is not None and end.dialect == "lenient", strict=strict),
+    referee=lambda own, strict, patience=5.0: Referee(
+        lenient=own is not None and own.dialect == "lenient", strict=strict, patience=patience
+    ),
     styles=STYLES,
     style="exact",
 )
