@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Many tests wait for a process or for a clock, so half as many again run at the same time as there are processors.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1) // 2 or 1)')
 
-.PHONY: setup serve test check fmt bench fuzz docs lock clean
+.PHONY: setup serve test crash check fmt bench fuzz docs lock clean
 .DEFAULT_GOAL := setup
 
 $(BIN)/python:
@@ -45,6 +45,9 @@ fmt: $(VENV)/dev.stamp  ## format and mend what can be mended
 fuzz: $(VENV)/dev.stamp  ## the long fuzz and soak runs
 	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
 
+crash: $(VENV)/dev.stamp  ## kill servers and a store 200 times each, at any moment, and look every time at what is left
+	$(BIN)/python -m pytest -n $(WORKERS) -m slow "tests/shell/test_crash.py::test_a_server_may_be_killed_a_thousand_times[0]" tests/shell/test_crash_oldmaid.py tests/store/test_crash.py $(ARGS)
+
 $(VENV)/bench.stamp: $(VENV)/dev.stamp requirements/bench.txt
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/bench.txt
 	@touch $@
@@ -59,6 +62,7 @@ bench: $(VENV)/bench.stamp  ## every benchmark beside its yardstick; see bench/r
 	$(BIN)/python bench/oldmaid_rules.py
 	$(BIN)/python bench/oldmaid.py
 	$(BIN)/python bench/store.py
+	$(BIN)/python bench/recovery.py
 	$(BIN)/python bench/rest.py
 
 docs: $(VENV)/dev.stamp  ## regenerate the generated parts, then build the pages, warnings being errors

@@ -7,6 +7,8 @@ too, four take turns. It moves as many bytes a flight, (sent + received) / 2, wh
 
 import argparse
 import sys
+import tempfile
+from pathlib import Path
 from statistics import median
 
 from harness import BenchError, Load, Result, allow_open_files, fail, pick_cores, run_load, running, verdict
@@ -14,7 +16,12 @@ from servers import COMMON, CROUPIER, Contestant, Setting, echo_beside, summariz
 
 PLAYERS = 4
 TARGET = 0.5
-TABLE = Contestant("table", [*CROUPIER, "oldmaid", *COMMON, "--players", str(PLAYERS)], "oldmaid")
+
+
+def table(journal: str, store: Path) -> Contestant:
+    """A table that writes its games down, or does not."""
+    kept = ["--journal", journal, "--store", str(store)]
+    return Contestant("table", [*CROUPIER, "oldmaid", *COMMON, "--players", str(PLAYERS), *kept], "oldmaid")
 
 
 def measure(contestant: Contestant, games: int, setting: Setting) -> Result:
@@ -30,25 +37,32 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=1000, help="how many are played at the same time")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of one measured window")
     parser.add_argument("--rounds", type=int, default=3, help="pairs of echo and table")
+    parser.add_argument("--journal", default="off", choices=["off", "durable"], help="whether games are written down")
     options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        return compare(table(options.journal, Path(folder) / "kept.sqlite"), options)
+
+
+def compare(ours: Contestant, options: argparse.Namespace) -> int:
+    """Take turns with the echo, and print the medians of both: the exit status."""
     try:
         allow_open_files(options.games * PLAYERS)
         setting = Setting(pick_cores(), options.seconds)
-        echo = echo_beside(TABLE, setting, connections=10 * PLAYERS)
+        echo = echo_beside(ours, setting, connections=10 * PLAYERS)
         games = options.games
-        pairs = [(measure(echo, games, setting), measure(TABLE, games, setting)) for _ in range(options.rounds)]
+        pairs = [(measure(echo, games, setting), measure(ours, games, setting)) for _ in range(options.rounds)]
     except BenchError as error:
         return fail(error)
-    ratio = median(table.messages_per_s / echoed.messages_per_s for echoed, table in pairs)
-    echoed, table = (summarize(results) for results in zip(*pairs, strict=True))
+    ratio = median(played.messages_per_s / echoed.messages_per_s for echoed, played in pairs)
+    echoed, found = (summarize(results) for results in zip(*pairs, strict=True))
     played = median(result.games / result.seconds for _, result in pairs)
     print(
-        f"{games:,} games of {PLAYERS} at the same time, medians of {options.rounds} rounds of"
-        f" {options.seconds:g} s; flights of {echo.size} bytes:\n"
-        f"  echo {echoed.messages_per_s:,.0f} messages/s, table {table.messages_per_s:,.0f}, ratio {ratio:.3f};"
+        f"{games:,} games of {PLAYERS}, journal {options.journal}, at the same time, medians of {options.rounds}"
+        f" rounds of {options.seconds:g} s; flights of {echo.size} bytes:\n"
+        f"  echo {echoed.messages_per_s:,.0f} messages/s, table {found.messages_per_s:,.0f}, ratio {ratio:.3f};"
         f" target {TARGET}: {verdict(ratio >= TARGET)}\n"
-        f"  {played:,.0f} games/s; round trips p50 {table.p50_us / 1e3:.1f} ms, p99 {table.p99_us / 1e3:.1f} ms"
-        f" (echo {echoed.p50_us / 1e3:.1f} and {echoed.p99_us / 1e3:.1f}); CPU {table.cpu_us:.1f} µs a message"
+        f"  {played:,.0f} games/s; round trips p50 {found.p50_us / 1e3:.1f} ms, p99 {found.p99_us / 1e3:.1f} ms"
+        f" (echo {echoed.p50_us / 1e3:.1f} and {echoed.p99_us / 1e3:.1f}); CPU {found.cpu_us:.1f} µs a message"
         f" (echo {echoed.cpu_us:.1f})"
     )
     return 0

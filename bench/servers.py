@@ -9,11 +9,16 @@ of their own those of clients that wait for every answer, to which the target ap
 
 The echo moves as many bytes as the house: a flight of its client's is as long as the mean of what that room's client
 sends in a flight and is told for it, (sent + received) / 2. This is measured first, in a short run, and printed.
+
+Nothing is kept of these games. With --journal a house that keeps them is measured beside the same house that does not,
+in the place of the echo: as a house does by itself (async), so that nobody is told what could be lost (durable), or
+with every game settled in the ledger (accounts).
 """
 
 import argparse
 import shlex
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -35,6 +40,12 @@ from harness import (
 ECHO = [sys.executable, str(HERE / "echo.py")]
 CROUPIER = [sys.executable, "-m", "croupier", "serve"]
 COMMON = ["--port", "0", "--max-connections", "20000", "--max-per-address", "20000", "--log-level", "error"]
+JOURNALS: Mapping[str, Sequence[str]] = {
+    "off": ["--journal", "off"],
+    "async": ["--journal", "async"],
+    "durable": ["--journal", "durable"],
+    "accounts": ["--accounts", "address"],
+}
 RICH = "1000000000"
 ROOMS: Mapping[str, Sequence[str]] = {"kuhn": ["--coins", RICH], "sevenhalf": [], "blackjack": ["--money", RICH]}
 """The rooms and what they are opened with, so that no client runs out of money."""
@@ -44,6 +55,7 @@ SPEAK_AHEAD = ("sevenhalf", "blackjack")
 
 RATIO_TARGET = 0.6
 RATIO_TARGET_AT = (100, 1000)
+ASYNC_TARGET = 0.7
 IDLE_TARGET_KIB = 4.0
 PLAYING_BESIDE_IDLE = 100
 BUSY = 0.90
@@ -102,10 +114,11 @@ def measure(contestant: Contestant, setting: Setting, connections: int, idle: in
         return run_load(server, load, setting.cores.load)
 
 
-def house(room: str, command: Sequence[str] = ()) -> Contestant:
+def house(room: str, command: Sequence[str] = (), journal: str = "off", store: str = "") -> Contestant:
     """Our house for a room, or another one that a command starts."""
-    ours = [*CROUPIER, room, *ROOMS[room], *COMMON]
-    return Contestant("other" if command else "croupier", command or ours, room)
+    ours = [*CROUPIER, room, *ROOMS[room], *COMMON, *JOURNALS[journal], *(["--store", store] if store else [])]
+    name = journal if store else "croupier"
+    return Contestant("other" if command else name, command or ours, room)
 
 
 def echo_beside(other: Contestant, setting: Setting, connections: int = 10) -> Contestant:
@@ -133,6 +146,22 @@ def compare_speed(echo: Contestant, room: Contestant, setting: Setting, counts: 
         waits = not room.ahead or room.speak not in SPEAK_AHEAD  # the target is for clients that wait, as Kuhn's does
         target = RATIO_TARGET if waits and connections in RATIO_TARGET_AT else None
         print(speed_line(connections, pairs, target, apart=setting.cores.apart), flush=True)
+
+
+def compare_journal(room: str, journal: str, setting: Setting, counts: Sequence[int], rounds: int) -> None:
+    """Print the table of a house that keeps its games, beside the same one that does not."""
+    print(
+        f"\n{room}, --journal {journal} beside off: medians of {rounds} rounds of {setting.seconds:g} s;"
+        " a ratio is the median of the pairs'. CPU is the server's, in µs a message.\n"
+    )
+    heads = ("off msg/s", f"{journal} msg/s", "ratio", "flights", "p50", "p99", "CPU", "cores")
+    print(table_line("conns", heads) + "  target")
+    with tempfile.TemporaryDirectory() as folder:
+        plain, kept = house(room), house(room, journal=journal, store=f"{folder}/store.sqlite")
+        for connections in counts:
+            pairs = [(measure(plain, setting, connections), measure(kept, setting, connections)) for _ in range(rounds)]
+            target = ASYNC_TARGET if journal == "async" and connections in RATIO_TARGET_AT else None
+            print(speed_line(connections, pairs, target, apart=setting.cores.apart), flush=True)
 
 
 def table_line(connections: str, cells: Sequence[str]) -> str:
@@ -216,6 +245,12 @@ def main() -> int:
     parser.add_argument(
         "--command", type=shlex.split, default=(), help="another server of the one ROOM, instead of ours"
     )
+    parser.add_argument(
+        "--journal",
+        choices=[*JOURNALS],
+        default="off",
+        help="measure a house that keeps its games beside one that does not",
+    )
     options = parser.parse_args()
     rooms = options.rooms or list(ROOMS)
     if unknown := [room for room in rooms if room not in ROOMS]:
@@ -226,6 +261,9 @@ def main() -> int:
         allow_open_files(max(*options.connections, options.idle + PLAYING_BESIDE_IDLE))
         setting = Setting(pick_cores(), options.seconds)
         for name in rooms:
+            if options.journal != "off":
+                compare_journal(name, options.journal, setting, options.connections, options.rounds)
+                continue
             room = house(name, options.command)
             echo = echo_beside(room, setting)
             compare_speed(echo, room, setting, options.connections, options.rounds)

@@ -151,6 +151,11 @@ class Serving:
         self.signal()
         return self.end()
 
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
     def signal(self, number: int = signal.SIGTERM) -> None:
         self._process.send_signal(number)
 

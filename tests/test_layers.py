@@ -29,7 +29,10 @@ BREACHES: list[tuple[str, str, str]] = [
     ("house", "rooms/kuhn/house.py", "import croupier.taps.deals"),
     ("house", "shell/serve.py", "import croupier.cli.settings"),
     ("house", "shell/serve.py", "import croupier.tui"),
+    ("house", "shell/serve.py", "import croupier.conform.case"),
     ("house", "tui/__init__.py", "import croupier.cli.settings"),
+    ("house", "tui/__init__.py", "import croupier.conform.case"),
+    ("house", "conform/case.py", "import croupier.cli.settings"),
     ("room", "rooms/kuhn/rules.py", "import croupier.rooms.kuhn.wire"),
     ("room", "rooms/kuhn/wire.py", "import croupier.rooms.kuhn.referee"),
     ("room", "rooms/kuhn/minds.py", "import croupier.rooms.kuhn.house"),
@@ -51,6 +54,7 @@ BREACHES: list[tuple[str, str, str]] = [
     ("sockets", "cli/serve.py", "import socket"),
     ("sockets", "cli/solve.py", "import socket"),
     ("sockets", "shell/client.py", "import socket"),
+    ("sockets", "conform/relay.py", "import socket"),
     ("sockets", "taps/meter.py", "import select"),
 ]
 """The contract, the module in which it is breached, and the import that does it."""

@@ -1,7 +1,7 @@
 /* Players of hold'em over HTTP (docs/protocols/holdem.md) who look at their game as often as they can, and check or call.
  *
  * A connection is a player: he asks for the game again and again, and when it is his turn he acts, once. The script has
- * a line for the game, "GUID STACK", and one for each player, "GUID CREDENTIALS", these as in Basic authorization.
+ * a line for every player, "GAME GUID CREDENTIALS STACK", these as in Basic authorization, table by table.
  *
  * Nobody folds or leaves and everybody brought the same, so the chips of those at the table are known in every moment,
  * and everybody acts in every hand, so that nobody fails to see one.
@@ -13,7 +13,7 @@
 #include "load.h"
 
 enum {
-    BOTS = 10,
+    BOTS = 256,
     GUID = 36,
     REQUEST_MAX = 512,
     NOBODY = -1,
@@ -31,7 +31,9 @@ static const char *const AWAITED[] = {
 };
 
 struct bot {
-    char guid[GUID + 1];
+    char game[GUID + 1], guid[GUID + 1];
+    bool counts; /* the hands of its table: the first one there */
+    int64_t stack;
     char get[REQUEST_MAX], post[REQUEST_MAX]; /* `post` is the head, up to the length of its body */
     size_t get_length;
     int listed, small_blind; /* seats at the table, and which one posted the small blind: both change only between hands */
@@ -40,8 +42,6 @@ struct bot {
 };
 
 static struct bot bots[BOTS];
-static char game[GUID + 1];
-static int64_t stack;
 static uint64_t hands, acts;
 
 /* ---- asking ---- */
@@ -50,24 +50,20 @@ static void prepare(int connections)
 {
     size_t length;
     int taken, players = 0;
-    char *text = read_file(script, &length), guid[GUID + 1], credentials[128];
-    const char *line = text;
-    if (sscanf(line, "%36s %" SCNd64 "%n", game, &stack, &taken) != 2) {
-        fail("--script %s: found no line \"GUID STACK\"", script);
-    }
-    for (line += taken; players < BOTS; line += taken, players++) {
+    char *text = read_file(script, &length), credentials[128];
+    for (const char *line = text; players < BOTS; line += taken, players++) {
         struct bot *bot = &bots[players];
-        if (sscanf(line, "%36s %127s%n", guid, credentials, &taken) != 2) {
+        if (sscanf(line, "%36s %36s %127s %" SCNd64 "%n", bot->game, bot->guid, credentials, &bot->stack, &taken) != 4) {
             break;
         }
+        bot->counts = players == 0 || strcmp(bot->game, bots[players - 1].game) != 0;
         bot->get_length = (size_t)snprintf(bot->get, sizeof bot->get,
                                            "GET /games/%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\n\r\n",
-                                           game, credentials);
+                                           bot->game, credentials);
         snprintf(bot->post, sizeof bot->post,
                  "POST /games/%s/players/%s/acts/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\n"
                  "Content-Type: application/json\r\nContent-Length: ",
-                 game, guid, credentials);
-        memcpy(bot->guid, guid, sizeof guid);
+                 bot->game, bot->guid, credentials);
         bot->small_blind = NOBODY;
     }
     free(text);
@@ -229,7 +225,7 @@ static int64_t read_pots(struct reader *r)
     return chips;
 }
 
-/* What is new is remembered, and a hand that comes after another one is counted once, by the first bot. */
+/* What is new is remembered, and a hand that comes after another one is counted once, by the first bot of its table. */
 static void remember(struct connection *c, int listed, int small_blind, uint64_t hole)
 {
     struct bot *self = c->holdem;
@@ -239,7 +235,7 @@ static void remember(struct connection *c, int listed, int small_blind, uint64_t
         }
         return;
     }
-    if (counting && self == bots && self->small_blind != NOBODY) {
+    if (counting && self->counts && self->small_blind != NOBODY) {
         hands++;
     }
     self->listed = listed;
@@ -254,7 +250,7 @@ static void read_game(struct connection *c, const char *body)
     int64_t chips = 0, bet = 0;
     bool sits = false;
     need(&r, "{\"gameID\":\"");
-    need(&r, game);
+    need(&r, c->holdem->game);
     need(&r, "\",\"table\":[");
     do {
         bool small;
@@ -277,7 +273,7 @@ static void read_game(struct connection *c, const char *body)
     if (r.at != c->reply + c->received || dealt != sits || turn > flop || river > turn) {
         fail_reply(c, "wrong cards, or more than a game");
     }
-    if (chips != listed * stack) {
+    if (chips != listed * c->holdem->stack) {
         fail_reply(c, "wrong number of chips");
     }
     if (sits) {

@@ -73,9 +73,9 @@ def test_hands_are_exported_into_a_new_folder(played: tuple[Path, str], tmp_path
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["show", "x"], "found the hand 'x'; allowed: TABLE/NUMBER"),
+        (["show", "x"], "found the hand 'x'; allowed: TABLE/NUMBER, ROOM/TABLE/NUMBER"),
         (["show", "x/9"], "found no hand 'x/9'; allowed: one of `croupier hands list`"),
-        (["show", "x/1.5"], "found the hand 'x/1.5'; allowed: TABLE/NUMBER"),
+        (["show", "x/1.5"], "found the hand 'x/1.5'; allowed: TABLE/NUMBER, ROOM/TABLE/NUMBER"),
         (["list", "--most", "0"], "found 0 hands; allowed: 1 or more"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import socket
 import ssl
 import subprocess
@@ -258,3 +259,30 @@ def test_what_is_no_text_or_has_no_end_ends_the_conversation(nonsense: bytes) ->
         connection = server.call("oldmaid")
         connection.sendall(nonsense)
         assert re.match(rb'\{"result":"error","message":"oldmaid-8\.[389]: ', rest(connection))
+
+
+def test_a_table_that_is_killed_voids_its_games_and_keeps_its_promises(tmp_path: Path) -> None:
+    """oldmaid-9.14"""
+    kept, record = ("--store", tmp_path / "kept.db"), tmp_path / "deals.jsonl"
+    with serving("--players", 2, *kept, "--deals", record) as server:
+        players = seated(server, "ann", "bob")
+        cards = drawn(players, 5)
+        server.signal(signal.SIGKILL)
+        assert all(player.ends() for player in players)
+        server.end()
+    with serving("--players", 2, *kept, "--deals", record) as server:
+        (told,) = [entry for entry in server.entries if entry["level"] == "warning"]
+        assert (told["event"], told["games"]) == ("games were interrupted, and are void", [1])
+        late = talk(server)
+        late.say(cmd="status")
+        assert "found status (the table was interrupted: 1 games are void); allowed: join" in late.error()
+        seated(server, "ann", "bob")
+        assert server.stop() == 0
+    hands = [json.loads(line) for line in croupier("hands", "list", "oldmaid", "--json", *kept).stdout.splitlines()]
+    assert [(hand["number"], hand["summary"]) for hand in hands] == [(2, "void"), (1, "void")]
+    shown = json.loads(croupier("hands", "show", "oldmaid/table/1", *kept).stdout)
+    assert [step[2] for step in shown["course"]] == cards
+    found = croupier("verify", record)
+    assert (found.returncode, "BROKEN" in found.stdout) == (0, False)
+    assert "oldmaid table 1: the promise was kept" in found.stdout
+    assert croupier("db", "check", *kept).stdout.endswith(": 0 faults\n")

@@ -99,6 +99,10 @@ def test_about_a_seed_that_is_not_revealed_nothing_can_be_said() -> None:
     assert "not revealed yet, 1 hands" in finding.told
 
 
+def test_a_promise_that_is_made_again_before_the_first_hand_is_the_same_promise() -> None:
+    assert goods(check(promise(), promise(), hand(1), seed(hands=1))) == [(4, True)]
+
+
 def test_a_second_promise_leaves_the_first_one_unrevealed() -> None:
     assert goods(check(promise(), hand(1), promise(), hand(1), seed(hands=1))) == [(1, None), (5, True)]
 

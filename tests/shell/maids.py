@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from ssl import SSLContext
+from time import time
 from typing import Any
 
 from croupier.core.dealer import Fair, Luck, dealers, derive
@@ -15,9 +17,13 @@ from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import Wire
+from croupier.shell.courses import reopen
+from croupier.shell.durable import Durable
 from croupier.shell.logs import silence
 from croupier.shell.ring import Ring, Tally, Way, play
+from croupier.shell.seeds import Seeds
 from croupier.shell.shared import Shared
+from croupier.store.store import open_store
 from tests.shell.callers import PATIENCE
 
 
@@ -47,21 +53,28 @@ class Table:
 
 @asynccontextmanager
 async def opened(
-    players: int = 4, host: str = "127.0.0.1", *, strict: bool = False, ssl: SSLContext | None = None, **settings: Any
+    players: int = 4,
+    host: str = "127.0.0.1",
+    *,
+    strict: bool = False,
+    ssl: SSLContext | None = None,
+    kept: Path | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Table]:
-    """A table with the luck of seed 1. At the end everybody has to leave."""
+    """A table with the luck of seed 1, which is kept in a store if it has one. At the end everybody has to leave."""
     own = Settings(players=players, **settings)
     games: list[Game] = []
 
     def note(event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
         games.extend(effect.state for effect in effects if isinstance(effect, Finished))  # type: ignore[misc]  # they are Games
 
-    board = Shared(
-        House(own, dealers(lambda game: derive(1, "oldmaid", game), shared=True)),
-        partial(Wire, "table", strict=strict, dialect=own.dialect),
-        silence(),
-        taps=[note],
-    )
+    house = House(own, dealers(lambda game: derive(1, "oldmaid", game), shared=True), noting=kept is not None)
+    wire = partial(Wire, "table", strict=strict, dialect=own.dialect)
+    if kept is None:
+        board = Shared(house, wire, silence(), taps=[note])
+    else:
+        _, journal, *_ = await reopen(await open_store(str(kept)), Seeds(1), time)
+        board = Durable(house, journal, wire, silence(), taps=[note])
     table = Table(board, await board.listen(host, 0, ssl), games)
     try:
         yield table

@@ -1,6 +1,6 @@
-"""Starts servers of hold'em quickly, one after another: a process that has loaded everything, and forks for each.
+"""Starts servers of a room quickly, one after another: a process that has loaded everything, and forks for each.
 
-    python -m tests.shell.nursery STORE
+    python -m tests.shell.nursery STORE holdem|oldmaid
 
 For every line on standard input a server is started; its process id and its port are told on standard output. Its
 passwords are quick to check, so that there is time to play.
@@ -9,9 +9,10 @@ passwords are quick to check, so that there is time to play.
 import os
 import sys
 
+from croupier.rooms import oldmaid
 from croupier.rooms.holdem import ROOM, Settings
 from croupier.rooms.holdem.ranks import load
-from croupier.shell import journal, web  # noqa: F401 -- loaded before the fork
+from croupier.shell import courses, durable, journal, web  # noqa: F401 -- loaded before the fork
 from croupier.shell.guard import Guard
 from croupier.shell.loop import run
 from croupier.shell.opening import Hosting, Opening
@@ -19,9 +20,10 @@ from croupier.shell.serve import serve
 from tests.shell.web import QUICK
 
 SETTINGS = Settings(stack=1_000_000)
+OPENINGS = {"holdem": Opening(ROOM, 0, SETTINGS), "oldmaid": Opening(oldmaid.ROOM, 0, oldmaid.Settings(players=2))}
 
 
-def child(store: str) -> None:
+def child(store: str, room: str) -> None:
     """Serve until the end."""
 
     def announce(line: str) -> None:
@@ -29,21 +31,21 @@ def child(store: str) -> None:
         sys.stdout.flush()
 
     hosting = Hosting(store=store, log_level="error")
-    run(serve([Opening(ROOM, 0, SETTINGS)], hosting, announce))
+    run(serve([OPENINGS[room]], hosting, announce))
 
 
-def main(store: str) -> None:
+def main(store: str, room: str) -> None:
     """Start a server for every line, when the one before has ended."""
     load()
     Guard.__init__.__kwdefaults__["hasher"] = QUICK  # type: ignore[index]  # it has defaults
     for _ in sys.stdin:
         if (pid := os.fork()) == 0:
             try:
-                child(store)
+                child(store, room)
             finally:
                 os._exit(1)
         os.waitpid(pid, 0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -28,12 +28,13 @@ BOTS = ("ann", "bob", "cid")
 class Nursery:
     """A process that starts servers, all with the same store."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, room: str = "holdem") -> None:
         self._store = store
+        self._room = room
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.shell.nursery", str(self._store)],
+            [sys.executable, "-m", "tests.shell.nursery", str(self._store), self._room],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -109,6 +110,13 @@ def acts(store: Path) -> Counter[str]:
         return Counter(dict(rows.fetchall()))
 
 
+def hands(store: Path, game: str) -> list[int]:
+    """The numbers of the hands of a game that are in the store."""
+    with closing(sqlite3.connect(store)) as books:
+        rows = books.execute('SELECT number FROM hands WHERE "table" = ? ORDER BY number', (game,))
+        return [number for (number,) in rows]
+
+
 def chips(url: str, game: str) -> tuple[int, int]:
     """All chips at a table, and how many players there are; somebody who has just come is not in the hand yet."""
     got = httpx.get(f"{url}/games/{game}").json()
@@ -129,6 +137,10 @@ def kill(store: Path, times: int, seed: int) -> None:
         for _ in range(times):
             found, players = chips(url, game)
             assert found == SETTINGS.stack * players
+            over = hands(store, game)
+            assert over == [*range(1, len(over) + 1)]
+            there = [httpx.get(f"{url}/games/{game}/hands/{len(over) + n}.phh").status_code for n in (0, 1)]
+            assert there == [200 if over else 404, 404]
             bots = [Bot(bot, guids[bot], game, url) for bot in BOTS]
             for bot in bots:
                 bot.start()
@@ -143,6 +155,7 @@ def kill(store: Path, times: int, seed: int) -> None:
             url = nursery.start()
     assert min(written.values()) > times / 2, f"they have hardly played: {written}"
     assert players == len(BOTS)
+    assert len(over) > times / 2, "they have hardly ended a hand"
 
 
 def test_a_server_that_is_killed_has_lost_nothing_and_does_nothing_twice(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from asyncio import Future
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from croupier.core.dealer import dealers
+from croupier.core.talk import Finished
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.keeping import Heard
 from croupier.rooms.holdem.settings import Settings
@@ -46,7 +47,7 @@ class Held(Journal):
         self.rises = HeldStore()
         super().__init__(self.rises, kept, kept.settings, 1, 0)  # type: ignore[arg-type]  # all that is asked of it
 
-    def write(self, heard: Sequence[Heard]) -> Future[None]:
+    def write(self, heard: Sequence[Heard], finished: Iterable[Finished]) -> Future[None]:
         future: Future[None] = asyncio.get_running_loop().create_future()
         self.writings.append((heard, future))
         return future
@@ -265,7 +266,7 @@ def test_a_store_that_goes_down_again_at_once_is_waited_for_again() -> None:
 
 
 @asynccontextmanager
-async def kept(path: Path, seed: int | None = None, client_seed: str = "", **settings: Any) -> AsyncIterator[Web]:
+async def kept(path: Path | str, seed: int | None = None, client_seed: str = "", **settings: Any) -> AsyncIterator[Web]:
     """A service whose house is in a store."""
 
     def build(begun: Begun) -> House:

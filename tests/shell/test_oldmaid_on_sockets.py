@@ -1,11 +1,14 @@
 """Old Maid through real sockets: rings of ours, of strangers and of both, and some from which somebody is torn."""
 
 import asyncio
+import json
+from pathlib import Path
 
 import pytest
 
 from croupier.core.mind import Random
 from croupier.rooms.oldmaid.news import Drew, Gave, News, Offered, Offering, Over, Picked, Sat
+from croupier.store.store import open_store
 from tests.shell.callers import PATIENCE, Run
 from tests.shell.maids import Table, bot, bots, luck, opened, seat
 from tests.shell.otherwise import Stranger
@@ -146,5 +149,42 @@ def test_a_table_that_stops_lets_the_running_game_end(run: Run) -> None:
             assert [tally.faults for tally in tallies] == [[], [], []]
             async with asyncio.timeout(PATIENCE):
                 await table.board.empty()
+
+    run(main())
+
+
+def test_a_ring_plays_at_a_table_that_is_kept(run: Run, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with opened(4, kept=tmp_path / "kept.db") as table:
+            tallies = await bots(table, "ann", "bob", "cyd", "dan", games=2)
+            assert [tally.faults for tally in tallies] == [[]] * 4
+            assert table.board.counts.undeliverable == 0
+            rankings = table.rankings
+        async with await open_store(str(tmp_path / "kept.db")) as store:
+            hands = await store.hands("oldmaid")
+            assert [json.loads(hand.record)["ranking"] for hand in hands] == rankings[::-1]
+            assert len(hands) == 2
+
+    run(main())
+
+
+def test_whoever_says_much_at_once_is_answered_all_of_it_in_order(run: Run, tmp_path: Path) -> None:
+    """oldmaid-1.4"""
+
+    async def main() -> None:
+        async with opened(2, kept=tmp_path / "kept.db") as table:
+            ann, bob = [await asyncio.open_connection(*table.address) for _ in range(2)]
+            for (_, writer), nick in ((ann, "ann"), (bob, "bob")):
+                writer.write(b'{"cmd": "join", "nick": "%s"}' % nick.encode())
+            for reader, _ in (ann, bob):
+                await reader.readline()
+            ann[1].write(b'{"cmd": "draw"}' * 500 + b'{"cmd": "status"}' * 500)
+            first = json.loads(await ann[0].readline())
+            assert first["result"] == "ok"
+            rest = [json.loads(await ann[0].readline()) for _ in range(999)]
+            assert ["oldmaid-4.3" in answer.get("message", "") for answer in rest] == [True] * 499 + [False] * 500
+            assert rest[-1] == {"in": ["ann", "bob"], "out": []}
+            for _, writer in (ann, bob):
+                writer.close()
 
     run(main())

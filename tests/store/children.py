@@ -8,9 +8,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from croupier.shell.loop import run
-from croupier.store.records import Posting, StoreDown
+from croupier.store.records import Hand, Posting, StoreDown
 from croupier.store.store import Store, open_store
-from tests.store.shelf import fact
+from tests.store.shelf import NOON, fact
 
 TABLES = "abcdef"
 PATIENCE = 60.0
@@ -50,9 +50,10 @@ class Child:
 
 
 def gamble(pipe: Connection, url: str) -> None:
-    """At every table: a fact, then a coin for the house. (table, "fact" or "coin", number) is said of what is durable.
+    """At every table: a fact with a hand, then a coin for the house.
 
-    It begins where the journal ends, and pays first what was not paid.
+    (table, "fact" or "coin", number) is said of what is durable. It begins where the journal ends, and pays first what
+    was not paid.
     """
 
     async def table(store: Store, name: str, alice: int, house: int) -> None:
@@ -63,7 +64,7 @@ def gamble(pipe: Connection, url: str) -> None:
                 await store.transfer("lost", lost, key=f"{name}/{seq}")
                 pipe.send((name, "coin", seq))
             seq += 1
-            await store.append([fact(name, seq)])
+            await store.append([fact(name, seq)], [Hand("holdem", name, seq, NOON, ("alice",), "{}")])
             pipe.send((name, "fact", seq))
 
     async def main() -> None:

@@ -42,6 +42,8 @@ async def nothing_is_lost(store: Store, told: dict[tuple[str, str], int]) -> Non
     for table, end in ends.items():
         assert max(told[table, "coin"], told[table, "fact"]) <= end
         assert await journal(store, table) == facts(table, range(1, end + 1))
+        hands = await store.hands("holdem", table, most=end + 1)
+        assert sorted(hand.number for hand in hands) == [*range(1, end + 1)]
     alice, house = await store.account("alice"), await store.house_account("holdem")
     assert alice is not None
     assert alice.balance + house.balance == COINS

@@ -4,7 +4,7 @@ import pytest
 
 from croupier.store.records import Hand, Match, Refused
 from croupier.store.store import Store
-from tests.store.shelf import NOON, Shelf, error
+from tests.store.shelf import NOON, Shelf, error, fact
 
 
 def hand(number: int, *players: str, table: str = "a", room: str = "holdem") -> Hand:
@@ -65,6 +65,22 @@ def test_a_number_that_a_table_has_had_is_refused(shelf: Shelf) -> None:
         assert str(failed) == "found hand 1 of holdem a already; allowed: a new number"
         assert await store.hands() == [HANDS[0]]
         assert await store.hands(player="zoe") == []
+
+    shelf.run(story)
+
+
+def test_a_hand_is_written_with_the_fact_that_ends_it_or_not_at_all(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        await store.append([fact("a", 1)], [HANDS[0]])
+        again = store.append([fact("a", 2)], [HANDS[0], HANDS[1]])
+        neighbour = store.append([fact("b", 1)], [HANDS[2]])
+        behind = store.append([fact("a", 1)], [HANDS[1]])
+        assert isinstance(await error(again), Refused)
+        await neighbour
+        assert isinstance(await error(behind), Refused)
+        assert await store.hands() == [HANDS[2], HANDS[0]]
+        assert [await store.last("holdem", table) for table in "ab"] == [1, 1]
+        assert await store.check() == []
 
     shelf.run(story)
 

@@ -78,10 +78,10 @@ def test_a_fact_with_a_number_that_was_had_is_refused_and_nothing_of_its_flight_
 def test_a_refused_fact_harms_nobody_who_is_written_with_it(shelf: Shelf) -> None:
     async def story(store: Store) -> None:
         await store.append([fact("a", 1)])
-        flights = [store.append([fact(table, 1)]) for table in "bacad"]
+        flights = [store.append(facts(table, range(1, 21))) for table in "bacad"]
         outcomes = await asyncio.gather(*flights, return_exceptions=True)
         assert [type(outcome) for outcome in outcomes] == [type(None), Refused, type(None), Refused, type(None)]
-        assert await store.tables("holdem") == [Tail(table, 1) for table in "abcd"]
+        assert await store.tables("holdem") == [Tail("a", 1), *(Tail(table, 20) for table in "bcd")]
 
     shelf.run(story)
 
@@ -99,13 +99,16 @@ def test_of_two_who_write_the_same_number_at_once_the_first_is_right(shelf: Shel
 @pytest.mark.parametrize(
     ("table", "seq"), [("a", 2**63), ("a", -(2**63) - 1), ("\ud800", 1)], ids=["too large", "too small", "no character"]
 )
-def test_what_no_engine_can_write_is_refused_alone(shelf: Shelf, table: str, seq: int) -> None:
+@pytest.mark.parametrize("many", [1, 40], ids=["with another one", "with many others"])
+def test_what_no_engine_can_write_is_refused_alone(shelf: Shelf, table: str, seq: int, many: int) -> None:
     async def story(store: Store) -> None:
-        failed, beside = store.append([fact(table, seq)]), store.append([fact("b", 1)])
+        before, failed = store.append(facts("b", range(1, many + 1))), store.append([fact(table, seq)])
+        behind = store.append(facts("c", range(1, many + 1)))
         assert isinstance(await error(failed), Refused)
-        await beside
-        assert await store.tables("holdem") == [Tail("b", 1)]
+        await asyncio.gather(before, behind)
+        assert await store.tables("holdem") == [Tail("b", many), Tail("c", many)]
         assert store.down is None
+        await store.append(facts("d", range(1, many + 1)))
 
     shelf.run(story)
 

@@ -242,3 +242,17 @@ def test_a_server_that_opens_its_store_waits_neither_for_sqlalchemy_nor_for_alem
         [sys.executable, "-c", script, shelf.url], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == "[]\nset()\n"
+
+
+def test_a_store_that_rooms_share_is_closed_by_the_last_of_them(tmp_path: Path) -> None:
+    async def story() -> None:
+        store = await open_store(str(tmp_path / "books"))
+        other = store.share()
+        await store.close()
+        await other.append([fact("a", 1)])
+        assert await other.last("holdem", "a") == 1
+        await other.close()
+        with pytest.raises(StoreError, match="the store is closed"):
+            await other.append([fact("a", 2)])
+
+    run(story())

@@ -81,11 +81,21 @@ def sitting(
     variables: Mapping[str, str] = {},
 ) -> Iterator[Seat]:
     """A person at a house. The window is small if its columns are few."""
+    command = ("play", room, f"127.0.0.1:{port}", *options)
+    with before(*command, columns=columns, encoding=encoding, variables=variables) as seat:
+        yield seat
+
+
+@contextmanager
+def before(
+    *command: str, columns: int = COLUMNS, encoding: str = "utf-8", variables: Mapping[str, str] = {}
+) -> Iterator[Seat]:
+    """A person before a terminal in which a command of croupier runs."""
     outer, inner = pty.openpty()
     size = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "24" if columns < COLUMNS else "40"}
     try:
         with subprocess.Popen(
-            [*COMMAND, "play", room, f"127.0.0.1:{port}", *options],
+            [*COMMAND, *command],
             stdin=inner,
             stdout=inner,
             stderr=inner,

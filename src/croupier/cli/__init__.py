@@ -21,9 +21,17 @@ app.command(
     "croupier.cli.verify:verify", name="verify", help="Check a dealer's record: was every hand dealt as promised?"
 )
 app.command("croupier.cli.solve:app", name="solve", help="What a game is worth, and how to play it perfectly.")
+app.command("croupier.cli.check:check", name="check", help="Test a server or a client: which clause does it break?")
 app.command("croupier.cli.accounts:app", name="accounts", help="Players' accounts: open, credit and close them.")
 app.command("croupier.cli.hands:app", name="hands", help="Hands that were played: list them, show one, export them.")
+app.command("croupier.cli.replay:replay", name="replay", help="Look at a game again, step by step.")
 app.command("croupier.cli.db:app", name="db", help="Look after the store: upgrade it, check it, copy it.")
+app.command(
+    "croupier.cli.tap:tap", name="tap", help="Listen in on conversations of clients with a house, and judge them."
+)
+app.command(
+    "croupier.cli.matrix:matrix", name="matrix", help="A class: every client plays at every server, and is judged."
+)
 app.meta.group_parameters = Group("Session", sort_key=0)
 
 

@@ -1,4 +1,4 @@
-"""`croupier hands`: the hands of hold'em that were played at tables whose store it is."""
+"""`croupier hands`: what was played in rooms whose store it is, hands of hold'em and games against a house."""
 
 import json
 import sys
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import App, Parameter
 
 from croupier.cli.db import Where, fail, with_store
+from croupier.cli.games import export_games, list_games, show_game
+from croupier.rooms import HOUSES
 
 if TYPE_CHECKING:
     from croupier.store.records import Hand
@@ -19,12 +21,18 @@ app = App(name="hands", help="Hands that were played: list them, show one, expor
 
 type Form = Literal["phh", "ohh", "jsonl"]
 
+HOLDEM: Final = "holdem"
+OLDMAID: Final = "oldmaid"
+ROOMS: Final = (HOLDEM, OLDMAID, *HOUSES)
+"""The rooms whose hands or games are kept."""
+
 MOST: Final = 1_000_000
 """So many hands are exported at most."""
 
 
 @app.command(name="list")
 def list_hands(
+    room: str = HOLDEM,
     *,
     table: str | None = None,
     player: str | None = None,
@@ -32,14 +40,16 @@ def list_hands(
     json: bool = False,
     store: Where = None,
 ) -> int:
-    """List the latest hands, the latest first.
+    """List the latest hands of a room, the latest first.
 
     Parameters
     ----------
+    room:
+        holdem, oldmaid, or a house: kuhn, sevenhalf, blackjack.
     table:
-        Only those of this game.
+        Only those of this table; in a house, of this connection.
     player:
-        Only those that this user has played.
+        Only those that this user has played; in a house, whoever has this account.
     most:
         How many are listed.
     json:
@@ -47,9 +57,13 @@ def list_hands(
     """
     if most < 1:
         return fail(f"found {most} hands; allowed: 1 or more")
+    if room not in ROOMS:
+        return fail(_no_room(room))
 
     async def story(store: "Store") -> int:
-        found = await store.hands("holdem", table, player, most=most)
+        if room in HOUSES:
+            return await list_games(store, room, table, player, most=most, as_json=json)
+        found = await store.hands(room, table, player, most=most)
         (_as_json if json else _as_lines)(found)
         return 0
 
@@ -57,25 +71,34 @@ def list_hands(
 
 
 @app.command
-def show(hand: str, *, form: Annotated[Form, Parameter(name="--format")] = "phh", store: Where = None) -> int:
+def show(hand: str, *, form: Annotated[Form | None, Parameter(name="--format")] = None, store: Where = None) -> int:
     """Show one hand, with all cards.
 
     Parameters
     ----------
     hand:
-        Its table and its number, as `list` has them: TABLE/NUMBER.
+        Its table and its number, as `list` has them, TABLE/NUMBER; of another room than hold'em ROOM/TABLE/NUMBER.
     form:
-        As a PHH file, as Open Hand History, or as it is kept.
+        Of hold'em: as a PHH file (without this flag), as Open Hand History, or as it is kept. Other games are shown as
+        JSON.
     """
-    table, slash, number = hand.rpartition("/")
+    place, slash, number = hand.rpartition("/")
     if not slash or not (number.isascii() and number.isdecimal() and len(number) < 19):
-        return fail(f"found the hand {hand[:100]!r}; allowed: TABLE/NUMBER")
+        return fail(f"found the hand {hand[:100]!r}; allowed: TABLE/NUMBER, ROOM/TABLE/NUMBER")
+    given, slash, table = place.rpartition("/")
+    room = given if slash else HOLDEM
+    if room not in ROOMS:
+        return fail(_no_room(room))
+    if room != HOLDEM and form not in {None, "jsonl"}:
+        return fail(f"found --format {form} for a game of {room}; allowed: jsonl")
 
     async def story(store: "Store") -> int:
-        found = await store.hand("holdem", table, int(number))
+        if room in HOUSES:
+            return await show_game(store, room, table, int(number))
+        found = await store.hand(room, table, int(number))
         if found is None:
             return fail(f"found no hand {hand[:100]!r}; allowed: one of `croupier hands list`")
-        sys.stdout.write(TOLD[form](found))
+        sys.stdout.write(TOLD[form or OWN[room]](found))
         return 0
 
     return with_store(store, story)
@@ -85,31 +108,42 @@ def show(hand: str, *, form: Annotated[Form, Parameter(name="--format")] = "phh"
 def export(
     folder: Path,
     *,
-    form: Annotated[Form, Parameter(name="--format")] = "phh",
+    room: str = HOLDEM,
+    form: Annotated[Form | None, Parameter(name="--format")] = None,
     table: str | None = None,
     player: str | None = None,
     store: Where = None,
 ) -> int:
-    """Write hands into a new folder, each into a file of its own, with all cards.
+    """Write hands into a new folder, with all cards: each into a file of its own, or all games of a house into one.
 
     Parameters
     ----------
     folder:
         Nothing may be there.
+    room:
+        holdem, oldmaid, or a house: kuhn, sevenhalf, blackjack.
     form:
-        PHH files, Open Hand History, or as they are kept.
+        Of hold'em: PHH files (without this flag), Open Hand History, or as they are kept. Other games are lines of
+        JSON.
     table:
-        Only those of this game.
+        Only those of this table; in a house, of this connection.
     player:
-        Only those that this user has played.
+        Only those that this user has played; in a house, whoever has this account.
     """
+    if room not in ROOMS:
+        return fail(_no_room(room))
+    if room != HOLDEM and form not in {None, "jsonl"}:
+        return fail(f"found --format {form} for games of {room}; allowed: jsonl")
 
     async def story(store: "Store") -> int:
-        found = await store.hands("holdem", table, player, most=MOST)
+        if room in HOUSES:
+            return await export_games(store, room, folder, table, player)
+        told, suffix = TOLD[form or OWN[room]], SUFFIX[form or OWN[room]]
+        found = await store.hands(room, table, player, most=MOST)
         try:
             folder.mkdir(parents=True)
             for each in found:
-                (folder / f"{each.table}-{each.number}.{SUFFIX[form]}").write_text(TOLD[form](each))
+                (folder / f"{each.table}-{each.number}.{suffix}").write_text(told(each))
         except OSError as error:
             return fail(f"cannot write {folder}: {error.strerror}")
         print(f"{len(found)} hands of {store.place} are in {folder}")
@@ -118,10 +152,14 @@ def export(
     return with_store(store, story)
 
 
+def _no_room(room: str) -> str:
+    return f"found the room {room[:100]!r}; allowed: {', '.join(ROOMS)}"
+
+
 def _phh(hand: "Hand") -> str:
     from croupier.rooms.holdem.histories import to_phh
     from croupier.rooms.holdem.keeping import KeptHand
-    from croupier.rooms.holdem.table import Played
+    from croupier.rooms.holdem.played import Played
 
     played = Played.of(KeptHand.from_json(hand.record.encode()))
     return to_phh(played.hand, players=hand.players, table=hand.table, number=hand.number)
@@ -130,7 +168,7 @@ def _phh(hand: "Hand") -> str:
 def _ohh(hand: "Hand") -> str:
     from croupier.rooms.holdem.histories import to_ohh
     from croupier.rooms.holdem.keeping import KeptHand
-    from croupier.rooms.holdem.table import Played
+    from croupier.rooms.holdem.played import Played
 
     played = Played.of(KeptHand.from_json(hand.record.encode()))
     told = to_ohh(played.hand, players=hand.players, table=hand.table, number=hand.number)
@@ -138,6 +176,9 @@ def _ohh(hand: "Hand") -> str:
 
 
 TOLD: Final[dict[Form, Callable[["Hand"], str]]] = {"phh": _phh, "ohh": _ohh, "jsonl": lambda hand: f"{hand.record}\n"}
+OWN: Final[dict[str, Form]] = {HOLDEM: "phh", OLDMAID: "jsonl"}
+"""How the hands of a room are told unless somebody wants it otherwise."""
+
 SUFFIX: Final[dict[Form, str]] = {"phh": "phh", "ohh": "json", "jsonl": "jsonl"}
 
 
@@ -153,4 +194,5 @@ def _as_json(hands: "Sequence[Hand]") -> None:
 
 def _as_lines(hands: "Sequence[Hand]") -> None:
     for hand in hands:
-        print(f"{_time(hand):%Y-%m-%d %H:%M:%S}  {hand.table}/{hand.number}  {hand.summary}")
+        place = "" if hand.room == HOLDEM else f"{hand.room}/"
+        print(f"{_time(hand):%Y-%m-%d %H:%M:%S}  {place}{hand.table}/{hand.number}  {hand.summary}")

@@ -49,11 +49,20 @@ class Visit:
     tls_ca: Path | None = None
     """Speak TLS, and trust the authority in this PEM file."""
 
+    tls_cert: Path | None = None
+    """Speak TLS, and show the certificate chain in this PEM file."""
+
+    tls_key: Path | None = None
+    """The private key of that certificate, a PEM file. [default: the same file]"""
+
     def context(self) -> ssl.SSLContext | None:
-        """The TLS of the client. Raises OSError when the authority cannot be read."""
-        if not self.tls and self.tls_ca is None:
+        """The TLS of the client. Raises OSError when the authority, or our certificate, cannot be read."""
+        if not self.tls and self.tls_ca is None and self.tls_cert is None:
             return None
-        return ssl.create_default_context(cafile=self.tls_ca)
+        context = ssl.create_default_context(cafile=self.tls_ca)
+        if self.tls_cert is not None:
+            context.load_cert_chain(self.tls_cert, self.tls_key)
+        return context
 
 
 @dataclass(frozen=True)

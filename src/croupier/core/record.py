@@ -92,6 +92,8 @@ def verify(lines: Iterable[bytes], pack: Callable[[str], Pack]) -> Iterator[Find
         key = (entry.room, entry.table)
         match entry:
             case Promise():
+                if key in tables and tables[key].promise == entry and not tables[key].hands:
+                    continue  # whoever was interrupted promises again what he may have promised before
                 if key in tables:
                     yield _unrevealed(tables[key])
                 tables[key] = _Table(number, entry)

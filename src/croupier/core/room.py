@@ -10,6 +10,7 @@ from croupier.core.dealer import Dealer, Luck
 from croupier.core.guest import Watch
 from croupier.core.mind import Mind, Style
 from croupier.core.rules import Rules
+from croupier.core.table import Purse
 from croupier.core.talk import Effect, Event, Patience, Peer, Session
 
 
@@ -44,8 +45,12 @@ class Judging(Protocol):
         ...
 
 
-type Seating = Callable[[Peer, Dealer], Session[Any, Any]]
-"""Opens a private table for a peer."""
+class Seating(Protocol):
+    """Opens private tables."""
+
+    def __call__(self, peer: Peer, dealer: Dealer, purse: Purse | None = None) -> Session[Any, Any]:
+        """A table for a peer. `purse` is its client's; without it the peer has one of its own, filled as usual."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +82,10 @@ class HouseRoom(Room):
     rules: Rules[Any, Any]
     vocabulary: Sequence[Any]
     """Messages of every kind, for laws and fuzzing."""
+    done: Callable[[Any], Sequence[str]]
+    """What the client, or both sides, have done in a state of the rules: with `dealt` and the seat, all of the game."""
+    purse: Callable[[Any], int]
+    """The coins that a house with these settings gives a new client."""
     patterns: Mapping[str, bytes]
     """What luck may put in the place of a name in a transcript, as regular expressions."""
     refusal: Sequence[Any]

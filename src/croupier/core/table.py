@@ -24,12 +24,22 @@ from croupier.core.talk import (
 )
 
 
+class Purse:
+    """What a client can still stake, in coins. Connections of the same client may share one."""
+
+    __slots__ = ("coins",)
+
+    def __init__(self, coins: int) -> None:
+        self.coins = coins
+
+
 class Table[M, S](ABC):
     """The house's side of one conversation. See `Session`; a room says what its house answers (`_said`, `_garbled`).
 
     `_state` is the game being played, None between games; whenever the house waits in a game, the decision is the
-    client's. `_seat` is the client's, and `_stake` what it loses if it is not there to finish the game. `LATE` is what
-    a client hears whose time is over, and `CLOSING` what it hears when the room closes.
+    client's. `_seat` is the client's, and `_stake` what it loses if it is not there to finish the game: a room takes
+    it out of the `_purse`, and it goes back there with what was won. `LATE` is what a client hears whose time is over,
+    and `CLOSING` what it hears when the room closes.
     """
 
     LATE: ClassVar[Sequence[object]]
@@ -43,15 +53,17 @@ class Table[M, S](ABC):
         "_heard",
         "_patience",
         "_peer",
+        "_purse",
         "_seat",
         "_stake",
         "_state",
     )
 
-    def __init__(self, peer: Peer, dealer: Dealer, patience: Patience) -> None:
+    def __init__(self, peer: Peer, dealer: Dealer, patience: Patience, purse: Purse) -> None:
         self._peer = peer
         self._dealer = dealer
         self._patience = patience
+        self._purse = purse
         self._state: S | None = None
         self._seat: Seat = 0
         self._stake = 0
@@ -104,6 +116,7 @@ class Table[M, S](ABC):
     def _settle(self, state: S, net: int, effects: list[Effect[M]]) -> list[Effect[M]]:
         """The game is over: tell what the client has won."""
         self._state = None
+        self._purse.coins += self._stake + net
         effects.append(Settle(self._peer, self._dealer.hands, self._seat, net, state))
         return self._farewell(effects, self.CLOSING) if self._closing else effects
 
@@ -112,6 +125,7 @@ class Table[M, S](ABC):
         if self._state is None:
             return []
         state, self._state = self._state, None
+        self._purse.coins += self._stake + net
         return [Settle(self._peer, self._dealer.hands, self._seat, net, state)]
 
     def _forfeit(self) -> list[Effect[M]]:

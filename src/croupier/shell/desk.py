@@ -17,16 +17,12 @@ from croupier.shell.journal import Journal
 from croupier.shell.logs import Log
 from croupier.shell.pages import Pages, release
 from croupier.store import records
-from croupier.store.records import StoreDown
+from croupier.store.records import SUPERSEDED, StoreDown
 from croupier.taps.meter import Counts
 
 DOWN: Final = Refused(
     503, "holdem-3.17", "found a store that cannot be written to; allowed: to come later, and see what was done"
 )
-
-
-SUPERSEDED: Final = "another server goes on with what is kept in this store; this one can only be stopped"
-"""Whoever opened it last has it: nobody was told anything that the other one does not know."""
 
 
 class Opened(Struct, frozen=True):
@@ -96,6 +92,7 @@ class Desk:
         self._asked: list[tuple[Event[Request] | Opened, Future[Answer] | None]] = []
         self._writing = False
         self._down = False
+        self._reason = ""
         self._watchers: list[Future[None]] = []
         self._revival: asyncio.Task[None] | None = None
 
@@ -111,6 +108,13 @@ class Desk:
             self._asked.append((Opened(None if settings == self.house.settings else settings), None))
             self._go_on()
             await self.settle()
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be played now; None if it can."""
+        if self._down:
+            return self._reason
+        return None if self._journal is None else self._journal.store.down
 
     # What is asked.
 
@@ -253,7 +257,7 @@ class Desk:
             _tell(answers)
             return
         self._writing = True
-        writing = self._journal.write(heard)
+        writing = self._journal.write(heard, _finished(courses))
         writing.add_done_callback(lambda done: self._written(done, courses, answers))
 
     def _written(self, done: Future[None], courses: list[Course], answers: list[tuple[Future[Answer], Answer]]) -> None:
@@ -264,20 +268,20 @@ class Desk:
             self._stand(courses, answers)
             return
         self._down = True
+        self._reason = str(error)
         _tell([(answer, DOWN) for answer, _ in answers])
         _tell([(answer, DOWN) for _, answer in self._asked if answer is not None])
         self._asked.clear()
         self._release()
         if isinstance(error, records.Refused):
-            self._log.error(SUPERSEDED, reason=str(error))
+            self._supersede(error)
             return
         self._log.error("the store cannot be written to", reason=str(error))
         self._revival = asyncio.get_running_loop().create_task(self._revive(courses))
 
     def _stand(self, courses: list[Course], answers: list[tuple[Future[Answer], Answer]]) -> None:
         assert self._journal is not None, "nothing is durable without a journal"
-        finished = [effect for course in courses for effect in course.effects if type(effect) is Finished]
-        self._journal.settled(_facts(courses), finished)
+        self._journal.settled(_facts(courses))
         self._writing = False
         self._perform(*courses)
         self._release()
@@ -293,17 +297,21 @@ class Desk:
             await self._journal.store.up()
             try:
                 if not await self._journal.written(heard):
-                    await self._journal.write(heard)
+                    await self._journal.write(heard, _finished(courses))
                 break
             except StoreDown:
                 continue
             except records.Refused as error:
-                self._log.error(SUPERSEDED, reason=str(error))
+                self._supersede(error)
                 return
         self._log.info("the store can be written to again")
         self._down = False
         self._asked.insert(0, (Opened(), None))
         self._stand(courses, [])
+
+    def _supersede(self, error: records.Refused) -> None:
+        self._reason = SUPERSEDED
+        self._log.error(SUPERSEDED, reason=str(error))
 
     def _release(self) -> None:
         """Whoever waits for what is being written may look again."""
@@ -315,6 +323,11 @@ class Desk:
 def _facts(courses: Sequence[Course]) -> list[Heard]:
     """What is to be written down of this."""
     return [course.heard for course in courses if course.matters]
+
+
+def _finished(courses: Sequence[Course]) -> list[Finished]:
+    """The hands that are over by this."""
+    return [effect for course in courses for effect in course.effects if type(effect) is Finished]
 
 
 def _tell(answers: Sequence[tuple[Future[Answer], Answer]]) -> None:

@@ -4,7 +4,6 @@ So a house that was interrupted, however rudely, hears everything again and goes
 """
 
 import asyncio
-import hmac
 import secrets
 from asyncio import Future
 from collections.abc import Callable, Iterable, Sequence
@@ -14,12 +13,12 @@ from msgspec import Struct
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
-from croupier.core.dealer import derive
 from croupier.core.talk import Finished
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.keeping import Heard
+from croupier.rooms.holdem.played import Played
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table import Played
+from croupier.shell.seeds import check_same, server_seed
 from croupier.store.records import Entry, Hand, Refused, Snapshot
 from croupier.store.store import Store
 
@@ -47,9 +46,7 @@ class Begun(Struct, frozen=True, omit_defaults=True):
 
     def server_seed(self, deal: int) -> bytes:
         """The server seed of a deal; that of the deal 0 is what the GUIDs follow from."""
-        if self.seed is not None:
-            return derive(self.seed, ROOM, deal)
-        return hmac.digest(bytes.fromhex(self.secret), f"{ROOM}/{deal}".encode(), "sha256")
+        return server_seed(ROOM, self.seed, self.secret, deal)
 
 
 class Journal:
@@ -66,8 +63,8 @@ class Journal:
         self._unkept = unkept
         self._size = 0
 
-    def write(self, heard: Sequence[Heard]) -> Future[None]:
-        """Write down what was heard; the future is done when it is durable.
+    def write(self, heard: Sequence[Heard], finished: Iterable[Finished]) -> Future[None]:
+        """Write down what was heard, and the hands that it has ended; the future is done when it is durable.
 
         It fails with StoreDown: then write again; and with Refused where another server writes into the same journal.
         """
@@ -75,7 +72,7 @@ class Journal:
             Entry(ROOM, TABLE, self._last + number, each.to_json(), each.now)
             for number, each in enumerate(heard, start=1)
         ]
-        return self.store.append(entries)
+        return self.store.append(entries, [record(over, heard[-1].now) for over in finished])
 
     async def written(self, heard: Sequence[Heard]) -> bool:
         """Whether this was written after all, though nobody was told so.
@@ -87,13 +84,10 @@ class Journal:
             raise Refused("found facts of another server")
         return bool(found)
 
-    def settled(self, heard: Sequence[Heard], finished: Iterable[Finished]) -> None:
-        """This is durable, and the house has heard nothing since: keep hands that are over, and its state, if due."""
+    def settled(self, heard: Sequence[Heard]) -> None:
+        """This is durable, and the house has heard nothing since: keep its state, if that is due."""
         self._last += len(heard)
         self._unkept += len(heard)
-        for over in finished:
-            assert isinstance(over.state, Played), "a house of hold'em plays hands"
-            self.store.add_hand(record(over.state, over.nets, heard[-1].now)).add_done_callback(_told)
         if self._unkept < max(SELDOM, self._size // FACT):
             return
         state = self._house.kept()
@@ -101,15 +95,16 @@ class Journal:
         self.store.save(Snapshot(ROOM, TABLE, self._last, state, heard[-1].now)).add_done_callback(_told)
 
 
-def record(played: Played, nets: Sequence[int], now: float) -> Hand:
+def record(over: Finished, now: float) -> Hand:
     """A hand as it is kept in a store, with what everybody has won."""
-    summary = ", ".join(f"{player} {net:+,}" for player, net in zip(played.players, nets, strict=True))
-    text = played.kept().to_json().decode()
-    return Hand(ROOM, played.table, played.number, now, played.players, text, summary)
+    played = over.state
+    assert isinstance(played, Played), "a house of hold'em plays hands"
+    summary = ", ".join(f"{player} {net:+,}" for player, net in zip(played.players, over.nets, strict=True))
+    return Hand(ROOM, played.table, played.number, now, played.players, played.record.decode(), summary)
 
 
 def _told(kept: Future[None]) -> None:
-    """A state, or a hand, that could not be kept is no loss: the facts are there. Nor is one that is there already."""
+    """A state that could not be kept is no loss: the facts are there."""
     if not kept.cancelled():
         kept.exception()
 
@@ -141,12 +136,7 @@ async def _begun(store: Store, wanted: Begun) -> Begun:
     """How the journal began; begin it if there is none. Raises ValueError where other cards are wanted."""
     if (first := await anext(store.journal(ROOM, TABLE), None)) is not None:
         begun = decode(first.fact, type=Begun)
-        for name, found, allowed in (
-            ("seed", begun.seed if wanted.seed is None else wanted.seed, begun.seed),
-            ("client seed", wanted.client_seed, begun.client_seed),
-        ):
-            if found != allowed:
-                raise ValueError(f"found the {name} {found!r} for tables that were kept; allowed: theirs, {allowed!r}")
+        check_same(begun, wanted)
         return begun
     if wanted.seed is None:
         wanted = replace(wanted, secret=secrets.token_hex(32))

@@ -8,15 +8,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from croupier.core.cards import Order
 from croupier.core.dealer import Dealer, dealers, derive
 from croupier.core.hall import Hall
 from croupier.core.room import HouseRoom, Room
-from croupier.core.talk import Address, Patience, Tap
+from croupier.core.talk import Address, Patience, Peer, Rang, Session, Tap
+from croupier.shell.booked import Booked, open_books
 from croupier.shell.logs import Level, Log
 from croupier.shell.shared import Shared
+from croupier.shell.shelf import Shelf
 from croupier.shell.switchboard import Limits, Switchboard
 from croupier.taps.meter import Counts
 
@@ -65,12 +67,21 @@ class Hosting:
     tls_key: Path | None = None
     """The private key of the certificate, a PEM file."""
 
-    store: str | None = None
-    """Where hold'em is kept: a path, or the URL of a PostgreSQL database. Without it among this user's data."""
+    tls_client_ca: Path | None = None
+    """Take only clients that show a certificate of an authority in this PEM file."""
 
-    journal: Literal["durable", "off"] | None = None
-    """durable: nobody is told what could still be lost, and tables of hold'em go on when the room is opened again; off:
-    they end with it. Without this flag durable, but off where --deck or --seed make a rehearsal of it."""
+    store: str | None = None
+    """Where everything is kept: a path, or the URL of a PostgreSQL database. Without it among this user's data."""
+
+    journal: Literal["durable", "async", "off"] | None = None
+    """durable: nobody is told what could still be lost, and tables of hold'em go on when the room is opened again;
+    async: games against the house are kept, but nobody waits for that; off: nothing is kept. Without this flag hold'em
+    and Old Maid are durable, a house is async, or durable with --accounts, and --deck and --seed make a rehearsal of
+    it, which is off."""
+
+    accounts: Literal["address", "certificate"] | None = None
+    """Keep what clients of a house have, told apart by their address or, with --tls-client-ca, by their certificate.
+    Without this flag every connection has a new purse. Hold'em has users, and Old Maid no coins."""
 
     metrics_port: int | None = None
     """Serve Prometheus metrics at this port of the same address; 0 picks a free one."""
@@ -92,6 +103,15 @@ class Opening:
     deck: Path | None = None
 
 
+class Fittings(NamedTuple):
+    """What a server fits a room out with: its log, its taps, TLS, and where it is kept."""
+
+    told: Log
+    taps: Sequence[Tap]
+    context: ssl.SSLContext | None
+    shelf: Shelf
+
+
 class Open(Protocol):
     """A room that is open."""
 
@@ -105,6 +125,11 @@ class Open(Protocol):
         """How many are connected now."""
         ...
 
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be played here now; None if it can."""
+        ...
+
     def halt(self, *, final: bool) -> None:
         """No new games; when `final`, running ones are void, and everybody is seen off."""
         ...
@@ -114,44 +139,53 @@ class Open(Protocol):
         ...
 
 
-async def open_room(
-    opening: Opening, hosting: Hosting, told: Log, taps: Sequence[Tap], context: ssl.SSLContext | None
-) -> tuple[Open, Address]:
+async def open_room(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Address]:
     """Open a room, and say where. Raises ValueError on settings that make no sense, OSError on files and addresses."""
     opens = _open_house if isinstance(opening.room, HouseRoom) else OPENS[opening.room.name]
-    return await opens(opening, hosting, told, taps, context)
+    return await opens(opening, hosting, fittings)
 
 
-async def _open_house(
-    opening: Opening, hosting: Hosting, told: Log, taps: Sequence[Tap], context: ssl.SSLContext | None
-) -> tuple[Open, Address]:
+async def _open_house(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Address]:
+    told, taps, context, shelf = fittings
     room = opening.room
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
     patience = Patience(hosting.idle_seconds, hosting.move_seconds)
     seating = room.house(opening.settings, patience, hosting.strict)
+    dealers = _dealers(opening, hosting)
+    journal = hosting.journal or ("durable" if hosting.accounts else "off" if _rehearsal(opening, hosting) else "async")
+    books = None
+    seat: Callable[[Peer, Dealer], Session[Any, Any]] = seating
+    if journal != "off":
+        books = await open_books(shelf, room, opening.settings, told, journal=journal, by=hosting.accounts)
+        if (purses := books.purses) is not None:
+            seat = lambda peer, dealer: seating(peer, dealer, purses.of(peer))  # noqa: E731 -- as short as what it does
     board = Switchboard(
-        Hall(seating, _dealers(opening, hosting), patience.glance),
+        Hall(seat, dealers, patience.glance),
         partial(room.codec, hosting.strict, opening.settings),
         told,
         taps=taps,
         limits=Limits(hosting.max_connections, hosting.max_per_address),
         refusal=room.refusal,
+        books=books,
     )
+    at = (hosting.host, opening.port)
     try:
-        return board, await board.listen(hosting.host, opening.port, context)
+        if books is None:
+            return board, await board.listen(*at, context)
+        booked = Booked(board, books)
+        return booked, await booked.listen(at, context)
     except OSError as error:
-        raise unheard((hosting.host, opening.port), error) from error
+        raise unheard(at, error) from error
 
 
-async def _open_holdem(
-    opening: Opening, hosting: Hosting, told: Log, taps: Sequence[Tap], context: ssl.SSLContext | None
-) -> tuple[Open, Address]:
+async def _open_holdem(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Address]:
     from croupier.rooms.holdem.ranks import load
     from croupier.shell.listening import Reception
     from croupier.shell.web import Web
 
+    told, taps, context, shelf = fittings
     load()  # rather than at the first showdown, for which all tables would have to wait
-    house, clock, journal = await _house_of_holdem(opening, hosting)
+    house, clock, journal = await _house_of_holdem(opening, hosting, shelf)
     reception = Reception(hosting.max_connections, hosting.max_per_address, idle=hosting.idle_seconds)
     at = (hosting.host, opening.port)
     try:
@@ -165,7 +199,9 @@ async def _open_holdem(
     return web, web.address
 
 
-async def _house_of_holdem(opening: Opening, hosting: Hosting) -> tuple["House", Callable[[], float], "Journal | None"]:
+async def _house_of_holdem(
+    opening: Opening, hosting: Hosting, shelf: Shelf
+) -> tuple["House", Callable[[], float], "Journal | None"]:
     """The house of hold'em, in memory or as the journal in a store has it, with its clock.
 
     Raises ValueError on settings that make no sense, or not for what is kept, and OSError on a store that is none.
@@ -173,59 +209,64 @@ async def _house_of_holdem(opening: Opening, hosting: Hosting) -> tuple["House",
     from croupier.rooms.holdem.house import House
 
     time_of_loop = asyncio.get_running_loop().time
-    rehearsal = opening.deck is not None or hosting.seed is not None
-    if (hosting.journal or ("off" if rehearsal else "durable")) == "off":
+    if (hosting.journal or ("off" if _rehearsal(opening, hosting) else "durable")) == "off":
         secret = _server_seed(opening.room, hosting, 0)
         epoch = time.time() - time_of_loop()
         return House(opening.settings, _dealers(opening, hosting), secret, epoch), time_of_loop, None
     from croupier.shell.journal import Begun, reopen
-    from croupier.store.records import StoreError
-    from croupier.store.store import open_store
 
     def build(begun: Begun) -> House:
         return House(begun.settings, _dealers(opening, hosting, begun.server_seed), begun.server_seed(0))
 
     opening.settings.check()
     wanted = Begun(opening.settings, hosting.seed, client_seed=hosting.client_seed)
-    try:
-        store = await open_store(hosting.store)
-        try:
-            await store.claim(opening.room.name)
-            house, journal, last = await reopen(store, wanted, build)
-        except BaseException:
-            await store.close()
-            raise
-    except StoreError as error:
-        raise OSError(f"{error} (--store names another store, --journal off does without)") from error
+    async with shelf.lend(opening.room.name) as store:
+        house, journal, last = await reopen(store, wanted, build)
     ahead = max(time.time(), last) - time_of_loop()  # time never goes back, whatever the clock on the wall does
     return house, lambda: time_of_loop() + ahead, journal
 
 
-async def _open_oldmaid(
-    opening: Opening, hosting: Hosting, told: Log, taps: Sequence[Tap], context: ssl.SSLContext | None
-) -> tuple[Open, Address]:
+async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Address]:
     from croupier.rooms.oldmaid import FULL
     from croupier.rooms.oldmaid.house import House
     from croupier.rooms.oldmaid.wire import Wire
 
+    told, taps, context, shelf = fittings
     settings = opening.settings
-    house = House(settings, _dealers(opening, hosting), idle=hosting.idle_seconds)
-    table = Shared(
-        house,
-        partial(Wire, "table", strict=hosting.strict, dialect=settings.dialect),
-        told,
-        taps=taps,
-        limits=Limits(hosting.max_connections, hosting.max_per_address),
-        refusal=[FULL],
-    )
+    settings.check()
+    codec = partial(Wire, "table", strict=hosting.strict, dialect=settings.dialect)
+    rest: Any = {"limits": Limits(hosting.max_connections, hosting.max_per_address), "refusal": [FULL]}
     at = (hosting.host, opening.port)
-    try:
-        return table, await table.listen(*at, context)
-    except OSError as error:
-        raise unheard(at, error) from error
+    if (hosting.journal or ("off" if _rehearsal(opening, hosting) else "durable")) == "off":
+        house = House(settings, _dealers(opening, hosting), idle=hosting.idle_seconds)
+        table = Shared(house, codec, told, taps=taps, **rest)
+        try:
+            return table, await table.listen(*at, context)
+        except OSError as error:
+            raise unheard(at, error) from error
+    from croupier.shell.courses import reopen
+    from croupier.shell.durable import Durable, revealed
+    from croupier.shell.seeds import Seeds
+
+    wanted = Seeds(hosting.seed, client_seed=hosting.client_seed)
+    async with shelf.lend(opening.room.name) as store:
+        seeds, journal, started, void = await reopen(store, wanted, time.time)
+        dealers = _dealers(opening, hosting, partial(seeds.server_seed, opening.room.name))
+        house = House(settings, dealers, idle=hosting.idle_seconds, noting=True)
+        house.go_on(started, len(void), asyncio.get_running_loop().time())
+        durable = Durable(house, journal, codec, told, taps=taps, **rest)
+        if void:
+            told.warning("games were interrupted, and are void", games=[game.number for game in void])
+        for game in void:
+            for tap in taps:
+                tap(Rang(), revealed(game, dealers(game.number)), 0.0)
+        try:
+            return durable, await durable.listen(*at, context)
+        except OSError as error:
+            raise unheard(at, error) from error
 
 
-type Opens = Callable[[Opening, Hosting, Log, Sequence[Tap], ssl.SSLContext | None], Awaitable[tuple[Open, Address]]]
+type Opens = Callable[[Opening, Hosting, Fittings], Awaitable[tuple[Open, Address]]]
 
 OPENS: Final[Mapping[str, Opens]] = {"holdem": _open_holdem, "oldmaid": _open_oldmaid}
 """How the rooms are opened that have no private tables."""
@@ -240,6 +281,11 @@ def written(address: Address) -> str:
 def unheard(address: Address, error: OSError) -> OSError:
     """What is told of an address that cannot be had."""
     return OSError(f"cannot listen on {written(address)}: {error.strerror or error}")
+
+
+def _rehearsal(opening: Opening, hosting: Hosting) -> bool:
+    """Whether what is dealt was chosen beforehand."""
+    return opening.deck is not None or hosting.seed is not None
 
 
 def _dealers(

@@ -12,8 +12,10 @@ from prometheus_client import REGISTRY, start_http_server
 
 from croupier.core.talk import Tap
 from croupier.rooms.holdem import ROOM as HOLDEM
+from croupier.shell.health import beside
 from croupier.shell.logs import configure, log
-from croupier.shell.opening import Hosting, Open, Opening, open_room, unheard, written
+from croupier.shell.opening import Fittings, Hosting, Open, Opening, open_room, unheard, written
+from croupier.shell.shelf import Shelf
 from croupier.taps.deals import Deals
 from croupier.taps.meter import Meter
 from croupier.taps.minutes import CONNECTION, Minutes
@@ -23,6 +25,8 @@ from croupier.taps.trace import Trace
 def tls(hosting: Hosting) -> ssl.SSLContext | None:
     """The TLS of a server, None without. Raises ValueError when only half of it is given, and on bad files."""
     if hosting.tls_cert is None and hosting.tls_key is None:
+        if hosting.tls_client_ca is not None:
+            raise ValueError("found --tls-client-ca without --tls-cert; allowed: both, for a server that speaks TLS")
         return None
     if hosting.tls_cert is None or hosting.tls_key is None:
         raise ValueError("found only one of --tls-cert and --tls-key; allowed: both, or neither")
@@ -32,22 +36,33 @@ def tls(hosting: Hosting) -> ssl.SSLContext | None:
     except OSError as error:  # which a bad certificate is, too
         found = f"found no certificate in {hosting.tls_cert} that fits the key in {hosting.tls_key}"
         raise ValueError(f"{found} ({error.strerror}); allowed: two PEM files") from None
+    if hosting.tls_client_ca is not None:
+        context.verify_mode = ssl.CERT_REQUIRED
+        try:
+            context.load_verify_locations(hosting.tls_client_ca)
+        except OSError as error:
+            found = f"found no certificate of an authority in {hosting.tls_client_ca}"
+            raise ValueError(f"{found} ({error.strerror}); allowed: a PEM file") from None
     return context
 
 
 def check(hosting: Hosting) -> None:
-    """Raise ValueError on numbers that make no sense."""
+    """Raise ValueError on settings that make no sense, alone or together."""
     for name in ("idle_seconds", "move_seconds"):
         if (found := getattr(hosting, name)) is not None and not found > 0:
             raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: more than 0")
     for name in ("max_connections", "max_per_address", "drain_seconds"):
         if not (found := getattr(hosting, name)) >= 0:
             raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: 0 or more")
+    if hosting.accounts is not None and hosting.journal not in {None, "durable"}:
+        raise ValueError(f"found --accounts with --journal {hosting.journal}; allowed: --journal durable")
+    if hosting.accounts == "certificate" and hosting.tls_client_ca is None:
+        raise ValueError("found --accounts certificate without --tls-client-ca; allowed: both")
 
 
 @contextmanager
-def _scraped(hosting: Hosting, rooms: dict[str, Open]) -> Iterator[str | None]:
-    """Metrics, while the rooms are open: their URL, None without."""
+def _scraped(hosting: Hosting, names: Sequence[str], rooms: dict[str, Open]) -> Iterator[str | None]:
+    """Metrics and /healthz, while the rooms are open: the URL of the metrics, None without."""
     if hosting.metrics_port is None:
         yield None
         return
@@ -56,6 +71,7 @@ def _scraped(hosting: Hosting, rooms: dict[str, Open]) -> Iterator[str | None]:
         server, thread = start_http_server(hosting.metrics_port, hosting.host)
     except OSError as error:
         raise unheard((hosting.host, hosting.metrics_port), error) from error
+    server.set_app(beside(server.get_app(), names, rooms))  # type: ignore[arg-type]  # applications, as both have them
     REGISTRY.register(meter)
     try:
         yield f"http://{written((hosting.host, server.server_port))}/metrics"
@@ -76,10 +92,11 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
     _raise_file_limit()
     context = tls(hosting)
     rooms: dict[str, Open] = {}
+    shelf = Shelf(hosting.store)
     asyncio.get_running_loop().set_exception_handler(_our_fault)
     with ExitStack() as stack, _signals() as signals:
         file = stack.enter_context(hosting.deals.open("ab")) if hosting.deals else None
-        metrics = stack.enter_context(_scraped(hosting, rooms))
+        metrics = stack.enter_context(_scraped(hosting, [opening.room.name for opening in openings], rooms))
         for opening in openings:
             room = opening.room
             told = log(room=room.name)
@@ -95,7 +112,7 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
                 taps.append(minutes)
             if hosting.log_level == "debug":
                 taps.append(Trace(told))
-            rooms[room.name], address = await open_room(opening, hosting, told, taps, context)
+            rooms[room.name], address = await open_room(opening, hosting, Fittings(told, taps, context, shelf))
             announce(f"{room.name} is open at {written(address)}{' (TLS)' if context else ''}")
         if metrics:
             announce(f"metrics at {metrics}")

@@ -2,18 +2,17 @@
 
 import asyncio
 import socket
+from asyncio import Future
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import inf
 from ssl import SSLContext
-from sys import intern
-from typing import Any, cast
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from croupier.core.codec import Codec
-from croupier.core.errors import Violation
 from croupier.core.hall import Hall
 from croupier.core.talk import (
     Address,
@@ -22,18 +21,17 @@ from croupier.core.talk import (
     Effect,
     Event,
     Finished,
-    Garbled,
     Halted,
     Joined,
     Left,
     Peer,
     Rang,
-    Said,
     Say,
     Session,
     Settle,
     Tap,
 )
+from croupier.shell.line import Line
 from croupier.shell.logs import Log
 from croupier.taps.meter import Counts
 
@@ -54,6 +52,22 @@ class Limits(Struct, frozen=True):
     connect: float = 10.0
 
 
+class Books(Protocol):
+    """What is written down at a house, and whom that lets in. A ticket is done when what it stands for is durable."""
+
+    def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str] | None:
+        """Look up a client before it is seated: why it cannot be, empty if it can; None where nothing is looked up."""
+        ...
+
+    def settle(self, settled: Settle) -> Future[Any] | None:
+        """Write down a game that is over. Nobody is told of it before the ticket is done; None: at once."""
+        ...
+
+    def leave(self, peer: Peer) -> None:
+        """Whoever was looked up has left, admitted or not."""
+        ...
+
+
 class Unmoored(Exception):
     """The system lets nobody connect from this address. Nothing has been told to anybody."""
 
@@ -62,7 +76,8 @@ class Switchboard:
     """Carries events to a session and performs its effects, one write a read.
 
     Messages of one read are handled one after another; what they have to say leaves together. Taps hear every event
-    with its effects before the effects are performed.
+    with its effects before the effects are performed. Where there are books, a peer hears nothing of a game that they
+    do not hold yet.
     """
 
     def __init__(
@@ -74,6 +89,7 @@ class Switchboard:
         taps: Sequence[Tap] = (),
         limits: Limits = Limits(),
         refusal: Sequence[Any] = (),
+        books: Books | None = None,
     ) -> None:
         self.counts = Counts()
         self.limits = limits
@@ -83,6 +99,9 @@ class Switchboard:
         self.session = session
         self.taps = tuple(taps)
         self._refusal_words = tuple(refusal)
+        self._books = books
+        self._shut = ""
+        self._unadmitted: set[Peer] = set()
         self._loop = asyncio.get_running_loop()
         self.clock = self._loop.time
         self._joined = 0
@@ -103,6 +122,11 @@ class Switchboard:
     def connected(self) -> int:
         """How many peers are seated."""
         return len(self.lines)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nobody is seated for now; None if they are."""
+        return self._shut or None
 
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
         """Take connections on an address; port 0 picks a free one. The address that was taken. Raises OSError."""
@@ -178,6 +202,26 @@ class Switchboard:
                     self._loop.remove_reader(listening.fileno())
             self._loop.call_soon(self._server.close)
         self.hear(Halted(final))
+        if final:
+            for peer in [*self._unadmitted]:
+                self.expel(peer)
+
+    def shut(self, reason: str) -> None:
+        """For now, seat nobody, and let the session begin no games: it is told that the room closes."""
+        self._shut = reason
+        self.hear(Halted())
+
+    def reopen(self) -> None:
+        """Seat whoever comes, again."""
+        self._shut = ""
+
+    def expel(self, peer: Peer) -> None:
+        """End the connection of a peer, who hears nothing of what still waits for it."""
+        line = self.lines.get(peer)
+        if line is not None:
+            line.outbox.clear()
+            line.dropped = True
+            line.cut_off()
 
     async def empty(self) -> None:
         """Wait until nobody is connected any more."""
@@ -212,6 +256,10 @@ class Switchboard:
             line.outbox.append(line.codec.encode(effect.message))
         elif type(effect) is Settle or type(effect) is Finished:
             self.counts.games += 1
+            if self._books is not None and type(effect) is Settle and (ticket := self._books.settle(effect)):
+                line = self.lines.get(effect.peer)
+                if line is not None:
+                    line.hold(ticket)
         elif type(effect) is Drop:
             line = self.lines.get(effect.peer)
             if line is not None:
@@ -255,12 +303,12 @@ class Switchboard:
 
     # Lines.
 
-    def _drop(self, line: "Line") -> None:
+    def _drop(self, line: Line) -> None:
         line.dropped = True
         if not line.outbox:
             self.dirty.append(line)
 
-    def seat(self, line: "Line", address: Address | None) -> bool:
+    def seat(self, line: Line, address: Address | None) -> bool:
         """Give a new connection its number and tell the session; False when there is no room for it."""
         host = address[0] if address else ""
         if reason := self._refusal(host, called=line.peer is not None):
@@ -269,8 +317,7 @@ class Switchboard:
             self.log.warning("refused", address=address, reason=reason)
             self._idle.clear()
             self._lingering.add(line)
-            line.outbox += [line.codec.encode(word) for word in self._refusal_words]
-            line.dropped = True
+            self._turn_away(line)
             if len(self._lingering) > self.limits.lingering:
                 line.cut_off()  # a flood is not seen off politely
             else:
@@ -285,11 +332,37 @@ class Switchboard:
             self._joined += 1
             line.peer = self._joined
         self.lines[line.peer] = line
-        self.log.debug("joined", peer=line.peer, address=address)
-        self.hear(Joined(line.peer, address))
-        if isinstance(self.session, Hall):
-            line.session = self.session.table(line.peer)
+        ticket = self._books.admit(line.peer, address, line.certificate) if self._books is not None else None
+        if ticket is None:
+            self._join(line, line.peer, address)
+        else:
+            peer = line.peer
+            self._unadmitted.add(peer)
+            ticket.add_done_callback(lambda done: self._admitted(line, peer, address, done))
+            line.hold(ticket)
         return True
+
+    def _join(self, line: Line, peer: Peer, address: Address | None) -> None:
+        self.log.debug("joined", peer=peer, address=address)
+        self.hear(Joined(peer, address))
+        if isinstance(self.session, Hall):
+            line.session = self.session.table(peer)
+
+    def _admitted(self, line: Line, peer: Peer, address: Address | None, done: Future[str]) -> None:
+        """It is known who this is; if it is still there, it joins, or hears that it cannot."""
+        if peer not in self._unadmitted or done.cancelled():
+            return
+        if reason := done.result() or self._refusal("", called=True) or self._shut:
+            self.counts.refused[reason] += 1
+            self.log.warning("refused", address=address, reason=reason)
+            self._turn_away(line)
+        else:
+            self._unadmitted.discard(peer)
+            self._join(line, peer, address)
+
+    def _turn_away(self, line: Line) -> None:
+        line.outbox += [line.codec.encode(word) for word in self._refusal_words]
+        line.dropped = True
 
     def _refusal(self, host: str, *, called: bool) -> str:
         """Why a connection is not taken; the limits are for those that come, not for those that were called."""
@@ -298,21 +371,28 @@ class Switchboard:
             return "closing"
         if called:
             return ""
+        if self._shut:
+            return self._shut
         if limits.connections and len(self.lines) >= limits.connections:
             return "connections"
         if limits.per_address and self._addresses[host] >= limits.per_address:
             return "per_address"
         return ""
 
-    def unseat(self, line: "Line", reason: str) -> None:
+    def unseat(self, line: Line, reason: str) -> None:
         """Tell the session that a peer has left."""
         assert line.peer is not None, "only who was seated can leave"
         self.log.debug("left", peer=line.peer, reason=reason)
         del self.lines[line.peer]
         self._lingering.add(line)
-        self.hear(Left(line.peer, reason))
+        if line.peer in self._unadmitted:
+            self._unadmitted.discard(line.peer)
+        else:
+            self.hear(Left(line.peer, reason))
+        if self._books is not None:
+            self._books.leave(line.peer)
 
-    def gone(self, line: "Line", host: str) -> None:
+    def gone(self, line: Line, host: str) -> None:
         """Forget a line whose connection is closed."""
         self._lingering.discard(line)
         if line.peer is not None:
@@ -339,148 +419,4 @@ def _check_port(port: int) -> None:
         raise OSError(f"found the port {port}; allowed: 0 to 65535")
 
 
-class Line(asyncio.Protocol):
-    """One connection: its codec, what waits to be written to it, and how far its end has come."""
-
-    __slots__ = (
-        "_board",
-        "_counts",
-        "_host",
-        "_left",
-        "_linger",
-        "_paused",
-        "_transport",
-        "codec",
-        "dropped",
-        "outbox",
-        "peer",
-        "session",
-    )
-
-    def __init__(self, board: Switchboard, peer: Peer | None = None) -> None:
-        self.peer = peer
-        self.codec = board.codec()
-        self.session = board.session
-        self.outbox: list[bytes] = []
-        self.dropped = False
-        self._board = board
-        self._counts = board.counts
-        self._host = ""
-        self._left = True
-        self._paused = False
-        self._linger: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take a seat."""
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are no subclass of it
-        name = transport.get_extra_info("peername")
-        address = (intern(name[0]), name[1]) if name else None
-        self._host = address[0] if address else ""
-        self._left = False
-        try:
-            self._left = not self._board.seat(self, address)
-        except BaseException:
-            self._transport.abort()
-            raise
-
-    def data_received(self, data: bytes) -> None:
-        """Hand on every message of this read, then write all answers at once.
-
-        What `Switchboard.handle` does for any event stands here once more for the peer's own talk, which is the hot
-        path: nearly all that is said to a table is answered to the same peer.
-        """
-        board, counts, peer = self._board, self._counts, self.peer
-        if peer is None:
-            return  # refused
-        messages = () if self.dropped else self.codec.feed(data)
-        session, encode, now = self.session, self.codec.encode, board.clock()
-        said: list[bytes] = []
-        for message in messages:
-            event: Event[Any] = Said(peer, message)
-            if type(message) is Violation:
-                counts.violations += 1
-                event = Garbled(peer, message)
-            effects = session.on(event, now)
-            for tap in board.taps:
-                tap(event, effects, now)
-            for effect in effects:
-                if type(effect) is Say and effect.peer == peer and not self.dropped:
-                    said.append(encode(effect.message))
-                else:
-                    board.perform(effect)
-            if self.dropped:
-                break
-        counts.bytes_received += len(data)
-        counts.messages_received += len(messages)
-        if said:
-            self._write(said)
-        if board.dirty:
-            board.flush()
-        if session is board.session:
-            board.attend()  # a table of the peer's own has a hall that sees to its alarm
-
-    def _write(self, said: Sequence[bytes]) -> None:
-        counts = self._counts
-        data = said[0] if len(said) == 1 else b"".join(said)
-        counts.messages_sent += len(said)
-        counts.bytes_sent += len(data)
-        self._transport.write(data)
-        if self._paused and self._transport.get_write_buffer_size() > self._board.limits.buffer:
-            counts.overflows += 1
-            self._board.log.warning("a peer does not read what it is sent", peer=self.peer)
-            self.cut_off()
-
-    def flush(self) -> None:
-        """Write what was said; behind the last of it, close our direction."""
-        transport = self._transport
-        if self.outbox:
-            self._write(self.outbox)
-            self.outbox.clear()
-        if self.dropped and self._linger is None:
-            # A half-close, and then reading on, so that no reset overtakes the farewell. TLS does that by itself.
-            self._cut_off_later()
-            if not transport.is_closing():
-                if transport.can_write_eof():
-                    with suppress(OSError):  # it may be gone already
-                        transport.write_eof()
-                else:
-                    transport.close()
-
-    def cut_off(self) -> None:
-        """Close the connection at once; what was not sent yet is lost."""
-        self._transport.abort()
-
-    def _cut_off_later(self) -> None:
-        """The conversation is over: give the peer a moment to read what was said."""
-        if self._linger is None:
-            self._linger = self._board.after(self._board.limits.linger, self.cut_off)
-
-    def pause_writing(self) -> None:
-        """The peer reads too slowly: stop reading from it."""
-        self._paused = True
-        self._transport.pause_reading()
-
-    def resume_writing(self) -> None:
-        """The peer has caught up."""
-        self._paused = False
-        self._transport.resume_reading()
-
-    def eof_received(self) -> bool:
-        """The peer has said all it had to say; what was answered is still sent."""
-        self._cut_off_later()
-        self._leave("hung up")
-        return False
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is closed."""
-        if self._linger is not None:
-            self._linger.cancel()
-        try:
-            self._leave(str(exc) if exc else "closed")
-        finally:
-            self._board.gone(self, self._host)
-
-    def _leave(self, reason: str) -> None:
-        if not self._left:
-            self._left = True
-            self._board.unseat(self, reason)
+__all__ = ["Books", "Limits", "Line", "Switchboard", "Unmoored", "outward"]

@@ -77,6 +77,11 @@ class Web:
         """How many connections there are."""
         return self._opened.connected
 
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be played here now; None if it can."""
+        return self._service.desk.trouble
+
     def halt(self, *, final: bool) -> None:
         """No new hands; when `final`, running ones are void, and everybody is seen off."""
         self._halted = True

@@ -29,10 +29,14 @@ PULSE = "INSERT INTO pulse (id, time) VALUES (1, $1) ON CONFLICT (id) DO UPDATE 
 
 
 class Facts(Struct, frozen=True, gc=False):
-    """Facts for the journal, all or none of them. `weight` is how many they are."""
+    """Facts for the journal, all or none of them. `weight` is how many they are.
+
+    `scripts` make what is written with them, and not without them.
+    """
 
     rows: Sequence[FactRow]
     weight: int
+    scripts: Sequence[Callable[[], Script[object]]] = ()
 
 
 class Act(Struct, frozen=True):

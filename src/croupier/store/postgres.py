@@ -9,13 +9,17 @@ from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]  # it has no types of its own
 
-from croupier.store.engine import PULSE, Deed, FactRow, Facts, Moment, Rows, refusal, taken
+from croupier.store.engine import PULSE, Deed, FactRow, Facts, Moment, Rows, Script, refusal, taken
 from croupier.store.migrations import ASKED, judge, upgrade_on
 from croupier.store.records import StoreDown, StoreError
 from croupier.store.urls import PostgresPlace
 
 FACTS = """INSERT INTO journal (room, "table", seq, fact, time)
 SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::float8[])"""
+
+COLUMNS = ("room", "table", "seq", "fact", "time")
+MANY = 16
+"""To copy a fact takes a third less time than to insert it, but COPY begins with a round trip more."""
 
 SETTINGS = {"application_name": "croupier", "synchronous_commit": "on", "timezone": "UTC"}
 """A commit returns when it is on the disk, also where the server would have it otherwise."""
@@ -205,13 +209,12 @@ class _Moment:
 async def _together(connection: Any, deeds: Sequence[Deed]) -> Sequence[object]:
     """All deeds in one transaction, the facts first: nothing sees them before they are committed."""
     facts = [row for deed in deeds if type(deed) is Facts for row in deed.rows]
-    acts = [deed for deed in deeds if type(deed) is not Facts]
-    if not acts:
+    if all(type(deed) is Facts and not deed.scripts for deed in deeds):
         await _insert(connection, facts)  # one statement is a transaction
         return [None] * len(deeds)
     async with connection.transaction():
         await _insert(connection, facts)
-        return [None if type(deed) is Facts else await _do(connection, deed) for deed in deeds]
+        return [await _rest(connection, deed) for deed in deeds]
 
 
 async def _apart(connection: Any, deeds: Sequence[Deed]) -> Sequence[object]:
@@ -232,8 +235,19 @@ async def _apart(connection: Any, deeds: Sequence[Deed]) -> Sequence[object]:
 async def _do(connection: Any, deed: Deed) -> object:
     if isinstance(deed, Facts):
         await _insert(connection, deed.rows)
+    return await _rest(connection, deed)
+
+
+async def _rest(connection: Any, deed: Deed) -> object:
+    """All of a deed that is no fact."""
+    if isinstance(deed, Facts):
+        for each in deed.scripts:
+            await _run(connection, each())
         return None
-    script = deed.script()
+    return await _run(connection, deed.script())
+
+
+async def _run(connection: Any, script: Script[object]) -> object:
     try:
         sql, arguments = next(script)
         while True:
@@ -243,8 +257,11 @@ async def _do(connection: Any, deed: Deed) -> object:
 
 
 async def _insert(connection: Any, rows: Sequence[FactRow]) -> None:
-    if rows:
-        await connection.execute(FACTS, *zip(*rows, strict=True))
+    if len(rows) < MANY:
+        if rows:
+            await connection.execute(FACTS, *zip(*rows, strict=True))
+        return
+    await connection.copy_records_to_table("journal", records=rows, columns=COLUMNS)
 
 
 def _is_the_deeds(error: Exception) -> bool:

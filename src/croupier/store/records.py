@@ -8,6 +8,9 @@ from msgspec import Struct
 MOST_COINS = 2**63 - 1
 """The most coins that one account can have."""
 
+SUPERSEDED = "another server goes on with what is kept in this store; this one can only be stopped"
+"""Whoever opened a room last has it: nobody was told anything that the other one does not know."""
+
 
 class StoreError(Exception):
     """The books cannot be opened, or this cannot be done with them. The text is for people."""

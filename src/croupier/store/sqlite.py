@@ -192,7 +192,7 @@ def _together(connection: sqlite3.Connection, deeds: Sequence[Deed]) -> list[obj
         facts = [row for deed in deeds if type(deed) is Facts for row in deed.rows]
         if facts:
             connection.executemany(FACTS, facts)
-        return [None if type(deed) is Facts else _do(connection, deed) for deed in deeds]
+        return [_rest(connection, deed) for deed in deeds]
 
 
 def _apart(connection: sqlite3.Connection, deeds: Sequence[Deed]) -> list[object]:
@@ -215,8 +215,19 @@ def _apart(connection: sqlite3.Connection, deeds: Sequence[Deed]) -> list[object
 def _do(connection: sqlite3.Connection, deed: Deed) -> object:
     if isinstance(deed, Facts):
         connection.executemany(FACTS, deed.rows)
+    return _rest(connection, deed)
+
+
+def _rest(connection: sqlite3.Connection, deed: Deed) -> object:
+    """All of a deed that is no fact."""
+    if isinstance(deed, Facts):
+        for each in deed.scripts:
+            _run(connection, each())
         return None
-    script: Script[object] = deed.script()
+    return _run(connection, deed.script())
+
+
+def _run(connection: sqlite3.Connection, script: Script[object]) -> object:
     try:
         sql, arguments = next(script)
         while True:

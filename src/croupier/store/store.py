@@ -6,6 +6,7 @@ The same words are said to SQLite and to PostgreSQL, so both keep the same books
 import asyncio
 from asyncio import Future
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import Any, BinaryIO, Self
@@ -96,6 +97,7 @@ class Store:
         self._engine = engine
         self._clock = clock
         self._scribe = scribe
+        self._holders = 1
 
     async def __aenter__(self) -> Self:
         return self
@@ -121,21 +123,30 @@ class Store:
         """Wait while the store is down."""
         await self._scribe.up()
 
+    def share(self) -> Self:
+        """The same store for somebody else, who closes it, too."""
+        self._holders += 1
+        return self
+
     async def close(self) -> None:
-        """Write what waits, and let go of everything."""
+        """Write what waits, and let go of everything, unless somebody else still has this store."""
+        self._holders -= 1
+        if self._holders:
+            return
         await self._scribe.close()
         await self._engine.close()
 
     # The journal
 
-    def append(self, entries: Sequence[Entry]) -> Future[None]:
-        """Write facts, all or none of them. A number that a table has had is refused.
+    def append(self, entries: Sequence[Entry], hands: Sequence[Hand] = ()) -> Future[None]:
+        """Write facts and the hands that they have ended, all or nothing. A number that a table has had is refused.
 
         Whoever is told StoreDown has to look with `last` what is there before it goes on.
         Raises UnicodeDecodeError for a fact that is not UTF-8.
         """
         rows = [(e.room, e.table, e.seq, e.fact.decode(), e.time) for e in entries]
-        return self._scribe.put(Facts(rows, len(rows)))
+        scribed = [partial(scripts.add_hand, hand) for hand in hands]
+        return self._scribe.put(Facts(rows, len(rows) + len(hands), scribed))
 
     async def journal(self, room: str, table: str, after: int = 0) -> AsyncIterator[Entry]:
         """The facts of a table in order, from the one that follows `after`."""

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import decode, encode
 
+from croupier.core.talk import Commit
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.keeping import Heard
 from croupier.rooms.holdem.settings import Settings
@@ -114,6 +115,17 @@ def test_an_open_turn_has_its_full_time_again_and_the_same_cards() -> None:
     assert len(parlour.chips()) == 2
     parlour.wait(0.2)
     assert len(parlour.chips()) == 1
+
+
+def test_what_was_promised_of_a_running_hand_is_promised_again() -> None:
+    """Nobody may have been told before the house was interrupted."""
+    parlour = Parlour()
+    parlour.join("ann", "bob")
+    promised = [fact for fact in parlour.facts if isinstance(fact, Commit)]
+    parlour.interrupt()
+    again = parlour.house.hear(Heard(5.0, opened=True))
+    assert [fact for fact in again if isinstance(fact, Commit)] == promised
+    assert len(promised) == 1
 
 
 def test_a_house_that_had_closed_is_open_again() -> None:

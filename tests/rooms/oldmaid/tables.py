@@ -1,6 +1,6 @@
 """Tables of Old Maid for tests: set as a paper says, and without a socket."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from itertools import cycle, islice
 from pathlib import Path
@@ -13,6 +13,7 @@ from croupier.core.talk import (
     Address,
     Commit,
     Drop,
+    Effect,
     Event,
     Finished,
     Joined,
@@ -140,7 +141,11 @@ class Evening:
 
     def on(self, event: Event[Message]) -> None:
         """Let something happen."""
-        for effect in self.house.on(event, self.now):
+        self.perform(self.house.on(event, self.now))
+
+    def perform(self, effects: Iterable[Effect[Answer]]) -> None:
+        """Let everybody hear what came of it."""
+        for effect in effects:
             match effect:
                 case Say(peer, message):
                     assert peer in self.here - self.dropped, f"nobody hears {effect}"

@@ -48,6 +48,7 @@ dialects = pytest.mark.parametrize("dialect", [DOCUMENT, LENIENT])
         (Settings(bet=2**30), "found the starting bet 1073741824; allowed: 1 to 1073741823"),
         (Settings(bet=101, max_bet=100), "found the starting bet 101; allowed: 1 to 100"),
         (Settings(max_bet=0), "found the largest bet 0; allowed: 1 to 1073741823"),
+        (Settings(coins=-1), "found -1 coins; allowed: 0 or more"),
         (Settings(max_bet=-1), "found the largest bet -1; allowed: 1 to 1073741823"),
         (Settings(max_bet=2**30), "found the largest bet 1073741824; allowed: 1 to 1073741823"),
         (Settings(bet=2**30, max_bet=2**31), "found the largest bet 2147483648; allowed: 1 to 1073741823"),

@@ -9,14 +9,27 @@ splits and no doubles.
 
 from dataclasses import dataclass
 
+from croupier.core.bank import State
 from croupier.core.dealer import Dealer
 from croupier.core.room import HouseRoom, Seating
+from croupier.core.table import Purse
 from croupier.core.talk import Patience, Peer
 from croupier.rooms.blackjack.house import House
 from croupier.rooms.blackjack.minds import STYLES
 from croupier.rooms.blackjack.player import Options, Player
 from croupier.rooms.blackjack.referee import Referee
-from croupier.rooms.blackjack.rules import BLACKJACK, LARGEST, PACK, Blackjack, decks_allowed
+from croupier.rooms.blackjack.rules import (
+    BLACKJACK,
+    HIT,
+    LARGEST,
+    PACK,
+    STAND,
+    SURRENDER,
+    SURRENDERED,
+    Blackjack,
+    client_cards,
+    decks_allowed,
+)
 from croupier.rooms.blackjack.wire import (
     GOODBYE,
     VOCABULARY,
@@ -79,10 +92,20 @@ def seating(settings: Settings, patience: Patience, strict: bool) -> Seating:  #
         raise ValueError("found the ten as digits in characters of one byte; allowed: T, X, 10")
     rules = Blackjack(decks_allowed(settings.decks))
 
-    def seat(peer: Peer, dealer: Dealer) -> House:
-        return House(peer, dealer, patience, rules, settings.money)
+    def seat(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
+        return House(peer, dealer, patience, rules, purse or Purse(settings.money))
 
     return seat
+
+
+def done(state: State) -> tuple[str, ...]:
+    """What was bet, and what the client has said then."""
+    said = [f"BET {state.bet}", *[HIT] * (len(client_cards(state)) - 2)]
+    if state.banked > 1:
+        said.append(STAND)
+    elif state.node is SURRENDERED:
+        said.append(SURRENDER)
+    return tuple(said)
 
 
 def codec(strict: bool, end: Settings | Options | None) -> Wire:
@@ -118,7 +141,9 @@ ROOM = HouseRoom(
     codec=codec,
     settings=Settings,
     house=seating,
+    purse=lambda settings: settings.money,
     dealt=lambda state: state.cards,
+    done=done,
     options=Options,
     player=lambda options, strict: Player(options, strict=strict),
     referee=referee,

@@ -4,9 +4,9 @@ from croupier.core.bank import BankRules, State
 from croupier.core.dealer import Dealer, Deck
 from croupier.core.errors import Violation
 from croupier.core.rules import Turn
-from croupier.core.table import Table
+from croupier.core.table import Purse, Table
 from croupier.core.talk import Effect, Patience, Peer, Say
-from croupier.rooms.blackjack.rules import HIT, STAND, SURRENDER, limit
+from croupier.rooms.blackjack.rules import HIT, LARGEST, STAND, SURRENDER, limit
 from croupier.rooms.blackjack.wire import (
     CRD,
     GOODBYE,
@@ -33,18 +33,17 @@ type Effects = list[Effect[Message]]
 class House(Table[Message, State]):
     """One conversation at a private table. See `Table`.
 
-    `_balance` is what is in the client's purse (blackjack-7), without the bet of a round that is running. `_betting`
-    is true between MON and the bet. Cards come from the deck, so the nodes of the rules can be followed unasked.
+    The purse is the client's (blackjack-7), without the bet of a round that is running. `_betting` is true between MON
+    and the bet. Cards come from the deck, so the nodes of the rules can be followed unasked.
     """
 
     LATE = CLOSING = GOODBYE
 
-    __slots__ = ("_balance", "_betting", "_deck", "_rules")
+    __slots__ = ("_betting", "_deck", "_rules")
 
-    def __init__(self, peer: Peer, dealer: Dealer, patience: Patience, rules: BankRules, money: int) -> None:
-        super().__init__(peer, dealer, patience)
+    def __init__(self, peer: Peer, dealer: Dealer, patience: Patience, rules: BankRules, purse: Purse) -> None:
+        super().__init__(peer, dealer, patience, purse)
         self._rules = rules
-        self._balance = money
         self._betting = False
         self._deck: Deck
 
@@ -78,6 +77,11 @@ class House(Table[Message, State]):
         expected = violation.clause == "blackjack-2.11" and self._state is not None
         return [Say(self._peer, INVALID if expected else UNEXPECTED)]
 
+    @property
+    def _balance(self) -> int:
+        """What is in the purse, as far as a number can tell it (blackjack-7.4)."""
+        return min(self._purse.coins, LARGEST)
+
     def _bet(self, coins: int) -> Effects:
         """Take the stake, and deal from a fresh shoe (blackjack-4.2, blackjack-7.4)."""
         if coins <= 0:
@@ -85,7 +89,7 @@ class House(Table[Message, State]):
         if coins > limit(self._balance):
             return [Say(self._peer, POOR)]
         self._betting = False
-        self._balance -= coins
+        self._purse.coins -= coins
         self._stake = coins
         rules, shoe = self._rules, self._rules.shoe
         self._deck = self._dealer.deck(len(shoe))
@@ -120,6 +124,5 @@ class House(Table[Message, State]):
     def _pay(self, state: State, effects: Effects) -> Effects:
         """The round is over: pay back what there is to pay (blackjack-5)."""
         said = result(state)
-        self._balance += said.coins
         effects.append(Say(self._peer, said))
         return self._settle(state, said.coins - state.bet, effects)

@@ -16,7 +16,7 @@ from croupier.rooms.holdem.player import Options
 from croupier.rooms.holdem.settings import Settings
 
 if TYPE_CHECKING:  # the command line needs no table
-    from croupier.rooms.holdem.table import Played
+    from croupier.rooms.holdem.played import Played
 
 __all__ = ["ROOM", "Hand", "Options", "Settings"]
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from croupier.core.dealer import Dealer
 from croupier.core.talk import Changed, Effect, Event, Halted, Rang, Said, Say
-from croupier.rooms.holdem.keeping import Heard, KeptHouse
+from croupier.rooms.holdem.keeping import Heard, KeptHouse, KeptTable
 from croupier.rooms.holdem.seats import Sitter
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table import Table
@@ -86,7 +86,7 @@ class House:
         self._deals, self._made = kept.deals, kept.made
         self._tables.clear()
         self._free.clear()
-        for each in kept.tables:
+        for each in [KeptTable.from_json(bytes(table)) for table in kept.tables]:
             table = self._tables[each.guid] = Table(each.guid, self.settings, self._next, self._epoch)
             table.restore(each, self._dealers)
             if table.free:

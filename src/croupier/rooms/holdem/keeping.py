@@ -54,7 +54,10 @@ class KeptHand(Struct, frozen=True):
 
 
 class KeptTable(Struct, frozen=True):
-    """A table; see `table.Table`. `running` is the hand that is played or shown, with who has `acted` in its round."""
+    """A table; see `table.Table`. `running` is the hand that is played or shown, with who has `acted` in its round.
+
+    `hands` are the last that are over, each its own JSON, a KeptHand; the last of them is the hand `finished`.
+    """
 
     guid: Guid
     version: int
@@ -66,7 +69,19 @@ class KeptTable(Struct, frozen=True):
     acted: tuple[Seat, ...]
     finished: int
     winners: tuple[Winner, ...]
-    hands: tuple[KeptHand, ...]
+    hands: tuple[Raw, ...]
+
+    def to_json(self) -> bytes:
+        """These words as JSON."""
+        return encode(self)
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Self:
+        """The words of such JSON. Raises ValueError."""
+        try:
+            return decode(data, type=cls)
+        except DecodeError as error:
+            raise ValueError(f"found what is no kept table of hold'em: {error}") from None
 
 
 class Form(Struct, frozen=True):
@@ -76,12 +91,15 @@ class Form(Struct, frozen=True):
 
 
 class KeptHouse(Form, frozen=True, kw_only=True):
-    """A house: how many hands it has dealt and games it has made, and its tables in their order."""
+    """A house: how many hands it has dealt and games it has made, and its tables in their order.
+
+    Each table is its own JSON, a KeptTable.
+    """
 
     settings: Settings
     deals: int
     made: int
-    tables: tuple[KeptTable, ...]
+    tables: tuple[Raw, ...]
 
     def to_json(self) -> bytes:
         """These words as JSON."""

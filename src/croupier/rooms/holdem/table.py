@@ -4,9 +4,9 @@ It is told what its players do and what time it is. See docs/protocols/holdem.md
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final, Self
+from typing import Final
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 
 from croupier.core.dealer import Dealer, Deck, commitment
 from croupier.core.errors import IllegalMove
@@ -14,7 +14,8 @@ from croupier.core.rules import Seat
 from croupier.core.rules import Turn as Whose
 from croupier.core.talk import Changed, Commit, Finished, Reveal
 from croupier.rooms.holdem.cards import CARDS
-from croupier.rooms.holdem.keeping import KeptHand, KeptTable
+from croupier.rooms.holdem.keeping import KeptTable
+from croupier.rooms.holdem.played import Hands, Played
 from croupier.rooms.holdem.ranks import best
 from croupier.rooms.holdem.rules import Hand
 from croupier.rooms.holdem.seats import Seats, Sitter
@@ -32,34 +33,6 @@ type Fact = Commit | Finished | Reveal | Changed
 """What a table tells to whoever listens to its house."""
 
 
-class Played(Struct, frozen=True):
-    """A hand that is over, the `number`-th of its table and the `deal`-th of the house; or one that is void.
-
-    `players` and `guids` are by its seats.
-
-    `faults` says who was folded for an invalid bet, and why (ruling H5).
-    """
-
-    table: Guid
-    number: int
-    deal: int
-    players: tuple[str, ...]
-    guids: tuple[Guid, ...]
-    hand: Hand
-    faults: tuple[tuple[Seat, str], ...]
-
-    def kept(self) -> KeptHand:
-        """The hand as it is kept."""
-        hand = Raw(self.hand.to_json())
-        return KeptHand(self.table, self.number, self.deal, self.players, self.guids, hand, self.faults)
-
-    @classmethod
-    def of(cls, kept: KeptHand) -> Self:
-        """The hand that was kept."""
-        hand = Hand.from_json(bytes(kept.hand))
-        return cls(kept.table, kept.number, kept.deal, kept.players, kept.guids, hand, kept.faults)
-
-
 class Table:
     """One game. `version` grows with everything that can be seen; `alarm` is when it wants to hear `ring`, if it does.
 
@@ -69,7 +42,7 @@ class Table:
 
     __slots__ = (
         "_acted", "_changed", "_closing", "_deal", "_dealer", "_dealers", "_dealt", "_deck", "_epoch", "_facts",
-        "_faults", "_finished", "_hand", "_seats", "_settings", "_shown", "_winners",
+        "_faults", "_finished", "_hand", "_kept", "_seats", "_settings", "_shown", "_winners",
         "alarm", "guid", "hands", "version",
     )  # fmt: skip
 
@@ -79,7 +52,7 @@ class Table:
         self.guid = guid
         self.version = 1
         self.alarm: float | None = None
-        self.hands: dict[int, Played] = {}
+        self.hands = Hands()
         self._settings = settings
         self._dealers = dealers
         self._epoch = epoch
@@ -97,6 +70,7 @@ class Table:
         self._facts: list[Fact] = []
         self._changed = False
         self._shown: Game | None = None  # to the public; made when it is asked for
+        self._kept: Raw | None = None  # as it is kept; made when it is asked for
 
     # Who is here.
 
@@ -230,7 +204,7 @@ class Table:
         """Post the blinds of a new hand."""
         settings = self._settings
         self._deal, self._dealer = self._dealers()
-        self._facts.append(Commit(self._deal, self._dealer.algorithm, commitment(self._dealer.server_seed)))
+        self._promise()
         self._deck = self._dealer.deck(len(CARDS))
         self._dealt = dealt
         for place, sitter in enumerate(dealt):
@@ -243,6 +217,10 @@ class Table:
             straddle=settings.straddle,
         )
         self._faults = []
+
+    def _promise(self) -> None:
+        """Tell by what the dealer is bound; again where it may have been interrupted before anybody was told."""
+        self._facts.append(Commit(self._deal, self._dealer.algorithm, commitment(self._dealer.server_seed)))
 
     def _go_on(self, now: float) -> None:
         """Somebody has acted or left: what comes next."""
@@ -275,8 +253,7 @@ class Table:
             self._winners = self._best(hand)
         played = self._played(hand)
         self._finished += 1
-        self.hands[self._finished] = played
-        self.hands.pop(self._finished - self._settings.history, None)
+        self.hands.add(played, self._settings.history)
         self._tell_end(played, hand.payoff())
 
     def _tell_end(self, played: Played, nets: tuple[int, ...]) -> None:
@@ -298,22 +275,28 @@ class Table:
 
     # What is kept of it.
 
-    def kept(self) -> KeptTable:
-        """All that there is to know about the table, but for its settings."""
-        button, big_blind = self._seats.last
-        return KeptTable(
-            guid=self.guid,
-            version=self.version,
-            alarm=self.alarm,
-            sitters=tuple(self._seats.kept()),
-            button=button,
-            big_blind=big_blind,
-            running=None if self._hand is None else self._played(self._hand).kept(),
-            acted=() if self._hand is None else tuple(sorted(self._acted)),
-            finished=self._finished,
-            winners=() if self._winners is UNSET else tuple(self._winners),
-            hands=tuple(played.kept() for played in self.hands.values()),
-        )
+    def kept(self) -> Raw:
+        """All that there is to know about the table, but for its settings: a KeptTable as JSON.
+
+        It is written when something has happened since it was asked for last.
+        """
+        if self._kept is None:
+            button, big_blind = self._seats.last
+            kept = KeptTable(
+                guid=self.guid,
+                version=self.version,
+                alarm=self.alarm,
+                sitters=tuple(self._seats.kept()),
+                button=button,
+                big_blind=big_blind,
+                running=None if self._hand is None else self._played(self._hand).kept(),
+                acted=() if self._hand is None else tuple(sorted(self._acted)),
+                finished=self._finished,
+                winners=() if self._winners is UNSET else tuple(self._winners),
+                hands=self.hands.kept(),
+            )
+            self._kept = Raw(kept.to_json())
+        return self._kept
 
     def restore(self, kept: KeptTable, dealer: Callable[[int], Dealer]) -> None:
         """Go on where a table of the same GUID was, which is kept so. `dealer` gives the one of a hand of the house."""
@@ -321,7 +304,7 @@ class Table:
         self.alarm = kept.alarm
         self._seats.restore(kept.sitters, kept.button, kept.big_blind)
         self._finished = kept.finished
-        self.hands = {hand.number: Played.of(hand) for hand in kept.hands}
+        self.hands = Hands(kept.hands, kept.finished)
         if self._winners is not UNSET:
             self._winners = kept.winners
         if kept.running is None:
@@ -347,6 +330,8 @@ class Table:
                 self._begin(now)
             return
         self.touch()
+        if self._hand.turn is not OVER:
+            self._promise()
         seconds = self._settings.pause_seconds if self._hand.turn is OVER else self._settings.turn_seconds
         self.alarm = now + seconds
 
@@ -358,8 +343,11 @@ class Table:
         self._shown = None
 
     def facts(self) -> list[Fact]:
-        """What has happened since this was asked last; ends with Changed if it can be seen."""
+        """What has happened since this was asked last; ends with Changed if it can be seen. It is asked whenever
+        something may have happened.
+        """
         facts, self._facts = self._facts, []
+        self._kept = None
         if self._changed:
             self._changed = False
             self.version += 1

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from croupier.core.dealer import Dealer
 from croupier.core.mind import mind_named
 from croupier.core.room import HouseRoom, Seating
+from croupier.core.table import Purse
 from croupier.core.talk import Patience, Peer
 from croupier.rooms.kuhn.house import House
 from croupier.rooms.kuhn.minds import STYLES
@@ -39,8 +40,8 @@ def seating(settings: Settings, patience: Patience, strict: bool) -> Seating:  #
         raise ValueError(f"found {settings.coins} coins; allowed: 0 or more")
     mind = mind_named(STYLES, settings.mind)
 
-    def seat(peer: Peer, dealer: Dealer) -> House:
-        return House(peer, dealer, mind(), settings.coins, patience)
+    def seat(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
+        return House(peer, dealer, mind(), purse or Purse(settings.coins), patience)
 
     return seat
 
@@ -58,7 +59,9 @@ ROOM = HouseRoom(
     codec=lambda strict, _: Wire(strict=strict),
     settings=Settings,
     house=seating,
+    purse=lambda settings: settings.coins,
     dealt=lambda state: state.cards,
+    done=lambda state: state.history,
     options=Options,
     player=lambda options, strict: Player(options, strict=strict),
     referee=lambda own, strict, patience=5.0: Referee(patience=patience),  # noqa: ARG005 -- as in other rooms

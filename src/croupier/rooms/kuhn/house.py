@@ -7,7 +7,7 @@ from croupier.core.dealer import Dealer
 from croupier.core.errors import Violation
 from croupier.core.mind import Mind
 from croupier.core.rules import Seat, Turn
-from croupier.core.table import Table
+from croupier.core.table import Purse, Table
 from croupier.core.talk import Drop, Effect, Patience, Peer, Say
 from croupier.rooms.kuhn.rules import ANTE, CARDS, COST, P_1, P_2, START, Action, History, State, View
 from croupier.rooms.kuhn.wire import (
@@ -37,17 +37,16 @@ ACTED: Final[Mapping[History, Actn]] = {
 class House(Table[Message, State]):
     """One conversation at a private table. See `Table`.
 
-    `_coins` is the client's purse (kuhn-7) without `_stake`, what it has put into the pot.
+    The purse is the client's (kuhn-7), without `_stake`, what it has put into the pot.
     """
 
     LATE = CLOSING = (DISC,)
 
-    __slots__ = ("_coins", "_mind")
+    __slots__ = ("_mind",)
 
-    def __init__(self, peer: Peer, dealer: Dealer, mind: Mind[View, Action], coins: int, patience: Patience) -> None:
-        super().__init__(peer, dealer, patience)
+    def __init__(self, peer: Peer, dealer: Dealer, mind: Mind[View, Action], purse: Purse, patience: Patience) -> None:
+        super().__init__(peer, dealer, patience, purse)
         self._mind = mind
-        self._coins = coins
 
     def _said(self, message: Message) -> Effects:
         state = self._state
@@ -72,9 +71,9 @@ class House(Table[Message, State]):
 
     def _start(self, seat: Seat) -> Effects:
         """Take the ante and deal (kuhn-4.1, kuhn-4.2)."""
-        if self._coins < ANTE:
+        if self._purse.coins < ANTE:
             return [Say(self._peer, NO_COINS)]
-        self._coins -= ANTE
+        self._purse.coins -= ANTE
         self._stake = ANTE
         self._seat = seat
         deck = self._dealer.deck(len(CARDS))
@@ -88,10 +87,11 @@ class House(Table[Message, State]):
     def _act(self, state: State, action: Action) -> Effects:
         """The client acts, and then the house does, if there is anything left to do."""
         cost = COST[action]
-        if cost > self._coins:
-            return [Say(self._peer, NO_COINS)]
-        self._coins -= cost
-        self._stake += cost
+        if cost:
+            if cost > self._purse.coins:
+                return [Say(self._peer, NO_COINS)]
+            self._purse.coins -= cost
+            self._stake += cost
         state = state.next[action]
         if state.turn is not Turn.OVER:
             return self._decide(state, [])
@@ -111,6 +111,4 @@ class House(Table[Message, State]):
 
     def _pay(self, state: State, effects: Effects) -> Effects:
         """The game is over: pay the pot (kuhn-7.4)."""
-        net = state.payoff[self._seat]
-        self._coins += self._stake + net
-        return self._settle(state, net, effects)
+        return self._settle(state, state.payoff[self._seat], effects)

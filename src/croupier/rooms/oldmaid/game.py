@@ -59,7 +59,9 @@ class Game:
         "void",
     )
 
-    def __init__(self, number: int, nicks: Sequence[str], deck: Deck, now: float) -> None:
+    def __init__(
+        self, number: int, nicks: Sequence[str], deck: Deck, now: float, course: list[Deed] | None = None
+    ) -> None:
         self.number = number
         self.nicks = tuple(nicks)
         self.moved = now
@@ -70,7 +72,7 @@ class Game:
         self.gone: list[Seat] = []
         self.over = False
         self.void = False
-        self.course: list[Deed] = []
+        self.course: list[Deed] = [] if course is None else course
         self._deck = deck
         self._holders = [DECK] * CARDS
         self._standing: Standing | None = None

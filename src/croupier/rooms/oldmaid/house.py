@@ -3,7 +3,7 @@
 See docs/protocols/oldmaid.md, 3, 6, 8 and 9. What is done within a game is the game's to allow.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
@@ -27,6 +27,7 @@ from croupier.core.talk import (
 )
 from croupier.rooms.oldmaid.cards import WIRES
 from croupier.rooms.oldmaid.game import CARDS, Game
+from croupier.rooms.oldmaid.keeping import Course, Note, Started
 from croupier.rooms.oldmaid.lobby import Guest, Lobby, check_nick
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import (
@@ -58,6 +59,7 @@ HOMELESS: Final[Mapping[type[Message], tuple[str, str]]] = {
 """The clause by which a request is refused before the first game, and its name."""
 
 CLOSING: Final = Violation("oldmaid-9.12", "a table that stops", "games that are running")
+MUTE: Final = Violation("oldmaid-9.15", "a table that can write nothing down", "to come again later")
 
 
 class Sitting(NamedTuple):
@@ -73,15 +75,21 @@ class House:
 
     `dealers` gives the dealer of the n-th game of the table, which Commit, Finished and Reveal call their peer or deal.
     Whoever neither waits nor plays is dropped after `idle` seconds without a message. `alarm` may ring too early, as
-    that of a hall. Raises ValueError on settings that make no sense.
+    that of a hall. `notes` is what has happened in games since whoever writes it down has taken it; None where nobody
+    does. Raises ValueError on settings that make no sense.
     """
 
-    def __init__(self, settings: Settings, dealers: Callable[[int], Dealer], *, idle: float = 500.0) -> None:
+    def __init__(
+        self, settings: Settings, dealers: Callable[[int], Dealer], *, idle: float = 500.0, noting: bool = False
+    ) -> None:
         settings.check()
         self.settings = settings
+        self.notes: list[Note] | None = [] if noting else None
         self._dealers = dealers
         self._idle = idle
         self._closing = False
+        self._mute = False
+        self._void: tuple[int, float] = 0, 0.0  # so many games were interrupted, which is told until then
         self._started = 0
         self._guests: dict[Peer, Guest] = {}
         self._lobby = Lobby(settings.players, settings.join_window)
@@ -100,6 +108,32 @@ class House:
     def playing(self) -> bool:
         """Whether a game is played."""
         return bool(self._sittings)
+
+    # What is kept.
+
+    def go_on(self, started: int, void: int, now: float) -> None:
+        """Go on where a table was interrupted that had started so many games, of which some are void (oldmaid-9.14)."""
+        self._started = started
+        self._void = void, now + self.settings.stuck_seconds
+
+    def knows(self, peer: Peer) -> bool:
+        """Whether a peer is at the table."""
+        return peer in self._guests
+
+    def mute(self, now: float, lost: Iterable[Peer]) -> Effects:
+        """Nothing can be written down: all games are void, and those who have `lost` an answer are seen off, too."""
+        self._mute = True
+        effects: Effects = []
+        for sitting in [*self._sittings.values()]:
+            effects += self._stop(sitting, MUTE, now)
+        for peer in dict.fromkeys([*(guest.peer for guest in self._lobby.waiting), *lost]):
+            if (guest := self._guests.get(peer)) is not None:
+                effects += self._dismiss(guest, MUTE, now)
+        return effects
+
+    def speak(self) -> None:
+        """Everything can be written down again: there may be games."""
+        self._mute = False
 
     def on(self, event: Event[Message], now: float) -> Sequence[Effect[Answer]]:
         """What the table does about an event. Whom it has dropped it does not hear any more."""
@@ -144,7 +178,7 @@ class House:
                 return []  # to nothing (oldmaid-2.11)
             if game is None:
                 clause, found = HOMELESS[type(message)]
-                raise Violation(clause, found, "join")
+                raise Violation(clause, f"{found}{self._told(now)}", "join")
             if type(message) is Discard:
                 game.discard(guest.seat, *message.cards, now)
                 answer = THROWN
@@ -158,6 +192,11 @@ class House:
         except Violation as violation:
             answer = refusal(violation)
         return [Say(guest.peer, answer)]
+
+    def _told(self, now: float) -> str:
+        """What who plays no game is told of those that were interrupted."""
+        void, until = self._void
+        return f" (the table was interrupted: {void} games are void)" if void and now < until else ""
 
     def _keep(self, guest: Guest, said: Message | Violation, now: float) -> Effects:
         try:
@@ -181,6 +220,8 @@ class House:
             raise Violation("oldmaid-3.14", "join in a game that is running", "draw, discard, out_of_cards, status")
         if self._closing:
             return self._dismiss(guest, CLOSING, now)
+        if self._mute:
+            raise MUTE
         self._lobby.join(guest, join, now)
         return self._start(now) if self._lobby.full else []
 
@@ -193,7 +234,12 @@ class House:
         self._started += 1
         number = self._started
         dealer = self._dealers(number)
-        game = Game(number, [guest.nick for guest in guests], dealer.deck(CARDS), now)
+        nicks = tuple(guest.nick for guest in guests)
+        course = None
+        if self.notes is not None:
+            self.notes.append(Started(number, nicks))
+            course = Course(number, self.notes)
+        game = Game(number, nicks, dealer.deck(CARDS), now, course)
         listed = Reply("ok", players=self._lobby.seat(game))
         self._sittings[number] = Sitting(game, dealer, guests)
         self._look(now + self.settings.stuck_seconds, guest=False, number=number)
@@ -209,6 +255,8 @@ class House:
         if not game.over:
             return []
         game, dealer, guests = self._sittings.pop(game.number)
+        if isinstance(game.course, Course):
+            game.course.end(void=game.void)
         for guest in guests:
             if guest.game is game and guest.kept is None:
                 self._lobby.release(guest)
@@ -220,7 +268,7 @@ class House:
             Reveal(game.number, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands),
         ]
 
-    def _void(self, sitting: Sitting, why: Violation, now: float) -> Effects:
+    def _stop(self, sitting: Sitting, why: Violation, now: float) -> Effects:
         """Stop a game, and see off those who are in."""
         game = sitting.game
         game.stop()
@@ -255,7 +303,7 @@ class House:
             effects += self._dismiss(guest, CLOSING, now)
         if final:
             for sitting in [*self._sittings.values()]:
-                effects += self._void(sitting, CLOSING, now)
+                effects += self._stop(sitting, CLOSING, now)
             for guest in [*self._guests.values()]:
                 effects += self._dismiss(guest, CLOSING, now)
         return effects
@@ -312,4 +360,4 @@ class House:
         why = Violation(
             "oldmaid-6.10", f"a game in which nothing has happened for {limit:g} seconds", "one that goes on"
         )
-        return self._void(sitting, why, now)
+        return self._stop(sitting, why, now)

@@ -8,18 +8,21 @@ much. A client over 7½ loses its bet whatever the bank has; exactly 7½ wins it
 from dataclasses import dataclass
 from typing import Literal
 
+from croupier.core.bank import State
 from croupier.core.dealer import Dealer
 from croupier.core.room import HouseRoom, Seating
+from croupier.core.table import Purse
 from croupier.core.talk import Patience, Peer
-from croupier.rooms.sevenhalf.house import House
+from croupier.rooms.sevenhalf.house import BOTTOMLESS, House
 from croupier.rooms.sevenhalf.minds import STYLES
 from croupier.rooms.sevenhalf.player import Options, Player
 from croupier.rooms.sevenhalf.referee import Referee
-from croupier.rooms.sevenhalf.rules import MOST, PACK, SEVENHALF, SevenHalf
+from croupier.rooms.sevenhalf.rules import BEST, MOST, PACK, SEVENHALF, SevenHalf, client_cards, total
 from croupier.rooms.sevenhalf.wire import (
     CLOSING,
     FULL,
     LATE,
+    POOR,
     VOCABULARY,
     Ante,
     Bksc,
@@ -63,6 +66,9 @@ class Settings:
     max_bet: int = MOST
     """The largest total bet; an ANTE beyond it is refused."""
 
+    coins: int = 1000
+    """With --accounts: the coins of a client that comes for the first time."""
+
     once: bool = False
     """Close every connection after its first game, as some houses do."""
 
@@ -77,12 +83,23 @@ def seating(settings: Settings, patience: Patience, strict: bool) -> Seating:
     if not 1 <= settings.bet <= settings.max_bet:
         raise ValueError(f"found the starting bet {settings.bet}; allowed: 1 to {settings.max_bet}")
     lenient = settings.dialect == "lenient"
+    if settings.coins < 0:
+        raise ValueError(f"found {settings.coins} coins; allowed: 0 or more")
     rules = SevenHalf(settings.max_bet, lenient=lenient)
+    bet, once = settings.bet, settings.once
 
-    def seat(peer: Peer, dealer: Dealer) -> House:
-        return House(peer, dealer, patience, rules, settings.bet, lenient=lenient, once=settings.once, strict=strict)
+    def seat(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
+        purse = purse or Purse(BOTTOMLESS)
+        return House(peer, dealer, patience, purse, rules, bet=bet, lenient=lenient, once=once, strict=strict)
 
     return seat
+
+
+def done(state: State) -> tuple[str, ...]:
+    """What was bet in all, and the client's other commands."""
+    passed = state.banked > 0 and total(client_cards(state)) <= BEST
+    draws = ["DRAW"] * len(client_cards(state))
+    return (f"BET {state.bet}", *draws, *(["PASS"] if passed else []))
 
 
 ROOM = HouseRoom(
@@ -94,11 +111,13 @@ ROOM = HouseRoom(
     vocabulary=VOCABULARY,
     patterns={"card": b"[1-7scr][oceb]", "score": rb"\d\d\.\d"},
     refusal=(FULL,),
-    goodbyes=(LATE, CLOSING, FULL),
+    goodbyes=(LATE, CLOSING, FULL, POOR),
     codec=lambda strict, _: Wire(strict=strict),
     settings=Settings,
     house=seating,
+    purse=lambda settings: settings.coins,
     dealt=lambda state: state.cards,
+    done=done,
     options=Options,
     player=lambda options, strict: Player(options, strict=strict),
     referee=lambda own, strict, patience=5.0: Referee(

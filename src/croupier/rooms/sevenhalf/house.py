@@ -6,7 +6,7 @@ from croupier.core.bank import CLIENT, BankRules, Node, State
 from croupier.core.dealer import Dealer, Deck
 from croupier.core.errors import Violation
 from croupier.core.rules import Turn
-from croupier.core.table import Table
+from croupier.core.table import Purse, Table
 from croupier.core.talk import Drop, Effect, Patience, Peer, Say
 from croupier.rooms.sevenhalf import wire
 from croupier.rooms.sevenhalf.rules import score, total
@@ -15,6 +15,9 @@ from croupier.rooms.sevenhalf.wire import BSTG, CARD, Ante, Bksc, Draw, Erro, Ga
 type Effects = list[Effect[Message]]
 
 COMMANDS: Final = ("STRT", "DRAW", "ANTE", "PASS")
+
+BOTTOMLESS: Final = 2**62
+"""What is in the purse of a client whom nobody asks whether it can pay (sevenhalf-7.6)."""
 
 
 class House(Table[Message, State]):
@@ -33,14 +36,15 @@ class House(Table[Message, State]):
         peer: Peer,
         dealer: Dealer,
         patience: Patience,
+        purse: Purse,
         rules: BankRules,
-        bet: int,
         *,
+        bet: int,
         lenient: bool = False,
         once: bool = False,
         strict: bool = False,
     ) -> None:
-        super().__init__(peer, dealer, patience)
+        super().__init__(peer, dealer, patience, purse)
         self._rules = rules
         self._bet = bet
         self._lenient = lenient
@@ -55,7 +59,7 @@ class House(Table[Message, State]):
             if state is not None:
                 return self._draw(state)
             if self._lenient:
-                return self._draw(self._deal())
+                return self._draw(self._deal()) if self._purse.coins >= self._bet else self._poor([])
         elif type(message) is Pass:
             if state is not None and "PASS" in state.node.next:
                 return self._bank(state, state.node.next["PASS"], [])
@@ -83,10 +87,13 @@ class House(Table[Message, State]):
         """A fresh deck, and the starting bet (sevenhalf-4.1)."""
         self._late_pass = False
         self._stake = self._bet
+        self._purse.coins -= self._bet
         self._deck = self._dealer.deck(len(self._rules.shoe))
         return self._rules.start(self._bet)
 
     def _start(self, effects: Effects) -> Effects:
+        if self._purse.coins < self._bet:
+            return self._poor(effects)
         self._state = self._deal()
         return [*effects, Say(self._peer, Stbt(self._bet))]
 
@@ -104,12 +111,17 @@ class House(Table[Message, State]):
 
     def _raise(self, state: State, coins: int) -> Effects:
         """More coins on the bet, within the limit (sevenhalf-7)."""
-        room = self._rules.max_bet - state.bet
+        room = min(self._rules.max_bet - state.bet, self._purse.coins)
         if not 0 < coins <= room:
             return self._refuse(f"ANTE {coins}", f"1 to {room}" if room else "no more")
         self._state = self._rules.play(state, coins)
         self._stake = self._state.bet
+        self._purse.coins -= coins
         return []
+
+    def _poor(self, effects: Effects) -> Effects:
+        """Nothing that is allowed is refused but by a farewell (sevenhalf-6.8)."""
+        return self._farewell(effects, [wire.POOR])
 
     def _bank(self, state: State, node: Node, effects: Effects) -> Effects:
         """The bank draws as it must, and the client is paid (sevenhalf-3.6, sevenhalf-5)."""

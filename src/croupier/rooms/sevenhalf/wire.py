@@ -113,6 +113,7 @@ UNREADABLE: Final = Erro("unreadable; allowed: STRT, DRAW, ANTE, PASS, ERRO")
 LATE: Final = Erro("out of time")
 CLOSING: Final = Erro("the room closes")
 FULL: Final = Erro("no seat is free")
+POOR: Final = Erro("not enough coins for the starting bet")
 
 LISTED: Final[Sequence[Message]] = (STRT, DRAW, PASS, BSTG, *CARD.values())
 FINITE: Final[Mapping[bytes, Message]] = {str(message).encode(): message for message in LISTED}
@@ -134,7 +135,7 @@ VOCABULARY: Final[tuple[Message, ...]] = (
     *(Gain(coins) for coins in (200, 218959114, LONGEST)),
     *(CARD[card] for card in ("1o", "7c", "5b", "se", "cc", "rb")),
     *(Bksc((), "00.0"), Bksc(("7c", "cc"), "07.5"), Bksc(("2o",), "02.0"), Bksc(("rb", "4b", "sc", "3c"), "08.0")),
-    *(Erro(), Erro("Syntax error"), Erro("STRT"), Erro("\r\n"), UNREADABLE, LATE, CLOSING, FULL),
+    *(Erro(), Erro("Syntax error"), Erro("STRT"), Erro("\r\n"), UNREADABLE, LATE, CLOSING, FULL, POOR),
 )
 """Messages of every kind."""
 

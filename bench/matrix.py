@@ -1,0 +1,88 @@
+"""How long a class of ten takes, every client at every server in all three house games."""
+
+import argparse
+import asyncio
+import os
+import resource
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+from croupier.conform.cells import Cell, Kind
+from croupier.conform.matrix import Matrix, Plan, write
+from croupier.conform.submission import submissions
+from croupier.rooms import HOUSES
+
+TARGET_SECONDS = 60.0
+PYTHON = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(Path(__file__).with_name('pupil.py')))}"
+
+
+def compiled(folder: Path) -> str:
+    """How to start the pupil that is written in C."""
+    program = folder / "pupil"
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-o", program, Path(__file__).with_name("pupil.c")], check=True)
+    return shlex.quote(str(program))
+
+
+def hand_in(folder: Path, students: int, pupil: str) -> None:
+    """A class in which everybody plays well."""
+    for number in range(1, students + 1):
+        place = folder / f"student-{number:02}"
+        place.mkdir(parents=True)
+        tables = [
+            f"[{room}]\nserver = '{pupil} {room} server {{port}}'\nclient = '{pupil} {room} client {{host}} {{port}}'\n"
+            for room in HOUSES
+        ]
+        (place / "submission.toml").write_text("".join((f'name = "Student {number}"\n', *tables)))
+
+
+def cpu() -> float:
+    """The seconds of processor time that this process and all it has started have taken."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def main() -> None:
+    """Play the class once, and print how long it took."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--students", type=int, default=10)
+    parser.add_argument("--conversations", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--language", choices=("c", "python"), default="c", help="what the class programs in")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder, out = Path(place, "class"), Path(place, "out")
+        hand_in(folder, given.students, PYTHON if given.language == "python" else compiled(Path(place)))
+        found = submissions(folder, out)
+        cells: list[Cell] = []
+        plan = Plan(
+            rooms=[*HOUSES.values()],
+            submissions=found,
+            out=out,
+            conversations=given.conversations,
+            jobs=given.jobs,
+        )
+        started, before = perf_counter(), cpu()
+        matrix = Matrix(plan, lambda cell, _: cells.append(cell))
+        whole = asyncio.run(matrix.play())
+        write(plan, matrix.in_order(), whole=whole)
+        seconds, used = perf_counter() - started, cpu() - before
+    assert whole
+    well = sum(cell.finding.kind is Kind.WELL for cell in cells)
+    conversations = sum(cell.connections for cell in cells)
+    print(
+        f"{given.students} × {given.students} in {len(HOUSES)} rooms, programs in {given.language}: "
+        f"{seconds:.1f} s with {given.jobs} jobs, {used:.1f} s of processor time; "
+        f"{len(cells):,} cells, {well:,} well played, {conversations:,} conversations"
+    )
+    for cell in cells:
+        if cell.finding.kind is not Kind.WELL:
+            print(f"  {cell.room}: {cell.client} at {cell.server}: {cell.finding.told}")
+    print(f"  target under {TARGET_SECONDS:g} s: {'met' if seconds < TARGET_SECONDS else 'MISSED'}")
+
+
+if __name__ == "__main__":
+    main()

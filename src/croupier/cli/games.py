@@ -1,0 +1,61 @@
+"""Games against a house, as `croupier hands` lists, shows and exports them: JSON, a game a line."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from croupier.cli.db import fail
+from croupier.shell.games import Told, every, find, latest
+
+if TYPE_CHECKING:
+    from croupier.store.store import Store
+
+
+async def list_games(
+    store: "Store", room: str, table: str | None, player: str | None, *, most: int, as_json: bool
+) -> int:
+    """Print the latest games, the latest first."""
+    left = most
+    async for game in latest(store, room, table, player):
+        print(_json(game) if as_json else _line(game))
+        left -= 1
+        if not left:
+            break
+    return 0
+
+
+async def show_game(store: "Store", room: str, table: str, number: int) -> int:
+    """Print one game."""
+    game = await find(store, room, table, number)
+    if game is None:
+        return fail(f"found no game {room}/{table}/{number}; allowed: one of `croupier hands list {room}`")
+    print(_json(game))
+    return 0
+
+
+async def export_games(store: "Store", room: str, folder: Path, table: str | None, player: str | None) -> int:
+    """Write games into one file of a new folder, the oldest first."""
+    count = 0
+    try:
+        folder.mkdir(parents=True)
+        with (folder / f"{room}.jsonl").open("wb") as file:
+            async for game in every(store, room, table, player):
+                file.write(msgspec.json.encode(game) + b"\n")
+                count += 1
+    except OSError as error:
+        return fail(f"cannot write {folder}: {error.strerror}")
+    print(f"{count} games of {store.place} are in {folder}")
+    return 0
+
+
+def _json(game: Told) -> str:
+    return json.dumps(msgspec.to_builtins(game), ensure_ascii=False)
+
+
+def _line(game: Told) -> str:
+    time = datetime.fromtimestamp(game.time, UTC)
+    told = " ".join((*game.cards, "|", *game.done))
+    return f"{time:%Y-%m-%d %H:%M:%S}  {game.table}/{game.number}  {game.client or 'the client'} {game.net:+,}  {told}"

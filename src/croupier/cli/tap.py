@@ -1,0 +1,159 @@
+"""`croupier tap`: listen in on conversations between clients and a house."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from cyclopts import Parameter
+
+UNITS: Final = {"ms": 0.001, "s": 1.0, "": 1.0}
+SPAN: Final = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s|)")
+TOWARDS: Final = {"house": ("house",), "client": ("client",), "both": ("house", "client")}
+
+
+def tap(
+    room: str,
+    listen: str,
+    target: str,
+    /,
+    *,
+    chop: int = 0,
+    delay: str = "0",
+    coalesce: str = "0",
+    towards: Literal["house", "client", "both"] = "both",
+    cut_after: int | None = None,
+    strict: bool = False,
+    dialect: str | None = None,
+    decks: int | None = None,
+    patience: float = 5.0,
+    transcript: Annotated[Path | None, Parameter(name="--transcript")] = None,
+    pcap: Path | None = None,
+) -> int:
+    """Listen in: pass on what clients and a house say to each other, and judge both of them.
+
+    Clients connect to LISTEN instead of the house, and the relay to TARGET for each of them. It ends with Ctrl-C; the
+    exit status is 1 if anybody has broken the protocol.
+
+    Parameters
+    ----------
+    room:
+        The game that is played: kuhn, sevenhalf or blackjack.
+    listen:
+        Where clients connect: PORT or HOST:PORT; port 0 is a free one.
+    target:
+        Where the house is: HOST:PORT.
+    chop:
+        Pass on so many bytes at a time; 0: as they come.
+    delay:
+        Wait so long before each piece: 50ms, or 1.5s.
+    coalesce:
+        Hold bytes back until none have come for so long; then they leave in one piece.
+    towards:
+        Which way --chop, --delay and --coalesce are for.
+    cut_after:
+        End every connection behind so many messages of both ends together.
+    strict:
+        Judge without tolerances.
+    dialect:
+        The dialect that is spoken, where the room has some.
+    decks:
+        How many decks the house shuffles together, where it may be more than one.
+    patience:
+        After so many seconds a silence of the house is a fault.
+    transcript:
+        Write every connection into this folder, as a transcript.
+    pcap:
+        Write a capture that Wireshark can open.
+    """
+    from rich.console import Console
+
+    from croupier.conform.passage import News
+    from croupier.conform.tapping import Tapping
+    from croupier.conform.tapping import tap as relayed
+    from croupier.conform.telling import tell
+    from croupier.conform.way import Manner
+    from croupier.core.talk import Address
+    from croupier.shell.loop import run
+    from croupier.shell.opening import written
+
+    console = Console(highlight=False, soft_wrap=True)
+
+    def announce(address: Address) -> None:
+        console.print(f"{target} is tapped: {room} at {written(address)}", style="bold")
+
+    def told(news: News) -> None:
+        for line in tell(news):
+            console.print(line)
+
+    try:
+        house = house_room(room)
+        for name, found, least in (("chop", chop, 0), ("cut-after", cut_after, 1)):
+            if found is not None and found < least:
+                raise ValueError(f"found --{name} {found}; allowed: {least} or more")
+        if not patience > 0:
+            raise ValueError(f"found --patience {patience:g}; allowed: more than 0")
+        manner = Manner(chop, span("delay", delay), span("coalesce", coalesce))
+        known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
+        tapping = Tapping(
+            room=house,
+            listen=place(listen, 0),
+            target=place(target, 1),
+            own=options(house, known),
+            known=known,
+            strict=strict,
+            patience=patience,
+            to_house=manner if "house" in TOWARDS[towards] else Manner(),
+            to_client=manner if "client" in TOWARDS[towards] else Manner(),
+            cut_after=cut_after,
+            transcripts=transcript,
+            capture=pcap,
+        )
+        return 0 if run(relayed(tapping, announce, told)) else 1
+    except (ValueError, OSError) as error:
+        sys.stderr.write(f"croupier: {error}\n")
+        return 2
+
+
+def house_room(name: str) -> Any:
+    """The room of a game against the house. Raises ValueError on any other."""
+    from croupier.rooms import HOUSES, ROOMS
+
+    if name not in HOUSES:
+        what = f"{name}, whose conversations cannot be relayed" if name in ROOMS else f"the room {name!r}"
+        raise ValueError(f"found {what}; allowed: {', '.join(HOUSES)}")
+    return HOUSES[name]
+
+
+def place(given: str, lowest: int) -> tuple[str, int]:
+    """Host and port. Raises ValueError."""
+    host, _, port = given.rpartition(":")
+    if not (port.isascii() and port.isdecimal() and lowest <= int(port) < 65536):
+        raise ValueError(f"found {given!r}; allowed: HOST:PORT, the port {lowest} to 65535")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def span(name: str, given: str) -> float:
+    """So many seconds. Raises ValueError."""
+    found = SPAN.fullmatch(given.strip())
+    if found is None:
+        raise ValueError(f"found --{name} {given!r}; allowed: a time, as in 50ms or 1.5s")
+    return float(found[1]) * UNITS[found[2]]
+
+
+def options(room: Any, known: dict[str, str]) -> Any:
+    """What is known of a client, None if nothing is. Raises ValueError on what the room has no option for."""
+    from dataclasses import fields
+
+    from msgspec import ValidationError, convert
+
+    if not known:
+        return None
+    has = {field.name for field in fields(room.options)}
+    for name, value in known.items():
+        if name not in has:
+            raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title}")
+    try:
+        return convert(known, room.options, strict=False)
+    except ValidationError as error:
+        raise ValueError(f"found {known}; {error}") from None

@@ -1,0 +1,56 @@
+"""A case: one thing that a program has to do, the clause that says so, and a name by which it can be asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+NEAR: Final = 8
+"""So many names are listed where one was not found."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A case of a room, for servers or for clients; what it takes to play it stands in the kinds of its role.
+
+    `id` is `ROOM/SECTION/SLUG` (`kuhn/4.3/check-bet-fold-p1`): it is unique in its role, and never changes. `title` is
+    a sentence for people, `clause` the one that is tested (`kuhn-4.3`); the section of the id is its number.
+    """
+
+    id: str
+    title: str
+    clause: str
+
+    @property
+    def room(self) -> str:
+        """The name of the room."""
+        return self.id.split("/")[0]
+
+    @property
+    def section(self) -> str:
+        """The number of the clause: `4.3`."""
+        return self.id.split("/")[1]
+
+    def within(self, selection: str) -> bool:
+        """Whether a selection takes it in: `kuhn`, `kuhn/4`, `kuhn/4.3`, or its whole id."""
+        room, _, rest = selection.partition("/")
+        section, _, slug = rest.partition("/")
+        if slug:
+            return self.id == selection
+        return room == self.room and (not section or f"{self.section}.".startswith(f"{section}."))
+
+
+def select[C: Case](cases: Sequence[C], selection: str) -> tuple[C, ...]:
+    """The cases within a selection, in their order. Raises ValueError where there is none, with what is near."""
+    found = tuple(case for case in cases if case.within(selection))
+    if not found:
+        names = {*(case.room for case in cases), *(f"{case.room}/{case.section}" for case in cases)}
+        names |= {case.id for case in cases}
+        near = get_close_matches(selection, sorted(names), NEAR, 0.5) or sorted({case.room for case in cases})
+        raise ValueError(f"found {selection!r}; allowed: ROOM[/SECTION[/CASE]], as in {', '.join(near)}")
+    return found
+
+
+def clause_id(room: str, clause: str, slug: str) -> str:
+    """The id of a case that tests a clause: `kuhn-4.3` and `check-bet` make `kuhn/4.3/check-bet`."""
+    return f"{room}/{clause.removeprefix(f'{room}-')}/{slug}"

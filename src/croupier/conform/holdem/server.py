@@ -1,0 +1,270 @@
+"""Tests a server of hold'em: every case is a visit of users who ask, and of what they are answered."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from random import Random
+from time import monotonic
+from typing import Any, Final
+
+from croupier.conform.case import Case, clause_id
+from croupier.conform.holdem.cases import ROOM, Deed, ServerCase, from_papers
+from croupier.conform.holdem.causes import cause
+from croupier.conform.holdem.deeds import DEEDS, SLOW, WINDOW
+from croupier.conform.holdem.deliveries import DELIVERIES
+from croupier.conform.holdem.departures import Broken, Departure, Unshown, gravest
+from croupier.conform.holdem.stories import HSPE_GO, STORIES
+from croupier.conform.holdem.untestable import UNTESTABLE
+from croupier.conform.holdem.visit import NOBODY, Server, Visit
+from croupier.conform.holdem.walks import WALKED, Walks
+from croupier.conform.results import Failure, Outcome, Result
+from croupier.rooms.holdem.wire import Dialect
+
+ANSWER: Final = 1.5
+"""An answer that takes more seconds does not come."""
+
+SILENT: Final = 0.5
+"""The same for a server that has already left three cases without an answer."""
+
+SHOWN: Final = 6
+"""So many lines of a dialogue are shown."""
+
+
+def server_cases(room: Any = None) -> tuple[ServerCase, ...]:  # noqa: ARG001 -- every room is asked so
+    """All cases for servers, in the order of their clauses."""
+    deeds = [_deed(told) for told in (*DELIVERIES, *DEEDS)]
+    deeds += [_deed(told, counted=True) for told in STORIES]
+    deeds += [_deed(told, dialect="hspe-go") for told in HSPE_GO]
+    slow = _deed(SLOW, patience=WINDOW)
+    walked = [
+        ServerCase(
+            id=clause_id(ROOM, name, "played"), title=title, clause=name, play=_nothing, own=(name,), walked=True
+        )
+        for name, title in WALKED.items()
+    ]
+    return tuple(sorted((*from_papers(), *deeds, slow, *walked), key=_order))
+
+
+def _order(case: Case) -> tuple[int, int, str]:
+    section, number = case.section.split(".")
+    return int(section), int(number), case.id
+
+
+def _deed(
+    told: Deed,
+    *,
+    patience: float = 0.0,
+    dialect: Dialect | None = None,
+    counted: bool = False,
+) -> ServerCase:
+    clause, slug, title, play, more = told
+    return ServerCase(
+        id=clause_id(ROOM, clause, slug),
+        title=title,
+        clause=clause,
+        play=play,
+        own=(clause, *more),
+        patience=patience,
+        dialect=dialect,
+        counted=counted,
+    )
+
+
+async def _nothing(visit: Visit) -> None:
+    """What is walked needs no visit of its own."""
+
+
+def untestable(room: Any) -> Mapping[str, str]:  # noqa: ARG001 -- every room is asked so
+    """The clauses that no server can be tested with, each with the reason."""
+    return UNTESTABLE
+
+
+async def check_server(
+    room: Any,  # noqa: ARG001 -- every room is checked so
+    host: str,
+    port: int,
+    *,
+    cases: Sequence[Case],
+    options: Any = None,
+    strict: bool = False,
+    seed: int = 1,
+    timeout: float = 30.0,
+    max_failures: int | None = None,
+    told: Callable[[Result], None] = lambda _: None,
+) -> tuple[Result, ...]:
+    """Play cases against a server, one after another; the one that lets time pass, beside them.
+
+    `options.dialect` is what the server is said to speak. `timeout` is how many seconds a case may take. Results are in
+    the order of the cases, and `told` hears of each when it is there; after `max_failures` the rest is left out. Raises
+    ConnectionError where nobody listens.
+    """
+    dialect: Dialect = getattr(options, "dialect", "readme")
+    server = Server(host, port, dialect, min(ANSWER, timeout / 2))
+    await _reached(server)
+    run = Run(server, Random(seed), strict=strict, timeout=timeout, told=told)  # noqa: S311 -- it has to be repeatable
+    return await run.play([case for case in cases if isinstance(case, ServerCase)], max_failures)
+
+
+async def _reached(server: Server) -> None:
+    """Whether there is anybody to be tested. Raises ConnectionError."""
+    caller = server.caller()
+    try:
+        await caller.say(b"")
+    except OSError as error:
+        raise ConnectionError(f"found nobody at {caller.host} ({error}); allowed: a server that listens") from None
+    finally:
+        await caller.hang_up()
+
+
+class Run:
+    """One run of the cases for servers."""
+
+    def __init__(
+        self, server: Server, luck: Random, *, strict: bool, timeout: float, told: Callable[[Result], None]
+    ) -> None:
+        self.server = server
+        self.walks = Walks(server, luck, timeout)
+        self._strict = strict
+        self._timeout = timeout
+        self._told = told
+        self._silent = 0
+
+    async def play(self, cases: Sequence[ServerCase], max_failures: int | None) -> tuple[Result, ...]:
+        """The results of cases."""
+        found: dict[str, Result] = {}
+        beside: list[asyncio.Task[Result]] = []
+        await self._learn()
+        scripted = [case for case in cases if not case.patience and not case.walked]
+        first = [case for case in scripted if case.empty]
+        rest = [case for case in scripted if not case.empty] + [case for case in cases if case.walked]
+        slow = [case for case in cases if case.patience]
+        try:
+            for number, case in enumerate((*first, *rest, *slow)):
+                if number == len(first) and self.server.opens:  # who waits has a game, so that an empty one may go
+                    beside += [asyncio.create_task(self._tell(case)) for case in slow]
+                if case in slow and beside:
+                    continue
+                result = await self._tell(case)
+                found[result.case] = result
+                if max_failures is not None and _failures(found.values()) >= max_failures:
+                    break
+            else:
+                found |= {result.case: result for result in await asyncio.gather(*beside)}
+        finally:
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
+        found |= {task.result().case: task.result() for task in beside if task.done() and not task.cancelled()}
+        return tuple(found[case.id] for case in cases if case.id in found)
+
+    async def _learn(self) -> None:
+        """Find out what is played for, and whether games can be made, so that some can be played beside others."""
+        visit = Visit(self.server)
+        try:
+            game = await visit.seat("ann", "bob")
+            table = (await visit.sees(NOBODY, game)).table
+            bets = sorted(one.bet_so_far for one in table)
+            if len(bets) == 2 and 0 < bets[0] < bets[1]:
+                self.server.blinds = (bets[0], bets[1])
+                self.server.stack = max(one.wealth + one.bet_so_far for one in table)
+        except (Broken, Unshown, OSError):
+            self.server.opens = False
+        finally:
+            await self._closed(visit)
+
+    async def _tell(self, case: ServerCase) -> Result:
+        result = await self._result(case)
+        self._told(result)
+        return result
+
+    async def _result(self, case: ServerCase) -> Result:
+        began = monotonic()
+        if case.dialect is not None and case.dialect != self.server.dialect:
+            return _skipped(case, f"it is about dialect {case.dialect}")
+        if case.counted and not self.server.usual:
+            small, big = self.server.blinds
+            return _skipped(
+                case, f"it is about blinds of 10/20 and 10000 chips; here are {small}/{big} and {self.server.stack}"
+            )
+        if case.walked:
+            visit, departures, reason = await self.walks.found(case.clause)
+            return self._judged(case, visit, departures, reason, monotonic() - began)
+        visit = Visit(self.server, self._timeout)
+        reason = ""
+        broken = False
+        try:
+            async with asyncio.timeout(self._timeout):
+                await case.play(visit)
+        except Broken:
+            broken = True
+        except Unshown as unshown:
+            reason = str(unshown)
+        except TimeoutError:
+            reason = f"it takes longer than the timeout of {self._timeout:g} s"
+        except OSError as error:
+            visit.departs("holdem-1.8", "a server that goes on", f"none: {error}", Outcome.FAIL)
+            broken = True
+        finally:
+            await self._closed(visit)
+        self._listen(visit)
+        own = [departure for departure in visit.departures if departure.clause in case.own]
+        if broken and not own:
+            own = visit.departures[-1:]
+        if case.open:
+            own = [_opened(departure) for departure in own]
+        return self._judged(case, visit, own, reason, monotonic() - began)
+
+    async def _closed(self, visit: Visit) -> None:
+        try:
+            async with asyncio.timeout(self.server.patience):
+                await visit.close()
+        except (TimeoutError, Broken, OSError):
+            pass
+
+    def _listen(self, visit: Visit) -> None:
+        """A server that never answers shall not cost its whole patience every time."""
+        if any("within" in departure.actual for departure in visit.departures):
+            self._silent += 1
+        if self._silent >= 3:
+            self.server.patience = min(self.server.patience, SILENT)
+
+    def _judged(
+        self, case: ServerCase, visit: Visit, found: Sequence[Departure], reason: str, seconds: float
+    ) -> Result:
+        """What came of a case."""
+        worst = gravest(found, own=case.own[:1])
+        if worst is None and reason:
+            return _skipped(case, reason, seconds)
+        if worst is None:
+            return Result(case.id, case.title, case.clause, Outcome.PASS, seconds=seconds)
+        outcome = worst.outcome
+        if outcome is Outcome.NON_STRICT and self._strict:
+            outcome = Outcome.FAIL
+        failure = None
+        if outcome is Outcome.FAIL:
+            failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, cause(worst))
+        return Result(
+            case.id,
+            case.title,
+            case.clause,
+            outcome,
+            "" if failure else f"expected {worst.expected}; found {worst.actual}",
+            failure,
+            tuple(visit.lines[max(0, worst.lines - SHOWN) : worst.lines]),
+            seconds,
+        )
+
+
+def _opened(departure: Departure) -> Departure:
+    """A departure where the document is silent."""
+    if departure.outcome is not Outcome.FAIL or departure.clause == "holdem-1.8":
+        return departure
+    lines = departure.lines
+    return Departure(departure.clause, Outcome.CHOICE, departure.expected, departure.actual, lines=lines)
+
+
+def _skipped(case: ServerCase, why: str, seconds: float = 0.0) -> Result:
+    return Result(case.id, case.title, case.clause, Outcome.SKIP, why, seconds=seconds)
+
+
+def _failures(results: Iterable[Result]) -> int:
+    return sum(result.outcome is Outcome.FAIL for result in results)

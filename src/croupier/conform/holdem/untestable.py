@@ -1,0 +1,14 @@
+"""The clauses of hold'em that no case of the tester can show, and why."""
+
+from collections.abc import Mapping
+from typing import Final
+
+UNTESTABLE: Final[Mapping[str, str]] = {
+    "holdem-2.10": "how passwords are kept is seen on the server alone",
+    "holdem-3.15": "a stranger's server is not stopped while it is tested",
+    "holdem-3.16": "a stranger's server is not ended and opened again while it is tested",
+    "holdem-3.17": "a stranger's store cannot be made to fail",
+    "holdem-6.16": "in what order hands are shown stands in no answer",
+    "holdem-6.17": "antes and straddles are settings of a server, and off unless set",
+}
+"""What no case for servers shows; for bots there are some about what a server does when it stops or cannot write."""

@@ -1,0 +1,213 @@
+"""One of our players at a table under test: a connection, what is said on it, and who judges it."""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from croupier.conform.conversation import Line
+from croupier.conform.oldmaid.answers import OWED, Ear, Heard, check
+from croupier.conform.oldmaid.findings import Broken, line, text
+from croupier.core.errors import Violation
+from croupier.core.judge import CLIENT, HOUSE
+from croupier.core.talk import Address
+from croupier.rooms.oldmaid.referee import TABLE, Referee, Verdict
+from croupier.rooms.oldmaid.wire import JSON, Dialect, Join, Message, Reply, Wire
+
+MOMENT: Final = 0.05
+"""So many seconds somebody who is to say nothing is listened to."""
+
+type Said = Message | Violation | bytes
+"""What a guest says: a message as it should be, or bytes."""
+
+
+class Guest:
+    """A player of ours, by his nick. Everything that is said is added to `dialogue`.
+
+    `patience` tells how many seconds an answer may take, and is told how many it took, None for too many. `referee`
+    judges the game that he is in, None before it.
+    """
+
+    def __init__(
+        self,
+        nick: str,
+        ends: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        dialogue: list[Line],
+        patience: "Patience",
+        dialect: Dialect,
+    ) -> None:
+        self.nick = nick
+        self.referee: Referee | None = None
+        self.gone = False
+        self._reader, self._writer = ends
+        self._dialogue = dialogue
+        self._patience = patience
+        self._ear = Ear(Wire("player", dialect=dialect))
+        self._mouth = Wire("table")
+        self._heard: deque[Heard] = deque()
+        self._clock = asyncio.get_running_loop().time
+
+    @property
+    def address(self) -> Address:
+        """Where his connection comes from."""
+        name = self._writer.get_extra_info("sockname")
+        return name[0], name[1]
+
+    @property
+    def departures(self) -> frozenset[str]:
+        """The clauses whose tolerance the table has needed."""
+        return self._ear.wire.departures
+
+    # What he says.
+
+    async def say(self, said: Said, *, chop: int = 0, pause: float = 0.0, judged: bool = True) -> None:
+        """Say something; `chop` bytes at a time, with a pause of so many seconds behind each piece.
+
+        Unless it is `judged` the referee does not hear it, and must not hear its answer.
+        """
+        data = said if isinstance(said, bytes) else JSON.encode(said) + b"\n"
+        self._dialogue.append(line(CLIENT, self.nick, "table", data, self._clock()))
+        for message in self._mouth.feed(data):
+            if judged and self.referee is not None:
+                self.referee.heard(self.nick, TABLE, message)
+        with suppress(ConnectionError):  # whether the table has hung up shows in what it does not answer
+            for at in range(0, len(data), chop or len(data)):
+                self._writer.write(data[at : at + (chop or len(data))])
+                await self._writer.drain()
+                if chop:
+                    await asyncio.sleep(pause)
+
+    # What he hears.
+
+    async def hear(self, seconds: float) -> Heard | None:
+        """The next message; None when none comes within so many seconds, or the table hangs up before."""
+        with suppress(TimeoutError, ConnectionError):
+            async with asyncio.timeout(seconds):
+                while not self._heard and not self.gone:
+                    data = await self._reader.read(1 << 16)
+                    self.gone = not data
+                    for heard in self._ear.feed(data):
+                        self._dialogue.append(line(HOUSE, "table", self.nick, heard.data, self._clock()))
+                        self._heard.append(heard)
+        return self._heard.popleft() if self._heard else None
+
+    async def answer(self, clause: str, expected: str = "an answer") -> Heard:
+        """The answer to what was said. Raises Broken where there is none."""
+        begun = self._clock()
+        heard = await self.hear(self._patience.seconds)
+        self._patience.note(None if heard is None and not self.gone else self._clock() - begun)
+        if heard is None:
+            rest = bytes(self._ear.rest)
+            what = "the end of the connection" if self.gone else f"nothing within {self._patience.seconds:g} seconds"
+            if rest.strip():
+                what = f"{text(rest)}, which does not end,"
+            raise Broken(clause, what, expected, got=rest)
+        return heard
+
+    async def quiet(self, clause: str, seconds: float = MOMENT) -> None:
+        """Raise Broken if the table says anything now."""
+        heard = await self.hear(seconds)
+        if heard is not None:
+            raise Broken(clause, heard.told, "nothing", got=heard.data)
+        if self.gone:
+            raise Broken(clause, "the end of the connection", "nothing")
+
+    # Questions and answers.
+
+    async def ask(self, message: Message, **how: Any) -> Heard:
+        """Say something, and hear its answer, as the referee allows it. Raises Broken."""
+        await self.say(message, **how)
+        return self.judged(message, await self.answer(OWED[type(message)]))
+
+    async def granted(self, said: Said, clause: str, **how: Any) -> Heard:
+        """Say something that is right, and hear that it is. Raises Broken."""
+        await self.say(said, **how)
+        heard = await self.answer(clause)
+        if heard.error:
+            raise Broken(clause, heard.told, f"what was asked: {_told(said)}", got=heard.data)
+        return self.judged(_parsed(said), heard)
+
+    async def refused(self, said: Said, clause: str, **how: Any) -> Heard:
+        """Say something that is wrong, and hear an error. Raises Broken."""
+        await self.say(said, **how)
+        heard = await self.answer(clause, f"an error to {_told(said)}")
+        if not heard.error:
+            raise Broken(clause, f"{heard.told} as the answer to {_told(said)}", "an error", got=heard.data)
+        return self.judged(_parsed(said), heard)
+
+    def judged(self, request: Message | Violation | None, heard: Heard) -> Heard:
+        """An answer whose form and meaning are right. Raises Broken."""
+        check(request, heard)
+        if self.referee is not None and not isinstance(heard.message, Violation):
+            raise_on(self.referee.heard(TABLE, self.nick, heard.message), heard)
+        return heard
+
+    def note(self, request: Message) -> None:
+        """Let the referee know of a request that was sent before the game began."""
+        assert self.referee is not None, "who plays has a referee"
+        self.referee.heard(self.nick, TABLE, request)
+
+    def told(self, message: Join, heard: Heard) -> None:
+        """Let the referee know of a list that came before he did."""
+        assert self.referee is not None, "who has a list has a referee"
+        self.referee.heard(self.nick, TABLE, message)
+        if isinstance(heard.message, Reply):
+            raise_on(self.referee.heard(TABLE, self.nick, heard.message), heard)
+
+    # The end.
+
+    def hang_up(self, *, reset: bool = False) -> None:
+        """Hang up."""
+        self.gone = True
+        if reset:
+            self._writer.transport.abort()
+        else:
+            self._writer.close()
+
+    async def closed(self) -> None:
+        """Hang up, and wait until that is done."""
+        self._writer.close()
+        with suppress(OSError):
+            await self._writer.wait_closed()
+
+
+class Patience:
+    """How long answers are waited for: as long as was said, until it has been in vain a few times."""
+
+    def __init__(self, seconds: float) -> None:
+        self.longest = seconds
+        self._slowest = 0.0
+        self._vain = 0
+
+    @property
+    def seconds(self) -> float:
+        """So many are waited now."""
+        return self.longest if self._vain < 2 else min(self.longest, max(0.2, 20 * self._slowest))
+
+    def note(self, seconds: float | None) -> None:
+        """An answer has taken so many, None for too many."""
+        if seconds is None:
+            self._vain += 1
+        else:
+            self._slowest = max(self._slowest, seconds)
+
+
+def raise_on(verdicts: Sequence[Verdict], heard: Heard) -> None:
+    """Raise Broken on what the table has done wrong; what our own players do is meant so."""
+    for verdict in verdicts:
+        if verdict.nick == TABLE:
+            found = verdict.violation
+            raise Broken(found.clause, found.found, found.allowed, got=heard.data)
+
+
+def _told(said: Said) -> str:
+    return text(said) if isinstance(said, bytes) else str(said)
+
+
+def _parsed(said: Said) -> Message | Violation | None:
+    """The message that somebody says, as a table reads it; None for none or many."""
+    if not isinstance(said, bytes):
+        return said
+    found = Wire("table").feed(said)
+    return found[0] if len(found) == 1 else None

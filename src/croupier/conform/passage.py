@@ -1,0 +1,73 @@
+"""A connection through a relay, and what is told of it as it goes on."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from croupier.conform.conversation import Conversation, Fault, Line
+from croupier.core.talk import Address, Peer
+
+
+class Passage:
+    """One connection through the relay: client, house, and what they have said to each other.
+
+    `begun` and `ended` are times in s. `note` tells, in a sentence, why it ended if neither end did that: nobody
+    answered at the target, it was cut, one end did not read.
+    """
+
+    def __init__(self, number: int, address: Address | None, conversation: Conversation, now: float) -> None:
+        self.number = number
+        self.address = address
+        self.conversation = conversation
+        self.begun = now
+        self.ended: float | None = None
+        self.reached = False
+        self.note = ""
+        self.closed: list[Peer] = []
+        """The ends that have closed, in their order."""
+
+
+class Opened(Struct, frozen=True):
+    """A client has come."""
+
+    passage: Passage
+    at: float
+
+
+class Heard(Struct, frozen=True):
+    """These bytes of one end were passed on; `lines` are the messages that they complete, `faults` what they show."""
+
+    passage: Passage
+    at: float
+    side: Peer
+    data: bytes
+    lines: Sequence[Line]
+    faults: Sequence[Fault]
+
+
+class Silent(Struct, frozen=True):
+    """The house should have said something by now."""
+
+    passage: Passage
+    at: float
+    faults: Sequence[Fault]
+
+
+class Closed(Struct, frozen=True):
+    """One end has closed the connection, or it was closed for it behind a cut."""
+
+    passage: Passage
+    at: float
+    side: Peer
+    reason: str
+    faults: Sequence[Fault]
+
+
+class Ended(Struct, frozen=True):
+    """Both ends are gone."""
+
+    passage: Passage
+    at: float
+
+
+type News = Opened | Heard | Silent | Closed | Ended

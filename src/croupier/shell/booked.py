@@ -1,0 +1,79 @@
+"""A house with its books: they are opened before it, and closed behind its last client."""
+
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+from croupier.core.room import HouseRoom
+from croupier.core.talk import Address
+from croupier.shell.logs import Log
+from croupier.shell.shelf import Shelf
+from croupier.shell.switchboard import Switchboard
+from croupier.taps.meter import Counts
+
+if TYPE_CHECKING:  # a house without books needs no store
+    from croupier.shell.daybook import Daybook
+    from croupier.shell.purses import By
+
+
+async def open_books(
+    shelf: Shelf, room: HouseRoom, settings: Any, log: Log, *, journal: Literal["async", "durable"], by: "By | None"
+) -> "Daybook":
+    """The books of a house, with accounts told apart `by` something.
+
+    Any number of servers may keep a room's games in one store, but only one of them its accounts.
+    Raises OSError on a store that is none.
+    """
+    from croupier.shell.daybook import Daybook
+    from croupier.shell.purses import Purses
+
+    async with shelf.lend(room.name, alone=by is not None) as store:
+        purses = None
+        if by is not None:
+            house = await store.house_account(room.name)
+            purses = Purses(store, room, log, by=by, usual=room.purse(settings), house=house)
+        return Daybook(store, room, log, time.time, durable=journal == "durable", purses=purses)
+
+
+class Booked:
+    """An open house whose games are written down. See `Open`."""
+
+    def __init__(self, board: Switchboard, books: "Daybook") -> None:
+        self._board = board
+        self._books = books
+        self._final = False
+        books.doors = board
+
+    async def listen(self, at: Address, context: Any) -> Address:
+        """Take connections on an address: the one that was taken. Raises OSError, and then the books are closed."""
+        try:
+            return await self._board.listen(*at, context)
+        except BaseException:
+            await self._books.close()
+            raise
+
+    @property
+    def counts(self) -> Counts:
+        """What has happened in it."""
+        return self._board.counts
+
+    @property
+    def connected(self) -> int:
+        """How many are connected now."""
+        return self._board.connected
+
+    @property
+    def trouble(self) -> str | None:
+        """Why games cannot be written down now; None if they can."""
+        return self._books.trouble
+
+    def halt(self, *, final: bool) -> None:
+        """No new games; when `final`, running ones are void, and nobody waits for a store that is down."""
+        self._final = final
+        self._board.halt(final=final)
+        self._books.halt(final=final)
+
+    async def empty(self) -> None:
+        """Wait until nobody is connected any more, and after the final halt until everything is written."""
+        await self._board.empty()
+        if self._final:
+            await self._books.close()

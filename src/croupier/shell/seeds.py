@@ -1,0 +1,53 @@
+"""What all deals of a room follow from that is kept: a secret of its own, or the number of `--seed`."""
+
+import hmac
+import secrets
+from typing import Protocol, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from croupier.core.dealer import derive
+
+
+class Sown(Protocol):
+    """What a journal has begun with, as far as cards go."""
+
+    @property
+    def seed(self) -> int | None: ...  # noqa: D102 -- the number of `--seed`
+
+    @property
+    def client_seed(self) -> str: ...  # noqa: D102 -- a word of the players' choice
+
+
+class Seeds(Struct, frozen=True, omit_defaults=True):
+    """The first fact of a journal. Without a `seed` there is a secret, in hexadecimal."""
+
+    seed: int | None = None
+    secret: str = ""
+    client_seed: str = ""
+
+    def sown(self) -> Self:
+        """These, with a secret where one is needed."""
+        return self if self.seed is not None else replace(self, secret=secrets.token_hex(32))
+
+    def server_seed(self, room: str, deal: int) -> bytes:
+        """The server seed of a deal."""
+        return server_seed(room, self.seed, self.secret, deal)
+
+
+def server_seed(room: str, seed: int | None, secret: str, deal: int) -> bytes:
+    """The server seed of a deal of a room."""
+    if seed is not None:
+        return derive(seed, room, deal)
+    return hmac.digest(bytes.fromhex(secret), f"{room}/{deal}".encode(), "sha256")
+
+
+def check_same(kept: Sown, wanted: Sown) -> None:
+    """Raise ValueError where other cards are wanted than those that were kept; no seed means theirs."""
+    for name, found, allowed in (
+        ("seed", kept.seed if wanted.seed is None else wanted.seed, kept.seed),
+        ("client seed", wanted.client_seed, kept.client_seed),
+    ):
+        if found != allowed:
+            raise ValueError(f"found the {name} {found!r} for tables that were kept; allowed: theirs, {allowed!r}")

@@ -1,0 +1,160 @@
+"""What was played against a house is in the store: it can be listed, shown, and taken elsewhere."""
+
+import json
+from pathlib import Path
+
+import pytest
+import trustme
+
+from tests.processes import Serving, croupier
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with games of two connections, and with one of a client that has an account."""
+    folder = tmp_path_factory.mktemp("games")
+    kept = folder / "kept.db"
+    (folder / "deck").write_text("Q\nK\n\nK\nJ\n")
+    flags = ("--port", 0, "--deck", folder / "deck", "--mind", "script:CAL", "--store", kept)
+    with Serving("kuhn", *flags, "--journal", "async") as serving:
+        serving.talk(b"STRT P_1ACTN BETSTRT P_1ACTN BETDISC")
+        serving.talk(b"STRT P_1DISC")
+        assert serving.stop() == 0
+    with Serving("kuhn", *flags, "--accounts", "address") as serving:
+        serving.talk(b"STRT P_1ACTN BETDISC")
+        assert serving.stop() == 0
+    return kept
+
+
+def listed(kept: Path, *flags: object) -> list[dict[str, object]]:
+    lines = croupier("hands", "list", "kuhn", "--json", "--store", kept, *flags).stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_games_are_listed_the_latest_first(played: Path) -> None:
+    games = listed(played)
+    assert [(game["number"], game["net"], game["client"]) for game in games] == [
+        (1, -2, "kuhn:127.0.0.1"),
+        (1, -1, ""),
+        (2, 2, ""),
+        (1, -2, ""),
+    ]
+    assert [(game["cards"], game["done"]) for game in games[2:]] == [
+        (["K", "J"], ["BET", "CAL"]),
+        (["Q", "K"], ["BET", "CAL"]),
+    ]
+    assert games[1]["done"] == []
+    assert [game["number"] for game in listed(played, "--most", 2)] == [1, 1]
+
+
+def test_games_of_one_connection_or_one_account_are_found(played: Path) -> None:
+    table = listed(played)[-1]["table"]
+    assert [game["number"] for game in listed(played, "--table", table)] == [2, 1]
+    assert [game["number"] for game in listed(played, "--player", "kuhn:127.0.0.1")] == [1]
+    assert listed(played, "--table", "nothing-1") == []
+
+
+def test_games_are_listed_for_people_too(played: Path) -> None:
+    first, *_, last = croupier("hands", "list", "kuhn", "--store", played).stdout.splitlines()
+    assert first.endswith("/1  kuhn:127.0.0.1 -2  Q K | BET CAL")
+    assert last.endswith("-1/1  the client -2  Q K | BET CAL")
+
+
+def test_one_game_is_shown(played: Path) -> None:
+    game = listed(played)[2]
+    name = f"kuhn/{game['table']}/{game['number']}"
+    assert json.loads(croupier("hands", "show", name, "--store", played).stdout) == game
+    again = croupier("hands", "show", name, "--format", "jsonl", "--store", played)
+    assert json.loads(again.stdout) == game
+
+
+def test_games_are_exported_the_oldest_first(played: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    done = croupier("hands", "export", folder, "--room", "kuhn", "--store", played)
+    assert done.stdout == f"4 games of {played} are in {folder}\n"
+    lines = (folder / "kuhn.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == listed(played)[::-1]
+    again = croupier("hands", "export", folder, "--room", "kuhn", "--store", played)
+    assert again.returncode == 1
+    assert "File exists" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["list", "poker"], "found the room 'poker'; allowed: "),
+        (["show", "poker/x-1/1"], "found the room 'poker'; allowed: "),
+        (["export", "out", "--room", "poker"], "found the room 'poker'; allowed: "),
+        (["show", "kuhn/x-1/9"], "found no game kuhn/x-1/9; allowed: one of `croupier hands list kuhn`"),
+        (["show", "kuhn/x-1/1", "--format", "phh"], "found --format phh for a game of kuhn; allowed: jsonl"),
+        (
+            ["export", "out", "--room", "kuhn", "--format", "ohh"],
+            "found --format ohh for games of kuhn; allowed: jsonl",
+        ),
+    ],
+)
+def test_what_is_not_there_is_not_shown(played: Path, arguments: list[str], told: str) -> None:
+    done = croupier("hands", *arguments, "--store", played)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"croupier: {told}")
+
+
+def test_accounts_of_clients_are_listed_and_credited(played: Path) -> None:
+    done = croupier("accounts", "credit", "kuhn:127.0.0.1", 5, "--reason", "a present", "--store", played)
+    assert done.stdout == "kuhn:127.0.0.1 has 13 coins\n"
+    told = croupier("accounts", "list", "--json", "--store", played).stdout
+    accounts = [json.loads(line) for line in told.splitlines()]
+    assert {account["name"]: account["balance"] for account in accounts} == {
+        "cashier": -15,
+        "kuhn": 2,
+        "kuhn:127.0.0.1": 13,
+    }
+    assert croupier("db", "check", "--store", played).stdout == f"{played}: 0 faults\n"
+
+
+def test_a_bot_is_known_by_its_certificate(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    server, bot = authority.issue_cert("127.0.0.1"), authority.issue_cert("bot.example", common_name="ann")
+    for name, issued in (("server", server), ("bot", bot)):
+        issued.private_key_and_cert_chain_pem.write_to_path(tmp_path / f"{name}.pem")
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    tls = ("--tls-cert", tmp_path / "server.pem", "--tls-key", tmp_path / "server.pem", "--tls-client-ca")
+    kept = tmp_path / "kept.db"
+    flags = ("--accounts", "certificate", "--coins", 1000, "--store", kept)
+    with Serving("kuhn", "--port", 0, *tls, tmp_path / "ca.pem", *flags) as serving:
+        visit = ("play", "kuhn", serving.address, "--bot", "random", "-n", 5, "--json", "--tls-ca", tmp_path / "ca.pem")
+        nets = []
+        for _ in range(2):
+            done = croupier(*visit, "--tls-cert", tmp_path / "bot.pem")
+            assert done.returncode == 0, done.stderr
+            nets.append(json.loads(done.stdout)["coins"])
+        assert croupier(*visit).returncode == 1  # whoever shows none is not let in
+        assert serving.stop() == 0
+    found = croupier("accounts", "list", "--json", "--store", kept).stdout
+    (account,) = [account for line in found.splitlines() if not (account := json.loads(line))["house"]]
+    assert account["name"].endswith(",CN=ann")
+    assert account["balance"] == 1000 + sum(nets)
+
+
+def test_a_house_keeps_its_games_among_the_user_s_data_unless_it_is_a_rehearsal(tmp_path: Path) -> None:
+    home = {"XDG_DATA_HOME": str(tmp_path)}
+    kept = tmp_path / "croupier" / "store.sqlite"
+    for flags in (("--seed", 1), ("--journal", "off")):
+        with Serving("kuhn", "--port", 0, *flags, variables=home) as serving:
+            serving.talk(b"STRT P_1DISC")
+            assert serving.stop() == 0
+        assert not kept.exists()
+    with Serving("kuhn", "--port", 0, variables=home) as serving:
+        serving.talk(b"STRT P_1DISC")
+        assert serving.stop() == 0
+    assert [game["net"] for game in listed(kept)] == [-1]
+
+
+def test_a_store_that_is_none_is_told_before_a_house_opens(tmp_path: Path) -> None:
+    (tmp_path / "kept.db").write_text("rubbish, and more of it than a header of a file has in it")
+    done = croupier("serve", "kuhn", "--port", 0, "--store", tmp_path / "kept.db")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"croupier: found {tmp_path / 'kept.db'}, which cannot be opened")
+    assert "--journal off does without" in done.stderr
+    busy = croupier("serve", "kuhn", "--port", 0, "--accounts", "address", "--journal", "off")
+    assert busy.stderr == "croupier: found --accounts with --journal off; allowed: --journal durable\n"

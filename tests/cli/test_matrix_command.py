@@ -1,0 +1,141 @@
+"""`croupier matrix`: a class as a teacher plays it, interrupted and gone on with."""
+
+import csv
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conform.test_matrix import hand_in
+from tests.processes import COMMAND, PATIENCE, environment
+
+MATRIX = (*COMMAND, "matrix")
+
+
+def matrix(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*MATRIX, *map(str, arguments)],
+        env=environment({"COLUMNS": "120"}),
+        capture_output=True,
+        text=True,
+        timeout=6 * PATIENCE,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def running(folder: Path) -> list[str]:
+    """The programs whose command line or folder names a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            place = str((process / "cwd").readlink())
+        except OSError:  # it has just ended
+            continue
+        if str(folder) in place:
+            found.append(command)
+    return found
+
+
+def test_a_class_is_played_with_our_own_house_and_client_among_it(tmp_path: Path) -> None:
+    folder, out = tmp_path / "class", tmp_path / "out"
+    hand_in(folder, "ada")
+    hand_in(folder, "bob", server="deals-twice", client=None)
+    done = matrix(folder, "--out", out, "--games", 1, "--timeout", 60)
+    assert done.stderr == ""
+    assert done.returncode == 0
+    assert "kuhn: ada at ada: plays well" in done.stdout
+    assert "kuhn: ada at bob: the server breaks kuhn-5.4: " in done.stdout
+    assert "6 of 6 cells are in " in done.stdout
+    assert "§ broke a clause" in done.stdout
+    found = json.loads((out / "matrix.json").read_text())
+    assert [student["id"] for student in found["students"]] == ["ada", "bob", "croupier"]
+    kinds = {(cell["server"], cell["client"]): cell["finding"]["kind"] for cell in found["cells"]}
+    well, broke = "plays well", "broke a clause"
+    assert kinds == {
+        ("ada", "ada"): well,
+        ("ada", "croupier"): well,
+        ("bob", "ada"): broke,
+        ("bob", "croupier"): broke,
+        ("croupier", "ada"): well,
+        ("croupier", "croupier"): well,
+    }
+    assert [*csv.reader((out / "matrix.csv").read_text().splitlines())][1:] == [
+        ["Ada", "ada", "100.0", "100.0"],
+        ["Bob", "bob", "0.0", ""],
+    ]
+
+
+def test_who_interrupts_a_class_ends_every_program_and_can_go_on(tmp_path: Path) -> None:
+    folder, out = tmp_path / "class", tmp_path / "out"
+    hand_in(folder, "ada")
+    hand_in(folder, "bob", server=None, client="says-nothing")
+    arguments = [str(each) for each in (folder, "--out", out, "--no-reference", "--timeout", 60)]
+    process = subprocess.Popen(
+        [*MATRIX, *arguments], env=environment(), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+    )
+    try:
+        end = time.monotonic() + 3 * PATIENCE
+        while not any("says-nothing" in command for command in running(out)):
+            assert time.monotonic() < end
+            assert process.poll() is None
+            time.sleep(0.02)
+        assert any("server honest" in command for command in running(out))
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    assert running(out) == []
+    assert b"1 of 2 cells are in " in told
+    assert b"left are 1: the same command goes on with them" in told
+    assert len((out / "cells.jsonl").read_text().splitlines()) == 1
+    assert "more to come" in (out / "matrix.html").read_text()
+    hand_in(folder, "bob", server=None, client="acts-first")
+    done = matrix(*arguments)
+    assert done.returncode == 0
+    assert "ada at ada" not in done.stdout, "that was played"
+    assert "kuhn: bob at ada: the client breaks kuhn-6.2: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (["nowhere"], "found 'nowhere' (No such file or directory); allowed: a folder with submissions"),
+        (["."], "found no folder in '.'; allowed: one for each submission"),
+        ([".", "--games", "0"], "found --games 0; allowed: 1 or more"),
+        ([".", "--jobs", "0"], "found --jobs 0; allowed: 1 or more"),
+        ([".", "--timeout", "0"], "found --timeout 0; allowed: more than 0"),
+        ([".", "--decks", "2"], "found --decks without --room; allowed: both"),
+        (
+            ["class", "--room", "holdem"],
+            "found holdem, whose conversations cannot be relayed; allowed: kuhn, sevenhalf,",
+        ),
+        (["class", "--room", "kuhn", "--decks", "2"], "found --decks 2; allowed: nothing of the kind in Kuhn poker"),
+        (["empty"], "found no submission for any of the rooms; allowed: kuhn, sevenhalf, blackjack"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], found: str
+) -> None:
+    if arguments[0] == "class":
+        hand_in(tmp_path / "class", "ada")
+    if arguments[0] == "empty":
+        (tmp_path / "empty" / "nobody").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    done = matrix(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"croupier: {found}")
+
+
+def test_results_that_cannot_be_kept_are_no_results(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "ada")
+    (tmp_path / "out").write_text("a file")
+    done = matrix(tmp_path / "class", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "File exists" in done.stderr

@@ -1,0 +1,91 @@
+"""A server whose disk is full says so, refuses what it cannot keep, and goes on by itself when there is room again."""
+
+import json
+import resource
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from tests.cli.test_serve_holdem import parlour
+from tests.cli.test_serve_oldmaid import seated, serving, talk
+from tests.processes import PATIENCE, Serving, croupier
+
+
+def health(serving: Serving) -> tuple[int, Any]:
+    """The status and the body of /healthz."""
+    try:
+        with urllib.request.urlopen(f"http://{serving.host}:{serving.ports['metrics']}/healthz") as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.load(error)
+
+
+def test_the_health_of_all_rooms_is_told_beside_the_metrics() -> None:
+    with Serving("kuhn", "--port", 0, "--metrics-port", 0, ready=2) as serving:
+        assert health(serving) == (200, {"status": "ok", "rooms": {"kuhn": {"status": "ok"}}})
+
+
+def test_a_full_disk_refuses_what_is_not_durable_and_stops_no_clock(tmp_path: Path) -> None:
+    """holdem-3.17"""
+    kept = tmp_path / "kept.db"
+    with parlour("--store", kept, "--metrics-port", 0, "--turn-seconds", 1, ready=2) as found:
+        assert found.seat("ann", "bob") == [201, 201]
+        limit(found.serving, 4096)
+        assert found.act(1, 10).status == 503
+        status, told = health(found.serving)
+        assert (status, told["status"], told["rooms"]["holdem"]["status"]) == (503, "down", "down")
+        assert str(kept) in told["rooms"]["holdem"]["reason"]
+        time.sleep(1.2)  # longer than a turn: nobody is removed
+        limit(found.serving, resource.RLIM_INFINITY)
+        await_health(found.serving)
+        seen = found.see()
+        assert [player["handle"] for player in seen["table"]] == ["ann", "bob"]
+        assert found.act(1, 0).status == 201
+        events = [entry["event"] for entry in found.serving.entries]
+        assert events.count("the store cannot be written to") == 1
+        assert events.count("the store can be written to again") == 1
+
+
+def test_a_full_disk_voids_games_of_old_maid_until_there_is_room_again(tmp_path: Path) -> None:
+    """oldmaid-9.15"""
+    kept = tmp_path / "kept.db"
+    with serving("--players", 2, "--store", kept, "--metrics-port", 0, ready=2) as server:
+        idle, (ann, bob) = talk(server), seated(server, "ann", "bob")
+        limit(server, 4096)
+        ann.say(cmd="draw")
+        for player in (ann, bob):
+            assert player.error().startswith("oldmaid-9.15: ")
+            assert player.ends()
+        status, told = health(server)
+        assert (status, told["rooms"]["oldmaid"]["status"]) == (503, "down")
+        idle.say(cmd="join", nick="cyd")
+        assert idle.error().startswith("oldmaid-9.15: ")
+        limit(server, resource.RLIM_INFINITY)
+        await_health(server)
+        idle.say(cmd="join", nick="cyd")
+        (dan,) = [talk(server)]
+        dan.say(cmd="join", nick="dan")
+        assert idle.hear() == dan.hear()
+        assert server.stop() == 0
+    lines = croupier("hands", "list", "oldmaid", "--store", kept).stdout.splitlines()
+    assert [line.split()[2:] for line in lines] == [["oldmaid/table/2", "void"], ["oldmaid/table/1", "void"]]
+    done = croupier("hands", "export", tmp_path / "out", "--room", "oldmaid", "--store", kept)
+    assert done.returncode == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["table-1.jsonl", "table-2.jsonl"]
+
+
+def await_health(server: Serving) -> None:
+    """Wait until everything is well again."""
+    end = time.monotonic() + PATIENCE
+    while health(server)[0] != 200:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def limit(server: Serving, size: int) -> None:
+    """No file of the server may be larger than so many bytes; 4096 is less than a page and what stands before it."""
+    hard = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)[1]
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (size if size >= 0 else hard, hard))

@@ -1,0 +1,160 @@
+"""`croupier tap`: conversations are told as they are held, judged, kept, and disturbed."""
+
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from croupier.core.transcript import play, read, rehearsal
+from croupier.rooms import HOUSES
+from tests.processes import COMMAND, PATIENCE, Serving, croupier, hear, rest
+
+ROOM = HOUSES["kuhn"]
+TAP = (*COMMAND, "tap", "kuhn", "0")
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A house that deals the same cards to every client, and calls every bet."""
+    deck = tmp_path_factory.mktemp("house") / "deck.txt"
+    deck.write_text("\n\n".join(["Q\nK\nJ"] * 20))
+    with Serving("kuhn", "--port", 0, "--deck", deck, "--mind", "script:CAL,CAL,CAL") as serving:
+        yield serving
+
+
+def tapped(house: Serving, *arguments: object) -> Serving:
+    return Serving(house.address, *arguments, command=TAP)
+
+
+def told(serving: Serving) -> list[str]:
+    """All that a tap has told before it ended, without the times."""
+    assert serving._process.stdout is not None
+    text = serving._process.stdout.read().decode()
+    return [re.sub(r"^ *(\d+) +\d+\.\d{3}  ", r"\1 ", line) for line in text.splitlines()]
+
+
+def test_a_conversation_is_told_message_by_message_and_kept(house: Serving, tmp_path: Path) -> None:
+    with tapped(house, "--transcript", tmp_path / "kept", "--pcap", tmp_path / "talk.pcap") as tap:
+        with tap.call() as client:
+            for said, heard in ((b"STRT P_1", b"CARD C_Q"), (b'ACTN "BET"', b"CARD C_K"), (b"DISC", b"")):
+                client.sendall(said)
+                assert hear(client, len(heard)) == heard
+        assert tap.stop() == 0
+        lines = told(tap)
+    assert lines[0].startswith("1 client is here: 127.0.0.1 ")
+    assert "1 client → STRT P_1" in lines
+    assert "1 house  ← CARD C_Q" in lines
+    assert "1 client → ACTN BET  = 41 43 54 4e 20 22 42 45 54 22" in lines
+    assert lines[-1].endswith("the client departs from kuhn-2.5, which is tolerated; nothing is broken")
+    paper = (tmp_path / "kept" / "kuhn-0001.txt").read_text()
+    assert paper.startswith("title: Connection 1\nclause:\np> STRT P_1\np< CARD C_Q\n")
+    assert (tmp_path / "talk.pcap").read_bytes()[:4] == bytes.fromhex("d4c3b2a1")
+
+
+def test_a_transcript_of_what_was_tapped_is_replayed(house: Serving, tmp_path: Path) -> None:
+    with tapped(house, "--transcript", tmp_path) as tap, tap.call() as connection:
+        for said, heard in ((b"STRT P_1", b"CARD C_Q"), (b"ACTN BET", b"CARD C_K"), (b"HELP", b"FAIL W_ADISC")):
+            connection.sendall(said)
+            assert hear(connection, len(heard)) == heard
+        assert rest(connection) == b""
+        connection.close()
+        assert tap.stop() == 1
+        lines = told(tap)
+    assert [line for line in lines if "✗" in line] == [
+        "1 ✗ the client breaks kuhn-2.7: found 'HELP'; allowed: one of the codes STRT, ACTN, CARD, FAIL, DISC"
+    ]
+    text = (tmp_path / "kuhn-0001.txt").read_text()
+    paper = read(f"deck: Q K J\nhouse: CAL\n{text}", "tapped")
+    assert paper.clauses == ("kuhn-2.7",)
+    play(paper, rehearsal(ROOM, paper), ROOM.patterns)
+
+
+def test_a_house_that_breaks_the_protocol_is_found_out() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as rogue:
+        rogue.settimeout(PATIENCE)
+        target = f"127.0.0.1:{rogue.getsockname()[1]}"
+        with Serving(target, command=TAP) as tap, tap.call() as client:
+            client.sendall(b"STRT P_2")
+            line, _ = rogue.accept()
+            with line:
+                assert hear(line, 8) == b"STRT P_2"
+                line.sendall(b"CARD C_QACTN FLD")
+                assert hear(client, 16) == b"CARD C_QACTN FLD"
+                client.close()
+                assert rest(line) == b""
+            tap.signal(signal.SIGINT)
+            assert tap.end() == 1
+            lines = told(tap)
+    at = next(number for number, line in enumerate(lines) if "✗ the house breaks kuhn-" in line)
+    assert lines[at - 1] == "1 house  ← ACTN FLD"
+    assert "the house breaks kuhn-" in lines[-1]
+
+
+def test_a_conversation_is_chopped_and_cut(house: Serving) -> None:
+    with tapped(house, "--chop", 1, "--cut-after", 3, "--towards", "client") as tap:
+        with tap.call() as client:
+            client.sendall(b"STRT P_1")
+            assert hear(client, 8) == b"CARD C_Q"
+            client.sendall(b"ACTN BET")
+            assert rest(client) == b""
+        assert tap.stop() == 0
+        lines = told(tap)
+    assert "3 messages; 0 games; cut after 3 messages; nothing is broken" in lines[-1]
+
+
+def test_where_there_is_no_house_the_client_is_told_so_by_the_end() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        port = gone.getsockname()[1]
+    with Serving(f"127.0.0.1:{port}", command=TAP) as tap:
+        with tap.call() as client:
+            assert rest(client) == b""
+        assert tap.stop() == 0
+        lines = told(tap)
+    assert "0 messages; 0 games; no house answers: " in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (
+            ["holdem", "0", "h:1"],
+            "found holdem, whose conversations cannot be relayed; allowed: kuhn, sevenhalf, blackjack",
+        ),
+        (["oldmaid", "0", "h:1"], "found oldmaid, whose conversations cannot be relayed; allowed: kuhn,"),
+        (["whist", "0", "h:1"], "found the room 'whist'; allowed: kuhn, sevenhalf, blackjack"),
+        (["kuhn", "x", "h:1"], "found 'x'; allowed: HOST:PORT, the port 0 to 65535"),
+        (["kuhn", "0", "h:0"], "found 'h:0'; allowed: HOST:PORT, the port 1 to 65535"),
+        (["kuhn", "0", "h:1", "--delay", "soon"], "found --delay 'soon'; allowed: a time, as in 50ms or 1.5s"),
+        (["kuhn", "0", "h:1", "--chop", "-1"], "found --chop -1; allowed: 0 or more"),
+        (["kuhn", "0", "h:1", "--cut-after", "0"], "found --cut-after 0; allowed: 1 or more"),
+        (["kuhn", "0", "h:1", "--patience", "0"], "found --patience 0; allowed: more than 0"),
+        (
+            ["kuhn", "0", "h:1", "--dialect", "char8"],
+            "found --dialect char8; allowed: nothing of the kind in Kuhn poker",
+        ),
+        (["blackjack", "0", "h:1", "--dialect", "char9"], "found {'dialect': 'char9'}; "),
+        (["kuhn", "0", "h:1", "--pcap", "nowhere/x.pcap"], "[Errno 2] No such file or directory: 'nowhere/x.pcap'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments: list[str], found: str) -> None:
+    done = croupier("tap", *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"croupier: {found}")
+
+
+def test_an_address_that_is_taken_is_refused(house: Serving) -> None:
+    done = croupier("tap", "kuhn", house.address, "127.0.0.1:1")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"croupier: cannot listen on {house.address}: ")
+
+
+def test_a_capture_that_cannot_be_written_ends_the_tap(house: Serving) -> None:
+    with tapped(house, "--pcap", "/dev/full") as tap:
+        with tap.call() as client:
+            client.sendall(b"DISC")
+            assert rest(client) == b""
+        assert tap.end() == 2
+        assert "No space left on device" in tap.log

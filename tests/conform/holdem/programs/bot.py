@@ -1,0 +1,147 @@
+"""A student's bot for hold'em, with the standard library only; `--habit` makes it break one rule."""
+
+import argparse
+import base64
+import http.client
+import json
+import socket
+import sys
+import time
+
+HABITS = (
+    "honest", "text-amount", "float-amount", "no-password", "out-of-turn", "raises-too-little", "calls-too-little",
+    "bets-too-much", "bets-below-nothing", "acts-twice", "looks-too-often", "never-acts", "joins-twice",
+    "gives-up-when-busy", "another-path", "somebody-else", "puts", "crashes", "no-http", "other-keys", "no-user",
+    "one-recv", "never-joins", "no-json",
+)  # fmt: skip
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--host", required=True)
+parser.add_argument("--port", type=int, required=True)
+parser.add_argument("--user", required=True)
+parser.add_argument("--password", required=True)
+parser.add_argument("--game", default="")
+parser.add_argument("--habit", choices=HABITS, default="honest")
+args = parser.parse_args()
+habit = args.habit
+
+
+def once(method, path, body, headers):
+    """Take for an answer what one recv brings."""
+    line = socket.create_connection((args.host, args.port))
+    told = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    data = (body or "").encode()
+    line.sendall(f"{method} {path} HTTP/1.1\r\nHost: x\r\n{told}Content-Length: {len(data)}\r\n\r\n".encode() + data)
+    heard = line.recv(65536)
+    line.close()
+    head, _, rest = heard.partition(b"\r\n\r\n")
+    return int(head.split()[1]), rest
+
+
+def ask(method, path, body=None, *, signed=True, tries=20):
+    headers = {}
+    if signed:
+        coded = base64.b64encode(f"{args.user}:{args.password}".encode()).decode()
+        headers["Authorization"] = f"Basic {coded}"
+    if habit == "one-recv":
+        return once(method, path, body, headers)
+    for _ in range(tries):
+        try:
+            line = http.client.HTTPConnection(args.host, args.port, timeout=10)
+            line.request(method, path, body, headers)
+            answer = line.getresponse()
+            data = answer.read()
+            line.close()
+        except OSError:
+            if habit == "gives-up-when-busy":
+                sys.exit(3)
+            time.sleep(0.1)
+            if method == "POST" and path.endswith("acts/"):
+                return 0, b""
+            continue
+        if answer.status in (429, 500, 503):
+            if habit == "gives-up-when-busy":
+                sys.exit(3)
+            time.sleep(0.1)
+            continue
+        return answer.status, data
+    sys.exit(4)
+
+
+def act(game, player, action, amount):
+    body = {"action": action}
+    if action:
+        body["betAmount"] = amount
+    if habit == "text-amount" and action:
+        body["betAmount"] = str(amount)
+    if habit == "float-amount" and action:
+        body["betAmount"] = float(amount)
+    if habit == "other-keys":
+        body = {key.replace("betAmount", "bet_amount"): value for key, value in body.items()}
+    text = "fold" if habit == "no-json" else json.dumps(body)
+    method = "PUT" if habit == "puts" else "POST"
+    status, _ = ask(method, f"/games/{game}/players/{player}/acts/", text, signed=habit != "no-password")
+    if habit == "acts-twice":
+        ask(method, f"/games/{game}/players/{player}/acts/", text)
+    if status == 400:
+        time.sleep(0.3)
+
+
+def amount(me, turn):
+    owed = min(turn["bet_to_player"] - turn["bet_so_far"], me["wealth"])
+    if habit == "raises-too-little" and me["wealth"] > owed + 1:
+        return owed + 1
+    if habit == "calls-too-little" and 1 < owed < me["wealth"]:
+        return owed - 1
+    if habit == "bets-too-much":
+        return me["wealth"] + 1
+    if habit == "bets-below-nothing":
+        return -5
+    return owed
+
+
+def main():  # noqa: C901 -- a student's way to write it
+    if habit == "no-http":
+        line = socket.create_connection((args.host, args.port))
+        line.sendall(b"JOIN\r\n\r\n")
+        line.recv(100)
+        return
+    if habit != "no-user":
+        ask("POST", "/users/")
+    if habit == "never-joins":
+        while True:
+            ask("GET", "/games/")
+            time.sleep(0.06)
+    status, body = ask("GET", "/game/" if habit == "another-path" else "/games/", signed=habit != "no-user")
+    if status != 200:
+        sys.exit(5)
+    games = [game for game in json.loads(body) if len(game["table"]) < 10]
+    name = next((game["gameID"] for game in games if game["gameID"] == args.game), games[0]["gameID"])
+    status, body = ask("POST", f"/games/{name}/players/")
+    if habit == "joins-twice":
+        ask("POST", f"/games/{name}/players/")
+    if status == 401:
+        sys.exit(6)
+    while True:
+        time.sleep(0 if habit == "looks-too-often" else 0.055)
+        status, body = ask("GET", f"/games/{name}")
+        if status != 200:
+            sys.exit(7)
+        game = json.loads(body)
+        turn = game["turn"]
+        me = next((one for one in game["table"] if one["handle"] == args.user), None)
+        if me is None:
+            continue
+        if habit == "crashes":
+            print(game["cards"]["flop"][0])
+        if habit == "out-of-turn" and turn["playerID"] != me["playerID"] and turn["playerID"]:
+            act(name, me["playerID"], 1, 0)
+        if turn["playerID"] != me["playerID"] or habit == "never-acts":
+            continue
+        player = me["playerID"]
+        if habit == "somebody-else":
+            player = next(one["playerID"] for one in game["table"] if one is not me)
+        act(name, player, 1, amount(me, turn))
+
+
+main()

@@ -1,0 +1,197 @@
+"""A student's client of blackjack, in plain Python, with a habit.
+
+    python -I -S blackjack_client.py HOST PORT [--habit NAME] [--games N] [--seed N]
+
+It bets ten coins or what it has, hits below a total of its liking, surrenders now and then, and says STP in the end.
+"""
+
+import os
+import random
+import socket
+import struct
+import sys
+import time
+
+LONG = 600.0
+
+SPELT = {
+    "quotes": lambda data: b'"' + data + b'"',
+    "newline": lambda data: data + b"\r\n",
+    "lower-case": bytes.lower,
+    "lower-case-move": lambda data: data[:3] + data[3:].lower() if data[:3] == b"MOV" else data,
+    "space": lambda data: data.replace(b"MOV\0", b"MOV \0"),
+    "one-byte-move": lambda data: b"MOV" + data[4:] if data[:3] == b"MOV" else data,
+    "little-endian-move": lambda data: b"MOV" + data[4:] + b"\0" if data[:3] == b"MOV" else data,
+    "nul": lambda data: data + b"\0",
+    "asks-twice": lambda data: data * 2 if data == b"PLY" else data,
+    "bets-first": lambda data: b"BET\0\0\0\x0a" if data == b"PLY" else data,
+    "moves-first": lambda data: b"MOV\0H" + data if data == b"PLY" else data,
+    "doubles": lambda data: b"MOV\0D" if data[:3] == b"MOV" else data,
+    "shows-its-card": lambda data: b"CRD\0C\0A\0H" + data if data[:3] == b"MOV" else data,
+    "spells-it-out": lambda data: b"PLAY" if data == b"PLY" else data,
+    "bets-in-a-round": lambda data: b"BET\0\0\0\x01" + data if data[:3] == b"MOV" else data,
+    "http": lambda data: b"GET / HTTP/1.1\r\n\r\n" if data == b"PLY" else data,
+    "complains": lambda data: b"ERR\0\0\x01\x94" + data if data == b"PLY" else data,
+}
+"""Habits of speech."""
+
+BETS = {
+    "text-number": lambda coins: b"BET" + str(coins).encode(),
+    "text-number-of-four": lambda coins: b"BET" + b"%04d" % coins,
+    "little-endian": lambda coins: b"BET" + struct.pack("<i", coins),
+    "eight-bytes": lambda coins: b"BET" + struct.pack(">q", coins),
+    "two-bytes": lambda coins: b"BET" + struct.pack(">h", coins),
+    "bets-nothing": lambda coins: b"BET" + struct.pack(">i", 0),
+    "bets-less": lambda coins: b"BET" + struct.pack(">i", -coins),
+    "bets-too-much": lambda coins: b"BET" + struct.pack(">i", 2**30),
+    "space-before-the-bet": lambda coins: b"BET " + struct.pack(">i", coins),
+}
+"""Habits of writing a number."""
+
+
+class Client:
+    def __init__(self, host: str, port: int, habit: str, luck: random.Random) -> None:
+        self.habit = habit
+        self.luck = luck
+        self.rest = b""
+        self.line = socket.create_connection((host, port))
+        self.line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def say(self, data: bytes) -> None:
+        data = SPELT.get(self.habit, bytes)(data)
+        self.line.sendall(data)
+
+    def exactly(self, length: int) -> bytes:
+        while len(self.rest) < length:
+            data = self.line.recv(4096)
+            if not data:
+                self.gone()
+            self.rest += data
+        found, self.rest = self.rest[:length], self.rest[length:]
+        return found
+
+    def hear(self) -> tuple[str, bytes]:
+        """The next frame of the house: its header and its fields."""
+        if self.habit == "one-read":
+            data = self.line.recv(1024)
+            if not data:
+                self.gone()
+            return self.known(data[:3].decode("latin-1"), data[3:])
+        name = self.exactly(3).decode("latin-1")
+        sizes = {"MON": 4, "CRD": 6, "TRN": 0, "RES": 6, "ERR": 4, "STP": 0}
+        if name not in sizes:
+            self.line.close()
+            sys.exit(f"I cannot read {name!r}")
+        return self.known(name, self.exactly(sizes[name]))
+
+    def known(self, name: str, fields: bytes) -> tuple[str, bytes]:
+        if name == "STP" or (name == "ERR" and fields[:4] == struct.pack(">i", 300)):
+            self.gone()
+        return name, fields
+
+    def gone(self) -> None:
+        """The house has left."""
+        if self.habit == "clings":
+            time.sleep(LONG)
+        if self.habit == "crashes-at-the-end":
+            os.abort()
+        if self.habit == "plays-on":
+            self.line.sendall(b"PLY")
+            time.sleep(LONG)
+        self.line.close()
+        sys.exit(0)
+
+    def wanted(self, *names: str) -> tuple[str, bytes]:
+        name, fields = self.hear()
+        if name not in names:
+            raise ValueError(name)
+        return name, fields
+
+    def game(self) -> bool:
+        """Play one round; False when the purse is empty."""
+        self.say(b"PLY")
+        _, fields = self.wanted("MON")
+        purse = struct.unpack(">i" if self.habit != "reads-little-endian" else "<i", fields)[0]
+        if self.habit == "reads-text":
+            purse = int(fields.strip(b"\0\r\n ") or b"0", 16)
+        if self.habit == "crashes":
+            raise RuntimeError("index out of range")
+        if self.habit == "leaves-in-a-round":
+            self.line.close()
+            sys.exit(0)
+        if purse <= 0 and self.habit != "bets-without-coins":
+            return False
+        coins = min(10, purse) if self.habit not in {"bets-without-coins", "always-bets-ten"} else 10
+        self.say(BETS.get(self.habit, lambda more: b"BET" + struct.pack(">i", more))(coins))
+        cards = [self.card(self.wanted("CRD")[1]), self.card(self.wanted("CRD")[1])]
+        self.wanted("CRD")
+        if self.habit == "stops-at-21" and sum(cards) == 21:
+            return True
+        likes = self.luck.choice((12, 15, 17, 19, 22))
+        while True:
+            self.wanted("TRN")
+            if len(cards) == 2 and self.luck.random() < 0.15:
+                self.say(b"SRD")
+                self.wanted("RES")
+                return True
+            total = sum(cards) + (10 if 1 in cards and sum(cards) <= 11 else 0)
+            if total >= likes:
+                return self.stand()
+            self.say(b"MOV\0H")
+            cards.append(self.card(self.wanted("CRD")[1]))
+            if self.habit == "waits-for-a-question":
+                self.wanted("TRN")
+            total = sum(cards) + (10 if 1 in cards and sum(cards) <= 11 else 0)
+            if total == 21 and self.habit == "asks-on-at-21":
+                self.say(b"MOV\0S")
+            if total >= 21:
+                self.wanted("RES")
+                return True
+
+    def card(self, fields: bytes) -> int:
+        rank = fields[2:4].decode("utf-16-be")
+        if rank in "TX\n" or fields[2:4] == b"10":
+            if self.habit == "knows-no-ten":
+                raise ValueError("rank T")
+            return 10
+        return 10 if rank in "JQK" else 1 if rank == "A" else int(rank)
+
+    def stand(self) -> bool:
+        self.say(b"MOV\0S")
+        if self.habit == "one-bank-card":
+            self.wanted("CRD")
+            self.wanted("RES")
+            return True
+        while self.wanted("CRD", "RES")[0] == "CRD":
+            pass
+        if self.habit == "waits-for-more":
+            self.hear()
+        return True
+
+
+def main() -> None:
+    host, port, *flags = sys.argv[1:]
+    given = dict(zip(flags[::2], flags[1::2], strict=True))
+    habit = given.get("--habit", "honest")
+    luck = random.Random(int(given["--seed"]) if "--seed" in given else None)
+    if habit == "never-connects":
+        time.sleep(LONG)
+    if habit == "ends-at-once":
+        sys.exit("I cannot find my configuration")
+    client = Client(host, int(port), habit, luck)
+    if habit == "silent":
+        client.line.recv(1)
+        time.sleep(LONG)
+    for _ in range(int(given.get("--games", 12))):
+        if not client.game():
+            break
+        if habit == "moves-when-over":
+            client.say(b"MOV\0S")
+    client.say(b"STP")
+    if habit != "does-not-wait":
+        client.hear()
+    client.line.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""A student's server of blackjack, in plain Python, with a habit.
+
+    python -I -S blackjack_server.py PORT [--habit NAME] [--seed N]
+
+It serves every client in a thread of its own.
+"""
+
+import random
+import socket
+import struct
+import sys
+import threading
+import time
+
+LONG = 600.0
+
+RANKS = "A23456789TJQK"
+DECK = [rank + suit for rank in RANKS for suit in "HDSC"]
+FIELDS = {"PLY": 0, "BET": 4, "MOV": 2, "SRD": 0, "STP": 0, "MON": 4, "CRD": 6, "TRN": 0, "RES": 6, "ERR": 4}
+LARGEST = 2**31 - 1
+
+
+def wide(text: str) -> bytes:
+    return text.encode("utf-16-be")
+
+
+def frame(name: str, text: str = "", *numbers: int) -> bytes:
+    return name.encode() + wide(text) + b"".join(struct.pack(">i", value) for value in numbers)
+
+
+SPELT = {
+    "newline": lambda data: data + b"\r\n",
+    "nul": lambda data: data + b"\0",
+    "lower-case": lambda data: data[:3].lower() + data[3:],
+    "one-byte-letters": lambda data: data[:3] + data[4::2] if data[:3] == b"CRD" else data,
+    "little-endian-letters": lambda data: data[:3] + data[4:] + b"\0" if data[:3] == b"CRD" else data,
+    "little-endian": lambda data: data[:3] + data[:2:-1] if data[:3] == b"MON" else data,
+    "text-balance": lambda data: b"MON%04d" % struct.unpack(">i", data[3:]) if data[:3] == b"MON" else data,
+    "ten-as-two-digits": lambda data: data.replace(b"\0T", b"10"),
+    "no-turn": lambda data: b"" if data == b"TRN" else data,
+    "no-result": lambda data: b"" if data[:3] == b"RES" else data,
+    "no-balance": lambda data: b"" if data[:3] == b"MON" else data,
+}
+"""Habits of speech."""
+
+
+def total(cards: list[str]) -> int:
+    values = [11 if card[0] == "A" else 10 if card[0] in "TJQK" else int(card[0]) for card in cards]
+    found = sum(values)
+    for value in values:
+        if found > 21 and value == 11:
+            found -= 10
+    return found
+
+
+class Gone(Exception):
+    """The client has left, or has to go."""
+
+
+class Table:
+    def __init__(self, line: socket.socket, habit: str, luck: random.Random) -> None:
+        self.line = line
+        self.habit = habit
+        self.luck = luck
+        self.rest = b""
+        self.purse = 1000
+
+    def say(self, *frames: bytes) -> None:
+        self.line.sendall(b"".join(SPELT.get(self.habit, bytes)(each) for each in frames))
+
+    def wrong(self, reason: int = 501) -> None:
+        if self.habit != "never-refuses":
+            self.say(frame("ERR", "", reason))
+
+    def exactly(self, length: int) -> bytes:
+        while len(self.rest) < length:
+            data = self.line.recv(4096)
+            if not data:
+                raise Gone
+            if self.habit == "one-read":
+                data = data[:length]
+            self.rest += data
+        found, self.rest = self.rest[:length], self.rest[length:]
+        return found
+
+    def hear(self) -> tuple[str, bytes]:
+        """The next frame that has to be looked at."""
+        while True:
+            name = self.exactly(3).decode("latin-1")
+            if name not in FIELDS:
+                self.say(frame("ERR", "", 502), frame("ERR", "", 300), frame("STP"))
+                raise Gone
+            fields = self.exactly(FIELDS[name])
+            if name == "STP":
+                if self.habit != "leaves-without-a-word":
+                    self.say(frame("STP"))
+                raise Gone
+            if name in {"PLY", "BET", "MOV", "SRD"}:
+                return name, fields
+            if name != "ERR":
+                self.wrong()
+
+    def talk(self) -> None:
+        while True:
+            name, _ = self.hear()
+            if name != "PLY":
+                self.wrong()
+                continue
+            self.say(frame("MON", "", self.purse))
+            self.play(self.bet())
+
+    def bet(self) -> int:
+        """What the client bets."""
+        while True:
+            name, fields = self.hear()
+            if name != "BET":
+                self.wrong()
+                continue
+            coins = struct.unpack(">i", fields)[0]
+            if coins <= 0:
+                self.wrong(500)
+            elif coins > min(self.purse, LARGEST - self.purse, 2**30 - 1) and self.habit != "gives-credit":
+                self.wrong(400)
+            else:
+                self.purse -= coins
+                return coins
+
+    def play(self, bet: int) -> None:
+        deck = DECK[:]
+        self.luck.shuffle(deck)
+        if self.habit == "one-card-for-all":
+            deck = ["5H"] * 52
+        client, bank = [deck.pop(), deck.pop()], [deck.pop()]
+        self.say(*(frame("CRD", "C" + card) for card in client), frame("CRD", "S" + bank[0]), frame("TRN"))
+        if self.habit == "hangs":
+            time.sleep(LONG)
+        while True:
+            name, fields = self.hear()
+            if name == "SRD":
+                return self.pay("L", bet // 2 if self.habit != "keeps-a-surrender" else 0)
+            if name != "MOV":
+                self.wrong()
+            elif fields == wide("S"):
+                return self.stand(deck, client, bank, bet)
+            elif fields != wide("H"):
+                self.wrong(500)
+            else:
+                client.append(deck.pop())
+                card = frame("CRD", "C" + client[-1])
+                if total(client) > 21 or (total(client) == 21 and self.habit != "asks-at-21"):
+                    won = total(client) == 21
+                    self.say(card)
+                    return self.pay("W" if won else "L", 2 * bet if won else 0)
+                self.say(card, frame("TRN"))
+
+    def stand(self, deck: list[str], client: list[str], bank: list[str], bet: int) -> None:
+        while total(bank) < (18 if self.habit == "draws-on-17" else 17):
+            bank.append(deck.pop())
+        shown = bank if self.habit == "shows-all-again" else bank[1:]
+        self.say(*(frame("CRD", "S" + card) for card in shown))
+        mine, other = total(bank), total(client)
+        won = mine > 21 or other > mine or (other == mine and mine < 21 and self.habit != "takes-ties")
+        if not won:
+            return self.pay("L", 0)
+        return self.pay("W", bet if self.habit == "pays-the-gain" else 2 * bet)
+
+    def pay(self, result: str, coins: int) -> None:
+        if self.habit != "forgets-to-pay":
+            self.purse += coins
+        self.say(frame("RES", result, coins))
+
+
+def serve(line: socket.socket, habit: str, luck: random.Random) -> None:
+    """One conversation, to its end."""
+    with line:
+        try:
+            line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if habit == "greets":
+                line.sendall(frame("MON", "", 1000))
+            Table(line, habit, luck).talk()
+        except (Gone, OSError):
+            if habit == "never-closes":
+                time.sleep(LONG)
+
+
+def main() -> None:
+    port, *flags = sys.argv[1:]
+    given = dict(zip(flags[::2], flags[1::2], strict=True))
+    habit = given.get("--habit", "honest")
+    luck = random.Random(int(given["--seed"]) if "--seed" in given else None)
+    if habit == "never-listens":
+        time.sleep(LONG)
+    if habit == "ends-at-once":
+        sys.exit("I cannot find my configuration")
+    with socket.create_server(("127.0.0.1", int(port)), backlog=128) as listening:
+        while True:
+            line, _ = listening.accept()
+            threading.Thread(target=serve, args=(line, habit, luck), daemon=True).start()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""What was played can be looked at again, step by step, whoever has written it down."""
+
+import json
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.histories import to_ohh, to_phh
+from croupier.rooms.holdem.played import Played
+from croupier.rooms.oldmaid.keeping import Record
+from croupier.tui.replay import read, told
+from croupier.tui.replay.holdem import story
+from croupier.tui.replay.screen import Reader
+from tests.rooms.holdem.random_hands import begin, end
+from tests.tui.seat import before
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("ann", "bob", "cid")
+
+
+def hand() -> Hand:
+    """Ann is all in for more than the others have; bob calls, cid folds."""
+    found = Hand([300, 100, 80], button=0, blinds=(5, 10), ante=1)
+    found.deal([0, 1, 2, 3, 4, 5])
+    found.bet(299)
+    found.bet(94)
+    found.fold()
+    for cards in ([20, 29, 38], [44], [50]):
+        found.deal(cards)
+    return found
+
+
+def words(text: str, name: str = "it") -> list[str]:
+    return [step.told for step in read(text, name).steps]
+
+
+def test_a_hand_is_told_from_the_blinds_to_the_pots() -> None:
+    steps = story(hand(), NAMES, "a hand").steps
+    assert [step.told for step in steps[:6]] == [
+        "Everybody puts in 1; bob posts the small blind, 5, cid the big blind, 10.",
+        "Everybody has two cards.",
+        "ann raises to 299, all-in.",
+        "bob calls 94, all-in.",
+        "cid folds.",
+        "ann takes 200 back, which nobody has called.",
+    ]
+    assert steps[-1].told == "bob wins the pot, 211: pair of twos."
+    assert "bob" in steps[2].shows[2]
+    assert steps[2].shows[2].startswith(">")
+    assert steps[2].shows[-1] == "Pot: 317"
+
+
+def test_a_player_who_leaves_is_told_and_a_hand_that_is_not_over_has_no_winner() -> None:
+    found = Hand([100, 100, 100])
+    found.deal(range(6))
+    found.bet(20)
+    found.leave(2)
+    steps = story(found, NAMES, "a hand").steps
+    assert [step.told for step in steps[2:]] == ["ann calls 20.", "cid leaves the table."]
+    assert steps[-1].shows[2].startswith(">")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_chips_on_the_screen_are_those_of_the_hand(seed: int) -> None:
+    luck = Random(seed)
+    whole = end(begin(luck), luck, leaving=0.03)
+    names = [f"player{seat}" for seat in range(len(whole.stacks))]
+    steps = story(whole, names, "a hand").steps
+    for chips, name, line in zip(whole.stacks, names, steps[-1].shows[1:], strict=False):
+        assert name in line
+        assert str(chips) in line.split()
+    gains = [step.told for step in steps if " wins " in step.told]
+    assert len(gains) == len(whole.awards)
+
+
+def test_a_phh_file_is_told_with_the_names_that_it_has() -> None:
+    text = to_phh(hand(), players=NAMES, table="t", number=3)
+    assert words(text) == [step.told for step in story(hand(), NAMES, "").steps]
+    nameless = re.sub(r"^players = \[.*?\]$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert "p1 posts the small blind, 5, p2 the big blind, 10." in words(nameless)[0]
+
+
+def test_open_hand_history_is_told_as_it_stands() -> None:
+    steps = read(to_ohh(hand(), players=NAMES, table="t", number=3).decode(), "it").steps
+    assert steps[0].told == "Preflop."
+    assert {"ann raises by adding 299, all-in.", "bob calls 94, all-in.", "cid folds."} <= {step.told for step in steps}
+    assert [step.told for step in steps[-2:]] == ["ann takes 200 back, which nobody has called.", "bob wins 211."]
+    assert steps[-1].shows[-1] == "Pot: 0"
+    assert [line.split()[1] for line in steps[-1].shows[1:4]] == ["200", "211", "69"]
+
+
+def test_what_the_store_has_of_hands_and_games_is_told() -> None:
+    kept = Played("game", 3, 9, NAMES, ("a", "b", "c"), hand(), ()).record.decode()
+    assert read(kept, "it").title == "holdem/game/3"
+    maids = Record(4, ("ann", "bob"), False, ("bob", "ann"), [("drew", 0, "3 spades"), ("gone", 1)])
+    assert words(maids.to_json().decode()) == [
+        "ann, bob sit down.",
+        "ann draws 3 spades.",
+        "bob is gone.",
+        "The game is over: ann has lost.",
+    ]
+    game = {
+        "room": "kuhn",
+        "table": "run-1",
+        "number": 2,
+        "seat": 0,
+        "net": -2,
+        "cards": ["Q", "K"],
+        "done": ["BET", "CAL"],
+    }
+    assert words(json.dumps(game)) == [
+        "The cards, in the order of the deal: Q K.",
+        "BET.",
+        "CAL.",
+        "The client loses 2.",
+    ]
+    many = f"{maids.to_json().decode()}\n{json.dumps(game)}\n"
+    assert words(many)[0] == "oldmaid/table/4:"
+    assert words(many)[-1] == "The client loses 2."
+
+
+def test_a_dealers_record_is_told() -> None:
+    lines = [
+        {"deal": "promise", "room": "kuhn", "table": 1, "algorithm": "x", "commitment": "ab" * 32},
+        {"deal": "hand", "room": "kuhn", "table": 1, "hand": 1, "cards": ["Q", "K"], "net": -2},
+        {"deal": "hand", "room": "holdem", "table": 2, "hand": 1, "cards": [], "net": [5, -5]},
+        {"deal": "seed", "room": "kuhn", "table": 1, "server_seed": "cd" * 32, "client_seed": "", "hands": 1},
+    ]
+    assert words("\n".join(map(json.dumps, lines))) == [
+        "kuhn table 1: the dealer promises abababababababab...",
+        "kuhn table 1, hand 1: Q K; -2",
+        "holdem table 2, hand 1: no card is shown; +5 -5",
+        "kuhn table 1: the seed was cdcdcdcdcdcdcdcd...",
+    ]
+
+
+@pytest.mark.parametrize("paper", sorted((ROOT / "transcripts").glob("*/*.txt"))[::23], ids=lambda path: path.stem)
+def test_a_transcript_is_told_line_by_line(paper: Path) -> None:
+    told_words = words(paper.read_text(), paper.name)
+    assert any(" says " in line for line in told_words)
+    assert any(" hears " in line or "hangs up" in line or "ends" in line for line in told_words)
+
+
+@given(
+    st.text()
+    | st.sampled_from(["{}", "[]", "{", '{"ohh": 1}', '{"course": 1}', '{"guids": []}', "variant = 'NT'", "clause: x"])
+)
+def test_what_tells_no_game_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"found|missing"):
+        read(text, "it")
+
+
+def test_the_keys_go_forward_and_back_and_away() -> None:
+    found = read(to_phh(hand(), players=NAMES), "it")
+    reader, last = Reader(found), len(found.steps) - 1
+    for key, at in ((" ", 1), ("\x1b[C", 2), ("\x1b[D", 1), ("\x1b[F", last), (" ", last), ("\x1b[H", 0), ("p", 0)):
+        assert reader.press(key)
+        assert reader.at == at, repr(key)
+    assert reader.press("x")
+    assert not reader.press("q")
+    assert not Reader(found).press("\x04")
+
+
+def test_a_story_in_lines_ends_with_the_table() -> None:
+    lines = [*told(read(to_phh(hand(), players=NAMES), "a hand"))]
+    assert lines[0] == "a hand"
+    assert lines[3] == "   3  ann raises to 299, all-in."
+    assert lines[-1].startswith("Board: ")
+
+
+def test_somebody_looks_at_a_hand_on_the_terminal(tmp_path: Path) -> None:
+    file = tmp_path / "hand.phh"
+    file.write_text(to_phh(hand(), players=NAMES))
+    with before("replay", str(file)) as seat:
+        seat.sees("Everybody puts in 1")
+        seat.plays(
+            (" ", "Step 2 of"), ("\x1b[C", "ann raises to 299, all-in."), ("\x1b[D", "Step 2 of"), ("G", "wins the pot")
+        )
+        seat.press("q")
+        seat.leaves()
