@@ -63,6 +63,7 @@ bench: $(VENV)/bench.stamp  ## every benchmark beside its yardstick; see bench/r
 	$(BIN)/python bench/oldmaid.py
 	$(BIN)/python bench/store.py
 	$(BIN)/python bench/recovery.py
+	$(BIN)/python bench/matrix.py
 	$(BIN)/python bench/rest.py
 
 docs: $(VENV)/dev.stamp  ## regenerate the generated parts, then build the pages, warnings being errors
