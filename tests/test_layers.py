@@ -43,6 +43,8 @@ BREACHES: list[tuple[str, str, str]] = [
     ("holdem", "rooms/holdem/minds.py", "import croupier.rooms.holdem.player"),
     ("oldmaid", "rooms/oldmaid/wire.py", "import croupier.rooms.oldmaid.game"),
     ("oldmaid", "rooms/oldmaid/house.py", "import croupier.rooms.oldmaid.player"),
+    ("conform", "conform/case.py", "import croupier.conform.results"),
+    ("conform", "conform/houses/walks.py", "import croupier.conform.guests.client"),
     ("rooms", "rooms/kuhn/wire.py", "import croupier.rooms.tiny.rules"),
     ("rooms", "rooms/tiny/rules.py", "import croupier.rooms.kuhn.rules"),
     ("pure", "core/hall.py", "import asyncio"),
@@ -54,7 +56,7 @@ BREACHES: list[tuple[str, str, str]] = [
     ("sockets", "cli/serve.py", "import socket"),
     ("sockets", "cli/solve.py", "import socket"),
     ("sockets", "shell/client.py", "import socket"),
-    ("sockets", "conform/relay.py", "import socket"),
+    ("sockets", "conform/tap/relay.py", "import socket"),
     ("sockets", "taps/meter.py", "import select"),
 ]
 """The contract, the module in which it is breached, and the import that does it."""

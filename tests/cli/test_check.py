@@ -19,7 +19,7 @@ from croupier.cli.check import reports, room_of
 from croupier.conform.case import select
 from croupier.conform.checking import Role
 from croupier.conform.checking import cases as cases_of
-from croupier.conform.reports import KINDS
+from croupier.conform.report.reports import KINDS
 from tests.processes import COMMAND, ROOT, Serving, environment
 
 PATIENCE = 90.0

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from croupier.conform.causes import likely
 from croupier.conform.conversation import Conversation
+from croupier.conform.reading.causes import likely
 from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.room import HouseRoom

@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager, suppress
 from itertools import count
 from typing import Any
 
-from croupier.conform.examine import Examination, ServerCase
 from croupier.conform.houses import GROUNDS
-from croupier.conform.probe import Probe
+from croupier.conform.houses.examine import Examination, ServerCase
+from croupier.conform.houses.probe import Probe
+from croupier.conform.houses.server import examined
 from croupier.conform.results import Result
-from croupier.conform.server import examined
 from croupier.core.errors import Violation
 from croupier.core.judge import HOUSE
 from croupier.core.room import HouseRoom

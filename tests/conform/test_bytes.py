@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conform.bytes import WIDTH, dump, first_wrong, plain, printable, rows, side_by_side
+from croupier.conform.report.bytes import WIDTH, dump, first_wrong, plain, printable, rows, side_by_side
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from croupier.conform.causes import dialect, likely
 from croupier.conform.conversation import Conversation
+from croupier.conform.reading.causes import dialect, likely
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.rooms.blackjack import ROOM as BLACKJACK
 from croupier.rooms.kuhn import ROOM as KUHN

@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from croupier.conform.cells import Cell, End, Finding, Kept, Kind, Spoken, judged
 from croupier.conform.conversation import Conversation
-from croupier.conform.passage import Passage
+from croupier.conform.matrix.cells import Cell, End, Finding, Kept, Kind, Spoken, judged
+from croupier.conform.tap.passage import Passage
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.rooms.kuhn import ROOM
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from croupier.conform.case import select
-from croupier.conform.client import check_client, client_cases
+from croupier.conform.guests.client import check_client, client_cases
 from croupier.conform.program import ProgramError
 from croupier.conform.results import Outcome, Report, Result
 from croupier.core.room import HouseRoom

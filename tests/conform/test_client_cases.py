@@ -6,8 +6,8 @@ import pytest
 
 from croupier.conform.case import select
 from croupier.conform.clauses import clauses
-from croupier.conform.client import client_cases, untestable
-from croupier.conform.client_cases import GUESTS, Kind
+from croupier.conform.guests.cases import GUESTS, Kind
+from croupier.conform.guests.client import client_cases, untestable
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSES
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from croupier.conform.case import select
-from croupier.conform.client import check_client, client_cases
+from croupier.conform.guests.client import check_client, client_cases
 from croupier.conform.results import Outcome, Result
 from croupier.rooms import HOUSES
 from tests.conform.programs import command

@@ -5,10 +5,10 @@ from typing import Any
 
 from croupier.conform.conversation import Conversation
 from croupier.conform.guests.kuhn import word
-from croupier.conform.papers import transcripts
-from croupier.conform.stand import Deed, End, Scene, Stand, Times
-from croupier.conform.voices import Habit, Live, Paper, honest, steps
-from croupier.conform.way import Manner
+from croupier.conform.guests.stand import Deed, End, Scene, Stand, Times
+from croupier.conform.guests.voices import Habit, Live, Paper, honest, steps
+from croupier.conform.houses.papers import transcripts
+from croupier.conform.tap.way import Manner
 from croupier.core.talk import Drop, Joined, Left, Rang, Said, Say
 from croupier.rooms.kuhn import ROOM, Actn, Settings
 

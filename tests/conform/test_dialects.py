@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conform.dialects import MOST, Spelling, Translation, named
-from croupier.conform.tongues import TONGUES, spellings
+from croupier.conform.reading.dialects import MOST, Spelling, Translation, named
+from croupier.conform.reading.tongues import TONGUES, spellings
 from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSES

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from croupier.conform.cells import Cell, Kept, Kind
-from croupier.conform.matrix import Matrix, Plan, write
-from croupier.conform.submission import submissions
+from croupier.conform.matrix.cells import Cell, Kept, Kind
+from croupier.conform.matrix.matrix import Matrix, Plan, write
+from croupier.conform.matrix.submission import submissions
 from croupier.rooms import HOUSES
 
 PUPIL = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(Path(__file__).with_name('pupil.py')))}"

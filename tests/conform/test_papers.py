@@ -5,10 +5,10 @@ from random import Random
 import pytest
 
 from croupier.conform.conversation import Conversation
-from croupier.conform.ground import Talk
 from croupier.conform.houses import GROUNDS
-from croupier.conform.papers import Passage, followed, playable, recorded, transcripts
-from croupier.conform.probe import HangUp
+from croupier.conform.houses.ground import Talk
+from croupier.conform.houses.papers import Passage, followed, playable, recorded, transcripts
+from croupier.conform.houses.probe import HangUp
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.transcript import Transcript, read
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conform.pcap import SEGMENT, Capture, checksum
+from croupier.conform.tap.pcap import SEGMENT, Capture, checksum
 from croupier.core.judge import CLIENT, HOUSE
 
 CLIENTS = ("127.0.0.1", 40_001)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from croupier.conform.conversation import Conversation
-from croupier.conform.probe import WHOLE, Delivery, HangUp, Probe, Script, Wait
+from croupier.conform.houses.probe import WHOLE, Delivery, HangUp, Probe, Script, Wait
 from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.talk import Drop, Halted, Joined, Left, Rang, Said, Say

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.conform.conversation import Conversation
-from croupier.conform.passage import Closed, Ended, Heard, News, Opened, Silent
-from croupier.conform.relay import BUFFER, Relay, switchboard
-from croupier.conform.way import Manner, Way
+from croupier.conform.tap.passage import Closed, Ended, Heard, News, Opened, Silent
+from croupier.conform.tap.relay import BUFFER, Relay, switchboard
+from croupier.conform.tap.way import Manner, Way
 from croupier.core.dealer import Fair, dealers, derive
 from croupier.core.hall import Hall
 from croupier.core.judge import CLIENT, HOUSE

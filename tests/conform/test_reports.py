@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from croupier.conform.reports import KINDS, block, gradescope, html, junit, markdown, tap, terminal
-from croupier.conform.reports import json as as_json
+from croupier.conform.report.reports import KINDS, block, gradescope, html, junit, markdown, tap, terminal
+from croupier.conform.report.reports import json as as_json
+from croupier.conform.report.story import SIGNS, counted, reasons
+from croupier.conform.report.terminal import show
 from croupier.conform.results import Outcome, Report
-from croupier.conform.story import SIGNS, counted, reasons
-from croupier.conform.terminal import show
 from tests.conform.findings import NASTY, QUOTES, REPORT, RESULTS
 
 EMPTY = replace(REPORT, results=(), stderr="")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import pytest
 
 from croupier.conform.case import select
+from croupier.conform.houses.server import check_server, server_cases
 from croupier.conform.program import Program, free_port
 from croupier.conform.results import Outcome, Result
-from croupier.conform.server import check_server, server_cases
 from croupier.rooms import HOUSES
 from tests.conform.programs import command
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from croupier.conform.examine import Examination
 from croupier.conform.houses import GROUNDS
+from croupier.conform.houses.examine import Examination
+from croupier.conform.houses.server import Wire, server_cases
 from croupier.conform.results import Result
-from croupier.conform.server import Wire, server_cases
 from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, settings
 from croupier.rooms import HOUSES

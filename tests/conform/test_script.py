@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.conform.conversation import Conversation
-from croupier.conform.script import script, spelt
+from croupier.conform.tap.script import script, spelt
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.talk import Drop, Effect, Event, Left, Peer, Say, Session

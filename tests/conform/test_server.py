@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from croupier.conform.clauses import clauses
+from croupier.conform.houses.server import check_server, server_cases, untestable
 from croupier.conform.results import Outcome, Report, Result
-from croupier.conform.server import check_server, server_cases, untestable
 from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, settings
 from croupier.rooms import HOUSES

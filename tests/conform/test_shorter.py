@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from random import Random
 
 from croupier.conform.conversation import Conversation
-from croupier.conform.ground import Talk
 from croupier.conform.houses import GROUNDS
-from croupier.conform.probe import Probe
-from croupier.conform.shorter import SHORT, shortened
-from croupier.conform.walks import said
+from croupier.conform.houses.ground import Talk
+from croupier.conform.houses.probe import Probe
+from croupier.conform.houses.shorter import SHORT, shortened
+from croupier.conform.houses.walks import said
 from croupier.core.judge import HOUSE
 from tests.conform.parlour import Parlour
 from tests.rooms.court import Habit, honest, instead, without

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from croupier.conform.cells import SIGNS, Cell, Finding, Kind, Spoken
-from croupier.conform.chart import COLOURS, html, short
-from croupier.conform.grid import STYLES, grid
-from croupier.conform.standings import Score, everything, gradescope, moodle, score
-from croupier.conform.submission import Submission
+from croupier.conform.matrix.cells import SIGNS, Cell, Finding, Kind, Spoken
+from croupier.conform.matrix.chart import COLOURS, html, short
+from croupier.conform.matrix.grid import STYLES, grid
+from croupier.conform.matrix.standings import Score, everything, gradescope, moodle, score
+from croupier.conform.matrix.submission import Submission
 
 ADA = Submission("ada", "Ada <Lovelace>", Path("ada"), "1")
 BOB = Submission("bob", "=1+1", Path("bob"), "2", fault="found no <submission>")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.conform.submission import Submission, built, digest, reference, submission, submissions
+from croupier.conform.matrix.submission import Submission, built, digest, reference, submission, submissions
 from croupier.rooms import HOUSES
 
 GOOD = 'name = "Ada"\n[kuhn]\nserver = "./server {port}"\nclient = "./client {host} {port}"\n'

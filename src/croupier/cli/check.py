@@ -94,7 +94,7 @@ def check(
 
     from croupier.conform.checking import Check, patience
     from croupier.conform.program import ProgramError
-    from croupier.conform.terminal import show, terminal
+    from croupier.conform.report.terminal import show, terminal
 
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # the words stand beside the signs for terminals without Unicode, too
@@ -202,7 +202,7 @@ def flags(values: Mapping[str, object]) -> Iterator[str]:
 
 def reports(asked: Sequence[str]) -> list[tuple[Path, Callable[["Report"], str]]]:
     """The files to write, and what makes them. Raises ValueError before anything is tested that could not be kept."""
-    from croupier.conform.reports import KINDS
+    from croupier.conform.report.reports import KINDS
 
     found = []
     for each in asked:
@@ -238,8 +238,8 @@ def watched(console: "Console", cases: int, *, quiet: bool) -> Iterator["Say"]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.text import Text
 
+    from croupier.conform.report.terminal import line
     from croupier.conform.results import Outcome, Result
-    from croupier.conform.terminal import line
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:

@@ -68,11 +68,11 @@ def tap(
     """
     from rich.console import Console
 
-    from croupier.conform.passage import News
-    from croupier.conform.tapping import Tapping
-    from croupier.conform.tapping import tap as relayed
-    from croupier.conform.telling import tell
-    from croupier.conform.way import Manner
+    from croupier.conform.tap.passage import News
+    from croupier.conform.tap.tapping import Tapping
+    from croupier.conform.tap.tapping import tap as relayed
+    from croupier.conform.tap.telling import tell
+    from croupier.conform.tap.way import Manner
     from croupier.core.talk import Address
     from croupier.shell.loop import run
     from croupier.shell.opening import written

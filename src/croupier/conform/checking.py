@@ -11,10 +11,10 @@ from typing import Any, Final, Literal, NamedTuple
 
 from croupier import __version__
 from croupier.conform.case import Case, select
-from croupier.conform.causes import dialect
-from croupier.conform.dialects import Spelling
-from croupier.conform.papers import transcripts
+from croupier.conform.houses.papers import transcripts
 from croupier.conform.program import Program, ProgramError, ending, free_port
+from croupier.conform.reading.causes import dialect
+from croupier.conform.reading.dialects import Spelling
 from croupier.conform.results import Outcome, Report, Result
 from croupier.core.room import HouseRoom, Room
 from croupier.rooms import HOUSES
@@ -47,8 +47,8 @@ class Trial(NamedTuple):
 
 
 TRIED: Final[Mapping[tuple[str, Role], Trial]] = {
-    **{(room, "server"): Trial("croupier.conform.server", 1.5) for room in HOUSES},
-    **{(room, "client"): Trial("croupier.conform.client", 5.0) for room in HOUSES},
+    **{(room, "server"): Trial("croupier.conform.houses.server", 1.5) for room in HOUSES},
+    **{(room, "client"): Trial("croupier.conform.guests.client", 5.0) for room in HOUSES},
     ("holdem", "server"): Trial("croupier.conform.holdem.server", 20.0),  # a turn takes up to 15 s
     ("holdem", "client"): Trial("croupier.conform.holdem.client", 20.0),
     ("oldmaid", "server"): Trial("croupier.conform.oldmaid.server", 5.0),

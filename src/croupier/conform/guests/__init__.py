@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from croupier.conform.conversation import Conversation
-from croupier.conform.stand import Point, Referee, Word
-from croupier.conform.voices import Habit
+from croupier.conform.guests.stand import Point, Referee, Word
+from croupier.conform.guests.voices import Habit
 from croupier.core.judge import HOUSE
 from croupier.core.room import HouseRoom
 

@@ -5,8 +5,8 @@ from typing import Final
 
 from croupier.conform.conversation import Conversation
 from croupier.conform.guests import Break, Guests, Situation, Spelling, behind, replaced, without
-from croupier.conform.stand import Point
-from croupier.conform.voices import honest
+from croupier.conform.guests.stand import Point
+from croupier.conform.guests.voices import honest
 from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.referee import Game
 from croupier.rooms.blackjack.rules import BEST, MOST, hand, limit

@@ -5,7 +5,7 @@ from typing import Final
 
 from croupier.conform.conversation import Conversation
 from croupier.conform.guests import Break, Guests, Situation, Spelling, behind, heard, replaced, rewritten
-from croupier.conform.stand import Point, Referee
+from croupier.conform.guests.stand import Point, Referee
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.rules import BETTING, P_1, P_2, Action, History, Rank

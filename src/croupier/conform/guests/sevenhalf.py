@@ -5,7 +5,7 @@ from typing import Final
 
 from croupier.conform.conversation import Conversation
 from croupier.conform.guests import Break, Guests, Situation, Spelling, behind, replaced, rewritten
-from croupier.conform.stand import Point
+from croupier.conform.guests.stand import Point
 from croupier.core.bank import State
 from croupier.rooms.sevenhalf import ROOM
 from croupier.rooms.sevenhalf.rules import BEST, MOST, client_cards, total

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from croupier.conform.ground import Ground
 from croupier.conform.houses.blackjack import GROUND as BLACKJACK
+from croupier.conform.houses.ground import Ground
 from croupier.conform.houses.kuhn import GROUND as KUHN
 from croupier.conform.houses.sevenhalf import GROUND as SEVENHALF
 

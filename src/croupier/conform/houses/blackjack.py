@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from croupier.conform.ground import Aim, Extra, Ground, Referee, Remark, Situation, Talk
 from croupier.conform.houses.blackjack_ends import (
     GOALS,
     careful,
@@ -16,8 +15,9 @@ from croupier.conform.houses.blackjack_ends import (
     standing,
     surrendering,
 )
-from croupier.conform.probe import Script
-from croupier.conform.walks import said
+from croupier.conform.houses.ground import Aim, Extra, Ground, Referee, Remark, Situation, Talk
+from croupier.conform.houses.probe import Script
+from croupier.conform.houses.walks import said
 from croupier.core.errors import Violation
 from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.referee import Game

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from croupier.conform.ground import Aim, Extra, Goal, Ground, Referee, Remark, Situation
+from croupier.conform.houses.ground import Aim, Extra, Goal, Ground, Referee, Remark, Situation
 from croupier.conform.houses.kuhn_coins import COINS, accountant, moves
-from croupier.conform.walks import said
+from croupier.conform.houses.walks import said
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.referee import Game
 from croupier.rooms.kuhn.rules import CARDS, P_1, History, Rank

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any, Final
 
-from croupier.conform.ground import Extra, Play, Referee, Talk
-from croupier.conform.probe import Script
+from croupier.conform.houses.ground import Extra, Play, Referee, Talk
+from croupier.conform.houses.probe import Script
 from croupier.core.errors import Violation
 from croupier.core.judge import Due, Verdict
 from croupier.rooms.kuhn import Settings

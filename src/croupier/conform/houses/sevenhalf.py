@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from croupier.conform.ground import Extra, Ground, Referee, Remark, Situation, Talk
+from croupier.conform.houses.ground import Extra, Ground, Referee, Remark, Situation, Talk
+from croupier.conform.houses.probe import Script, Wait
 from croupier.conform.houses.sevenhalf_ends import GOALS, careful, drawing, held, moves, outline, raised
-from croupier.conform.probe import Script, Wait
-from croupier.conform.walks import said, strolled
+from croupier.conform.houses.walks import said, strolled
 from croupier.core.errors import Violation
 from croupier.rooms.sevenhalf import ROOM
 from croupier.rooms.sevenhalf.referee import Game

@@ -1,0 +1,52 @@
+"""A dialogue is told as shortly as it shows what is wrong: what the client said is left out, piece by piece."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from time import perf_counter
+from typing import Final
+
+from croupier.conform.houses.probe import Probe
+from croupier.core.judge import CLIENT
+
+SHORT: Final = 6
+"""A dialogue of so many lines is short."""
+
+TRIES: Final = 3
+"""So often the same is said once more: luck has a part in most faults."""
+
+
+async def shortened(probe: Probe, again: Callable[[Sequence[bytes]], Awaitable[Probe]], seconds: float) -> Probe:
+    """A conversation with the same fault that is as short as can be found in so many seconds, at best a short one.
+
+    `again` has a new conversation in which only this is said. The conversation itself, where nothing shorter is found.
+    """
+    end = perf_counter() + seconds
+    silent = probe.fault is not None and probe.fault.verdict.violation.found == "silence"  # that was patience enough
+    best = probe if silent else await _same(probe, probe.said, again, end) or probe
+    if len(best.conversation.lines) > SHORT:  # what was sent ahead may be said message by message as well
+        apart = [line.data for line in best.conversation.lines if line.side == CLIENT]
+        best = await _same(best, apart, again, end) or best
+    size = len(best.said) // 2
+    while size and len(best.conversation.lines) > SHORT and perf_counter() < end:
+        at, found = 0, False
+        while at < len(best.said) - 1 and perf_counter() < end:
+            shorter = await _same(best, [*best.said[:at], *best.said[at + size :]], again, end)
+            if shorter is None:
+                at += size
+            else:
+                best, found = shorter, True
+        size = size if found else size // 2
+    return best
+
+
+async def _same(
+    probe: Probe, says: Sequence[bytes], again: Callable[[Sequence[bytes]], Awaitable[Probe]], end: float
+) -> Probe | None:
+    """A conversation in which only this is said, and the house breaks the same clause, if there is one in time."""
+    assert probe.fault is not None, "there is a fault to be shown"
+    for _ in range(TRIES if says else 0):
+        if perf_counter() >= end:
+            break
+        found = await again(says)
+        if found.fault is not None and found.fault.verdict.violation.clause == probe.fault.verdict.violation.clause:
+            return found
+    return None

@@ -1,0 +1,1 @@
+"""A class: every client plays at every server."""

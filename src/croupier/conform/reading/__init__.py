@@ -1,0 +1,1 @@
+"""What a program has likely meant: the ways in which messages are written otherwise."""
