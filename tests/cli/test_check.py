@@ -119,7 +119,6 @@ def test_a_client_is_tested_by_a_house_of_ours() -> None:
         (["kuhn", "127.0.0.1:nowhere"], "found '127.0.0.1:nowhere'; allowed: HOST or HOST:PORT"),
         (["kuhn", "--report", "pdf=x"], "found --report pdf=x; allowed: KIND=FILE, KIND one of html, junit, tap, json"),
         (["kuhn", "--report", "md=/nowhere/x"], "found --report md=/nowhere/x; allowed: a file in a folder"),
-        (["oldmaid", "--client", "x", "--list"], "found the server of oldmaid; allowed: the server of kuhn"),
         (["kuhn", "--decks", "2"], "found --decks 2; allowed: nothing of the kind in Kuhn poker"),
         (["sevenhalf", "--dialect", "welsh"], "found {'dialect': 'welsh'}"),
         (["kuhn", "--deck-flag", "--deck {file}"], "found --deck-flag '--deck {file}'; allowed: with --server"),

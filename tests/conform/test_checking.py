@@ -3,14 +3,13 @@
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from croupier.conform.case import select
-from croupier.conform.checking import Check, cases, check
+from croupier.conform.checking import ROLES, Check, Role, cases, check
 from croupier.conform.results import Outcome, Report, Result
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSES, ROOMS
 from tests.conform.habits import HABITS, Habit
 from tests.conform.otherwise import lucky, open_house
 
@@ -109,6 +108,9 @@ def test_the_results_are_in_the_order_of_the_cases_and_each_is_told() -> None:
     assert (report.room, report.role, report.status, report.dialect) == ("kuhn", "server", 0, "")
 
 
-def test_a_role_that_nothing_tests_is_refused() -> None:
-    with pytest.raises(ValueError, match="found the client of chess; allowed: the client of kuhn, the client of seven"):
-        cases(replace(HOUSES["kuhn"], name="chess"), "client")
+@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("role", ROLES)
+def test_programs_of_every_room_and_role_can_be_tested(room: str, role: Role) -> None:
+    found = cases(ROOMS[room], role)
+    assert len(found) >= 50
+    assert len({case.id for case in found}) == len(found)

@@ -11,6 +11,7 @@ from croupier.conform.program import Program, free_port
 from croupier.conform.results import Outcome, Result
 from croupier.rooms import HOUSES
 from tests.conform.programs import command
+from tests.samples import sampled
 
 ROGUES = {
     "kuhn": [
@@ -101,7 +102,7 @@ def test_an_honest_server_passes(room: str) -> None:
 
 @pytest.mark.parametrize(
     ("room", "habit", "section", "clause"),
-    [(room, *row) for room, rows in ROGUES.items() for row in rows],
+    sampled([(room, *row) for room, rows in ROGUES.items() for row in rows], 4),
     ids=[f"{room}-{habit}" for room, rows in ROGUES.items() for habit, _, _ in rows],
 )
 def test_a_rogue_server_is_found_on_its_own_clause(room: str, habit: str, section: str, clause: str) -> None:

@@ -12,11 +12,14 @@ from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, play, read
 from croupier.rooms import HOUSES
 from tests.papers import ALL, for_the_house
+from tests.samples import sampled
 from tests.shell.callers import LOOPS
 from tests.shell.stage import Socketed
 
 PAPERS = [paper for paper in ALL if for_the_house(paper[1])]
-papers = pytest.mark.parametrize(("room", "transcript"), PAPERS, ids=[transcript.name for _, transcript in PAPERS])
+NAMES = [transcript.name for _, transcript in PAPERS]
+papers = pytest.mark.parametrize(("room", "transcript"), PAPERS, ids=NAMES)
+some_papers = pytest.mark.parametrize(("room", "transcript"), sampled(PAPERS, 6), ids=NAMES)
 
 
 @pytest.fixture(scope="session")
@@ -38,13 +41,13 @@ def test_the_room_plays_its_part_on_uvloop(room: HouseRoom, transcript: Transcri
         play(transcript, stage, room.patterns)
 
 
-@papers
+@some_papers
 def test_the_room_plays_its_part_on_plain_asyncio(room: HouseRoom, transcript: Transcript) -> None:
     with Socketed(room, transcript, asyncio.new_event_loop) as stage:
         play(transcript, stage, room.patterns)
 
 
-@papers
+@some_papers
 def test_the_room_plays_its_part_over_tls(
     room: HouseRoom, transcript: Transcript, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:

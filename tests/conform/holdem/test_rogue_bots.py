@@ -11,6 +11,7 @@ from croupier.conform.case import select
 from croupier.conform.holdem import check_client, client_cases
 from croupier.conform.results import Outcome, Result
 from croupier.rooms.holdem.settings import Settings
+from tests.samples import sampled
 
 BOT = Path(__file__).parent / "programs" / "bot.py"
 COMMAND = (
@@ -67,7 +68,7 @@ ROGUES = {
 }
 
 
-@pytest.mark.parametrize("habit", ROGUES)
+@pytest.mark.parametrize("habit", sampled(ROGUES, 3))
 def test_a_bot_that_breaks_a_rule_is_found_by_its_clause(habit: str) -> None:
     found = ROGUES[habit]
     (result,) = check(habit, found.case, settings=found.settings, timeout=4.0)
