@@ -13,7 +13,7 @@ from croupier.conform.program import ProgramError
 from croupier.conform.results import Outcome, Result
 from croupier.rooms.holdem.settings import Settings
 
-OURS = "croupier play holdem {url} --user {user} --password {password} --bot random --hands 1000"
+OURS = f"{sys.executable} -m croupier play holdem {{url}} --user {{user}} --password {{password}} --bot random --hands 1000"
 ALL = client_cases()
 CALLS = "holdem/4.1/against-one-who-calls"
 
@@ -26,7 +26,7 @@ def wrong(results: Sequence[Result]) -> list[Result]:
     return [result for result in results if result.outcome not in {Outcome.PASS, Outcome.SKIP}]
 
 
-@pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
+@pytest.mark.parametrize("dialect", ["readme", pytest.param("hspe-go", marks=pytest.mark.slow)])
 def test_our_own_bot_passes(dialect: str) -> None:
     chosen = [CALLS, "holdem/4.9/against-two-all-ins", "holdem/1.1/chunked", "holdem/3.17/cut-off-behind-an-act"]
     cases = [case for selection in chosen for case in select(ALL, selection)]
