@@ -13,7 +13,10 @@ from croupier.conform.program import ProgramError
 from croupier.conform.results import Outcome, Result
 from croupier.rooms.holdem.settings import Settings
 
-OURS = f"{sys.executable} -m croupier play holdem {{url}} --user {{user}} --password {{password}} --bot random --hands 1000"
+OURS = (
+    f"{sys.executable} -m croupier play holdem {{url}} --user {{user}} --password {{password}} --bot random"
+    " --hands 1000"
+)
 ALL = client_cases()
 CALLS = "holdem/4.1/against-one-who-calls"
 
