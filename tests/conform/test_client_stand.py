@@ -7,7 +7,7 @@ from croupier.conform.conversation import Conversation
 from croupier.conform.guests.kuhn import word
 from croupier.conform.guests.stand import Deed, End, Scene, Stand, Times
 from croupier.conform.guests.voices import Habit, Live, Paper, honest, steps
-from croupier.conform.houses.papers import transcripts
+from croupier.conform.shipped import transcripts
 from croupier.conform.tap.way import Manner
 from croupier.core.talk import Drop, Joined, Left, Rang, Said, Say
 from croupier.rooms.kuhn import ROOM, Actn, Settings

@@ -7,8 +7,9 @@ import pytest
 from croupier.conform.conversation import Conversation
 from croupier.conform.houses import GROUNDS
 from croupier.conform.houses.ground import Talk
-from croupier.conform.houses.papers import Passage, followed, playable, recorded, transcripts
+from croupier.conform.houses.papers import Passage, followed, playable, recorded
 from croupier.conform.houses.probe import HangUp
+from croupier.conform.shipped import transcripts
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.transcript import Transcript, read
 

@@ -33,11 +33,15 @@ def tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
     return server, client
 
 
-@pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
 @papers
-def test_the_room_plays_its_part_on_uvloop(room: HouseRoom, transcript: Transcript, chop: int) -> None:
-    factory = LOOPS.get("uvloop", asyncio.new_event_loop)
-    with Socketed(room, transcript, factory, chop) as stage:
+def test_the_room_plays_its_part_on_uvloop(room: HouseRoom, transcript: Transcript) -> None:
+    with Socketed(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop)) as stage:
+        play(transcript, stage, room.patterns)
+
+
+@some_papers
+def test_the_room_plays_its_part_byte_by_byte(room: HouseRoom, transcript: Transcript) -> None:
+    with Socketed(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop), 1) as stage:
         play(transcript, stage, room.patterns)
 
 

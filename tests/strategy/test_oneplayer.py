@@ -11,6 +11,7 @@ from croupier.rooms.blackjack.rules import BLACKJACK, HIT, STAND, SURRENDER, Bla
 from croupier.rooms.sevenhalf.rules import SEVENHALF, SevenHalf
 from croupier.strategy.oneplayer import OnePlayer
 from tests.processes import ROOT
+from tests.samples import sampled
 from tests.strategy.brute import Brute
 
 SMALL = {
@@ -214,7 +215,7 @@ def test_the_value_of_one_deck_is_a_sum_over_orders_of_cards() -> None:
     assert prod(range(1, 53)) % value.denominator == 0
 
 
-@pytest.mark.parametrize("decks", [2, 6, 8])
+@pytest.mark.parametrize("decks", sampled((2, 6, 8), 3))
 def test_more_decks_are_worth_what_the_page_says(decks: int) -> None:
     """The page is made anew with one deck only: these take longer."""
     rules = Blackjack(decks)

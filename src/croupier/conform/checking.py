@@ -11,11 +11,11 @@ from typing import Any, Final, Literal, NamedTuple
 
 from croupier import __version__
 from croupier.conform.case import Case, select
-from croupier.conform.houses.papers import transcripts
 from croupier.conform.program import Program, ProgramError, ending, free_port
 from croupier.conform.reading.causes import dialect
 from croupier.conform.reading.dialects import Spelling
 from croupier.conform.results import Outcome, Report, Result
+from croupier.conform.shipped import transcripts
 from croupier.core.room import HouseRoom, Room
 from croupier.rooms import HOUSES
 

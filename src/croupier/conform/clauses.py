@@ -3,15 +3,11 @@
 import re
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-import croupier
-
-PAGES: Final = (Path(croupier.__file__).parent / "protocols", Path(croupier.__file__).parents[2] / "docs" / "protocols")
-"""Where the pages are: in the package when it is installed, beside the source tree otherwise."""
+from croupier.conform.shipped import PAGES, page
 
 CLAUSE: Final = re.compile(
     r"^\((\w+-\d+\.\d+)\)=\n\*\*\1\*\* ((?:.+\n)*?.+?)\s\[((?:§\d|[A-Z]\d)[^\]]*)\]$", re.MULTILINE
@@ -55,10 +51,10 @@ class Clause(Struct, frozen=True):
 @cache
 def clauses(room: str) -> Mapping[str, Clause]:
     """Every clause of a room by its id. Raises ValueError where the room has no page."""
-    page = next((folder / f"{room}.md" for folder in PAGES if (folder / f"{room}.md").exists()), None)
-    if page is None:
+    found = page(room)
+    if found is None:
         raise ValueError(f"found no page of {room!r}; allowed: a room with one, in {' or '.join(map(str, PAGES))}")
-    text = page.read_text(encoding="utf-8")
+    text = found.read_text(encoding="utf-8")
     named = DOCUMENT.search(text)
     document = " ".join((named[1] or named[2]).split()) if named else "the document"
     return {
@@ -70,7 +66,7 @@ def clauses(room: str) -> Mapping[str, Clause]:
 def clause(name: str) -> Clause:
     """A clause by its id, `kuhn-4.3`; an empty one where no page has it."""
     room = name.partition("-")[0]
-    known = clauses(room) if any((folder / f"{room}.md").exists() for folder in PAGES) else {}
+    known = clauses(room) if page(room) else {}
     return known.get(name) or Clause(name, "", "", "the document")
 
 

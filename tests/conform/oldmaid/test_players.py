@@ -54,6 +54,7 @@ def test_nothing_is_said_of_our_own_player_whatever_luck_brings(seed: int) -> No
     assert failed(results) == []
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_a_player_of_another_make_whose_neighbours_are_honest() -> None:
     selections = [
         *(f"oldmaid/{clause}/{slug}" for slug, _, _, _, clause in SEATS),

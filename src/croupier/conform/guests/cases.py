@@ -13,7 +13,7 @@ from croupier.conform.guests.kuhn import GUESTS as KUHN
 from croupier.conform.guests.sevenhalf import GUESTS as SEVENHALF
 from croupier.conform.guests.stand import Deed, Scene
 from croupier.conform.guests.voices import Habit, Step, honest, steps
-from croupier.conform.houses.papers import transcripts
+from croupier.conform.shipped import transcripts
 from croupier.conform.tap.way import Manner
 from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, settings, strict

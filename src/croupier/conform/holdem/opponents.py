@@ -22,28 +22,28 @@ def calls(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to
     return view.call
 
 
-def folds(view: View, luck: Luck) -> Move:  # noqa: ARG001
+def folds(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to luck
     """He folds to every bet, and checks else."""
     return view.check_or_fold
 
 
-def gives_up(view: View, luck: Luck) -> Move:  # noqa: ARG001
+def gives_up(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to luck
     """He folds, always."""
     return FOLD
 
 
-def shoves(view: View, luck: Luck) -> Move:  # noqa: ARG001
+def shoves(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to luck
     """He bets everything."""
     return view.legal.bounds[1] if view.legal.bounds is not None else view.call
 
 
-def raises(view: View, luck: Luck) -> Move:  # noqa: ARG001
+def raises(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to luck
     """He raises by as little as he may, as long as that is not much."""
     bounds = view.legal.bounds
     return bounds[0] if bounds is not None and view.to_match < 40 * view.big_blind else view.call
 
 
-def bets_pots(view: View, luck: Luck) -> Move:  # noqa: ARG001
+def bets_pots(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to luck
     """He bets the pot."""
     return view.raising(100)
 

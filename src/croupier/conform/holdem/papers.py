@@ -5,28 +5,21 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from msgspec import DecodeError, to_builtins
 from msgspec.json import decode, encode
 
-import croupier
 from croupier.conform.holdem.calls import Answer
 from croupier.conform.holdem.departures import CHOICES, Broken, Unshown
 from croupier.conform.holdem.differences import differences
 from croupier.conform.holdem.form import every
 from croupier.conform.holdem.visit import NOBODY, User, Visit
 from croupier.conform.results import Outcome
+from croupier.conform.shipped import transcripts
 from croupier.core.exchange import NAME, QUOTED, Ask, Expect, Heard, Mismatch, ask, compare, expect
-from croupier.core.transcript import Line, Transcript, read
+from croupier.core.transcript import Line, Transcript
 from croupier.rooms.holdem.blinds import BLINDS
-
-FOLDERS: Final = (
-    Path(croupier.__file__).parent / "transcripts" / "holdem",
-    Path(croupier.__file__).parents[2] / "transcripts" / "holdem",
-)
-"""Where the papers are: in the package when it is installed, beside the source tree otherwise."""
 
 PREAMBLE: Final = re.compile(r'\[\{"gameID": "\$game", "table": \[\], .*\}\]', re.DOTALL)
 """The list of games of a new server."""
@@ -89,10 +82,7 @@ LENIENT: Final = frozenset({"www-authenticate"})
 @cache
 def papers() -> Mapping[str, Transcript]:
     """All papers of the room by their names. Raises ValueError where there are none."""
-    folder = next((folder for folder in FOLDERS if folder.is_dir()), None)
-    if folder is None:
-        raise ValueError(f"found no papers; allowed: some in {' or '.join(map(str, FOLDERS))}")
-    return {path.stem: read(path.read_text(encoding="utf-8"), path.stem) for path in sorted(folder.glob("*.txt"))}
+    return {paper.name: paper for paper in transcripts("holdem")}
 
 
 def first_to_join(paper: Transcript) -> str:

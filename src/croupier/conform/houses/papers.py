@@ -2,22 +2,16 @@
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import groupby
-from pathlib import Path
 from typing import Final
 
-import croupier
 from croupier.conform.conversation import Conversation
 from croupier.conform.houses.ground import Ground, Play, Talk
 from croupier.conform.houses.probe import HangUp, Script
 from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.talk import Drop, Garbled, Joined, Said, Say
-from croupier.core.transcript import Transcript, data, hall, read, settings, strict
-
-PLACES: Final = (Path(croupier.__file__).parent / "transcripts", Path(croupier.__file__).parents[2] / "transcripts")
-"""Where the transcripts are: in the package when it is installed, beside the source tree otherwise."""
+from croupier.core.transcript import Transcript, data, hall, settings, strict
 
 ALWAYS: Final = frozenset({"title", "clause", "fault", "deck", "house", "seed", "dialect"})
 """What may stand in the head of a transcript that a stranger can be told: his own luck and his own mind will do."""
@@ -34,15 +28,6 @@ class Passage:
     heard: tuple[str, ...]
     faults: tuple[str, ...]
     outline: Hashable
-
-
-@cache
-def transcripts(room: str) -> tuple[Transcript, ...]:
-    """All transcripts of a room. Raises ValueError where there are none."""
-    folder = next((place / room for place in PLACES if (place / room).is_dir()), None)
-    if folder is None:
-        raise ValueError(f"found no transcripts of {room!r}; allowed: {' or '.join(str(place) for place in PLACES)}")
-    return tuple(read(path.read_text(encoding="utf-8"), path.stem) for path in sorted(folder.glob("*.txt")))
 
 
 def playable(transcript: Transcript, known: Mapping[str, Collection[str]]) -> bool:

@@ -10,7 +10,7 @@ from croupier.conform.case import clause_id
 from croupier.conform.houses import GROUNDS
 from croupier.conform.houses.examine import Examination, ServerCase, Unreachable
 from croupier.conform.houses.ground import Ground
-from croupier.conform.houses.papers import followed, playable, recorded, transcripts
+from croupier.conform.houses.papers import followed, playable, recorded
 from croupier.conform.houses.probe import Delivery, Probe
 from croupier.conform.houses.walks import (
     ahead,
@@ -26,6 +26,7 @@ from croupier.conform.houses.walks import (
 )
 from croupier.conform.reading.dialects import Spelling, Understood
 from croupier.conform.results import Result
+from croupier.conform.shipped import transcripts
 from croupier.core.judge import HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.talk import Address, Event, Joined

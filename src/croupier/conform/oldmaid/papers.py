@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from croupier.conform.case import clause_id
-from croupier.conform.houses.papers import transcripts
 from croupier.conform.oldmaid.findings import silent
 from croupier.conform.oldmaid.scripts import Script
 from croupier.conform.oldmaid.trying import PlayerCase, Try
+from croupier.conform.shipped import transcripts
 from croupier.core.transcript import Transcript
 
 UNASKED: Final = frozenset({"player-no-pause"})
