@@ -78,8 +78,18 @@ class Cluster:
                 raise RuntimeError(f"PostgreSQL does not start:\n{(self._folder / 'log').read_text()}")
             time.sleep(0.01)
 
+    def start_anew(self) -> None:
+        """Start it after a SIGKILL, as soon as the processes of the one before are gone. Raises RuntimeError."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return self.start()
+            except RuntimeError:
+                if time.monotonic() > end:
+                    raise
+
     def stop(self, how: int = signal.SIGINT) -> None:
-        """Stop it: SIGINT drops all connections in good order, SIGQUIT at once and without a word."""
+        """Stop it: SIGINT drops all connections in good order, SIGQUIT and SIGKILL at once without a word."""
         if self._process is not None:
             self._process.send_signal(how)
             try:

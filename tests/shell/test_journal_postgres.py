@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -22,17 +21,6 @@ def url() -> Iterator[tuple[Cluster, str]]:
     with Cluster() as cluster:
         asyncio.run(upgrade_store(cluster.url()))
         yield cluster, cluster.url()
-
-
-def started(cluster: Cluster) -> None:
-    """Start it as soon as the processes of the one before are gone."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return cluster.start()
-        except RuntimeError:
-            if time.monotonic() > end:
-                raise
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGQUIT, signal.SIGINT], ids=["killed", "at once", "in order"])
@@ -59,7 +47,7 @@ def test_while_the_database_is_away_no_turn_ends_and_then_the_hand_goes_on(
             for method, path in (("GET", "/games/"), ("POST", "/users/"), ("POST", f"/games/{game}/players/")):
                 assert (await web.ask(method, path, f"new{how}")).status in {429, 503}
 
-            await asyncio.to_thread(started, cluster)
+            await asyncio.to_thread(cluster.start_anew)
             while web.service.desk.trouble is not None:
                 await asyncio.sleep(0.01)
             after = (await web.ask("GET", f"/games/{game}")).json

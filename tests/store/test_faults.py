@@ -66,6 +66,30 @@ def test_a_server_that_was_started_anew_while_nobody_wrote_is_found_again_withou
     Shelf(fragile.url(), "postgresql").run(story)
 
 
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, signal.SIGQUIT, signal.SIGKILL], ids=["in good order", "at once", "killed"]
+)
+def test_whoever_reads_while_the_server_goes_is_told_that_the_store_is_down(fragile: Cluster, how: int) -> None:
+    """A connection may also break between two messages, which asyncpg takes for a fault of its own."""
+    reading, times = 8, 5
+
+    async def story(store: Store) -> None:
+        async def read() -> None:
+            with pytest.raises(StoreDown):  # noqa: PT012 -- sooner or later
+                while True:
+                    await store.account("alice")
+
+        for _ in range(times):
+            readers = [asyncio.create_task(read()) for _ in range(reading)]
+            await store.account("alice")
+            await asyncio.to_thread(fragile.stop, how)
+            await asyncio.gather(*readers)
+            await asyncio.to_thread(fragile.start_anew)
+            assert await store.account("alice") is None
+
+    Shelf(fragile.url(), "postgresql").run(story, pauses=PAUSES)
+
+
 def test_a_store_whose_server_is_gone_can_be_closed(fragile: Cluster) -> None:
     async def story(store: Store) -> None:
         await store.append([fact("gone", 1)])

@@ -55,9 +55,11 @@ AND classid = $1::bigint::oid AND objid = $2::bigint::oid"""
 TURNS = 5
 """How often a transaction is tried anew that another process's has stood in the way of."""
 
-UNREACHABLE = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
-"""What there is when a connection cannot be made, or breaks."""
+BROKEN = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""What asyncpg raises when a connection breaks; the last where it breaks between two messages."""
 
+UNREACHABLE = (OSError, TimeoutError, *BROKEN)
+"""What there is when a connection cannot be made, or breaks."""
 
 UNFIT = (asyncpg.PostgresError, asyncpg.InterfaceError, UnicodeEncodeError)
 """The errors of what cannot be written, if the deed is to blame; others are mistakes in a script."""
@@ -116,7 +118,7 @@ class Postgres:
                     await stack.enter_async_context(connection.transaction(isolation="repeatable_read", readonly=True))
                     await connection.fetch("SELECT * FROM pulse")  # from this question on, time stands still
                 yield _Moment(self, connection)
-        except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:  # the end of the transaction was not heard
+        except BROKEN as error:  # the end of the transaction was not heard
             raise StoreDown(f"{self._place}: {_told(error)}") from error
 
     async def faults(self) -> list[str]:
