@@ -14,6 +14,7 @@ from croupier.rooms import HOUSES, ROOMS
 from tests.laws.evening import styles
 from tests.laws.law import every_room
 from tests.processes import COMMAND, Serving, croupier, environment
+from tests.samples import sampled
 
 MINDS = [(room, mind) for room in HOUSES.values() for mind in styles(room)]
 
@@ -28,22 +29,28 @@ def play(room: str, address: str, *flags: object) -> dict[str, object]:
     return json.loads(done.stdout)
 
 
+SOME = pytest.mark.parametrize("step", sampled((3, 1), 2), ids=["some", "all"])
+"""In the long run all minds play."""
+
+
+@SOME
 @every_room
-def test_every_mind_plays_in_its_room(room: HouseRoom) -> None:
+def test_every_mind_plays_in_its_room(room: HouseRoom, step: int) -> None:
     with Serving(room.name, "--port", 0) as server:
-        for mind in styles(room):
+        for mind in styles(room)[::step]:
             summary = play(room.name, server.address, "--bot", mind, "--games", 25)
             assert (summary["games"], summary["fault"], summary["bot"]) == (25, None, mind)
 
 
-def test_every_mind_plays_hold_em_and_the_record_of_its_deals_can_be_verified(tmp_path: Path) -> None:
+@SOME
+def test_every_mind_plays_hold_em_and_the_record_of_its_deals_can_be_verified(tmp_path: Path, step: int) -> None:
     login = ("--password", "secret", "--user")
     record = tmp_path / "deals.jsonl"
     with Serving("holdem", "--port", 0, "--drain-seconds", 0, "--deals", record) as server:
         rival = [*COMMAND, "play", "holdem", server.address, *login, "rival", "--bot", "caller", "--hands", "9999"]
         with subprocess.Popen(rival, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as other:
             try:
-                for mind in styles(ROOMS["holdem"]):
+                for mind in styles(ROOMS["holdem"])[::step]:
                     summary = play(
                         "holdem", server.address, *login, mind.replace(":", "-"), "--bot", mind, "--hands", 5
                     )
@@ -54,10 +61,11 @@ def test_every_mind_plays_hold_em_and_the_record_of_its_deals_can_be_verified(tm
     assert croupier("verify", record).returncode == 0
 
 
-def test_every_mind_plays_old_maid_and_the_record_of_its_deals_can_be_verified(tmp_path: Path) -> None:
+@SOME
+def test_every_mind_plays_old_maid_and_the_record_of_its_deals_can_be_verified(tmp_path: Path, step: int) -> None:
     record = tmp_path / "deals.jsonl"
     with Serving("oldmaid", "--port", 0, "--players", 3, "--deals", record) as server:
-        for mind in styles(ROOMS["oldmaid"]):
+        for mind in styles(ROOMS["oldmaid"])[::step]:
             summary = play("oldmaid", server.address, "--bot", mind, "--bots", 3, *HASTE)
             players = summary["players"]
             assert isinstance(players, list)

@@ -24,6 +24,7 @@ from croupier.core.dealer import (
     commitment,
     dealers,
     derive,
+    shuffled,
 )
 
 seeds = st.binary(min_size=32, max_size=32)
@@ -47,25 +48,12 @@ def below(words: Iterator[int], bound: int) -> int:
     return next(word for word in words if word < 65536 - 65536 % bound) % bound
 
 
-def shuffled(size: int, words: Iterator[int]) -> list[int]:
+def in_order(size: int, words: Iterator[int]) -> list[int]:
     cards = list(range(size))
     for place in range(size):
         other = place + below(words, size - place)
         cards[place], cards[other] = cards[other], cards[place]
     return cards
-
-
-class Rigged(Deck):
-    """A deck whose draws are laid out beforehand; it remembers out of how many each was drawn."""
-
-    def __init__(self, size: int, *draws: int) -> None:
-        super().__init__([*range(size)], Digests(), 1)
-        self.draws = iter(draws)
-        self.bounds: list[int] = []
-
-    def below(self, bound: int) -> int:
-        self.bounds.append(bound)
-        return next(self.draws)
 
 
 class Digests:
@@ -84,15 +72,16 @@ def block(*words: int) -> bytes:
     return b"".join(word.to_bytes(2, "big") for word in words).ljust(32, b"\0")
 
 
-def draw_all(deck: Deck, size: int) -> list[int]:
-    return [deck.draw() for _ in range(size)]
+def rigged(size: int, *draws: int) -> Deck:
+    """A deck whose draws are laid out beforehand."""
+    return shuffled([*range(size)], Digests(block(*draws)), 1)
 
 
 @given(seeds, words, hands, st.integers(1, 60))
 def test_decks_are_dealt_as_the_page_says(server_seed: bytes, client_seed: bytes, hand: int, size: int) -> None:
     dealer = Fair(server_seed, client_seed)
     dealer.hands = hand - 1
-    assert draw_all(dealer.deck(size), size) == shuffled(size, stream(server_seed, client_seed, hand))
+    assert [*dealer.deck(size)] == in_order(size, stream(server_seed, client_seed, hand))
 
 
 @given(st.binary(max_size=64), words, words)
@@ -110,10 +99,7 @@ def test_decisions_are_drawn_as_the_page_says(server_seed: bytes, client_seed: b
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6])
 def test_every_sequence_of_draws_makes_a_different_order(size: int) -> None:
     """So all orders are equally likely when all draws are."""
-    orders = Counter(
-        tuple(draw_all(Rigged(size, *draws), size))
-        for draws in product(*(range(size - place) for place in range(size)))
-    )
+    orders = Counter(tuple(rigged(size, *draws)) for draws in product(*(range(size - place) for place in range(size))))
     assert set(orders) == set(permutations(range(size)))
     assert len(orders) == sum(orders.values()) == factorial(size)
 
@@ -150,18 +136,27 @@ def test_where_there_is_no_choice_no_luck_is_used() -> None:
 
 
 def test_a_deck_is_shuffled_only_as_deep_as_it_is_drawn() -> None:
-    deck = Rigged(3, 2, 0, 0)
-    assert deck.draw() == 2
-    assert deck.bounds == [3]
-    assert [deck.draw(), deck.draw()] == [1, 0]
-    assert deck.bounds == [3, 2, 1]
+    cards, digests = [0, 1, 2, 3], Digests(block(2, 0, 0))
+    deck = shuffled(cards, digests, 1)
+    assert (digests.asked, cards) == (0, [0, 1, 2, 3])
+    assert (next(deck), digests.asked, cards) == (2, 1, [0, 1, 0, 3])
+    assert [*deck] == [1, 0, 3]
+
+
+def test_words_that_would_tip_the_scales_are_passed_over_in_a_shuffle() -> None:
+    digests = Digests(block(*[65_535] * 16), block(65_535, 1, 1))
+    assert [*shuffled([0, 1, 2], digests, 1)] == [1, 2, 0]
+    assert digests.asked == 2
+
+
+def test_the_last_card_needs_no_luck() -> None:
+    assert [*shuffled([7], Digests(), 1)] == [7]
 
 
 def test_behind_the_last_card_there_is_nothing() -> None:
     deck = Fair(bytes(32)).deck(3)
-    draw_all(deck, 3)
-    with pytest.raises((IndexError, ZeroDivisionError)):
-        deck.draw()
+    assert sorted(deck) == [0, 1, 2]
+    assert next(deck, None) is None
 
 
 @given(seeds, words, st.integers(1, 20))
@@ -169,22 +164,22 @@ def test_a_hand_does_not_depend_on_what_was_drawn_before_it(server_seed: bytes, 
     busy, idle = Fair(server_seed, client_seed), Fair(server_seed, client_seed)
     for _ in range(hand - 1):
         busy.luck.below(52)
-        draw_all(busy.deck(52), 52)
+        assert len([*busy.deck(52)]) == 52
         idle.deck(1)
-    assert draw_all(busy.deck(52), 52) == draw_all(idle.deck(52), 52)
+    assert [*busy.deck(52)] == [*idle.deck(52)]
     assert busy.hands == idle.hands == hand
 
 
 @given(seeds, words, words)
 def test_the_players_word_changes_the_deal(server_seed: bytes, one: bytes, other: bytes) -> None:
     assume(one != other)
-    decks = [draw_all(Fair(server_seed, word).deck(52), 52) for word in (one, other)]
+    decks = [[*Fair(server_seed, word).deck(52)] for word in (one, other)]
     assert decks[0] != decks[1]
 
 
 def test_six_deals_are_equally_frequent_over_many_seeds() -> None:
     """Over fixed seeds, so that it is the same every time: no deal is off by more than five standard deviations."""
-    found = Counter(tuple(draw_all(Fair(derive(seed, "test", 1)).deck(3), 2)) for seed in range(3000))
+    found = Counter(tuple(islice(Fair(derive(seed, "test", 1)).deck(3), 2)) for seed in range(3000))
     expected, spread = 500, (3000 * Fraction(5, 36)) ** 0.5
     assert len(found) == 6
     assert all(abs(number - expected) < 5 * spread for number in found.values())
@@ -206,11 +201,11 @@ def test_decks_laid_out_by_hand_are_dealt_in_turn_and_the_rest_lies_shuffled_bel
     dealer = Scripted(decks, seed)
     for hand in range(2 * len(decks)):
         script = decks[hand % len(decks)]
-        dealt = draw_all(dealer.deck(5), 5)
+        dealt = [*dealer.deck(5)]
         rest = [card for card in range(5) if card not in script]
         words = stream(seed, b"", hand + 1)
         assert tuple(dealt[: len(script)]) == script
-        assert dealt[len(script) :] == [rest[place] for place in shuffled(len(rest), words)]
+        assert dealt[len(script) :] == [rest[place] for place in in_order(len(rest), words)]
     assert dealer.hands == 2 * len(decks)
     assert dealer.algorithm == SCRIPTED
 
@@ -228,9 +223,9 @@ def test_one_number_gives_every_table_of_every_room_a_seed_of_its_own() -> None:
 
 def test_at_shared_tables_the_decks_go_on_from_hand_to_hand() -> None:
     make = dealers(lambda table: bytes(32), decks=[(0,), (1,), (2,)], shared=True)
-    assert [make(deal).deck(3).draw() for deal in range(1, 8)] == [0, 1, 2, 0, 1, 2, 0]
+    assert [next(make(deal).deck(3)) for deal in range(1, 8)] == [0, 1, 2, 0, 1, 2, 0]
     alone = dealers(lambda table: bytes(32), decks=[(0,), (1,), (2,)])
-    assert [alone(deal).deck(3).draw() for deal in range(1, 8)] == [0] * 7
+    assert [next(alone(deal).deck(3)) for deal in range(1, 8)] == [0] * 7
 
 
 def test_dealers_deal_each_table_from_its_own_seed() -> None:
@@ -239,4 +234,4 @@ def test_dealers_deal_each_table_from_its_own_seed() -> None:
     assert (first.server_seed, first.client_seed, first.algorithm) == (b"\1" * 32, b"word", FAIR)
     assert second.server_seed == b"\2" * 32
     assert list(islice(stream(b"\1" * 32, b"word", DECISIONS), 1)) == [first.luck.below(65_536)]
-    assert dealers(lambda table: bytes(32), decks=[(2,)])(1).deck(3).draw() == 2
+    assert next(dealers(lambda table: bytes(32), decks=[(2,)])(1).deck(3)) == 2

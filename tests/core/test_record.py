@@ -181,4 +181,4 @@ def test_the_cards_of_a_hand_are_those_that_the_dealer_dealt() -> None:
     dealer = Fair(SEED, WORD)
     for number in range(1, 20):
         deck = dealer.deck(3)
-        assert [PACKS["kuhn"].names[deck.draw()] for _ in range(3)] == [*deal((SEED, WORD), number, PACKS["kuhn"], 3)]
+        assert [PACKS["kuhn"].names[card] for card in deck] == [*deal((SEED, WORD), number, PACKS["kuhn"], 3)]

@@ -3,6 +3,7 @@
 import asyncio
 import tomllib
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.shell.guard import Guard
 from croupier.shell.http import Service
 from croupier.shell.loop import factory
+from tests.samples import sampled
 from tests.shell.callers import Run
 from tests.shell.web import QUICK, Web
 
@@ -74,8 +76,7 @@ HIDDEN = {"ann": (1, 3), "bob": (0, 2), None: (0, 1, 2, 3), "cid": (0, 1, 2, 3)}
 """Which of the first cards of the deck a viewer may not know."""
 
 
-@DIALECTS
-@pytest.mark.parametrize("viewer", HIDDEN.keys(), ids=str)
+@pytest.mark.parametrize(("viewer", "dialect"), sampled(product(HIDDEN, ("readme", "hspe-go")), 3))
 @given(deck=st.permutations(range(52)), data=st.data())
 @settings(max_examples=15)
 def test_hidden_cards_change_nothing_that_anybody_else_is_told(

@@ -1,6 +1,7 @@
 """Best play against a bank: the same as trying everything, on every deck that is small enough for that."""
 
 from fractions import Fraction
+from functools import cache
 from math import prod
 
 import pytest
@@ -32,8 +33,22 @@ SMALL = {
 }
 
 
+@cache
+def tried(name: str) -> Brute:
+    """Everything that can come of a bet of 1 was tried."""
+    brute = Brute(SMALL[name])
+    brute.value(SMALL[name].start(1))
+    return brute
+
+
+@cache
+def blackjack(decks: int) -> OnePlayer:
+    """Blackjack with so many decks: a solver does not forget what it has found."""
+    return OnePlayer(Blackjack(decks))
+
+
 @pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("bet", [1, 2, 3])
+@pytest.mark.parametrize("bet", sampled((3, 1, 2), 3))
 def test_best_play_is_worth_what_trying_everything_finds(name: str, bet: int) -> None:
     brute, solver = Brute(SMALL[name]), OnePlayer(SMALL[name])
     start = SMALL[name].start(bet)
@@ -42,8 +57,7 @@ def test_best_play_is_worth_what_trying_everything_finds(name: str, bet: int) ->
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_state_and_every_move_is_worth_what_trying_everything_finds(name: str) -> None:
-    brute, solver = Brute(SMALL[name]), OnePlayer(SMALL[name])
-    brute.value(SMALL[name].start(1))
+    brute, solver = tried(name), OnePlayer(SMALL[name])
     for state in [*brute.known][::7]:
         assert solver.value(state) == brute.known[state], state
     for state in brute.decisions()[::7]:
@@ -57,9 +71,8 @@ def test_every_state_and_every_move_is_worth_what_trying_everything_finds(name: 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_the_decisions_are_those_that_can_come_each_once_for_all_orders_of_its_cards(name: str) -> None:
-    brute, solver = Brute(SMALL[name]), OnePlayer(SMALL[name])
+    brute, solver = tried(name), OnePlayer(SMALL[name])
     start = SMALL[name].start(1)
-    brute.value(start)
 
     def spot(state: State) -> object:
         kinds = sorted(next(kind for kind in solver.kinds if card in kind) for card in state.cards)
@@ -163,8 +176,8 @@ def test_the_bank_alone_from_a_full_shoe(decks: int, hand: str, up: str) -> None
         counts[values[card[0]]] -= 1
     total = sum(11 if card[0] == "A" else values[card[0]] for card in hand.split())
     alone = bank(counts, values[up[0]], up[0] == "A", total)
-    assert OnePlayer(rules).worth(state)[STAND] == 2 * alone
-    assert OnePlayer(rules).value(rules.play(state, STAND)) == 2 * alone
+    assert blackjack(decks).worth(state)[STAND] == 2 * alone
+    assert blackjack(decks).value(rules.play(state, STAND)) == 2 * alone
 
 
 def test_a_bank_that_has_drawn_already_is_told_from_the_cards_it_has() -> None:
@@ -175,7 +188,7 @@ def test_a_bank_that_has_drawn_already_is_told_from_the_cards_it_has() -> None:
     counts = dict.fromkeys(range(1, 10), 4) | {10: 15}
     for rank in (9, 5, 2):
         counts[rank] -= 1
-    assert OnePlayer(rules).value(state) == 2 * bank(counts, 7, False, 19)
+    assert blackjack(1).value(state) == 2 * bank(counts, 7, False, 19)
 
 
 def test_only_a_figure_is_worth_a_raise_so_that_every_coin_of_the_limit_is_worth_the_same() -> None:
@@ -188,7 +201,9 @@ def test_only_a_figure_is_worth_a_raise_so_that_every_coin_of_the_limit_is_worth
         assert OnePlayer(rules).value(rules.start(1)) == fixed.value(SevenHalf(1).start(1)) + gain
 
 
-@pytest.mark.parametrize("rules", [SevenHalf(100, lenient=True), SEVENHALF, BLACKJACK], ids=["lenient", "big", "21"])
+@pytest.mark.parametrize(
+    "rules", sampled((SevenHalf(100, lenient=True), SEVENHALF, BLACKJACK), 3), ids=["lenient", "big", "21"]
+)
 def test_a_bet_is_worth_in_proportion(rules: BankRules) -> None:
     solver = OnePlayer(BankRules(rules.start().node, rules.cards, rules.decks))
     assert solver.value(rules.start(30)) == 15 * solver.value(rules.start(2))
@@ -198,7 +213,7 @@ def test_the_half_coin_of_an_odd_bet_is_the_banks() -> None:
     state = BLACKJACK.start(3)
     for card in ("TH", "6H", "AD"):
         state = BLACKJACK.play(state, card)
-    assert OnePlayer(BLACKJACK).worth(state)[SURRENDER] == -2
+    assert blackjack(1).worth(state)[SURRENDER] == -2
 
 
 def test_a_raise_up_to_the_limit_is_listed_and_nothing_beyond() -> None:
@@ -210,21 +225,20 @@ def test_a_raise_up_to_the_limit_is_listed_and_nothing_beyond() -> None:
 
 def test_the_value_of_one_deck_is_a_sum_over_orders_of_cards() -> None:
     """Its denominator can have no factor that a number of cards left has not, nor one above 52."""
-    value = OnePlayer(BLACKJACK).value(BLACKJACK.start(2)) / 2
+    value = blackjack(1).value(BLACKJACK.start(2)) / 2
     assert value == Fraction(266283420280804127, 6358710501602058600)
     assert prod(range(1, 53)) % value.denominator == 0
 
 
-@pytest.mark.parametrize("decks", sampled((2, 6, 8), 3))
+@pytest.mark.slow
+@pytest.mark.parametrize("decks", [2, 6, 8])
 def test_more_decks_are_worth_what_the_page_says(decks: int) -> None:
     """The page is made anew with one deck only: these take longer."""
-    rules = Blackjack(decks)
-    found = float(OnePlayer(rules).value(rules.start(2)) / 2)
+    found = float(blackjack(decks).value(Blackjack(decks).start(2)) / 2)
     assert f"\n| {decks} | {found:+.10f} |\n" in (ROOT / "docs" / "solutions.md").read_text()
 
 
-@pytest.mark.parametrize(("decks", "decisions"), [(1, 15_577), (8, 23_690)])
+@pytest.mark.parametrize(("decks", "decisions"), sampled(((1, 15_577), (8, 23_690)), 2))
 def test_there_are_as_many_decisions_as_the_page_says(decks: int, decisions: int) -> None:
-    rules = Blackjack(decks)
-    assert len(OnePlayer(rules).decisions(rules.start(2))) == decisions
+    assert len(blackjack(decks).decisions(Blackjack(decks).start(2))) == decisions
     assert f" {decisions:,} " in (ROOT / "docs" / "solutions.md").read_text()

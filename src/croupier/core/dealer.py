@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from functools import lru_cache
 from hashlib import sha256
+from itertools import chain
 from struct import Struct
 from typing import Protocol
 
@@ -76,37 +77,28 @@ class Luck:
             self._blocks += 1
 
 
-class Deck(Luck):
-    """One shuffled deck, face down. The shuffle (Fisher–Yates, from the top) goes only as deep as cards are drawn."""
+type Deck = Iterator[int]
+"""One shuffled deck, face down: the cards in the order in which they are dealt."""
 
-    __slots__ = ("_cards", "_next", "_scripted")
 
-    def __init__(self, cards: MutableSequence[int], mac: Mac, hand: int, scripted: int = 0) -> None:
-        self._mac = mac  # as Luck.__init__ does; a call less for every hand
-        self._hand = hand
-        self._blocks = 0
-        self._words = NO_WORDS
-        self._cards = cards
-        self._scripted = scripted
-        self._next = 0
-
-    def draw(self) -> int:
-        """Take the top card. IndexError when there is none left."""
-        cards, top = self._cards, self._next
-        self._next = top + 1
-        if top < self._scripted:
-            return cards[top]
-        bound = len(cards) - top
-        for (word,) in self._words:  # as `below` does; a call less for every card
-            other = word % bound
-            if word - other <= SPAN - bound:
+def shuffled(cards: MutableSequence[int], mac: Mac, hand: int) -> Deck:
+    """Shuffle a deck with the luck of a hand (Fisher–Yates, from the top), only as deep as cards are drawn."""
+    top, block, bound = 0, 0, len(cards)
+    while bound > 1:
+        for (word,) in WORDS(mac.digest(COUNTER(hand, block))):
+            draw = word % bound
+            if word - draw > SPAN - bound:  # as in `Luck.below`
+                continue
+            draw += top
+            card = cards[draw]
+            cards[draw] = cards[top]
+            top += 1
+            bound -= 1
+            yield card
+            if bound == 1:
                 break
-        else:
-            other = self.below(bound)
-        other += top
-        card = cards[other]
-        cards[other] = cards[top]
-        return card
+        block += 1
+    yield cards[top]
 
 
 @lru_cache(maxsize=16)
@@ -158,7 +150,7 @@ class Fair:
     def deck(self, size: int) -> Deck:
         """Shuffle `size` cards for the next hand."""
         self.hands += 1
-        return Deck(_new(size)[:], self._mac or self._keyed(), self.hands)
+        return shuffled(_new(size)[:], self._mac or self._keyed(), self.hands)
 
     def _keyed(self) -> Mac:
         if self._mac is None:  # made when it is first needed: a peer that never plays costs little memory
@@ -181,7 +173,7 @@ class Scripted(Fair):
         script = self._decks[self.hands % len(self._decks)]
         self.hands += 1
         below = [card for card in range(size) if card not in script]
-        return Deck([*script, *below], self._keyed(), self.hands, len(script))
+        return chain(script, shuffled(below, self._keyed(), self.hands) if below else ())
 
 
 def commitment(server_seed: bytes) -> bytes:

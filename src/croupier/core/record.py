@@ -5,6 +5,7 @@ The format and the algorithm are specified in docs/fair-deal.md.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import islice
 
 import msgspec
 from msgspec import Struct
@@ -161,4 +162,4 @@ def deal(seeds: tuple[bytes, bytes], hand: int, pack: Pack, cards: int, decks: i
     dealer.hands = hand - 1
     size = len(pack) * decks
     deck = dealer.deck(size)
-    return tuple(pack.names[deck.draw() % len(pack)] for _ in range(min(cards, size)))
+    return tuple(pack.names[card % len(pack)] for card in islice(deck, cards))

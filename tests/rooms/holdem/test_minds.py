@@ -1,6 +1,7 @@
 """Minds that play hold'em: each as it says, all of them by the rules, and how strong they are."""
 
 from collections.abc import Sequence
+from itertools import islice
 from random import Random
 from statistics import fmean, stdev
 
@@ -166,7 +167,7 @@ def match(one: str, other: str, hands: int) -> tuple[float, float]:
         hand, deck = Hand([1000, 1000], button=number % 2), dealer.deck(52)
         while hand.turn is not Turn.OVER:
             if hand.turn is Turn.CHANCE:
-                hand.deal(deck.draw() for _ in range(hand.wanted))
+                hand.deal([*islice(deck, hand.wanted)])
                 continue
             assert isinstance(hand.turn, int)
             view = View.of(hand, hand.turn)

@@ -360,8 +360,7 @@ class Table(RuleBasedStateMachine):
 
     def start(self) -> None:
         waiting, self.queue, self.due = self.queue, [], None
-        deck = self.dealers(len(self.games) + 1).deck(len(WIRES))
-        order = [deck.draw() for _ in WIRES]
+        order = [*self.dealers(len(self.games) + 1).deck(len(WIRES))]
         game = Played([peer for peer, _ in waiting], [nick for _, nick in waiting], order, self.now)
         self.games.append(game)
         listed = Reply("ok", players=tuple((self.reached[peer], nick) for peer, nick in waiting))

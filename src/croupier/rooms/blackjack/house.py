@@ -92,9 +92,8 @@ class House(Table[Message, State]):
         self._purse.coins -= coins
         self._stake = coins
         rules, shoe = self._rules, self._rules.shoe
-        self._deck = self._dealer.deck(len(shoe))
-        draw = self._deck.draw
-        first, second, bank = shoe[draw()], shoe[draw()], shoe[draw()]
+        self._deck = deck = self._dealer.deck(len(shoe))
+        first, second, bank = shoe[next(deck)], shoe[next(deck)], shoe[next(deck)]
         node = rules.start(coins).node.next[first].next[second].next[bank]
         self._state = State(node, (first, second, bank), 1, coins)
         peer, client = self._peer, CRD["C"]
@@ -102,7 +101,7 @@ class House(Table[Message, State]):
 
     def _hit(self, state: State) -> Effects:
         """A card for the client, who decides again below 21 (blackjack-4.3)."""
-        card = self._rules.shoe[self._deck.draw()]
+        card = self._rules.shoe[next(self._deck)]
         node = state.node.next[HIT].next[card]
         state = State(node, (*state.cards, card), state.banked, state.bet)
         said: Effect[Message] = Say(self._peer, CRD["C"][card])
@@ -116,7 +115,7 @@ class House(Table[Message, State]):
         node = state.node.next[STAND]
         drawn: list[str] = []
         while node.turn is Turn.CHANCE:
-            drawn.append(self._rules.shoe[self._deck.draw()])
+            drawn.append(self._rules.shoe[next(self._deck)])
             node = node.next[drawn[-1]]
         effects: Effects = [Say(self._peer, CRD["S"][card]) for card in drawn]
         return self._pay(State(node, (*state.cards, *drawn), state.banked + len(drawn), state.bet), effects)

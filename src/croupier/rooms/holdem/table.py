@@ -4,6 +4,7 @@ It is told what its players do and what time it is. See docs/protocols/holdem.md
 """
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Final
 
 from msgspec import UNSET, Raw, UnsetType
@@ -231,10 +232,9 @@ class Table:
         """Deal what is due; false if the hand is over and the next one may begin at once."""
         hand = self._hand
         assert hand is not None, "a deal to no hand"
-        draw = self._deck.draw
         while hand.wanted:
             self._acted.clear()
-            hand.deal([draw() for _ in range(hand.wanted)])
+            hand.deal([*islice(self._deck, hand.wanted)])
         if hand.turn is not OVER:
             self.alarm = now + self._settings.turn_seconds
             return True
@@ -318,7 +318,7 @@ class Table:
         self._dealer = dealer(played.deal)
         self._deck = self._dealer.deck(len(CARDS))
         for _ in range(sum(map(len, played.hand.holes)) + len(played.hand.board)):
-            self._deck.draw()
+            next(self._deck)
 
     def resume(self, settings: Settings, now: float) -> None:
         """The room is open again: an open turn has its full time, and where no hand is running one may begin."""

@@ -77,7 +77,7 @@ class House(Table[Message, State]):
         self._stake = ANTE
         self._seat = seat
         deck = self._dealer.deck(len(CARDS))
-        state = START.next[CARDS[deck.draw()]].next[CARDS[deck.draw()]]
+        state = START.next[CARDS[next(deck)]].next[CARDS[next(deck)]]
         effects: Effects = [Say(self._peer, CARD[state.cards[seat]])]
         if state.turn == seat:
             self._state = state

@@ -3,8 +3,8 @@
 The table sees no offers, so it knows no hands once they are passed on (docs/protocols/oldmaid.md, 4, 5, 6 and 9).
 """
 
-from collections.abc import Sequence
-from typing import Final, Literal, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
 
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
@@ -22,14 +22,6 @@ type Threw = tuple[Literal["threw"], Seat, Card, Card]
 type Withdrew = tuple[Literal["out", "gone"], Seat]
 type Deed = Drew | Threw | Withdrew
 """What a seat has done."""
-
-
-class Deck(Protocol):
-    """What cards come from."""
-
-    def draw(self) -> Card:
-        """The top card."""
-        ...
 
 
 class Game:
@@ -60,7 +52,7 @@ class Game:
     )
 
     def __init__(
-        self, number: int, nicks: Sequence[str], deck: Deck, now: float, course: list[Deed] | None = None
+        self, number: int, nicks: Sequence[str], deck: Iterator[Card], now: float, course: list[Deed] | None = None
     ) -> None:
         self.number = number
         self.nicks = tuple(nicks)
@@ -121,7 +113,7 @@ class Game:
             raise Violation("oldmaid-4.5", "draw, and no card in the deck", "discard, out_of_cards, status")
         if seat != self.taker:
             raise Violation("oldmaid-4.3", "draw out of order", f"one by {self.nicks[self.taker]!r}")
-        card = self._deck.draw()
+        card = next(self._deck)
         self._holders[card] = seat
         self.drawn += 1
         following = seat + 1

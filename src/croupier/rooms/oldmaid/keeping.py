@@ -171,19 +171,10 @@ def record(game: Game) -> Record:
     return Record(game.number, game.nicks, game.void, tuple(game.nicks[seat] for seat in game.ranking), course)
 
 
-class _Laid:
-    """A deck from which the cards come that were drawn."""
-
-    def __init__(self, deeds: Sequence[Did]) -> None:
-        self._cards = iter([deed.cards[0] for deed in deeds if deed.what == "drew"])
-
-    def draw(self) -> Card:
-        return next(self._cards)
-
-
 def stopped(kept: KeptGame) -> Game:
     """A game that was running when its table was interrupted: it is void (oldmaid-9.14)."""
-    game = Game(kept.game, kept.nicks, _Laid(kept.deeds), 0.0)
+    drawn = iter([deed.cards[0] for deed in kept.deeds if deed.what == "drew"])
+    game = Game(kept.game, kept.nicks, drawn, 0.0)
     for deed in kept.deeds:
         match deed.what:
             case "drew":

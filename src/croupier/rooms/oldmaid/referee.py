@@ -43,12 +43,14 @@ class Verdict(Struct, frozen=True):
 
 
 class Shown:
-    """The top of a deck that somebody else deals from: the card that was seen last."""
+    """The deck that somebody else deals from: on top is the card that was seen last."""
 
     card: Card = JOKER
 
-    def draw(self) -> Card:
-        """The card that was dealt."""
+    def __iter__(self) -> "Shown":
+        return self
+
+    def __next__(self) -> Card:
         return self.card
 
 

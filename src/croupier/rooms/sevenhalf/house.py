@@ -99,7 +99,7 @@ class House(Table[Message, State]):
 
     def _draw(self, state: State) -> Effects:
         """A card for the client, and the end of the game if it is too much (sevenhalf-4.2, sevenhalf-4.6)."""
-        card = self._rules.shoe[self._deck.draw()]
+        card = self._rules.shoe[next(self._deck)]
         node = state.node.next["DRAW"].next[card]
         state = State(node, (*state.cards, card), 0, state.bet)
         said: Effect[Message] = Say(self._peer, CARD[card])
@@ -127,7 +127,7 @@ class House(Table[Message, State]):
         """The bank draws as it must, and the client is paid (sevenhalf-3.6, sevenhalf-5)."""
         drawn: list[str] = []
         while node.turn is Turn.CHANCE:
-            drawn.append(self._rules.shoe[self._deck.draw()])
+            drawn.append(self._rules.shoe[next(self._deck)])
             node = node.next[drawn[-1]]
         state = State(node, (*state.cards, *drawn), len(drawn), state.bet)
         net = self._rules.payoff(state)[0]
