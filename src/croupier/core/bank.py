@@ -85,7 +85,8 @@ def _choices(moves: tuple[Move, ...], highest: int) -> Choices:
 class BankRules:
     """The rules of such a game, for a shoe of so many decks of these cards.
 
-    `shoe` has every one of them, in the order of a deck's numbers. A raise may make the bet `max_bet` coins in all.
+    `first` is the node before the first card. `shoe` has every one of the cards, in the order of a deck's numbers. A
+    raise may make the bet `max_bet` coins in all.
     """
 
     seats: Final = 2
@@ -95,11 +96,11 @@ class BankRules:
         self.decks = decks
         self.shoe = self.cards * decks
         self.max_bet = max_bet
-        self._first = first
+        self.first = first
 
     def start(self, bet: int = 100) -> State:
         """Before the first card, with so many coins bet."""
-        return State(self._first, (), 0, bet)
+        return State(self.first, (), 0, bet)
 
     def turn(self, state: State) -> Seat | Turn:
         """CLIENT, CHANCE or OVER."""

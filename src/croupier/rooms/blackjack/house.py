@@ -1,6 +1,6 @@
 """The house's side of blackjack: it deals, draws for the bank, and pays (docs/protocols/blackjack.md, 4 to 8)."""
 
-from croupier.core.bank import BankRules, State
+from croupier.core.bank import CHANCE, BankRules, State
 from croupier.core.dealer import Dealer, Deck
 from croupier.core.errors import Violation
 from croupier.core.rules import Turn
@@ -94,7 +94,7 @@ class House(Table[Message, State]):
         rules, shoe = self._rules, self._rules.shoe
         self._deck = deck = self._dealer.deck(len(shoe))
         first, second, bank = shoe[next(deck)], shoe[next(deck)], shoe[next(deck)]
-        node = rules.start(coins).node.next[first].next[second].next[bank]
+        node = rules.first.next[first].next[second].next[bank]
         self._state = State(node, (first, second, bank), 1, coins)
         peer, client = self._peer, CRD["C"]
         return [Say(peer, client[first]), Say(peer, client[second]), Say(peer, CRD["S"][bank]), Say(peer, TRN)]
@@ -113,12 +113,15 @@ class House(Table[Message, State]):
     def _stand(self, state: State) -> Effects:
         """The bank draws as it must (blackjack-4.4)."""
         node = state.node.next[STAND]
-        drawn: list[str] = []
-        while node.turn is Turn.CHANCE:
-            drawn.append(self._rules.shoe[next(self._deck)])
-            node = node.next[drawn[-1]]
-        effects: Effects = [Say(self._peer, CRD["S"][card]) for card in drawn]
-        return self._pay(State(node, (*state.cards, *drawn), state.banked + len(drawn), state.bet), effects)
+        deck, shoe, told = self._deck, self._rules.shoe, CRD["S"]
+        drawn: tuple[str, ...] = ()
+        effects: Effects = []
+        while node.turn is CHANCE:
+            card = shoe[next(deck)]
+            drawn += (card,)
+            node = node.next[card]
+            effects.append(Say(self._peer, told[card]))
+        return self._pay(State(node, state.cards + drawn, state.banked + len(drawn), state.bet), effects)
 
     def _pay(self, state: State, effects: Effects) -> Effects:
         """The round is over: pay back what there is to pay (blackjack-5)."""

@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from croupier.core.bank import CLIENT, BankRules, Node, State
+from croupier.core.bank import CHANCE, CLIENT, BankRules, Node, State
 from croupier.core.dealer import Dealer, Deck
 from croupier.core.errors import Violation
-from croupier.core.rules import Turn
 from croupier.core.table import Purse, Table
 from croupier.core.talk import Drop, Effect, Patience, Peer, Say
 from croupier.rooms.sevenhalf import wire
@@ -61,8 +60,8 @@ class House(Table[Message, State]):
             if self._lenient:
                 return self._draw(self._deal()) if self._purse.coins >= self._bet else self._poor([])
         elif type(message) is Pass:
-            if state is not None and "PASS" in state.node.next:
-                return self._bank(state, state.node.next["PASS"], [])
+            if state is not None and (node := state.node.next.get("PASS")):
+                return self._bank(state, node, [])
             if state is None and self._late_pass:
                 self._late_pass = False
                 return []
@@ -125,13 +124,15 @@ class House(Table[Message, State]):
 
     def _bank(self, state: State, node: Node, effects: Effects) -> Effects:
         """The bank draws as it must, and the client is paid (sevenhalf-3.6, sevenhalf-5)."""
-        drawn: list[str] = []
-        while node.turn is Turn.CHANCE:
-            drawn.append(self._rules.shoe[next(self._deck)])
-            node = node.next[drawn[-1]]
-        state = State(node, (*state.cards, *drawn), len(drawn), state.bet)
+        deck, shoe = self._deck, self._rules.shoe
+        drawn: tuple[str, ...] = ()
+        while node.turn is CHANCE:
+            card = shoe[next(deck)]
+            drawn += (card,)
+            node = node.next[card]
+        state = State(node, state.cards + drawn, len(drawn), state.bet)
         net = self._rules.payoff(state)[0]
-        effects += (Say(self._peer, Bksc(tuple(drawn), score(total(drawn)))), Say(self._peer, Gain(net)))
+        effects += (Say(self._peer, Bksc(drawn, score(total(drawn)))), Say(self._peer, Gain(net)))
         effects = self._settle(state, net, effects)
         if self._once and not self._dropped:
             self._drop()

@@ -25,6 +25,9 @@ VALUE: Final[Mapping[str, int]] = {rank: 2 * int(rank) if rank.isdigit() else 1 
 CARDS: Final = tuple(rank + suit for suit, rank in product(SUITS, RANKS))
 PACK: Final = Pack(CARDS)
 
+HALVES: Final[Mapping[str, int]] = {card: VALUE[card[0]] for card in CARDS}
+"""The same by the card."""
+
 BEST: Final = 15
 """Seven and a half, in halves."""
 
@@ -46,9 +49,10 @@ RAISES: Final[Mapping[bool, frozenset[Phase]]] = {
 
 def total(cards: Sequence[str]) -> int:
     """What cards count together, in halves."""
-    return sum(VALUE[card[0]] for card in cards)
+    return sum(map(HALVES.__getitem__, cards))
 
 
+@cache
 def score(halves: int) -> str:
     """A total as the wire writes it: two digits, a point, one digit."""
     return f"{halves // 2:02}.{halves % 2 * 5}"
@@ -77,7 +81,7 @@ def _first(cards: tuple[str, ...], *, lenient: bool) -> Node:
         rows = {halves: Node(f"bank {halves} against {client}", Turn.CHANCE, BANK) for halves in range(BEST)}
         for halves, node in rows.items():
             for card in cards:
-                after = halves + VALUE[card[0]]
+                after = halves + HALVES[card]
                 done = after > client or after == BEST
                 node.next[card] = over[pays(client, after)] if done else rows[after]
         return rows[0]
@@ -91,7 +95,7 @@ def _first(cards: tuple[str, ...], *, lenient: bool) -> Node:
         node.next = {move: draws[halves] if move == "DRAW" else banks[halves] for move in node.moves}
     for halves, node in draws.items():
         for card in cards:
-            after = halves + VALUE[card[0]]
+            after = halves + HALVES[card]
             node.next[card] = decides["hand", after] if after <= BEST else bust
     for (phase, halves), node in decides.items():
         if phase in RAISES[lenient]:

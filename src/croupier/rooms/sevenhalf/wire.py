@@ -143,8 +143,7 @@ NUMBER: Final = Layout(">i")
 
 
 def _bksc(message: Bksc) -> bytes:
-    cards = "".join(message.cards).encode()
-    return b"BKSC " + NUMBER.pack(len(message.cards)) + cards + b" " + message.score.encode()
+    return b"BKSC " + NUMBER.pack(len(message.cards)) + f"{''.join(message.cards)} {message.score}".encode()
 
 
 RENDER: Final[Mapping[type, Callable[..., bytes]]] = {
