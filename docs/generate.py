@@ -219,8 +219,7 @@ def vectors() -> str:
         for cards, hand in ((3, 1), (3, 2), (3, 1000), (40, 1), (52, 1), (52, 3688), (416, 1)):
             dealer = Fair(server_seed, client_seed.encode())
             dealer.hands = hand - 1
-            deck = dealer.deck(cards)
-            order = [deck.draw() for _ in range(cards)]
+            order = [*dealer.deck(cards)]
             hands.append({"client_seed": client_seed, "hand": hand, "cards": cards, "order": order})
     luck = Fair(server_seed).luck
     bounds = [3, 3, 2, 10, 1, 65536, 52, 40000, 40000, 40000]

@@ -13,7 +13,7 @@
 #include "load.h"
 
 enum {
-    BOTS = 256,
+    BOTS = 1024,
     GUID = 36,
     REQUEST_MAX = 512,
     NOBODY = -1,

@@ -15,11 +15,12 @@ from pathlib import Path
 import pytest
 
 from croupier.cli import app
-from croupier.cli.check import reports, room_of
+from croupier.cli.check import owned, reports, room_of
 from croupier.conform.case import select
 from croupier.conform.checking import Role
 from croupier.conform.checking import cases as cases_of
 from croupier.conform.report.reports import KINDS
+from croupier.rooms import ROOMS
 from tests.processes import COMMAND, ROOT, Serving, environment
 
 PATIENCE = 90.0
@@ -81,6 +82,13 @@ def test_a_dialect_is_named_once_and_the_rest_is_judged_in_it() -> None:
     assert "dialect: the server departs from the protocol all along: it ends its messages with a NUL" in done.stdout
     assert re.search(r"✘ 1 FAIL", done.stdout)
     assert re.search(r"✔ \d\d PASS", done.stdout)
+
+
+def test_a_dialect_that_is_known_is_said_and_one_that_there_is_not_is_refused() -> None:
+    known = owned([ROOMS["holdem"].options, ROOMS["holdem"].settings], {"dialect": "hspe-go"}, ROOMS["holdem"])
+    assert known.dialect == "hspe-go"
+    with pytest.raises(ValueError, match=r"found \{'dialect': 'welsh'\}"):
+        owned([ROOMS["holdem"].options, ROOMS["holdem"].settings], {"dialect": "welsh"}, ROOMS["holdem"])
 
 
 def test_a_failure_shows_its_clause_its_bytes_its_cause_and_how_to_repeat_it(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 import re
 import signal
 import socket
+import subprocess
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 
 from croupier.core.transcript import play, read, rehearsal
 from croupier.rooms import HOUSES
-from tests.processes import COMMAND, PATIENCE, Serving, croupier, hear, rest
+from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment, hear, rest
 
 ROOM = HOUSES["kuhn"]
 TAP = (*COMMAND, "tap", "kuhn", "0")
@@ -42,6 +44,7 @@ def test_a_conversation_is_told_message_by_message_and_kept(house: Serving, tmp_
             for said, heard in ((b"STRT P_1", b"CARD C_Q"), (b'ACTN "BET"', b"CARD C_K"), (b"DISC", b"")):
                 client.sendall(said)
                 assert hear(client, len(heard)) == heard
+            assert rest(client) == b""
         assert tap.stop() == 0
         lines = told(tap)
     assert lines[0].startswith("1 client is here: 127.0.0.1 ")
@@ -116,15 +119,61 @@ def test_where_there_is_no_house_the_client_is_told_so_by_the_end() -> None:
     assert "0 messages; 0 games; no house answers: " in lines[-1]
 
 
+def test_an_answer_reaches_who_has_closed_his_own_direction(house: Serving) -> None:
+    with tapped(house) as tap:
+        with tap.call() as client:
+            client.sendall(b"STRT P_1DISC")
+            client.shutdown(socket.SHUT_WR)
+            assert rest(client) == b"CARD C_Q"
+        assert tap.stop() == 0
+
+
+def test_holdem_is_tapped_and_no_password_is_told(tmp_path: Path) -> None:
+    command = (*COMMAND, "tap", "holdem", "0")
+    with (
+        Serving("holdem", "--port", 0) as room,
+        Serving(room.address, "--transcript", tmp_path, "--chop", 50, command=command) as tap,
+    ):
+        bots = [
+            subprocess.Popen(
+                [*COMMAND, "play", "holdem", tap.address, "--user", name, "--bot", "caller", "--hands", "3"],
+                env=environment({"CROUPIER_PLAY_HOLDEM_PASSWORD": "mellon"}),
+                stdout=subprocess.DEVNULL,
+            )
+            for name in ("ann", "bob")
+        ]
+        assert [bot.wait(PATIENCE) for bot in bots] == [0, 0]
+        assert tap.stop() == 0
+        lines = told(tap)
+    assert any(" client → ann POST /users/" in line for line in lines)
+    assert any("; turn of " in line for line in lines)
+    assert all(line.endswith("nothing is broken") for line in lines if " messages; " in line)
+    paper = (tmp_path / "holdem.txt").read_text()
+    assert "ann> POST /users/\n" in paper
+    assert b64encode(b"ann:mellon").decode() not in paper + "".join(lines)
+    assert "mellon" not in paper + "".join(lines)
+
+
+def test_a_ring_of_old_maid_is_tapped_at_its_table(tmp_path: Path) -> None:
+    command = (*COMMAND, "tap", "oldmaid", "0")
+    with (
+        Serving("oldmaid", "--port", 0, "--players", 2) as room,
+        Serving(room.address, "--transcript", tmp_path, command=command) as tap,
+    ):
+        done = croupier("play", "oldmaid", tap.address, "--bots", 2, "--look", "0.1", "--pause", 0)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert tap.stop() == 0
+        lines = told(tap)
+    assert sum("; 1 game; " in line for line in lines) == 1
+    assert (tmp_path / "oldmaid.txt").read_text().count('> {"cmd":"join"') == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        (
-            ["holdem", "0", "h:1"],
-            "found holdem, whose conversations cannot be relayed; allowed: kuhn, sevenhalf, blackjack",
-        ),
-        (["oldmaid", "0", "h:1"], "found oldmaid, whose conversations cannot be relayed; allowed: kuhn,"),
-        (["whist", "0", "h:1"], "found the room 'whist'; allowed: kuhn, sevenhalf, blackjack"),
+        (["whist", "0", "h:1"], "found the room 'whist'; allowed: kuhn, sevenhalf, blackjack, holdem, oldmaid"),
+        (["holdem", "0", "h:1", "--decks", "2"], "found --decks 2; allowed: nothing of the kind in No-limit hold'em"),
+        (["oldmaid", "0", "h:1", "--dialect", "x"], "found {'dialect': 'x'}; "),
         (["kuhn", "x", "h:1"], "found 'x'; allowed: HOST:PORT, the port 0 to 65535"),
         (["kuhn", "0", "h:0"], "found 'h:0'; allowed: HOST:PORT, the port 1 to 65535"),
         (["kuhn", "0", "h:1", "--delay", "soon"], "found --delay 'soon'; allowed: a time, as in 50ms or 1.5s"),

@@ -16,7 +16,7 @@ from croupier.conform.results import Outcome, Report, Result
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSES
 from croupier.rooms.kuhn import ROOM as KUHN
-from tests.conform.programs import command
+from tests.conform.programs import FOLDER, command
 from tests.processes import COMMAND
 
 rooms = pytest.mark.parametrize("room", HOUSES.values(), ids=HOUSES)
@@ -139,6 +139,39 @@ def test_a_dialect_is_named_as_the_cause() -> None:
     (result,) = asyncio.run(check_client(HOUSES["sevenhalf"], line, cases=cases))
     assert result.failure is not None
     assert result.failure.cause == "it sends its integers with the least significant byte first"
+
+
+DAWDLER = """
+import sys, time
+from pathlib import Path
+folder, marker = sys.argv.pop(1), Path(sys.argv.pop(1))
+sys.path.insert(0, folder)
+import kuhn_client
+game = kuhn_client.Client.game
+
+def dawdled(self, seat):
+    goes_on = game(self, seat)
+    if not marker.exists():
+        marker.touch()
+        time.sleep(0.9)
+    return goes_on
+
+kuhn_client.Client.game = dawdled
+kuhn_client.main()
+"""
+
+
+def test_a_client_that_dawdles_once_between_two_games_is_not_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.conform.guests.client.REST", 0.3)
+    script, marker = tmp_path / "dawdler.py", tmp_path / "dawdled"
+    script.write_text(DAWDLER)
+    line = shlex.join([sys.executable, "-S", str(script), str(FOLDER), str(marker)]) + " {host} {port}"
+    cases = select(client_cases(KUHN), "kuhn/1.3/byte-by-byte-p1-acts")
+    (result,) = asyncio.run(check_client(KUHN, line, cases=cases))
+    assert marker.exists()
+    assert result.outcome.good, result
 
 
 SLEEPER = """

@@ -102,6 +102,19 @@ def test_answers_leave_in_pieces_of_the_size_that_was_asked_for() -> None:
     assert guest.heard == [b"CAR", b"D C", b"_Q"]
 
 
+def test_a_client_is_not_silent_while_the_stand_sleeps() -> None:
+    guest = Guest(played(9))
+    guest.say(b"STRT P_1")
+    assert guest.stand.alarm == TIMES.act
+    guest.now = TIMES.act + 0.5
+    guest._do(Rang())
+    assert guest.stand.end is End.RUNNING
+    assert guest.stand.alarm == TIMES.act + 1.0
+    assert guest.say(b"ACTN BET") == b"CARD C_K"
+    guest.wait()
+    assert guest.stand.end is End.SILENCE
+
+
 def test_messages_that_stand_apart_are_reads_of_their_own() -> None:
     guest = Guest(Scene(point=lambda _: False, apart=0.01), {"mind": "script:BET"})
     guest.say(b"STRT P_2")

@@ -1,10 +1,13 @@
 """Conversations: every line has its own bytes, every fault its place, however the bytes were chopped."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from croupier.conform.conversation import Conversation
 from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE
+from croupier.rooms import HOUSES
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.wire import ACTN, CARD, STRT
 
@@ -59,3 +62,22 @@ def test_what_cannot_be_read_is_kept_within_bounds() -> None:
     assert isinstance(line.message, Violation)
     assert line.data == b"hell"
     assert len(conversation.rest(CLIENT)) == 1 << 16
+
+
+@given(st.data())
+def test_what_is_heard_at_once_is_what_is_heard_byte_by_byte(data: st.DataObject) -> None:
+    room = data.draw(st.sampled_from(list(HOUSES.values())))
+    strict = data.draw(st.booleans())
+    codec = room.codec(strict, None)
+    spelt = st.sampled_from(room.vocabulary).map(codec.encode)
+    strange = st.one_of(spelt.map(bytes.lower), st.sampled_from([b"\r\n", b" ", b"\0", b'"', b"?" * 40]))
+    reads = data.draw(st.lists(st.lists(st.one_of(spelt, spelt, strange), max_size=3).map(b"".join), max_size=4))
+    whole, chopped = (Conversation(room, strict=strict) for _ in range(2))
+    for read in reads:
+        whole.heard(HOUSE, read, 0.0)
+        for byte in read:
+            chopped.heard(HOUSE, bytes((byte,)), 0.0)
+    assert whole.lines == chopped.lines
+    assert whole.rest(HOUSE) == chopped.rest(HOUSE)
+    assert whole.departures(HOUSE) == chopped.departures(HOUSE)
+    assert whole.faults == chopped.faults

@@ -62,6 +62,27 @@ def test_silence_is_a_fault_when_patience_ends() -> None:
     assert clause(talk) == "kuhn-4.1"
 
 
+def test_who_has_slept_through_the_end_of_a_silence_listens_once_more() -> None:
+    talk = probe(b"STRT P_1", judges=[Conversation(ROOM, strict=strict, patience=2.0) for strict in (False, True)])
+    talk.on(Joined(HOUSE), 0.0)
+    assert talk.alarm == 2.0
+    assert talk.on(Rang(), 2.5) == []
+    assert talk.alarm == 3.0, "as long as it has slept"
+    assert talk.on(Rang(), 9.0) == []
+    assert talk.alarm == 10.0, "but not for ever"
+    assert talk.on(Rang(), 10.01) == [Drop(HOUSE)]
+    assert clause(talk) == "kuhn-4.1"
+
+
+def test_what_has_come_in_the_sleep_is_an_answer() -> None:
+    talk = probe(b"STRT P_1", b"ACTN BET")
+    talk.on(Joined(HOUSE), 0.0)
+    assert talk.on(Rang(), 2.5) == []
+    assert talk.on(Said(HOUSE, b"CARD C_Q"), 2.5) == [Say(HOUSE, b"ACTN BET")]
+    assert talk.alarm == 4.5, "what was excused is over"
+    assert talk.fault is None
+
+
 def test_it_stops_at_the_first_fault() -> None:
     talk = probe(b"STRT P_1", b"ACTN BET", goodbye=b"DISC")
     talk.on(Joined(HOUSE), 0.0)

@@ -11,13 +11,27 @@ from hypothesis import strategies as st
 
 from croupier.conform.conversation import Conversation
 from croupier.conform.tap.passage import Closed, Ended, Heard, News, Opened, Silent
-from croupier.conform.tap.relay import BUFFER, Relay, switchboard
+from croupier.conform.tap.relay import BUFFER, STILL, Relay, switchboard
 from croupier.conform.tap.way import Manner, Way
 from croupier.core.dealer import Fair, dealers, derive
 from croupier.core.hall import Hall
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.mind import mind_named
-from croupier.core.talk import Call, Drop, Effect, Event, Halted, Joined, Left, Patience, Rang, Said, Say
+from croupier.core.talk import (
+    Call,
+    Cease,
+    Ceased,
+    Drop,
+    Effect,
+    Event,
+    Halted,
+    Joined,
+    Left,
+    Patience,
+    Rang,
+    Said,
+    Say,
+)
 from croupier.rooms.kuhn import ROOM
 from croupier.shell.client import Game
 from croupier.shell.logs import silence
@@ -115,6 +129,55 @@ def test_where_no_house_answers_the_client_is_dropped_and_nobody_is_at_fault() -
     ended = line.news[-1]
     assert isinstance(ended, Ended)
     assert ended.passage.note == "no house answers: refused"
+
+
+def test_a_client_that_ceases_still_gets_its_answers_and_they_are_judged() -> None:
+    line = Line()
+    line.on(Said(1, b"STRT P_2ACTN BET"))
+    assert line.on(Ceased(1)) == [Cease(-1)]
+    assert line.on(Said(-1, b"CARD C_Q")) == [Say(1, b"CARD C_Q")]
+    assert line.faults == []
+    assert line.on(Said(-1, b"CARD C_Q")) == [Say(1, b"CARD C_Q")]
+    assert line.faults == [(HOUSE, "kuhn-4.2")]
+    assert line.on(Ceased(-1)) == [Drop(1), Drop(-1)]
+    line.on(Left(1, "closed"))
+    line.on(Left(-1, "closed"))
+    ended = line.news[-1]
+    assert isinstance(ended, Ended)
+    assert (ended.passage.closed, ended.passage.note) == ([CLIENT, HOUSE], "")
+    assert line.relay.alarm is None
+
+
+def test_nothing_is_wrong_with_a_house_that_ends_what_its_client_has_ended() -> None:
+    for owed in (b"DISC", b"STRT P_1", b"S"):
+        line = Line(patience=1.0)
+        line.on(Said(1, owed))
+        assert line.on(Ceased(1)) == [Cease(-1)]
+        assert line.until(9.0) == []
+        assert line.on(Ceased(-1)) == [Drop(1), Drop(-1)]
+        assert line.faults == []
+
+
+def test_a_house_that_ceases_still_hears_its_client() -> None:
+    line = Line(to_client=Manner(delay=1.0))
+    line.on(Said(1, b"STRT P_1"))
+    assert line.on(Said(-1, b"CARD C_Q")) == []
+    assert line.on(Ceased(-1)) == []
+    assert line.faults == [(HOUSE, "kuhn-8.2")]
+    assert line.until(2.0) == [(1.0, Say(1, b"CARD C_Q")), (1.0, Cease(1))]
+    assert line.on(Said(1, b"DISC")) == [Say(-1, b"DISC")]
+    assert line.on(Ceased(1)) == [Drop(1), Drop(-1)]
+
+
+def test_what_is_closed_in_one_direction_does_not_stay_open_for_ever() -> None:
+    line = Line(to_house=Manner(delay=50.0))
+    line.on(Said(1, b"STRT P_1"))
+    line.on(Ceased(1))
+    assert line.until(49.0) == []
+    assert line.until(STILL) == [(50.0, Say(-1, b"STRT P_1")), (50.0, Cease(-1))]
+    line.on(Said(-1, b"CARD C_Q"))
+    assert line.until(2 * STILL + 1.0) == [(2 * STILL, Drop(1)), (2 * STILL, Drop(-1))]
+    assert line.faults == []
 
 
 def test_a_client_that_does_not_wait_for_the_house_is_heard_all_the_same() -> None:
@@ -223,7 +286,17 @@ def test_whatever_the_manner_every_byte_leaves_in_its_order(
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["client says", "house says", "client leaves", "house leaves", "time passes"]),
+        st.sampled_from(
+            [
+                "client says",
+                "house says",
+                "client ceases",
+                "house ceases",
+                "client leaves",
+                "house leaves",
+                "time passes",
+            ]
+        ),
         st.sampled_from([b"STRT P_1", b"CARD C_Q", b"ACTN BET", b"DISC", b"S", b"\0?", b"FAIL W_A", b"STRT P_2ACTN C"]),
     ),
     max_size=14,
@@ -238,6 +311,8 @@ class Board(Line):
         super().__init__(answered=False, **manner)
         self.here = {1}
         self.gone: set[int] = set()
+        self.quiet: set[int] = set()
+        self.told: set[int] = set()
         self.sent = {1: b"", -1: b""}
         self.heard = {1: b"", -1: b""}
 
@@ -245,15 +320,23 @@ class Board(Line):
         for effect in effects:
             match effect:
                 case Say(peer, data):
-                    assert peer in self.here
+                    assert peer in self.here - self.told
                     self.heard[peer] += data
+                case Cease(peer):
+                    assert peer in self.here - self.told
+                    self.told.add(peer)
                 case Drop(peer):
                     self.here.remove(peer)
 
     def says(self, peer: int, data: bytes) -> None:
-        if peer in self.here:
+        if peer in self.here - self.quiet:
             self.sent[peer] += data
             self.do(self.on(Said(peer, data)))
+
+    def ceases(self, peer: int) -> None:
+        if peer in self.here - self.quiet:
+            self.quiet.add(peer)
+            self.do(self.on(Ceased(peer)))
 
     def leaves(self, peer: int) -> None:
         if peer not in self.gone:
@@ -277,6 +360,8 @@ def test_nobody_is_spoken_to_who_is_not_there_and_everything_ends_once(
         side = 1 if deed.startswith("client") else -1
         if deed.endswith("says"):
             board.says(side, data)
+        elif deed.endswith("ceases"):
+            board.ceases(side)
         elif deed.endswith("leaves"):
             board.leaves(side)
         else:
@@ -305,6 +390,38 @@ async def opened(relay: Callable[[tuple[str, int]], Relay]) -> tuple[Any, Any, t
 
 
 @pytest.mark.parametrize("loop", LOOPS)
+def test_both_directions_close_one_by_one_on_real_sockets(loop: str) -> None:
+    news: list[News] = []
+
+    async def house(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert await reader.read() == b"STRT P_1"
+        writer.write(b"CARD C_Q")
+        writer.write_eof()
+        writer.close()
+
+    async def story() -> None:
+        server = await asyncio.start_server(house, "127.0.0.1", 0)
+        relay = Relay(server.sockets[0].getsockname(), lambda: Conversation(ROOM), news.append)
+        board = switchboard(relay, linger=0.5, half_closed=True)
+        reader, writer = await asyncio.open_connection(*await board.listen("127.0.0.1", 0))
+        writer.write(b"STRT P_1")
+        writer.write_eof()
+        async with asyncio.timeout(PATIENCE):
+            assert await reader.read() == b"CARD C_Q"
+            writer.close()
+            board.halt(final=False)
+            await board.empty()
+        server.close()
+        await server.wait_closed()
+
+    run = Run(LOOPS[loop])
+    run(story())
+    assert run.faults == []
+    assert [type(item) for item in news][-1] is Ended
+    assert [item.faults for item in news if isinstance(item, Heard | Closed) and item.faults] == []
+
+
+@pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("manner", [Manner(), Manner(chop=1), Manner(gather=0.01)])
 def test_games_are_played_through_a_relay_on_real_sockets(loop: str, manner: Manner) -> None:
     news: list[News] = []
@@ -328,3 +445,17 @@ def test_games_are_played_through_a_relay_on_real_sockets(loop: str, manner: Man
     assert [fault for item in news if isinstance(item, Heard | Closed | Silent) for fault in item.faults] == []
     ended = [item.passage for item in news if isinstance(item, Ended)]
     assert sum(passage.conversation.referee.finished for passage in ended) == 30
+
+
+def test_nothing_is_kept_of_what_was_told_to_who_forgets_it() -> None:
+    line = Line()
+    for _ in range(1000):
+        line.on(Said(1, b"ACTN BET"))
+        line.on(Said(-1, b"FAIL W_A"))
+        for news in line.news:
+            news.passage.conversation.forget()
+        line.news.clear()
+    conversation = line.relay._pipes[1].passage.conversation
+    assert (conversation.lines, conversation.faults) == ([], [])
+    assert conversation.count == 2000
+    assert len(conversation.broken) <= 2

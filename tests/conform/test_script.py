@@ -1,5 +1,7 @@
 """What was heard becomes a transcript: read again it is the same, and our house plays it again."""
 
+from collections.abc import Mapping, Sequence
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -7,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.conform.conversation import Conversation
-from croupier.conform.tap.script import script, spelt
+from croupier.conform.tap.passage import Passage
+from croupier.conform.tap.script import Script, spelt
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.talk import Drop, Effect, Event, Left, Peer, Say, Session
@@ -46,6 +49,18 @@ def test_any_message_is_read_again(room: HouseRoom, message: object) -> None:
 )
 def test_bytes_are_spelt_as_plainly_as_can_be(sent: bytes, message: object, text: str) -> None:
     assert spelt(sent, message) == text
+
+
+def script(
+    paper: Conversation, heard: Conversation, closed: Sequence[Peer], title: str, head: Mapping[str, str]
+) -> str:
+    """What was heard, as it is written down."""
+    passage = Passage(1, None, heard, 0.0)
+    passage.closed += closed
+    writing = Script(paper, StringIO())
+    writing.heard(passage, heard.lines, heard.faults)
+    writing.ended(passage)
+    return "".join(writing.paper(title, head))
 
 
 class Overheard:

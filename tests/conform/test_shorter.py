@@ -8,11 +8,11 @@ from croupier.conform.conversation import Conversation
 from croupier.conform.houses import GROUNDS
 from croupier.conform.houses.ground import Talk
 from croupier.conform.houses.probe import Probe
-from croupier.conform.houses.shorter import SHORT, shortened
+from croupier.conform.houses.shorter import CLOSES, SHORT, shortened, unasked
 from croupier.conform.houses.walks import said
 from croupier.core.judge import HOUSE
 from tests.conform.parlour import Parlour
-from tests.rooms.court import Habit, honest, instead, without
+from tests.rooms.court import HANG_UP, Habit, followed, honest, instead, without
 
 KUHN = GROUNDS["kuhn"]
 EVENING = [*[b"STRT P_1", b"ACTN BET"] * 6, b"FAIL W_A", b"STRT P_1"]
@@ -23,12 +23,13 @@ class Teller:
 
     def __init__(self, habit: Habit) -> None:
         self.times = 0
+        self.grace = 0.02
         self._parlour = Parlour(KUHN.room, {"deck": "Q K J", "house": "CAL", "coins": "100"}, habit)
 
     async def says(self, words: Sequence[bytes]) -> Probe:
         self.times += 1
         talk = Talk(Conversation(KUHN.room), Random(0), KUHN, KUHN.room.codec(True, None).encode)
-        probe = Probe([talk.conversation], said(*words)(talk), hush=0.01, grace=0.02)
+        probe = Probe([talk.conversation], said(*words)(talk), hush=0.01, grace=self.grace)
         await self._parlour.meet(probe)
         return probe
 
@@ -86,3 +87,33 @@ def test_without_time_nothing_is_tried() -> None:
     long, short, teller = told(instead(b"FAIL W_A", b"FAIL W_A"), seconds=0.0)
     assert short is long
     assert teller.times == 1
+
+
+def listened(habit: Habit, *words: bytes) -> tuple[Probe, Probe, Teller]:
+    teller = Teller(habit)
+
+    async def shown() -> tuple[Probe, Probe]:
+        teller.grace = 0.0
+        probe = await teller.says(words)
+        teller.grace = 0.02
+        return probe, await unasked(probe, teller.says, "kuhn-8.2")
+
+    return *asyncio.run(shown()), teller
+
+
+def test_a_house_that_hangs_up_while_it_is_spoken_to_was_not_made_to() -> None:
+    crossed, found, teller = listened(followed(b"ACTN BET", HANG_UP), b"STRT P_1", b"ACTN BET", b"STRT P_1")
+    assert [probe.fault and probe.fault.verdict.violation.clause for probe in (crossed, found)] == [
+        "kuhn-4.1",
+        "kuhn-8.2",
+    ]
+    assert [line.data for line in found.conversation.lines] == [b"STRT P_1", b"CARD C_Q", b"ACTN BET", b"CARD C_K"]
+    assert teller.times == 2
+
+
+def test_a_house_that_hangs_up_in_the_place_of_an_answer_has_not_answered() -> None:
+    alone, found, teller = listened(instead(b"ACTN BET", HANG_UP), b"STRT P_1", b"ACTN BET")
+    assert found is alone
+    assert found.fault
+    assert found.fault.verdict.violation.clause == "kuhn-4.4"
+    assert teller.times == 1 + CLOSES

@@ -10,9 +10,10 @@ import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.shell.listening import PIECE, Line, Listener, Reception
+from croupier.shell.limits import Reception
+from croupier.shell.listening import PIECE, Line, Listener
 from croupier.shell.loop import factory
-from croupier.taps.meter import Counts
+from croupier.taps.counts import Counts
 from tests.shell.callers import Caller, Run, Wire
 from tests.shell.web import Web, answer, ask, chunks, close, opened, request
 

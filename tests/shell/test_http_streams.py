@@ -10,8 +10,7 @@ import pytest
 
 from croupier.core.talk import Address
 from croupier.shell.http import Opened
-from croupier.shell.limits import Limits
-from croupier.shell.listening import Reception
+from croupier.shell.limits import Limits, Reception
 from tests.shell.callers import PATIENCE, Caller, Run
 from tests.shell.web import Web, answer, ask, opened, request
 

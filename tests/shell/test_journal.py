@@ -168,14 +168,44 @@ async def follow(web: Web, path: str, shown: list[bytes]) -> None:
     await web.service(scope, receive, send)
 
 
+def test_what_many_ask_at_the_same_time_is_written_together() -> None:
+    async def main() -> None:
+        with Holding() as web:
+            users = ["ann", "bob", "cid", "dan"]
+            await web.enrol(*users)
+            game = await web.game()
+            joining = [web.later(web.ask("POST", f"/games/{game}/players/", user)) for user in users]
+            await turns()
+            assert [len(heard) for heard, _ in web.journal.writings] == [4]
+            web.journal.done()
+            assert [(await each).status for each in joining] == [201] * 4
+
+    run(main)
+
+
+def test_the_house_hears_what_was_asked_though_there_is_always_more() -> None:
+    async def main() -> None:
+        with Holding() as web:
+            await web.enrol("ann")
+            game, asked = await web.game(), []
+            while not web.journal.writings:
+                asked.append(web.later(web.ask("POST", f"/games/{game}/players/", "ann")))
+                await asyncio.sleep(0)
+                assert len(asked) < TURNS
+            web.journal.done()
+            assert {(await each).status for each in asked} == {201, 409}
+
+    run(main)
+
+
 def test_what_is_asked_while_something_is_written_is_written_together() -> None:
     async def main() -> None:
         with Holding() as web:
             await web.enrol("ann", "bob", "cid")
             game = await web.game()
-            first, second, third = (
-                web.later(web.ask("POST", f"/games/{game}/players/", user)) for user in ("ann", "bob", "cid")
-            )
+            first = web.later(web.ask("POST", f"/games/{game}/players/", "ann"))
+            await turns()
+            second, third = (web.later(web.ask("POST", f"/games/{game}/players/", user)) for user in ("bob", "cid"))
             await turns()
             assert [len(heard) for heard, _ in web.journal.writings] == [1]
             web.journal.done()
@@ -208,6 +238,7 @@ def test_while_the_store_is_down_everything_is_refused_and_no_turn_ends(written:
         with Holding(turn_seconds=15.0) as web:
             game, (ann, bob) = await web.two()
             acting = web.later(web.act(game, "ann", ann, 1, 10))
+            await turns()
             looking = web.later(web.ask("GET", f"/games/{game}"))
             await turns()
             joining = web.later(web.ask("POST", "/games/", "ann"))

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import ssl
+import time
 
 import pytest
 
@@ -100,6 +101,27 @@ def test_a_call_that_takes_too_long_is_left_with_the_reason(run: Run) -> None:
             # The connection is there, but nobody shakes hands.
             await board.dial(NEIGHBOUR, silent.getsockname(), ssl.create_default_context())
             assert session.events == [Left(NEIGHBOUR, "no answer within 0.05 seconds")]
+
+    run(main())
+
+
+def test_a_call_that_is_given_up_as_it_is_answered_is_left_once_and_leaves_nothing_behind(run: Run) -> None:
+    async def main() -> None:
+        def stands_still(event: Event[str], _: float) -> list[Effect[str]]:
+            if type(event) is Joined:
+                time.sleep(0.1)  # the limit is over when the loop goes on
+            return []
+
+        async with opened(Notes()) as (_, there):
+            session = Notes(stands_still)
+            board = Switchboard(session, Words, silence(), limits=Limits(connect=0.05, linger=0.05))
+            await board.dial(NEIGHBOUR, there)
+            if not session.told(Left):  # a loop on which it counts as answered
+                board.expel(NEIGHBOUR)
+            async with asyncio.timeout(PATIENCE):
+                await board.empty()
+            assert [type(event) for event in session.events] == [Joined, Left]
+            assert board.connected == 0
 
     run(main())
 

@@ -15,8 +15,7 @@ from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from croupier.shell.guard import Guard
 from croupier.shell.http import Opened, Service, open_service
-from croupier.shell.limits import Limits
-from croupier.shell.listening import Reception
+from croupier.shell.limits import Limits, Reception
 from tests.shell.callers import PATIENCE, Caller
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

@@ -1,10 +1,12 @@
 """Hands and matches: what was played, found again by where, by whom and when."""
 
+import asyncio
+
 import pytest
 
 from croupier.store.records import Hand, Match, Refused
 from croupier.store.store import Store
-from tests.store.shelf import NOON, Shelf, error, fact
+from tests.store.shelf import NOON, Shelf, error, fact, facts
 
 
 def hand(number: int, *players: str, table: str = "a", room: str = "holdem") -> Hand:
@@ -80,6 +82,27 @@ def test_a_hand_is_written_with_the_fact_that_ends_it_or_not_at_all(shelf: Shelf
         assert isinstance(await error(behind), Refused)
         assert await store.hands() == [HANDS[2], HANDS[0]]
         assert [await store.last("holdem", table) for table in "ab"] == [1, 1]
+        assert await store.check() == []
+
+    shelf.run(story)
+
+
+def test_hands_that_end_together_are_written_together_whoever_has_played_them(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        twice, nobody = (
+            Hand("holdem", "b", 1, NOON, ("ann", "ann"), "r", "s"),
+            Hand("holdem", "c", 1, NOON, (), "r", "s"),
+        )
+        away = [each.__replace__(room="holdem", table="d") for each in HANDS]
+        await asyncio.gather(
+            *(store.append(facts(hand.table, range(1, 30)), [hand]) for hand in (twice, nobody)),
+            store.append(facts("d", range(1, 3)), away),
+        )
+        assert await store.hands(player="ann", table="b") == [twice]
+        assert await store.hands(table="c") == [nobody]
+        assert await store.hands(table="d") == away[::-1]
+        assert await store.hands(player="alice") == [away[2], away[0]]
+        assert [await store.last("holdem", table) for table in "bcd"] == [29, 29, 2]
         assert await store.check() == []
 
     shelf.run(story)

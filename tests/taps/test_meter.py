@@ -2,7 +2,8 @@
 
 from prometheus_client import CollectorRegistry, generate_latest
 
-from croupier.taps.meter import COUNTERS, Counts, Meter
+from croupier.taps.counts import Counts
+from croupier.taps.meter import COUNTERS, Meter
 
 
 def scrape(*rooms: tuple[str, Counts, int]) -> list[str]:

@@ -106,7 +106,7 @@ def check(
             return listing(console, room, selection)
         files = reports(report or [])
         role, where = tested(room, target, server, client, deck_flag)
-        own = owned(room.settings if role == "client" else room.options, known, room)
+        own = owned([room.settings] if role == "client" else [room.options, room.settings], known, room)
         limits(timeout, max_failures)
         set_here = {"seed": seed, "timeout": timeout}
         given = [
@@ -169,20 +169,27 @@ def tested(
     return "server", {"host": host, "port": port}
 
 
-def owned(kind: type[Any], known: Mapping[str, Any], room: "Room") -> Any:
-    """The settings of a house or the options of a client, None where nothing is set. Raises ValueError."""
+def owned(kinds: Sequence[type[Any]], known: Mapping[str, Any], room: "Room") -> Any:
+    """The settings of a house or the options of a client: the first kind that has all that is known.
+
+    None where nothing is known. Raises ValueError.
+    """
     from msgspec import ValidationError, convert
 
     if not known:
         return None
-    has = {each.name for each in fields(kind)}
+    kind = next((kind for kind in kinds if known.keys() <= _names(kind)), kinds[0])
     for name, value in known.items():
-        if name not in has:
+        if name not in _names(kind):
             raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title}")
     try:
         return convert(dict(known), kind, strict=False)
     except ValidationError as error:
         raise ValueError(f"found {known}: {error}") from None
+
+
+def _names(kind: type[Any]) -> set[str]:
+    return {each.name for each in fields(kind)}
 
 
 def limits(timeout: float | None, max_failures: int | None) -> None:

@@ -38,7 +38,7 @@ def tap(
     Parameters
     ----------
     room:
-        The game that is played: kuhn, sevenhalf or blackjack.
+        The game that is played: kuhn, sevenhalf, blackjack, holdem or oldmaid.
     listen:
         Where clients connect: PORT or HOST:PORT; port 0 is a free one.
     target:
@@ -62,12 +62,13 @@ def tap(
     patience:
         After so many seconds a silence of the house is a fault.
     transcript:
-        Write every connection into this folder, as a transcript.
+        Write what is said into this folder, as transcripts.
     pcap:
         Write a capture that Wireshark can open.
     """
     from rich.console import Console
 
+    from croupier.conform.overheard.rooms import overheard
     from croupier.conform.tap.passage import News
     from croupier.conform.tap.tapping import Tapping
     from croupier.conform.tap.tapping import tap as relayed
@@ -87,7 +88,7 @@ def tap(
             console.print(line)
 
     try:
-        house = house_room(room)
+        tapped = tapped_room(room)
         for name, found, least in (("chop", chop, 0), ("cut-after", cut_after, 1)):
             if found is not None and found < least:
                 raise ValueError(f"found --{name} {found}; allowed: {least} or more")
@@ -96,13 +97,11 @@ def tap(
         manner = Manner(chop, span("delay", delay), span("coalesce", coalesce))
         known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
         tapping = Tapping(
-            room=house,
+            room=room,
             listen=place(listen, 0),
             target=place(target, 1),
-            own=options(house, known),
-            known=known,
-            strict=strict,
-            patience=patience,
+            **overheard(tapped, options(tapped, known), strict=strict, patience=patience),
+            head={**known, **({"strict": "yes"} if strict else {})},
             to_house=manner if "house" in TOWARDS[towards] else Manner(),
             to_client=manner if "client" in TOWARDS[towards] else Manner(),
             cut_after=cut_after,
@@ -123,6 +122,15 @@ def house_room(name: str) -> Any:
         what = f"{name}, whose conversations cannot be relayed" if name in ROOMS else f"the room {name!r}"
         raise ValueError(f"found {what}; allowed: {', '.join(HOUSES)}")
     return HOUSES[name]
+
+
+def tapped_room(name: str) -> Any:
+    """A room by its name. Raises ValueError."""
+    from croupier.rooms import ROOMS
+
+    if name not in ROOMS:
+        raise ValueError(f"found the room {name!r}; allowed: {', '.join(ROOMS)}")
+    return ROOMS[name]
 
 
 def place(given: str, lowest: int) -> tuple[str, int]:
@@ -147,13 +155,16 @@ def options(room: Any, known: dict[str, str]) -> Any:
 
     from msgspec import ValidationError, convert
 
+    from croupier.rooms import HOUSES
+
     if not known:
         return None
-    has = {field.name for field in fields(room.options)}
+    kind = room.options if room.name in HOUSES else room.settings
+    has = {field.name for field in fields(kind)}
     for name, value in known.items():
         if name not in has:
             raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title}")
     try:
-        return convert(known, room.options, strict=False)
+        return convert(known, kind, strict=False)
     except ValidationError as error:
         raise ValueError(f"found {known}; {error}") from None

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from croupier import __version__
 from croupier.conform.case import Case, select
 from croupier.conform.program import Program, ProgramError, ending, free_port
 from croupier.conform.reading.causes import dialect
-from croupier.conform.reading.dialects import Spelling
 from croupier.conform.results import Outcome, Report, Result
 from croupier.conform.shipped import transcripts
 from croupier.core.room import HouseRoom, Room
@@ -51,10 +50,21 @@ TRIED: Final[Mapping[tuple[str, Role], Trial]] = {
     **{(room, "client"): Trial("croupier.conform.guests.client", 5.0) for room in HOUSES},
     ("holdem", "server"): Trial("croupier.conform.holdem.server", 20.0),  # a turn takes up to 15 s
     ("holdem", "client"): Trial("croupier.conform.holdem.client", 20.0),
-    ("oldmaid", "server"): Trial("croupier.conform.oldmaid.server", 5.0),
+    ("oldmaid", "server"): Trial("croupier.conform.oldmaid.server", 1.5),
     ("oldmaid", "client"): Trial("croupier.conform.oldmaid.client", 5.0),
 }
 """What tries the programs of a room, by their role."""
+
+
+class Spelling(Protocol):
+    """A way to spell a protocol otherwise, of whatever kind the room has: several are one, too."""
+
+    @property
+    def told(self) -> str:
+        """It in words behind "it"."""
+        ...
+
+    def __add__(self, other: Any) -> "Spelling": ...
 
 
 def module(room: Room, role: Role) -> Any:
@@ -76,6 +86,15 @@ def cases(room: Room, role: Role) -> tuple[Case, ...]:
 def untestable(room: Room, role: Role) -> Mapping[str, str]:
     """The clauses of a room that no program of this role can be tested with, each with the reason."""
     found: Mapping[str, str] = module(room, role).untestable(room)
+    return found
+
+
+def spelling(room: Room, role: Role, cause: str) -> Spelling | None:
+    """The spelling that a cause names, if all that the program says can be read by it."""
+    if isinstance(room, HouseRoom):
+        return dialect(room, cause)
+    known = getattr(module(room, role), "dialect", None)  # clients of hold'em have none
+    found: Spelling | None = known(cause) if known is not None else None
     return found
 
 
@@ -144,7 +163,7 @@ class Run:
         self.say(result)
         if result.outcome is not Outcome.FAIL or result.failure is None or self._dialects == DIALECTS:
             return
-        if isinstance(self._check.room, HouseRoom) and dialect(self._check.room, result.failure.cause):
+        if spelling(self._check.room, self._check.role, result.failure.cause) is not None:
             self._named.setdefault(result.failure.cause, []).append(result)
             if len(self._named[result.failure.cause]) == ENOUGH:
                 self.found.set()
@@ -152,10 +171,8 @@ class Run:
     def dialect(self) -> str:
         """Begin again in the dialect that has been found: the sentence that says so."""
         cause, (first, *_) = next((c, r) for c, r in self._named.items() if len(r) == ENOUGH)
-        room = self._check.room
-        assert isinstance(room, HouseRoom)
-        found = dialect(room, cause)
-        assert found is not None
+        found = spelling(self._check.room, self._check.role, cause)
+        assert found is not None, "it was counted because it has one"
         self.spelt = self.spelt + found if self.spelt else found
         self._dialects += 1
         self._first[first.case] = first

@@ -17,7 +17,7 @@ class Outcome(StrEnum):
     CHOICE = "CHOICE"
     """The document is silent; what the program has chosen is told."""
     UNIMPLEMENTED = "UNIMPLEMENTED"
-    """What the protocol has is refused wherever it is asked for."""
+    """What the protocol has is refused wherever it is asked for, or what it allows to be added is not there."""
     SKIP = "SKIP"
     """It could not be shown: luck or the program never brought it up."""
 
@@ -47,7 +47,8 @@ class Result(Struct, frozen=True):
     """What came of a case. `case` is its id (`kuhn/4.3/check-bet-fold-p1`), `clause` its own (`kuhn-4.3`).
 
     `told` is a sentence behind NON-STRICT, CHOICE and SKIP. `dialogue` is the shortest that shows the failure (or what
-    was said last), the fault in its last line; `seconds` is how long it took.
+    was said last), the fault in its last line; `seconds` is how long it took. An `addition` is what no program has to
+    have.
     """
 
     case: str
@@ -58,6 +59,12 @@ class Result(Struct, frozen=True):
     failure: Failure | None = None
     dialogue: tuple[Line, ...] = ()
     seconds: float = 0.0
+    addition: bool = False
+
+    @property
+    def good(self) -> bool:
+        """Whether the run is green with it: an addition may be missing."""
+        return self.outcome.good or (self.addition and self.outcome is Outcome.UNIMPLEMENTED)
 
 
 class Report(Struct, frozen=True):
@@ -89,4 +96,4 @@ class Report(Struct, frozen=True):
         """The exit status: 0 all is well, 1 something failed, 2 nothing could be tested."""
         if all(result.outcome is Outcome.SKIP for result in self.results):
             return 2
-        return 0 if all(result.outcome.good for result in self.results) else 1
+        return 0 if all(result.good for result in self.results) else 1

@@ -6,7 +6,22 @@ from typing import ClassVar, Protocol
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.judge import CLIENT, HOUSE, Verdict
 from croupier.core.rules import Seat
-from croupier.core.talk import Chose, Drop, Effect, Event, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
+from croupier.core.talk import (
+    Ceased,
+    Chose,
+    Drop,
+    Effect,
+    Event,
+    Garbled,
+    Halted,
+    Joined,
+    Left,
+    Rang,
+    Said,
+    Say,
+    Settle,
+    Tell,
+)
 
 
 class Watch[M, G](Protocol):
@@ -123,6 +138,8 @@ class Guest[M, G: Finished]:
                 return self._broken(faults[0].violation) if faults else []
             case Halted():
                 return self._close([], self.FAREWELL)
+            case Ceased():
+                return []
 
     def _offer(self) -> Sequence[M]:
         """What may be said while the conversation lasts."""

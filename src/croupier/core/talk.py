@@ -49,6 +49,12 @@ class Left(Struct, frozen=True, gc=False):
     reason: str = ""
 
 
+class Ceased(Struct, frozen=True, gc=False):
+    """A peer has said all that it will say, and still listens. Told only where that is asked for; Left follows."""
+
+    peer: Peer
+
+
 class Rang(Struct, frozen=True, gc=False):
     """The session's alarm rang."""
 
@@ -65,7 +71,7 @@ class Chose[M](Struct, frozen=True, gc=False):
     message: M
 
 
-type Event[M] = Joined | Said[M] | Garbled | Left | Rang | Halted | Chose[M]
+type Event[M] = Joined | Said[M] | Garbled | Left | Ceased | Rang | Halted | Chose[M]
 
 
 class Say[M](Struct, frozen=True, gc=False):
@@ -77,6 +83,12 @@ class Say[M](Struct, frozen=True, gc=False):
 
 class Drop(Struct, frozen=True, gc=False):
     """End the conversation with a peer, after everything said so far has reached it."""
+
+    peer: Peer
+
+
+class Cease(Struct, frozen=True, gc=False):
+    """Tell a peer that nothing more will be said to it, behind everything said so far, and listen on."""
 
     peer: Peer
 
@@ -143,7 +155,7 @@ class Tell[M](Struct, frozen=True, gc=False):
     news: M | Violation | Left
 
 
-type Effect[M] = Say[M] | Drop | Call | Settle | Finished | Changed | Commit | Reveal | Tell[M]
+type Effect[M] = Say[M] | Drop | Cease | Call | Settle | Finished | Changed | Commit | Reveal | Tell[M]
 
 
 class Session[In, Out](Protocol):

@@ -8,7 +8,7 @@ from croupier.core.talk import Address
 from croupier.shell.logs import Log
 from croupier.shell.shelf import Shelf
 from croupier.shell.switchboard import Switchboard
-from croupier.taps.meter import Counts
+from croupier.taps.counts import Counts
 
 if TYPE_CHECKING:  # a house without books needs no store
     from croupier.shell.daybook import Daybook

@@ -7,11 +7,11 @@ from asyncio import Future
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from msgspec.json import decode, encode
+from msgspec.json import encode
 
 from croupier.rooms.oldmaid.game import Game
 from croupier.rooms.oldmaid.keeping import Ended, KeptTable, Note, Sheet, Tale, record, stopped
-from croupier.shell.seeds import Seeds, check_same
+from croupier.shell.seeds import Seeds, kept_as
 from croupier.store.records import Entry, Hand, Refused, Snapshot
 from croupier.store.store import Store
 
@@ -106,9 +106,7 @@ async def reopen(store: Store, wanted: Seeds, clock: Callable[[], float]) -> tup
 async def _begun(store: Store, wanted: Seeds) -> Seeds:
     """How the journal began; begin it if there is none. Raises ValueError where other cards are wanted."""
     if (first := await anext(store.journal(ROOM, TABLE), None)) is not None:
-        seeds = decode(first.fact, type=Seeds)
-        check_same(seeds, wanted)
-        return seeds
+        return kept_as(first.fact, wanted)
     seeds = wanted.sown()
     await store.append([Entry(ROOM, TABLE, 1, encode(seeds), 0.0)])
     return seeds

@@ -18,11 +18,14 @@ from croupier.shell.logs import Log
 from croupier.shell.pages import Pages, release
 from croupier.store import records
 from croupier.store.records import SUPERSEDED, StoreDown
-from croupier.taps.meter import Counts
+from croupier.taps.counts import Counts
 
 DOWN: Final = Refused(
     503, "holdem-3.17", "found a store that cannot be written to; allowed: to come later, and see what was done"
 )
+
+TURNS: Final = 8
+"""After so many turns of the loop at most what was asked is heard."""
 
 
 class Opened(Struct, frozen=True):
@@ -64,7 +67,8 @@ class Desk:
 
     Taps hear every event with its effects before anybody is answered, as those of a switchboard do. With a journal
     that is when all of it is durable: the house hears nothing while something is written, and nobody sees anything. So
-    what is asked meanwhile is heard, and written, together.
+    what is asked meanwhile is heard, and written, together. What many ask at the same time is, too: the house hears
+    them when a turn of the loop has brought nothing more.
     """
 
     def __init__(
@@ -90,6 +94,7 @@ class Desk:
         self._armed = inf
         self._timer: asyncio.TimerHandle | None = None
         self._asked: list[tuple[Event[Request] | Opened, Future[Answer] | None]] = []
+        self._gathering = False
         self._writing = False
         self._down = False
         self._reason = ""
@@ -128,16 +133,27 @@ class Desk:
         """Whether all that can be seen is durable."""
         return not self._writing
 
+    @property
+    def busy(self) -> bool:
+        """Whether something has been asked that cannot be seen yet."""
+        return self._writing or bool(self._asked)
+
+    def watch(self) -> Future[None] | None:
+        """What is done when all is settled, for a turn of the loop; None where that may take long."""
+        if self._down:
+            return None
+        watcher: Future[None] = asyncio.get_running_loop().create_future()
+        self._watchers.append(watcher)
+        return watcher
+
     async def settle(self) -> None:
         """Wait until all that can be seen is durable; it is as long as the caller waits for nothing else.
 
         Raises StoreDown where that may take long.
         """
-        while self._writing:
-            if self._down:
+        while not self.settled:
+            if (watcher := self.watch()) is None:
                 raise StoreDown(DOWN.detail)
-            watcher = asyncio.get_running_loop().create_future()
-            self._watchers.append(watcher)
             await watcher
 
     def ask(self, request: Request) -> Answer:
@@ -147,17 +163,21 @@ class Desk:
         self._perform(course)
         return course.answer
 
-    async def answer(self, request: Request) -> Answer:
-        """The same, when it is durable."""
-        if self._journal is None:
-            return self.ask(request)
-        if self._down:
-            return DOWN
-        self._questions += 1
+    def put(self, request: Request) -> Future[Answer]:
+        """The same, when it is durable: only where the house is not prompt."""
         answer: Future[Answer] = asyncio.get_running_loop().create_future()
+        if self._down:
+            answer.set_result(DOWN)
+            return answer
+        self._questions += 1
         self._asked.append((Said(self._questions, request), answer))
-        self._go_on()
-        return await answer
+        if not self._writing:
+            self._gather()
+        return answer
+
+    async def answer(self, request: Request) -> Answer:
+        """The same, prompt or not."""
+        return self.ask(request) if self._journal is None else await self.put(request)
 
     def ring(self) -> None:
         """Let the house hear of the alarms that are due."""
@@ -231,6 +251,20 @@ class Desk:
 
     # The journal.
 
+    def _gather(self) -> None:
+        """Let the house go on as soon as a turn of the loop has brought nothing more."""
+        if not self._gathering:
+            self._gathering = True
+            asyncio.get_running_loop().call_soon(self._gathered, len(self._asked), TURNS)
+
+    def _gathered(self, before: int, turns: int) -> None:
+        asked = len(self._asked)
+        if asked > before and turns:
+            asyncio.get_running_loop().call_soon(self._gathered, asked, turns - 1)
+        else:
+            self._gathering = False
+            self._go_on()
+
     def _go_on(self) -> None:
         """Let the house hear all that was asked, and write it down, unless it is writing."""
         if self._writing or not self._asked:
@@ -254,6 +288,7 @@ class Desk:
         heard = _facts(courses)
         if not heard:
             self._perform(*courses)
+            self._release()
             _tell(answers)
             return
         self._writing = True
@@ -286,8 +321,8 @@ class Desk:
         self._perform(*courses)
         self._release()
         _tell(answers)
-        # Whoever was released has his turn first, and sees what is durable.
-        asyncio.get_running_loop().call_soon(self._go_on)
+        if self._asked:
+            self._gather()  # whoever was released has his turn first, and sees what is durable
 
     async def _revive(self, courses: list[Course]) -> None:
         """Write as soon as the store is there again; open turns then have their full time."""

@@ -1,7 +1,8 @@
 """The hold'em table as a web service: requests become messages to the house, and its answers responses.
 
 What is asked most, the state of a game, is there as bytes that were rendered once for every change. It is written
-without any further ado, and so are the answers to commands; only what has to wait for something gets a task.
+without any further ado, and so are the answers to commands, as soon as they are durable; only what has to wait for
+something else gets a task.
 """
 
 from collections.abc import Callable, MutableMapping, Sequence
@@ -13,18 +14,19 @@ from typing import Any
 from croupier.core.talk import Address, Tap
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.wire import Answer, Dialect, Headers, Made, Refused, parse, response
+from croupier.shell.answers import Later, Response
 from croupier.shell.desk import Desk
 from croupier.shell.guard import Denied, Guard, Quota
 from croupier.shell.journal import Journal
-from croupier.shell.limits import Limits
-from croupier.shell.listening import Listener, Reception
+from croupier.shell.limits import Limits, Reception
+from croupier.shell.listening import Listener
 from croupier.shell.logs import Log, silence
 from croupier.shell.openapi import find
 from croupier.shell.pages import lines
 from croupier.shell.replies import STATUS, Asked, Failed, Gone, Reply, asked, body, denied, refusal, sent, verified
 from croupier.shell.streams import Receive, Send
 from croupier.shell.watching import Watching
-from croupier.taps.meter import Counts
+from croupier.taps.counts import Counts
 
 type Scope = MutableMapping[str, Any]
 """The scope of a request, as ASGI has it."""
@@ -73,9 +75,19 @@ class Service:
 
     # What takes no task.
 
-    def at_hand(self, scope: Scope) -> tuple[bytes, bytes] | None:
-        """The whole response to GET: what stands before the date, and what behind it; None where it takes a task."""
-        if scope["method"] != "GET" or self._quota is not None or not self.desk.settled:
+    def at_hand(self, scope: Scope) -> Response | Later | None:
+        """The whole response to GET, later while something is asked that cannot be seen; None where it takes a task."""
+        if scope["method"] != "GET" or self._quota is not None:
+            return None
+        if self.desk.busy:
+            if self._watching.look(scope) is None or (settled := self.desk.watch()) is None:
+                return None
+            return Later(settled, lambda: self._seen(scope))
+        return self._seen(scope)
+
+    def _seen(self, scope: Scope) -> Response | None:
+        """What is to be seen now."""
+        if not self.desk.settled:
             return None
         try:
             found = self._watching.at_hand(scope)
@@ -92,12 +104,12 @@ class Service:
         counts.bytes_sent += len(shown.text)
         return STATUS[200], shown.rest
 
-    def promptly(self, scope: Scope, data: bytes) -> tuple[bytes, bytes] | None:
+    def promptly(self, scope: Scope, data: bytes) -> Response | Later | None:
         """Do what a user who is known commands, with the whole body of his request: the response, as `at_hand`.
 
         None, and nothing is done, where it takes a task.
         """
-        if self._quota is not None or len(data) > self.limits.body or not self.desk.prompt:
+        if self._quota is not None or len(data) > self.limits.body:
             return None
         authorization, accept = None, b""
         for name, value in scope["headers"]:
@@ -110,15 +122,22 @@ class Service:
         message = parse(scope["method"], scope["path"], user, data, self._dialect)
         if isinstance(message, Refused):
             return None
+        if self.desk.prompt:
+            return self._told(scope, accept, lambda: self.desk.ask(message))
+        answer = self.desk.put(message)
+        return Later(answer, lambda: self._told(scope, accept, answer.result))
+
+    def _told(self, scope: Scope, accept: bytes, answer: Callable[[], Answer]) -> Response:
+        """The response to a command that has been answered so."""
         try:
-            reply = self._answered(self.desk.ask(message))
+            reply = self._answered(answer())
         except Failed as failed:
             reply = refusal(failed, accept)
         except Exception as error:
             reply = refusal(self._fault(scope, error), accept)
         return self._at_once(reply)
 
-    def _at_once(self, reply: Reply) -> tuple[bytes, bytes]:
+    def _at_once(self, reply: Reply) -> Response:
         self.counts.messages_received += 1
         self._count(reply)
         return sent(reply)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
-from msgspec.json import decode, encode
+from msgspec.json import encode
 from msgspec.structs import replace
 
 from croupier.core.talk import Finished
@@ -18,7 +18,7 @@ from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.keeping import Heard
 from croupier.rooms.holdem.played import Played
 from croupier.rooms.holdem.settings import Settings
-from croupier.shell.seeds import check_same, server_seed
+from croupier.shell.seeds import kept_as, server_seed
 from croupier.store.records import Entry, Hand, Refused, Snapshot
 from croupier.store.store import Store
 
@@ -135,9 +135,7 @@ async def reopen(store: Store, wanted: Begun, build: Callable[[Begun], House]) -
 async def _begun(store: Store, wanted: Begun) -> Begun:
     """How the journal began; begin it if there is none. Raises ValueError where other cards are wanted."""
     if (first := await anext(store.journal(ROOM, TABLE), None)) is not None:
-        begun = decode(first.fact, type=Begun)
-        check_same(begun, wanted)
-        return begun
+        return kept_as(first.fact, wanted)
     if wanted.seed is None:
         wanted = replace(wanted, secret=secrets.token_hex(32))
     await store.append([Entry(ROOM, TABLE, 1, encode(wanted), 0.0)])

@@ -1,4 +1,4 @@
-"""What the hold'em service allows those who ask."""
+"""What the hold'em service allows those who connect, and those who ask."""
 
 from msgspec import Struct
 
@@ -19,3 +19,22 @@ class Limits(Struct, frozen=True):
     alive: float = 15.0
     requests: int | None = None
     span: float = 60.0
+
+
+class Reception(Struct, frozen=True):
+    """What is allowed of those who connect. `connections` and `per_address` are counts, 0 means no limit.
+
+    `head` is how many bytes a request may take before its body, to within a piece. `arrive` is how many seconds a
+    request may take to arrive, `idle` how many may lie between two, `stuck` for how many somebody may not read what he
+    is sent, and `linger` how many he has to close a connection that we have ended, for which no more than `lingering`
+    of those who found no place are waited for at the same time.
+    """
+
+    connections: int = 20_000
+    per_address: int = 2_000
+    head: int = 32_768
+    arrive: float = 20.0
+    idle: float = 75.0
+    stuck: float = 30.0
+    linger: float = 2.0
+    lingering: int = 1000

@@ -8,7 +8,7 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, cast
 
 from croupier.core.errors import Violation
-from croupier.core.talk import Event, Garbled, Peer, Said, Say
+from croupier.core.talk import Ceased, Event, Garbled, Peer, Said, Say
 
 if TYPE_CHECKING:
     from croupier.shell.switchboard import Switchboard
@@ -29,8 +29,10 @@ class Line(asyncio.Protocol):
         "_left",
         "_linger",
         "_paused",
+        "_quiet",
         "_ticket",
         "_transport",
+        "ceased",
         "codec",
         "dropped",
         "outbox",
@@ -44,11 +46,13 @@ class Line(asyncio.Protocol):
         self.session = board.session
         self.outbox: list[bytes] = []
         self.dropped = False
+        self.ceased = False
         self._board = board
         self._counts = board.counts
         self._host = ""
         self._left = True
         self._paused = False
+        self._quiet = False
         self._linger: asyncio.TimerHandle | None = None
         self._ticket: Future[Any] | None = None
         self._backlog = b""
@@ -141,11 +145,14 @@ class Line(asyncio.Protocol):
             # A half-close, and then reading on, so that no reset overtakes the farewell. TLS does that by itself.
             self._cut_off_later()
             if not transport.is_closing():
-                if transport.can_write_eof():
+                if transport.can_write_eof() and not self._quiet:
                     with suppress(OSError):  # it may be gone already
                         transport.write_eof()
                 else:
                     transport.close()
+        elif self.ceased and not self.dropped and not transport.is_closing():
+            with suppress(OSError):  # as above
+                transport.write_eof()
 
     def hold(self, ticket: Future[Any]) -> None:
         """Say and hear nothing more until this is done; if it is cancelled, the connection ends there.
@@ -196,13 +203,18 @@ class Line(asyncio.Protocol):
     def resume_writing(self) -> None:
         """The peer has caught up."""
         self._paused = False
-        if self._ticket is None:
+        if self._ticket is None and not self._quiet:
             self._transport.resume_reading()
 
     def eof_received(self) -> bool:
         """The peer has said all it had to say; what was answered is still sent."""
         if self._ticket is not None and self._transport.can_write_eof():
             self._ended = True
+            return True
+        if self._board.limits.half_closed and self.peer is not None and not self.dropped:
+            if not self._quiet:
+                self._quiet = True
+                self._board.hear(Ceased(self.peer))
             return True
         self._cut_off_later()
         self._leave("hung up")

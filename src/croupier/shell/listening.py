@@ -2,20 +2,21 @@
 
 import asyncio
 import logging
+from asyncio import Future
 from collections import Counter
-from collections.abc import Awaitable
 from email.utils import formatdate
 from http import HTTPStatus
 from ssl import SSLContext
-from typing import Any, Protocol
+from typing import Any
 
-from msgspec import Struct
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from croupier.core.talk import Address
-from croupier.taps.meter import Counts
+from croupier.shell.answers import Application, Later, Response
+from croupier.shell.limits import Reception
+from croupier.taps.counts import Counts
 
 UNHEARD = logging.getLogger("croupier.shell.unheard")
 """Where uvicorn's own words go: whoever connects should not be able to fill our log."""
@@ -29,25 +30,6 @@ PIECE = 16_384
 
 AGAIN = 4096
 """A request of so many bytes at most is recognized when it is said again."""
-
-
-class Reception(Struct, frozen=True):
-    """What is allowed of those who connect. `connections` and `per_address` are counts, 0 means no limit.
-
-    `head` is how many bytes a request may take before its body, to within a piece. `arrive` is how many seconds a
-    request may take to arrive, `idle` how many may lie between two, `stuck` for how many somebody may not read what he
-    is sent, and `linger` how many he has to close a connection that we have ended, for which no more than `lingering`
-    of those who found no place are waited for at the same time.
-    """
-
-    connections: int = 20_000
-    per_address: int = 2_000
-    head: int = 32_768
-    arrive: float = 20.0
-    idle: float = 75.0
-    stuck: float = 30.0
-    linger: float = 2.0
-    lingering: int = 1000
 
 
 class Line(HttpToolsProtocol):
@@ -68,6 +50,7 @@ class Line(HttpToolsProtocol):
         self._begun = 0  # how many messages have begun in what was read last
         self._at_hand = False
         self._again: bytes | None = None  # a whole request that was answered at hand: whoever polls says the very same
+        self.waits: Future[Any] | None = None  # what the next response waits for, if that is no task
         self._linger: asyncio.TimerHandle | None = None
         self._head = 0
         self._seen: object = None
@@ -105,10 +88,12 @@ class Line(HttpToolsProtocol):
     def _piece(self, data: bytes) -> None:
         if self._over or self.transport.is_closing():
             return
-        if data == self._again and not self.flow.write_paused and (answer := self._listener.app.at_hand(self.scope)):
-            self._seen = None  # it is a message of its own
-            self._write(answer)
-            return
+        if data == self._again and not self.flow.write_paused and self.waits is None:
+            assert self.cycle is not None, "what is said again was said before"
+            if answer := self._listener.app.at_hand(self.scope):
+                self._seen = None  # it is a message of its own
+                self._say(self.cycle, answer)
+                return
         before, self._again = self.headers, None
         between, self._begun, self._at_hand = not self._amid, 0, False
         self._reading = True
@@ -165,12 +150,37 @@ class Line(HttpToolsProtocol):
         assert cycle is not None, "there is nothing to begin with"
         super()._start_asgi_task(cycle, self.app)
 
-    def _say(self, cycle: RequestResponseCycle, answer: tuple[bytes, bytes]) -> None:
-        """A whole response in one write."""
-        cycle.response_started = cycle.response_complete = True
-        self._write(answer)
+    def _say(self, cycle: RequestResponseCycle, answer: Response | Later) -> None:
+        """A whole response in one write, now or later."""
+        if isinstance(answer, Later):
+            cycle.response_started = cycle.response_complete = False
+            self.waits = answer.done
+            answer.done.add_done_callback(lambda _: self._go_on(cycle, answer))
+        else:
+            cycle.response_started = cycle.response_complete = True
+            self._write(answer)
 
-    def _write(self, answer: tuple[bytes, bytes]) -> None:
+    def _go_on(self, cycle: RequestResponseCycle, later: Later) -> None:
+        """What a response has waited for is done."""
+        self.waits = None
+        if cycle.disconnected or self.transport.is_closing():
+            return
+        if later.done.cancelled():
+            self.transport.close()  # nobody waits any longer
+        elif (answer := later.then()) is None:
+            self._again = None
+            cycle.default_headers = self._listener.state.default_headers
+            super()._start_asgi_task(cycle, self.app)
+        elif isinstance(answer, Later) or cycle.keep_alive:
+            self._say(cycle, answer)
+            if cycle.response_complete and (self.pipeline or cycle.scope is not self.scope):
+                cycle.on_response()
+        else:
+            cycle.response_started = cycle.response_complete = True
+            self._write((answer[0], b"connection: close\r\n" + answer[1]))
+            self.transport.close()
+
+    def _write(self, answer: Response) -> None:
         self.transport.write(b"%s%s%s" % (answer[0], self._listener.date, answer[1]))
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 -- as uvicorn calls it
@@ -260,22 +270,6 @@ class Line(HttpToolsProtocol):
             self._linger = self.loop.call_later(self._listener.reception.linger, self.transport.abort)
 
 
-class Application(Protocol):
-    """An ASGI application that knows some of its answers, whole and with a place for the date, without waiting."""
-
-    def __call__(self, scope: Any, receive: Any, send: Any) -> Awaitable[None]:
-        """Answer a request."""
-        ...
-
-    def at_hand(self, scope: Any) -> tuple[bytes, bytes] | None:
-        """What is answered to a GET; None where it takes a task."""
-        ...
-
-    def promptly(self, scope: Any, data: bytes) -> tuple[bytes, bytes] | None:
-        """What is answered to another request with this body; None, and nothing is done, where it takes a task."""
-        ...
-
-
 class Listener:
     """An application behind a listening socket. `counts.refused` says who found no place, and why."""
 
@@ -334,10 +328,10 @@ class Listener:
 
     async def empty(self, seconds: float) -> None:
         """Let what was asked be answered for so long, then close every connection."""
-        if tasks := {*self.state.tasks}:
-            await asyncio.wait(tasks, timeout=seconds)
-        for task in [*self.state.tasks]:
-            task.cancel()
+        if waiting := self._waiting():
+            await asyncio.wait(waiting, timeout=seconds)
+        for each in self._waiting():
+            each.cancel()
         try:
             async with asyncio.timeout(self.reception.linger):
                 await self._empty.wait()
@@ -347,6 +341,10 @@ class Listener:
             await self._empty.wait()
         if self._round is not None:
             self._round.cancel()
+
+    def _waiting(self) -> set[Future[Any]]:
+        """What answers wait for."""
+        return {*self.state.tasks, *(line.waits for line in self.lines if line.waits is not None)}
 
     def seat(self, line: Line, host: str) -> str:
         """Give a new connection its place; why there is none, when there is none."""

@@ -20,7 +20,7 @@ from croupier.shell.logs import Level, Log
 from croupier.shell.shared import Shared
 from croupier.shell.shelf import Shelf
 from croupier.shell.switchboard import Limits, Switchboard
-from croupier.taps.meter import Counts
+from croupier.taps.counts import Counts
 
 if TYPE_CHECKING:  # what only one room needs is loaded when that room is opened
     from croupier.rooms.holdem.house import House
@@ -180,7 +180,7 @@ async def _open_house(opening: Opening, hosting: Hosting, fittings: Fittings) ->
 
 async def _open_holdem(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Address]:
     from croupier.rooms.holdem.ranks import load
-    from croupier.shell.listening import Reception
+    from croupier.shell.limits import Reception
     from croupier.shell.web import Web
 
     told, taps, context, shelf = fittings

@@ -4,7 +4,8 @@ import hmac
 import secrets
 from typing import Protocol, Self
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct
+from msgspec.json import decode
 from msgspec.structs import replace
 
 from croupier.core.dealer import derive
@@ -41,6 +42,17 @@ def server_seed(room: str, seed: int | None, secret: str, deal: int) -> bytes:
     if seed is not None:
         return derive(seed, room, deal)
     return hmac.digest(bytes.fromhex(secret), f"{room}/{deal}".encode(), "sha256")
+
+
+def kept_as[S: Sown](fact: bytes, wanted: S) -> S:
+    """How a journal has begun. Raises ValueError where it is none of ours, or where other cards are wanted."""
+    try:
+        kept = decode(fact, type=type(wanted))
+    except DecodeError as error:
+        told = f"found a journal that does not begin as ours do: {error}"
+        raise ValueError(f"{told}; allowed: one that this croupier has begun, or another --store") from None
+    check_same(kept, wanted)
+    return kept
 
 
 def check_same(kept: Sown, wanted: Sown) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
-from prometheus_client import REGISTRY, start_http_server
-
 from croupier.core.talk import Tap
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.shell.health import beside
@@ -17,7 +15,6 @@ from croupier.shell.logs import configure, log
 from croupier.shell.opening import Fittings, Hosting, Open, Opening, open_room, unheard, written
 from croupier.shell.shelf import Shelf
 from croupier.taps.deals import Deals
-from croupier.taps.meter import Meter
 from croupier.taps.minutes import CONNECTION, Minutes
 from croupier.taps.trace import Trace
 
@@ -66,6 +63,10 @@ def _scraped(hosting: Hosting, names: Sequence[str], rooms: dict[str, Open]) -> 
     if hosting.metrics_port is None:
         yield None
         return
+    from prometheus_client import REGISTRY, start_http_server
+
+    from croupier.taps.meter import Meter
+
     meter = Meter(lambda: [(name, room.counts, room.connected) for name, room in rooms.items()])
     try:
         server, thread = start_http_server(hosting.metrics_port, hosting.host)

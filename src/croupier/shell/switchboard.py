@@ -17,6 +17,7 @@ from croupier.core.hall import Hall
 from croupier.core.talk import (
     Address,
     Call,
+    Cease,
     Drop,
     Effect,
     Event,
@@ -33,7 +34,7 @@ from croupier.core.talk import (
 )
 from croupier.shell.line import Line
 from croupier.shell.logs import Log
-from croupier.taps.meter import Counts
+from croupier.taps.counts import Counts
 
 
 class Limits(Struct, frozen=True):
@@ -41,7 +42,8 @@ class Limits(Struct, frozen=True):
 
     `buffer` is how many bytes may wait for one peer that does not read; `linger` is how many seconds a dropped peer has
     to close its side, and `lingering` how many of them that were refused are waited for at the same time; `connect` is
-    how many seconds a call, or the handshake of TLS, may take.
+    how many seconds a call, or the handshake of TLS, may take. With `half_closed` the session is told of a peer that
+    has said all it will say, and may answer it still; without, such a peer is gone. TLS has no half-close.
     """
 
     connections: int = 20_000
@@ -50,6 +52,7 @@ class Limits(Struct, frozen=True):
     linger: float = 2.0
     lingering: int = 1000
     connect: float = 10.0
+    half_closed: bool = False
 
 
 class Books(Protocol):
@@ -150,6 +153,7 @@ class Switchboard:
 
         The local address may be the one that is listened on. Raises Unmoored where the system does not allow that.
         """
+        line = Line(self, peer)
         try:
             _check_port(address[1])
             async with asyncio.timeout(self.limits.connect):
@@ -157,14 +161,19 @@ class Switchboard:
                 if local is not None:
                     end = {"sock": await self._connected(local, address)}
                 await self._loop.create_connection(
-                    lambda: Line(self, peer),
+                    lambda: line,
                     **end,
                     ssl=ssl,
                     server_hostname=address[0] if ssl else None,
                     ssl_shutdown_timeout=self.limits.linger if ssl else None,
                 )
         except TimeoutError:
-            self.hear(Left(peer, f"no answer within {self.limits.connect:g} seconds"))
+            reason = f"no answer within {self.limits.connect:g} seconds"
+            if self.lines.get(peer) is line:
+                # It was made in the moment in which it was given up; uvloop never tells that it is closed then.
+                line.connection_lost(TimeoutError(reason))
+            else:
+                self.hear(Left(peer, reason))
         except (OSError, UnicodeError, ValueError) as error:  # a name that no resolver takes is no OSError
             self.hear(Left(peer, str(error)))
 
@@ -260,10 +269,10 @@ class Switchboard:
                 line = self.lines.get(effect.peer)
                 if line is not None:
                     line.hold(ticket)
-        elif type(effect) is Drop:
+        elif type(effect) is Drop or type(effect) is Cease:
             line = self.lines.get(effect.peer)
             if line is not None:
-                self._drop(line)
+                self._end(line, wholly=type(effect) is Drop)
         elif type(effect) is Call:
             call = self._loop.create_task(self.dial(effect.peer, effect.address))
             self._calls.add(call)
@@ -303,8 +312,8 @@ class Switchboard:
 
     # Lines.
 
-    def _drop(self, line: Line) -> None:
-        line.dropped = True
+    def _end(self, line: Line, *, wholly: bool) -> None:
+        line.ceased, line.dropped = True, line.dropped or wholly
         if not line.outbox:
             self.dirty.append(line)
 
@@ -396,6 +405,7 @@ class Switchboard:
         """Forget a line whose connection is closed."""
         self._lingering.discard(line)
         if line.peer is not None:
+            line.peer = None  # some loops tell of it once more
             self._addresses[host] -= 1
             if not self._addresses[host]:
                 del self._addresses[host]

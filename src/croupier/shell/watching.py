@@ -74,16 +74,9 @@ class Watching:
 
         None where there is more to it than that.
         """
-        look = scope.get(LOOK)
+        look = self.look(scope)
         if look is None:
-            look = scope[LOOK] = Look(scope)
-        if not look.plain:
             return None
-        if look.authorization is not None and not self._guard.stands(look.until):
-            verified = self._guard.verified(look.authorization)
-            if verified is None:
-                return None
-            look.user, look.until = verified
         user = look.user
         if look.guid:
             page = self._pages.page(look.guid)
@@ -93,6 +86,20 @@ class Watching:
         else:
             found = self._pages.list(user)
         return found, look.match is not None and unchanged(look.match, found.etag)
+
+    def look(self, scope: MutableMapping[str, Any]) -> Look | None:
+        """What a plain GET asks for, and who does; None where that is something else, or credentials to be verified."""
+        look: Look | None = scope.get(LOOK)
+        if look is None:
+            look = scope[LOOK] = Look(scope)
+        if not look.plain:
+            return None
+        if look.authorization is not None and not self._guard.stands(look.until):
+            verified = self._guard.verified(look.authorization)
+            if verified is None:
+                return None
+            look.user, look.until = verified
+        return look
 
     async def see(self, question: Asked, names: Sequence[str]) -> Reply:
         """The list of games, or one game, now or when it has changed (holdem-5.1, holdem-5.2, holdem-9.3)."""

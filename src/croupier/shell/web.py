@@ -11,12 +11,11 @@ from croupier.rooms.holdem.house import House
 from croupier.shell.guard import Guard
 from croupier.shell.http import Opened, Service, open_service
 from croupier.shell.journal import Journal
-from croupier.shell.limits import Limits
-from croupier.shell.listening import Reception
+from croupier.shell.limits import Limits, Reception
 from croupier.shell.logs import Log
 from croupier.shell.members import Members
 from croupier.store.records import StoreDown
-from croupier.taps.meter import Counts
+from croupier.taps.counts import Counts
 
 
 class Web:

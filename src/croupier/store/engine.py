@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from croupier.store.records import Refused, StoreError
+from croupier.store.records import Hand, Refused, StoreError
 
 type Ask = tuple[str, tuple[object, ...]]
 """SQL and its arguments."""
@@ -29,14 +29,11 @@ PULSE = "INSERT INTO pulse (id, time) VALUES (1, $1) ON CONFLICT (id) DO UPDATE 
 
 
 class Facts(Struct, frozen=True, gc=False):
-    """Facts for the journal, all or none of them. `weight` is how many they are.
-
-    `scripts` make what is written with them, and not without them.
-    """
+    """Facts for the journal, and the hands that they have ended: all or none of them. `weight` is how many they are."""
 
     rows: Sequence[FactRow]
     weight: int
-    scripts: Sequence[Callable[[], Script[object]]] = ()
+    hands: Sequence[Hand] = ()
 
 
 class Act(Struct, frozen=True):

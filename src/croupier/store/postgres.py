@@ -9,13 +9,23 @@ from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]  # it has no types of its own
 
-from croupier.store.engine import PULSE, Deed, FactRow, Facts, Moment, Rows, Script, refusal, taken
+from croupier.store.engine import PULSE, Act, Deed, FactRow, Facts, Moment, Rows, Script, refusal, taken
 from croupier.store.migrations import ASKED, judge, upgrade_on
-from croupier.store.records import StoreDown, StoreError
+from croupier.store.records import Hand, StoreDown, StoreError
+from croupier.store.scripts import add_hand, hand_row, played_rows
 from croupier.store.urls import PostgresPlace
 
 FACTS = """INSERT INTO journal (room, "table", seq, fact, time)
 SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::float8[])"""
+
+HANDS = f"""WITH more AS (
+    INSERT INTO hands (room, "table", number, time, players, record, summary)
+    SELECT * FROM unnest($6::text[], $7::text[], $8::bigint[], $9::float8[], $10::text[], $11::text[], $12::text[])
+), who AS (
+    INSERT INTO played (player, room, "table", number)
+    SELECT * FROM unnest($13::text[], $14::text[], $15::text[], $16::bigint[])
+) {FACTS}"""  # noqa: S608 -- our own words
+"""Facts, and the hands that they have ended."""
 
 COLUMNS = ("room", "table", "seq", "fact", "time")
 MANY = 16
@@ -210,13 +220,15 @@ class _Moment:
 
 async def _together(connection: Any, deeds: Sequence[Deed]) -> Sequence[object]:
     """All deeds in one transaction, the facts first: nothing sees them before they are committed."""
-    facts = [row for deed in deeds if type(deed) is Facts for row in deed.rows]
-    if all(type(deed) is Facts and not deed.scripts for deed in deeds):
-        await _insert(connection, facts)  # one statement is a transaction
+    facts = [deed for deed in deeds if type(deed) is Facts]
+    rows = [row for deed in facts for row in deed.rows]
+    hands = [hand for deed in facts for hand in deed.hands]
+    if len(facts) == len(deeds):
+        await _insert(connection, rows, hands)  # one statement is a transaction
         return [None] * len(deeds)
     async with connection.transaction():
-        await _insert(connection, facts)
-        return [await _rest(connection, deed) for deed in deeds]
+        await _insert(connection, rows, hands)
+        return [await _run(connection, deed.script()) if type(deed) is Act else None for deed in deeds]
 
 
 async def _apart(connection: Any, deeds: Sequence[Deed]) -> Sequence[object]:
@@ -235,18 +247,12 @@ async def _apart(connection: Any, deeds: Sequence[Deed]) -> Sequence[object]:
 
 
 async def _do(connection: Any, deed: Deed) -> object:
-    if isinstance(deed, Facts):
-        await _insert(connection, deed.rows)
-    return await _rest(connection, deed)
-
-
-async def _rest(connection: Any, deed: Deed) -> object:
-    """All of a deed that is no fact."""
-    if isinstance(deed, Facts):
-        for each in deed.scripts:
-            await _run(connection, each())
-        return None
-    return await _run(connection, deed.script())
+    if isinstance(deed, Act):
+        return await _run(connection, deed.script())
+    await _insert(connection, deed.rows)
+    for hand in deed.hands:
+        await _run(connection, add_hand(hand))
+    return None
 
 
 async def _run(connection: Any, script: Script[object]) -> object:
@@ -258,12 +264,16 @@ async def _run(connection: Any, script: Script[object]) -> object:
         return end.value
 
 
-async def _insert(connection: Any, rows: Sequence[FactRow]) -> None:
-    if len(rows) < MANY:
-        if rows:
-            await connection.execute(FACTS, *zip(*rows, strict=True))
-        return
-    await connection.copy_records_to_table("journal", records=rows, columns=COLUMNS)
+async def _insert(connection: Any, rows: Sequence[FactRow], hands: Sequence[Hand] = ()) -> None:
+    """Facts and hands with one statement, if there are any."""
+    if hands:
+        played = [row for hand in hands for row in played_rows(hand)]
+        tables: list[tuple[Sequence[Sequence[object]], int]] = [(rows, 5), ([*map(hand_row, hands)], 7), (played, 4)]
+        await connection.execute(HANDS, *([row[at] for row in table] for table, width in tables for at in range(width)))
+    elif len(rows) >= MANY:
+        await connection.copy_records_to_table("journal", records=rows, columns=COLUMNS)
+    elif rows:
+        await connection.execute(FACTS, *zip(*rows, strict=True))
 
 
 def _is_the_deeds(error: Exception) -> bool:

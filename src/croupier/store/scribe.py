@@ -33,8 +33,9 @@ class Scribe:
         self._first_pause, self._last_pause = pauses
         self._pause = self._first_pause
         self._loop = asyncio.get_running_loop()
-        self._queue: list[tuple[Deed, Future[Any]]] = []
-        self._weight = 0  # of the queue and of what is being committed
+        self._deeds: list[Deed] = []
+        self._futures: list[Future[Any]] = []  # of the deeds, in their order
+        self._weight = 0  # of the deeds and of what is being committed
         self._wanted = asyncio.Event()
         self._space = asyncio.Event()
         self._up = asyncio.Event()
@@ -61,10 +62,11 @@ class Scribe:
         """Queue a deed. The future is done when it is durable; it fails with StoreDown or Refused."""
         future: Future[Any] = self._loop.create_future()
         if self.down is None and self._weight < self._most and not self._closing:
-            if not self._queue:
+            if not self._deeds:
                 self._wanted.set()
                 self._idle.clear()
-            self._queue.append((deed, future))
+            self._deeds.append(deed)
+            self._futures.append(future)
             self._weight += deed.weight
             if self._weight >= self._most:
                 self._space.clear()
@@ -86,42 +88,46 @@ class Scribe:
     async def _work(self) -> None:
         while True:
             await self._wanted.wait()
-            while batch := self._take():
+            while self._deeds:
+                deeds, futures, weight = self._take()
                 try:
-                    outcomes = await self._engine.commit([deed for deed, _ in batch])
+                    outcomes = await self._engine.commit(deeds)
                 except Exception as error:
-                    self._fall(str(error) if isinstance(error, StoreDown) else repr(error), batch)
+                    self._fall(str(error) if isinstance(error, StoreDown) else repr(error), futures)
                     await self._rise()
                     continue
                 self._pause = self._first_pause
-                for (_, future), outcome in zip(batch, outcomes, strict=True):
+                for future, outcome in zip(futures, outcomes, strict=True):
                     if future.done():
                         continue  # nobody waits for it any more
                     if isinstance(outcome, Exception):
                         future.set_exception(outcome)
                     else:
                         future.set_result(outcome)
-                self._relieve(sum([deed.weight for deed, _ in batch]))
+                self._relieve(weight)
                 await asyncio.sleep(0)  # those who were woken say what they have next
             self._wanted.clear()
             self._idle.set()
 
-    def _take(self) -> list[tuple[Deed, Future[Any]]]:
-        """What is committed next: all that waits, unless it is too much."""
-        queue, number = self._queue, len(self._queue)
-        if self._weight > BATCH:
-            weights = accumulate(deed.weight for deed, _ in queue)
+    def _take(self) -> tuple[list[Deed], list[Future[Any]], int]:
+        """What is committed next, and its weight: all that waits, unless it is too much."""
+        deeds, futures, weight = self._deeds, self._futures, self._weight
+        number = len(deeds)
+        if weight > BATCH:
+            weights = accumulate(deed.weight for deed in deeds)
             number = sum(1 for _ in takewhile(lambda weight: weight <= BATCH, weights)) or 1
-        self._queue = queue[number:]
-        return queue[:number]
+            weight = sum(deed.weight for deed in deeds[:number])
+        self._deeds, self._futures = deeds[number:], futures[number:]
+        return deeds[:number], futures[:number], weight
 
-    def _fall(self, reason: str, batch: list[tuple[Deed, Future[Any]]]) -> None:
+    def _fall(self, reason: str, futures: list[Future[Any]]) -> None:
         self.down = reason
         self._up.clear()
-        for _, future in (*batch, *self._queue):
+        for future in (*futures, *self._futures):
             if not future.done():
                 _fail(future, reason)
-        self._queue.clear()
+        self._deeds.clear()
+        self._futures.clear()
         self._wanted.clear()
         self._relieve(self._weight)
         self._idle.set()

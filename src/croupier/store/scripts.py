@@ -8,6 +8,12 @@ import msgspec
 from croupier.store.engine import Script
 from croupier.store.records import MOST_COINS, Account, Hand, Match, Posting, Refused, Snapshot
 
+type HandRow = tuple[str, str, int, float, str, str, str]
+"""Room, table, number, time, the players as JSON, the record, and the summary."""
+
+type PlayedRow = tuple[str, str, str, int]
+"""A player, and the room, table, and number of a hand."""
+
 COLUMNS = "id, name, house, password, created, closed, balance"
 """Of an account, as `account` wants them."""
 
@@ -29,20 +35,27 @@ def save(snapshot: Snapshot) -> Script[None]:
     )
 
 
+def hand_row(hand: Hand) -> HandRow:
+    """A hand as it stands in the table of hands."""
+    return hand.room, hand.table, hand.number, hand.time, _names(hand.players), hand.record, hand.summary
+
+
+def played_rows(hand: Hand) -> Sequence[PlayedRow]:
+    """Who has played a hand, as it stands in the table of that."""
+    return [(player, hand.room, hand.table, hand.number) for player in {*hand.players}]
+
+
 def add_hand(hand: Hand) -> Script[None]:
     """Keep a hand, and who has played it. Refused if the table has had one of this number."""
     rows = yield (
         """INSERT INTO hands (room, "table", number, time, players, record, summary)
         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (room, "table", number) DO NOTHING RETURNING number""",
-        (hand.room, hand.table, hand.number, hand.time, _names(hand.players), hand.record, hand.summary),
+        hand_row(hand),
     )
     if not rows:
         raise Refused(f"found hand {hand.number} of {hand.room} {hand.table} already; allowed: a new number")
-    for player in {*hand.players}:
-        yield (
-            'INSERT INTO played (player, room, "table", number) VALUES ($1, $2, $3, $4)',
-            (player, hand.room, hand.table, hand.number),
-        )
+    for row in played_rows(hand):
+        yield 'INSERT INTO played (player, room, "table", number) VALUES ($1, $2, $3, $4)', row
 
 
 def add_match(match: Match) -> Script[int]:

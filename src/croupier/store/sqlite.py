@@ -12,12 +12,15 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
-from croupier.store.engine import PULSE, Deed, Facts, Moment, Rows, Script, refusal, taken
+from croupier.store.engine import PULSE, Act, Deed, Facts, Moment, Rows, Script, refusal, taken
 from croupier.store.migrations import ASKED, judge, upgrade_file
 from croupier.store.records import StoreDown, StoreError
+from croupier.store.scripts import add_hand, hand_row, played_rows
 from croupier.store.urls import SqlitePlace
 
 FACTS = 'INSERT INTO journal (room, "table", seq, fact, time) VALUES (?, ?, ?, ?, ?)'
+HANDS = 'INSERT INTO hands (room, "table", number, time, players, record, summary) VALUES (?, ?, ?, ?, ?, ?, ?)'
+PLAYED = 'INSERT INTO played (player, room, "table", number) VALUES (?, ?, ?, ?)'
 
 PATIENCE = 5.0
 """How many seconds are waited for another process that writes to the same file."""
@@ -188,11 +191,14 @@ class _Moment:
 
 def _together(connection: sqlite3.Connection, deeds: Sequence[Deed]) -> list[object]:
     """All deeds in one transaction, the facts first: nothing sees them before they are committed."""
+    facts = [deed for deed in deeds if type(deed) is Facts]
+    hands = [hand for deed in facts for hand in deed.hands]
     with _transaction(connection):
-        facts = [row for deed in deeds if type(deed) is Facts for row in deed.rows]
-        if facts:
-            connection.executemany(FACTS, facts)
-        return [_rest(connection, deed) for deed in deeds]
+        connection.executemany(FACTS, [row for deed in facts for row in deed.rows])
+        if hands:
+            connection.executemany(HANDS, map(hand_row, hands))
+            connection.executemany(PLAYED, [row for hand in hands for row in played_rows(hand)])
+        return [_run(connection, deed.script()) if type(deed) is Act else None for deed in deeds]
 
 
 def _apart(connection: sqlite3.Connection, deeds: Sequence[Deed]) -> list[object]:
@@ -213,18 +219,12 @@ def _apart(connection: sqlite3.Connection, deeds: Sequence[Deed]) -> list[object
 
 
 def _do(connection: sqlite3.Connection, deed: Deed) -> object:
-    if isinstance(deed, Facts):
-        connection.executemany(FACTS, deed.rows)
-    return _rest(connection, deed)
-
-
-def _rest(connection: sqlite3.Connection, deed: Deed) -> object:
-    """All of a deed that is no fact."""
-    if isinstance(deed, Facts):
-        for each in deed.scripts:
-            _run(connection, each())
-        return None
-    return _run(connection, deed.script())
+    if isinstance(deed, Act):
+        return _run(connection, deed.script())
+    connection.executemany(FACTS, deed.rows)
+    for hand in deed.hands:
+        _run(connection, add_hand(hand))
+    return None
 
 
 def _run(connection: sqlite3.Connection, script: Script[object]) -> object:

@@ -6,7 +6,6 @@ The same words are said to SQLite and to PostgreSQL, so both keep the same books
 import asyncio
 from asyncio import Future
 from collections.abc import AsyncIterator, Callable, Sequence
-from functools import partial
 from pathlib import Path
 from time import time
 from typing import Any, BinaryIO, Self
@@ -145,8 +144,7 @@ class Store:
         Raises UnicodeDecodeError for a fact that is not UTF-8.
         """
         rows = [(e.room, e.table, e.seq, e.fact.decode(), e.time) for e in entries]
-        scribed = [partial(scripts.add_hand, hand) for hand in hands]
-        return self._scribe.put(Facts(rows, len(rows) + len(hands), scribed))
+        return self._scribe.put(Facts(rows, len(rows) + len(hands), hands))
 
     async def journal(self, room: str, table: str, after: int = 0) -> AsyncIterator[Entry]:
         """The facts of a table in order, from the one that follows `after`."""

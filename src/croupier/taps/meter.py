@@ -1,41 +1,12 @@
-"""Counts what happens at the tables, in plain integers, for Prometheus to collect."""
+"""Tells Prometheus what was counted at the tables."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-
-class Counts:
-    """What has happened at one switchboard since it was made. The hot path only ever adds to these."""
-
-    __slots__ = (
-        "bytes_received",
-        "bytes_sent",
-        "connections",
-        "games",
-        "messages_received",
-        "messages_sent",
-        "overflows",
-        "refused",
-        "undeliverable",
-        "violations",
-    )
-
-    def __init__(self) -> None:
-        self.connections = 0
-        self.messages_received = 0
-        self.messages_sent = 0
-        self.bytes_received = 0
-        self.bytes_sent = 0
-        self.violations = 0
-        self.games = 0
-        self.overflows = 0
-        self.undeliverable = 0
-        self.refused: Counter[str] = Counter()
-
+from croupier.taps.counts import Counts
 
 COUNTERS = (
     ("connections", "Connections that were seated."),

@@ -1,5 +1,6 @@
 """Servers of hold'em that each break one rule, the way students do: ours, with something in front of it or inside."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -58,11 +59,25 @@ class Reply(NamedTuple):
 type Change = Callable[[Reply], Reply]
 
 
+DOCUMENTED = re.compile(r"/(users|games(/[^/]+(/players(/[^/]+(/acts)?)?)?)?)/?")
+ADDED = {"x-game-version", "etag"}
+
+
+def only_documented(scope: Any) -> Any:
+    """A request as a server sees it that has none of our additions."""
+    kept = [(name, value) for name, value in scope["headers"] if name not in {b"accept", b"if-none-match"}]
+    known = scope["path"] if DOCUMENTED.fullmatch(scope["path"]) else "/nowhere"
+    return {**scope, "path": known, "query_string": b"", "headers": kept}
+
+
 class Shim(Service):
     """Our service, every answer of which is changed before it goes out."""
 
     change: Change = staticmethod(lambda reply: reply)
     hasnt: str = ""
+    documented: bool = False
+    delay: Callable[[int], float] = staticmethod(lambda _: 0.0)
+    heard: int = 0
 
     def at_hand(self, scope: Any) -> None:
         return None
@@ -85,6 +100,10 @@ class Shim(Service):
         async def keep(message: Any) -> None:
             sent.append(message)
 
+        self.heard += 1
+        await asyncio.sleep(self.delay(self.heard))
+        if self.documented:
+            scope = only_documented(scope)
         if scope["path"].endswith("/events") or "wait=" in scope["query_string"].decode():
             await super().__call__(scope, receive, send)
             return
@@ -96,6 +115,8 @@ class Shim(Service):
         headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
         body = b"".join(message.get("body", b"") for message in sent[1:])
         reply = Reply(scope["method"], scope["path"], sent[0]["status"], headers, body)
+        if self.documented:
+            reply = reply._replace(headers={name: told for name, told in headers.items() if name not in ADDED})
         if scope["method"] != "HEAD":
             reply = self.change(reply)
             reply.headers["content-length"] = str(len(reply.body))
@@ -106,7 +127,11 @@ class Shim(Service):
 
 @dataclass(frozen=True)
 class Rogue:
-    """One of them: the clauses of which one has to be found broken, and how it is made."""
+    """One of them: the clauses of which one has to be found broken, and how it is made.
+
+    One that `hasnt` a route answers 405 there, and a `documented` one has no additions. The n-th answer takes
+    `delay(n)` seconds.
+    """
 
     clauses: frozenset[str]
     change: Change | None = None
@@ -116,6 +141,8 @@ class Rogue:
     settings: Mapping[str, Any] = field(default_factory=dict)
     guard: type[Guard] = Guard
     hasnt: str = ""
+    documented: bool = False
+    delay: Callable[[int], float] = lambda _: 0.0
 
 
 @asynccontextmanager
@@ -128,6 +155,8 @@ async def opened(rogue: Rogue, seed: int = 1, dialect: str = "readme", **setting
         )
         service = Shim(place, rogue.guard(hasher=QUICK), known.dialect, clock=time)
         service.hasnt = rogue.hasnt
+        service.documented = rogue.documented
+        service.delay = rogue.delay  # type: ignore[method-assign]
         if rogue.change is not None:
             service.change = rogue.change  # type: ignore[method-assign]
         found = await open_service(service, "127.0.0.1", 0)
@@ -239,7 +268,7 @@ class AnyRaise(Hand):
         found = super().legal
         if found.bounds is None or not isinstance(self.turn, int):
             return found
-        return Legal(found.owed, self.stacks[self.turn], (found.owed + 1, found.bounds[1]), found.pot, found.answered)
+        return Legal(found.owed, found.call, (found.owed + 1, found.bounds[1]), found.pot, found.answered)
 
     def _raise(self, seat: Seat, chips: int) -> None:
         kept = self.min_raise
@@ -290,12 +319,12 @@ class Reopening(Hand):
     __slots__ = ()
 
     def _raise(self, seat: Seat, chips: int) -> None:
-        self._barred = frozenset()
+        self._barred = 0
         super()._raise(seat, chips)
 
     @property
     def legal(self) -> Legal:
-        self._barred = frozenset()
+        self._barred = 0
         return super().legal
 
 
@@ -305,13 +334,13 @@ class NoOption(Hand):
     __slots__ = ()
 
     def _go_on(self, seat: Seat) -> None:
-        if not self.street and self._due == 1 and seat == self.big_blind and self.to_match == self.blinds[1]:
+        if not self.street and self._due == 1 << seat and seat == self.big_blind and self.to_match == self.blinds[1]:
             self._close()
         else:
             super()._go_on(seat)
 
     def bet(self, chips: int) -> None:
-        before = self._due
+        before = self._due.bit_count()
         super().bet(chips)
         if not self.street and before == 2 and self.turn == self.big_blind and self.to_match == self.blinds[1]:
             self._close()

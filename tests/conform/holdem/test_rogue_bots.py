@@ -99,7 +99,9 @@ def test_an_honest_bot_passes() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_an_honest_bot_passes_every_case(seed: int) -> None:
-    results = asyncio.run(check_client(None, f"{COMMAND} --habit honest", cases=client_cases(), seed=seed))
+    results = asyncio.run(
+        check_client(None, f"{COMMAND} --habit honest", cases=client_cases(), seed=seed, timeout=60.0)
+    )
     assert {result.case for result in results if result.outcome is Outcome.SKIP} <= {"holdem/3.6/in-the-queue"}
     assert [result for result in results if result.outcome not in {Outcome.PASS, Outcome.SKIP}] == []
     assert len(results) >= 50

@@ -8,6 +8,7 @@ import pytest
 from croupier.conform.holdem import check_server, server_cases
 from croupier.conform.results import Outcome, Result
 from tests.conform.holdem.rogues import ROGUES, Rogue, opened
+from tests.samples import sampled
 
 CASES = [case for case in server_cases() if not case.patience and case.dialect != "hspe-go"]
 
@@ -23,7 +24,7 @@ def check(rogue: Rogue, *, whole: bool, seed: int = 1) -> tuple[Result, ...]:
     return asyncio.run(main())
 
 
-@pytest.mark.parametrize("name", ROGUES)
+@pytest.mark.parametrize("name", sampled(ROGUES, 2))
 def test_a_server_that_breaks_a_rule_is_found_by_its_clause(name: str) -> None:
     rogue = ROGUES[name]
     failed = [result for result in check(rogue, whole=False) if result.outcome is Outcome.FAIL]

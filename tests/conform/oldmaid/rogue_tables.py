@@ -131,7 +131,7 @@ class Session:
 @asynccontextmanager
 async def opened(rogue: Rogue) -> AsyncIterator[Address]:
     """The table of a rogue."""
-    house = rogue.house(Settings(players=rogue.players, join_window=0.3, **rogue.settings), rogue.dealer)
+    house = rogue.house(Settings(players=rogue.players, join_window=1.0, **rogue.settings), rogue.dealer)
     board = Shared(
         Session(house, rogue.habit()),
         lambda: Speller(wired(rogue), rogue.spelt),

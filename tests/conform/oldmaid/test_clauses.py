@@ -7,7 +7,7 @@ import pytest
 from croupier.conform.case import Case
 from croupier.conform.clauses import clauses
 from croupier.conform.oldmaid import client, server
-from croupier.conform.oldmaid.findings import Broken, Chosen, Tolerated, Unseen, likely, result, silent
+from croupier.conform.oldmaid.findings import Broken, Chosen, Tolerated, Unseen, result, silent, unlike
 from croupier.conform.oldmaid.untestable import NEVER
 from croupier.conform.results import Outcome
 from croupier.rooms.oldmaid import ROOM
@@ -75,14 +75,15 @@ def test_what_is_broken_fails_unless_only_our_rulings_decide_it() -> None:
     [
         (b"{'result': 'ok'}\n", "Python"),
         ("{“result”: “ok”}".encode(), "printed document"),
-        (b'{"result": "ok", "players": ["player1": [["1.2.3.4", 5], "ann"]]}', "array with keys"),
-        (b'17 {"result": "ok"}', "stands before"),
-        (b'{"result": "ok", "card": ["3", "spades"]', "does not end"),
+        (b'{"result": "ok", "players": ["player1": [["1.2.3.4", 5], "ann"]]}', "keys into an array"),
+        (b'{"in": ["ann"], "out": {"bob"}}', "nicks into braces"),
+        (b"17 ", "sends a length"),
+        (b'{"result": "ok", "card": ["3", "spades"]', "does not end the message"),
         (b'{"result": "ok"}', ""),
         (b"", ""),
         (b"hello", ""),
     ],
 )
 def test_what_has_likely_led_to_a_message_that_is_none_is_told(said: bytes, cause: str) -> None:
-    assert cause in likely(said)
-    assert bool(likely(said)) is bool(cause)
+    assert cause in unlike(said)
+    assert bool(unlike(said)) is bool(cause)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from croupier.conform.case import select
-from croupier.conform.oldmaid.client import check_client, client_cases, examine
+from croupier.conform.oldmaid.client import check_client, client_cases, dialect, examine
 from croupier.conform.oldmaid.rings import DELIVERIES, SEATS
 from croupier.conform.program import ProgramError
 from croupier.conform.results import Outcome, Result
@@ -88,6 +88,25 @@ def test_a_failure_shows_what_was_said_and_by_whom() -> None:
     assert "Python" in result.failure.cause
     assert [line.side for line in result.dialogue] == [CLIENT]
     assert str(result.dialogue[0].message).endswith("→ table: {'cmd': 'join', 'nick': 'me'}")
+
+
+@pytest.mark.parametrize(
+    ("name", "selection", "words"),
+    [
+        ("python-dictionaries", "oldmaid/4.7/first", "json.dumps"),
+        ("commands-in-capitals", "oldmaid/4.7/first", "commands in capitals"),
+        ("numbers-as-text", "oldmaid/7.2/offered", "quotes around its numbers"),
+    ],
+)
+def test_a_dialect_is_named_and_in_it_nothing_is_wrong(name: str, selection: str, words: str) -> None:
+    rogue = partial(played, next(rogue for rogue in ROGUES if rogue.name == name))
+    (result,) = tried(rogue, selection)
+    assert result.failure is not None
+    assert words in result.failure.cause
+    spelling = dialect(result.failure.cause)
+    assert spelling is not None
+    (result,) = tried(rogue, selection, spelling=spelling, timeout=8.0)
+    assert result.outcome is Outcome.PASS
 
 
 def test_a_program_is_started_for_every_case_and_ended() -> None:

@@ -8,9 +8,10 @@ from typing import Any, Literal
 import pytest
 
 from croupier.conform.case import select
+from croupier.conform.checking import Check, check
 from croupier.conform.oldmaid.server import AT_ONCE, check_server, server_cases
 from croupier.conform.program import free_port
-from croupier.conform.results import Outcome, Result
+from croupier.conform.results import Outcome, Report, Result
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import Options
@@ -82,6 +83,50 @@ def test_a_table_on_njaal_is_judged_by_its_dialect_and_told_from_the_document() 
     for selection in ("oldmaid/10", "oldmaid/3.3/order", "oldmaid/6.8"):
         outcomes = {result.outcome for result in tried(njaal, selection, options=Options("x", dialect="njaal"))}
         assert outcomes == {Outcome.PASS}
+
+
+def checked(rogue: Rogue, selection: str) -> Report:
+    """What comes of a whole run at the table of a rogue."""
+
+    async def run() -> Report:
+        async with opened(rogue) as (host, port):
+            plan = Check(room=ROOM, role="server", selection=selection, host=host, port=port, timeout=5.0)
+            return await check(plan, lambda _: None, 0.0)
+
+    return asyncio.run(run())
+
+
+def named_once(name: str, words: str, selection: str) -> None:
+    rogue = next(rogue for rogue in ROGUES if rogue.name == name)
+    report = checked(rogue, selection)
+    wrong = [result.failure for result in report.results if result.failure is not None]
+    assert report.dialect == f"the server departs from the protocol all along: it {words}"
+    assert [failure.cause for failure in wrong] == [f"it {words}"]
+    assert report.count(Outcome.PASS) >= len(report.results) - 2
+
+
+DIALECTS = [
+    ("capital-suits", "writes suits in capitals"),
+    ("python-dictionaries", "prints its messages as Python does, and that is no JSON: json.dumps makes it JSON"),
+    ("printed-quotes", "uses the quotes of the printed document, where JSON has plain ones"),
+    ("length-before", "sends a length before its messages: nothing frames them"),
+    ("capital-results", "writes its results in capitals"),
+    ("ten-is-t", "writes the ten as T"),
+    ("values-are-numbers", "writes values as numbers, where they are strings"),
+    ("old-maid-is-joker", 'has another name for the old maid than ["joker", "maid"]'),
+    ("no-message", 'answers a discard without the message "ok"'),
+]
+
+
+@pytest.mark.parametrize(("name", "words"), sampled(DIALECTS, 3), ids=[name for name, _ in DIALECTS])
+def test_a_dialect_is_named_once_and_the_run_goes_on_in_it(name: str, words: str) -> None:
+    named_once(name, words, "oldmaid/4" if name != "no-message" else "oldmaid/5")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "words"), DIALECTS)
+def test_a_dialect_is_named_once_in_a_run_of_all_cases(name: str, words: str) -> None:
+    named_once(name, words, "oldmaid")
 
 
 def test_a_strict_table_is_as_right_as_a_tolerant_one() -> None:

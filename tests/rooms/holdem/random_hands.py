@@ -1,6 +1,6 @@
 """Hands of hold'em played at random: every size of table and stack, every setting, every sort of bet."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from random import Random
 
 from croupier.core.rules import Turn
@@ -60,3 +60,17 @@ def end(hand: Hand, luck: Random, leaving: float = 0.0) -> Hand:
     for _ in steps(hand, luck, leaving=leaving):
         pass
     return hand
+
+
+def redealt(hand: Hand, instead: Mapping[int, int]) -> Hand:
+    """The same hand, with other cards in the place of some."""
+    return hand.replay(
+        ("deal", entry[1], tuple(instead.get(card, card) for card in entry[2])) if entry[0] == "deal" else entry
+        for entry in hand.log
+    )
+
+
+def exchanged(hand: Hand, one: int, other: int) -> Hand:
+    """The same hand, in which two seats have been dealt each other's hole cards."""
+    mine, theirs = hand.holes[one], hand.holes[other]
+    return redealt(hand, dict(zip([*mine, *theirs], [*theirs, *mine], strict=True)))

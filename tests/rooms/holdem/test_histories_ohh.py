@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from croupier.rooms.holdem.cards import cards
 from croupier.rooms.holdem.hand import Hand
 from croupier.rooms.holdem.histories import to_ohh
-from tests.rooms.holdem.random_hands import begin, end
+from tests.rooms.holdem.random_hands import begin, end, exchanged
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -154,6 +154,5 @@ def test_cards_that_were_not_shown_are_nowhere_in_the_text(seed: int) -> None:
     if len(hidden) < 2:
         return
     one, other = luck.sample(hidden, 2)
-    swapped = hand.copy()
-    swapped.holes[one], swapped.holes[other] = hand.holes[other], hand.holes[one]
+    swapped = exchanged(hand, one, other)
     assert to_ohh(swapped, open=hand.shown) == to_ohh(hand, open=hand.shown)

@@ -13,7 +13,7 @@ from croupier.rooms.holdem.cards import cards
 from croupier.rooms.holdem.hand import Hand
 from croupier.rooms.holdem.histories import from_phh, to_phh
 from croupier.rooms.holdem.log import Entry
-from tests.rooms.holdem.random_hands import begin, end, steps
+from tests.rooms.holdem.random_hands import begin, end, exchanged, steps
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -142,8 +142,7 @@ def test_cards_that_were_not_shown_are_nowhere_in_the_text(seed: int) -> None:
     if len(hidden) < 2:
         return
     one, other = luck.sample(hidden, 2)
-    swapped = hand.copy()
-    swapped.holes[one], swapped.holes[other] = hand.holes[other], hand.holes[one]
+    swapped = exchanged(hand, one, other)
     assert to_phh(swapped, open=hand.shown) == to_phh(hand, open=hand.shown)
     assert to_phh(swapped, open={*hand.shown, one}) != to_phh(hand, open={*hand.shown, one})
 

@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from croupier.core.dealer import Fair, derive
 from croupier.core.mind import Mind, mind_named
@@ -35,8 +36,7 @@ def facing(hole: str, moves: str = "", board: str = "", stacks: Sequence[int] = 
         if hand.turn is Turn.CHANCE:
             hand.deal((street if hand.street else others).pop(0) for _ in range(hand.wanted))
     assert isinstance(hand.turn, int)
-    hand.holes[hand.turn] = [*cards(hole)]
-    return View.of(hand, hand.turn)
+    return structs.replace(View.of(hand, hand.turn), hole=cards(hole))
 
 
 def choice(spec: str, view: View) -> Move:

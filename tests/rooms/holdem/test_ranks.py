@@ -25,6 +25,7 @@ from croupier.rooms.holdem.ranks import (
     mask,
     rank,
     rank_many,
+    ranks_on,
     told,
 )
 
@@ -62,6 +63,21 @@ def per_category(counts: Counter[int]) -> tuple[int, ...]:
     for value, times in counts.items():
         found[category(value)] += times
     return tuple(found[name] for name in CATEGORIES)
+
+
+@given(st.permutations(range(52)), st.integers(0, 10))
+def test_players_with_one_board_have_the_ranks_of_their_seven_cards(deck: list[int], players: int) -> None:
+    board, holes = deck[:5], [(deck[at], deck[at + 1]) for at in range(5, 5 + 2 * players, 2)]
+    assert ranks_on(board, holes) == [rank([*hole, *board]) for hole in holes]
+
+
+@pytest.mark.parametrize("suit", range(4))
+def test_players_with_one_board_are_ranked_by_flushes_as_well(suit: int) -> None:
+    board = [suit + 4 * each for each in (0, 3, 5)] + [(suit + 1) % 4, (suit + 2) % 4]
+    holes = [(suit + 44, suit + 28), (suit + 48, suit + 4), ((suit + 3) % 4, suit + 8)]
+    found = ranks_on(board, holes)
+    assert found == [rank([*board, *hole]) for hole in holes]
+    assert [category(each) for each in found] == ["flush", "flush", "four of a kind"]
 
 
 def dealt(size: int, hands: int) -> Iterator[tuple[int, ...]]:

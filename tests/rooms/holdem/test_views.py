@@ -9,7 +9,7 @@ from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import cards
 from croupier.rooms.holdem.hand import Hand
 from croupier.rooms.holdem.views import View
-from tests.rooms.holdem.random_hands import begin, steps
+from tests.rooms.holdem.random_hands import begin, redealt, steps
 
 DECK = cards("2c7dAsAhKsKhQd2s3s9h9d9c9s4c4d")
 
@@ -99,11 +99,9 @@ def test_every_size_that_a_view_answers_is_legal(luck: Random, percent: int) -> 
 def test_a_view_shows_nothing_of_the_cards_of_others(luck: Random) -> None:
     for played in steps(begin(luck), luck):
         if isinstance(played.turn, int):
-            others = played.copy()
-            me = played.turn
-            for seat in range(len(played.stacks)):
-                if seat != me:
-                    others.holes[seat] = []
+            hidden = [card for seat, hole in enumerate(played.holes) if seat != played.turn for card in hole]
+            others = redealt(played, dict(zip(hidden, played.unseen, strict=False)))
+            assert len(played.unseen) >= len(hidden)
             mine, blind = in_turn(played), in_turn(others)
             assert [getattr(mine, name) for name in View.__struct_fields__ if name != "legal"] == [
                 getattr(blind, name) for name in View.__struct_fields__ if name != "legal"

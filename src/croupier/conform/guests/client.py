@@ -31,6 +31,9 @@ AT_ONCE: Final = 2
 TRIES: Final = 3
 """A case that luck or the client has not brought up is tried so often."""
 
+LOOKS: Final = 8
+"""So often it is looked whether a client goes on where nothing is special: one that waits somewhere may come there."""
+
 TRYING: Final = 2.0
 """After so many seconds it is not tried again."""
 
@@ -152,7 +155,19 @@ class _Desk:
         twin = None
         if story.stuck or story.resting:
             twin = await self._twin(case)
-        return replace(judge(story, twin), seconds=perf_counter() - begun), story.stderr
+        result = judge(story, twin)
+        if story.resting and not result.outcome.good:
+            result, story = await self._waited_for(case, twin)
+        return replace(result, seconds=perf_counter() - begun), story.stderr
+
+    async def _waited_for(self, case: ClientCase, twin: Story | None) -> tuple[Result, Story]:
+        """What comes of a case when a client that rests has all the patience: a slow one is not silent."""
+        for number in range(TRIES):
+            story = await self._play(case, number, hurried=False)
+            if story.resting or story.settled:
+                break
+        self._silent += story.resting
+        return judge(story, twin), story
 
     def _remember(self, story: Story) -> None:
         self._absent = self._absent + 1 if not story.stand.came else 0
@@ -168,20 +183,24 @@ class _Desk:
         return await found
 
     async def _settled(self, case: ClientCase) -> Story:
-        for number in range(TRIES):
+        for number in range(LOOKS):
             story = await self._play(case, number)
             if story.along:
                 break
         return story
 
-    async def _play(self, case: ClientCase, number: int) -> Story:
-        """Start the program against a stand, once."""
+    async def _play(self, case: ClientCase, number: int, *, hurried: bool = True) -> Story:
+        """Start the program against a stand, once; `hurried`: one that need not speak is not waited for as long."""
         seconds = self._timeout * (HASTE if self._silent >= DEAF else 1.0)
         own = self._own(case)
         conversation = Conversation(self._room, own, patience=ENDLESS)
         if self._strict:
             conversation.referee = self._room.referee(own, True, ENDLESS)
-        times = Times(seconds, min(REST, seconds), min(CLOSE if case.kind is Kind.GOODBYE else HURRY, seconds))
+        times = Times(
+            seconds,
+            min(REST, seconds) if hurried else seconds,
+            min(CLOSE if case.kind is Kind.GOODBYE else HURRY, seconds),
+        )
         codec = self._room.codec(False, own)
         stand = Stand(
             self._voice(case, own, number),

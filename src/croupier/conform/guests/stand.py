@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from croupier.conform.conversation import Conversation, Fault
+from croupier.conform.excuse import excuse
 from croupier.conform.guests.voices import Reply, Voice
 from croupier.conform.tap.way import Manner, Way
 from croupier.core.guest import Watch
@@ -322,7 +323,10 @@ class Stand:
             return []
         if self._way.alarm is not None or self._held:
             return self._send(now)
-        if now < self._since + self._patience():
+        late = now - (self._since + self._patience())
+        if more := excuse(late):
+            self._since += late + more
+        if late < 0.0 or more:
             return []
         self.playing = self._word(self.conversation)
         self.end = End.SILENCE

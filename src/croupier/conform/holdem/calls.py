@@ -10,6 +10,8 @@ from typing import Final, Self
 from httptools import HttpParserError, HttpResponseParser
 from msgspec import Struct
 
+from croupier.conform.holdem.patience import Patience
+
 type Headers = Sequence[tuple[str, str]]
 
 MOST: Final = 1 << 22
@@ -24,6 +26,10 @@ BODY: Final = 600
 
 class Unreadable(Exception):
     """What came is no answer of HTTP/1.1, or none came; the text says what was found."""
+
+
+class Silent(Unreadable):
+    """Nothing came, or not all of an answer, for as long as there was patience."""
 
 
 class Question(Struct, frozen=True):
@@ -149,7 +155,7 @@ class Caller:
         """Send bytes, in pieces of `size`, each on its own; 0 is all together."""
         try:
             if self._line is None:
-                async with asyncio.timeout(self._patience):
+                async with Patience(self._patience):
                     self._line = await asyncio.open_connection(*self._address, ssl=self._ssl)
             _, writer = self._line
             for at in range(0, len(data), size or len(data) or 1):
@@ -171,13 +177,16 @@ class Caller:
         seconds = self._patience if patience is None else patience
         heard = bytearray()
         try:
-            async with asyncio.timeout(seconds):
+            async with Patience(seconds):
                 await self._read(parser, ear, heard)
         except TimeoutError:
             await self.hang_up()
             found = repr(bytes(heard[:80])) if heard else "nothing"
-            raise Unreadable(f"{found} within {seconds:g} s") from None
-        except (HttpParserError, OSError, EOFError) as error:
+            raise Silent(f"{found} within {seconds:g} s") from None
+        except asyncio.CancelledError:  # what may still come is no answer to the next request
+            self.break_off()
+            raise
+        except (HttpParserError, OSError, EOFError, ValueError) as error:  # a line without end is a ValueError
             await self.hang_up()
             self._stale = not heard
             raise Unreadable(f"{bytes(heard[:80])!r} ({error})") from None
@@ -191,11 +200,13 @@ class Caller:
         ear = Ear(headless=False)
         parser = HttpResponseParser(ear)
         try:
-            async with asyncio.timeout(self._patience):
+            async with Patience(self._patience):
                 while self._line and not ear.body and not ear.over and (data := await self._line[0].read(1 << 16)):
                     parser.feed_data(data)
             status = parser.get_status_code()
-        except (TimeoutError, HttpParserError, OSError) as error:
+        except TimeoutError:
+            raise Silent(f"no beginning of an answer within {self._patience:g} s") from None
+        except (HttpParserError, OSError) as error:
             raise Unreadable(f"no beginning of an answer ({error})") from None
         finally:
             await self.hang_up()

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from croupier.conform.case import Case
 from croupier.conform.holdem.causes import cause
 from croupier.conform.holdem.departures import Departure, gravest, gravity
+from croupier.conform.holdem.form import seconds_left
 from croupier.conform.holdem.judging import judged, lines
 from croupier.conform.holdem.opponents import Opponent
 from croupier.conform.holdem.scenes import ClientCase, Scene, client_cases
@@ -27,9 +29,6 @@ AT_ONCE: Final = 3
 
 SHOWN: Final = 6
 """So many lines of a dialogue are shown."""
-
-LIMIT: Final = 15.0
-"""A turn ends after so many seconds; who has not acted by then never will."""
 
 AFTER: Final = 0.3
 """So many seconds a bot is watched that has nothing more to do."""
@@ -257,9 +256,10 @@ class Sitting:
         table = stand.house.game(self._game(stand))
         shown = None if table is None else table.view(None)
         if shown is not None and shown.turn.player_id == stand.house.guid(self._user):
-            if self._timeout < LIMIT:
-                return _failed("holdem-4.15", "an act in its turn", f"none until {self._timeout:g} s were over"), ""
-            return _failed("holdem-4.15", "an act in its turn", "none"), ""
+            limit = self._settings.turn_seconds
+            had = limit - (seconds_left(shown.turn.expiry, datetime.now(UTC)) or 0.0)
+            if had > min(limit, self._timeout) / 2:  # else it has only just begun: the hand is slow, and not the bot
+                return _failed("holdem-4.15", "an act in its turn", f"none in {had:.1f} s"), ""
         return None, f"only {self._hands(stand)} of {self._scene.hands} hands were over after {self._timeout:g} s"
 
     def _judged(self, stand: Stand, failed: Departure | None, reason: str, seconds: float) -> Result:

@@ -110,8 +110,8 @@ async def many_at_once(visit: Visit) -> None:
     visit.said(question)
     try:
         answers = await asyncio.gather(*(caller.ask(question) for caller in callers))
-    except (Unreadable, OSError) as error:
-        visit.departs("holdem-1.8", f"{CROWD} answers on {CROWD} connections", str(error), Outcome.FAIL)
+    except Unreadable as error:
+        visit.unheard(error, f"{CROWD} answers on {CROWD} connections")
         raise Broken from None
     finally:
         await asyncio.gather(*(caller.hang_up() for caller in callers))
@@ -138,9 +138,9 @@ async def _hear(visit: Visit, role: str, status: int, what: str) -> Answer:
     try:
         answer = await visit.callers(role).hear()
     except Unreadable as error:
-        visit.departs("holdem-1.8", f"an answer to {what}", str(error), Outcome.FAIL)
+        visit.unheard(error, f"an answer to {what}")
         raise Broken from None
-    visit.heard(answer)
+    answer = visit.heard(answer)
     _same(visit, answer, status, what)
     return answer
 

@@ -2,31 +2,41 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from random import Random
 from time import monotonic
 from typing import Any, Final
 
 from croupier.conform.case import Case, clause_id
+from croupier.conform.conversation import Line
 from croupier.conform.holdem.cases import ROOM, Deed, ServerCase, from_papers
 from croupier.conform.holdem.causes import cause
-from croupier.conform.holdem.deeds import DEEDS, SLOW, WINDOW
+from croupier.conform.holdem.deeds import DEEDS, SLOW, now_there
 from croupier.conform.holdem.deliveries import DELIVERIES
 from croupier.conform.holdem.departures import Broken, Departure, Unshown, gravest
+from croupier.conform.holdem.form import seconds_left
+from croupier.conform.holdem.habits import Habit, named
+from croupier.conform.holdem.shorter import SHOWN, told
 from croupier.conform.holdem.stories import HSPE_GO, STORIES
 from croupier.conform.holdem.untestable import UNTESTABLE
-from croupier.conform.holdem.visit import NOBODY, Server, Visit
+from croupier.conform.holdem.visit import NOBODY, WINDOW, Server, Visit
 from croupier.conform.holdem.walks import WALKED, Walks
 from croupier.conform.results import Failure, Outcome, Result
-from croupier.rooms.holdem.wire import Dialect
+from croupier.rooms.holdem.wire import FOLD, Dialect
 
-ANSWER: Final = 1.5
-"""An answer that takes more seconds does not come."""
+ANSWER: Final = 2.0
+LAST: Final = 8.0
+"""An answer that takes more seconds does not come; so many more when a case is tried for the last time."""
 
+WAITING: Final = 60.0
+"""After so many seconds of waiting in vain no case is tried once more for that."""
+
+SILENCES: Final = 3
 SILENT: Final = 0.5
-"""The same for a server that has already left three cases without an answer."""
+"""A server that has never answered is given less time behind so many cases."""
 
-SHOWN: Final = 6
-"""So many lines of a dialogue are shown."""
+LEARNING: Final = 2
+"""So often it is tried to find out what a server plays for."""
 
 
 def server_cases(room: Any = None) -> tuple[ServerCase, ...]:  # noqa: ARG001 -- every room is asked so
@@ -78,6 +88,11 @@ def untestable(room: Any) -> Mapping[str, str]:  # noqa: ARG001 -- every room is
     return UNTESTABLE
 
 
+def dialect(cause: str) -> Habit | None:
+    """The habit that a cause names, if all that the server answers can be read by it."""
+    return named(cause)
+
+
 async def check_server(
     room: Any,  # noqa: ARG001 -- every room is checked so
     host: str,
@@ -90,15 +105,18 @@ async def check_server(
     timeout: float = 30.0,
     max_failures: int | None = None,
     told: Callable[[Result], None] = lambda _: None,
+    spelling: Habit | None = None,
 ) -> tuple[Result, ...]:
     """Play cases against a server, one after another; the one that lets time pass, beside them.
 
     `options.dialect` is what the server is said to speak. `timeout` is how many seconds a case may take. Results are in
-    the order of the cases, and `told` hears of each when it is there; after `max_failures` the rest is left out. Raises
-    ConnectionError where nobody listens.
+    the order of the cases, and `told` hears of each when it is there; after `max_failures` the rest is left out. What
+    the server answers is read by the `spelling`, if there is one. Raises ConnectionError where nobody listens.
     """
     dialect: Dialect = getattr(options, "dialect", "readme")
-    server = Server(host, port, dialect, min(ANSWER, timeout / 2))
+    if spelling is not None and spelling.dialect is not None:
+        dialect = spelling.dialect
+    server = Server(host, port, dialect, min(ANSWER, timeout / 2), spelling)
     await _reached(server)
     run = Run(server, Random(seed), strict=strict, timeout=timeout, told=told)  # noqa: S311 -- it has to be repeatable
     return await run.play([case for case in cases if isinstance(case, ServerCase)], max_failures)
@@ -127,6 +145,7 @@ class Run:
         self._timeout = timeout
         self._told = told
         self._silent = 0
+        self._waited = 0.0
 
     async def play(self, cases: Sequence[ServerCase], max_failures: int | None) -> tuple[Result, ...]:
         """The results of cases."""
@@ -158,18 +177,35 @@ class Run:
 
     async def _learn(self) -> None:
         """Find out what is played for, and whether games can be made, so that some can be played beside others."""
-        visit = Visit(self.server)
-        try:
-            game = await visit.seat("ann", "bob")
-            table = (await visit.sees(NOBODY, game)).table
-            bets = sorted(one.bet_so_far for one in table)
-            if len(bets) == 2 and 0 < bets[0] < bets[1]:
-                self.server.blinds = (bets[0], bets[1])
-                self.server.stack = max(one.wealth + one.bet_so_far for one in table)
-        except (Broken, Unshown, OSError):
-            self.server.opens = False
-        finally:
-            await self._closed(visit)
+        for _ in range(LEARNING):
+            visit = Visit(self.server)
+            self.server.opens = True
+            try:
+                game = await visit.seat("ann", "bob")
+                with suppress(Broken):
+                    await self._look_round(visit, game)
+            except (Broken, Unshown, OSError):
+                self.server.opens = False
+            finally:
+                await self._closed(visit)
+            if not visit.silent:
+                break
+
+    async def _look_round(self, visit: Visit, game: str) -> None:
+        """Look at the first hand of a game, and end it. Raises Broken and OSError."""
+        server = self.server
+        answer = await visit.ask(NOBODY, "GET", f"/games/{game}")
+        visit.succeeded(answer, "holdem-5.2", 200)
+        shown = visit.read(answer)
+        bets = sorted(one.bet_so_far for one in shown.table)
+        if len(bets) == 2 and 0 < bets[0] < bets[1]:
+            server.blinds = (bets[0], bets[1])
+            server.stack = max(one.wealth + one.bet_so_far for one in shown.table)
+        left = seconds_left(shown.turn.expiry, now_there(answer))
+        server.window = left if left is not None and left > 1 else WINDOW
+        if role := visit.turn(shown):
+            await visit.act(role, game, {"action": FOLD})
+        await visit.games()
 
     async def _tell(self, case: ServerCase) -> Result:
         result = await self._result(case)
@@ -186,11 +222,48 @@ class Run:
                 case, f"it is about blinds of 10/20 and 10000 chips; here are {small}/{big} and {self.server.stack}"
             )
         if case.walked:
-            visit, departures, reason = await self.walks.found(case.clause)
-            return self._judged(case, visit, departures, reason, monotonic() - began)
+            return await self._walked(case)
+        visit, own, reason = await self._visited(case)
+        if visit.silent and self._waits:
+            since = monotonic()
+            self.server.patience = min(LAST, self._timeout / 2)
+            visit, own, reason = await self._visited(case)
+            if visit.silent:  # else it is slow, and is waited for from now on
+                self._silent += 1
+                self._waited += monotonic() - since
+                dead = not self.server.heard and self._silent >= SILENCES
+                self.server.patience = min(SILENT if dead else ANSWER, self._timeout / 2)
+        elif visit.overtaken and own and not case.patience:
+            visit, own, reason = await self._visited(case)
+        if visit.overtaken and not visit.silent and not case.patience:
+            own, reason = [], "its answers take so long that turns may have ended by themselves"
+        worst = gravest(own, own=case.own[:1])
+        lines = visit.lines[max(0, worst.lines - SHOWN) : worst.lines] if worst is not None else ()
+        return self._judged(case, lines, worst, reason, began)
+
+    async def _walked(self, case: ServerCase) -> Result:
+        """What walks tell about a clause, in a dialogue that is as short as can be found."""
+        began = monotonic()
+        traces, reason = await self.walks.found(case.clause)
+        worst = gravest([trace.departure for trace in traces], own=case.own)
+        if worst is None:
+            return self._judged(case, (), None, reason, began)
+        trace = next(trace for trace in traces if trace.departure is worst)
+        if worst.outcome is Outcome.FAIL:
+            trace = await self.walks.shortened(trace)
+        return self._judged(case, told(trace.lines), trace.departure, "", began)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether it is worth waiting for longer."""
+        return self._waited < WAITING if self.server.heard else self._silent < SILENCES
+
+    async def _visited(self, case: ServerCase) -> tuple[Visit, Sequence[Departure], str]:
+        """A visit for a case: what departed that the case is about, or why it could not be shown."""
         visit = Visit(self.server, self._timeout)
         reason = ""
         broken = False
+        found: list[Departure] = []
         try:
             async with asyncio.timeout(self._timeout):
                 await case.play(visit)
@@ -204,14 +277,12 @@ class Run:
             visit.departs("holdem-1.8", "a server that goes on", f"none: {error}", Outcome.FAIL)
             broken = True
         finally:
+            found += visit.departures  # what goes wrong in leaving is not what the case is about
             await self._closed(visit)
-        self._listen(visit)
-        own = [departure for departure in visit.departures if departure.clause in case.own]
+        own = [departure for departure in found if departure.clause in case.own]
         if broken and not own:
-            own = visit.departures[-1:]
-        if case.open:
-            own = [_opened(departure) for departure in own]
-        return self._judged(case, visit, own, reason, monotonic() - began)
+            own = [departure for departure in found if departure.lines == found[-1].lines]
+        return visit, [_opened(departure) for departure in own] if case.open else own, reason
 
     async def _closed(self, visit: Visit) -> None:
         try:
@@ -220,28 +291,23 @@ class Run:
         except (TimeoutError, Broken, OSError):
             pass
 
-    def _listen(self, visit: Visit) -> None:
-        """A server that never answers shall not cost its whole patience every time."""
-        if any("within" in departure.actual for departure in visit.departures):
-            self._silent += 1
-        if self._silent >= 3:
-            self.server.patience = min(self.server.patience, SILENT)
-
     def _judged(
-        self, case: ServerCase, visit: Visit, found: Sequence[Departure], reason: str, seconds: float
+        self, case: ServerCase, lines: Sequence[Line], worst: Departure | None, reason: str, began: float
     ) -> Result:
-        """What came of a case."""
-        worst = gravest(found, own=case.own[:1])
+        """What came of a case: what departed, if anything did, in these lines; or why nothing is known."""
+        seconds = monotonic() - began
         if worst is None and reason:
             return _skipped(case, reason, seconds)
         if worst is None:
             return Result(case.id, case.title, case.clause, Outcome.PASS, seconds=seconds)
         outcome = worst.outcome
-        if outcome is Outcome.NON_STRICT and self._strict:
+        if self.server.having.lacks(worst, lines):
+            outcome = Outcome.UNIMPLEMENTED
+        elif outcome is Outcome.NON_STRICT and self._strict:
             outcome = Outcome.FAIL
         failure = None
-        if outcome is Outcome.FAIL:
-            failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, cause(worst))
+        if outcome is Outcome.FAIL or worst.outcome is Outcome.FAIL:
+            failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, self._cause(worst))
         return Result(
             case.id,
             case.title,
@@ -249,9 +315,13 @@ class Run:
             outcome,
             "" if failure else f"expected {worst.expected}; found {worst.actual}",
             failure,
-            tuple(visit.lines[max(0, worst.lines - SHOWN) : worst.lines]),
+            tuple(lines),
             seconds,
+            addition=worst.outcome is Outcome.CHOICE,
         )
+
+    def _cause(self, departure: Departure) -> str:
+        return cause(departure, go=self.server.having.go and self.server.dialect == "readme")
 
 
 def _opened(departure: Departure) -> Departure:
@@ -267,4 +337,4 @@ def _skipped(case: ServerCase, why: str, seconds: float = 0.0) -> Result:
 
 
 def _failures(results: Iterable[Result]) -> int:
-    return sum(result.outcome is Outcome.FAIL for result in results)
+    return sum(not result.good for result in results)

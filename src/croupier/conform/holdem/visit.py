@@ -12,9 +12,11 @@ from msgspec import Struct
 from msgspec.json import encode
 
 from croupier.conform.conversation import Line
-from croupier.conform.holdem.calls import Answer, Caller, Question, Unreadable
+from croupier.conform.holdem.calls import Answer, Caller, Question, Silent, Unreadable
 from croupier.conform.holdem.departures import Broken, Departure, Unshown, gravity
 from croupier.conform.holdem.form import Slip, every, guid, one
+from croupier.conform.holdem.habits import Habit
+from croupier.conform.holdem.having import Having
 from croupier.conform.results import Outcome
 from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE
@@ -25,6 +27,12 @@ from croupier.rooms.holdem.wire import Dialect, Game
 
 NOBODY: Final = "nobody"
 """The role that has no credentials."""
+
+WINDOW: Final = 15.0
+"""How many seconds a player has for an act (holdem-4.15)."""
+
+NEARLY: Final = 0.8
+"""When so much of a turn has passed in which nobody could act, it may be over."""
 
 PASSWORD: Final = "secret"  # noqa: S105 -- it keeps nothing secret
 
@@ -58,15 +66,19 @@ class Place(Struct):
 class Server:
     """The server under test, for one run: how to reach it, and the users and games that are in use."""
 
-    def __init__(self, host: str, port: int, dialect: Dialect, patience: float) -> None:
+    def __init__(self, host: str, port: int, dialect: Dialect, patience: float, habit: Habit | None = None) -> None:
         self.address = (host, port)
+        self.habit = habit
         self.dialect: Dialect = dialect
         self.patience = patience
         self.idle: defaultdict[str, list[User]] = defaultdict(list)
         self.taken: set[str] = set()
+        self.heard = False  # whether it has ever answered
+        self.having = Having()
         self.opens = True  # whether POST /games/ makes a game, as far as is known
         self.blinds = BLINDS
         self.stack = STACK
+        self.window = WINDOW  # how many seconds a turn takes, as far as is known
 
     @property
     def usual(self) -> bool:
@@ -96,24 +108,32 @@ class Visit:
         self.departures: list[Departure] = []
         self.users: dict[str, User] = {}
         self.places: list[Place] = []
+        self.silent = False  # whether something was not answered for as long as there was patience
+        self._asked = 0.0  # when something was asked last
+        self._deed = 0.0  # when something was asked last by which a turn may have begun
+        self._lull = 0.0  # how many seconds have passed behind such a deed, at most
         self._callers: dict[str, Caller] = {}
         self._busy: set[str] = set()
         self._games: set[str] = set()
 
     async def close(self) -> None:
         """Leave all games, hang up, and let others have the users."""
-        for place in [*self.places]:
-            try:
-                await self.leave(place)
-            except (Broken, OSError):
-                break
-        stuck = {place.role for place in self.places}
-        for role, user in self.users.items():
-            if user.guid and role not in stuck:
-                self.server.idle[role].append(user)
-        self.server.taken -= self._games
-        for caller in self._callers.values():
-            await caller.hang_up()
+        try:
+            for place in [*self.places]:
+                try:
+                    await self.leave(place)
+                except (Broken, OSError):
+                    break
+            stuck = {place.role for place in self.places}
+            for role, user in self.users.items():
+                if user.guid and role not in stuck:
+                    self.server.idle[role].append(user)
+            self.server.taken -= self._games
+            for caller in self._callers.values():
+                await caller.hang_up()
+        finally:
+            for caller in self._callers.values():
+                caller.break_off()
 
     # What is wrong.
 
@@ -138,6 +158,16 @@ class Visit:
         """Departures in form."""
         for slip in found:
             self.departs(slip.clause, slip.expected, slip.actual, slip.outcome)
+
+    @property
+    def overtaken(self) -> bool:
+        """Whether it was so slow, wherever that comes from, that somebody's turn may have ended by itself."""
+        return self._lull > NEARLY * self.server.window
+
+    def unheard(self, error: Unreadable, expected: str = "an answer of HTTP/1.1") -> None:
+        """Something was answered by nothing that is an answer."""
+        self.silent = self.silent or isinstance(error, Silent)
+        self.departs("holdem-1.8", expected, f"{error}", Outcome.FAIL)
 
     @property
     def last(self) -> bytes:
@@ -165,11 +195,11 @@ class Visit:
         try:
             answer = await caller.ask(question, size=size, patience=patience)
         except Unreadable as error:
-            self.departs("holdem-1.8", "an answer of HTTP/1.1", f"{error}", Outcome.FAIL)
+            self.unheard(error)
             raise Broken from None
         finally:
             self._busy.discard(role)
-        self.heard(answer)
+        answer = self.heard(answer)
         signed = dict(question.headers).get("Authorization")
         role = next((name for name, user in self.users.items() if user.header[1] == signed), role)
         self._follow(role, question, answer)
@@ -179,12 +209,21 @@ class Visit:
         """A request goes into the dialogue."""
         self._line(CLIENT, question.shown(), f"{question.method} {question.path}")
 
-    def heard(self, answer: Answer) -> None:
-        """An answer goes into the dialogue."""
+    def heard(self, answer: Answer) -> Answer:
+        """An answer goes into the dialogue as it came: what is meant by it."""
+        self.server.heard = True
+        asked = next((line.message for line in reversed(self.lines) if line.side == CLIENT), "")
+        self.server.having.answered(asked, answer)
         self._line(HOUSE, answer.shown(), answer.text)
+        return answer if self.server.habit is None else self.server.habit.read(asked, answer)
 
     def _line(self, side: int, data: bytes, message: str) -> None:
-        self.lines.append(Line(side, data, message, asyncio.get_running_loop().time()))
+        now = asyncio.get_running_loop().time()
+        if side == CLIENT:
+            self._asked = now
+        if self.places:
+            self._lull = max(self._lull, now - self._deed)
+        self.lines.append(Line(side, data, message, now))
 
     def callers(self, role: str) -> Caller:
         """A connection of a role on which nothing is waited for."""
@@ -210,6 +249,8 @@ class Visit:
         path = question.path.partition("?")[0].strip("/").split("/")
         if not 200 <= answer.status < 300:
             return
+        if question.method != "GET":
+            self._deed = self._asked
         match question.method, path:
             case "POST", ["users"] if role in self.users:
                 with suppress(Violation):

@@ -1,9 +1,11 @@
 """Walks: users play whole games by legal and illegal acts, come and go, and a referee follows every hand."""
 
 import asyncio
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby
 from random import Random
 from time import monotonic
 from typing import Any, Final
@@ -11,13 +13,15 @@ from typing import Any, Final
 from msgspec.json import encode
 
 from croupier.conform.holdem.calls import Answer
-from croupier.conform.holdem.departures import Broken, Departure, Unshown
+from croupier.conform.holdem.departures import Broken, Unshown
+from croupier.conform.holdem.shorter import Trace, shorter
+from croupier.conform.holdem.steps import Step, amount, chosen
 from croupier.conform.holdem.visit import NOBODY, Server, Visit
 from croupier.conform.results import Outcome
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.legal import Legal
 from croupier.rooms.holdem.referee import Referee
-from croupier.rooms.holdem.wire import BET, FOLD, Game
+from croupier.rooms.holdem.wire import BET, Game
 
 WALKED: Final[Mapping[str, str]] = {
     "holdem-2.2": "Every user is told a GUID",
@@ -77,25 +81,15 @@ ACTS: Final = 45
 SECONDS: Final = 8.0
 """After so many seconds no further walk is begun: a slow server is walked less."""
 
-LOOKS: Final = 0.3
-"""After so many of his acts somebody looks at his own cards, too."""
+MOMENT: Final = 2.0
+ALL: Final = 10.0
+"""A walk is made shorter for so many seconds; all of them, for so many."""
 
 PAUSE: Final = 0.05
 PAUSES: Final = 60
 """Between hands a server may pause: it is looked so often, so many seconds apart."""
 
 ROLES: Final = ("ann", "bob", "cid", "dan", "eve", "fay")
-
-GARBAGE: Final = (
-    b"",
-    b"{",
-    b"[]",
-    b"fold",
-    b'{"action": 7}',
-    b'{"betAmount": 20}',
-    b'{"action": "1", "betAmount": 20}',
-)
-"""Acts of wrong form."""
 
 
 class Walks:
@@ -107,12 +101,14 @@ class Walks:
         self._timeout = timeout
         self._left = iter(WALKS)
         self._seconds = SECONDS
-        self._found: defaultdict[str, list[tuple[Visit, Departure]]] = defaultdict(list)
+        self._shortening = ALL
+        self._found: defaultdict[str, list[Trace]] = defaultdict(list)
+        self._short: dict[tuple[str, Outcome], Trace] = {}  # what was found while others were made shorter
         self._judged: Counter[str] = Counter()
         self._why = "it has not come up in any hand"
 
-    async def found(self, clause: str) -> tuple[Visit, Sequence[Departure], str]:
-        """What was found about a clause: the visit in which it showed first, what departed, or why nothing is known."""
+    async def found(self, clause: str) -> tuple[Sequence[Trace], str]:
+        """What departed from a clause in the first walk in which anything did, or why nothing is known of it."""
         while not self._found[clause] and self._seconds > 0:
             players = next(self._left, 0)
             if not players:
@@ -121,32 +117,62 @@ class Walks:
             await self._walk(players)
             self._seconds -= monotonic() - began
         found = self._found[clause]
-        visit = found[0][0] if found else Visit(self._server)
-        return visit, [one for other, one in found if other is visit], "" if self._judged[clause] else self._why
+        return found, "" if self._judged[clause] else self._why
+
+    async def shortened(self, found: Trace) -> Trace:
+        """The same departure behind as few steps as can be found in a while; of all walks, that takes a few moments."""
+        began = monotonic()
+        known = self._short.get((found.departure.clause, found.departure.outcome), found)
+        best = await shorter(known, self._again, min(MOMENT, self._shortening))
+        self._shortening -= monotonic() - began
+        return best
 
     async def _walk(self, players: int) -> None:
         """One walk, and what came of it."""
-        visit = Visit(self._server)
-        walk = Walk(visit, Random(self._luck.random()), players)  # noqa: S311 -- it has to be repeatable
+        walk = Walk(Visit(self._server), Random(self._luck.random()), players)  # noqa: S311 -- it has to be repeatable
+        why = await self._walked(walk)
+        if walk.visit.overtaken:
+            self._why = "its answers take so long that turns may have ended by themselves"
+            return
+        self._why = why or self._why
+        self._judged.update(walk.judged())
+        for clause, traces in groupby(sorted(walk.traces(), key=_clause), _clause):
+            self._found[clause] = self._found[clause] or [*traces]
+
+    async def _again(self, players: int, steps: Sequence[Step]) -> Sequence[Trace]:
+        """What departs in a game of so many that takes these steps."""
+        walk = Walk(Visit(self._server), Random(0), players, steps)  # noqa: S311 -- nothing is left to it
+        await self._walked(walk)
+        traces = () if walk.visit.overtaken else walk.traces()
+        for trace in traces:  # what shows another fault as well need not be looked for again
+            key = trace.departure.clause, trace.departure.outcome
+            if key not in self._short or len(trace.steps) < len(self._short[key].steps):
+                self._short[key] = trace
+        return traces
+
+    async def _walked(self, walk: "Walk") -> str:
+        """Walk; why that was not possible, if it was not."""
         try:
             async with asyncio.timeout(max(1.0, self._timeout)):
                 await walk.walk()
         except Unshown as unshown:
-            self._why = str(unshown)
+            return str(unshown)
         except (Broken, TimeoutError, OSError):
             pass
-        self._judged.update(walk.judged())
-        for departure in visit.departures:
-            self._found[departure.clause].append((visit, departure))
-        with suppress(Broken, OSError):
-            await visit.close()
+        finally:
+            with suppress(Broken, OSError):
+                await walk.visit.close()
+        return ""
 
 
 class Walk:
-    """One walk of so many users at a game of their own."""
+    """One walk of so many users at a game of their own: at random, or by a script of steps."""
 
-    def __init__(self, visit: Visit, luck: Random, players: int) -> None:
-        self._visit = visit
+    def __init__(self, visit: Visit, luck: Random, players: int, script: Sequence[Step] | None = None) -> None:
+        self.visit = visit
+        self.steps: list[Step] = []
+        self.begun: list[int] = []  # how many lines there were before each step
+        self._script = script
         self._luck = luck
         self._roles = ROLES[:players]
         self._referee = Referee(visit.server.blinds, visit.server.stack)
@@ -158,9 +184,17 @@ class Walk:
         looks = Counter(dict.fromkeys(FOUND, 1)) if self._referee.hands else Counter()
         return self._referee.judged + looks
 
+    def traces(self) -> Sequence[Trace]:
+        """What has departed, and behind which steps."""
+        lines, players = self.visit.lines, len(self._roles)
+        return [
+            Trace(one, lines[: one.lines], players, self.steps[: bisect_left(self.begun, one.lines)])
+            for one in self.visit.departures
+        ]
+
     async def walk(self) -> None:
         """Play until enough has been tried, or something is wrong by which the hand cannot be followed."""
-        visit = self._visit
+        visit = self.visit
         await visit.enrol(*self._roles)
         self._game = await visit.seat(*self._roles[:2])
         for role in self._roles[:2]:
@@ -168,15 +202,20 @@ class Walk:
         await self._look()
         for role in self._roles[2:]:
             await self._join(role)
-        for _ in range(ACTS):
+        for number in range(ACTS if self._script is None else len(self._script)):
             if self._referee.lost or not await self._ready():
                 return
-            await self._do()
+            self.steps.append(self._chosen() if self._script is None else self._script[number])
+            self.begun.append(len(visit.lines))
+            await self._do(self.steps[-1])
+        if self._script is not None and not self._referee.lost and await self._ready():
+            for role in self._seated():
+                await self._look(role)
 
     # Looking.
 
     async def _look(self, role: str = NOBODY) -> Game:
-        visit = self._visit
+        visit = self.visit
         game = await visit.sees(role, self._game)
         viewer = "" if role == NOBODY else visit.player(role, self._game)
         for violation in self._referee.saw(game, viewer):
@@ -189,7 +228,7 @@ class Walk:
             violation.clause == "holdem-5.8" and violation.found.endswith("at the table")
         ):
             outcome = Outcome.CHOICE
-        self._visit.departs(violation.clause, violation.allowed, violation.found, outcome)
+        self.visit.departs(violation.clause, violation.allowed, violation.found, outcome)
 
     async def _ready(self) -> bool:
         """Wait until it is somebody's turn. Everybody looks at his cards when a hand has begun."""
@@ -217,14 +256,14 @@ class Walk:
 
     async def _fill(self) -> None:
         """Who is not at the table any more comes back."""
-        sits = {place.role for place in self._visit.places if place.game == self._game}
-        shown = await self._visit.sees(NOBODY, self._game)
+        sits = {place.role for place in self.visit.places if place.game == self._game}
+        shown = await self.visit.sees(NOBODY, self._game)
         running = self._referee.running
         known = {one.player_id for one in shown.table} | ({*running.players} if running is not None else set())
         for role in self._roles:
-            if role in sits and self._visit.player(role, self._game) not in known and not self._waits(role):
-                self._visit.places = [
-                    place for place in self._visit.places if (place.role, place.game) != (role, self._game)
+            if role in sits and self.visit.player(role, self._game) not in known and not self._waits(role):
+                self.visit.places = [
+                    place for place in self.visit.places if (place.role, place.game) != (role, self._game)
                 ]
                 sits.discard(role)
             if role not in sits:
@@ -232,73 +271,77 @@ class Walk:
 
     def _waits(self, role: str) -> bool:
         """Whether somebody sits, and waits for the next hand."""
-        return self._visit.player(role, self._game) in self._referee.sitting
+        return self.visit.player(role, self._game) in self._referee.sitting
 
     def _seated(self) -> Sequence[str]:
         running = self._referee.running
         players = () if running is None else running.players
-        return [role for role in self._roles if self._visit.player(role, self._game) in players]
+        return [role for role in self._roles if self.visit.player(role, self._game) in players]
 
     # Doing.
 
     async def _join(self, role: str) -> None:
-        visit = self._visit
+        visit = self.visit
         answer = await visit.ask(role, "POST", f"/games/{self._game}/players/")
         visit.joined(answer)
         self._referee.joined(visit.player(role, self._game))
         await self._look()
 
-    async def _do(self) -> None:
-        luck, referee = self._luck, self._referee
-        running = referee.running
+    def _whose(self) -> tuple[Legal, int]:
+        """What the one whose turn it is may do, and how many chips he has."""
+        running = self._referee.running
         assert running is not None, "a turn in no hand"
-        player = referee.turn()
-        role = next(role for role in self._roles if self._visit.player(role, self._game) == player)
-        others = [other for other in self._roles if other != role and self._sits(other)]
-        chance = luck.random()
-        if chance < 0.08 and others:
-            await self._act(
-                luck.choice(others), *luck.choice(((FOLD, 0), (BET, 0), (BET, 20), (BET, 10_000), (BET, -1)))
-            )
-        elif chance < 0.12:
-            await self._garbage(role)
-        elif chance < 0.15 and len(self._roles) > 2:
-            await self._leave(luck.choice([role, *others]))
-        elif chance < 0.22:
-            chips = _invalid(luck, running.hand.legal, running.hand.stacks[running.players.index(player)])
-            await self._act(role, BET, chips)
-        else:
-            await self._act(role, *_valid(luck, running.hand.legal))
+        return running.hand.legal, running.hand.stacks[running.players.index(self._referee.turn())]
+
+    def _sitting(self) -> Sequence[str]:
+        """Who sits, from the one whose turn it is."""
+        player = self._referee.turn()
+        mine = next(role for role in self._roles if self.visit.player(role, self._game) == player)
+        return [mine, *(role for role in self._roles if role != mine and self._sits(role))]
+
+    def _chosen(self) -> Step:
+        return chosen(self._luck, *self._whose(), len(self._sitting()))
+
+    async def _do(self, step: Step) -> None:
+        sitting = self._sitting()
+        role = sitting[step.who % len(sitting)]
+        match step.kind:
+            case "garbage":
+                await self._garbage(role, step.body)
+            case "leave":
+                await self._leave(role)
+            case "act":
+                await self._act(role, step.action, amount(step.chips, *self._whose()), looks=step.looks)
 
     def _sits(self, role: str) -> bool:
-        return any(place.role == role and place.game == self._game for place in self._visit.places)
+        return any(place.role == role and place.game == self._game for place in self.visit.places)
 
-    async def _act(self, role: str, action: int, chips: int) -> None:
-        visit = self._visit
+    async def _act(self, role: str, action: int, chips: int, *, looks: bool) -> None:
+        visit = self.visit
         player = visit.player(role, self._game)
         answer = await visit.act(role, self._game, encode(_told(action, chips)))
         for violation in self._referee.acted(player, action, chips, answer.status):
             self._tell(violation)
         self._status(answer)
         await self._look()
-        if self._luck.random() < LOOKS:
+        if looks:
             await self._look(role)
 
     def _status(self, answer: Answer) -> None:
         """An act that was done is 201; a refusal inside is nobody's fault but the server's."""
         if 200 <= answer.status < 300 and answer.status != 201:
-            self._visit.departs("holdem-4.1", "status 201", answer.text, got=answer.shown())
+            self.visit.departs("holdem-4.1", "status 201", answer.text, got=answer.shown())
 
-    async def _garbage(self, role: str) -> None:
-        visit = self._visit
-        answer = await visit.act(role, self._game, self._luck.choice(GARBAGE))
+    async def _garbage(self, role: str, body: bytes) -> None:
+        visit = self.visit
+        answer = await visit.act(role, self._game, body)
         if 200 <= answer.status < 300 or answer.status >= 500:
             visit.departs("holdem-4.4", "status 400", answer.text, Outcome.FAIL, got=answer.shown())
             raise Broken
         await self._look()
 
     async def _leave(self, role: str) -> None:
-        visit = self._visit
+        visit = self.visit
         place = next(place for place in visit.places if (place.role, place.game) == (role, self._game))
         answer = await visit.leave(place)
         visit.succeeded(answer, "holdem-3.10", 200)
@@ -306,31 +349,9 @@ class Walk:
         await self._look()
 
 
+def _clause(trace: Trace) -> str:
+    return trace.departure.clause
+
+
 def _told(action: int, chips: int) -> Mapping[str, Any]:
     return {"action": action, "betAmount": chips} if action == BET else {"action": action}
-
-
-def _valid(luck: Random, legal: Legal) -> tuple[int, int]:
-    """A valid act; the hand goes on more often than not."""
-    chance = luck.random()
-    if legal.bounds is not None and chance < 0.30:
-        low, high = legal.bounds
-        pot = legal.share() or low
-        return BET, luck.choice((low, low, pot, min(high, luck.randint(low, min(high, 40 * low))), high))
-    if chance > 0.90:
-        return FOLD, 0
-    return BET, legal.call
-
-
-def _invalid(luck: Random, legal: Legal, stack: int) -> int:
-    """An invalid bet, of any kind that there is now."""
-    found = [-1, -20, stack + 1, 10**30]
-    if 0 < legal.owed <= stack:
-        found += [legal.owed - 1] * 2
-    if 1 < legal.owed <= stack:
-        found += [0, 1]
-    if legal.bounds is not None and legal.bounds[0] < stack and legal.bounds[0] - 1 > legal.call:
-        found += [legal.bounds[0] - 1, legal.call + 1] * 2
-    if legal.bounds is None and stack > legal.owed:
-        found += [legal.owed + 1, stack] * 3
-    return luck.choice([chips for chips in found if chips not in legal])

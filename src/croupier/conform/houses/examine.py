@@ -15,7 +15,7 @@ from croupier.conform.case import Case
 from croupier.conform.conversation import Conversation
 from croupier.conform.houses.ground import Ground, Play, Talk
 from croupier.conform.houses.probe import WHOLE, Delivery, Probe, blamed
-from croupier.conform.houses.shorter import SHORT, shortened
+from croupier.conform.houses.shorter import SHORT, shortened, unasked
 from croupier.conform.houses.verdicts import dialogue, failure
 from croupier.conform.houses.walks import said
 from croupier.conform.reading.causes import likely
@@ -177,13 +177,18 @@ class Examination:
         return probes
 
     def _probe(
-        self, play: Play, luck: Random, case: ServerCase | None = None, company: Counter[str] | None = None
+        self,
+        play: Play,
+        luck: Random,
+        case: ServerCase | None = None,
+        company: Counter[str] | None = None,
+        *,
+        grace: float = 0.0,
     ) -> Probe:
-        """A probe for a case; for none, it listens with more patience to what nobody has asked for."""
+        """A probe for a case; for none, it listens for `grace` seconds to what nobody has asked for."""
         tolerated = case is not None and case.clause in self._ground.tolerances
         judges = [self._judge(strict=strict) for strict in ((False, True) if tolerated else (self._strict,))]
         encode = self._ground.room.codec(True, self._own).encode
-        grace = 0.0 if case else GRACE
         return Probe(
             judges,
             play(
@@ -324,15 +329,21 @@ class Examination:
         )
         return None if wrong else self._ground.sort(lines[-2].message)
 
-    async def _shown_again(self, says: Sequence[bytes]) -> Probe:
+    async def _shown_again(self, says: Sequence[bytes], grace: float = GRACE) -> Probe:
         """A conversation in which only this is said, heard with patience."""
-        again = self._probe(said(*says), Random(0))  # noqa: S311 -- nothing is left to luck
+        again = self._probe(said(*says), Random(0), grace=grace)  # noqa: S311 -- nothing is left to luck
         await self._meet(again)
         return again
+
+    async def _listened_to(self, says: Sequence[bytes]) -> Probe:
+        """The same, and before every word the house has as long as it may need for something of its own accord."""
+        return await self._shown_again(says, min(LATE, max(GRACE, 2 * self._slowest)))
 
     async def _shown_shortly(self, probe: Probe) -> Probe:
         """The same fault in a conversation that is as short as can be found in a while."""
         begun = perf_counter()
+        if probe.house_left and self._shortening:
+            probe = await unasked(probe, self._listened_to, self._ground.shared["close"])
         best = await shortened(probe, self._shown_again, min(MOMENT, self._shortening))
         self._shortening = max(0.0, self._shortening - (perf_counter() - begun))
         return best

@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from croupier.conform.conversation import Conversation, Fault
+from croupier.conform.excuse import excuse
 from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE, Verdict
 from croupier.core.talk import Drop, Effect, Event, Halted, Joined, Left, Peer, Rang, Said, Say
@@ -104,6 +105,7 @@ class Probe:
         self._pieces: deque[bytes] = deque()
         self._due = -inf
         self._asked: float | None = None
+        self._excused = 0.0
 
     @property
     def conversation(self) -> Conversation:
@@ -115,7 +117,7 @@ class Probe:
         """When a piece is to be sent, the script goes on, or a silence becomes a fault."""
         if self.over or not self.joined:
             return None
-        alarms = [judge.alarm for judge in self._living if judge.alarm is not None]
+        alarms = [judge.alarm + self._excused for judge in self._living if judge.alarm is not None]
         if self._due > -inf:
             alarms.append(self._due)
         return min(alarms, default=None)
@@ -140,14 +142,13 @@ class Probe:
                 self.joined = True
             case Said(_, data):
                 self.wire.append((HOUSE, data))
+                self._excused = 0.0
                 for judge in self._living:
                     self._note(judge, judge.heard(HOUSE, data, now))
             case Left(_, reason):
                 return self._left(reason, now)
             case Rang():
-                for judge in self._living:
-                    if judge.alarm is not None and judge.alarm <= now:
-                        self._note(judge, judge.rang(now))
+                self._rang(now)
             case Halted():
                 return self._end()
             case _:
@@ -159,6 +160,15 @@ class Probe:
         for fault in faults:
             if fault.verdict.side == HOUSE:
                 self._blamed.setdefault(judge, fault)
+
+    def _rang(self, now: float) -> None:
+        """A silence is a fault when the patience of a judge has ended, and the tester was awake."""
+        for judge in self._living:
+            late = -1.0 if judge.alarm is None else now - (judge.alarm + self._excused)
+            if more := excuse(late):
+                self._excused += late + more
+            elif late >= 0.0:
+                self._note(judge, judge.rang(now))
 
     def _left(self, reason: str, now: float) -> Sequence[Effect[bytes]]:
         if not self.joined:
@@ -215,6 +225,7 @@ class Probe:
     def _send(self, now: float) -> Sequence[Effect[bytes]]:
         piece = self._pieces.popleft()
         self.wire.append((CLIENT, piece))
+        self._excused = 0.0
         for judge in self._living:
             self._note(judge, judge.heard(CLIENT, piece, now))
         self._due = now + self._delivery.pause if self._pieces else -inf

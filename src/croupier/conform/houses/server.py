@@ -33,6 +33,9 @@ from croupier.core.talk import Address, Event, Joined
 from croupier.shell.logs import silence
 from croupier.shell.switchboard import Limits, Switchboard
 
+CONNECT: Final = 5.0
+"""A server has so many seconds to take a connection, or its patience if that is more."""
+
 QUIET: Final = 0.05
 """So many seconds a house is listened to that has nothing to say."""
 
@@ -231,7 +234,7 @@ class Wire:
     def __init__(self, address: Address, patience: float, spelling: Spelling | None = None) -> None:
         self._address = address
         self._spelling = spelling
-        self._limits = Limits(linger=LINGER, connect=max(1.0, patience))
+        self._limits = Limits(linger=LINGER, connect=max(CONNECT, patience))
         self._closing: set[asyncio.Task[None]] = set()
 
     async def meet(self, probe: Probe) -> None:

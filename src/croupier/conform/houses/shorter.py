@@ -13,6 +13,9 @@ SHORT: Final = 6
 TRIES: Final = 3
 """So often the same is said once more: luck has a part in most faults."""
 
+CLOSES: Final = 6
+"""So often a house that has hung up is listened to once more."""
+
 
 async def shortened(probe: Probe, again: Callable[[Sequence[bytes]], Awaitable[Probe]], seconds: float) -> Probe:
     """A conversation with the same fault that is as short as can be found in so many seconds, at best a short one.
@@ -36,6 +39,21 @@ async def shortened(probe: Probe, again: Callable[[Sequence[bytes]], Awaitable[P
                 best, found = shorter, True
         size = size if found else size // 2
     return best
+
+
+async def unasked(probe: Probe, again: Callable[[Sequence[bytes]], Awaitable[Probe]], close: str) -> Probe:
+    """The conversation that shows that the house hung up before it was asked for what it has not answered, if it did.
+
+    What a client says while a house hangs up is no reason for it, and which of them comes first is up to the machine.
+    `again` as in `shortened`, with a while to listen before everything that is said; `close` is the clause by which a
+    house may not just hang up.
+    """
+    says = [line.data for line in probe.conversation.lines if line.side == CLIENT]
+    for _ in range(CLOSES if probe.fault is not None and probe.fault.verdict.violation.clause != close else 0):
+        found = await again(says)
+        if found.fault is not None and found.fault.verdict.violation.clause == close:
+            return found
+    return probe
 
 
 async def _same(

@@ -8,9 +8,9 @@ from typing import Final, Self
 import msgspec
 from msgspec import Struct
 
-from croupier.conform.conversation import Conversation, Fault, Line
+from croupier.conform.conversation import Fault, Line
 from croupier.conform.program import ending
-from croupier.conform.tap.passage import Passage
+from croupier.conform.tap.passage import Dialogue, Passage
 from croupier.conform.tap.script import NAME, safe
 from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE, Verdict
@@ -155,7 +155,7 @@ def _wrong(
     if client.late and not client.talking:
         over = passages[-1].closed[:1] == [HOUSE]
         yield Kind.HUNG, "client", "goes on when the house has closed" if over else "says nothing more"
-    if not any(passage.conversation.referee.finished for passage in passages):
+    if not any(passage.conversation.games for passage in passages):
         who = "server" if _ended(passages[-1], goodbyes) == HOUSE else "client"
         yield Kind.IDLE, who, "has ended every conversation before a game was over"
     for who, end in (("server", server), ("client", client)):
@@ -177,7 +177,7 @@ def _ended(passage: Passage, goodbyes: Collection[object]) -> Peer:
     return next(farewells, passage.closed[0] if passage.closed else CLIENT)
 
 
-def _fault(heard: Conversation, fault: Fault, server: End) -> Finding:
+def _fault(heard: Dialogue, fault: Fault, server: End) -> Finding:
     side, violation = fault.verdict.side, fault.verdict.violation
     who = "server" if side == HOUSE else "client"
     told = f"the {who} breaks {safe(str(violation))}"
@@ -197,7 +197,7 @@ def _hung_up(verdict: Verdict) -> bool:
     return verdict.violation.found == "the end of the conversation"
 
 
-def _dialogue(heard: Conversation, fault: Fault | None) -> tuple[Spoken, ...]:
+def _dialogue(heard: Dialogue, fault: Fault | None) -> tuple[Spoken, ...]:
     """The last lines, up to the one that shows a fault."""
     end = len(heard.lines) if fault is None else fault.lines
     said = [_spoken(line) for line in heard.lines[max(0, end - SHOWN) : end]]

@@ -108,7 +108,11 @@ class Contest:
         """What was found, with the likely cause of a broken clause, where there is one."""
         terms = self._terms
         heard = next((each.conversation for each in self.passages if each.conversation.faults), None)
-        if heard is None or finding.kind not in {Kind.BROKE, Kind.HUNG} or len(heard.lines) > EXPLAINED:
+        if (
+            not isinstance(heard, Conversation)
+            or finding.kind not in {Kind.BROKE, Kind.HUNG}
+            or len(heard.lines) > EXPLAINED
+        ):
             return finding
         fault = heard.faults[0]
         side = fault.verdict.side

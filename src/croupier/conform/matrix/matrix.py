@@ -188,7 +188,7 @@ def _cell(place: tuple[str, str, str], key: str, played: Played, seconds: float)
         *place,
         key,
         played.finding,
-        games=sum(conversation.referee.finished for conversation in heard),
+        games=sum(conversation.games for conversation in heard),
         connections=len(heard),
         messages=sum(len(conversation.lines) for conversation in heard),
         seconds=round(seconds, 3),

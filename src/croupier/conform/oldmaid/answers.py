@@ -1,14 +1,17 @@
 """What a table may answer: every answer is looked at as it stands on the wire, before anybody asks what it means."""
 
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from msgspec import DecodeError
 from msgspec.json import decode
 
 from croupier.conform.oldmaid.findings import Broken, text
+from croupier.conform.oldmaid.spelling import likely
+from croupier.conform.oldmaid.spellings import RESULTS, SPELLINGS
 from croupier.core.errors import Violation
 from croupier.rooms.oldmaid.cards import NUMBERS
-from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Message, OutOfCards, Reply, Standing, Status, Wire
+from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Message, OutOfCards, Reply, Side, Standing, Status, Wire
 
 ANSWERED: Final = {
     "oldmaid-3.19": "oldmaid-3.3",
@@ -32,10 +35,14 @@ OWED: Final[dict[type[Any], str]] = {
 
 
 class Heard(NamedTuple):
-    """What the table has said: its bytes, and the message that they are, a Violation where they are none."""
+    """What an end has said: its bytes, and the message that they are, a Violation where they are none.
+
+    `meant` is what they are in the protocol, which is something else where the end is heard by a spelling.
+    """
 
     data: bytes
     message: Message | Violation
+    meant: bytes
 
     @property
     def error(self) -> bool:
@@ -51,35 +58,66 @@ class Heard(NamedTuple):
     def keys(self) -> dict[str, Any]:
         """Its JSON object; an empty one where it is none."""
         try:
-            found = decode(self.data)
+            found = decode(self.meant)
         except DecodeError:
             return {}
         return found if isinstance(found, dict) else {}
 
 
-class Ear:
-    """Takes the bytes of one end apart into messages, each with the bytes that are its own."""
-
-    def __init__(self, wire: Wire) -> None:
-        self.wire = wire
-        self.rest = bytearray()
-
-    def feed(self, data: bytes) -> list[Heard]:
-        """The messages that are complete with these bytes."""
-        found = []
-        for byte in data:
-            self.rest.append(byte)
-            for message in self.wire.feed(bytes((byte,))):
-                found.append(Heard(bytes(self.rest), message))
-                self.rest.clear()
-        return found
-
-
 def check(request: Message | Violation | None, heard: Heard) -> None:
     """Raise Broken on what cannot be the answer to a request; a Violation is what is wrong with the request."""
+    try:
+        _check(request, heard)
+    except Broken as broken:
+        asked = None if isinstance(request, Violation) else request
+        broken.cause = likely(heard.meant, SPELLINGS, lambda meant: _right(asked, meant), asked)
+        raise
+
+
+def spelt(side: Side, heard: Heard, fits: Callable[[Message], bool] = lambda _: True) -> str:
+    """How something is spelt that is not right as it came: see `likely`. `fits` tells what would be right."""
+
+    def right(meant: bytes) -> bool:
+        message = _read(side, meant)
+        return message is not None and _known(message) and fits(message)
+
+    return "" if right(heard.meant) else likely(heard.meant, SPELLINGS, right)
+
+
+def is_error(message: Message) -> bool:
+    """Whether a message is an error."""
+    return isinstance(message, Reply) and message.result == "error"
+
+
+def _right(request: Message | None, meant: bytes) -> bool:
+    """Whether this may be the answer to a request."""
+    message = _read("player", meant)
+    if message is None:
+        return False
+    try:
+        _check(request, Heard(meant, message, meant))
+    except Broken:
+        return False
+    return True
+
+
+def _read(side: Side, data: bytes) -> Message | None:
+    """The message that this is to a table or to a player; None where it is none."""
+    found = Wire(side).feed(data + b"\n")
+    return None if len(found) != 1 or isinstance(found[0], Violation) else found[0]
+
+
+def _known(message: Message) -> bool:
+    """Whether the result of a message is one, and all cards in it are in the pack."""
+    if isinstance(message, Reply):
+        return message.result in RESULTS and (message.card is None or message.card in NUMBERS)
+    return not isinstance(message, Discard) or all(card in NUMBERS for card in message.cards)
+
+
+def _check(request: Message | Violation | None, heard: Heard) -> None:
     message = heard.message
     if isinstance(request, Draw) and not heard.error and "card" in heard.keys:
-        check_card(heard)
+        _check_card(heard)
     if isinstance(message, Violation):
         clause = ANSWERED.get(message.clause, message.clause)
         raise Broken(clause, message.found, message.allowed, got=heard.data)
@@ -94,7 +132,7 @@ def check(request: Message | Violation | None, heard: Heard) -> None:
         raise Broken("oldmaid-2.3", f"{heard.told} as the answer to {request}", wanted, got=heard.data)
 
 
-def check_card(heard: Heard) -> None:
+def _check_card(heard: Heard) -> None:
     """Raise Broken where the key `card` has none of the pack."""
     card = heard.keys.get("card")
     if not isinstance(card, list) or len(card) != 2 or not all(isinstance(part, str) for part in card):

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from croupier.conform.case import Case, clause_id
 from croupier.conform.oldmaid.findings import Broken, Chosen
-from croupier.conform.oldmaid.guest import MOMENT, Guest, Said
+from croupier.conform.oldmaid.guest import Guest, Said
 from croupier.conform.oldmaid.sitting import Sitting
 from croupier.conform.oldmaid.tables import Scene
 from croupier.rooms.oldmaid.game import CARDS
@@ -210,7 +210,7 @@ async def _goes_on(guest: Guest, sitting: Sitting | None) -> bool:
             await sitting.draw(min(CARDS, sitting.game.drawn + len(sitting.guests)), throw=False)
         else:
             await guest.say(Status(), judged=False)
-            await guest.hear(2 * MOMENT)
+            await guest.reaction()
     except Broken:
         if not guest.gone:
             raise

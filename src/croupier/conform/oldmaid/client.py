@@ -8,6 +8,8 @@ from croupier.conform.case import Case
 from croupier.conform.oldmaid import papers, rings
 from croupier.conform.oldmaid.findings import Broken, Chosen, Refused, Tolerated, Unseen, result
 from croupier.conform.oldmaid.harbour import Harbour, Start
+from croupier.conform.oldmaid.spelling import Spelling, named
+from croupier.conform.oldmaid.spellings import SPELLINGS
 from croupier.conform.oldmaid.trying import PlayerCase, Try
 from croupier.conform.oldmaid.untestable import untested
 from croupier.conform.program import Program
@@ -29,6 +31,11 @@ def untestable(room: Room) -> Mapping[str, str]:
     return untested(client_cases(room), "table")
 
 
+def dialect(cause: str) -> Spelling | None:
+    """The spelling that a cause names, None where it is another cause."""
+    return named(cause, SPELLINGS)
+
+
 async def check_client(
     room: Room,  # noqa: ARG001 -- as for every room
     command: str,
@@ -41,12 +48,14 @@ async def check_client(
     max_failures: int | None = None,
     told: Callable[[Result], None] = lambda _: None,
     stderr: Callable[[bytes], None] = lambda _: None,
+    spelling: Spelling | None = None,
 ) -> tuple[Result, ...]:
     """Test a player: start its command once for every case, `{host}`, `{port}` and `{nick}` filled in.
 
     What it has to say it has `timeout` seconds for. Of the `settings` of the table the dialect counts. `told` hears
     every result as it comes, and `stderr` what a program has written there behind a failure. The results are in the
-    order of the cases; behind `max_failures` failures no more are begun. Raises ValueError on a command that makes no
+    order of the cases; behind `max_failures` failures no more are begun. What it says is read by the `spelling`, if
+    there is one. Raises ValueError on a command that makes no
     sense, and ProgramError when there is no such program.
     """
 
@@ -63,6 +72,7 @@ async def check_client(
         told=told,
         stderr=stderr,
         dialect=cast(Dialect, getattr(settings, "dialect", "document")),
+        spelling=spelling,
     )
 
 
@@ -77,6 +87,7 @@ async def examine(
     told: Callable[[Result], None] = lambda _: None,
     stderr: Callable[[bytes], None] = lambda _: None,
     dialect: Dialect = "document",
+    spelling: Spelling | None = None,
 ) -> tuple[Result, ...]:
     """As `check_client` does, with whatever starts the player."""
     results: dict[int, Result] = {}
@@ -88,7 +99,8 @@ async def examine(
             if max_failures is not None and failed >= max_failures:
                 return
             assert isinstance(case, PlayerCase), f"{case.id} is no case for a player"
-            tried = Try(harbours=[Harbour(dialect=dialect)], start=start, seed=seed, patience=timeout, strict=strict)
+            harbour = Harbour(dialect=dialect, spelling=spelling)
+            tried = Try(harbours=[harbour], start=start, seed=seed, patience=timeout, strict=strict)
             results[number] = await _tried(tried, case, stderr)
             told(results[number])
 

@@ -1,27 +1,22 @@
 """What comes of a case of Old Maid: it is broken, a choice, or was never seen; and who has said what to whom."""
 
 import re
-from ast import literal_eval
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
-from msgspec import DecodeError, Struct
-from msgspec.json import decode
+from msgspec import Struct
 
 from croupier.conform.case import Case
 from croupier.conform.clauses import clause as read
 from croupier.conform.conversation import Line
+from croupier.conform.oldmaid.brief import brief
+from croupier.conform.oldmaid.spelling import likely
+from croupier.conform.oldmaid.texts import TEXTS, is_json
 from croupier.conform.results import Failure, Outcome, Result
 from croupier.core.talk import Peer
 
-SHOWN: Final = 6
-"""So many messages of a dialogue are shown."""
-
 RULING: Final = re.compile(r"§\d|\b[A-OQ-Z]\d")
 """A source of a clause other than a ruling of the project (P)."""
-
-BRACES: Final = {"“": '"', "”": '"', "„": '"'}
-"""Quotes as they are printed."""
 
 
 class Words(Struct, frozen=True):
@@ -38,11 +33,18 @@ class Words(Struct, frozen=True):
 class Broken(Exception):
     """The program under test has broken a clause. `got` are the bytes that show it, `wanted` those that had to come.
 
-    `silent`: only a ruling of the project decides it, so it is a choice.
+    `cause` is what has likely led to it, in a sentence that begins with "it"; empty where nobody knows.
     """
 
     def __init__(
-        self, clause: str, actual: str, expected: str, *, got: bytes = b"", wanted: bytes | None = None
+        self,
+        clause: str,
+        actual: str,
+        expected: str,
+        *,
+        got: bytes = b"",
+        wanted: bytes | None = None,
+        cause: str = "",
     ) -> None:
         super().__init__(f"{clause}: found {actual}; allowed: {expected}")
         self.clause = clause
@@ -50,11 +52,18 @@ class Broken(Exception):
         self.expected = expected
         self.got = got
         self.wanted = wanted
+        self.cause = cause
 
     @property
     def failure(self) -> Failure:
         """It as a report has it."""
-        return Failure(self.clause, self.expected, self.actual, self.wanted, self.got, likely(self.got))
+        return Failure(
+            self.clause, self.expected, self.actual, self.wanted, self.got.strip(), self.cause or unlike(self.got)
+        )
+
+
+class Silent(Broken):
+    """It was asked, and has said nothing."""
 
 
 class Chosen(Exception):
@@ -109,12 +118,13 @@ def result(
             outcome, told = Outcome.SKIP, str(error)
         case _:
             dialogue = ()
-    return Result(case.id, case.title, case.clause, outcome, told, failure, tuple(dialogue[-SHOWN:]), seconds)
+    return Result(case.id, case.title, case.clause, outcome, told, failure, brief(dialogue), seconds)
 
 
 def line(side: Peer, sender: str, receiver: str, data: bytes, at: float) -> Line:
-    """A line of a dialogue."""
-    return Line(side, data, Words(sender, receiver, text(data)), at)
+    """A line of a dialogue, without the white space around the message: without bytes somebody hangs up."""
+    said = data.strip()
+    return Line(side, said, Words(sender, receiver, text(said) if data else "(hangs up)"), at)
 
 
 def text(data: bytes) -> str:
@@ -123,33 +133,9 @@ def text(data: bytes) -> str:
     return shown if len(shown) <= 400 else f"{shown[:400]}… ({len(data):,} bytes)"
 
 
-def likely(got: bytes) -> str:
-    """What has likely led to bytes that are no message, in a sentence; empty where nobody knows."""
+def unlike(got: bytes) -> str:
+    """What has likely led to bytes that are no message, in a sentence with "it"; empty where nobody knows."""
     said = got.decode(errors="replace").strip()
-    if not said or _json(said) is not None:
-        return ""
-    if any(quote in said for quote in BRACES) and _json("".join(BRACES.get(sign, sign) for sign in said)) is not None:
-        return "the quotes are those of the printed document: JSON has the plain ones"
-    if isinstance(_python(said), dict):
-        return "a dictionary as Python prints it is no JSON: json.dumps makes it one"
-    if "[" in said and re.search(r'\[\s*"[^"]*"\s*:', said):
-        return "an array with keys, as the document prints it, is no JSON: what has keys stands in braces"
-    if (at := said.find("{")) > 0 and isinstance(_json(said[at:]), dict):
-        return f"{said[:at]!r} stands before the message: nothing frames the messages, not even their length"
-    if any(isinstance(_json(said + more), dict) for more in ("}", "]}", '"}', "}}")):
-        return "the message does not end: a bracket or a quote is missing"
-    return ""
-
-
-def _json(said: str) -> Any:
-    try:
-        return decode(said)
-    except (DecodeError, RecursionError):
-        return None
-
-
-def _python(said: str) -> object:
-    try:
-        return literal_eval(said)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
+    spelt = likely(got, TEXTS, lambda meant: meant.lstrip().startswith(b"{") and is_json(meant.decode()))
+    ended = not is_json(said) and any(said.startswith("{") and is_json(said + more) for more in ("}", "]}", '"}', "}}"))
+    return spelt or ("it does not end the message: a bracket or a quote is missing" if ended else "")

@@ -2,13 +2,15 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 from croupier.conform.conversation import Line
-from croupier.conform.oldmaid.answers import OWED, Ear, Heard, check
-from croupier.conform.oldmaid.findings import Broken, line, text
+from croupier.conform.oldmaid.answers import OWED, Heard, check, is_error, spelt
+from croupier.conform.oldmaid.ear import Ear
+from croupier.conform.oldmaid.findings import Broken, Silent, line, text
+from croupier.conform.oldmaid.spelling import Spelling
 from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.talk import Address
@@ -18,6 +20,12 @@ from croupier.rooms.oldmaid.wire import JSON, Dialect, Join, Message, Reply, Wir
 MOMENT: Final = 0.05
 """So many seconds somebody who is to say nothing is listened to."""
 
+TICK: Final = 0.02
+"""A wait is made of so many seconds, again and again."""
+
+SLOW: Final = 10
+"""A table that has taken long for an answer is listened to so many times as long, where it may say nothing."""
+
 type Said = Message | Violation | bytes
 """What a guest says: a message as it should be, or bytes."""
 
@@ -26,7 +34,7 @@ class Guest:
     """A player of ours, by his nick. Everything that is said is added to `dialogue`.
 
     `patience` tells how many seconds an answer may take, and is told how many it took, None for too many. `referee`
-    judges the game that he is in, None before it.
+    judges the game that he is in, None before it, and `witness` is told there of what he is about to say.
     """
 
     def __init__(
@@ -36,14 +44,17 @@ class Guest:
         dialogue: list[Line],
         patience: "Patience",
         dialect: Dialect,
+        *,
+        spelling: Spelling | None = None,
     ) -> None:
         self.nick = nick
         self.referee: Referee | None = None
+        self.witness: Callable[[Guest, Said], None] = lambda *_: None
         self.gone = False
         self._reader, self._writer = ends
         self._dialogue = dialogue
         self._patience = patience
-        self._ear = Ear(Wire("player", dialect=dialect))
+        self._ear = Ear("player", dialect, spelling)
         self._mouth = Wire("table")
         self._heard: deque[Heard] = deque()
         self._clock = asyncio.get_running_loop().time
@@ -57,7 +68,7 @@ class Guest:
     @property
     def departures(self) -> frozenset[str]:
         """The clauses whose tolerance the table has needed."""
-        return self._ear.wire.departures
+        return self._ear.departures
 
     # What he says.
 
@@ -66,9 +77,13 @@ class Guest:
 
         Unless it is `judged` the referee does not hear it, and must not hear its answer.
         """
+        if judged:
+            self.witness(self, said)
         data = said if isinstance(said, bytes) else JSON.encode(said) + b"\n"
         self._dialogue.append(line(CLIENT, self.nick, "table", data, self._clock()))
         for message in self._mouth.feed(data):
+            if not isinstance(message, Reply):
+                self._ear.ask(message)
             if judged and self.referee is not None:
                 self.referee.heard(self.nick, TABLE, message)
         with suppress(ConnectionError):  # whether the table has hung up shows in what it does not answer
@@ -81,16 +96,25 @@ class Guest:
     # What he hears.
 
     async def hear(self, seconds: float) -> Heard | None:
-        """The next message; None when none comes within so many seconds, or the table hangs up before."""
-        with suppress(TimeoutError, ConnectionError):
-            async with asyncio.timeout(seconds):
-                while not self._heard and not self.gone:
-                    data = await self._reader.read(1 << 16)
-                    self.gone = not data
-                    for heard in self._ear.feed(data):
-                        self._dialogue.append(line(HOUSE, "table", self.nick, heard.data, self._clock()))
-                        self._heard.append(heard)
+        """The next message; None when none comes within so many seconds, or the table hangs up before.
+
+        A time in which we were not let run ourselves does not count: the table was not, either.
+        """
+        left = seconds
+        with suppress(ConnectionError):
+            while left > 0 and not self._heard and not self.gone:
+                begun = self._clock()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(min(TICK, left)):
+                        self._take(await self._reader.read(1 << 16))
+                left -= min(TICK, self._clock() - begun)
         return self._heard.popleft() if self._heard else None
+
+    def _take(self, data: bytes) -> None:
+        self.gone = not data
+        for heard in self._ear.feed(data):
+            self._dialogue.append(line(HOUSE, "table", self.nick, heard.data, self._clock()))
+            self._heard.append(heard)
 
     async def answer(self, clause: str, expected: str = "an answer") -> Heard:
         """The answer to what was said. Raises Broken where there is none."""
@@ -102,8 +126,12 @@ class Guest:
             what = "the end of the connection" if self.gone else f"nothing within {self._patience.seconds:g} seconds"
             if rest.strip():
                 what = f"{text(rest)}, which does not end,"
-            raise Broken(clause, what, expected, got=rest)
+            raise (Broken if self.gone else Silent)(clause, what, expected, got=rest)
         return heard
+
+    async def reaction(self) -> Heard | None:
+        """What the table says to something that it may leave unanswered, if it says anything."""
+        return await self.hear(self._patience.moment)
 
     async def quiet(self, clause: str, seconds: float = MOMENT) -> None:
         """Raise Broken if the table says anything now."""
@@ -126,15 +154,27 @@ class Guest:
         heard = await self.answer(clause)
         if heard.error:
             raise Broken(clause, heard.told, f"what was asked: {_told(said)}", got=heard.data)
-        return self.judged(_parsed(said), heard)
+        return self.judged(parsed(said), heard)
 
     async def refused(self, said: Said, clause: str, **how: Any) -> Heard:
         """Say something that is wrong, and hear an error. Raises Broken."""
         await self.say(said, **how)
         heard = await self.answer(clause, f"an error to {_told(said)}")
         if not heard.error:
-            raise Broken(clause, f"{heard.told} as the answer to {_told(said)}", "an error", got=heard.data)
-        return self.judged(_parsed(said), heard)
+            found, cause = f"{heard.told} as the answer to {_told(said)}", spelt("player", heard, is_error)
+            raise Broken(clause, found, "an error", got=heard.data, cause=cause)
+        return self.judged(parsed(said), heard)
+
+    async def tried(self, said: Said) -> None:
+        """Say something, and hear whatever the referee allows. Raises Broken."""
+        await self.say(said)
+        request = parsed(said)
+        clause = OWED.get(type(request), "oldmaid-2.3")
+        heard = await self.answer(request.clause if isinstance(request, Violation) else clause)
+        if isinstance(request, Violation) and not heard.error:
+            found = f"{heard.told} as the answer to {_told(said)}"
+            raise Broken(request.clause, found, "an error", got=heard.data)
+        self.judged(request, heard)
 
     def judged(self, request: Message | Violation | None, heard: Heard) -> Heard:
         """An answer whose form and meaning are right. Raises Broken."""
@@ -160,6 +200,7 @@ class Guest:
     def hang_up(self, *, reset: bool = False) -> None:
         """Hang up."""
         self.gone = True
+        self._dialogue.append(line(CLIENT, self.nick, "table", b"", self._clock()))
         if reset:
             self._writer.transport.abort()
         else:
@@ -185,6 +226,11 @@ class Patience:
         """So many are waited now."""
         return self.longest if self._vain < 2 else min(self.longest, max(0.2, 20 * self._slowest))
 
+    @property
+    def moment(self) -> float:
+        """So many seconds are enough for what may come, and need not."""
+        return min(self.longest, max(4 * MOMENT, SLOW * self._slowest))
+
     def note(self, seconds: float | None) -> None:
         """An answer has taken so many, None for too many."""
         if seconds is None:
@@ -205,7 +251,7 @@ def _told(said: Said) -> str:
     return text(said) if isinstance(said, bytes) else str(said)
 
 
-def _parsed(said: Said) -> Message | Violation | None:
+def parsed(said: Said) -> Message | Violation | None:
     """The message that somebody says, as a table reads it; None for none or many."""
     if not isinstance(said, bytes):
         return said

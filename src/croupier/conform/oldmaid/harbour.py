@@ -7,12 +7,14 @@ from contextlib import suppress
 from typing import Final, Protocol, cast
 
 from croupier.conform.conversation import Line
-from croupier.conform.oldmaid.answers import Ear, Heard
+from croupier.conform.oldmaid.answers import Heard
+from croupier.conform.oldmaid.ear import Ear
 from croupier.conform.oldmaid.findings import line
+from croupier.conform.oldmaid.spelling import Spelling
 from croupier.conform.program import free_port
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.talk import Address
-from croupier.rooms.oldmaid.wire import Dialect, Wire
+from croupier.rooms.oldmaid.wire import Dialect
 
 HOST: Final = "127.0.0.1"
 
@@ -59,7 +61,7 @@ class Link(asyncio.Protocol):
         self.ended = False
         self.closed = False
         self.address: Address = (HOST, 0)
-        self.ear = Ear(Wire("table" if name == "table" else "player"))
+        self.ear = Ear("table" if name == "table" else "player", spelling=harbour.spelling)
         self._harbour = harbour
         self._transport: asyncio.Transport
 
@@ -111,15 +113,19 @@ class Link(asyncio.Protocol):
 class Harbour:
     """Listens for the program as the table and as players, and calls it; `me` is its nick, None before it has joined.
 
+    When it is `sealed` no more is added to the dialogue: what is wrong with the program is in its last line.
     `arrived` is told of every connection, `moved` whenever the program has done anything, and then `stirred` is set.
-    What we say leaves in pieces of `chop` bytes (0: whole) with `delay` seconds before each.
+    What we say leaves in pieces of `chop` bytes (0: whole) with `delay` seconds before each. We list players in the
+    `dialect`, and what the program says is read by the `spelling`, if there is one.
     """
 
-    def __init__(self, *, chop: int = 0, delay: float = 0.0, dialect: Dialect = "document") -> None:
-        self.chop = chop
-        self.delay = delay
+    def __init__(self, *, dialect: Dialect = "document", spelling: Spelling | None = None) -> None:
+        self.chop = 0
+        self.delay = 0.0
         self.dialect: Dialect = dialect
+        self.spelling = spelling
         self.me: str | None = None
+        self.sealed = False
         self.dialogue: list[Line] = []
         self.arrived: Callable[[Link], None] = lambda _: None
         self.moved: Callable[[], None] = lambda: None
@@ -180,7 +186,9 @@ class Harbour:
         self.moved()
 
     def note(self, side: int, link: Link, data: bytes) -> None:
-        """Something was said."""
+        """Something was said, or with no bytes somebody of ours has hung up."""
+        if self.sealed:
+            return
         ends = (self.me or "player", link.name)
         sender, receiver = ends if side == CLIENT else ends[::-1]
         self.dialogue.append(line(side, sender, receiver, data, self._loop.time()))

@@ -11,12 +11,13 @@ from copy import deepcopy
 from itertools import permutations
 from typing import Any, Final
 
-from croupier.conform.oldmaid.answers import Heard
+from croupier.conform.oldmaid.answers import Heard, spelt
 from croupier.conform.oldmaid.findings import Broken
 from croupier.conform.oldmaid.harbour import Harbour, Link
 from croupier.conform.oldmaid.nodes import End, Node
 from croupier.core.dealer import Fair, dealers, derive
 from croupier.core.errors import Violation
+from croupier.core.judge import HOUSE
 from croupier.core.mind import Random
 from croupier.core.talk import (
     Address,
@@ -49,6 +50,7 @@ from croupier.rooms.oldmaid.wire import (
     OutOfCards,
     Pick,
     Reply,
+    Side,
     Standing,
     Status,
     Wire,
@@ -221,7 +223,10 @@ class Ring:
             if verdict.nick == self.harbour.me and self.fault is None:
                 found = verdict.violation
                 got = heard.data if heard is not None else b""
-                self.fault = Broken(found.clause, found.found, found.allowed, got=got)
+                side: Side = "table" if receiver == TABLE else "player"
+                cause = spelt(side, heard) if heard is not None else ""
+                self.fault = Broken(found.clause, found.found, found.allowed, got=got, cause=cause)
+                self.harbour.sealed = True
                 self.harbour.stirred.set()
 
     # Ours.
@@ -355,7 +360,7 @@ class Ring:
     @property
     def departures(self) -> frozenset[str]:
         """The clauses whose tolerance the program has needed."""
-        found = frozenset[str]().union(*(link.ear.wire.departures for link in self._links))
+        found = frozenset[str]().union(*(link.ear.departures for link in self._links))
         return found | {"oldmaid-7.4"} if self.clamped else found
 
     # The end.
@@ -372,6 +377,7 @@ class Ring:
             end.parted = True
             if end.link is not None:
                 self._ends.pop(end.link, None)
+                self.harbour.note(HOUSE, end.link, b"")
                 end.link.close()
             elif end.other is not None:
                 end.dropped = True

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from croupier.conform.oldmaid.answers import Heard
+from croupier.conform.oldmaid.answers import Heard, spelt
 from croupier.conform.oldmaid.findings import Broken, Chosen, Tolerated
 from croupier.conform.oldmaid.harbour import Harbour, Link, Running
 from croupier.conform.program import ending
@@ -249,11 +249,18 @@ class Script:
         self._todo.remove(entry)
         if isinstance(heard.message, Violation) and wanted.get("result") != "error":
             found = heard.message
-            raise Broken(found.clause, found.found, found.allowed, got=heard.data)
-        self._compare(entry, wanted, heard)
+            raise Broken(found.clause, found.found, found.allowed, got=heard.data, cause=self._spelt(link, heard))
+        try:
+            self._compare(entry, wanted, heard)
+        except Broken as broken:
+            broken.cause = self._spelt(link, heard)
+            raise
         if isinstance(heard.message, Join):
             self._joined(link, heard.message)
         return True
+
+    def _spelt(self, link: Link, heard: Heard) -> str:
+        return spelt("table" if link.name == "table" else "player", heard)
 
     def _joined(self, link: Link, join: Join) -> None:
         self._harbour.me = join.nick

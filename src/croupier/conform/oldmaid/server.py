@@ -8,10 +8,14 @@ from random import Random
 from typing import Any, Final, cast
 
 from croupier.conform.case import Case
-from croupier.conform.oldmaid import asking, ending, games, joining, playing, talking
+from croupier.conform.conversation import Line
+from croupier.conform.oldmaid import asking, ending, games, joining, playing, talking, waiting
 from croupier.conform.oldmaid.asking import TableCase
 from croupier.conform.oldmaid.findings import Broken, Chosen, Refused, Tolerated, Unseen, result
 from croupier.conform.oldmaid.guest import Patience
+from croupier.conform.oldmaid.shorter import shortened
+from croupier.conform.oldmaid.spelling import Spelling, named
+from croupier.conform.oldmaid.spellings import SPELLINGS
 from croupier.conform.oldmaid.tables import Scene, Tables, drained
 from croupier.conform.oldmaid.untestable import untested
 from croupier.conform.results import Outcome, Result
@@ -21,16 +25,24 @@ from croupier.rooms.oldmaid.wire import Dialect
 AT_ONCE: Final = 3
 """So many cases are played at the same time."""
 
+MOST: Final = 1.0
+"""A dialogue is made shorter for so many seconds at most."""
+
 
 def server_cases(room: Room) -> tuple[TableCase, ...]:  # noqa: ARG001 -- as for every room
     """Every case for a table."""
-    parts = (joining, playing, ending, talking, asking, games)
-    return (*(case for part in parts for case in part.cases()), *joining.last())
+    parts = (joining, waiting, playing, ending, talking, asking, games)
+    return (*(case for part in parts for case in part.cases()), *waiting.last())
 
 
 def untestable(room: Room) -> Mapping[str, str]:
     """The clauses that no case for a table tests, each with the reason."""
     return untested(server_cases(room), "player")
+
+
+def dialect(cause: str) -> Spelling | None:
+    """The spelling that a cause names, None where it is another cause."""
+    return named(cause, SPELLINGS)
 
 
 async def check_server(
@@ -45,15 +57,16 @@ async def check_server(
     timeout: float = 5.0,
     max_failures: int | None = None,
     told: Callable[[Result], None] = lambda _: None,
+    spelling: Spelling | None = None,
 ) -> tuple[Result, ...]:
     """Play the cases at a table, a few at a time; `told` hears each result at once. They are in the order of the cases.
 
     An answer may take `timeout` seconds. Behind `max_failures` failures no more cases are begun. `options` are those of
-    a player: its dialect is the one that the table is expected to speak. Raises ConnectionError when nobody answers
-    there at all.
+    a player: its dialect is the one that the table is expected to speak. What the table says is read by the `spelling`,
+    if there is one. Raises ConnectionError when nobody answers there at all.
     """
     dialect = cast(Dialect, getattr(options, "dialect", "document"))
-    tables = Tables((host, port), dialect=dialect, strict=strict, patience=Patience(timeout))
+    tables = Tables((host, port), dialect=dialect, strict=strict, patience=Patience(timeout), spelling=spelling)
     results: dict[int, Result] = {}
     waiting = iter(enumerate(cases))
 
@@ -92,4 +105,9 @@ async def _tried(tables: Tables, case: TableCase, seed: int, *, first: bool) -> 
         if first:
             raise
         error = Broken(case.clause, str(gone), "a table that still takes connections")
-    return result(case, error, scene.dialogue, clock() - begun, strict=tables.strict, free=case.free)
+    dialogue: Sequence[Line] = scene.dialogue
+    if isinstance(error, Broken) and not error.cause and not case.free and tables.spare > 0:
+        started = clock()
+        error, dialogue = await shortened(scene, error, min(MOST, tables.spare))
+        tables.spare -= clock() - started
+    return result(case, error, dialogue, clock() - begun, strict=tables.strict, free=case.free)

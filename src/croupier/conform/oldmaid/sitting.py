@@ -2,10 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from random import Random
+from typing import Literal, NamedTuple
 
 from croupier.conform.oldmaid.answers import Heard
 from croupier.conform.oldmaid.findings import Broken
-from croupier.conform.oldmaid.guest import MOMENT, Guest
+from croupier.conform.oldmaid.guest import MOMENT, Guest, Said, parsed
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.cards import WIRES, Card, wire
 from croupier.rooms.oldmaid.game import CARDS, Game
@@ -23,9 +24,20 @@ type Between = Callable[["Sitting"], Awaitable[None]]
 """What is done between two steps of a game."""
 
 
+class Deed(NamedTuple):
+    """Something that was done in a game: a card is drawn by whose turn it is, or picked; or somebody throws away a pair
+    of his, is out of cards, leaves, or says something else.
+    """
+
+    kind: Literal["draw", "throw", "out", "pick", "leave", "say"]
+    seat: Seat = 0
+    said: Said = b""
+
+
 class Sitting:
     """A game with its guests in the order of the list, and the referee who knows what everybody has.
 
+    `deeds` is all that was done in it, so that it can be done again in another game, whatever cards are dealt there.
     `hasty`: who gives away his last card says that he is out before anything else is said; None leaves it to luck.
     """
 
@@ -37,8 +49,11 @@ class Sitting:
         self.guests = tuple(guests)
         self.referee = referee
         self.hasty: bool | None = None
+        self.deeds: list[Deed] = []
         self._random = random
         self._offerer: Seat | None = None
+        for guest in guests:
+            guest.witness = self._note
 
     @property
     def game(self) -> Game:
@@ -88,8 +103,6 @@ class Sitting:
                 await self.throw(guest)
             if between is not None:
                 await between(self)
-        if self.game.drawn == CARDS and self._offerer is None:
-            self._offerer = [deed[1] for deed in self.game.course if deed[0] == "drew"][-1]
 
     async def _draws(self, guest: Guest) -> None:
         """A guest draws a card. Raises Broken; when others are gone, that he is not let is their clause."""
@@ -136,7 +149,18 @@ class Sitting:
 
     async def _pick(self) -> None:
         """The next one picks a card of the offerer, throws away its pair, and offers."""
-        assert self._offerer is not None, "who has drawn the last card offers"
+        giver, picker = self._passed()
+        hasty = bool(self._random.randrange(2)) if self.hasty is None else self.hasty
+        if not self.hand(giver) and hasty:
+            await giver.ask(OutOfCards())
+        if not self.game.over or self.known(picker).pair:
+            await self.throw(picker)
+
+    def _passed(self) -> tuple[Guest, Guest]:
+        """A card is passed on, of which the table hears nothing: who has given it, and who has picked it."""
+        self.deeds.append(Deed("pick"))
+        if self._offerer is None:  # who has drawn the last card offers
+            self._offerer = [deed[1] for deed in self.game.course if deed[0] == "drew"][-1]
         seats = len(self.guests)
         inside = [(self._offerer + step) % seats for step in range(seats)]
         inside = [seat for seat in inside if self.game.inside[seat]]
@@ -151,16 +175,13 @@ class Sitting:
             (giver, picker, Reply("ok", card=WIRES[hand[at]])),
         ):
             self.referee.heard(sender.nick, receiver.nick, said)
-        hasty = bool(self._random.randrange(2)) if self.hasty is None else self.hasty
-        if not self.hand(giver) and hasty:
-            await giver.ask(OutOfCards())
-        if not self.game.over or self.known(picker).pair:
-            await self.throw(picker)
+        return giver, picker
 
     # Leaving.
 
     async def leave(self, guest: Guest, *, reset: bool = False) -> None:
         """A guest hangs up; goes on when the table has noticed it, or should have."""
+        self.deeds.append(Deed("leave", self.guests.index(guest)))
         guest.hang_up(reset=reset)
         self.referee.lost(TABLE, guest.nick)
         asker = next((other for other in self.guests if not other.gone), None)
@@ -176,3 +197,47 @@ class Sitting:
     async def status(self, guest: Guest) -> Heard:
         """Ask for the status, as the referee allows it."""
         return await guest.ask(Status())
+
+    # Once more.
+
+    def _note(self, guest: Guest, said: Said) -> None:
+        """Somebody is about to say something: what he does by that."""
+        seat = self.guests.index(guest)
+        if said == Draw() and self.game.drawn < CARDS and not self.game.over and guest is self.taker:
+            self.deeds.append(Deed("draw"))
+        elif isinstance(said, Discard) and said == self.discard(guest):
+            self.deeds.append(Deed("throw", seat))
+        elif said == OutOfCards() and self._spent(guest):
+            self.deeds.append(Deed("out", seat))
+        else:
+            self.deeds.append(Deed("say", seat, said))
+
+    def _spent(self, guest: Guest) -> bool:
+        """Whether somebody has to say that he has no cards any more."""
+        inside = self.game.inside[self.guests.index(guest)]
+        return inside and self.game.drawn == CARDS and not self.game.over and not self.hand(guest)
+
+    async def again(self, deeds: Sequence[Deed]) -> None:
+        """Do what was done in another game, as far as it can be done in this one. Raises Broken."""
+        for deed in deeds:
+            guest = self.guests[deed.seat % len(self.guests)]
+            match deed.kind:
+                case "draw" if self.game.drawn < CARDS and not self.game.over:
+                    await self._draws(self.taker)
+                case "throw" if not guest.gone and (pair := self.discard(guest)) is not None:
+                    await guest.ask(pair)
+                case "out" if not guest.gone and self._spent(guest):
+                    await guest.ask(OutOfCards())
+                case "pick" if self._passable:
+                    self._passed()
+                case "leave" if not guest.gone:
+                    await self.leave(guest)
+                case "say" if not guest.gone and parsed(deed.said) is not None:
+                    await guest.tried(deed.said)
+                case _:
+                    pass  # it cannot be done with these cards
+
+    @property
+    def _passable(self) -> bool:
+        """Whether a card can be passed on: all who are in have some."""
+        return self.game.drawn == CARDS and not self.game.over and all(self.hand(guest) for guest in self.others)

@@ -11,6 +11,7 @@ from croupier.conform.oldmaid.answers import Heard
 from croupier.conform.oldmaid.findings import Broken, Unseen
 from croupier.conform.oldmaid.guest import MOMENT, Guest, Patience
 from croupier.conform.oldmaid.sitting import Sitting
+from croupier.conform.oldmaid.spelling import Spelling
 from croupier.core.talk import Address
 from croupier.rooms.oldmaid.referee import Referee
 from croupier.rooms.oldmaid.rules import FEWEST, MOST
@@ -22,6 +23,9 @@ PACE: Final = 0.1
 GAP: Final = 0.002
 """So many seconds lie between two joins, so that nobody can mistake their order."""
 
+SPARE: Final = 8.0
+"""So many seconds games are played again, all in all, to show what is wrong in fewer words."""
+
 TRIES: Final = 3
 """So often it is tried to begin a game in which nobody but us plays."""
 
@@ -29,16 +33,32 @@ TRIES: Final = 3
 class Tables:
     """What is known of the table under test. `players` is how many have to join, None while nobody knows.
 
+    `crowd` is how many have once joined as fast as they could: a game of fewer than that may have begun early because
+    its players came too slowly, for a table need not wait for more than two (oldmaid-3.11).
+
     `barren` tells why no game can be begun there, once it is so. Who holds the `lobby` is alone in waiting for a game.
+    What the table says is read by the `spelling`, if there is one. `spare` is the time in seconds that is left to make
+    dialogues shorter.
     """
 
-    def __init__(self, address: Address, *, dialect: Dialect, strict: bool, patience: Patience) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        dialect: Dialect,
+        strict: bool,
+        patience: Patience,
+        spelling: Spelling | None = None,
+    ) -> None:
         self.address = address
         self.dialect: Dialect = dialect
+        self.spelling = spelling
         self.strict = strict
         self.patience = patience
         self.players: int | None = None
+        self.crowd = 0
         self.barren = ""
+        self.spare = SPARE
         self.lobby = asyncio.Lock()
 
     async def call(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -51,7 +71,7 @@ class Tables:
 
 
 class Scene:
-    """One case at the table: its guests, all that was said, and the luck with which they pick.
+    """One case at the table: its guests, their games, all that was said, and the luck with which they pick.
 
     `dialogue` grows with what is said. Nicks are made fresh, so that no case meets another one's.
     """
@@ -62,6 +82,7 @@ class Scene:
         self.random = random
         self.dialogue: list[Line] = []
         self.guests: list[Guest] = []
+        self.sittings: list[Sitting] = []
         self._salt = f"{random.randrange(1 << 24):06x}"
         self._alone = alone
         self._named = 0
@@ -78,8 +99,10 @@ class Scene:
 
     async def guest(self, nick: str | None = None) -> Guest:
         """Somebody who has come to the table, and has not joined."""
+        tables = self.tables
+        ends = await tables.call()
         guest = Guest(
-            nick or self.nick(), await self.tables.call(), self.dialogue, self.tables.patience, self.tables.dialect
+            nick or self.nick(), ends, self.dialogue, tables.patience, tables.dialect, spelling=tables.spelling
         )
         self.guests.append(guest)
         return guest
@@ -108,13 +131,14 @@ class Scene:
             raise Unseen(f"no game begins: {self.tables.barren}")
         try:
             for _ in range(TRIES):
-                sitting = await self._begun()
-                if sitting is not None:
-                    if len(sitting.guests) < least:
-                        raise Unseen(f"it takes {least} players, and the table plays with {len(sitting.guests)}")
+                sitting = await self._begun(crowd=0 if least <= max(self.players, self.tables.crowd) else least)
+                if sitting is not None and len(sitting.guests) >= least:
                     return sitting
+                if sitting is not None and self.tables.crowd >= least:
+                    raise Unseen(f"it takes {least} players, and the table plays with {len(sitting.guests)}")
         except Broken as broken:
-            self.tables.barren = str(broken)
+            if not broken.cause:  # a dialect shows in case after case, and then it is read
+                self.tables.barren = str(broken)
             raise
         self.tables.barren = "others join as well"
         raise Unseen(f"no game begins: {self.tables.barren}")
@@ -132,14 +156,16 @@ class Scene:
             raise Unseen("others join as well")
         return sitting
 
-    async def _begun(self, waiting: Sequence[Guest] = ()) -> Sitting | None:
-        """A game; None when somebody else is in it."""
+    async def _begun(self, waiting: Sequence[Guest] = (), *, crowd: int = 0) -> Sitting | None:
+        """A game; None when somebody else is in it. With a `crowd` so many join at the same time at least."""
         guests = [*waiting]
-        wanted = self.tables.players
+        wanted = crowd or self.tables.players
+        self.tables.crowd = max(self.tables.crowd, crowd)
+        seconds = PACE if crowd or wanted is None else self.tables.patience.seconds
         first: Heard | None = None
         while first is None and len(guests) <= MOST:
             if len(guests) >= (wanted or FEWEST):
-                first = await guests[-1].hear(PACE if wanted is None else self.tables.patience.seconds)
+                first = await guests[-1].hear(seconds)
                 if first is None and guests[-1].gone:
                     raise Broken("oldmaid-3.2", "the end of the connection", "the list of the players")
             if first is None and len(guests) < MOST:
@@ -180,7 +206,8 @@ class Scene:
         for guest in order:
             guest.referee = referee
             guest.told(Join(guest.nick), heard[guest])
-        return Sitting(order, referee, self.random, heard[order[0]])
+        self.sittings.append(Sitting(order, referee, self.random, heard[order[0]]))
+        return self.sittings[-1]
 
 
 def check_list(guest: Guest, heard: Heard) -> Sequence[str]:

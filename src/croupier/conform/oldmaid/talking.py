@@ -149,7 +149,7 @@ def _between(data: bytes, clause: str, told: str) -> Callable[[Scene], Awaitable
         first = await guest.answer(clause, f"an error to {told}")
         if not first.error:
             raise Broken(clause, f"{first.told} to {told}", "an error", got=first.data)
-        heard = await guest.hear(4 * MOMENT)
+        heard = await guest.reaction()
         if heard is None:
             raise Broken(clause, f"nothing to the draw behind {told}", "a card")
         guest.note(Draw())
@@ -169,7 +169,7 @@ async def endless(scene: Scene) -> None:
     """What does not end is not read for ever."""
     guest = await scene.guest()
     await guest.say(b'{"cmd": "' + (LONGEST + 1024) * b"x")
-    heard = await guest.hear(4 * MOMENT)
+    heard = await guest.reaction()
     if heard is None and not guest.gone:
         raise Broken("oldmaid-8.9", f"nothing to a message of more than {LONGEST:,} bytes", "an error, and the end")
     await _left_alone(scene, guest, f"a message of more than {LONGEST:,} bytes")
@@ -197,7 +197,7 @@ async def swallowed(scene: Scene) -> None:
     sitting = await scene.sit()
     guest = sitting.taker
     await guest.say(b'{"result": "ok"}\n{"result": "error", "message": "what?"}\n')
-    heard = await guest.hear(2 * MOMENT)
+    heard = await guest.reaction()
     if heard is not None:
         raise Broken("oldmaid-2.11", heard.told, "nothing", got=heard.data)
     await sitting.draw(len(sitting.guests))
@@ -219,7 +219,7 @@ async def strings_for_numbers(scene: Scene) -> None:
     guest = await scene.guest()
     said = {"cmd": "join", "nick": guest.nick, "port": "4099"}
     await guest.say(json.dumps(said).encode() + b"\n")
-    heard = await guest.hear(4 * MOMENT)
+    heard = await guest.reaction()
     if heard is None:
         raise Broken("oldmaid-2.10", 'nothing, as if it were right, to the port "4099"', "an error")
     if not heard.error:

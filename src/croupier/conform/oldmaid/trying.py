@@ -35,7 +35,7 @@ class Try:
 
     def fresh(self) -> "Try":
         """It, for one more program."""
-        self.harbours.append(Harbour(dialect=self.harbour.dialect))
+        self.harbours.append(Harbour(dialect=self.harbour.dialect, spelling=self.harbour.spelling))
         return self
 
     @asynccontextmanager

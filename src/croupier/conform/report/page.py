@@ -82,7 +82,7 @@ def _page(report: Report) -> Iterator[str]:
             yield from _result(report, result)
     if report.stderr:
         yield f"<h2>What it wrote to stderr</h2>\n<pre>{_text(report.stderr)}</pre>"
-    for section, results in by_section([result for result in report.results if result.outcome.good]).items():
+    for section, results in by_section([result for result in report.results if result.good]).items():
         yield f"<h2>{_text(section)}</h2>"
         for result in results:
             yield from _result(report, result)
@@ -104,7 +104,7 @@ def _outcome(kind: Outcome) -> str:
 
 
 def _result(report: Report, result: Result) -> Iterator[str]:
-    opened = "" if result.outcome.good else " open"
+    opened = "" if result.good else " open"
     yield f'<details class="{result.outcome.value}"{opened}>'
     yield f"<summary>{_outcome(result.outcome)} <code>{_text(result.case)}</code> {_text(result.title)}</summary>"
     yield from body(report, result)

@@ -95,7 +95,7 @@ def _junit_case(suite: ET.Element, report: Report, result: Result) -> None:
     case.set("time", f"{result.seconds:.3f}")
     if result.outcome is Outcome.SKIP:
         ET.SubElement(case, "skipped", {"message": printable(result.told)})
-    elif not result.outcome.good:
+    elif not result.good:
         failure = ET.SubElement(case, "failure", {"type": result.outcome.value, "message": printable(told(result))})
         failure.text = printable(block(report, result))
     elif result.told:
@@ -111,7 +111,7 @@ def tap(report: Report) -> str:
     lines = ["TAP version 14", f"1..{len(report.results)}"]
     for number, result in enumerate(report.results, 1):
         name = f"{result.case} {result.title}".replace("\\", "\\\\").replace("#", r"\#")
-        point = f"{'ok' if result.outcome.good else 'not ok'} {number} - {_line(name)}"
+        point = f"{'ok' if result.good else 'not ok'} {number} - {_line(name)}"
         if result.outcome is Outcome.SKIP:
             point += f" # SKIP {_line(result.told)}".rstrip()
         lines.append(point)
@@ -201,9 +201,9 @@ def gradescope(report: Report) -> str:
         worth = 0 if result.outcome is Outcome.SKIP else 1
         test: dict[str, Any] = {
             "name": f"{result.case}: {result.title}",
-            "score": worth if result.outcome.good else 0,
+            "score": worth if result.good else 0,
             "max_score": worth,
-            "status": "passed" if result.outcome.good else "failed",
+            "status": "passed" if result.good else "failed",
             "output": block(report, result) if result.outcome is not Outcome.PASS else MEANINGS[Outcome.PASS],
             "output_format": "text",
             "visibility": "visible",

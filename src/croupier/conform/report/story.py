@@ -69,7 +69,7 @@ def spoken(line: Line) -> Spoken:
         text = line.data.decode("latin-1")
         return Spoken(side, printable(text).replace("\n", r"\n"), "" if plain(line.data) else hexadecimal(line.data))
     text = str(line.message)
-    same = plain(line.data) and text.encode("latin-1", "replace") == line.data
+    same = plain(line.data) and text.encode("latin-1", "replace").endswith(line.data)  # it may name the ends before
     return Spoken(side, printable(text).replace("\n", r"\n"), "" if same else hexadecimal(line.data))
 
 
@@ -95,7 +95,7 @@ def repeat(report: Report, result: Result) -> str:
 
 def bad(report: Report) -> tuple[Result, ...]:
     """The results that are not green, in their order."""
-    return tuple(result for result in report.results if not result.outcome.good)
+    return tuple(result for result in report.results if not result.good)
 
 
 def reasons(report: Report) -> tuple[Reason, ...]:

@@ -1,11 +1,75 @@
 """A connection through a relay, and what is told of it as it goes on."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Sequence, Set
+from typing import Protocol
 
 from msgspec import Struct
 
-from croupier.conform.conversation import Conversation, Fault, Line
+from croupier.conform.conversation import Fault, Line
 from croupier.core.talk import Address, Peer
+
+
+class Dialogue(Protocol):
+    """A conversation as a relay needs it: it hears all bytes of both ends, and judges them. See `Conversation`."""
+
+    @property
+    def lines(self) -> list[Line]:
+        """What was said since `forget`."""
+        ...
+
+    @property
+    def faults(self) -> list[Fault]:
+        """What was wrong since `forget`."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many lines there were in all."""
+        ...
+
+    @property
+    def broken(self) -> Counter[tuple[Peer, str]]:
+        """How often each side has broken each clause."""
+        ...
+
+    @property
+    def games(self) -> int:
+        """How many games were finished."""
+        ...
+
+    @property
+    def alarm(self) -> float | None:
+        """When a silence of the house becomes a fault."""
+        ...
+
+    def heard(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
+        """One end has sent these bytes."""
+        ...
+
+    def ceased(self, side: Peer, now: float) -> Sequence[Fault]:
+        """One end says no more, and still listens."""
+        ...
+
+    def left(self, side: Peer, now: float) -> Sequence[Fault]:
+        """One end is gone."""
+        ...
+
+    def rang(self, now: float) -> Sequence[Fault]:
+        """The alarm has rung."""
+        ...
+
+    def rest(self, side: Peer) -> bytes:
+        """What one end has sent behind its last message."""
+        ...
+
+    def departures(self, side: Peer) -> Set[str]:
+        """The clauses whose tolerance one end has needed."""
+        ...
+
+    def forget(self) -> None:
+        """Let go of lines and faults."""
+        ...
 
 
 class Passage:
@@ -15,7 +79,7 @@ class Passage:
     answered at the target, it was cut, one end did not read.
     """
 
-    def __init__(self, number: int, address: Address | None, conversation: Conversation, now: float) -> None:
+    def __init__(self, number: int, address: Address | None, conversation: Dialogue, now: float) -> None:
         self.number = number
         self.address = address
         self.conversation = conversation

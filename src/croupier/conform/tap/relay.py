@@ -3,18 +3,35 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from croupier.conform.conversation import Conversation
-from croupier.conform.tap.passage import Closed, Ended, Heard, News, Opened, Passage, Silent
+from croupier.conform.tap.passage import Closed, Dialogue, Ended, Heard, News, Opened, Passage, Silent
 from croupier.conform.tap.way import Manner, Way
 from croupier.core.judge import CLIENT, HOUSE
-from croupier.core.talk import Address, Call, Drop, Effect, Event, Halted, Joined, Left, Peer, Rang, Said, Say
+from croupier.core.talk import (
+    Address,
+    Call,
+    Cease,
+    Ceased,
+    Drop,
+    Effect,
+    Event,
+    Halted,
+    Joined,
+    Left,
+    Peer,
+    Rang,
+    Said,
+    Say,
+)
 from croupier.shell.logs import Log, silence
 from croupier.shell.switchboard import Limits, Switchboard
 
-__all__ = ["BUFFER", "Manner", "Raw", "Relay", "Way", "switchboard"]
+__all__ = ["BUFFER", "STILL", "Manner", "Raw", "Relay", "Way", "switchboard"]
 
 BUFFER: Final = 1 << 20
 """So many bytes wait for one end at most; a conversation that would need more is cut."""
+
+STILL: Final = 60.0
+"""So many seconds nothing may pass on a connection that is closed in one direction: nobody may be there any more."""
 
 
 class Raw:
@@ -38,8 +55,14 @@ class _Pipe:
         self.passage = passage
         self.ways = {HOUSE: Way(to_house), CLIENT: Way(to_client)}
         self.here = {CLIENT}
-        self.gone: dict[Peer, str] = {}
-        """The ends that have left, and why."""
+        self.ceased: dict[Peer, str] = {}
+        """The ends that say no more, and why."""
+        self.gone: set[Peer] = set()
+        """Those of them that do not listen any more, either."""
+        self.told: set[Peer] = set()
+        """The ends that know that the other one has ceased."""
+        self.still: float | None = None
+        """When it ends if nothing more passes."""
 
     def peer(self, side: Peer) -> Peer:
         """What the switchboard calls an end."""
@@ -49,10 +72,14 @@ class _Pipe:
         """Whether neither end has ended it, so that nothing is judged any more."""
         return bool(self.passage.note)
 
+    def empty(self) -> bool:
+        """Whether nothing is on its way to who can still hear it."""
+        return not any(self.ways[side].size for side in (CLIENT, HOUSE) if side not in self.gone)
+
     @property
     def alarm(self) -> float | None:
-        """When a piece can leave, or the house's silence becomes a fault."""
-        times = [self.patience, *(self.ways[side].alarm for side in self.here)]
+        """When a piece can leave, the house's silence becomes a fault, or the connection has been still for long."""
+        times = [self.patience, self.still, *(self.ways[side].alarm for side in self.here)]
         return min((time for time in times if time is not None), default=None)
 
     @property
@@ -65,18 +92,20 @@ class Relay:
     """A session that calls the target for every client that joins, and tells `told` everything in its order.
 
     The conversation is judged as the house sees it: what the client says counts from when it is passed on, what the
-    house says from when it comes. `cut_after` ends every connection behind so many messages of both ends together.
+    house says from when it comes. `cut_after` ends every connection behind so many messages of both ends together. An
+    end that ceases still hears the other one. `reworded` is what the client is told instead of what the house says.
     """
 
     def __init__(
         self,
         target: Address,
-        conversation: Callable[[], Conversation],
+        conversation: Callable[[], Dialogue],
         told: Callable[[News], None],
         *,
         to_house: Manner = Manner(),
         to_client: Manner = Manner(),
         cut_after: int | None = None,
+        reworded: Callable[[Passage, bytes], bytes] = lambda _, data: data,
     ) -> None:
         self._target = target
         self._conversation = conversation
@@ -84,11 +113,12 @@ class Relay:
         self._to_house = to_house
         self._to_client = to_client
         self._cut_after = cut_after
+        self._reworded = reworded
         self._pipes: dict[int, _Pipe] = {}
 
     @property
     def alarm(self) -> float | None:
-        """When a piece can leave, or a house's silence becomes a fault."""
+        """When a piece can leave, a house's silence becomes a fault, or a connection has been still for long."""
         return min((time for pipe in self._pipes.values() if (time := pipe.alarm) is not None), default=None)
 
     def on(self, event: Event[bytes], now: float) -> list[Effect[bytes]]:
@@ -99,6 +129,9 @@ class Relay:
                 return self._said(pipe, CLIENT if peer > 0 else HOUSE, data, now)
             case Joined(peer, address):
                 return self._joined(peer, address, now)
+            case Ceased(peer):
+                pipe = self._pipes[abs(peer)]
+                return self._ceased(pipe, CLIENT if peer > 0 else HOUSE, "hung up", now)
             case Left(peer, reason):
                 return self._left(self._pipes[abs(peer)], CLIENT if peer > 0 else HOUSE, reason, now)
             case Rang():
@@ -121,8 +154,10 @@ class Relay:
     def _said(self, pipe: _Pipe, side: Peer, data: bytes, now: float) -> list[Effect[bytes]]:
         if pipe.over():
             return []
+        if pipe.still is not None:
+            pipe.still = now + STILL
         if side == HOUSE:
-            data = self._hear(pipe, HOUSE, data, now)
+            data = self._reworded(pipe.passage, self._hear(pipe, HOUSE, data, now))
         way = pipe.ways[CLIENT + HOUSE - side]
         way.put(data, now)
         if way.size > BUFFER:
@@ -138,7 +173,7 @@ class Relay:
         else:
             for at in range(len(data)):
                 conversation.heard(side, data[at : at + 1], now)
-                if len(conversation.lines) >= self._cut_after:
+                if conversation.count >= self._cut_after:
                     pipe.passage.note = f"cut after {self._cut_after} messages"
                     data = data[: at + 1]
                     break
@@ -157,25 +192,45 @@ class Relay:
             pipe.ways[HOUSE].clear()
         if CLIENT in pipe.here:
             effects += (Say(pipe.peer(CLIENT), piece) for piece in pipe.ways[CLIENT].take(now))
+        if effects and pipe.still is not None:
+            pipe.still = now + STILL
         for side in (CLIENT, HOUSE):
-            over = pipe.over() or (CLIENT + HOUSE - side) in pipe.gone
-            if over and side in pipe.here and not pipe.ways[side].size:
-                pipe.here.discard(side)
-                effects.append(Drop(pipe.peer(side)))
-                if side == HOUSE and CLIENT in pipe.gone:
-                    self._close(pipe, CLIENT, now)
+            if side in pipe.here and not pipe.ways[side].size:
+                effects += self._follow(pipe, side, now)
         return effects
+
+    def _follow(self, pipe: _Pipe, side: Peer, now: float) -> list[Effect[bytes]]:
+        """Do to an end that has heard everything what the other one has done."""
+        other = CLIENT + HOUSE - side
+        both = len(pipe.ceased) == 2 and pipe.empty()
+        end = pipe.over() or other in pipe.gone or both
+        if not end and (other not in pipe.ceased or side in pipe.told):
+            return []
+        if side == HOUSE and CLIENT in pipe.ceased:
+            self._close(pipe, CLIENT, now)
+        pipe.told.add(side)
+        if not end:
+            return [Cease(pipe.peer(side))]
+        pipe.here.discard(side)
+        return [Drop(pipe.peer(side))]
+
+    def _ceased(self, pipe: _Pipe, side: Peer, reason: str, now: float) -> list[Effect[bytes]]:
+        pipe.ceased.setdefault(side, reason)
+        pipe.still = now + STILL
+        if side == HOUSE or not pipe.ways[HOUSE].size:
+            self._close(pipe, side, now)
+        if side == HOUSE and CLIENT in pipe.here:
+            pipe.ways[CLIENT].put(self._reworded(pipe.passage, b""), now)
+        return self._pump(pipe, now)
 
     def _left(self, pipe: _Pipe, side: Peer, reason: str, now: float) -> list[Effect[bytes]]:
         passage = pipe.passage
-        pipe.gone[side] = reason
         pipe.here.discard(side)
+        pipe.gone.add(side)
         pipe.ways[side].clear()
         if side == HOUSE and not passage.reached:
             passage.note = passage.note or f"no house answers: {reason}"
-        if side == HOUSE or not pipe.ways[HOUSE].size:
-            self._close(pipe, side, now)
-        effects = self._pump(pipe, now)
+        effects = self._ceased(pipe, side, reason, now)
         if len(pipe.gone) == 2:
             self._close(pipe, CLIENT, now)
             passage.ended = now
@@ -184,27 +239,34 @@ class Relay:
         return effects
 
     def _close(self, pipe: _Pipe, side: Peer, now: float) -> None:
-        """An end has closed, and all that it had said was heard."""
+        """An end says no more, and all that it had said was heard."""
         passage = pipe.passage
         if side not in passage.closed:
             passage.closed.append(side)
-            faults = () if pipe.over() else passage.conversation.left(side, now)
-            self._told(Closed(passage, now, side, pipe.gone[side], faults))
+            hear = passage.conversation.left if side in pipe.gone else passage.conversation.ceased
+            faults = () if pipe.over() else hear(side, now)
+            self._told(Closed(passage, now, side, pipe.ceased[side], faults))
 
     def _rang(self, pipe: _Pipe, now: float) -> list[Effect[bytes]]:
+        if pipe.still is not None and pipe.still <= now:
+            pipe.still = None if pipe.empty() else now + STILL
+        if pipe.ceased and pipe.still is None:
+            return self._cut(pipe, f"nothing has passed for {STILL:g} seconds behind one end's last word", now)
         alarm = pipe.patience
         if alarm is not None and alarm <= now and (faults := pipe.passage.conversation.rang(now)):
             self._told(Silent(pipe.passage, now, faults))
         return self._pump(pipe, now)
 
     def _cut(self, pipe: _Pipe, note: str, now: float) -> list[Effect[bytes]]:
+        if not pipe.here and len(pipe.ceased) == 2:
+            return []  # it has ended by itself
         pipe.passage.note = pipe.passage.note or note
         for way in pipe.ways.values():
             way.clear()
         return self._pump(pipe, now)
 
 
-def switchboard(relay: Relay, *, linger: float = 2.0, log: Log | None = None) -> Switchboard:
-    """A relay behind a switchboard, ready to listen."""
-    limits = Limits(per_address=0, buffer=BUFFER, linger=linger)
+def switchboard(relay: Relay, *, linger: float = 2.0, log: Log | None = None, half_closed: bool = False) -> Switchboard:
+    """A relay behind a switchboard, ready to listen. Unless it may be `half_closed`, who ceases is gone."""
+    limits = Limits(per_address=0, buffer=BUFFER, linger=linger, half_closed=half_closed)
     return Switchboard(relay, Raw, silence() if log is None else log, limits=limits)

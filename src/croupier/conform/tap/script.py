@@ -1,12 +1,14 @@
 """A conversation that was heard, written down as a transcript that can be read and played again."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO, Final
 
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from croupier.conform.conversation import Conversation, Line
+from croupier.conform.conversation import Conversation, Fault, Line
+from croupier.conform.tap.passage import Passage
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.talk import Peer
 from croupier.core.transcript import NAMED
@@ -63,27 +65,66 @@ def _numbers(message: object) -> dict[bytes, int]:
     return {value.to_bytes(4, signed=True): value for value in found if type(value) is int and abs(value) < 1 << 31}
 
 
-def script(
-    paper: Conversation, heard: Conversation, closed: Sequence[Peer], title: str, head: Mapping[str, str]
-) -> str:
-    """What was heard, as `croupier.core.transcript` reads it.
+class Script:
+    """Writes a conversation down as it is held, as `croupier.core.transcript` reads it.
 
-    `paper` is a conversation like the one that was heard, in which nothing was said yet: it tells where games end.
-    `closed` are the ends that have closed, in their order; `head` is what is set about them. Verdicts are comments
-    behind the line that shows them; the clauses that were broken are the transcript's.
+    `paper` is a conversation like the one that is heard, in which nothing was said yet: it tells where games end. What
+    was said goes to `body`, and is not kept; what stands above it is known only at the end.
     """
-    clauses = dict.fromkeys(fault.verdict.violation.clause for fault in heard.faults)
-    entries = {"title": title, "clause": " ".join(clauses)}
-    if heard.faults:
-        side = heard.faults[0].verdict.side
-        own = dict.fromkeys(fault.verdict.violation.clause for fault in heard.faults if fault.verdict.side == side)
-        entries["fault"] = " ".join((NAME[side], *own))
-    body = [f"{name}: {value}".rstrip() for name, value in {**entries, **head}.items()]
-    body += _verdicts(heard, 0)
-    for number, line in enumerate(heard.lines, start=1):
-        body += [_spoken(line.side, line.data, line.message), *_settled(paper, line), *_verdicts(heard, number)]
-    body += [_spoken(side, rest) for side in (CLIENT, HOUSE) if (rest := heard.rest(side))]
-    return "\n".join((*body, *_end(paper, closed), ""))
+
+    def __init__(self, paper: Conversation, body: IO[str]) -> None:
+        self._paper = paper
+        self._body = body
+        self._count = 0
+        self._broken: dict[tuple[Peer, str], None] = {}
+
+    def heard(self, passage: Passage, lines: Sequence[Line], faults: Sequence[Fault]) -> None:  # noqa: ARG002 -- it is the only one
+        """The next lines, and the verdicts that fell at them, or at the last one before. Raises OSError."""
+        waiting = deque(faults)
+        self._write(self._verdicts(waiting))
+        for line in lines:
+            self._count += 1
+            self._write((_spoken(line.side, line.data, line.message), *_settled(self._paper, line)))
+            self._write(self._verdicts(waiting))
+        self._paper.forget()
+
+    def ended(self, passage: Passage) -> None:
+        """The conversation is over. Raises OSError."""
+        rests = ((side, passage.conversation.rest(side)) for side in (CLIENT, HOUSE))
+        self._write(_spoken(side, rest) for side, rest in rests if rest)
+        self._write(_end(self._paper, passage.closed))
+
+    def paper(self, title: str, head: Mapping[str, str]) -> Iterator[str]:
+        """The whole transcript, in pieces; `head` is what else is set about it. Raises OSError."""
+        yield from heading(self._broken, title, head)
+        self._body.seek(0)
+        yield from self._body
+
+    def _write(self, lines: Iterable[str]) -> None:
+        self._body.writelines(f"{line}\n" for line in lines)
+
+    def _verdicts(self, waiting: deque[Fault]) -> Iterator[str]:
+        """The verdicts that fell up to now."""
+        while waiting and waiting[0].lines <= self._count:
+            fault = waiting.popleft()
+            self._broken[fault.verdict.side, fault.verdict.violation.clause] = None
+            yield verdict(fault)
+
+
+def heading(broken: Iterable[tuple[Peer, str]], title: str, head: Mapping[str, str]) -> Iterator[str]:
+    """What stands above a transcript; `broken` are the clauses that were broken, and by whom."""
+    found = [*broken]
+    entries = {"title": title, "clause": " ".join(dict.fromkeys(clause for _, clause in found))}
+    if found:
+        side = found[0][0]
+        entries["fault"] = " ".join((NAME[side], *(clause for other, clause in found if other == side)))
+    for name, value in {**entries, **head}.items():
+        yield f"{name}: {value}".rstrip() + "\n"
+
+
+def verdict(fault: Fault) -> str:
+    """A verdict as a comment."""
+    return f"# the {NAME[fault.verdict.side]} breaks {safe(str(fault.verdict.violation))}"
 
 
 def _spoken(side: Peer, data: bytes, message: object = None) -> str:
@@ -97,13 +138,6 @@ def _settled(paper: Conversation, line: Line) -> Iterator[str]:
     last = paper.referee.last
     if last is not None and paper.referee.finished > before:
         yield f"* settled p {last.net:+d}"
-
-
-def _verdicts(heard: Conversation, number: int) -> Iterator[str]:
-    """The verdicts that fell at a line."""
-    for fault in heard.faults:
-        if fault.lines == number:
-            yield f"# the {NAME[fault.verdict.side]} breaks {safe(str(fault.verdict.violation))}"
 
 
 def _end(paper: Conversation, closed: Sequence[Peer]) -> Iterator[str]:

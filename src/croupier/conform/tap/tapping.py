@@ -5,19 +5,17 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from msgspec import Struct
 
-from croupier.conform.conversation import Conversation
 from croupier.conform.interrupt import interrupted
-from croupier.conform.tap.passage import Closed, Ended, Heard, News, Opened, Passage
+from croupier.conform.tap.keeping import Keeping, Scribe
+from croupier.conform.tap.passage import Closed, Dialogue, Ended, Heard, News, Opened, Passage
 from croupier.conform.tap.pcap import Capture
 from croupier.conform.tap.relay import Relay, switchboard
-from croupier.conform.tap.script import script
 from croupier.conform.tap.way import Manner
 from croupier.core.judge import HOUSE
-from croupier.core.room import HouseRoom
 from croupier.core.talk import Address
 from croupier.shell.opening import unheard
 
@@ -28,26 +26,26 @@ CLOSING = 2.0
 class Tapping(Struct, frozen=True, kw_only=True):
     """What is tapped, and how.
 
-    `own` and `known` are what is known of the client's options, as a value and as lines of a transcript. `transcripts`
-    is the folder in which every connection is kept as a transcript; `capture` is the file for Wireshark.
+    `dialogue` opens a conversation of the room in which nothing was said yet, `scribe` writes them down; connections
+    may belong `together`. The room's own `listener` hears the news first, and `reworded` is what a client is told
+    instead of what the house says. `head` is set above every transcript. `transcripts` is the folder in which they are
+    kept, `capture` the file for Wireshark.
     """
 
-    room: HouseRoom
+    room: str
     listen: Address
     target: Address
-    own: Any = None
-    known: Mapping[str, str] = {}
-    strict: bool = False
-    patience: float = 5.0
+    dialogue: Callable[[], Dialogue]
+    scribe: Callable[[IO[str]], Scribe]
+    together: bool = False
+    listener: Callable[[News], None] | None = None
+    reworded: Callable[[Passage, bytes], bytes] = lambda _, data: data
+    head: Mapping[str, str] = {}
     to_house: Manner = Manner()
     to_client: Manner = Manner()
     cut_after: int | None = None
     transcripts: Path | None = None
     capture: Path | None = None
-
-    def conversation(self) -> Conversation:
-        """A conversation of this room, in which nothing was said yet."""
-        return Conversation(self.room, self.own, strict=self.strict, patience=self.patience)
 
 
 async def tap(tapping: Tapping, announce: Callable[[Address], None], told: Callable[[News], None]) -> bool:
@@ -68,25 +66,29 @@ async def tap(tapping: Tapping, announce: Callable[[Address], None], told: Calla
         except OSError as error:  # what cannot be kept must not spoil the conversation that is going on
             failed.append(error)
             end.set()
+        news.passage.conversation.forget()
 
     with ExitStack() as stack, interrupted() as end:
-        listeners = [told]
+        listeners = [told] if tapping.listener is None else [tapping.listener, told]
         if tapping.transcripts is not None:
-            tapping.transcripts.mkdir(parents=True, exist_ok=True)
-            listeners.append(_transcripts(tapping, tapping.transcripts))
+            keeping = Keeping(
+                tapping.transcripts, tapping.room, tapping.scribe, tapping.head, together=tapping.together
+            )
+            listeners.append(stack.enter_context(keeping))
         if tapping.capture is not None:
             file = stack.enter_context(tapping.capture.open("wb"))
             capture = Capture(file, time.time() - asyncio.get_running_loop().time())
             listeners.append(lambda news: _captured(capture, tapping.target, news))
         relay = Relay(
             tapping.target,
-            tapping.conversation,
+            tapping.dialogue,
             hear,
             to_house=tapping.to_house,
             to_client=tapping.to_client,
             cut_after=tapping.cut_after,
+            reworded=tapping.reworded,
         )
-        board = switchboard(relay, linger=CLOSING / 2)
+        board = switchboard(relay, linger=CLOSING / 2, half_closed=True)
         try:
             announce(await board.listen(*tapping.listen))
         except OSError as error:
@@ -97,24 +99,6 @@ async def tap(tapping: Tapping, announce: Callable[[Address], None], told: Calla
     if failed:
         raise failed[0]
     return not broken
-
-
-def _transcripts(tapping: Tapping, folder: Path) -> Callable[[News], None]:
-    """What writes a connection down when it has ended, as `ROOM-NUMBER.txt`."""
-
-    def write(news: News) -> None:
-        if isinstance(news, Ended):
-            passage = news.passage
-            (folder / f"{tapping.room.name}-{passage.number:04}.txt").write_text(transcript(tapping, passage))
-
-    return write
-
-
-def transcript(tapping: Tapping, passage: Passage) -> str:
-    """A connection as a transcript."""
-    title = f"Connection {passage.number}{f' ({passage.note})' if passage.note else ''}"
-    head = {**tapping.known, **({"strict": "yes"} if tapping.strict else {})}
-    return script(tapping.conversation(), passage.conversation, passage.closed, title, head)
 
 
 def _captured(capture: Capture, target: Address, news: News) -> None:

@@ -25,7 +25,7 @@ def tell(news: News) -> Iterator[Text]:
         case Opened():
             yield _line(news, Text(f"client is here{_place(passage.address)}", "bold"))
         case Heard(lines=lines, faults=faults):
-            first = len(passage.conversation.lines) - len(lines)
+            first = passage.conversation.count - len(lines)
             yield from (_line(news, _verdict(fault)) for fault in faults if fault.lines <= first)
             for number, line in enumerate(lines, start=first + 1):
                 yield _line(news, _spoken(line))
@@ -45,8 +45,7 @@ def tell(news: News) -> Iterator[Text]:
 def summary(passage: Passage) -> str:
     """A connection in a sentence."""
     heard = passage.conversation
-    games, faults = heard.referee.finished, heard.faults
-    told = [_count(len(heard.lines), "message"), _count(games, "game")]
+    told = [_count(heard.count, "message"), _count(heard.games, "game")]
     if passage.note:
         told.append(passage.note)
     told += [
@@ -54,8 +53,8 @@ def summary(passage: Passage) -> str:
         for side in (CLIENT, HOUSE)
         if heard.departures(side)
     ]
-    broken = [f"the {NAME[fault.verdict.side]} breaks {fault.verdict.violation.clause}" for fault in faults]
-    return "; ".join((*told, *(dict.fromkeys(broken) or ["nothing is broken"])))
+    broken = [f"the {NAME[side]} breaks {clause}" for side, clause in heard.broken]
+    return "; ".join((*told, *(broken or ["nothing is broken"])))
 
 
 def _count(number: int, thing: str) -> str:

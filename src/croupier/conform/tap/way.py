@@ -47,6 +47,8 @@ class Way:
 
     def put(self, data: bytes, now: float) -> None:
         """Something has come."""
+        if not data:
+            return
         self.size += len(data)
         if self._manner.gather:
             self._gathered += data

@@ -47,12 +47,10 @@ class Hand(Play):
         twin.small_blind, twin.big_blind = self.small_blind, self.big_blind
         twin.turn, twin.wanted, twin.street = self.turn, self.wanted, self.street
         twin.to_match, twin.min_raise = self.to_match, self.min_raise
-        twin._left, twin._active, twin._due = self._left, self._active, self._due
+        twin._live, twin._able, twin._due = self._live, self._able, self._due
         twin._barred, twin._aggressor = self._barred, self._aggressor
-        twin.stacks, twin.bets, twin.paid = self.stacks[:], self.bets[:], self.paid[:]
-        twin.folded, twin._ring, twin._seen = self.folded[:], self._ring[:], self._seen.copy()
-        twin.holes = [hole[:] for hole in self.holes]
-        twin.board, twin.awards, twin._log = self.board[:], self.awards[:], self._log[:]
+        twin._pot, twin._cards, twin._log = self._pot, self._cards, self._log[:]
+        twin.stacks, twin.bets, twin.awards = self.stacks[:], self.bets[:], self.awards[:]
         return twin
 
     def to_json(self) -> bytes:

@@ -1,7 +1,10 @@
 """What a player may do when it is his turn: fold, call, or raise by anything from the smallest raise to all he has."""
 
+from abc import ABCMeta
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, overload
+
+from msgspec import Struct, StructMeta
 
 from croupier.core.errors import IllegalMove
 
@@ -14,27 +17,28 @@ LONG: Final = 64
 """A number of more bits than this is told by its length: nobody wants to read it, and `str` may refuse to spell it."""
 
 
-class Legal(Sequence[Move]):
+class _Kind(StructMeta, ABCMeta):
+    """What a Struct is that is a Sequence as well."""
+
+
+class Legal(Struct, Sequence[Move], metaclass=_Kind, eq=False, gc=False):
     """The moves that are legal now: as a container all of them, as a sequence only the interesting ones.
 
     Those are to fold, to call (or check), and raises: the smallest, half the pot, the pot, everything. Where nobody is
     left who could answer a raise, none is listed; it is a valid bet all the same, and `Hand.bet` takes the call of it.
     """
 
-    __slots__ = ("_moves", "answered", "bounds", "call", "owed", "pot")
-
-    def __init__(self, owed: int, stack: int, bounds: tuple[int, int] | None, pot: int, answered: bool) -> None:
-        self.owed = owed
-        """The chips that the bet to match is ahead of him, however many he has."""
-        self.call = owed if owed < stack else stack
-        """The chips to call or check: all of a stack that is shorter than what it owes."""
-        self.bounds = bounds
-        """The fewest and the most chips that raise, None where there is no raise."""
-        self.pot = pot
-        """The chips in all pots, with those that have been bet in this round."""
-        self.answered = answered
-        """Whether anybody else has chips to answer a raise with."""
-        self._moves: tuple[Move, ...] | None = None
+    owed: int
+    """The chips that the bet to match is ahead of him, however many he has."""
+    call: int
+    """The chips to call or check: all of a stack that is shorter than what it owes."""
+    bounds: tuple[int, int] | None
+    """The fewest and the most chips that raise, None where there is no raise."""
+    pot: int
+    """The chips in all pots, with those that have been bet in this round."""
+    answered: bool
+    """Whether anybody else has chips to answer a raise with."""
+    _moves: tuple[Move, ...] | None = None
 
     @property
     def moves(self) -> tuple[Move, ...]:
@@ -46,8 +50,11 @@ class Legal(Sequence[Move]):
 
     def share(self, parts: int = 1, of: int = 1) -> int | None:
         """The chips that raise by such a share of the pot (as it is after a call), None where that is not legal."""
+        if self.bounds is None:
+            return None
+        least, most = self.bounds
         chips = self.owed + (self.pot + self.owed) * parts // of
-        return chips if self.bounds is not None and self.bounds[0] <= chips <= self.bounds[1] else None
+        return chips if least <= chips <= most else None
 
     def __contains__(self, move: object) -> bool:
         if type(move) is int:
@@ -76,17 +83,11 @@ class Legal(Sequence[Move]):
 class Nothing(Legal):
     """What anybody may do while it is nobody's turn."""
 
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        super().__init__(0, 0, None, 0, False)
-        self._moves = ()
-
     def __contains__(self, move: object) -> bool:
         return False
 
 
-NOTHING: Final = Nothing()
+NOTHING: Final = Nothing(0, 0, None, 0, False, ())
 
 
 class IllegalBet(IllegalMove):

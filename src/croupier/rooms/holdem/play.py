@@ -6,19 +6,17 @@ from typing import Final
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
-from croupier.rooms.holdem.blinds import BLINDS, MOST_SEATS, check
+from croupier.rooms.holdem.blinds import BLINDS, check
 from croupier.rooms.holdem.cards import CARDS, Card
+from croupier.rooms.holdem.circle import EVERYBODY, NEXT, SEATS, Seats
 from croupier.rooms.holdem.legal import FOLD, NOTHING, IllegalBet, Legal
 from croupier.rooms.holdem.log import Entry, entries
 from croupier.rooms.holdem.pots import Award, Pot, share, side_pots
-from croupier.rooms.holdem.ranks import rank
+from croupier.rooms.holdem.ranks import ranks_on
 
 PACK: Final = frozenset(range(len(CARDS)))
 STREETS: Final = (0, 3, 1, 1)
 """How many cards open the betting rounds on the board: the flop, the turn and the river."""
-RINGS: Final = [[*range(1, seats), 0] for seats in range(MOST_SEATS + 1)]
-"""The next seat clockwise, by the number of seats and by seat."""
-NOBODY: Final[frozenset[Seat]] = frozenset()
 CHANCE: Final = Turn.CHANCE
 OVER: Final = Turn.OVER
 
@@ -33,9 +31,9 @@ class Play:
     """
 
     __slots__ = (
-        "_active", "_aggressor", "_barred", "_due", "_left", "_log", "_ring", "_seen", "_start",
-        "ante", "awards", "bets", "big_blind", "blinds", "board", "button", "folded", "holes", "min_raise", "paid",
-        "small_blind", "stacks", "straddle", "street", "to_match", "turn", "wanted",
+        "_able", "_aggressor", "_barred", "_cards", "_due", "_live", "_log", "_pot", "_start",
+        "ante", "awards", "bets", "big_blind", "blinds", "button", "min_raise", "small_blind", "stacks", "straddle",
+        "street", "to_match", "turn", "wanted",
     )  # fmt: skip
 
     def __init__(
@@ -63,16 +61,10 @@ class Play:
         """How many cards are due."""
         self.street = 0
         """The betting round, or the one that the cards which are due will open: 0 is before the flop, 3 the river."""
-        self.stacks = list(stacks)
+        self.stacks = [*stacks]
         """The chips behind, by seat."""
         self.bets = [0] * seats
         """The chips put in during this betting round, by seat; blinds and straddle included, antes not."""
-        self.paid = [0] * seats
-        """The chips put in during the whole hand, by seat; antes included, an uncalled bet taken back."""
-        self.folded = [False] * seats
-        self.holes: list[list[Card]] = [[] for _ in stacks]
-        """The hole cards, by seat, in the order of the deal."""
-        self.board: list[Card] = []
         self.to_match = self.min_raise = blinds[1]
         """The chips to match in this betting round, and the smallest legal raise on top of them: the last full raise of
         the round, at least the big blind.
@@ -80,13 +72,13 @@ class Play:
         self.awards: list[Award] = []
         """Who has won what, when it is over."""
 
-        self._left = seats  # how many have not folded
-        self._active = seats  # how many of those have chips
-        self._ring = RINGS[seats].copy()  # by seat: the next one clockwise who has not folded and has chips
-        self._due = 0  # how many have yet to act in this round: the next ones clockwise, beginning with `turn`
-        self._barred = NOBODY  # who has acted, and has been raised since by less than a full raise
+        self._live: Seats = (1 << seats) - 1  # who has not folded
+        self._able: Seats = self._live  # who of those has chips
+        self._due: Seats = 0  # who of those has yet to act in this round
+        self._barred: Seats = 0  # who has acted, and has been raised since by less than a full raise
         self._aggressor: Seat | None = None
-        self._seen: set[Card] = set()
+        self._pot = 0  # the chips put in during the whole hand
+        self._cards: tuple[Card, ...] = ()  # in the order of the deal
         self._log: list[Entry] = []  # `log`, but with the cards in the portions in which they came
         if ante:
             for seat in range(seats):
@@ -101,23 +93,12 @@ class Play:
     def _post(self, seat: Seat, chips: int) -> None:
         """Put in a forced bet, as far as the stack goes."""
         stack = self.stacks[seat]
-        posted = chips if chips < stack else stack
-        self.stacks[seat] = stack - posted
-        self.bets[seat] += posted
-        self.paid[seat] += posted
-        if chips >= stack > 0:
-            self._rest(seat)
-
-    def _rest(self, seat: Seat) -> None:
-        """Somebody who had chips acts no more: he has folded, or is all in."""
-        ring = self._ring
-        after = ring[seat]
-        if after != seat:
-            before = seat - 1
-            while ring[before] == seat:  # at the latest this comes round to the seat itself
-                ring[before] = after
-                before -= 1
-        self._active -= 1
+        if chips >= stack:
+            chips = stack
+            self._able &= ~(1 << seat)
+        self.stacks[seat] = stack - chips
+        self.bets[seat] += chips
+        self._pot += chips
 
     # Cards
 
@@ -130,25 +111,11 @@ class Play:
         due = self.wanted - len(dealt)
         if due < 0 or not dealt:
             raise IllegalMove(f"a deal of {len(dealt)} cards", [f"1 to {self.wanted} cards"] if self.wanted else ())
-        seen = self._seen
-        known = len(seen)
-        if PACK.issuperset(dealt):
-            seen.update(dealt)
-        if len(seen) != known + len(dealt):
-            self._seen = {*self.board}.union(*self.holes)
+        known = self._cards + dealt
+        if len(PACK.intersection(known)) != len(known):
             raise IllegalMove(f"a deal of {', '.join(map(str, dealt))}", self.unseen)
+        self._cards = known
         self._log.append(("deal", None, dealt))
-        if self.street:
-            self.board += dealt
-        else:
-            holes = self.holes
-            seats = len(holes)
-            seat = (self.small_blind + known) % seats
-            for card in dealt:
-                holes[seat].append(card)
-                seat += 1
-                if seat == seats:
-                    seat = 0
         self.wanted = due
         if not due:
             self._open()
@@ -156,9 +123,35 @@ class Play:
     @property
     def unseen(self) -> list[Card]:
         """The cards that have not been dealt."""
-        return sorted(PACK - self._seen)
+        return sorted(PACK.difference(self._cards))
+
+    @property
+    def holes(self) -> list[list[Card]]:
+        """The hole cards, by seat, in the order of the deal."""
+        seats = len(self._start)
+        dealt = self._cards[: 2 * seats]
+        return [[*dealt[(seat - self.small_blind) % seats :: seats]] for seat in range(seats)]
+
+    @property
+    def board(self) -> list[Card]:
+        """The cards on the board, in the order of the deal."""
+        return [*self._cards[2 * len(self._start) :]]
 
     # Betting
+
+    @property
+    def folded(self) -> list[bool]:
+        """Who has folded or left, by seat."""
+        live = self._live
+        return [not live >> seat & 1 for seat in range(len(self._start))]
+
+    @property
+    def paid(self) -> list[int]:
+        """The chips put in during the whole hand, by seat; antes included, an uncalled bet taken back."""
+        paid = [*map(sub, self._start, self.stacks)]
+        for award in self.awards:
+            paid[award.seat] += award.chips
+        return paid
 
     @property
     def legal(self) -> Legal:
@@ -168,11 +161,12 @@ class Play:
             return NOTHING
         stack = self.stacks[seat]
         owed = self.to_match - self.bets[seat]
+        me = 1 << seat
         bounds = None
-        if stack > owed and (owed >= self.min_raise or seat not in self._barred):
+        if stack > owed and (not self._barred & me or owed >= self.min_raise):
             least = owed + self.min_raise
             bounds = (least if least < stack else stack, stack)
-        return Legal(owed, stack, bounds, sum(self.paid), self._active > 1)
+        return Legal(owed, owed if owed < stack else stack, bounds, self._pot, self._able != me)
 
     def bet(self, chips: int) -> None:
         """Add chips: 0 checks, what is owed calls, more raises (H4). Raises IllegalMove; nothing has changed then.
@@ -184,55 +178,50 @@ class Play:
         if type(seat) is not int or type(chips) is not int:
             raise IllegalBet(chips, self.legal)
         stack = self.stacks[seat]
-        if chips != self.to_match - self.bets[seat] or chips >= stack:
+        bets = self.bets
+        if chips != self.to_match - bets[seat] or chips >= stack:
             self._raise(seat, chips)
             return
         if chips:
             self.stacks[seat] = stack - chips
-            self.bets[seat] += chips
-            self.paid[seat] += chips
+            bets[seat] += chips
+            self._pot += chips
         self._log.append(("bet", seat, chips))
-        self._due -= 1
-        if self._due:
-            self.turn = self._ring[seat]
+        due = self._due = self._due ^ 1 << seat
+        if due:
+            self.turn = NEXT[due][seat]
         else:
             self._close()
 
     def _raise(self, seat: Seat, chips: int) -> None:
         """Raise, or go all in."""
-        stack = self.stacks[seat]
-        owed = self.to_match - self.bets[seat]
+        stack, bet, me = self.stacks[seat], self.bets[seat], 1 << seat
+        owed = self.to_match - bet
         raised = chips - owed
-        reopened = owed >= self.min_raise or seat not in self._barred
-        if chips > stack or (chips < stack and raised < self.min_raise) or (raised > 0 and not reopened):
+        barred = self._barred & me and raised > 0 and owed < self.min_raise
+        if chips > stack or (chips < stack and raised < self.min_raise) or barred:
             raise IllegalBet(chips, self.legal)
-        if raised > 0 and self._active == 1:
+        if raised > 0 and self._able == me:
             chips, raised = owed, 0
         self._log.append(("bet", seat, chips))
-        if raised <= 0:
-            self._due -= 1
-        elif raised >= self.min_raise:
-            self.min_raise = raised
-            self._barred = NOBODY
-        else:  # an all-in short raise does not reopen the betting (H7)
-            self._barred = self._barred.union(set(range(len(self.stacks))).difference(self._waiting(seat)))
         self.stacks[seat] = stack - chips
-        self.bets[seat] += chips
-        self.paid[seat] += chips
+        self.bets[seat] = bet + chips
+        self._pot += chips
         if chips == stack:
-            self._rest(seat)
+            self._able ^= me
         if raised > 0:
+            if raised >= self.min_raise:
+                self.min_raise = raised
+                self._barred = 0
+            else:  # an all-in short raise does not reopen the betting (H7)
+                self._barred |= EVERYBODY ^ self._due
             self.to_match += raised
             self._aggressor = seat
-            self._due = self._active - (chips != stack)
-        self._go_on(self._ring[seat])
-
-    def _waiting(self, turn: Seat) -> list[Seat]:
-        """Those who have yet to act in this round, beginning with the one whose turn it is."""
-        waiting = [turn]
-        while len(waiting) < self._due:
-            waiting.append(self._ring[waiting[-1]])
-        return waiting
+            due = self._due = self._able & ~me
+            self.turn = NEXT[due][seat]
+        else:
+            due = self._due = self._due ^ me
+            self._go_on(NEXT[due][seat])
 
     def fold(self) -> None:
         """Fold the hand of the seat whose turn it is. Raises IllegalMove."""
@@ -240,49 +229,47 @@ class Play:
         if type(seat) is not int:
             raise IllegalBet(FOLD, NOTHING)
         self._log.append(("fold", seat))
-        self.folded[seat] = True
-        self._left -= 1
-        self._due -= 1
-        self._rest(seat)
-        self._go_on(self._ring[seat])
+        me = 1 << seat
+        self._live ^= me
+        self._able ^= me
+        due = self._due = self._due ^ me
+        self._go_on(NEXT[due][seat])
 
     def leave(self, seat: Seat) -> None:
         """Fold the hand of a player who leaves, whoever's turn it is; what he has bet is forfeited (H6).
 
         Raises IllegalMove if he is not in the hand, or if it is over.
         """
-        staying = [] if self.turn is OVER else [other for other, out in enumerate(self.folded) if not out]
+        staying = () if self.turn is OVER else SEATS[self._live]
         if type(seat) is not int or seat not in staying:
             raise IllegalMove(f"seat {seat} leaving", [f"seat {other} leaving" for other in staying])
-        turn = self.turn
         self._log.append(("leave", seat))
-        self.folded[seat] = True
-        self._left -= 1
-        if isinstance(turn, int) and seat in self._waiting(turn):
-            self._due -= 1
-        if self.stacks[seat]:
-            self._rest(seat)
-        if isinstance(turn, int):
-            self._go_on(self._ring[seat] if seat == turn else turn)
-        elif self._left == 1:
+        others = ~(1 << seat)
+        self._live &= others
+        self._able &= others
+        self._due &= others
+        if isinstance(self.turn, int):
+            self._go_on(NEXT[self._due][seat] if seat == self.turn else self.turn)
+        elif len(staying) == 2:
             self._close()
 
     def _go_on(self, seat: Seat) -> None:
         """The betting goes on with this seat, unless there is nothing left to decide."""
-        if self._left == 1 or not self._due or (self._active == 1 and self.bets[seat] == max(self.bets)):
-            self._close()
-        else:
+        able = self._able
+        if self._due and (able & (able - 1) or (self._live != able and self.bets[seat] != max(self.bets))):
             self.turn = seat
+        else:
+            self._close()
 
     def _open(self) -> None:
         """Begin a betting round, unless nobody can bet."""
-        self._due = self._active
+        able = self._due = self._able
         if not self.street:
             straddled = self.to_match > self.blinds[1]
-            self._go_on(self._ring[(self.big_blind + straddled) % len(self.stacks)])
-        elif self._active > 1:
+            self._go_on(NEXT[able][(self.big_blind + straddled) % len(self.stacks)])
+        elif able & (able - 1):
             self._aggressor = None
-            self.turn = self._ring[self.button]
+            self.turn = NEXT[able][self.button]
         else:
             self._close()
 
@@ -290,15 +277,15 @@ class Play:
         """End a betting round: an uncalled bet goes back, and the next cards are due unless the hand is over."""
         if self.to_match:
             bets = self.bets
-            top = max(bets)
-            if bets.count(top) == 1:
-                self._return_uncalled(bets.index(top))
+            if bets.count(self.to_match) < 2:
+                self._return_uncalled()
             self.bets = [0] * len(bets)
             self.to_match = 0
             self.min_raise = self.blinds[1]
-            self._barred = NOBODY
-        if self._left == 1:
-            self._end([Award(0, self.folded.index(False), sum(self.paid), None)])
+            self._barred = 0
+        live = self._live
+        if not live & (live - 1):
+            self._end([Award(0, SEATS[live][0], self._pot, None)])
         elif self.street == 3:
             self._end(self._showdown())
         else:
@@ -306,26 +293,35 @@ class Play:
             self.wanted = STREETS[self.street]
             self.turn = CHANCE
 
-    def _return_uncalled(self, seat: Seat) -> None:
+    def _return_uncalled(self) -> None:
         """Give back what nobody has matched of the largest bet, unless who made it has left (H6)."""
-        if not self.folded[seat]:
-            second, top = sorted(self.bets)[-2:]
-            self._active += not self.stacks[seat]
+        *_, second, top = sorted(self.bets)
+        seat = self.bets.index(top)
+        if second < top and self._live >> seat & 1:
+            self._able |= 1 << seat
             self.stacks[seat] += top - second
-            self.paid[seat] -= top - second
+            self._pot -= top - second
 
     # The end
 
     def _showdown(self) -> list[Award]:
         """Compare the hands of those who have not folded; the lowest rank wins."""
-        board, holes, paid = self.board, self.holes, self.paid
-        live = [seat for seat, out in enumerate(self.folded) if not out]
-        ranks = [rank(holes[seat] + board) for seat in live]
+        cards, small_blind, seats = self._cards, self.small_blind, len(self._start)
+        live = SEATS[self._live]
+        dealt = [(seat - small_blind) % seats for seat in live]
+        ranks = ranks_on(cards[2 * seats :], [(cards[at], cards[at + seats]) for at in dealt])
         best = min(ranks)
-        if ranks.count(best) == 1 and min([paid[seat] for seat in live]) == max(paid):
-            return [Award(0, live[ranks.index(best)], sum(paid), best)]
-        pots = side_pots(paid, self.folded, self.stacks, over=True)
-        return share(pots, dict(zip(live, ranks, strict=True)), self.button + 1, len(paid))
+        if ranks.count(best) == 1 and self._one_pot():
+            return [Award(0, live[ranks.index(best)], self._pot, best)]
+        pots = side_pots(self.paid, self.folded, self.stacks, over=True)
+        return share(pots, dict(zip(live, ranks, strict=True)), self.button + 1, seats)
+
+    def _one_pot(self) -> bool:
+        """Whether all who are left have paid the same, so that each can win everything."""
+        if self._live == self._able:
+            return True
+        paid = self.paid
+        return min([paid[seat] for seat in SEATS[self._live]]) == max(paid)
 
     def _end(self, awards: list[Award]) -> None:
         """Pay the winners."""
@@ -346,11 +342,12 @@ class Play:
 
         Whoever raised last in the last round of betting begins, else the first one left of the button (H7).
         """
-        if self.turn is not OVER or self._left == 1:
+        if self.turn is not OVER or not self._live & (self._live - 1):
             return []
         seats = len(self.stacks)
-        first = self.button + 1 if self._aggressor is None or self.folded[self._aggressor] else self._aggressor
-        return [seat % seats for seat in range(first, first + seats) if not self.folded[seat % seats]]
+        live, raiser = self._live, self._aggressor
+        first = self.button + 1 if raiser is None or not live >> raiser & 1 else raiser
+        return [seat % seats for seat in range(first, first + seats) if live >> seat % seats & 1]
 
     def payoff(self) -> tuple[int, ...]:
         """What each seat has won, negative if it has lost; all zeros together. Only when it is over."""

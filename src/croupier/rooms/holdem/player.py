@@ -217,7 +217,7 @@ class Player:
         )
         barred = board in self._rounds and owed < least  # raised by less than a full raise since we acted (holdem-6.9)
         bounds = (min(owed + least, stack), stack) if stack > owed and answered and not barred else None
-        return Legal(owed, stack, bounds, pot, answered=answered)
+        return Legal(owed, min(owed, stack), bounds, pot, answered=answered)
 
     # What is done
 

@@ -270,6 +270,8 @@ class Referee:
             yield Violation("holdem-5.17", f"{sum(found.values())} chips after a hand", f"{total - gone}, as before")
             return
         short = any(0 < chips <= self._blinds[1] for end in self._ends for _, chips in end)
+        if short:
+            self._last = None  # the button may have moved on twice
         if self._ends and not short and not any(dict(end) == found for end in self._ends):
             self.lost = True
             allowed = f"{dict(self._ends[0])}" if len(self._ends) == 1 else "what the cards can bring"

@@ -82,8 +82,8 @@ class View(Struct, frozen=True, kw_only=True):
             hole=tuple(hand.holes[seat]),
             board=tuple(hand.board),
             players=tuple(
-                Seen(str(other), stack, hand.bets[other], hand.folded[other], other == hand.small_blind)
-                for other, stack in enumerate(hand.stacks)
+                Seen(str(other), stack, bet, folded, other == hand.small_blind)
+                for other, (stack, bet, folded) in enumerate(zip(hand.stacks, hand.bets, hand.folded, strict=True))
             ),
             me=seat,
             pot=sum(hand.paid),

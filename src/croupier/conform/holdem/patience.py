@@ -1,0 +1,41 @@
+"""Patience with somebody who has to answer: it runs out by his slowness, and not by ours."""
+
+import asyncio
+from types import TracebackType
+from typing import Final, Self
+
+TICK: Final = 0.05
+"""So many seconds are counted at a time: a program that could not run for longer has lost no more of its patience."""
+
+
+class Patience:
+    """As `asyncio.timeout`, by a clock that goes on only while this program runs. Raises TimeoutError."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+        self._limit = asyncio.timeout(None)
+        self._next: asyncio.TimerHandle | None = None
+
+    async def __aenter__(self) -> Self:
+        await self._limit.__aenter__()
+        self._wait()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._next is not None:
+            self._next.cancel()
+        await self._limit.__aexit__(kind, error, trace)
+
+    def _wait(self) -> None:
+        tick = min(TICK, self._left)
+        self._left -= tick
+        self._next = asyncio.get_running_loop().call_later(tick, self._ticked)
+
+    def _ticked(self) -> None:
+        if self._left > 0:
+            self._wait()
+        else:
+            self._next = None
+            self._limit.reschedule(asyncio.get_running_loop().time())

@@ -1,0 +1,77 @@
+"""A game in which a table has done something wrong is played again with less in it, until nothing can be left out."""
+
+from asyncio import get_running_loop, timeout
+from collections.abc import Awaitable, Callable, Sequence
+from random import Random
+from typing import Final
+
+from croupier.conform.conversation import Line
+from croupier.conform.oldmaid.brief import SHOWN
+from croupier.conform.oldmaid.findings import Broken, Silent, Unseen
+from croupier.conform.oldmaid.sitting import Deed, Sitting
+from croupier.conform.oldmaid.tables import Scene, Tables, drained
+
+TRIES: Final = 2
+"""So often the same is done once more: the cards have a part in most faults."""
+
+type Found = tuple[Broken, Sequence[Line]]
+"""A fault, and the dialogue that shows it."""
+
+type Again = Callable[[Sequence[Deed]], Awaitable[Found | None]]
+"""A new game in which just this is done: the same fault, if it shows there."""
+
+
+async def shortened(scene: Scene, broken: Broken, seconds: float) -> Found:
+    """The same fault in a game with as few deeds as can be found in so many seconds; as it was where there is none."""
+    found: Found = broken, scene.dialogue
+    sitting = _guilty(scene)
+    if sitting is None or isinstance(broken, Silent) or len(scene.dialogue) <= SHOWN:
+        return found
+    clock = get_running_loop().time
+    end = clock() + seconds
+
+    async def again(deeds: Sequence[Deed]) -> Found | None:
+        for _ in range(TRIES):
+            if clock() < end and (shorter := await _once(scene.tables, deeds, broken.clause, end - clock())):
+                return shorter
+        return None
+
+    return await _fewest(sitting.deeds, again) or found
+
+
+def _guilty(scene: Scene) -> Sitting | None:
+    """The game in which somebody plays with whom the last words were changed."""
+    ends = {scene.dialogue[-1].message.sender, scene.dialogue[-1].message.receiver} if scene.dialogue else set()
+    return next((one for one in scene.sittings[::-1] if ends & {guest.nick for guest in one.guests}), None)
+
+
+async def _once(tables: Tables, deeds: Sequence[Deed], clause: str, seconds: float) -> Found | None:
+    """A game in which this is done, and the fault under this clause that shows there, if one does in time."""
+    scene = Scene(tables, Random(len(deeds)), alone=False)  # noqa: S311 -- luck that can be had again
+    try:
+        async with timeout(seconds):
+            await (await scene.sit()).again(deeds)
+    except Broken as found:
+        return (found, scene.dialogue) if found.clause == clause else None
+    except (Unseen, TimeoutError, ConnectionError):
+        return None
+    finally:
+        await drained(scene)
+    return None
+
+
+async def _fewest(deeds: Sequence[Deed], again: Again) -> Found | None:
+    """What shows with as few deeds as possible: half of them are left out, a quarter, and at last single ones."""
+    best = await again(deeds)
+    size = max(1, len(deeds) // 2)
+    while best and size:
+        at, fewer = 0, False
+        while at < len(deeds):
+            rest = [*deeds[:at], *deeds[at + size :]]
+            shorter = await again(rest)
+            if shorter is None:
+                at += size
+            else:
+                deeds, best, fewer = rest, shorter, True
+        size = size if fewer and size < len(deeds) else size // 2
+    return best
