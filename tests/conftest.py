@@ -1,9 +1,13 @@
 """Laws are tried without a stop-watch: a slow machine is no failure. No test finds what another one has kept."""
 
+import signal
 from itertools import count
 
 import pytest
 from hypothesis import settings
+
+# Whoever is begun behind a shell's back has SIGINT ignored, and so would have all whom the tests start, and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")

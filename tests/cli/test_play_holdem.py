@@ -41,7 +41,10 @@ def rival(address: str, *flags: str) -> Iterator[subprocess.Popen[bytes]]:
             yield process
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(PATIENCE)
+            try:
+                process.wait(PATIENCE)
+            finally:
+                process.kill()
 
 
 def test_a_bot_plays_all_its_hands_and_sums_them_up(server: Serving) -> None:
