@@ -29,7 +29,7 @@ serve: $(VENV)/run.stamp  ## all rooms on their default ports
 	@exec $(BIN)/croupier serve $(ARGS)
 
 test: $(VENV)/dev.stamp  ## the tests
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(VENV)/dev.stamp  ## format, lint, types, layers
 	$(BIN)/ruff format --check .
