@@ -4,7 +4,8 @@ import asyncio
 from random import Random
 
 from croupier.conform.holdem.steps import Step
-from croupier.conform.holdem.visit import NOBODY, Server, Visit
+from croupier.conform.holdem.tested import Server
+from croupier.conform.holdem.visit import NOBODY, Visit
 from croupier.conform.holdem.walks import Walk
 from croupier.rooms.holdem.wire import FOLD, Game
 from tests.conform.holdem.rogues import Rogue, opened

@@ -14,8 +14,8 @@ from croupier.conform.holdem.judging import judged, lines
 from croupier.conform.holdem.opponents import Opponent
 from croupier.conform.holdem.scenes import ClientCase, Scene, client_cases
 from croupier.conform.holdem.stand import Stand
+from croupier.conform.holdem.tested import PASSWORD
 from croupier.conform.holdem.untestable import UNTESTABLE
-from croupier.conform.holdem.visit import PASSWORD
 from croupier.conform.program import Program, ending
 from croupier.conform.results import Failure, Outcome, Result
 from croupier.core.dealer import Fair, derive

@@ -10,7 +10,8 @@ from croupier.conform.holdem.calls import Answer, Question, Unreadable
 from croupier.conform.holdem.cases import Deed
 from croupier.conform.holdem.departures import Broken, Unshown
 from croupier.conform.holdem.form import every, seconds_left
-from croupier.conform.holdem.visit import NOBODY, WINDOW, Visit
+from croupier.conform.holdem.tested import WINDOW
+from croupier.conform.holdem.visit import NOBODY, Visit
 from croupier.conform.results import Outcome
 from croupier.rooms.holdem.blinds import BLINDS
 from croupier.rooms.holdem.referee import STACK

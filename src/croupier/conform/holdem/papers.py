@@ -14,7 +14,8 @@ from croupier.conform.holdem.calls import Answer
 from croupier.conform.holdem.departures import CHOICES, Broken, Unshown
 from croupier.conform.holdem.differences import differences
 from croupier.conform.holdem.form import every
-from croupier.conform.holdem.visit import NOBODY, User, Visit
+from croupier.conform.holdem.tested import User
+from croupier.conform.holdem.visit import NOBODY, Visit
 from croupier.conform.results import Outcome
 from croupier.conform.shipped import transcripts
 from croupier.core.exchange import NAME, QUOTED, Ask, Expect, Heard, Mismatch, ask, compare, expect

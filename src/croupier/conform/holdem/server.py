@@ -18,8 +18,9 @@ from croupier.conform.holdem.form import seconds_left
 from croupier.conform.holdem.habits import Habit, named
 from croupier.conform.holdem.shorter import SHOWN, told
 from croupier.conform.holdem.stories import HSPE_GO, STORIES
+from croupier.conform.holdem.tested import WINDOW, Server
 from croupier.conform.holdem.untestable import UNTESTABLE
-from croupier.conform.holdem.visit import NOBODY, WINDOW, Server, Visit
+from croupier.conform.holdem.visit import NOBODY, Visit
 from croupier.conform.holdem.walks import WALKED, Walks
 from croupier.conform.results import Failure, Outcome, Result
 from croupier.rooms.holdem.wire import FOLD, Dialect

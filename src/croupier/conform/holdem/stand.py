@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from croupier.conform.holdem.calls import Answer, Question
 from croupier.conform.holdem.manners import PLAIN, Manner, Trouble
-from croupier.conform.holdem.visit import basic
+from croupier.conform.holdem.tested import basic
 from croupier.core.dealer import dealers, derive
 from croupier.core.talk import Effect, Event, Finished
 from croupier.rooms.holdem.house import House

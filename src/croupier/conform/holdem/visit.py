@@ -1,97 +1,28 @@
 """A visit to a server under test: users who have come for one case, what they ask and hear, and where they sit."""
 
 import asyncio
-from base64 import b64encode
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from secrets import token_hex
 from typing import Any, Final
 
-from msgspec import Struct
 from msgspec.json import encode
 
 from croupier.conform.conversation import Line
 from croupier.conform.holdem.calls import Answer, Caller, Question, Silent, Unreadable
 from croupier.conform.holdem.departures import Broken, Departure, Unshown, gravity
 from croupier.conform.holdem.form import Slip, every, guid, one
-from croupier.conform.holdem.habits import Habit
-from croupier.conform.holdem.having import Having
+from croupier.conform.holdem.tested import Place, Server, User
 from croupier.conform.results import Outcome
 from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE
-from croupier.rooms.holdem.blinds import BLINDS
 from croupier.rooms.holdem.reading import read_guid
-from croupier.rooms.holdem.referee import STACK
-from croupier.rooms.holdem.wire import Dialect, Game
+from croupier.rooms.holdem.wire import Game
 
 NOBODY: Final = "nobody"
 """The role that has no credentials."""
 
-WINDOW: Final = 15.0
-"""How many seconds a player has for an act (holdem-4.15)."""
-
 NEARLY: Final = 0.8
 """When so much of a turn has passed in which nobody could act, it may be over."""
-
-PASSWORD: Final = "secret"  # noqa: S105 -- it keeps nothing secret
-
-
-class User(Struct):
-    """A user of the server under test. `guid` is what it was told when it was made, "" before."""
-
-    name: str
-    password: str = PASSWORD
-    guid: str = ""
-
-    @property
-    def header(self) -> tuple[str, str]:
-        """The Authorization header (RFC 7617)."""
-        return basic(self.name, self.password)
-
-
-def basic(name: str, password: str) -> tuple[str, str]:
-    """The Authorization header of a name and a password."""
-    return "Authorization", f"Basic {b64encode(f'{name}:{password}'.encode()).decode()}"
-
-
-class Place(Struct):
-    """A seat at a game, or a place in its queue: whose it is, and the playerID."""
-
-    role: str
-    game: str
-    player: str
-
-
-class Server:
-    """The server under test, for one run: how to reach it, and the users and games that are in use."""
-
-    def __init__(self, host: str, port: int, dialect: Dialect, patience: float, habit: Habit | None = None) -> None:
-        self.address = (host, port)
-        self.habit = habit
-        self.dialect: Dialect = dialect
-        self.patience = patience
-        self.idle: defaultdict[str, list[User]] = defaultdict(list)
-        self.taken: set[str] = set()
-        self.heard = False  # whether it has ever answered
-        self.having = Having()
-        self.opens = True  # whether POST /games/ makes a game, as far as is known
-        self.blinds = BLINDS
-        self.stack = STACK
-        self.window = WINDOW  # how many seconds a turn takes, as far as is known
-
-    @property
-    def usual(self) -> bool:
-        """Whether it plays for what the document has."""
-        return (self.blinds, self.stack) == (BLINDS, STACK)
-
-    def caller(self) -> Caller:
-        """A new connection."""
-        return Caller(*self.address, patience=self.patience)
-
-    def name(self, role: str) -> str:
-        """A name that nobody has on this server, also not from a run before this one."""
-        return f"{role}-{token_hex(4)}"
 
 
 class Visit:

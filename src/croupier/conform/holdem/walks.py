@@ -16,7 +16,8 @@ from croupier.conform.holdem.calls import Answer
 from croupier.conform.holdem.departures import Broken, Unshown
 from croupier.conform.holdem.shorter import Trace, shorter
 from croupier.conform.holdem.steps import Step, amount, chosen
-from croupier.conform.holdem.visit import NOBODY, Server, Visit
+from croupier.conform.holdem.tested import Server
+from croupier.conform.holdem.visit import NOBODY, Visit
 from croupier.conform.results import Outcome
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.legal import Legal
