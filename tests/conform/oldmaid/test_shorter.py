@@ -1,16 +1,14 @@
 """Long games are told in few words: what can be left out of them is, and of the rest what matters is shown."""
 
 import asyncio
-from collections.abc import Sequence
 from functools import partial
 from random import Random
 
 import pytest
 
 from croupier.conform.conversation import Line
-from croupier.conform.oldmaid import shorter
 from croupier.conform.oldmaid.brief import SHOWN, brief
-from croupier.conform.oldmaid.findings import Broken, line
+from croupier.conform.oldmaid.findings import line
 from croupier.conform.oldmaid.guest import Patience
 from croupier.conform.oldmaid.sitting import Deed
 from croupier.conform.oldmaid.tables import Scene, Tables
@@ -57,29 +55,6 @@ def test_who_has_hung_up_is_told_and_nothing_is_told_twice() -> None:
     last = asked("bob", DRAW, '{"result":"error","message":"it is the turn of ann"}')
     assert list(brief([*status, gone, *status, *status, *last])) == [gone, *status, *last]
     assert str(gone.message) == "ann → table: (hangs up)"
-
-
-def test_deeds_without_which_it_shows_as_well_are_left_out() -> None:
-    needed = [Deed("draw"), Deed("throw", 2)]
-    deeds = [*9 * [Deed("pick")], needed[0], *5 * [Deed("out", 1)], needed[1], Deed("leave", 3)]
-    tried: list[int] = []
-
-    async def again(less: Sequence[Deed]) -> shorter.Found | None:
-        tried.append(len(less))
-        broken = Broken("oldmaid-5.5", str([*less]), "an error")
-        return (broken, ()) if [deed for deed in less if deed in needed] == needed else None
-
-    found = asyncio.run(shorter._fewest(deeds, again))
-    assert found is not None
-    assert found[0].actual == str(needed)
-    assert len(tried) < 40
-
-
-def test_what_does_not_show_again_is_left_as_it_was() -> None:
-    async def never(_: Sequence[Deed]) -> shorter.Found | None:
-        return None
-
-    assert asyncio.run(shorter._fewest([Deed("draw")], never)) is None
 
 
 def test_a_game_is_played_again_with_what_can_be_done_in_it() -> None:

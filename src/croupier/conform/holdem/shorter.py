@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from croupier.conform.conversation import Line
+from croupier.conform.fewer import fewer
 from croupier.conform.holdem.departures import Departure
 from croupier.conform.holdem.steps import Step
 from croupier.core.judge import CLIENT
@@ -50,19 +51,17 @@ type Again = Callable[[int, Sequence[Step]], Awaitable[Sequence[Trace]]]
 async def shorter(trace: Trace, again: Again, seconds: float) -> Trace:
     """The same departure behind as few steps as can be found in so many seconds, else as it was."""
     best = trace
+
+    async def less(steps: Sequence[Step]) -> Trace | None:
+        nonlocal best
+        if (found := await _same(best, best.players, steps, again)) is not None:
+            best = found  # it is told also when time runs out
+        return found
+
     try:
         async with asyncio.timeout(seconds):
             best = await _begun(best, again)
-            size = max(1, len(best.steps) // 2)
-            while size and best.steps:
-                at, found = 0, False
-                while at < len(best.steps):
-                    less = await _same(best, best.players, [*best.steps[:at], *best.steps[at + size :]], again)
-                    if less is None:
-                        at += size
-                    else:
-                        best, found = less, True
-                size = size if found and size <= len(best.steps) else size // 2
+            await fewer(best, lambda found: found.steps, less)
     except TimeoutError:
         pass
     return best

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
 from typing import Final
 
+from croupier.conform.fewer import fewer
 from croupier.conform.houses.probe import Probe
 from croupier.core.judge import CLIENT
 
@@ -28,17 +29,12 @@ async def shortened(probe: Probe, again: Callable[[Sequence[bytes]], Awaitable[P
     if len(best.conversation.lines) > SHORT:  # what was sent ahead may be said message by message as well
         apart = [line.data for line in best.conversation.lines if line.side == CLIENT]
         best = await _same(best, apart, again, end) or best
-    size = len(best.said) // 2
-    while size and len(best.conversation.lines) > SHORT and perf_counter() < end:
-        at, found = 0, False
-        while at < len(best.said) - 1 and perf_counter() < end:
-            shorter = await _same(best, [*best.said[:at], *best.said[at + size :]], again, end)
-            if shorter is None:
-                at += size
-            else:
-                best, found = shorter, True
-        size = size if found else size // 2
-    return best
+    return await fewer(
+        best,
+        lambda found: found.said,
+        lambda says: _same(best, says, again, end),
+        lambda found: len(found.conversation.lines) <= SHORT or perf_counter() >= end,
+    )
 
 
 async def unasked(probe: Probe, again: Callable[[Sequence[bytes]], Awaitable[Probe]], close: str) -> Probe:

@@ -1,11 +1,12 @@
 """A game in which a table has done something wrong is played again with less in it, until nothing can be left out."""
 
 from asyncio import get_running_loop, timeout
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import Final
 
 from croupier.conform.conversation import Line
+from croupier.conform.fewer import fewer
 from croupier.conform.oldmaid.brief import SHOWN
 from croupier.conform.oldmaid.findings import Broken, Silent, Unseen
 from croupier.conform.oldmaid.sitting import Deed, Sitting
@@ -17,9 +18,6 @@ TRIES: Final = 2
 type Found = tuple[Broken, Sequence[Line]]
 """A fault, and the dialogue that shows it."""
 
-type Again = Callable[[Sequence[Deed]], Awaitable[Found | None]]
-"""A new game in which just this is done: the same fault, if it shows there."""
-
 
 async def shortened(scene: Scene, broken: Broken, seconds: float) -> Found:
     """The same fault in a game with as few deeds as can be found in so many seconds; as it was where there is none."""
@@ -30,13 +28,14 @@ async def shortened(scene: Scene, broken: Broken, seconds: float) -> Found:
     clock = get_running_loop().time
     end = clock() + seconds
 
-    async def again(deeds: Sequence[Deed]) -> Found | None:
+    async def again(deeds: Sequence[Deed]) -> tuple[Sequence[Deed], Found] | None:
         for _ in range(TRIES):
             if clock() < end and (shorter := await _once(scene.tables, deeds, broken.clause, end - clock())):
-                return shorter
+                return deeds, shorter
         return None
 
-    return await _fewest(sitting.deeds, again) or found
+    first = await again(sitting.deeds)
+    return found if first is None else (await fewer(first, lambda shown: shown[0], again))[1]
 
 
 def _guilty(scene: Scene) -> Sitting | None:
@@ -58,20 +57,3 @@ async def _once(tables: Tables, deeds: Sequence[Deed], clause: str, seconds: flo
     finally:
         await drained(scene)
     return None
-
-
-async def _fewest(deeds: Sequence[Deed], again: Again) -> Found | None:
-    """What shows with as few deeds as possible: half of them are left out, a quarter, and at last single ones."""
-    best = await again(deeds)
-    size = max(1, len(deeds) // 2)
-    while best and size:
-        at, fewer = 0, False
-        while at < len(deeds):
-            rest = [*deeds[:at], *deeds[at + size :]]
-            shorter = await again(rest)
-            if shorter is None:
-                at += size
-            else:
-                deeds, best, fewer = rest, shorter, True
-        size = size if fewer and size < len(deeds) else size // 2
-    return best
