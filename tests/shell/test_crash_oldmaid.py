@@ -3,7 +3,7 @@
 import json
 import socket
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from random import Random
 from threading import Timer
@@ -25,7 +25,10 @@ class Player:
     """A bare socket that says and hears a JSON object a line."""
 
     def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        try:
+            self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        except ConnectionError as error:
+            raise Torn from error
         self._file = self._socket.makefile("rb")
 
     def close(self) -> None:
@@ -50,8 +53,8 @@ class Player:
 
 def play(port: int, games: list[list[str]]) -> None:
     """Two players play game after game until the table is gone: the cards that they were given, by game."""
-    players = [Player(port) for _ in NICKS]
-    try:
+    with ExitStack() as stack, suppress(Torn):
+        players = [stack.enter_context(closing(Player(port))) for _ in NICKS]
         while True:
             for player, nick in zip(players, NICKS, strict=True):
                 player.say(cmd="join", nick=nick)
@@ -64,11 +67,6 @@ def play(port: int, games: list[list[str]]) -> None:
                 games[-1].append(" ".join(players[at % 2].hear()["card"]))
             players[1].say(cmd="out_of_cards")
             assert players[1].hear() == {"result": "ok"}
-    except Torn:
-        pass
-    finally:
-        for player in players:
-            player.close()
 
 
 def books(store: Path) -> list[tuple[int, str, list[str]]]:
