@@ -111,6 +111,7 @@ class Table:
             self.referee.joined(player)
             self._turn.began(now)
             self._doubtful = self._doubtful or not sure
+            self._retry()  # a stream may have shown him before he was answered
 
     def left(self, player: Guid, now: float, *, sure: bool) -> None:
         """Somebody has left."""
