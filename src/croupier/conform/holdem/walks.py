@@ -243,7 +243,7 @@ class Walk:
                 break
             if not shown.turn.player_id and len(shown.table) < 2:
                 await self._fill()
-            else:
+            if not self._referee.turn():
                 await asyncio.sleep(PAUSE)
         else:
             self._tell(Violation("holdem-6.1", "no hand", "one: more than two players sit at the table"))
