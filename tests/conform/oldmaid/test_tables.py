@@ -13,10 +13,12 @@ from croupier.conform.oldmaid.server import AT_ONCE, check_server, server_cases
 from croupier.conform.program import free_port
 from croupier.conform.results import Outcome, Report, Result
 from croupier.core.judge import CLIENT, HOUSE
+from croupier.core.talk import Event, Said
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import Options
-from croupier.rooms.oldmaid.wire import Wire
-from tests.conform.oldmaid.rogue_tables import ROGUES, Rogue, opened
+from croupier.rooms.oldmaid.rules import MOST
+from croupier.rooms.oldmaid.wire import Join, Wire
+from tests.conform.oldmaid.rogue_tables import ROGUES, Effects, Habit, Rogue, opened
 from tests.samples import sampled
 
 HONEST = Rogue("honest", frozenset(), "oldmaid")
@@ -153,6 +155,23 @@ def test_a_silent_table_costs_no_patience_for_every_case() -> None:
     results = tried(rogue, "oldmaid", timeout=0.5)
     assert failed(results)[0][1] == "oldmaid-3.10"
     assert sum(result.outcome is Outcome.SKIP and "no game begins" in result.told for result in results) > 100
+
+
+def test_a_table_that_is_only_slow_to_begin_is_tried_again() -> None:
+    joins = 0
+
+    def sleepy() -> Habit:
+        def on(event: Event[Any], effects: Effects) -> Effects:
+            nonlocal joins
+            joins += isinstance(event, Said) and isinstance(event.message, Join)
+            return effects if joins > MOST else []
+
+        return on
+
+    told: list[Result] = []
+    results = tried(replace(HONEST, habit=sleepy), "oldmaid/3.1", told=told.append)
+    assert [result.outcome for result in told] == [Outcome.FAIL, Outcome.PASS]
+    assert [result.outcome for result in results] == [Outcome.PASS]
 
 
 def test_behind_so_many_failures_no_more_cases_are_begun() -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from croupier.conform.case import Case, clause_id
 from croupier.conform.conversation import Line
+from croupier.conform.holdem.calls import Question, Silent, Unreadable
 from croupier.conform.holdem.cases import ROOM, Deed, ServerCase, from_papers
 from croupier.conform.holdem.causes import cause
 from croupier.conform.holdem.deeds import DEEDS, SLOW, now_there
@@ -32,9 +33,11 @@ LAST: Final = 8.0
 WAITING: Final = 60.0
 """After so many seconds of waiting in vain no case is tried once more for that."""
 
-SILENCES: Final = 3
-SILENT: Final = 0.5
-"""A server that has never answered is given less time behind so many cases."""
+FIRST: Final = 0.6
+SILENT: Final = 0.05
+"""So long the first word of a server is waited for before the first case, and in it; and in all that follow, if it has
+not come in `LAST` seconds either.
+"""
 
 LEARNING: Final = 2
 """So often it is tried to find out what a server plays for."""
@@ -145,14 +148,17 @@ class Run:
         self._strict = strict
         self._timeout = timeout
         self._told = told
-        self._silent = 0
+        self._learned = False
         self._waited = 0.0
 
     async def play(self, cases: Sequence[ServerCase], max_failures: int | None) -> tuple[Result, ...]:
         """The results of cases."""
         found: dict[str, Result] = {}
         beside: list[asyncio.Task[Result]] = []
-        await self._learn()
+        first_word = asyncio.create_task(self._first_word())
+        await asyncio.wait({first_word}, timeout=FIRST)
+        if not self.server.heard:
+            self.server.patience = min(FIRST, self._timeout / 2)
         scripted = [case for case in cases if not case.patience and not case.walked]
         first = [case for case in scripted if case.empty]
         rest = [case for case in scripted if not case.empty] + [case for case in cases if case.walked]
@@ -167,17 +173,38 @@ class Run:
                 found[result.case] = result
                 if max_failures is not None and _failures(found.values()) >= max_failures:
                     break
+                if not (self.server.heard or result.good):
+                    if await first_word:  # it is only slow to begin
+                        found[result.case] = await self._tell(case)
+                    else:
+                        self.server.patience = min(SILENT, self._timeout / 2)
             else:
                 found |= {result.case: result for result in await asyncio.gather(*beside)}
         finally:
-            for task in beside:
+            for task in (first_word, *beside):
                 task.cancel()
-            await asyncio.gather(*beside, return_exceptions=True)
+            await asyncio.gather(first_word, *beside, return_exceptions=True)
         found |= {task.result().case: task.result() for task in beside if task.done() and not task.cancelled()}
         return tuple(found[case.id] for case in cases if case.id in found)
 
+    async def _first_word(self) -> bool:
+        """Wait until the server says its first word; whether it has."""
+        caller = self.server.caller()
+        try:
+            await caller.ask(Question("GET", "/games/"), patience=min(LAST, self._timeout / 2))
+        except Silent:
+            return self.server.heard
+        except (Unreadable, OSError):  # that is a word, too
+            pass
+        finally:
+            caller.break_off()
+        self.server.heard = True
+        return True
+
     async def _learn(self) -> None:
         """Find out what is played for, and whether games can be made, so that some can be played beside others."""
+        self._learned = True
+        self.server.patience = min(ANSWER, self._timeout / 2)
         for _ in range(LEARNING):
             visit = Visit(self.server)
             self.server.opens = True
@@ -224,16 +251,18 @@ class Run:
             )
         if case.walked:
             return await self._walked(case)
+        if self.server.heard and not self._learned:
+            await self._learn()
         visit, own, reason = await self._visited(case)
-        if visit.silent and self._waits:
+        if visit.silent and self.server.heard and self._waited < WAITING:
+            if not self._learned:
+                await self._learn()
             since = monotonic()
             self.server.patience = min(LAST, self._timeout / 2)
             visit, own, reason = await self._visited(case)
             if visit.silent:  # else it is slow, and is waited for from now on
-                self._silent += 1
                 self._waited += monotonic() - since
-                dead = not self.server.heard and self._silent >= SILENCES
-                self.server.patience = min(SILENT if dead else ANSWER, self._timeout / 2)
+                self.server.patience = min(ANSWER, self._timeout / 2)
         elif visit.overtaken and own and not case.patience:
             visit, own, reason = await self._visited(case)
         if visit.overtaken and not visit.silent and not case.patience:
@@ -253,11 +282,6 @@ class Run:
         if worst.outcome is Outcome.FAIL:
             trace = await self.walks.shortened(trace)
         return self._judged(case, told(trace.lines), trace.departure, "", began)
-
-    @property
-    def _waits(self) -> bool:
-        """Whether it is worth waiting for longer."""
-        return self._waited < WAITING if self.server.heard else self._silent < SILENCES
 
     async def _visited(self, case: ServerCase) -> tuple[Visit, Sequence[Departure], str]:
         """A visit for a case: what departed that the case is about, or why it could not be shown."""

@@ -56,7 +56,7 @@ class Server:
         self.patience = patience
         self.idle: defaultdict[str, list[User]] = defaultdict(list)
         self.taken: set[str] = set()
-        self.heard = False  # whether it has ever answered
+        self.heard = False  # whether it has ever said a word
         self.having = Having()
         self.opens = True  # whether POST /games/ makes a game, as far as is known
         self.blinds = BLINDS

@@ -26,6 +26,9 @@ TICK: Final = 0.02
 SLOW: Final = 10
 """A table that has taken long for an answer is listened to so many times as long, where it may say nothing."""
 
+FIRST: Final = 0.75
+"""A table that has never said a word is waited for no longer than so many seconds at first."""
+
 type Said = Message | Violation | bytes
 """What a guest says: a message as it should be, or bytes."""
 
@@ -118,12 +121,12 @@ class Guest:
 
     async def answer(self, clause: str, expected: str = "an answer") -> Heard:
         """The answer to what was said. Raises Broken where there is none."""
-        begun = self._clock()
-        heard = await self.hear(self._patience.seconds)
+        begun, seconds = self._clock(), self._patience.seconds
+        heard = await self.hear(seconds)
         self._patience.note(None if heard is None and not self.gone else self._clock() - begun)
         if heard is None:
             rest = bytes(self._ear.rest)
-            what = "the end of the connection" if self.gone else f"nothing within {self._patience.seconds:g} seconds"
+            what = "the end of the connection" if self.gone else f"nothing within {seconds:g} seconds"
             if rest.strip():
                 what = f"{text(rest)}, which does not end,"
             raise (Broken if self.gone else Silent)(clause, what, expected, got=rest)
@@ -214,16 +217,27 @@ class Guest:
 
 
 class Patience:
-    """How long answers are waited for: as long as was said, until it has been in vain a few times."""
+    """How long answers are waited for: as long as was said, until it has been in vain a few times.
+
+    `first` is how many seconds the first of all may take.
+    """
 
     def __init__(self, seconds: float) -> None:
         self.longest = seconds
+        self.first = min(seconds, FIRST)
         self._slowest = 0.0
         self._vain = 0
 
     @property
+    def rewarded(self) -> bool:
+        """Whether there has been any answer."""
+        return self._slowest > 0
+
+    @property
     def seconds(self) -> float:
         """So many are waited now."""
+        if not self.rewarded and self._vain < 2:
+            return self.first
         return self.longest if self._vain < 2 else min(self.longest, max(0.2, 20 * self._slowest))
 
     @property
