@@ -308,8 +308,8 @@ class Play:
         """Compare the hands of those who have not folded; the lowest rank wins."""
         cards, small_blind, seats = self._cards, self.small_blind, len(self._start)
         live = SEATS[self._live]
-        dealt = [(seat - small_blind) % seats for seat in live]
-        ranks = ranks_on(cards[2 * seats :], [(cards[at], cards[at + seats]) for at in dealt])
+        holes = [(cards[at := (seat - small_blind) % seats], cards[at + seats]) for seat in live]
+        ranks = ranks_on(cards[2 * seats :], holes)
         best = min(ranks)
         if ranks.count(best) == 1 and self._one_pot():
             return [Award(0, live[ranks.index(best)], self._pot, best)]
@@ -321,7 +321,11 @@ class Play:
         if self._live == self._able:
             return True
         paid = self.paid
-        return min([paid[seat] for seat in SEATS[self._live]]) == max(paid)
+        most = max(paid)
+        for seat in SEATS[self._live]:  # faster than `all`
+            if paid[seat] != most:
+                return False
+        return True
 
     def _end(self, awards: list[Award]) -> None:
         """Pay the winners."""

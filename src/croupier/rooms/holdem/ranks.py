@@ -116,11 +116,12 @@ def ranks_on(board: Sequence[Card], holes: Iterable[tuple[Card, Card]]) -> list[
     a, b, c, d, e = board
     key = KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e]
     suits = SUIT_KEYS[a] + SUIT_KEYS[b] + SUIT_KEYS[c] + SUIT_KEYS[d] + SUIT_KEYS[e]
-    found = []
-    for f, g in holes:
-        suit = _SEVEN_FLUSHES[suits + SUIT_KEYS[f] + SUIT_KEYS[g]]
-        found.append(_SEVEN[key + KEYS[f] + KEYS[g]] if suit is None else SUITED[mask((*board, f, g), suit)])
-    return found
+    return [
+        _SEVEN[key + KEYS[f] + KEYS[g]]
+        if (suit := _SEVEN_FLUSHES[suits + SUIT_KEYS[f] + SUIT_KEYS[g]]) is None
+        else SUITED[mask((*board, f, g), suit)]
+        for f, g in holes
+    ]
 
 
 @overload
