@@ -321,11 +321,7 @@ class Play:
         if self._live == self._able:
             return True
         paid = self.paid
-        most = max(paid)
-        for seat in SEATS[self._live]:  # faster than `all`
-            if paid[seat] != most:
-                return False
-        return True
+        return min([paid[seat] for seat in SEATS[self._live]]) == max(paid)
 
     def _end(self, awards: list[Award]) -> None:
         """Pay the winners."""
