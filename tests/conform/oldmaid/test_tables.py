@@ -98,14 +98,22 @@ def checked(rogue: Rogue, selection: str) -> Report:
     return asyncio.run(run())
 
 
-def named_once(name: str, words: str, selection: str) -> None:
+def named_once(name: str, words: str, selection: str, others: int) -> None:
+    """But for so many `others`, which pass at no table."""
     rogue = next(rogue for rogue in ROGUES if rogue.name == name)
     report = checked(rogue, selection)
-    wrong = [result.failure for result in report.results if result.failure is not None]
+    results = [result for result in report.results if (name, result.case) not in AMBIGUOUS]
+    wrong = [result.failure for result in results if result.failure is not None]
     assert report.dialect == f"the server departs from the protocol all along: it {words}"
     assert [failure.cause for failure in wrong] == [f"it {words}"]
-    assert report.count(Outcome.PASS) >= len(report.results) - 2
+    assert sum(result.outcome is Outcome.PASS for result in results) >= len(results) - 2 - others
 
+
+AMBIGUOUS = {
+    ("printed-quotes", f"oldmaid/{case}")
+    for case in ("3.7/brackets", "8.3/printed-quotes-before-joining", "8.3/printed-quotes-in-turn")
+}
+"""Where a text has quotes in it, nobody can tell which of them end it."""
 
 DIALECTS = [
     ("capital-suits", "writes suits in capitals"),
@@ -122,13 +130,13 @@ DIALECTS = [
 
 @pytest.mark.parametrize(("name", "words"), sampled(DIALECTS, 3), ids=[name for name, _ in DIALECTS])
 def test_a_dialect_is_named_once_and_the_run_goes_on_in_it(name: str, words: str) -> None:
-    named_once(name, words, "oldmaid/4" if name != "no-message" else "oldmaid/5")
+    named_once(name, words, "oldmaid/4" if name != "no-message" else "oldmaid/5", 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "words"), DIALECTS)
 def test_a_dialect_is_named_once_in_a_run_of_all_cases(name: str, words: str) -> None:
-    named_once(name, words, "oldmaid")
+    named_once(name, words, "oldmaid", 9)
 
 
 def test_a_strict_table_is_as_right_as_a_tolerant_one() -> None:

@@ -128,6 +128,7 @@ class Sitting:
             }
             async with await Program.start(self._command, values) as program:
                 found, reason = await self._played(stand, program, game)
+                stand.parting = True
                 await program.stop()
                 self.stderr = program.stderr
         finally:

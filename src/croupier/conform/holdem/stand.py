@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from argon2 import PasswordHasher
 from httptools import HttpParserError, HttpRequestParser, parse_url
 from msgspec import Struct
+from msgspec.structs import replace
 
 from croupier.conform.holdem.calls import Answer, Question
 from croupier.conform.holdem.manners import PLAIN, Manner, Trouble
@@ -82,7 +83,8 @@ class Mouth:
 class Stand:
     """Our house behind a socket of its own. `notes` has what was asked, `garbage` what was no HTTP.
 
-    `news` is set whenever something happens. `dress` changes the body of what is shown.
+    `news` is set whenever something happens. `dress` changes the body of what is shown. While it is `parting`, the bot
+    is being ended: it may break off in the middle of a request.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class Stand:
         self.notes: list[Note] = []
         self.garbage: list[bytes] = []
         self.news = asyncio.Event()
+        self.parting = False
         self.finished: list[Any] = []  # the hands that are over, as they were played
         self.house = House(
             settings,
@@ -159,7 +162,7 @@ class Stand:
             while not mouth.over:
                 piece = await (reader.readline() if not _headed(data) else reader.read(1))
                 if not piece:
-                    if data:
+                    if data and not self.parting:
                         self._garbage(data)
                     return False
                 data += piece
@@ -250,7 +253,10 @@ class Stand:
                 told = b"".join(b"%s: %s\r\n" % pair for pair in message["headers"])
                 writer.write(b"HTTP/1.1 %d %s\r\nConnection: close\r\n%s\r\n" % (status, _phrase(status), told))
             else:
-                writer.write(message.get("body", b""))
+                body = message.get("body", b"")
+                if note.answer is not None and note.answer.status >= 400:  # it tells why
+                    note.answer = replace(note.answer, body=note.answer.body + body)
+                writer.write(body)
             with suppress(OSError):
                 await writer.drain()
 
