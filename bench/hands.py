@@ -1,17 +1,21 @@
 """How many hands of no-limit hold'em are played in a second, beside OpenSpiel and PokerKit driven in the same way.
 
-Every engine plays whole hands through its public calls, from packs that were shuffled before: it posts the blinds,
-deals, asks whose turn it is and what he may do, moves, and pays at the showdown. Stacks are 10,000, blinds 10/20.
-Callers check and call. Random players choose with equal chances among fold (where there is something to call), check or
-call, a raise by the pot, and all in, as far as these are legal: the moves of OpenSpiel's universal_poker with the
-abstraction `fcpa`, which has no raise where nobody could answer it, and one of two raises that are the same.
+Every engine plays whole hands through its public calls: it posts the blinds, deals, asks whose turn it is and what he
+may do, moves, and pays at the showdown. Stacks are 10,000, blinds 10/20. Callers check and call. Random players choose
+with equal chances among fold (where there is something to call), check or call, a raise by the pot, and all in, as far
+as these are legal: the moves of OpenSpiel's universal_poker with the abstraction `fcpa`, which has no raise where
+nobody could answer it, and one of two raises that are the same.
+
+Cards are drawn one by one, each of those that are left being as likely as any other, by the same luck for all. Ours and
+PokerKit are dealt them from a pack, for they take any cards. OpenSpiel is asked which are left, as its users do; how
+fast it is if it is dealt them from a pack, too, is told beside it.
 
 OpenSpiel is in requirements/bench.txt, PokerKit in requirements/dev.txt. The engines take turns; the best round of each
 counts, for whatever else a machine does only ever slows one down.
 """
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -26,13 +30,13 @@ from croupier.rooms.holdem.rules import BLINDS, STACK, Hand
 from harness import verdict
 
 SEED: Final = 1
-PACKS: Final = 997
+PACK: Final = [*range(len(CARDS))]
 RATIO: Final = 1.2
 """How many times OpenSpiel's rate is wanted."""
 
-type Decks = Sequence[tuple[int, ...]]
-type Play = Callable[[int, int, Decks], int]
-"""So many hands for so many seats with these packs, used in turn; it gives what the first seat has won."""
+type Draw = Callable[[], float]
+type Play = Callable[[int, int, Draw], int]
+"""So many hands for so many seats by this luck; it gives what the first seat has won."""
 
 
 @dataclass(frozen=True)
@@ -52,53 +56,33 @@ COURSES: Final = (
 )
 
 
-def croupier_callers(seats: int, hands: int, decks: Decks) -> int:
-    """Ours, checked and called."""
+def drawn(seats: int, draw: Draw) -> list[int]:
+    """The cards of a hand, from a new pack."""
+    pop = PACK[:].pop
+    return [pop(int(draw() * left)) for left in range(len(PACK), len(PACK) - 2 * seats - 5, -1)]
+
+
+def croupier(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
+    """Ours, in either way."""
     stacks, over, won = [STACK] * seats, Turn.OVER, 0
-    for number in range(hands):
-        deck = decks[number % PACKS]
+    for _ in range(hands):
+        deck = drawn(seats, draw)
         hand = Hand(stacks)
         at = 0
         while (seat := hand.turn) is not over:
-            if isinstance(seat, int):
+            if not isinstance(seat, int):
+                end = at + hand.wanted
+                hand.deal(deck[at:end])
+                at = end
+            elif not random:
                 hand.bet(hand.to_match - hand.bets[seat])
             else:
-                end = at + hand.wanted
-                hand.deal(deck[at:end])
-                at = end
-        won += hand.payoff()[0]
-    return won
-
-
-def croupier_random(seats: int, hands: int, decks: Decks) -> int:
-    """Ours, played at random."""
-    stacks, chance, over, won, draw = [STACK] * seats, Turn.CHANCE, Turn.OVER, 0, Random(SEED).random
-    for number in range(hands):
-        deck = decks[number % PACKS]
-        hand = Hand(stacks)
-        at = 0
-        while (seat := hand.turn) is not over:
-            if seat is chance:
-                end = at + hand.wanted
-                hand.deal(deck[at:end])
-                at = end
-                continue
-            legal = hand.legal
-            call, bounds = legal.call, legal.bounds
-            moves = [call]
-            if call:
-                moves.append(-1)
-            if bounds is not None and legal.answered:
-                everything = bounds[1]
-                moves.append(everything)
-                pot = legal.share()
-                if pot is not None and pot != everything:
-                    moves.append(pot)
-            move = moves[int(draw() * len(moves))]
-            if move >= 0:
-                hand.bet(move)
-            else:
-                hand.fold()
+                moves = hand.legal.fcpa
+                move = moves[int(draw() * len(moves))]
+                if isinstance(move, int):
+                    hand.bet(move)
+                else:
+                    hand.fold()
         won += hand.payoff()[0]
     return won
 
@@ -123,35 +107,25 @@ def universal_poker(seats: int) -> Any:
     return import_module("pyspiel").load_game("universal_poker", settings)
 
 
-def openspiel_callers(seats: int, hands: int, decks: Decks) -> int:
-    """OpenSpiel's, checked and called."""
+def openspiel(seats: int, hands: int, draw: Draw, *, random: bool, pack: bool) -> int:
+    """OpenSpiel's, in either way; with a `pack`, its cards come from there, and it is not asked which are left."""
     game, call, won = universal_poker(seats), 1, 0
-    for number in range(hands):
-        cards = iter(decks[number % PACKS])
+    for _ in range(hands):
+        cards = iter(drawn(seats, draw) if pack else ())
         state = game.new_initial_state()
         while not state.is_terminal():
-            state.apply_action(next(cards) if state.is_chance_node() else call)
-        won += int(state.returns()[0])
-    return won
-
-
-def openspiel_random(seats: int, hands: int, decks: Decks) -> int:
-    """OpenSpiel's, played at random."""
-    game, draw, won = universal_poker(seats), Random(SEED).random, 0
-    for number in range(hands):
-        cards = iter(decks[number % PACKS])
-        state = game.new_initial_state()
-        while not state.is_terminal():
-            if state.is_chance_node():
+            if state.is_chance_node() and pack:
                 state.apply_action(next(cards))
-            else:
+            elif random or state.is_chance_node():
                 legal = state.legal_actions()
                 state.apply_action(legal[int(draw() * len(legal))])
+            else:
+                state.apply_action(call)
         won += int(state.returns()[0])
     return won
 
 
-def pokerkit(seats: int, hands: int, decks: Decks, *, random: bool) -> int:
+def pokerkit(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
     """PokerKit's, in either way. Its unknown cards are burnt, which it remarks on."""
     kit: Any = import_module("pokerkit")
     names = [name[0] + name[1].lower() for name in CARDS]
@@ -163,9 +137,9 @@ def pokerkit(seats: int, hands: int, decks: Decks, *, random: bool) -> int:
         raw_blinds_or_straddles=BLINDS,
         min_bet=BLINDS[1],
     )
-    draw, won = Random(SEED).random, 0
-    for number in range(hands):
-        deck = [names[card] for card in decks[number % PACKS]]
+    won = 0
+    for _ in range(hands):
+        deck = [names[card] for card in drawn(seats, draw)]
         state = game((STACK,) * seats, seats)
         at = 0
         while state.status:
@@ -186,7 +160,7 @@ def pokerkit(seats: int, hands: int, decks: Decks, *, random: bool) -> int:
     return won
 
 
-def at_random(state: Any, draw: Callable[[], float]) -> None:
+def at_random(state: Any, draw: Draw) -> None:
     """One random move of PokerKit's."""
     moves: list[Callable[[], object]] = [state.check_or_call]
     if state.checking_or_calling_amount:
@@ -198,39 +172,41 @@ def at_random(state: Any, draw: Callable[[], float]) -> None:
     moves[int(draw() * len(moves))]()
 
 
-ENGINES: Final[Mapping[str, tuple[Play, Play]]] = {
-    "croupier": (croupier_callers, croupier_random),
-    "OpenSpiel": (openspiel_callers, openspiel_random),
-    "PokerKit": (partial(pokerkit, random=False), partial(pokerkit, random=True)),
-}
+def engines(*, random: bool) -> Mapping[str, Play]:
+    """All that are compared, in one of the two ways."""
+    return {
+        "croupier": partial(croupier, random=random),
+        "OpenSpiel": partial(openspiel, random=random, pack=False),
+        "OpenSpiel, dealt from a pack": partial(openspiel, random=random, pack=True),
+        "PokerKit": partial(pokerkit, random=random),
+    }
 
 
-def rate(play: Play, seats: int, seconds: float, decks: Decks) -> float:
+def rate(play: Play, seats: int, seconds: float) -> float:
     """Hands a second of processor time, over about so many seconds."""
     hands, took = 8, 0.0
     while took < seconds:
         hands *= 2
         started = process_time()
-        play(seats, hands, decks)
+        play(seats, hands, Random(SEED).random)
         took = process_time() - started
     return hands / took
 
 
 def compare(course: Course, seconds: float, rounds: int) -> bool:
     """Play one course with all engines in turns, print the best rates, and tell whether the targets are met."""
-    luck = Random(SEED)
-    decks = [tuple(luck.sample(range(len(CARDS)), len(CARDS))) for _ in range(PACKS)]
-    best = dict.fromkeys(ENGINES, 0.0)
+    plays = engines(random=course.random)
+    best = dict.fromkeys(plays, 0.0)
     for _ in range(rounds):
-        for name, plays in ENGINES.items():
-            best[name] = max(best[name], rate(plays[course.random], course.seats, seconds, decks))
-    ours = best["croupier"]
+        for name, play in plays.items():
+            best[name] = max(best[name], rate(play, course.seats, seconds))
+    ours = best.pop("croupier")
     fast, faster = ours >= course.target, ours >= RATIO * best["OpenSpiel"]
     print(f"{course.title}; one process, best of {rounds} rounds of {seconds:g} s")
-    print(f"  croupier  {ours:>9,.0f} hands/s   target {course.target:,}: {verdict(fast)}")
-    print(f"  OpenSpiel {best['OpenSpiel']:>9,.0f} hands/s   ratio {ours / best['OpenSpiel']:.2f}, "
-          f"target {RATIO}: {verdict(faster)}")  # fmt: skip
-    print(f"  PokerKit  {best['PokerKit']:>9,.0f} hands/s   ratio {ours / best['PokerKit']:.0f}")
+    print(f"  {'croupier':<30}{ours:>9,.0f} hands/s   target {course.target:,}: {verdict(fast)}")
+    for name, other in best.items():
+        wanted = f", target {RATIO}: {verdict(faster)}" if name == "OpenSpiel" else ""
+        print(f"  {name:<30}{other:>9,.0f} hands/s   ratio {ours / other:.{2 if ours < 10 * other else 0}f}{wanted}")
     return fast and faster
 
 

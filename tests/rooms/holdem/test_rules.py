@@ -281,6 +281,18 @@ def test_the_interesting_sizes_are_the_smallest_half_the_pot_the_pot_and_everyth
     assert hand.legal.share(100) is None
 
 
+def test_the_small_game_has_a_fold_a_call_a_raise_by_the_pot_and_everything() -> None:
+    hand = dealt([1000] * 3)
+    assert hand.legal.fcpa == (FOLD, 20, 20 + 30 + 20, 1000)
+    assert act(hand, 70).legal.fcpa == (FOLD, 60, 60 + 100 + 60, 990)
+    act(hand, 60, 50).deal(PACK[6:9])
+    assert hand.legal.fcpa == (0, 210, 930), "a check is better than a fold"
+    assert act(hand, 500).legal.fcpa == (FOLD, 500, 930), "less than all he has is no raise by the pot"
+    assert act(hand, 930).legal.fcpa == (FOLD, 930)
+    assert act(hand, FOLD).legal.fcpa == (FOLD, 430)
+    assert act(hand, 430).legal.fcpa == ()
+
+
 def test_a_raise_that_nobody_can_answer_is_taken_as_a_call() -> None:
     hand = act(dealt([100, 1000]), 90)
     assert (hand.turn, hand.legal.call) == (1, 80)

@@ -112,6 +112,10 @@ def test_what_is_legal_is_what_is_taken(hand: Hand, luck: Random) -> None:
     assert (FOLD in legal) == isinstance(hand.turn, int)
     assert all(move in legal for move in legal)
     assert len(set(legal)) == len(legal)
+    small = {FOLD} if legal.call else set()
+    if isinstance(hand.turn, int):
+        small |= {legal.call} | ({legal.share(), high} & {*legal})
+    assert (len(legal.fcpa), {*legal.fcpa}) == (len(small), small)
     for strange in (True, False, 0.0, None, "raise", (), float("nan")):
         assert strange not in legal
 

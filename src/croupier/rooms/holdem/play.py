@@ -311,17 +311,16 @@ class Play:
         holes = [(cards[at := (seat - small_blind) % seats], cards[at + seats]) for seat in live]
         ranks = ranks_on(cards[2 * seats :], holes)
         best = min(ranks)
-        if ranks.count(best) == 1 and self._one_pot():
+        if ranks.count(best) == 1 and self._one_pot(live):
             return [Award(0, live[ranks.index(best)], self._pot, best)]
         pots = side_pots(self.paid, self.folded, self.stacks, over=True)
         return share(pots, dict(zip(live, ranks, strict=True)), self.button + 1, seats)
 
-    def _one_pot(self) -> bool:
+    def _one_pot(self, live: Sequence[Seat]) -> bool:
         """Whether all who are left have paid the same, so that each can win everything."""
-        if self._live == self._able:
-            return True
-        paid = self.paid
-        return min([paid[seat] for seat in SEATS[self._live]]) == max(paid)
+        start, stacks = self._start, self.stacks
+        paid = start[live[0]] - stacks[live[0]]
+        return not [seat for seat in live if start[seat] - stacks[seat] != paid]
 
     def _end(self, awards: list[Award]) -> None:
         """Pay the winners."""
