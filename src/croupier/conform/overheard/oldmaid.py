@@ -213,6 +213,7 @@ class Link(Account):
 
     def _answers(self, message: Message | Violation, now: float) -> None:
         self._told = False
+        self._farewell = not self._pending or (isinstance(message, Reply) and message.result == "error")
         if not self._pending:
             self._unasked(message)
             return
@@ -248,7 +249,6 @@ class Link(Account):
 
     def _unasked(self, message: Message | Violation) -> None:
         """The table speaks of its own: that is an error, before the end (oldmaid-1.8)."""
-        self._farewell = True
         if self.game is not None:
             self._blame(self.game.heard(TABLE, self._nick, message))
         elif not (isinstance(message, Reply) and message.result == "error"):
@@ -278,15 +278,14 @@ class Link(Account):
             first = self._pending[0].request
             found = f"the end of the conversation instead of an answer to {first}"
             self.blame(HOUSE, Violation("oldmaid-1.8", found, "an answer, or an error before the end"))
-        if side == CLIENT:
-            self._gone()
-        else:
+        if side == HOUSE:
             self._passed += self._unsent
+        self._gone()
         self._end()
         return self.since(before)
 
     def _gone(self) -> None:
-        """The player has left; whatever the table still says to him is nobody's fault."""
+        """The table has lost the player; whatever it still says to him is nobody's fault."""
         if self.game is not None and not self._over:
             self._settle()
             self.game.lost(self._nick)
