@@ -6,9 +6,9 @@ with equal chances among fold (where there is something to call), check or call,
 as these are legal: the moves of OpenSpiel's universal_poker with the abstraction `fcpa`, which has no raise where
 nobody could answer it, and one of two raises that are the same.
 
-Cards are drawn one by one, each of those that are left being as likely as any other, by the same luck for all. Ours and
-PokerKit are dealt them from a pack, for they take any cards. OpenSpiel is asked which are left, as its users do; how
-fast it is if it is dealt them from a pack, too, is told beside it.
+Cards are drawn one by one, each of those that are left being as likely as any other, by the same luck for all, and
+dealt from a pack that the caller keeps. How fast OpenSpiel is if it is asked for every card which are left is told
+beside it.
 
 OpenSpiel is in requirements/bench.txt, PokerKit in requirements/dev.txt. The engines take turns; the best round of each
 counts, for whatever else a machine does only ever slows one down.
@@ -108,7 +108,7 @@ def universal_poker(seats: int) -> Any:
 
 
 def openspiel(seats: int, hands: int, draw: Draw, *, random: bool, pack: bool) -> int:
-    """OpenSpiel's, in either way; with a `pack`, its cards come from there, and it is not asked which are left."""
+    """OpenSpiel's, in either way; without a `pack` it is asked for every card which are left."""
     game, call, won = universal_poker(seats), 1, 0
     for _ in range(hands):
         cards = iter(drawn(seats, draw) if pack else ())
@@ -176,8 +176,8 @@ def engines(*, random: bool) -> Mapping[str, Play]:
     """All that are compared, in one of the two ways."""
     return {
         "croupier": partial(croupier, random=random),
-        "OpenSpiel": partial(openspiel, random=random, pack=False),
-        "OpenSpiel, dealt from a pack": partial(openspiel, random=random, pack=True),
+        "OpenSpiel": partial(openspiel, random=random, pack=True),
+        "OpenSpiel, asked for cards": partial(openspiel, random=random, pack=False),
         "PokerKit": partial(pokerkit, random=random),
     }
 

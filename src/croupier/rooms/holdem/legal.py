@@ -50,7 +50,7 @@ class Legal(Struct, Sequence[Move], metaclass=_Kind, eq=False, gc=False):
 
     @property
     def fcpa(self) -> tuple[Move, ...]:
-        """The moves of a small game that is often studied: FOLD, the call, a raise by the pot, and everything.
+        """The moves of the abstraction that is known by this name: FOLD, the call, a raise by the pot, and all in.
 
         Without FOLD where there is nothing to call, and without raises that are not legal or that nobody could answer.
         """
