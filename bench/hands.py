@@ -7,8 +7,9 @@ as these are legal: the moves of OpenSpiel's universal_poker with the abstractio
 nobody could answer it, and one of two raises that are the same.
 
 Cards are drawn one by one, each of those that are left being as likely as any other, by the same luck for all, and
-dealt from a pack that the caller keeps. How fast OpenSpiel is if it is asked for every card which are left is told
-beside it.
+dealt from a pack that the caller makes: croupier is given the pack, the others card by card what they ask for. No
+engine reads its settings anew for every hand. How fast OpenSpiel is if it is asked for every card which are left is
+told beside it.
 
 OpenSpiel is in requirements/bench.txt, PokerKit in requirements/dev.txt. The engines take turns; the best round of each
 counts, for whatever else a machine does only ever slows one down.
@@ -24,7 +25,6 @@ from time import process_time
 from typing import Any, Final
 from warnings import simplefilter
 
-from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.rules import BLINDS, STACK, Hand
 from harness import verdict
@@ -64,25 +64,20 @@ def drawn(seats: int, draw: Draw) -> list[int]:
 
 def croupier(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
     """Ours, in either way."""
-    stacks, over, won = [STACK] * seats, Turn.OVER, 0
+    begun, won = Hand([STACK] * seats), 0
     for _ in range(hands):
-        deck = drawn(seats, draw)
-        hand = Hand(stacks)
-        at = 0
-        while (seat := hand.turn) is not over:
-            if not isinstance(seat, int):
-                end = at + hand.wanted
-                hand.deal(deck[at:end])
-                at = end
-            elif not random:
-                hand.bet(hand.to_match - hand.bets[seat])
-            else:
-                moves = hand.legal.fcpa
+        hand = begun.copy()
+        hand.deal_from(drawn(seats, draw))
+        if random:
+            while moves := hand.fcpa:
                 move = moves[int(draw() * len(moves))]
                 if isinstance(move, int):
                     hand.bet(move)
                 else:
                     hand.fold()
+        else:
+            while isinstance(seat := hand.turn, int):
+                hand.bet(hand.to_match - hand.bets[seat])
         won += hand.payoff()[0]
     return won
 

@@ -1,4 +1,4 @@
-"""Paper runs: every command and every snippet of the README and of the page about bots."""
+"""Paper runs: every command and every snippet of the README and of the pages about bots and the library."""
 
 import re
 import shlex
@@ -137,6 +137,15 @@ def test_the_snippets_about_bots_work(reader: Reader) -> None:
     games, mean, fault = reader.python("\n".join(snippets)).split()
     assert (games, fault) == ("200", "None")
     assert -2 <= float(mean) <= 2
+
+
+def test_the_snippet_about_hands_of_holdem_works(reader: Reader) -> None:
+    (snippet,) = [
+        block for kind, block in BLOCK.findall((ROOT / "docs" / "library.md").read_text()) if kind == "python"
+    ]
+    won = [*map(int, reader.python(snippet).split())]
+    assert (len(won), sum(won)) == (6, 0)
+    assert any(won)
 
 
 def test_make_serve_opens_the_rooms() -> None:

@@ -270,12 +270,12 @@ class AnyRaise(Hand):
             return found
         return Legal(found.owed, found.call, (found.owed + 1, found.bounds[1]), found.pot, found.answered)
 
-    def _raise(self, seat: Seat, chips: int) -> None:
+    def bet(self, chips: int) -> None:
         kept = self.min_raise
-        if chips > self.to_match - self.bets[seat]:
+        if isinstance(self.turn, int) and chips > self.to_match - self.bets[self.turn]:
             self.min_raise = 1
         try:
-            super()._raise(seat, chips)
+            super().bet(chips)
         except IllegalMove:
             self.min_raise = kept
             raise
@@ -318,9 +318,9 @@ class Reopening(Hand):
 
     __slots__ = ()
 
-    def _raise(self, seat: Seat, chips: int) -> None:
+    def bet(self, chips: int) -> None:
         self._barred = 0
-        super()._raise(seat, chips)
+        super().bet(chips)
 
     @property
     def legal(self) -> Legal:
@@ -338,12 +338,6 @@ class NoOption(Hand):
             self._close()
         else:
             super()._go_on(seat)
-
-    def bet(self, chips: int) -> None:
-        before = self._due.bit_count()
-        super().bet(chips)
-        if not self.street and before == 2 and self.turn == self.big_blind and self.to_match == self.blinds[1]:
-            self._close()
 
 
 class NoSidePots(Hand):

@@ -1,7 +1,7 @@
 """Tests of who is next at a round table."""
 
 from croupier.rooms.holdem.blinds import MOST_SEATS
-from croupier.rooms.holdem.circle import EVERYBODY, NEXT, SEATS
+from croupier.rooms.holdem.circle import ALONE, EVERYBODY, NEXT, SEATS, SEVERAL
 
 
 def members(seats: int) -> list[int]:
@@ -10,6 +10,11 @@ def members(seats: int) -> list[int]:
 
 def test_a_set_of_seats_lists_them_in_rising_order() -> None:
     assert [list(seats) for seats in SEATS] == [members(seats) for seats in range(EVERYBODY + 1)]
+
+
+def test_it_is_known_who_is_alone_and_whether_there_are_several() -> None:
+    assert [members(seats) for seats in ALONE] == [[seat] for seat in range(MOST_SEATS)]
+    assert [*SEVERAL] == [len(members(seats)) > 1 for seats in range(EVERYBODY + 1)]
 
 
 def test_the_next_one_is_the_first_of_the_set_that_one_meets_going_clockwise() -> None:

@@ -283,14 +283,14 @@ def test_the_interesting_sizes_are_the_smallest_half_the_pot_the_pot_and_everyth
 
 def test_the_small_game_has_a_fold_a_call_a_raise_by_the_pot_and_everything() -> None:
     hand = dealt([1000] * 3)
-    assert hand.legal.fcpa == (FOLD, 20, 20 + 30 + 20, 1000)
-    assert act(hand, 70).legal.fcpa == (FOLD, 60, 60 + 100 + 60, 990)
+    assert hand.fcpa == (FOLD, 20, 20 + 30 + 20, 1000)
+    assert act(hand, 70).fcpa == (FOLD, 60, 60 + 100 + 60, 990)
     act(hand, 60, 50).deal(PACK[6:9])
-    assert hand.legal.fcpa == (0, 210, 930), "a check is better than a fold"
-    assert act(hand, 500).legal.fcpa == (FOLD, 500, 930), "less than all he has is no raise by the pot"
-    assert act(hand, 930).legal.fcpa == (FOLD, 930)
-    assert act(hand, FOLD).legal.fcpa == (FOLD, 430)
-    assert act(hand, 430).legal.fcpa == ()
+    assert hand.fcpa == (0, 210, 930), "a check is better than a fold"
+    assert act(hand, 500).fcpa == (FOLD, 500, 930), "less than all he has is no raise by the pot"
+    assert act(hand, 930).fcpa == (FOLD, 930)
+    assert act(hand, FOLD).fcpa == (FOLD, 430)
+    assert act(hand, 430).fcpa == ()
 
 
 def test_a_raise_that_nobody_can_answer_is_taken_as_a_call() -> None:
@@ -343,6 +343,40 @@ def test_cards_that_are_not_due_or_not_there_are_refused(strange: Any) -> None:
     hand.deal([3])
     with pytest.raises(IllegalMove, match=r"^a deal of 1 cards is not allowed here; allowed: nothing$"):
         hand.deal([4])
+
+
+def test_a_hand_that_is_given_a_deck_deals_by_itself() -> None:
+    hand = Hand([1000] * 3)
+    hand.deal_from(cards("AcKcQcAdKdQd2h3h4h5h9s"))
+    assert (hand.turn, hand.wanted, hand.holes[1], hand.board) == (0, 0, [*cards("AcAd")], [])
+    act(hand, 20, 10, 0)
+    assert (hand.turn, hand.board) == (1, [*cards("2h3h4h")])
+    act(hand, 0, 980)
+    assert act(hand, 980, FOLD).board == [*cards("2h3h4h5h9s")], "nobody is left to bet"
+    assert hand.payoff() == (-1000, -20, 1020)
+
+
+def test_a_deck_may_come_in_the_middle_of_a_hand() -> None:
+    hand = act(dealt([1000] * 2), 10)
+    hand.deal_from(range(4, 52))
+    assert act(hand, 0).board == [4, 5, 6]
+    hand.deal_from(range(51, 6, -1))
+    assert act(hand, 0, 0).board == [4, 5, 6, 51]
+    with pytest.raises(IllegalMove, match=r"^a deal of 1 cards is not allowed here; allowed: nothing$"):
+        hand.deal([7])
+
+
+@pytest.mark.parametrize("strange", [[], range(1, 8), range(8), [*range(8), 8, 8], [*range(8), 52], [*range(8), "AS"]])
+def test_a_deck_that_is_too_small_or_none_is_refused(strange: Any) -> None:
+    hand = Hand([100] * 2)
+    with pytest.raises(IllegalMove, match=r"^a deck of \[.*allowed: 9 or more of \[0, 1, 2"):
+        hand.deal_from(strange)
+    assert (hand, hand.wanted) == (Hand([100] * 2), 4)
+    hand = dealt([100] * 2)
+    with pytest.raises(IllegalMove, match=r"allowed: 5 or more of \[4, 5, "):
+        hand.deal_from(range(3, 20))
+    with pytest.raises(IllegalMove, match=r"allowed: nothing$"):
+        act(hand, FOLD).deal_from(range(4, 52))
 
 
 @pytest.mark.parametrize(

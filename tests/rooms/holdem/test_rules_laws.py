@@ -18,7 +18,7 @@ from croupier.rooms.holdem.cards import CARDS, NUMBERS, PACK
 from croupier.rooms.holdem.play import Play
 from croupier.rooms.holdem.rules import FOLD, HOLDEM, Hand, Holdem
 from tests.laws import test_rules_laws as laws
-from tests.rooms.holdem.random_hands import act, begin, end, steps
+from tests.rooms.holdem.random_hands import act, begin, end, move, steps
 
 LEAVING = 0.02
 
@@ -115,7 +115,7 @@ def test_what_is_legal_is_what_is_taken(hand: Hand, luck: Random) -> None:
     small = {FOLD} if legal.call else set()
     if isinstance(hand.turn, int):
         small |= {legal.call} | ({legal.share(), high} & {*legal})
-    assert (len(legal.fcpa), {*legal.fcpa}) == (len(small), small)
+    assert (len(hand.fcpa), {*hand.fcpa}) == (len(small), small)
     for strange in (True, False, 0.0, None, "raise", (), float("nan")):
         assert strange not in legal
 
@@ -140,11 +140,38 @@ def facts(hand: Hand) -> dict[str, object]:
     return {name: getattr(hand, name) for name in ATTRIBUTES if name != "_log"} | {"log": hand.log}
 
 
+UNTOLD = dict.fromkeys(("_cards", "_stacked"))
+"""What a hand that knows its deck has and others have not."""
+
+
 @hands(60)
 def test_a_hand_can_be_kept_and_resumed_replayed_and_copied_at_any_point(hand: Hand, luck: Random) -> None:
     for other in (Hand.from_json(hand.to_json()), hand.replay(hand.log), hand.copy()):
         assert other == hand
         assert facts(other) == facts(hand)
+
+
+@hands(60)
+def test_a_hand_with_a_deck_is_the_one_that_is_dealt_the_same_cards(hand: Hand, luck: Random) -> None:
+    if hand.turn is Turn.OVER:
+        return
+    deck = luck.sample(hand.unseen, len(hand.unseen))
+    stacked, left = hand.copy(), iter(deck)
+    stacked.deal_from(deck)
+    while hand.turn is not Turn.OVER:
+        if hand.turn is Turn.CHANCE:
+            hand.deal([*islice(left, hand.wanted)])
+            continue
+        assert stacked == hand
+        assert facts(stacked) | UNTOLD == facts(hand) | UNTOLD
+        for other in (Hand.from_json(stacked.to_json()), stacked.copy()):
+            assert facts(other) == facts(stacked)
+        chosen = move(hand, luck)
+        for one in (hand, stacked):
+            act(one, chosen)
+    assert stacked == hand
+    assert (stacked.stacks, stacked.awards, stacked.shown) == (hand.stacks, hand.awards, hand.shown)
+    assert Hand.from_json(stacked.to_json()) == stacked
 
 
 def swapped(hand: Hand, seat: int, luck: Random) -> Hand:

@@ -3,6 +3,7 @@
 A card is 4 × rank + suit: ranks run from 0 (the two) to 12 (the ace), suits are clubs, diamonds, hearts, spades.
 """
 
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from croupier.core.cards import Pack
@@ -19,12 +20,24 @@ CARDS: Final = tuple(rank + suit for rank in RANKS for suit in SUITS)
 PACK: Final = Pack(CARDS, {f"10{suit}": f"T{suit}" for suit in SUITS})
 
 NUMBERS: Final = {name: number for number, name in enumerate(CARDS)}
+NUMBERED: Final = frozenset(NUMBERS.values())
+"""All cards by their numbers."""
+
+
+def different(cards: Collection[Card]) -> bool:
+    """Whether these are cards, and none comes twice."""
+    return len(NUMBERED.intersection(cards)) == len(cards)
+
+
+def names(cards: Iterable[Card]) -> tuple[str, ...]:
+    """Cards as on the wire."""
+    return tuple([CARDS[card] for card in cards])
 
 
 def cards(text: str) -> tuple[Card, ...]:
     """The numbers of cards written one behind the other, in letters of either case: `AhKh`. Raises ValueError."""
-    names = [text[at : at + 2].upper() for at in range(0, len(text), 2)]
-    for name in names:
+    found = [text[at : at + 2].upper() for at in range(0, len(text), 2)]
+    for name in found:
         if name not in NUMBERS:
             raise ValueError(f"found the card {name!r} in {text!r}; allowed: {', '.join(CARDS)}")
-    return tuple(NUMBERS[name] for name in names)
+    return tuple(NUMBERS[name] for name in found)

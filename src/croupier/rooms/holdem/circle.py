@@ -13,6 +13,9 @@ type Seats = int
 
 EVERYBODY: Final[Seats] = (1 << MOST_SEATS) - 1
 
+ALONE: Final[tuple[Seats, ...]] = tuple(1 << seat for seat in range(MOST_SEATS))
+"""The set of each seat alone."""
+
 
 def _rising() -> tuple[tuple[Seat, ...], ...]:
     found: list[tuple[Seat, ...]] = [()]
@@ -23,6 +26,9 @@ def _rising() -> tuple[tuple[Seat, ...], ...]:
 
 SEATS: Final = _rising()
 """The seats of each set, in rising order."""
+
+SEVERAL: Final = tuple(len(seats) > 1 for seats in SEATS)
+"""Whether there are two or more in each set."""
 
 
 def _next(seats: tuple[Seat, ...]) -> tuple[Seat, ...]:

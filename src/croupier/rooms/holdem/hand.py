@@ -3,18 +3,25 @@
 from collections.abc import Hashable, Iterable
 
 from croupier.core.errors import IllegalMove
-from croupier.core.rules import Seat
+from croupier.core.rules import Seat, Turn
+from croupier.rooms.holdem.cards import names
 from croupier.rooms.holdem.log import Entry, Leave, Saved, numbers, steps
 from croupier.rooms.holdem.play import Play
 
 
 class Hand(Play):
-    """One hand of no-limit hold'em; it changes as it is played. Two are equal if they have the same log."""
+    """One hand of no-limit hold'em; it changes as it is played.
+
+    Two are equal if they began alike and have the same log, whatever cards are still to come.
+    """
 
     __slots__ = ()
 
     def replay(self, log: Iterable[Entry]) -> "Hand":
-        """Another hand that began as this one did, and in which all of a log has happened. Raises IllegalMove."""
+        """Another hand that began as this one did, and in which all of a log has happened; it waits for further cards.
+
+        Raises IllegalMove.
+        """
         hand = Hand(self._start, button=self.button, blinds=self.blinds, ante=self.ante, straddle=self.straddle)
         for entry in log:
             match entry:
@@ -37,7 +44,12 @@ class Hand(Play):
             ("deal", entry[1]) if entry[0] == "deal" and entry[1] is not None and entry[1] not in seen else entry
             for entry in self.log
         )
-        return (seat, self._start, self.button, self.blinds, self.ante, self.straddle, *told)
+        return (seat, *self._begun, *told)
+
+    @property
+    def _begun(self) -> tuple[tuple[int, ...], Seat, tuple[int, int], int, int]:
+        """The stacks, the button and the forced bets with which it began."""
+        return self._start, self.button, self.blinds, self.ante, self.straddle
 
     def copy(self) -> "Hand":
         """Another hand in the same state."""
@@ -49,14 +61,15 @@ class Hand(Play):
         twin.to_match, twin.min_raise = self.to_match, self.min_raise
         twin._live, twin._able, twin._due = self._live, self._able, self._due
         twin._barred, twin._aggressor = self._barred, self._aggressor
-        twin._pot, twin._cards, twin._log = self._pot, self._cards, self._log[:]
+        twin._pot, twin._uneven, twin._last_blind = self._pot, self._uneven, self._last_blind
+        twin._cards, twin._stacked, twin._log = self._cards, self._stacked, self._log[:]
         twin.stacks, twin.bets, twin.awards = self.stacks[:], self.bets[:], self.awards[:]
         return twin
 
     def to_json(self) -> bytes:
         """The hand as JSON, to be resumed by `from_json`."""
-        log = steps(self.log)
-        return Saved(self._start, self.button, self.blinds, self.ante, self.straddle, log).to_json()
+        deck = names(self._cards[len(self._dealt) :]) if self._stacked and self.turn is not Turn.OVER else None
+        return Saved(*self._begun, steps(self.log), deck).to_json()
 
     @staticmethod
     def from_json(data: bytes) -> "Hand":
@@ -73,10 +86,12 @@ class Hand(Play):
                     hand.leave(step.leave)
                 case _:
                     hand.fold()
+        if saved.deck is not None:
+            hand.deal_from(numbers(saved.deck))
         return hand
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Hand) and self.to_json() == other.to_json()
+        return isinstance(other, Hand) and self._begun == other._begun and self.log == other.log
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 

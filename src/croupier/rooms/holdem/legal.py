@@ -48,21 +48,6 @@ class Legal(Struct, Sequence[Move], metaclass=_Kind, eq=False, gc=False):
             self._moves = (FOLD, self.call, *sorted(size for size in sizes if size is not None))
         return self._moves
 
-    @property
-    def fcpa(self) -> tuple[Move, ...]:
-        """The moves of the abstraction that is known by this name: FOLD, the call, a raise by the pot, and all in.
-
-        Without FOLD where there is nothing to call, and without raises that are not legal or that nobody could answer.
-        """
-        call, bounds = self.call, self.bounds
-        if bounds is None or not self.answered:
-            return (FOLD, call) if call else (call,)
-        least, most = bounds
-        pot = 2 * self.owed + self.pot
-        if least <= pot < most:
-            return (FOLD, call, pot, most) if call else (call, pot, most)
-        return (FOLD, call, most) if call else (call, most)
-
     def share(self, parts: int = 1, of: int = 1) -> int | None:
         """The chips that raise by such a share of the pot (as it is after a call), None where that is not legal."""
         if self.bounds is None:
@@ -97,11 +82,6 @@ class Legal(Struct, Sequence[Move], metaclass=_Kind, eq=False, gc=False):
 
 class Nothing(Legal):
     """What anybody may do while it is nobody's turn."""
-
-    @property
-    def fcpa(self) -> tuple[Move, ...]:
-        """None."""
-        return ()
 
     def __contains__(self, move: object) -> bool:
         return False

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from croupier.core.rules import Seat
-from croupier.rooms.holdem.cards import CARDS, NUMBERS, Card
+from croupier.rooms.holdem.cards import CARDS, NUMBERS, Card, names
 from croupier.rooms.holdem.legal import FOLD
 
 type Deal = tuple[Literal["deal"], Seat | None, tuple[Card, ...]]
@@ -16,6 +16,9 @@ type Out = tuple[Literal["fold", "leave"], Seat]
 
 type Entry = Deal | Bet | Out
 """A card dealt to a seat, or cards to the board (None); chips that a seat has added; a fold; a player who has left."""
+
+type Past = Bet | Out | int
+"""An entry as a hand keeps it while it is played: of a deal, only how many cards it was."""
 
 
 class Leave(Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,31 +31,30 @@ type Step = int | Literal["fold"] | list[str] | Leave
 """What has happened as a saved hand has it, where the rules tell whose it is: chips, FOLD, card names, or Leave."""
 
 
-def entries(log: Iterable[Entry], small_blind: Seat, seats: int) -> list[Entry]:
+def entries(log: Iterable[Past], cards: tuple[Card, ...], small_blind: Seat, seats: int) -> list[Entry]:
     """A log in its normal form, in whatever portions the cards came: hole cards one by one with their seats, the board
     by streets.
     """
     found: list[Entry] = []
-    holes = board = 0
-    for entry in log:
-        if entry[0] != "deal":
-            found.append(entry)
-        elif holes < 2 * seats:
-            for card in entry[2]:
-                found.append(("deal", (small_blind + holes) % seats, (card,)))
-                holes += 1
+    at = 0
+    for past in log:
+        if not isinstance(past, int):
+            found.append(past)
+            continue
+        dealt = cards[at : at + past]
+        board = at - 2 * seats
+        if board < 0:
+            found += [("deal", (small_blind + nth) % seats, (card,)) for nth, card in enumerate(dealt, at)]
+        elif 0 < board < 3 and found[-1][0] == "deal":
+            found[-1] = ("deal", None, found[-1][2] + dealt)
         else:
-            last = found[-1]
-            if 0 < board < 3 and last[0] == "deal":
-                found[-1] = ("deal", None, last[2] + entry[2])
-            else:
-                found.append(entry)
-            board += len(entry[2])
+            found.append(("deal", None, dealt))
+        at += past
     return found
 
 
-class Saved(Struct, frozen=True, forbid_unknown_fields=True):
-    """A hand as JSON: how it began, and what has happened since the blinds were posted."""
+class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A hand as JSON: how it began, what has happened since the blinds were posted, and the cards to come if known."""
 
     stacks: tuple[int, ...]
     button: int
@@ -60,6 +62,7 @@ class Saved(Struct, frozen=True, forbid_unknown_fields=True):
     ante: int
     straddle: int
     log: list[Step]
+    deck: tuple[str, ...] | None = None
 
     def to_json(self) -> bytes:
         """These words as JSON."""
@@ -80,7 +83,7 @@ def steps(log: Iterable[Entry]) -> list[Step]:
                 last = found[-1] if found else None
                 if seat is None or not isinstance(last, list):
                     found.append(last := [])
-                last += [CARDS[card] for card in cards]
+                last += names(cards)
             case ("bet", _, chips):
                 found.append(chips)
             case ("leave", seat):
@@ -90,8 +93,8 @@ def steps(log: Iterable[Entry]) -> list[Step]:
     return found
 
 
-def numbers(names: Sequence[str]) -> list[Card]:
+def numbers(found: Sequence[str]) -> list[Card]:
     """The cards of such names. Raises ValueError."""
-    if unknown := [name for name in names if name not in NUMBERS]:
+    if unknown := [name for name in found if name not in NUMBERS]:
         raise ValueError(f"found the card {unknown[0]!r}; allowed: {', '.join(CARDS)}")
-    return [NUMBERS[name] for name in names]
+    return [NUMBERS[name] for name in found]

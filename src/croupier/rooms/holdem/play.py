@@ -7,16 +7,17 @@ from typing import Final
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.blinds import BLINDS, check
-from croupier.rooms.holdem.cards import CARDS, Card
-from croupier.rooms.holdem.circle import EVERYBODY, NEXT, SEATS, Seats
-from croupier.rooms.holdem.legal import FOLD, NOTHING, IllegalBet, Legal
-from croupier.rooms.holdem.log import Entry, entries
+from croupier.rooms.holdem.cards import NUMBERED, Card, different
+from croupier.rooms.holdem.circle import ALONE, EVERYBODY, NEXT, SEATS, SEVERAL, Seats
+from croupier.rooms.holdem.legal import FOLD, NOTHING, IllegalBet, Legal, Move
+from croupier.rooms.holdem.log import Entry, Past, entries
 from croupier.rooms.holdem.pots import Award, Pot, share, side_pots
 from croupier.rooms.holdem.ranks import ranks_on
 
-PACK: Final = frozenset(range(len(CARDS)))
 STREETS: Final = (0, 3, 1, 1)
 """How many cards open the betting rounds on the board: the flop, the turn and the river."""
+BOARDS: Final = (0, 3, 4, 5)
+"""How many cards are on the board in these rounds."""
 CHANCE: Final = Turn.CHANCE
 OVER: Final = Turn.OVER
 
@@ -31,7 +32,8 @@ class Play:
     """
 
     __slots__ = (
-        "_able", "_aggressor", "_barred", "_cards", "_due", "_live", "_log", "_pot", "_start",
+        "_able", "_aggressor", "_barred", "_cards", "_due", "_last_blind", "_live", "_log", "_pot", "_stacked",
+        "_start", "_uneven",
         "ante", "awards", "bets", "big_blind", "blinds", "button", "min_raise", "small_blind", "stacks", "straddle",
         "street", "to_match", "turn", "wanted",
     )  # fmt: skip
@@ -52,8 +54,10 @@ class Play:
         self.blinds = blinds
         self.ante = ante
         self.straddle = straddle
-        self.small_blind: Seat = button if seats == 2 else (button + 1) % seats  # heads-up it is the button's (H7)
-        self.big_blind: Seat = (self.small_blind + 1) % seats
+        everybody: Seats = (1 << seats) - 1
+        behind = NEXT[everybody]
+        self.small_blind: Seat = button if seats == 2 else behind[button]  # heads-up it is the button's (H7)
+        self.big_blind: Seat = behind[self.small_blind]
 
         self.turn: Seat | Turn = CHANCE
         """Whose decision it is; CHANCE while cards are due."""
@@ -72,33 +76,38 @@ class Play:
         self.awards: list[Award] = []
         """Who has won what, when it is over."""
 
-        self._live: Seats = (1 << seats) - 1  # who has not folded
-        self._able: Seats = self._live  # who of those has chips
+        self._live = everybody  # who has not folded
+        self._able = everybody  # who of those has chips
         self._due: Seats = 0  # who of those has yet to act in this round
         self._barred: Seats = 0  # who has acted, and has been raised since by less than a full raise
         self._aggressor: Seat | None = None
         self._pot = 0  # the chips put in during the whole hand
+        self._uneven = False  # whether of those who are left some may have paid less than others
         self._cards: tuple[Card, ...] = ()  # in the order of the deal
-        self._log: list[Entry] = []  # `log`, but with the cards in the portions in which they came
+        self._stacked = False  # whether `_cards` has those to come as well
+        self._log: list[Past] = []
         if ante:
-            for seat in range(seats):
-                self._post(seat, ante)
+            self._post([(seat, ante) for seat in range(seats)])
             self.bets = [0] * seats
-        self._post(self.small_blind, blinds[0])
-        self._post(self.big_blind, blinds[1])
+        self._post(((self.small_blind, blinds[0]), (self.big_blind, blinds[1])))
+        self._last_blind = self.big_blind
         if straddle and seats > 2:
-            self._post((self.big_blind + 1) % seats, straddle)
+            self._last_blind = behind[self.big_blind]
+            self._post(((self._last_blind, straddle),))
             self.to_match = self.min_raise = straddle
 
-    def _post(self, seat: Seat, chips: int) -> None:
-        """Put in a forced bet, as far as the stack goes."""
-        stack = self.stacks[seat]
-        if chips >= stack:
-            chips = stack
-            self._able &= ~(1 << seat)
-        self.stacks[seat] = stack - chips
-        self.bets[seat] += chips
-        self._pot += chips
+    def _post(self, forced: Iterable[tuple[Seat, int]]) -> None:
+        """Put in forced bets, as far as the stacks go."""
+        stacks, bets = self.stacks, self.bets
+        for seat, chips in forced:
+            stack = stacks[seat]
+            paid = chips if chips < stack else stack
+            if paid == stack:
+                self._able &= ~(1 << seat)
+                self._uneven = True
+            stacks[seat] = stack - paid
+            bets[seat] += paid
+            self._pot += paid
 
     # Cards
 
@@ -112,18 +121,40 @@ class Play:
         if due < 0 or not dealt:
             raise IllegalMove(f"a deal of {len(dealt)} cards", [f"1 to {self.wanted} cards"] if self.wanted else ())
         known = self._cards + dealt
-        if len(PACK.intersection(known)) != len(known):
+        if not different(known):
             raise IllegalMove(f"a deal of {', '.join(map(str, dealt))}", self.unseen)
         self._cards = known
-        self._log.append(("deal", None, dealt))
+        self._log.append(len(dealt))
         self.wanted = due
         if not due:
+            self._open()
+
+    def deal_from(self, deck: Iterable[Card]) -> None:
+        """Deal what is due, now and later, from a deck with at least as many cards as the hand may take.
+
+        It is never the turn of chance then. Raises IllegalMove.
+        """
+        cards = self._dealt + tuple(deck)
+        least = 2 * len(self._start) + BOARDS[-1]
+        if self.turn is OVER or len(cards) < least or not different(cards):
+            allowed = () if self.turn is OVER else (f"{least - len(self._dealt)} or more of {self.unseen}",)
+            raise IllegalMove(f"a deck of {list(cards[len(self._dealt) :])}", allowed)
+        self._cards = cards
+        self._stacked = True
+        if self.wanted:
+            self._log.append(self.wanted)
+            self.wanted = 0
             self._open()
 
     @property
     def unseen(self) -> list[Card]:
         """The cards that have not been dealt."""
-        return sorted(PACK.difference(self._cards))
+        return sorted(NUMBERED.difference(self._dealt))
+
+    @property
+    def _dealt(self) -> tuple[Card, ...]:
+        """The cards that have been dealt, in their order."""
+        return self._cards[: 2 * len(self._start) + BOARDS[self.street]]
 
     @property
     def holes(self) -> list[list[Card]]:
@@ -135,7 +166,7 @@ class Play:
     @property
     def board(self) -> list[Card]:
         """The cards on the board, in the order of the deal."""
-        return [*self._cards[2 * len(self._start) :]]
+        return [*self._dealt[2 * len(self._start) :]]
 
     # Betting
 
@@ -161,12 +192,31 @@ class Play:
             return NOTHING
         stack = self.stacks[seat]
         owed = self.to_match - self.bets[seat]
-        me = 1 << seat
+        me = ALONE[seat]
         bounds = None
         if stack > owed and (not self._barred & me or owed >= self.min_raise):
             least = owed + self.min_raise
             bounds = (least if least < stack else stack, stack)
         return Legal(owed, owed if owed < stack else stack, bounds, self._pot, self._able != me)
+
+    @property
+    def fcpa(self) -> tuple[Move, ...]:
+        """The moves of the abstraction that is known by this name: FOLD, the call, a raise by the pot, and all in.
+
+        Without FOLD where there is nothing to call, and without raises that are not legal or that nobody could answer.
+        """
+        seat = self.turn
+        if type(seat) is not int:
+            return ()
+        stack, owed = self.stacks[seat], self.to_match - self.bets[seat]
+        if stack <= owed:
+            return (FOLD, stack)
+        if self._able == ALONE[seat] or (self._barred and self._barred & ALONE[seat] and owed < self.min_raise):
+            return (FOLD, owed) if owed else (owed,)
+        pot = 2 * owed + self._pot
+        if pot < stack:
+            return (FOLD, owed, pot, stack) if owed else (owed, pot, stack)
+        return (FOLD, owed, stack) if owed else (owed, stack)
 
     def bet(self, chips: int) -> None:
         """Add chips: 0 checks, what is owed calls, more raises (H4). Raises IllegalMove; nothing has changed then.
@@ -177,50 +227,37 @@ class Play:
         seat = self.turn
         if type(seat) is not int or type(chips) is not int:
             raise IllegalBet(chips, self.legal)
-        stack = self.stacks[seat]
-        bets = self.bets
-        if chips != self.to_match - bets[seat] or chips >= stack:
-            self._raise(seat, chips)
-            return
+        stack, me = self.stacks[seat], ALONE[seat]
+        bet = self.bets[seat] + chips
+        raised = bet - self.to_match
+        able = self._able
+        if raised or chips > stack:
+            barred = self._barred and raised > 0 and self._barred & me and chips - raised < self.min_raise
+            if barred or chips > stack or (chips < stack and raised < self.min_raise):
+                raise IllegalBet(chips, self.legal)
+            if raised > 0 and able == me:
+                chips, bet, raised = chips - raised, bet - raised, 0
+            elif raised < 0 or able != self._live:
+                self._uneven = True
+        self._log.append(("bet", seat, chips))
         if chips:
             self.stacks[seat] = stack - chips
-            bets[seat] += chips
+            self.bets[seat] = bet
             self._pot += chips
-        self._log.append(("bet", seat, chips))
-        due = self._due = self._due ^ 1 << seat
-        if due:
-            self.turn = NEXT[due][seat]
-        else:
-            self._close()
-
-    def _raise(self, seat: Seat, chips: int) -> None:
-        """Raise, or go all in."""
-        stack, bet, me = self.stacks[seat], self.bets[seat], 1 << seat
-        owed = self.to_match - bet
-        raised = chips - owed
-        barred = self._barred & me and raised > 0 and owed < self.min_raise
-        if chips > stack or (chips < stack and raised < self.min_raise) or barred:
-            raise IllegalBet(chips, self.legal)
-        if raised > 0 and self._able == me:
-            chips, raised = owed, 0
-        self._log.append(("bet", seat, chips))
-        self.stacks[seat] = stack - chips
-        self.bets[seat] = bet + chips
-        self._pot += chips
-        if chips == stack:
-            self._able ^= me
+            if chips == stack:
+                self._able -= me
         if raised > 0:
             if raised >= self.min_raise:
                 self.min_raise = raised
                 self._barred = 0
             else:  # an all-in short raise does not reopen the betting (H7)
                 self._barred |= EVERYBODY ^ self._due
-            self.to_match += raised
+            self.to_match = bet
             self._aggressor = seat
-            due = self._due = self._able & ~me
+            due = self._due = able - me
             self.turn = NEXT[due][seat]
         else:
-            due = self._due = self._due ^ me
+            due = self._due = self._due - me
             self._go_on(NEXT[due][seat])
 
     def fold(self) -> None:
@@ -229,10 +266,10 @@ class Play:
         if type(seat) is not int:
             raise IllegalBet(FOLD, NOTHING)
         self._log.append(("fold", seat))
-        me = 1 << seat
-        self._live ^= me
-        self._able ^= me
-        due = self._due = self._due ^ me
+        me = ALONE[seat]
+        self._live -= me
+        self._able -= me
+        due = self._due = self._due - me
         self._go_on(NEXT[due][seat])
 
     def leave(self, seat: Seat) -> None:
@@ -256,7 +293,7 @@ class Play:
     def _go_on(self, seat: Seat) -> None:
         """The betting goes on with this seat, unless there is nothing left to decide."""
         able = self._able
-        if self._due and (able & (able - 1) or (self._live != able and self.bets[seat] != max(self.bets))):
+        if self._due and (SEVERAL[able] or (self._live != able and self.bets[seat] != max(self.bets))):
             self.turn = seat
         else:
             self._close()
@@ -265,9 +302,8 @@ class Play:
         """Begin a betting round, unless nobody can bet."""
         able = self._due = self._able
         if not self.street:
-            straddled = self.to_match > self.blinds[1]
-            self._go_on(NEXT[able][(self.big_blind + straddled) % len(self.stacks)])
-        elif able & (able - 1):
+            self._go_on(NEXT[able][self._last_blind])
+        elif SEVERAL[able]:
             self._aggressor = None
             self.turn = NEXT[able][self.button]
         else:
@@ -283,15 +319,22 @@ class Play:
             self.to_match = 0
             self.min_raise = self.blinds[1]
             self._barred = 0
-        live = self._live
-        if not live & (live - 1):
-            self._end([Award(0, SEATS[live][0], self._pot, None)])
+        if not SEVERAL[self._live]:
+            self._end([Award(0, SEATS[self._live][0], self._pot, None)])
         elif self.street == 3:
             self._end(self._showdown())
-        else:
+        elif not self._stacked:
             self.street += 1
             self.wanted = STREETS[self.street]
             self.turn = CHANCE
+        elif SEVERAL[self._able]:
+            self.street += 1
+            self._log.append(STREETS[self.street])
+            self._open()
+        else:  # nobody can bet any more
+            self._log += STREETS[self.street + 1 :]
+            self.street = 3
+            self._end(self._showdown())
 
     def _return_uncalled(self) -> None:
         """Give back what nobody has matched of the largest bet, unless who made it has left (H6)."""
@@ -306,21 +349,15 @@ class Play:
 
     def _showdown(self) -> list[Award]:
         """Compare the hands of those who have not folded; the lowest rank wins."""
-        cards, small_blind, seats = self._cards, self.small_blind, len(self._start)
-        live = SEATS[self._live]
-        holes = [(cards[at := (seat - small_blind) % seats], cards[at + seats]) for seat in live]
-        ranks = ranks_on(cards[2 * seats :], holes)
+        seats = len(self._start)
+        live, dealt = SEATS[self._live], self._cards[: 2 * seats]
+        holes = [(dealt[at := seat - self.small_blind], dealt[at - seats]) for seat in live]  # either one first
+        ranks = ranks_on(self._cards[2 * seats : 2 * seats + BOARDS[3]], holes)
         best = min(ranks)
-        if ranks.count(best) == 1 and self._one_pot(live):
+        if not self._uneven and ranks.count(best) == 1:
             return [Award(0, live[ranks.index(best)], self._pot, best)]
         pots = side_pots(self.paid, self.folded, self.stacks, over=True)
         return share(pots, dict(zip(live, ranks, strict=True)), self.button + 1, seats)
-
-    def _one_pot(self, live: Sequence[Seat]) -> bool:
-        """Whether all who are left have paid the same, so that each can win everything."""
-        start, stacks = self._start, self.stacks
-        paid = start[live[0]] - stacks[live[0]]
-        return not [seat for seat in live if start[seat] - stacks[seat] != paid]
 
     def _end(self, awards: list[Award]) -> None:
         """Pay the winners."""
@@ -341,7 +378,7 @@ class Play:
 
         Whoever raised last in the last round of betting begins, else the first one left of the button (H7).
         """
-        if self.turn is not OVER or not self._live & (self._live - 1):
+        if self.turn is not OVER or not SEVERAL[self._live]:
             return []
         seats = len(self.stacks)
         live, raiser = self._live, self._aggressor
@@ -356,4 +393,4 @@ class Play:
     @property
     def log(self) -> list[Entry]:
         """Everything that has happened since the blinds, in order; hole cards one by one."""
-        return entries(self._log, self.small_blind, len(self._start))
+        return entries(self._log, self._cards, self.small_blind, len(self._start))

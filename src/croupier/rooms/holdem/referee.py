@@ -11,7 +11,7 @@ from typing import Final
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.blinds import BLINDS
-from croupier.rooms.holdem.cards import CARDS, NUMBERS, Card
+from croupier.rooms.holdem.cards import NUMBERS, Card, names
 from croupier.rooms.holdem.comparing import compare
 from croupier.rooms.holdem.followed import Followed
 from croupier.rooms.holdem.legal import Legal
@@ -340,4 +340,4 @@ def _numbers(game: Game) -> list[Card]:
 
 
 def _names(cards: Sequence[Card]) -> str:
-    return " ".join(CARDS[card] for card in cards) or "none"
+    return " ".join(names(cards)) or "none"

@@ -10,7 +10,7 @@ from typing import Final
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.blinds import BLINDS, MOST_SEATS
-from croupier.rooms.holdem.cards import CARDS, NUMBERS
+from croupier.rooms.holdem.cards import CARDS, NUMBERS, names
 from croupier.rooms.holdem.hand import Hand
 from croupier.rooms.holdem.legal import FOLD, IllegalBet, Legal, Move
 from croupier.rooms.holdem.log import Entry
@@ -64,7 +64,7 @@ class Holdem:
     def legal(self, state: Hand) -> Sequence[str | int]:
         """The cards that may come, or what the seat may do: that contains every legal size, and lists a few."""
         if state.turn is Turn.CHANCE:
-            return tuple(CARDS[card] for card in state.unseen)
+            return names(state.unseen)
         return state.legal
 
     def odds(self, state: Hand) -> Mapping[str | int, Fraction]:

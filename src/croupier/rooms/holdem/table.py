@@ -14,7 +14,7 @@ from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
 from croupier.core.rules import Turn as Whose
 from croupier.core.talk import Changed, Commit, Finished, Reveal
-from croupier.rooms.holdem.cards import CARDS
+from croupier.rooms.holdem.cards import CARDS, names
 from croupier.rooms.holdem.keeping import KeptTable
 from croupier.rooms.holdem.played import Hands, Played
 from croupier.rooms.holdem.ranks import best
@@ -22,7 +22,7 @@ from croupier.rooms.holdem.rules import Hand
 from croupier.rooms.holdem.seats import Seats, Sitter
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import NO_POT, NOBODY, Cards, Game, Guid, Player, Pot, State, Turn, Winner
-from croupier.rooms.holdem.words import expiry, names, reason
+from croupier.rooms.holdem.words import expiry, reason
 
 OVER: Final = Whose.OVER
 

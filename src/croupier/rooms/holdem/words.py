@@ -1,17 +1,10 @@
-"""How a table of hold'em puts cards, times and reasons into words."""
+"""How a table of hold'em puts times and reasons into words."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from croupier.rooms.holdem.cards import CARDS, Card
 from croupier.rooms.holdem.legal import Legal
 from croupier.rooms.holdem.wire import LARGEST
-
-
-def names(cards: Sequence[Card]) -> tuple[str, ...]:
-    """Cards as on the wire."""
-    return tuple(CARDS[card] for card in cards)
 
 
 def expiry(seconds: float) -> str:

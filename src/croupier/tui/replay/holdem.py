@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from croupier.core.rules import Seat, Turn
-from croupier.rooms.holdem.cards import CARDS, Card
+from croupier.rooms.holdem.cards import Card, names
 from croupier.rooms.holdem.hand import Hand
 from croupier.rooms.holdem.log import Bet, Entry, Out
 from croupier.rooms.holdem.ranks import told as made
@@ -134,4 +134,4 @@ def _is_hole(entries: Sequence[Entry]) -> bool:
 
 
 def _cards(cards: Sequence[Card]) -> str:
-    return spelt(CARDS[card] for card in cards)
+    return spelt(names(cards))
