@@ -611,6 +611,14 @@ def test_a_hand_is_kept_as_readable_json() -> None:
     assert eval(repr(hand)) == hand
 
 
+def test_the_cards_to_come_are_kept_as_well_if_they_are_known() -> None:
+    hand = Hand([1000] * 2)
+    hand.deal_from(PACK[:10])
+    act(hand, 10, 0)
+    assert hand.to_json().endswith(b'"log":[["2C","2D","2H","2S"],10,0,["3C","3D","3H"]],"deck":["3S","4C","4D"]}')
+    assert act(Hand.from_json(hand.to_json()), 0, 0).board == [*PACK[4:8]]
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -625,6 +633,8 @@ def test_a_hand_is_kept_as_readable_json() -> None:
         b'{"stacks":[100,100],"button":0,"blinds":[1,2],"ante":0,"straddle":0,"log":[{}]}',
         b'{"stacks":[100,100],"button":0,"blinds":[1,2],"ante":0,"straddle":0,"log":[true]}',
         b'{"stacks":[100.5,100],"button":0,"blinds":[1,2],"ante":0,"straddle":0,"log":[]}',
+        b'{"stacks":[100,100],"button":0,"blinds":[1,2],"ante":0,"straddle":0,"log":[],"deck":["AS"]}',
+        b'{"stacks":[100,100],"button":0,"blinds":[1,2],"ante":0,"straddle":0,"log":[],"deck":["1C"]}',
     ],
 )
 def test_json_that_is_no_hand_is_refused(data: bytes) -> None:
