@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from croupier.conform.conversation import Conversation
 from croupier.conform.guests.kuhn import word
 from croupier.conform.guests.stand import Deed, End, Scene, Stand, Times
@@ -150,6 +152,17 @@ def test_a_house_leaves_where_the_case_wants_it_to() -> None:
     guest.wait()
     assert guest.over
     assert guest.stand.parted is None
+    guest.leave()
+    assert guest.stand.parted is None, "it has not left by itself: nobody waits for it any more"
+
+
+def test_when_a_client_has_closed_behind_the_goodbye_is_seen() -> None:
+    guest = Guest(Scene(point=lambda talk: talk.referee.game is not None, deed=Deed.LEAVE))
+    guest.say(b"STRT P_1")
+    guest.now += 0.1
+    guest.leave()
+    assert guest.over
+    assert guest.stand.parted == pytest.approx(0.1)
 
 
 def test_a_house_closes_with_the_end_of_the_game() -> None:

@@ -210,6 +210,8 @@ class Stand:
             self._peer = None  # he may have looked whether anybody is there
             self._since = inf
             return
+        if self.over is _nothing:
+            return  # its program is ended once everything has been seen
         if self._closed is not None:
             self.parted = None if reason == "closed" else now - self._closed
         else:
