@@ -14,14 +14,14 @@ from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
 from croupier.core.rules import Turn as Whose
 from croupier.core.talk import Changed, Commit, Finished, Reveal
+from croupier.rooms.holdem import showing
 from croupier.rooms.holdem.cards import CARDS, names
 from croupier.rooms.holdem.keeping import KeptTable
 from croupier.rooms.holdem.played import Hands, Played
-from croupier.rooms.holdem.ranks import best
 from croupier.rooms.holdem.rules import Hand
 from croupier.rooms.holdem.seats import Seats, Sitter
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.wire import NO_POT, NOBODY, Cards, Game, Guid, Player, Pot, State, Turn, Winner
+from croupier.rooms.holdem.wire import NO_POT, NOBODY, Cards, Game, Guid, Player, Turn, Winner
 from croupier.rooms.holdem.words import expiry, reason
 
 OVER: Final = Whose.OVER
@@ -250,7 +250,7 @@ class Table:
                 if not chips:
                     self._seats.remove(sitter)
         if self._winners is not UNSET:
-            self._winners = self._best(hand)
+            self._winners = showing.winners(hand, self._dealt)
         played = self._played(hand)
         self._finished += 1
         self.hands.add(played, self._settings.history)
@@ -261,13 +261,6 @@ class Table:
         dealer = self._dealer
         self._facts.append(Finished(self._deal, nets, played))
         self._facts.append(Reveal(self._deal, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands))
-
-    def _best(self, hand: Hand) -> tuple[Winner, ...]:
-        """Who has won at the showdown, if there was one, and with which five cards (holdem-7.8)."""
-        winners = {award.seat for award in hand.awards} if hand.shown else set()
-        return tuple(
-            Winner(self._dealt[seat].guid, names(best(hand.holes[seat] + hand.board))) for seat in sorted(winners)
-        )
 
     def _played(self, hand: Hand) -> Played:
         players, guids = (tuple(sitter.user for sitter in self._dealt), tuple(sitter.guid for sitter in self._dealt))
@@ -381,32 +374,12 @@ class Table:
         if hand is None:
             table = [Player(one.guid, one.user, "active", one.chips, 0, False) for one in self._seats.seated]
             return Game(self.guid, table, NOBODY, Cards(hidden), NO_POT, self._winners)
-        board = names(hand.board)
-        cards = Cards(hidden, board[:3] or None, board[3:4] or None, board[4:5] or None)
-        dealt = self._dealt
-        table = [
-            Player(
-                one.guid,
-                one.user,
-                self._state(hand, seat),
-                hand.stacks[seat],
-                hand.bets[seat],
-                seat == hand.small_blind,
-            )
-            for seat, one in enumerate(dealt)
-            if one.chair is not None
-        ]
+        cards, dealt = showing.cards(hand, hidden), self._dealt
+        table = showing.players(hand, dealt, self._acted)
         turn = hand.turn
         if not isinstance(turn, int):
             return Game(self.guid, table, NOBODY, cards, NO_POT, self._winners)
         assert self.alarm is not None, "a turn without an end"
         until = expiry(self._epoch + self.alarm)
         asked = Turn(dealt[turn].guid, hand.bets[turn], hand.to_match, hand.min_raise, until)
-        pots = [Pot(pot.size, [dealt[seat].guid for seat in pot.payers]) for pot in hand.pots]
-        return Game(self.guid, table, asked, cards, pots, self._winners)
-
-    def _state(self, hand: Hand, seat: Seat) -> State:
-        """Whether a player has still to act (holdem-5.9)."""
-        if hand.folded[seat]:
-            return "folded"
-        return "called" if seat in self._acted or not hand.stacks[seat] or hand.turn is OVER else "active"
+        return Game(self.guid, table, asked, cards, showing.pots(hand, dealt), self._winners)
