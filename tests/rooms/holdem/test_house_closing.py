@@ -50,6 +50,18 @@ def test_a_hand_that_is_not_finished_in_time_is_void() -> None:
     assert parlour.chips() == {"ann": 10_000, "bob": 10_000}
 
 
+def test_who_has_left_a_hand_that_is_void_has_lost_nothing_either() -> None:
+    """holdem-3.15"""
+    parlour = Parlour()
+    parlour.join("ann", "bob")
+    parlour.join("cat")
+    parlour.play("ann fold, bob 40")
+    parlour.leave("bob")
+    parlour.halt(final=True)
+    assert parlour.chips() == {"ann": 9990, "cat": 10_000}
+    assert parlour.nets == [(-10, 10), (0, 0, 0)], "he is told to have his 40 back"
+
+
 def test_the_end_of_a_hand_that_is_shown_when_the_house_closes_stands() -> None:
     """holdem-3.15"""
     parlour = Parlour(pause_seconds=5.0)

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.seats import Sitter
 from croupier.rooms.holdem.table import Table
@@ -192,6 +193,11 @@ class House(RuleBasedStateMachine):
     @rule(final=st.booleans())
     def closes(self, final: bool) -> None:
         self.closing = True
+        for table in self.tables if final else ():
+            hand = table._hand
+            if hand is not None and hand.turn is not Turn.OVER:  # void: who has left it has his bets back, too
+                gone = [seat for seat, sitter in enumerate(table._dealt) if sitter.chair is None]
+                self.chips[table.guid] -= sum(hand.paid[seat] for seat in gone)
         self.parlour.halt(final=final)
         self.account({})
 
