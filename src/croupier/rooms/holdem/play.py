@@ -204,6 +204,7 @@ class Play:
         """The moves of the abstraction that is known by this name: FOLD, the call, a raise by the pot, and all in.
 
         Without FOLD where there is nothing to call, and without raises that are not legal or that nobody could answer.
+        It tells so without a Legal, for simulations ask it at every decision.
         """
         seat = self.turn
         if type(seat) is not int:
@@ -214,7 +215,7 @@ class Play:
         if self._able == ALONE[seat] or (self._barred and self._barred & ALONE[seat] and owed < self.min_raise):
             return (FOLD, owed) if owed else (owed,)
         pot = 2 * owed + self._pot
-        if pot < stack:
+        if pot < stack:  # never less than the smallest raise: so much has been put in
             return (FOLD, owed, pot, stack) if owed else (owed, pot, stack)
         return (FOLD, owed, stack) if owed else (owed, stack)
 
