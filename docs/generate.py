@@ -207,8 +207,13 @@ def table(arguments: list[Argument], prefix: str, section: str) -> str:
         default = argument.field_info.default
         written = "" if default is None else f"`{json.dumps(default)}`"
         variable = prefix + key.replace("-", "_").upper()
-        rows.append(f"| {flags} | `{variable}` | `{key}` | {written} | {argument.parameter.help} |")
+        rows.append(f"| {flags} | `{variable}` | `{key}` | {written} | {cell(argument.parameter.help or '')} |")
     return "\n".join(rows)
+
+
+def cell(text: str) -> str:
+    """Text for one cell of a table: on one line, with its vertical bars escaped."""
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def vectors() -> str:

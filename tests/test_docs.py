@@ -1,13 +1,20 @@
 """The documentation is what the code says, and builds without a warning."""
 
+import re
 import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
 
 import pytest
-from docs.generate import pages
+from docs.generate import cell, pages
 
 from tests.processes import ROOT
+
+DOCS = ROOT / "docs"
+WRITTEN = [ROOT / "README.md", *sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)]
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+every_page = pytest.mark.parametrize("page", [pytest.param(path, id=str(path.relative_to(ROOT))) for path in WRITTEN])
 
 
 @pytest.mark.parametrize(("path", "text"), [pytest.param(path, text, id=path.name) for path, text in pages()])
@@ -24,3 +31,41 @@ def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "protocols" / "kuhn.html").exists()
+
+
+def broken_rows(text: str) -> list[str]:
+    """The rows of tables that have not as many cells as the head of their table, and what interrupts a table.
+
+    A table ends with an empty line, so any other line below a row is a row whose text was broken.
+    """
+    broken = []
+    for filled, block in groupby(FENCED.sub("", text).splitlines(), key=lambda line: bool(line.strip())):
+        lines = [*block]
+        starts = [number for number, line in enumerate(lines) if line.startswith("|")]
+        if filled and starts:
+            table = lines[starts[0] :]
+            broken += [row for row in table if cells(row) != cells(table[0])]
+    return broken
+
+
+def cells(row: str) -> int:
+    """How many cells a row of a table has; 0 if it is none."""
+    whole = row.startswith("|") and row.endswith("|")
+    return len(re.findall(r"(?<!\\)\|", row)) - 1 if whole else 0
+
+
+@every_page
+def test_every_row_of_a_table_has_as_many_cells_as_its_header(page: Path) -> None:
+    assert broken_rows(page.read_text()) == []
+
+
+def test_a_broken_row_of_a_table_is_found() -> None:
+    table = "| Flag | Help |\n|---|---|\n"
+    assert broken_rows(f"{table}| `-a` | one \\| two |\n\nMore.") == []
+    assert broken_rows(f"{table}| `-a` | one\n    two |") == ["| `-a` | one", "    two |"]
+    assert broken_rows(f"{table}| `-a` |") == ["| `-a` |"]
+    assert broken_rows(f"{table}| `-a` | one | two |") == ["| `-a` | one | two |"]
+
+
+def test_a_text_of_several_lines_becomes_one_cell() -> None:
+    assert cell("durable: kept;\n    off: not | kept.") == "durable: kept; off: not \\| kept."
