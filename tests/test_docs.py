@@ -69,3 +69,36 @@ def test_a_broken_row_of_a_table_is_found() -> None:
 
 def test_a_text_of_several_lines_becomes_one_cell() -> None:
     assert cell("durable: kept;\n    off: not | kept.") == "durable: kept; off: not \\| kept."
+
+
+CITED = re.compile(r"\b[GKSBHO][1-9]\d?\b")
+RULING = re.compile(r"^\(ruling-([a-z]\d+)\)=\n\*\*([A-Z]\d+)\*\* \S", re.MULTILINE)
+CITING = [*WRITTEN, *sorted((ROOT / "src").rglob("*.py"))]
+
+
+def rulings() -> list[str]:
+    """Every ruling whose text is in the documentation, under an anchor of its own name."""
+    found = [ruling for page in WRITTEN for ruling in RULING.findall(page.read_text())]
+    assert [anchor for anchor, _ in found] == [name.lower() for _, name in found]
+    return [name for _, name in found]
+
+
+def without_text(text: str, known: list[str]) -> set[str]:
+    """The rulings that a text cites and that the documentation does not have."""
+    return {*CITED.findall(text)} - {*known}
+
+
+def test_every_ruling_that_is_cited_has_its_text_in_the_documentation() -> None:
+    known = rulings()
+    assert {path.name: missing for path in CITING if (missing := without_text(path.read_text(), known))} == {}
+
+
+def test_every_ruling_has_one_text_and_none_is_left_out() -> None:
+    known = rulings()
+    counts = {"G": 6, "K": 10, "S": 11, "B": 10, "H": 10, "O": 10}
+    assert sorted(known) == sorted(f"{letter}{n + 1}" for letter, count in counts.items() for n in range(count))
+
+
+def test_a_citation_of_a_ruling_without_a_text_is_found() -> None:
+    assert without_text("It is refused. [§3.1; K5, K99]", rulings()) == {"K99"}
+    assert without_text("He has left (ruling H11).", rulings()) == {"H11"}
