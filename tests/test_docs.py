@@ -1,14 +1,17 @@
 """The documentation is what the code says, and builds without a warning."""
 
 import re
+import shlex
 import subprocess
 import sys
 from itertools import groupby
 from pathlib import Path
 
 import pytest
+from cyclopts import CycloptsError
 from docs.generate import cell, pages
 
+from croupier.cli import app
 from tests.processes import ROOT
 
 DOCS = ROOT / "docs"
@@ -102,3 +105,29 @@ def test_every_ruling_has_one_text_and_none_is_left_out() -> None:
 def test_a_citation_of_a_ruling_without_a_text_is_found() -> None:
     assert without_text("It is refused. [§3.1; K5, K99]", rulings()) == {"K99"}
     assert without_text("He has left (ruling H11).", rulings()) == {"H11"}
+
+
+BLOCK = re.compile(r"^ *```(?:console|text|)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^ *(?:\$ )?croupier (?!: )(.+?)(?:  +#.*)?$", re.MULTILINE)
+
+
+def commands() -> list[tuple[str, str]]:
+    """Every command that a block of code on a page shows, without `croupier`, and the page."""
+    return [
+        (page.stem, part.strip().removeprefix("croupier "))
+        for page in WRITTEN
+        for block in BLOCK.findall(page.read_text())
+        for line in COMMAND.findall(block)
+        for part in re.split(r" [&|] ", line)
+    ]
+
+
+@pytest.mark.parametrize("command", [pytest.param(command, id=f"{page}: {command}") for page, command in commands()])
+def test_a_command_on_a_page_exists_with_its_flags(command: str) -> None:
+    words = shlex.split(command.removeprefix("--config room.toml "))
+    app.parse_args(words, print_error=False, exit_on_error=False)
+
+
+def test_a_command_with_an_unknown_flag_is_found() -> None:
+    with pytest.raises(CycloptsError):
+        app.parse_args(["serve", "kuhn", "--brain", "random"], print_error=False, exit_on_error=False)
