@@ -31,6 +31,25 @@ def listed(kept: Path, *flags: object) -> list[dict[str, object]]:
     return [json.loads(line) for line in lines]
 
 
+@pytest.mark.parametrize("way", ["flag", "variable", "file"])
+def test_a_store_that_is_named_is_used_with_a_seed_too(tmp_path: Path, way: str) -> None:
+    kept, config = tmp_path / "kept.db", tmp_path / "croupier.toml"
+    config.write_text(f'[serve]\nstore = "{kept}"\n', encoding="utf-8")
+    flags = {"flag": ("--store", kept), "file": ("--config", config)}.get(way, ())
+    variables = {"CROUPIER_SERVE_STORE": str(kept)} if way == "variable" else None
+    with Serving("kuhn", "--port", 0, "--seed", 7, *flags, variables=variables) as serving:
+        serving.talk(b"STRT P_1DISC")
+        assert serving.stop() == 0
+    assert len(listed(kept)) == 1
+
+
+def test_a_seed_alone_makes_a_rehearsal_of_which_nothing_is_kept(tmp_path: Path) -> None:
+    with Serving("kuhn", "--port", 0, "--seed", 7, variables={"XDG_DATA_HOME": str(tmp_path)}) as serving:
+        serving.talk(b"STRT P_1DISC")
+        assert serving.stop() == 0
+    assert not [*tmp_path.iterdir()]
+
+
 def test_games_are_listed_the_latest_first(played: Path) -> None:
     games = listed(played)
     assert [(game["number"], game["net"], game["client"]) for game in games] == [

@@ -525,6 +525,29 @@ def test_a_hand_that_is_kept_goes_on_when_the_room_is_opened_again(tmp_path: Pat
     assert "found blinds 5/10 for tables that were kept; allowed: theirs, 10/20" in refused.stderr
 
 
+def test_a_store_that_is_named_is_used_with_a_deck_too_and_the_place_in_it_is_kept(tmp_path: Path) -> None:
+    kept = ("--store", tmp_path / "kept.db")
+    laid_out = ("--deck", deck(tmp_path, "AS KS AH KH", "2D 7S 2H 7H"))
+    with parlour(*kept, *laid_out) as found:
+        found.seat("ann", "bob")
+        assert found.hole("ann") == ["AS", "AH"]
+        found.act(0)
+        guids, game = found.guids, found.game
+        assert found.hole("ann") == ["7S", "7H"]
+    for flags in (laid_out, ()):  # without --deck it goes on with the cards it began with
+        with parlour(*kept, *flags) as found:
+            found.guids, found.game = guids, game
+            assert found.ask("ann", "POST", "/users/").status == 403, "the users are still there"
+            assert found.hole("ann") == ["7S", "7H"]
+    with parlour(*kept) as found:
+        found.guids, found.game = guids, game
+        found.act(0)
+        assert found.hole("ann") == ["AS", "AH"]
+    other = croupier("serve", "holdem", "--port", 0, *kept, "--deck", deck(tmp_path, "AS KS"))
+    assert other.returncode == 1
+    assert "found another --deck for tables that were kept; allowed: the cards of theirs, or another" in other.stderr
+
+
 def test_a_second_server_does_not_open_what_is_open(tmp_path: Path) -> None:
     kept = ("--store", tmp_path / "kept.db")
     with parlour(*kept) as found:

@@ -378,6 +378,11 @@ def test_a_game_that_is_over_is_in_the_books_with_the_fact_that_has_ended_it(tmp
     [
         (Seeds(1), Seeds(2), "found the seed 2 for tables that were kept; allowed: theirs, 1"),
         (Seeds(), Seeds(client_seed="x"), "found the client seed 'x' for tables that were kept; allowed: theirs, ''"),
+        (
+            Seeds(decks=((1,),)),
+            Seeds(decks=((2,),)),
+            "found another --deck for tables that were kept; allowed: the cards of theirs, or another --store",
+        ),
     ],
 )
 def test_a_table_does_not_go_on_with_other_cards(tmp_path: Path, first: Seeds, then: Seeds, told: str) -> None:

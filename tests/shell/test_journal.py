@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from croupier.core.cards import Order
 from croupier.core.dealer import dealers
 from croupier.core.talk import Finished
 from croupier.rooms.holdem.house import House
@@ -297,14 +298,20 @@ def test_a_store_that_goes_down_again_at_once_is_waited_for_again() -> None:
 
 
 @asynccontextmanager
-async def kept(path: Path | str, seed: int | None = None, client_seed: str = "", **settings: Any) -> AsyncIterator[Web]:
+async def kept(
+    path: Path | str,
+    seed: int | None = None,
+    client_seed: str = "",
+    decks: tuple[Order, ...] = (),
+    **settings: Any,
+) -> AsyncIterator[Web]:
     """A service whose house is in a store."""
 
     def build(begun: Begun) -> House:
         return House(begun.settings, dealers(begun.server_seed, client_seed.encode()), begun.server_seed(0))
 
     async with await open_store(str(path)) as store:
-        wanted = Begun(Settings(**settings), seed, client_seed=client_seed)
+        wanted = Begun(Settings(**settings), seed, client_seed=client_seed, decks=decks)
         found, journal, now = await reopen(store, wanted, build)
         web = object.__new__(Web)
         web.clock = Hands()
@@ -413,6 +420,7 @@ def test_a_long_evening_goes_on_from_the_state_that_was_kept(tmp_path: Path, mon
         ({"seed": 1}, {"seed": 2}, "found the seed 2 for tables that were kept; allowed: theirs, 1"),
         ({}, {"seed": 2}, "found the seed 2 for tables that were kept; allowed: theirs, None"),
         ({}, {"client_seed": "x"}, "found the client seed 'x' for tables that were kept; allowed: theirs, ''"),
+        ({}, {"decks": ((1,),)}, "found another --deck for tables that were kept; allowed: none, or another --store"),
     ],
 )
 def test_a_house_does_not_go_on_with_other_cards(

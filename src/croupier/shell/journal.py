@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.json import encode
 from msgspec.structs import replace
 
+from croupier.core.cards import Order
 from croupier.core.talk import Finished
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.keeping import Heard
@@ -36,13 +37,15 @@ FACT: Final = 200
 class Begun(Struct, frozen=True, omit_defaults=True):
     """The first fact of a journal: what all deals and all GUIDs of the house follow from.
 
-    `seed` is the number of `--seed`; without it the house has a secret of its own, in hexadecimal.
+    `seed` is the number of `--seed`; without it the house has a secret of its own, in hexadecimal. `decks` are those of
+    `--deck`: hands are dealt from them in turn, so the number of the last deal is the place in them.
     """
 
     settings: Settings
     seed: int | None = None
     secret: str = ""
     client_seed: str = ""
+    decks: tuple[Order, ...] = ()
 
     def server_seed(self, deal: int) -> bytes:
         """The server seed of a deal; that of the deal 0 is what the GUIDs follow from."""

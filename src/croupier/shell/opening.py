@@ -17,6 +17,7 @@ from croupier.core.room import HouseRoom, Room
 from croupier.core.talk import Address, Patience, Peer, Rang, Session, Tap
 from croupier.shell.booked import Booked, open_books
 from croupier.shell.logs import Level, Log
+from croupier.shell.seeds import Sown
 from croupier.shell.shared import Shared
 from croupier.shell.shelf import Shelf
 from croupier.shell.switchboard import Limits, Switchboard
@@ -76,8 +77,8 @@ class Hosting:
     journal: Literal["durable", "async", "off"] | None = None
     """durable: nobody is told what could still be lost, and tables of hold'em go on when the room is opened again;
     async: games against the house are kept, but nobody waits for that; off: nothing is kept. Without this flag hold'em
-    and Old Maid are durable, a house is async, or durable with --accounts, and --deck and --seed make a rehearsal of
-    it, which is off."""
+    and Old Maid are durable, a house is async, or durable with --accounts. With --deck or --seed, and without --store,
+    it is off."""
 
     accounts: Literal["address", "certificate"] | None = None
     """Keep what clients of a house have, told apart by their address or, with --tls-client-ca, by their certificate.
@@ -216,10 +217,10 @@ async def _house_of_holdem(
     from croupier.shell.journal import Begun, reopen
 
     def build(begun: Begun) -> House:
-        return House(begun.settings, _dealers(opening, hosting, begun.server_seed), begun.server_seed(0))
+        return House(begun.settings, _go_on(begun, begun.server_seed), begun.server_seed(0))
 
     opening.settings.check()
-    wanted = Begun(opening.settings, hosting.seed, client_seed=hosting.client_seed)
+    wanted = Begun(opening.settings, hosting.seed, client_seed=hosting.client_seed, decks=_decks(opening))
     async with shelf.lend(opening.room.name) as store:
         house, journal, last = await reopen(store, wanted, build)
     ahead = max(time.time(), last) - time_of_loop()  # time never goes back, whatever the clock on the wall does
@@ -248,10 +249,10 @@ async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) 
     from croupier.shell.durable import Durable, revealed
     from croupier.shell.seeds import Seeds
 
-    wanted = Seeds(hosting.seed, client_seed=hosting.client_seed)
+    wanted = Seeds(hosting.seed, client_seed=hosting.client_seed, decks=_decks(opening))
     async with shelf.lend(opening.room.name) as store:
         seeds, journal, started, void = await reopen(store, wanted, time.time)
-        dealers = _dealers(opening, hosting, partial(seeds.server_seed, opening.room.name))
+        dealers = _go_on(seeds, partial(seeds.server_seed, opening.room.name))
         house = House(settings, dealers, idle=hosting.idle_seconds, noting=True)
         house.go_on(started, len(void), asyncio.get_running_loop().time())
         durable = Durable(house, journal, codec, told, taps=taps, **rest)
@@ -284,20 +285,33 @@ def unheard(address: Address, error: OSError) -> OSError:
 
 
 def _rehearsal(opening: Opening, hosting: Hosting) -> bool:
-    """Whether what is dealt was chosen beforehand."""
-    return opening.deck is not None or hosting.seed is not None
+    """Whether what is dealt was chosen beforehand, and no store is named that is to keep it all the same."""
+    return hosting.store is None and (opening.deck is not None or hosting.seed is not None)
 
 
-def _dealers(
-    opening: Opening, hosting: Hosting, seeds: Callable[[int], bytes] | None = None
-) -> Callable[[int], Dealer]:
-    """The dealer of every private table, or of every hand at shared ones. Raises OSError on an unreadable deck file."""
+def _dealers(opening: Opening, hosting: Hosting) -> Callable[[int], Dealer]:
+    """The dealer of every private table, or of every hand at shared ones. Raises ValueError on a bad deck file."""
     room = opening.room
-    decks: Sequence[Order] = ()
-    if opening.deck is not None:
-        decks = room.pack.decks(opening.deck.read_text(), str(opening.deck), room.decks(opening.settings))
+    seeds = partial(_server_seed, room, hosting)
     shared = not isinstance(room, HouseRoom)
-    return dealers(seeds or partial(_server_seed, room, hosting), hosting.client_seed.encode(), decks, shared=shared)
+    return dealers(seeds, hosting.client_seed.encode(), _decks(opening), shared=shared)
+
+
+def _go_on(sown: Sown, seeds: Callable[[int], bytes]) -> Callable[[int], Dealer]:
+    """The dealer of every hand at shared tables whose journal began with these seeds and decks."""
+    return dealers(seeds, sown.client_seed.encode(), sown.decks, shared=True)
+
+
+def _decks(opening: Opening) -> tuple[Order, ...]:
+    """The decks that are laid out by hand. Raises OSError on an unreadable file, ValueError on one that is no deck."""
+    if opening.deck is None:
+        return ()
+    room, file = opening.room, opening.deck
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"found {file}, which is no text in UTF-8") from None
+    return room.pack.decks(text, str(file), room.decks(opening.settings))
 
 
 def _server_seed(room: Room, hosting: Hosting, table: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What all deals of a room follow from that is kept: a secret of its own, or the number of `--seed`."""
+"""What all deals of a room follow from that is kept: a secret of its own, or the number of `--seed`, and `--deck`."""
 
 import hmac
 import secrets
@@ -8,6 +8,7 @@ from msgspec import DecodeError, Struct
 from msgspec.json import decode
 from msgspec.structs import replace
 
+from croupier.core.cards import Order
 from croupier.core.dealer import derive
 
 
@@ -20,6 +21,9 @@ class Sown(Protocol):
     @property
     def client_seed(self) -> str: ...  # noqa: D102 -- a word of the players' choice
 
+    @property
+    def decks(self) -> tuple[Order, ...]: ...  # noqa: D102 -- those of `--deck`
+
 
 class Seeds(Struct, frozen=True, omit_defaults=True):
     """The first fact of a journal. Without a `seed` there is a secret, in hexadecimal."""
@@ -27,6 +31,7 @@ class Seeds(Struct, frozen=True, omit_defaults=True):
     seed: int | None = None
     secret: str = ""
     client_seed: str = ""
+    decks: tuple[Order, ...] = ()
 
     def sown(self) -> Self:
         """These, with a secret where one is needed."""
@@ -56,10 +61,13 @@ def kept_as[S: Sown](fact: bytes, wanted: S) -> S:
 
 
 def check_same(kept: Sown, wanted: Sown) -> None:
-    """Raise ValueError where other cards are wanted than those that were kept; no seed means theirs."""
+    """Raise ValueError where other cards are wanted than those that were kept; no seed and no decks mean theirs."""
     for name, found, allowed in (
         ("seed", kept.seed if wanted.seed is None else wanted.seed, kept.seed),
         ("client seed", wanted.client_seed, kept.client_seed),
     ):
         if found != allowed:
             raise ValueError(f"found the {name} {found!r} for tables that were kept; allowed: theirs, {allowed!r}")
+    if wanted.decks not in {(), kept.decks}:
+        theirs = "the cards of theirs" if kept.decks else "none"
+        raise ValueError(f"found another --deck for tables that were kept; allowed: {theirs}, or another --store")

@@ -287,8 +287,8 @@ def _told(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-async def open_database(place: PostgresPlace) -> None:
-    """See to it that a store is at this place. Raises StoreError, which says what is there."""
+async def open_database(place: PostgresPlace, *, new: bool = True) -> None:
+    """See to it that a store is at this place: set it up if the database is empty. Raises StoreError, which says what is."""
 
     async def ask(connection: Any) -> str | None:
         try:
@@ -297,7 +297,11 @@ async def open_database(place: PostgresPlace) -> None:
             return None
         return found
 
-    judge(await reach(place, ask), str(place))
+    revision = await reach(place, ask)
+    if revision is None and new:
+        await upgrade_database(place)
+    else:
+        judge(revision, str(place))
 
 
 async def upgrade_database(place: PostgresPlace) -> None:

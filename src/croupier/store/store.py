@@ -35,7 +35,7 @@ async def open_store(
     most: int = MOST,
     pauses: tuple[float, float] = PAUSES,
 ) -> "Store":
-    """Open a store: a path, a URL, or None for the file of this user. A file that is not there is made, if it is `new`.
+    """Open a store: a path, a URL, or None for the file of this user. Where nothing is yet it is made, if it is `new`.
 
     `clock` tells the seconds since 1970; `most` facts may wait to be written; `pauses` are the first and the longest
     time in s after which a store that is down is tried again. Raises StoreError, which says what is there instead.
@@ -47,7 +47,7 @@ async def open_store(
             from croupier.store.postgres import Postgres, open_database
         except ModuleNotFoundError as error:
             raise missing(error) from None
-        await open_database(found)
+        await open_database(found, new=new)
         engine = Postgres(found, clock)
     else:
         from croupier.store.sqlite import Sqlite, open_file
