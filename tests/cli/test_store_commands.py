@@ -183,3 +183,15 @@ def test_who_has_read_enough_of_an_export_ends_it_without_a_word(at_shell: Shell
         export.stdout.close()
         assert export.stderr.read() == b""
         assert export.wait(20) == 1
+
+
+def test_a_backup_is_restored_into_a_new_store_and_over_another_only_by_force(at_shell: Shell, tmp_path: Path) -> None:
+    copy, other = tmp_path / "copy", tmp_path / "other"
+    at_shell("accounts add alice --coins 10", typed="secret\n")
+    at_shell("db backup", copy)
+    assert at_shell("db restore", copy, store=other) == (0, f"{copy} is restored to {other}\n", "")
+    assert at_shell("accounts credit alice 5 --reason gift", store=other)[1] == "alice has 15 coins\n"
+    told = f"croupier: found {other}, which is not empty; allowed: an empty store, or --force, which replaces it\n"
+    assert at_shell("db restore", copy, store=other) == (1, "", told)
+    assert at_shell("db restore --force", copy, store=other)[0] == 0
+    assert at_shell("accounts credit alice 5 --reason gift", store=other)[1] == "alice has 15 coins\n"

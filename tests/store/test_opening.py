@@ -163,11 +163,31 @@ def test_an_upgrade_of_what_is_up_to_date_changes_nothing(shelf: Shelf) -> None:
     assert shelf.run(lambda store: store.last("holdem", "a")) == 1
 
 
-def test_an_empty_database_of_a_server_is_made_a_store_by_upgrade_alone(cluster: Cluster) -> None:
+def test_an_empty_database_of_a_server_becomes_a_store_unless_one_must_be_there(cluster: Cluster) -> None:
     url = new_database(cluster, "template0")
-    assert "without a schema; allowed: 0001, which `croupier db upgrade` makes of it" in refusal(url)
-    run(upgrade_store(url))
+    told = "without a schema; allowed: 0001, which `croupier db upgrade` makes of it"
+    assert told in refusal(url, new=False)
+    assert told in refusal(url, new=False), "nothing was made"
     run(visit(url))
+    run(visit(url, new=False))
+
+
+def test_two_who_open_the_same_empty_database_at_once_share_it(cluster: Cluster) -> None:
+    url = new_database(cluster, "template0")
+
+    async def both() -> None:
+        one, other = await asyncio.gather(open_store(url), open_store(url))
+        async with one, other:
+            await one.append([fact("a", 1)])
+            assert await other.last("holdem", "a") == 1
+
+    run(both())
+
+
+def test_the_database_of_another_program_on_a_server_is_left_as_it_is(cluster: Cluster) -> None:
+    url = new_database(cluster, "template0")
+    asyncio.run(ask(url, "CREATE TABLE birds (name text)"))
+    assert "found a database with the table 'birds'; allowed: a store, or an empty one" in refusal(url)
 
 
 def test_two_who_upgrade_the_same_database_at_once_do_it_once(cluster: Cluster) -> None:

@@ -25,7 +25,7 @@ app.command("croupier.cli.check:check", name="check", help="Test a server or a c
 app.command("croupier.cli.accounts:app", name="accounts", help="Players' accounts: open, credit and close them.")
 app.command("croupier.cli.hands:app", name="hands", help="Hands that were played: list them, show one, export them.")
 app.command("croupier.cli.replay:replay", name="replay", help="Look at a game again, step by step.")
-app.command("croupier.cli.db:app", name="db", help="Look after the store: upgrade it, check it, copy it.")
+app.command("croupier.cli.db:app", name="db", help="Look after the store: upgrade it, check it, copy it, restore it.")
 app.command(
     "croupier.cli.tap:tap", name="tap", help="Listen in on conversations of clients with a house, and judge them."
 )

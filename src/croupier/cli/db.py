@@ -14,7 +14,7 @@ from croupier.shell.loop import run
 if TYPE_CHECKING:
     from croupier.store.store import Store
 
-app = App(name="db", help="Look after the store: upgrade it, check it, copy it.")
+app = App(name="db", help="Look after the store: upgrade it, check it, copy it, restore it.")
 
 type Where = Annotated[
     str | None,
@@ -95,6 +95,28 @@ def backup(file: Path, *, store: Where = None) -> int:
         return 0
 
     return with_store(store, story)
+
+
+@app.command
+def restore(file: Path, *, force: bool = False, store: Where = None) -> int:
+    """Put a backup into a store: all of it or nothing. Where no store is yet, one is made.
+
+    Parameters
+    ----------
+    file:
+        What `croupier db backup` wrote. It is not changed.
+    force:
+        Replace what is in the store. Without this flag a store that is not empty is left as it is.
+    """
+    from croupier.store.records import StoreError
+    from croupier.store.restore import restore_store
+
+    try:
+        place = run(restore_store(file, store, force=force))
+    except StoreError as error:
+        return fail(error)
+    print(f"{file} is restored to {place}")
+    return 0
 
 
 @app.command

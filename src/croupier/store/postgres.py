@@ -52,6 +52,10 @@ LOCK = 0x63726F7570696572
 WRITERS = 0x726F7570
 """With another number, that of the lock which the writer of a store holds as long as the server knows of it."""
 
+OTHERS = f"""SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+AND classid = {WRITERS} AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""  # noqa: S608 -- a number of ours
+"""Whether any process has the store open."""
+
 CLAIMS = 0x636C6169
 """With the hash of a name, the number of the lock of whoever has claimed it."""
 
@@ -288,7 +292,7 @@ def _told(error: BaseException) -> str:
 
 
 async def open_database(place: PostgresPlace, *, new: bool = True) -> None:
-    """See to it that a store is at this place: set it up if the database is empty. Raises StoreError, which says what is."""
+    """See to it that a store is at this place: make one if the database is empty. Raises StoreError, saying what is."""
 
     async def ask(connection: Any) -> str | None:
         try:

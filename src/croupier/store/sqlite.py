@@ -274,27 +274,33 @@ def _open(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(uri, timeout=PATIENCE, uri=True, isolation_level=None, check_same_thread=False)
 
 
+def read_only(path: Path) -> sqlite3.Connection:
+    """A connection that changes nothing, for any thread, one at a time."""
+    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, check_same_thread=False)
+
+
 def open_file(place: SqlitePlace, *, new: bool = True) -> None:
     """See to it that a store is at this place: make one if nothing is there. Raises StoreError, which says what is."""
     path = place.path
-    with _explained(path):
+    with explained(path):
         if not path.exists() or path.stat().st_size == 0:
             if not new:
                 raise StoreError(f"found nothing at {path}; allowed: a store of croupier")
             _make(path)
         with closing(_open(path)) as connection:
-            revision = _revision(connection)
+            revision = revision_of(connection)
     judge(revision, str(path))
 
 
 def upgrade_place(place: SqlitePlace) -> None:
     """Make a store, or bring an older one to the last revision. Raises StoreError."""
-    with _explained(place.path):
+    with explained(place.path):
         _make(place.path)
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
+    """Raise StoreError for what SQLite or the system says of a file."""
     try:
         yield
     except sqlite3.Error as error:
@@ -303,7 +309,8 @@ def _explained(path: Path) -> Iterator[None]:
         raise StoreError(f"cannot make a store at {path}: {error.strerror}") from error
 
 
-def _revision(connection: sqlite3.Connection) -> str | None:
+def revision_of(connection: sqlite3.Connection) -> str | None:
+    """The revision of a store, None for what is none."""
     try:
         found = connection.execute(ASKED).fetchone()
     except sqlite3.OperationalError as error:
