@@ -53,7 +53,10 @@ def launch(
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: run the command, and end the process with its exit status."""
+    from croupier.cli.output import robust
+
     try:
-        app.meta(sys.argv[1:] if arguments is None else arguments)
+        with robust():
+            app.meta(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -9,7 +9,9 @@ from unicodedata import category
 
 from cyclopts import App, Parameter
 
-from croupier.cli.db import Where, fail, with_store
+from croupier.cli.db import Where, with_store
+from croupier.cli.output import fail, for_programs, show
+from croupier.core.text import printable
 
 if TYPE_CHECKING:
     from croupier.store.records import Account
@@ -57,7 +59,7 @@ def add(name: str, *, coins: int = 0, reason: Reason = "opened", store: Where = 
 
     async def story(store: "Store") -> int:
         account = await store.add_account(name, hashed, coins=coins, reason=reason)
-        print(f"{account.name} has {account.balance} coins")
+        show(f"{account.name} has {account.balance} coins")
         return 0
 
     return with_store(store, story, new=True)
@@ -73,7 +75,7 @@ def reset_password(name: str, *, reason: Reason = "password reset", store: Where
 
     async def story(store: "Store") -> int:
         await store.set_password(name, hashed, reason=reason)
-        print(f"{name} has a new password")
+        show(f"{name} has a new password")
         return 0
 
     return with_store(store, story)
@@ -97,7 +99,7 @@ def credit(
 
     async def story(store: "Store") -> int:
         account = await store.credit(name, coins, reason=reason)
-        print(f"{account.name} has {account.balance} coins")
+        show(f"{account.name} has {account.balance} coins")
         return 0
 
     return with_store(store, story)
@@ -109,7 +111,7 @@ def close(name: str, *, reason: Reason, store: Where = None) -> int:
 
     async def story(store: "Store") -> int:
         coins = await store.close_account(name, reason=reason)
-        print(f"{name} is closed, {coins} coins are paid out")
+        show(f"{name} is closed, {coins} coins are paid out")
         return 0
 
     return with_store(store, story)
@@ -139,6 +141,7 @@ def _misnamed(name: str) -> str:
 
 
 def _as_json(accounts: "list[Account]") -> None:
+    for_programs()
     for account in accounts:
         told = {
             "name": account.name,
@@ -159,7 +162,9 @@ def _as_table(accounts: "list[Account]") -> None:
     table.add_column("coins", justify="right")
     for account in accounts:
         of = "the house" if account.house else "a player"
-        table.add_row(Text(account.name), of, _day(account.created), _day(account.closed), f"{account.balance:,}")
+        table.add_row(
+            Text(printable(account.name)), of, _day(account.created), _day(account.closed), f"{account.balance:,}"
+        )
     Console(highlight=False).print(table)
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Group, Parameter
 
+from croupier.cli.output import fail
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -133,8 +135,7 @@ def check(
     except asyncio.CancelledError:
         return ENDED
     except (ValueError, OSError, ProgramError) as error:
-        sys.stderr.write(f"croupier: {error}\n")
-        return UNTESTED
+        return fail(error, UNTESTED, keep="\n\t")  # a program's own complaint has lines
     return found.status
 
 

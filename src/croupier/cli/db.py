@@ -1,6 +1,5 @@
 """`croupier db`: look after the store, in which everything is kept that must not be lost."""
 
-import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
+from croupier.cli.output import fail, show
 from croupier.shell.loop import run
 
 if TYPE_CHECKING:
@@ -40,12 +40,6 @@ def with_store(where: str | None, story: Callable[["Store"], Awaitable[int]], *,
         return fail(error)
 
 
-def fail(error: object) -> int:
-    """Say what is wrong; the exit status."""
-    sys.stderr.write(f"croupier: {error}\n")
-    return 1
-
-
 @app.command
 def upgrade(*, store: Where = None) -> int:
     """Make a store, or bring one that an older croupier has made to this one's schema."""
@@ -71,7 +65,7 @@ def check(*, store: Where = None) -> int:
     async def story(store: "Store") -> int:
         findings = await store.check()
         for finding in findings:
-            print(f"{finding.where}: {finding.told}")
+            show(f"{finding.where}: {finding.told}")
         print(f"{store.place}: {len(findings)} faults")
         return 1 if findings else 0
 
@@ -131,23 +125,14 @@ def export(file: Path | None = None, *, store: Where = None) -> int:
 
     async def story(store: "Store") -> int:
         if file is None:
-            return await _print(store)
+            await store.export(sys.stdout.buffer)
+            return 0
         with _writing(file), file.open("xb") as stream:
             rows = await store.export(stream)
         print(f"{rows} rows of {store.place} are in {file}")
         return 0
 
     return with_store(store, story)
-
-
-async def _print(store: "Store") -> int:
-    try:
-        await store.export(sys.stdout.buffer)
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads it has enough, and must not be told again when the process ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    return 0
 
 
 @contextmanager

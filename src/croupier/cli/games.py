@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from croupier.cli.db import fail
+from croupier.cli.output import fail, for_programs, show
 from croupier.shell.games import Told, every, find, latest
 
 if TYPE_CHECKING:
@@ -19,8 +19,10 @@ async def list_games(
 ) -> int:
     """Print the latest games, the latest first."""
     left = most
+    if as_json:
+        for_programs()
     async for game in latest(store, room, table, player):
-        print(_json(game) if as_json else _line(game))
+        print(_json(game)) if as_json else show(_line(game))
         left -= 1
         if not left:
             break
@@ -32,6 +34,7 @@ async def show_game(store: "Store", room: str, table: str, number: int) -> int:
     game = await find(store, room, table, number)
     if game is None:
         return fail(f"found no game {room}/{table}/{number}; allowed: one of `croupier hands list {room}`")
+    for_programs()
     print(_json(game))
     return 0
 

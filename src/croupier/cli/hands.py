@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import App, Parameter
 
-from croupier.cli.db import Where, fail, with_store
+from croupier.cli.db import Where, with_store
 from croupier.cli.games import export_games, list_games, show_game
+from croupier.cli.output import fail, for_programs
+from croupier.cli.output import show as show_line
 from croupier.rooms import HOUSES
 
 if TYPE_CHECKING:
@@ -98,6 +100,7 @@ def show(hand: str, *, form: Annotated[Form | None, Parameter(name="--format")] 
         found = await store.hand(room, table, int(number))
         if found is None:
             return fail(f"found no hand {hand[:100]!r}; allowed: one of `croupier hands list`")
+        for_programs()
         sys.stdout.write(TOLD[form or OWN[room]](found))
         return 0
 
@@ -187,6 +190,7 @@ def _time(hand: "Hand") -> datetime:
 
 
 def _as_json(hands: "Sequence[Hand]") -> None:
+    for_programs()
     for hand in hands:
         told = {"table": hand.table, "number": hand.number, "time": hand.time, "players": hand.players}
         print(json.dumps(told | {"summary": hand.summary}, ensure_ascii=False))
@@ -195,4 +199,4 @@ def _as_json(hands: "Sequence[Hand]") -> None:
 def _as_lines(hands: "Sequence[Hand]") -> None:
     for hand in hands:
         place = "" if hand.room == HOLDEM else f"{hand.room}/"
-        print(f"{_time(hand):%Y-%m-%d %H:%M:%S}  {place}{hand.table}/{hand.number}  {hand.summary}")
+        show_line(f"{_time(hand):%Y-%m-%d %H:%M:%S}  {place}{hand.table}/{hand.number}  {hand.summary}")

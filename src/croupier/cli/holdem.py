@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from cyclopts import Group, Parameter
 
+from croupier.cli.output import fail
 from croupier.cli.play import Words, list_bots, luck, sum_up
 from croupier.core.errors import Violation
 from croupier.core.mind import mind_named
@@ -85,19 +86,14 @@ def visit_holdem(
         return _visit(url, login, robot)
     except Refusal as refusal:
         if refusal.status == HTTPStatus.UNAUTHORIZED:
-            return _complain(f"{url} knows this user by another password")
-        return _complain(f"{url} refuses: {refusal}")
+            return fail(f"{url} knows this user by another password")
+        return fail(f"{url} refuses: {refusal}")
     except Violation as violation:
-        return _complain(f"{url} breaks the protocol: {violation}")
+        return fail(f"{url} breaks the protocol: {violation}")
     except ConnectionError as error:
-        return _complain(f"{url}: {error}")
+        return fail(f"{url}: {error}")
     except (ValueError, OSError) as error:
-        return _complain(str(error))
-
-
-def _complain(what: str) -> int:
-    sys.stderr.write(f"croupier: {what}\n")
-    return 1
+        return fail(error)
 
 
 def _visit(url: str, login: Login, robot: Robot) -> int:

@@ -1,9 +1,10 @@
 """`croupier matrix`: a class, in which every client plays at every server."""
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from croupier.cli.output import fail, show
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,8 +97,7 @@ def matrix(
         )
         return _play(plan, console)
     except (ValueError, OSError) as error:
-        sys.stderr.write(f"croupier: {error}\n")
-        return 2
+        return fail(error, 2)
 
 
 def _play(plan: "Plan", console: "Console") -> int:
@@ -116,8 +116,7 @@ def _play(plan: "Plan", console: "Console") -> int:
         def finished(cell: "Cell", before: bool) -> None:
             progress.advance(bar)
             if not before and not console.is_terminal:
-                text = f"{cell.room}: {cell.client} at {cell.server}: {cell.finding}"
-                console.print(text, markup=False, soft_wrap=True)
+                show(f"{cell.room}: {cell.client} at {cell.server}: {cell.finding}")
 
         played = Matrix(plan, finished)
         whole = asyncio.run(played.play())  # it starts programs in a third of the time that uvloop takes
@@ -127,5 +126,5 @@ def _play(plan: "Plan", console: "Console") -> int:
         console.print(part)
     left = plan.cells - len(cells)
     state = "" if whole else f"; left are {left:,}: the same command goes on with them"
-    console.print(f"{len(cells):,} of {plan.cells:,} cells are in {plan.out}{state}", markup=False, soft_wrap=True)
+    show(f"{len(cells):,} of {plan.cells:,} cells are in {plan.out}{state}")
     return 0 if whole else 130

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
+from croupier.cli.output import fail
 from croupier.cli.play import Visit, address, list_bots
 from croupier.core.dealer import Fair, Luck, derive
 from croupier.core.mind import mind_named
@@ -112,8 +113,7 @@ def visit_oldmaid(
     try:
         return _visit(table, guest, visit, robot)
     except (ValueError, OSError) as error:
-        sys.stderr.write(f"croupier: {error}\n")
-        return 1
+        return fail(error)
 
 
 def _visit(table: str | None, guest: Guest, visit: Visit, robot: Robot) -> int:
@@ -172,7 +172,7 @@ def _let_play(way: "Way", own: Options, robot: Robot) -> int:
     sys.stdout.write(f"{told}\n")
     for tally in tallies:
         for fault in tally.faults:
-            sys.stderr.write(f"croupier: {f'{tally.nick}: ' * (len(tallies) > 1)}{fault}\n")
+            fail(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{fault}")
     if interrupted:
         raise KeyboardInterrupt
     return 1 if any(tally.faults for tally in tallies) else 0

@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
+from croupier.cli.output import fail
 from croupier.core.dealer import Fair, Luck, derive
 from croupier.core.mind import mind_named
 from croupier.core.room import HouseRoom, Room
@@ -123,8 +124,7 @@ def command(room: HouseRoom) -> Callable[..., int]:
                 return run(person(room, sit, written((host, port))))
             return bot(room, sit, robot, name or room.style, written((host, port)))
         except (ValueError, OSError) as error:
-            sys.stderr.write(f"croupier: {error}\n")
-            return 1
+            return fail(error)
 
     return visit_room
 
@@ -167,8 +167,7 @@ def sum_up(tally: Tally, name: str, house: str, seconds: float | None, words: Wo
     report = as_json(tally, name, house, words) if seconds is None else as_text(tally, name, house, seconds, words)
     sys.stdout.write(f"{report}\n")
     if tally.fault is not None:
-        sys.stderr.write(f"croupier: {house} ended it: {tally.fault}\n")
-        return 1
+        return fail(f"{house} ended it: {tally.fault}")
     return 0
 
 

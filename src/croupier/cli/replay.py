@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from croupier.cli.db import Where, fail, with_store
+from croupier.cli.db import Where, with_store
+from croupier.cli.output import fail, show
 from croupier.rooms import HOUSES
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def replay(game: str, *, store: Where = None) -> int:
         room, slash, table = place.rpartition("/")
         status = with_store(store, lambda store: found.look(store, room if slash else "holdem", table, int(number)))
         return status or _tell(found.story())
+    except BrokenPipeError:  # whoever reads it has enough
+        raise
     except (OSError, ValueError) as error:
         return fail(error)
 
@@ -83,11 +86,12 @@ class _Found:
 def _tell(story: "Story") -> int:
     """Show it on the terminal, or print it."""
     from croupier.shell.loop import run
-    from croupier.tui.replay import show, told
+    from croupier.tui.replay import show as look
+    from croupier.tui.replay import told
 
     if sys.stdin.isatty() and sys.stdout.isatty():
-        run(show(story))
+        run(look(story))
     else:
         for line in told(story):
-            print(line)
+            show(line)
     return 0

@@ -1,6 +1,5 @@
 """`croupier serve`: open one room, or all of them."""
 
-import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from itertools import count
@@ -9,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import App, Group, Parameter
 
+from croupier.cli.output import fail
 from croupier.core.room import Room
 from croupier.rooms import ROOMS
 from croupier.shell.loop import run
@@ -31,8 +31,7 @@ def open_rooms(openings: list[Opening], hosting: Hosting) -> int:
     try:
         run(serve(openings, hosting, lambda line: print(line, flush=True)))
     except (ValueError, OSError) as error:
-        sys.stderr.write(f"croupier: {error}\n")
-        return 1
+        return fail(error)
     return 0
 
 
@@ -75,8 +74,7 @@ def everything(*room: Annotated[str, Parameter(show=False)], hosting: Shared = H
     from croupier.cli import app as root
 
     if room:
-        sys.stderr.write(f"croupier: found the room {room[0]!r}; allowed: {', '.join(ROOMS)}, or none for all\n")
-        return 2
+        return fail(f"found the room {room[0]!r}; allowed: {', '.join(ROOMS)}, or none for all", 2)
     found = [(each, root.parse_args(["serve", each.name, *TOKENS.get()[1:]])[1].arguments) for each in ROOMS.values()]
     ports = apart([each.port for each, _ in found], [given.get("port") for _, given in found])
     openings = [

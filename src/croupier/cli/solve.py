@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from croupier.cli.output import fail, for_programs
 from croupier.cli.solutions import Record, Solved, blackjack, headline, kuhn, oldmaid, sevenhalf
 
 app = App(name="solve", help="What a game is worth, and how to play it perfectly.")
@@ -93,24 +93,16 @@ def solve_oldmaid(
 def _print(solve: Callable[[], Solved], output: Output) -> int:
     """Solve a game and print it; the exit status."""
     if output.csv and output.json:
-        sys.stderr.write("croupier: found --csv and --json; allowed: one of them\n")
-        return 2
+        return fail("found --csv and --json; allowed: one of them", 2)
     try:
         solved = solve()
     except ValueError as error:
-        sys.stderr.write(f"croupier: {error}\n")
-        return 1
+        return fail(error)
     except ModuleNotFoundError as error:
-        sys.stderr.write(
-            f"croupier: found no {error.name}, which solves it; pip install 'croupier[solve]' installs it\n"
-        )
-        return 1
-    try:
-        (as_csv if output.csv else as_json if output.json else as_tables)(solved)
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads it has enough, and must not be told again when the process ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return fail(f"found no {error.name}, which solves it; pip install 'croupier[solve]' installs it")
+    if output.csv or output.json:
+        for_programs()
+    (as_csv if output.csv else as_json if output.json else as_tables)(solved)
     return 0
 
 

@@ -1,11 +1,12 @@
 """`croupier tap`: listen in on conversations between clients and a house."""
 
 import re
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
+
+from croupier.cli.output import fail
 
 UNITS: Final = {"ms": 0.001, "s": 1.0, "": 1.0}
 SPAN: Final = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s|)")
@@ -67,6 +68,7 @@ def tap(
         Write a capture that Wireshark can open.
     """
     from rich.console import Console
+    from rich.text import Text
 
     from croupier.conform.overheard.rooms import overheard
     from croupier.conform.tap.passage import News
@@ -81,7 +83,7 @@ def tap(
     console = Console(highlight=False, soft_wrap=True)
 
     def announce(address: Address) -> None:
-        console.print(f"{target} is tapped: {room} at {written(address)}", style="bold")
+        console.print(Text(f"{target} is tapped: {room} at {written(address)}", "bold"))
 
     def told(news: News) -> None:
         for line in tell(news):
@@ -110,8 +112,7 @@ def tap(
         )
         return 0 if run(relayed(tapping, announce, told)) else 1
     except (ValueError, OSError) as error:
-        sys.stderr.write(f"croupier: {error}\n")
-        return 2
+        return fail(error, 2)
 
 
 def house_room(name: str) -> Any:

@@ -3,9 +3,14 @@
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
+from croupier.cli.output import fail
 from croupier.core.record import verify as findings
+from croupier.core.text import printable
 from croupier.rooms import ROOMS
+
+MARKS = {True: ("kept  ", "green"), False: ("BROKEN", "bold red"), None: ("open  ", "yellow")}
 
 
 def verify(file: Path) -> int:
@@ -25,12 +30,9 @@ def verify(file: Path) -> int:
             for finding in findings(lines, lambda room: ROOMS[room].pack):
                 good += finding.good is True
                 bad += finding.good is False
-                mark = {True: "[green]kept[/]   ", False: "[bold red]BROKEN[/] ", None: "[yellow]open[/]   "}[
-                    finding.good
-                ]
-                console.print(mark, f"line {finding.line}: {finding.told}", markup=True)
+                told = printable(f"line {finding.line}: {finding.told}")
+                console.print(Text.assemble(MARKS[finding.good], "  ", told))
     except OSError as error:
-        Console(stderr=True).print(f"croupier: cannot read {file}: {error.strerror}", markup=False)
-        return 2
+        return fail(f"cannot read {file}: {error.strerror}", 2)
     console.print(f"{good} tables as promised, {bad} faults", markup=False)
     return 1 if bad else 0 if good else 2

@@ -20,7 +20,7 @@ class Frame:
     def __init__(
         self, title: str, above: Sequence[RenderableType], past: Iterable[str], below: Sequence[RenderableType]
     ) -> None:
-        self._title = title
+        self._title = printable(title)
         self._above = above
         self._past = list(past)
         self._below = below
@@ -36,7 +36,7 @@ class Frame:
 
     def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
         past = [Text("\n".join(self._past), style="dim")] if self._past else []
-        panel = Panel(Group(*self._above, *past, *self._below), title=self._title, title_align="left")
+        panel = Panel(Group(*self._above, *past, *self._below), title=Text(self._title), title_align="left")
         return console.render_lines(panel, options)
 
 

@@ -67,7 +67,7 @@ def _table(
     for each in submissions:
         row = [_entry(found.get((each.id, client.id))) for client in clients]
         if any(row):
-            table.add_row(numbers[each.id], safe(each.name), _percent(cells, each, "server"), *row)
+            table.add_row(numbers[each.id], Text(safe(each.name)), _percent(cells, each, "server"), *row)
     table.add_section()
     table.add_row("", "client %", "", *(_percent(cells, each, "client") for each in clients))
     return table

@@ -54,7 +54,7 @@ class Reader:
             Text(printable(step.told), style="bold"),
             Text(f"Step {self.at + 1} of {len(steps)}   {HINT}", style="reverse"),
         ]
-        return Constrain(Frame(printable(self._story.title), above, past, below), WIDTH)
+        return Constrain(Frame(self._story.title, above, past, below), WIDTH)
 
 
 async def show(story: Story) -> None:

@@ -1,0 +1,46 @@
+"""What commands print: lines for people, in which text of others is harmless, and lines for programs, in UTF-8."""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from croupier.core.text import printable
+
+MAX_ERROR_CHARS = 5000
+
+
+def fail(error: object, status: int = 1, *, keep: str = "") -> int:
+    """Say what is wrong on standard error, on one line unless line ends are in `keep`; the exit status."""
+    sys.stderr.write(f"croupier: {printable(str(error), MAX_ERROR_CHARS, keep=keep)}\n")
+    return status
+
+
+def show(line: str) -> None:
+    """Print a line for people, whoever wrote the names in it."""
+    print(printable(line, len(line)))
+
+
+def for_programs() -> None:
+    """Print in UTF-8 from here on, whatever the language of this terminal is."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+
+
+@contextmanager
+def robust() -> Iterator[None]:
+    """Keep an output that cannot show a letter, or that nobody reads any more, from ending a command in a traceback.
+
+    Raises SystemExit when nobody reads it any more.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is written when the process ends
+        sys.exit(1)

@@ -1,0 +1,36 @@
+"""Text of others is shown so that no terminal obeys it."""
+
+import pytest
+
+from croupier.core.text import printable
+
+
+@pytest.mark.parametrize("text", ["", "Ann", "Zoë ♠ 小明", "a\\b 'c' \"d\" [bold]"])
+def test_what_can_be_printed_stays_as_it_is(text: str) -> None:
+    assert printable(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[2J", r"\x1b[2J"),
+        ("\x9b2J", r"\x9b2J"),
+        ("a\r\nb\tc\x00\x7f", r"a\r\nb\tc\x00\x7f"),
+        ("\u202egnp.exe", r"\u202egnp.exe"),
+        ("a\u2028b\u200bc\ufeff", r"a\u2028b\u200bc\ufeff"),
+        ("\ud800", r"\ud800"),
+        ("\U000e0001", r"\U000e0001"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_escaped(text: str, shown: str) -> None:
+    assert printable(text) == shown
+    assert printable(text).isprintable()
+
+
+def test_what_is_kept_is_kept_alone() -> None:
+    assert printable("a\n\tb\x1b", keep="\n\t") == "a\n\tb\\x1b"
+
+
+def test_a_long_text_is_cut_and_says_how_long_it_was() -> None:
+    assert printable("x" * 3000, 10) == "xxxxxxxxxx... (3,000 characters)"
+    assert printable("x" * 10, 10) == "x" * 10
