@@ -1,5 +1,6 @@
 """The minutes: a conversation as text, a message a line, as it was said."""
 
+import stat
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from croupier.core.transcript import Transcript, play, read, rehearsal
 from croupier.rooms import HOUSES
 from croupier.shell.logs import silence
-from croupier.taps.minutes import Minutes
+from croupier.taps.minutes import Minutes, harmless
 
 GAME = """title: The document's first example
 clause: sevenhalf-5.8
@@ -51,10 +52,32 @@ def test_a_message_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
     text += "p< ERRO 49unreadable; allowed: STRT, DRAW, ANTE, PASS, ERRO\n* dropped p\n"
     written(read(text, "odd"), tmp_path / "log.txt")
     assert (tmp_path / "log.txt").read_bytes().splitlines() == [
-        b"C: ERRO 05a\\x0a\\x0d\\x1b\xf1",
+        "C: ERRO 05a\\x0a\\x0d\\x1bñ".encode(),
         b"C: 'HELO'",
         b"S: ERRO 49unreadable; allowed: STRT, DRAW, ANTE, PASS, ERRO",
     ]
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("D\xc3\x89U", "DÉU"),  # UTF-8, as a codec of bytes shows it
+        ("D\xc9U", "DÉU"),
+        ("\xc2\x9b2J", "\\x9b2J"),
+        ("\x9b2J", "\\x9b2J"),
+        ("\xe2\x80\xaeon", "\\u202eon"),
+        ('{"nick": "\u202e小明"}', '{"nick": "\\u202e小明"}'),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_no_letter_of_a_message_spoils_a_terminal(message: str, line: str) -> None:
+    assert harmless(message) == line
+
+
+def test_minutes_are_for_their_owner_alone(tmp_path: Path) -> None:
+    written(read(GAME, "game"), tmp_path / "log.txt")
+    written(read(GAME, "game"), tmp_path / "log-{n}.txt")
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
 
 
 def test_what_the_house_says_by_itself_is_in_the_minutes(tmp_path: Path) -> None:

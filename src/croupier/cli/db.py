@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 
 from croupier.cli.output import fail, show
 from croupier.shell.loop import run
+from croupier.taps.files import private
 
 if TYPE_CHECKING:
     from croupier.store.store import Store
@@ -127,7 +128,7 @@ def export(file: Path | None = None, *, store: Where = None) -> int:
         if file is None:
             await store.export(sys.stdout.buffer)
             return 0
-        with _writing(file), file.open("xb") as stream:
+        with _writing(file), open(file, "xb", opener=private) as stream:
             rows = await store.export(stream)
         print(f"{rows} rows of {store.place} are in {file}")
         return 0

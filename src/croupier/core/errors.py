@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import final
 
+from croupier.core.text import printable
+
 
 class IllegalMove(ValueError):
     """A move, or a message of our own, that the rules do not allow here. Nothing has changed."""
@@ -23,7 +25,7 @@ class Violation(Exception):
     """
 
     def __init__(self, clause: str, found: str, allowed: str, *, lost: bool = False) -> None:
-        super().__init__(f"{clause}: found {found}; allowed: {allowed}")
+        super().__init__(printable(f"{clause}: found {found}; allowed: {allowed}"))
         self.clause = clause
         self.found = found
         self.allowed = allowed

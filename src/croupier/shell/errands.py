@@ -15,6 +15,7 @@ from msgspec import Struct
 from croupier.core.errors import Violation
 from croupier.core.judge import HOUSE
 from croupier.core.talk import Chose, Event, Left, Said, Settle, Tell
+from croupier.core.text import printable
 from croupier.rooms.holdem.legal import Move
 from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.reading import read, read_all, read_guid
@@ -42,9 +43,10 @@ class Refusal(Exception):
 
     def __init__(self, status: int, detail: str, wait: float | None = None) -> None:
         phrase = HTTPStatus(status).phrase if status in HTTPStatus else "unknown status"
-        super().__init__(f"{status} {phrase}{': ' if detail else ''}{detail}")
+        shown = printable(detail)
+        super().__init__(f"{status} {phrase}{': ' if detail else ''}{shown}")
         self.status = status
-        self.detail = detail
+        self.detail = shown
         self.wait = wait
 
 
@@ -182,7 +184,7 @@ class Errands:
         headers = {"content-type": "application/json"}
         ask = Ask("POST", path, msgspec.json.encode(words), headers, again=False)
         reply = yield from self._ask(ask, 200, 201)
-        return reply.headers.get("x-fold-reason", "")
+        return printable(reply.headers.get("x-fold-reason", ""))
 
     def leave(self, place: Place) -> Errand[None]:
         """Leave a game, and what we have bet in it. It is no fault if we are not there any more."""

@@ -5,6 +5,9 @@ import sys
 from typing import Literal, Protocol
 
 import structlog
+from structlog.typing import EventDict
+
+from croupier.core.text import printable
 
 type Level = Literal["debug", "info", "warning", "error"]
 
@@ -26,6 +29,7 @@ def configure(level: Level) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
+            harmless,
             structlog.processors.StackInfoRenderer(),
             *([] if pretty else [structlog.processors.dict_tracebacks]),
             structlog.dev.ConsoleRenderer() if pretty else structlog.processors.JSONRenderer(default=str),
@@ -34,6 +38,14 @@ def configure(level: Level) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
+
+
+def harmless(_: object, __: str, entry: EventDict) -> EventDict:
+    """Escape what a terminal would obey in every text of an entry: much of it was written by others."""
+    for name, value in entry.items():
+        if isinstance(value, str):
+            entry[name] = printable(value)
+    return entry
 
 
 def log(**facts: object) -> Log:

@@ -45,7 +45,8 @@ class Hosting:
     """Append the dealer's record to this file: promises, hands and seeds, for `croupier verify`."""
 
     log: Path | None = None
-    """Write every conversation to this file as text, a message a line; {n} in its name makes it a file a connection."""
+    """Write every conversation to this file as text, a message a line. {n} in its name makes it a file a connection,
+    {room} a file a room; several rooms have one each in any case: talk.txt becomes talk.kuhn.txt."""
 
     strict: bool = False
     """Refuse what the protocol only tolerates."""

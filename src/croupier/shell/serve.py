@@ -6,8 +6,10 @@ import ssl
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
+from croupier.core.room import Room
 from croupier.core.talk import Tap
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.shell.health import beside
@@ -15,8 +17,12 @@ from croupier.shell.logs import configure, log
 from croupier.shell.opening import Fittings, Hosting, Open, Opening, open_room, unheard, written
 from croupier.shell.shelf import Shelf
 from croupier.taps.deals import Deals
+from croupier.taps.files import private
 from croupier.taps.minutes import CONNECTION, Minutes
 from croupier.taps.trace import Trace
+
+ROOM = "{room}"
+"""What stands for the name of the room in the name of the file of --log."""
 
 
 def tls(hosting: Hosting) -> ssl.SSLContext | None:
@@ -96,7 +102,7 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
     shelf = Shelf(hosting.store)
     asyncio.get_running_loop().set_exception_handler(_our_fault)
     with ExitStack() as stack, _signals() as signals:
-        file = stack.enter_context(hosting.deals.open("ab")) if hosting.deals else None
+        file = stack.enter_context(open(hosting.deals, "ab", opener=private)) if hosting.deals else None
         metrics = stack.enter_context(_scraped(hosting, [opening.room.name for opening in openings], rooms))
         for opening in openings:
             room = opening.room
@@ -105,10 +111,7 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
             if file is not None:
                 taps.append(Deals(room.name, file, room.dealt, room.decks(opening.settings)))
             if hosting.log is not None:
-                name = hosting.log.name.replace("{room}", room.name)
-                if room is HOLDEM:
-                    name = name.replace(CONNECTION, "0")  # its connections are no conversations
-                minutes = Minutes(hosting.log.with_name(name), told)
+                minutes = Minutes(_minutes_of(room, hosting.log, alone=len(openings) == 1), told)
                 stack.callback(minutes.close)
                 taps.append(minutes)
             if hosting.log_level == "debug":
@@ -119,6 +122,14 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
             announce(f"metrics at {metrics}")
         await signals.get()
         await _drain(rooms, signals, hosting.drain_seconds)
+
+
+def _minutes_of(room: Room, file: Path, *, alone: bool) -> Path:
+    """The file of a room's conversations: rooms that share a name have their own names before its suffix."""
+    name = file.name if alone or ROOM in file.name else f"{file.stem}.{ROOM}{file.suffix}"
+    if room is HOLDEM:
+        name = name.replace(CONNECTION, "0")  # its connections are no conversations
+    return file.with_name(name.replace(ROOM, room.name))
 
 
 async def _drain(rooms: dict[str, Open], signals: asyncio.Queue[str], seconds: float) -> None:

@@ -1,10 +1,13 @@
 """Writes down every conversation as text, one message a line, for graders who compare with `diff` (ruling S11)."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 from croupier.core.talk import Effect, Event, Garbled, Joined, Left, Peer, Said, Say
+from croupier.core.text import printable
+from croupier.taps.files import private
 
 CONNECTION = "{n}"
 """What stands for the number of the connection in a file's name."""
@@ -61,8 +64,18 @@ class Minutes:
     def _write(self, peer: Peer, who: str, message: str) -> None:
         file = self._all or self._files.get(peer)
         if file is not None:
-            file.write(f"{who}: {message.translate(CONTROL)}\n")
+            file.write(f"{who}: {harmless(message)}\n")
 
     @staticmethod
     def _open(path: Path) -> TextIO:
-        return path.open("w", buffering=1, encoding="latin-1", errors="backslashreplace", newline="\n")
+        return open(path, "w", buffering=1, encoding="utf-8", newline="\n", opener=private)
+
+
+def harmless(message: str) -> str:
+    """A message as one line that spoils no terminal. Bytes, which codecs show as Latin-1, are UTF-8 if they can be."""
+    if message.isascii():
+        return message.translate(CONTROL)
+    with suppress(UnicodeError):  # it is text already, or no UTF-8
+        message = message.encode("latin-1").decode()
+    message = message.translate(CONTROL)
+    return printable(message, len(message))
