@@ -17,7 +17,8 @@ from croupier.rooms.oldmaid.game import Game
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.keeping import Did, Ended, Note, Started
 from croupier.rooms.oldmaid.settings import Settings
-from croupier.rooms.oldmaid.wire import Answer, Draw, Join, Message, OutOfCards, Reply, Status
+from croupier.rooms.oldmaid.cards import wire
+from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply, Status
 from croupier.shell import courses
 from croupier.shell.courses import ROOM, TABLE, Courses, reopen
 from croupier.shell.durable import Written, revealed
@@ -358,11 +359,13 @@ def test_a_game_that_is_over_is_in_the_books_with_the_fact_that_has_ended_it(tmp
         ann, bob = await visit.seat("ann", "bob")
         for at in range(53):
             await visit.say((ann, bob)[at % 2], Draw())
+        for card in range(0, 24, 2):
+            await visit.say(bob, Discard((wire(card), wire(card + 1))))
         await visit.say(bob, OutOfCards())
         (hand,) = await visit.store.hands(ROOM)
         assert hand.summary == "bob, and ann has lost"
         told = json.loads(hand.record)
-        assert (told["ranking"], told["void"], len(told["course"])) == (["bob", "ann"], False, 54)
+        assert (told["ranking"], told["void"], len(told["course"])) == (["bob", "ann"], False, 66)
         visit.end()
         await visit.store.close()
         again = await visited(tmp_path / "kept.db")

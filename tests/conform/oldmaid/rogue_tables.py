@@ -15,6 +15,7 @@ from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import (
     OK,
     THROWN,
+    Answer,
     Discard,
     Draw,
     Join,
@@ -24,6 +25,7 @@ from croupier.rooms.oldmaid.wire import (
     Standing,
     Status,
     Wire,
+    refusal,
 )
 from croupier.shell.logs import silence
 from croupier.shell.shared import Shared
@@ -61,6 +63,13 @@ class Rogue:
     house: type[House] = House
     players: int = 4
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Telling(House):
+    """Says why it refuses a discard, so that a habit can tell the reasons apart."""
+
+    def _refusal(self, violation: Violation) -> Answer:
+        return refusal(violation)
 
 
 class Speller(Wire):
@@ -374,9 +383,9 @@ ROGUES = (
     _rogue("any-two-cards", "5.3", "5.3", habit=instead(Discard, "oldmaid-5.3", THROWN)),
     _rogue("pairs-with-the-joker", "5.1 5.3", "5.1", habit=instead(Discard, "oldmaid-5.3", THROWN)),
     _rogue("any-spelling", "5.4", "5.4", habit=instead(Discard, "oldmaid-5.4", THROWN)),
-    _rogue("throws-twice", "5.5", "5.5", habit=instead(Discard, "oldmaid-5.5", THROWN)),
-    _rogue("throws-from-the-deck", "5.6", "5.6", habit=instead(Discard, "oldmaid-5.6", THROWN)),
-    _rogue("throws-of-others", "5.7", "5.7", habit=instead(Discard, "oldmaid-5.7", THROWN)),
+    _rogue("throws-twice", "5.5", "5.5", habit=instead(Discard, "oldmaid-5.5", THROWN), house=Telling),
+    _rogue("throws-from-the-deck", "5.6", "5.6", habit=instead(Discard, "oldmaid-5.6", THROWN), house=Telling),
+    _rogue("throws-of-others", "5.7", "5.7", habit=instead(Discard, "oldmaid-5.7", THROWN), house=Telling),
     _rogue("no-message", "2.3", "5.2", spelt=_bare),
     _rogue("out-at-any-time", "6.2", "6.2", habit=instead(OutOfCards, "oldmaid-6.2", OK)),
     _rogue("out-twice", "6.3", "6.3", habit=instead(OutOfCards, "oldmaid-6.3", OK)),

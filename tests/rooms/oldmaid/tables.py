@@ -26,10 +26,10 @@ from croupier.core.talk import (
     Tap,
 )
 from croupier.core.transcript import Rehearsal, Transcript, places, read, strict
-from croupier.rooms.oldmaid.cards import NUMBERS, PACK, WIRES, Card
+from croupier.rooms.oldmaid.cards import JOKER, NUMBERS, PACK, WIRES, Card, wire
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
-from croupier.rooms.oldmaid.wire import Answer, Draw, Join, Message, Reply, Wire
+from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply, Wire
 
 ROOT = Path(__file__).parents[3]
 PAPERS = [
@@ -109,6 +109,14 @@ class Evening:
     def clause(self, peer: Peer, message: Message) -> str:
         """The clause by which a message is refused, nothing if it is not."""
         return "".join(clause(answer) for answer in self.say(peer, message))
+
+    def finish(self, peer: Peer) -> list[Answer]:
+        """A peer throws pairs away, whoever has them, until it may be out of cards, and says that it is."""
+        for card in range(0, JOKER, 2):
+            if self.clause(peer, OutOfCards()) != "oldmaid-6.12":
+                break
+            self.say(peer, Discard((wire(card), wire(card + 1)), "false"))
+        return self.heard[peer][-1:]
 
     def leave(self, *peers: Peer) -> None:
         """Peers hang up."""

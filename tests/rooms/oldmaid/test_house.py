@@ -21,6 +21,7 @@ from croupier.rooms.oldmaid.wire import (
     Reply,
     Standing,
     Status,
+    Wire,
 )
 from tests.rooms.oldmaid.tables import Evening, clause
 
@@ -43,9 +44,9 @@ def test_a_game_is_promised_told_and_revealed() -> None:
     (promise,) = evening.facts
     drawn = evening.draw(p, q, r)
     assert evening.house.playing
-    assert evening.say(q, OutOfCards()) == [OK]
+    assert evening.finish(q) == [OK]
     assert len(evening.facts) == 1
-    assert evening.say(p, OutOfCards()) == [OK]
+    assert evening.finish(p) == [OK]
     assert not evening.house.playing
     _, finished, seed = evening.facts
     assert isinstance(promise, Commit)
@@ -67,7 +68,7 @@ def test_the_course_of_a_game_is_all_that_was_done() -> None:
     drawn = evening.draw(p, q, r)
     assert evening.say(p, PAIR) == [THROWN]
     evening.leave(q)
-    evening.say(r, OutOfCards())
+    evening.finish(r)
     game = state(evening.facts[1])
     seats = {p: 0, q: 1, r: 2}
     three, clubs = NUMBERS["3", "spades"], NUMBERS["3", "clubs"]
@@ -75,6 +76,7 @@ def test_the_course_of_a_game_is_all_that_was_done() -> None:
         *(("drew", seats[peer], card) for peer, card in drawn),
         ("threw", 0, three, clubs),
         ("gone", 1),
+        *(("threw", 2, card, card + 1) for card in range(0, 16, 2) if card != three),
         ("out", 2),
     ]
     assert game.dealt[:5] == (three, NUMBERS["4", "spades"], NUMBERS["5", "spades"], clubs, JOKER)
@@ -97,7 +99,7 @@ def test_nobody_has_lost_a_game_that_was_stopped(final: bool) -> None:
     evening = Evening(players=3)
     p, q, r = evening.join("ann", "bob", "cyd")
     evening.draw(p, q, r)
-    evening.say(p, OutOfCards())
+    evening.finish(p)
     if final:
         evening.on(Halted(True))
     else:
@@ -165,7 +167,7 @@ def test_who_is_out_is_reached_at_his_address_until_the_game_is_over() -> None:
     evening = Evening(players=3)
     p, q, r = evening.join("ann", "bob", "cyd")
     evening.draw(p, q, r)
-    evening.say(p, OutOfCards())
+    evening.finish(p)
     other = evening.come(("192.0.2.1", 50_000))
     taken = Join("dan", 40_000 + p)
     assert evening.clause(other, taken) == "oldmaid-3.9"
@@ -178,7 +180,7 @@ def test_who_is_out_frees_his_address_when_he_joins_with_another_one() -> None:
     evening = Evening(players=3)
     p, q, r = evening.join("ann", "bob", "cyd")
     evening.draw(p, q, r)
-    evening.say(p, OutOfCards())
+    evening.finish(p)
     assert evening.say(p, Join("ann", 50_000)) == []
     other = evening.come(("192.0.2.1", 40_000 + p))
     assert evening.clause(other, Join("dan", 50_000)) == "oldmaid-3.9"
@@ -266,7 +268,7 @@ def test_who_plays_is_not_dropped_for_a_join_when_the_table_stops() -> None:
     evening.on(Halted())
     assert evening.clause(p, Join("ann")) == "oldmaid-3.14"
     evening.draw(p, q)
-    evening.say(p, OutOfCards())
+    evening.finish(p)
     assert evening.clause(p, Join("ann")) == "oldmaid-9.12"
     assert evening.dropped == {p}
     assert not evening.house.playing
@@ -276,7 +278,7 @@ def test_who_plays_is_not_dropped_for_a_join_when_the_table_stops() -> None:
     ("message", "before", "after"),
     [
         (Draw(), "oldmaid-4.6", "oldmaid-6.9"),
-        (PAIR, "oldmaid-5.9", "oldmaid-5.6"),
+        (PAIR, "oldmaid-5.9", "oldmaid-5.12"),
         (OutOfCards(), "oldmaid-6.4", "oldmaid-6.9"),
         (Status(), "oldmaid-6.7", ""),
     ],
@@ -296,7 +298,7 @@ def test_who_is_out_can_draw_no_more_than_anybody_else() -> None:
     evening = Evening(players=3)
     p, q, r = evening.join("ann", "bob", "cyd")
     evening.draw(p, q, r)
-    evening.say(p, OutOfCards())
+    evening.finish(p)
     assert [evening.clause(peer, Draw()) for peer in (p, q, r)] == ["oldmaid-4.5"] * 3
 
 
@@ -308,6 +310,36 @@ def test_what_is_found_is_told_in_few_words_however_long_it_was() -> None:
     assert clause(answer) == "oldmaid-5.4"
     assert len(str(answer)) < 300
     assert "\x1b" not in str(answer)
+
+
+def test_a_refused_discard_reveals_nothing_about_other_hands() -> None:
+    """oldmaid-5.12: not where the cards are, nor whether they were thrown away, nor that it was asked"""
+    evening = Evening(players=2, deck="3 spades, 3 clubs, 5 hearts, 9 hearts, 5 diamonds, 9 diamonds")
+    p, q = evening.join("ann", "bob")
+    for _ in range(3):
+        evening.say(p, Draw())
+        evening.say(q, Draw())
+    evening.say(q, Discard((("9", "hearts"), ("9", "diamonds"))))
+    (game, *_), before = evening.house._sittings[1], evening.now
+    evening.wait(1)
+    one_of_another, thrown = PAIR, Discard((("9", "diamonds"), ("9", "hearts")))
+    in_the_deck, of_another = Discard((("K", "spades"), ("K", "clubs"))), Discard((("5", "hearts"), ("5", "diamonds")))
+    answers = [*evening.say(p, one_of_another, thrown, in_the_deck), *evening.say(q, of_another, thrown, PAIR)]
+    assert len(answers) == 6
+    assert len({Wire("table").encode(answer) for answer in answers}) == 1
+    assert clause(answers[0]) == "oldmaid-5.12"
+    assert game.moved == before
+
+
+def test_nobody_is_out_who_must_still_hold_cards() -> None:
+    """oldmaid-6.12: after 18 cards, of three players, at most 4 of which may have been passed on"""
+    evening = Evening(players=3)
+    p, q, r = evening.join("ann", "bob", "cyd")
+    evening.draw(p, q, r)
+    for card in range(0, 14, 2):
+        assert evening.clause(p, OutOfCards()) == "oldmaid-6.12"
+        assert evening.say(p, Discard((wire(card), wire(card + 1)))) == [THROWN]
+    assert evening.say(p, OutOfCards()) == [OK]
 
 
 # Those who are gone.
@@ -357,7 +389,7 @@ def test_a_game_goes_on_while_something_is_done_in_it() -> None:
     evening.wait(100)
     evening.say(p, PAIR)
     evening.wait(100)
-    evening.say(p, OutOfCards())
+    evening.finish(p)
     evening.wait(100)
     evening.leave(q)
     evening.wait(119)
@@ -405,7 +437,7 @@ def test_who_is_out_and_asks_for_nothing_is_idle() -> None:
     evening = Evening(players=3, idle=10.0)
     p, q, r = evening.join("ann", "bob", "cyd")
     evening.draw(p, q, r)
-    evening.say(p, OutOfCards())
+    evening.finish(p)
     evening.wait(10)
     assert evening.dropped == {p}
     assert evening.say(q, Status()) == [Standing(("bob", "cyd"), ("ann",))]

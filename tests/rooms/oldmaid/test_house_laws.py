@@ -58,6 +58,7 @@ class Played:
     thrown: set[Card] = field(default_factory=set)
     out: list[Peer] = field(default_factory=list)
     gone: list[Peer] = field(default_factory=list)
+    throws: list[Peer] = field(default_factory=list)
     next: int = 0
     void: bool = False
 
@@ -164,12 +165,14 @@ class Table(RuleBasedStateMachine):
                     self.say(game.peers[game.next], Draw())
             self.wait(seconds)
 
-    @rule(number=st.integers(0, 3), seat=st.integers(0, 3))
-    def finish(self, number: int, seat: int) -> None:
-        """Somebody who is in says that he has no cards any more."""
+    @rule(number=st.integers(0, 3), seat=st.integers(0, 3), pairs=st.sampled_from([0, 7, 13]))
+    def finish(self, number: int, seat: int, pairs: int) -> None:
+        """Somebody who is in throws pairs away, and says that he has no cards any more."""
         if self.games:
             inside = self.games[-1 - number % len(self.games)].inside
             peer = inside[seat % len(inside)]
+            for card in range(2 * number, 2 * number + 2 * pairs, 2):
+                self.say(peer, Discard((wire(card), wire(card + 1)), "true"))
             self.say(peer, OutOfCards())
 
     @rule(number=st.integers(0, 3), seat=st.integers(0, 3), own=st.booleans(), card=st.integers(0, 52))
@@ -329,6 +332,7 @@ class Table(RuleBasedStateMachine):
             if refused := self.refused(game, peer, said):
                 return refused
             game.thrown |= {NUMBERS[card] for card in said.cards}
+            game.throws.append(peer)
             answer = Reply("ok", "ok")
         else:
             assert isinstance(said, OutOfCards)
@@ -336,6 +340,8 @@ class Table(RuleBasedStateMachine):
                 return "oldmaid-6.2"
             if peer in game.out:
                 return "oldmaid-6.3"
+            if len(game.drawn[peer]) - 2 * game.throws.count(peer) > 2 * (len(game.peers) - 1):
+                return "oldmaid-6.12"
             game.out.append(peer)
         game.moved = self.now
         self.end(game)
@@ -351,11 +357,11 @@ class Table(RuleBasedStateMachine):
         if value != same or {suit, other} not in ({"spades", "clubs"}, {"diamonds", "hearts"}):
             return "oldmaid-5.3"
         if game.thrown & {*cards}:
-            return "oldmaid-5.5"
+            return "oldmaid-5.12"
         if not {*cards} <= {*game.cards}:
-            return "oldmaid-5.6"
+            return "oldmaid-5.12"
         if len(game.cards) < len(WIRES) and not {*cards} <= {*game.drawn[peer]}:
-            return "oldmaid-5.7"
+            return "oldmaid-5.12"
         return ""
 
     def start(self) -> None:

@@ -306,6 +306,12 @@ def test_who_is_out_before_all_cards_are_drawn_or_twice_is_found_out() -> None:
     assert thrown_out(referee, nick, REFUSED) == [(nick, "oldmaid-6.3")]
 
 
+def test_a_table_may_refuse_that_a_player_is_out_who_must_still_hold_cards() -> None:
+    """oldmaid-6.12"""
+    referee, nick, *_ = scene(Offer, lambda referee, *_: all(len(hand) > 4 for hand in referee.holders.values()))
+    assert thrown_out(referee, nick, REFUSED) == [(nick, "oldmaid-6.12")]
+
+
 def thrown_out(referee: Referee, nick: str, answer: Reply) -> list[tuple[str, str]]:
     return [*clauses(referee, nick, TABLE, OutOfCards()), *clauses(referee, TABLE, nick, answer)]
 

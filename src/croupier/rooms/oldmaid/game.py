@@ -17,6 +17,9 @@ DECK: Final = -1
 THROWN: Final = -2
 """Who holds a card that nobody has drawn, and one that was thrown away."""
 
+ABOUT_HANDS: Final = frozenset({"oldmaid-5.5", "oldmaid-5.6", "oldmaid-5.7"})
+"""Clauses by which a discard is refused because of where its cards are; no player may learn which (oldmaid-5.12)."""
+
 type Drew = tuple[Literal["drew"], Seat, Card]
 type Threw = tuple[Literal["threw"], Seat, Card, Card]
 type Withdrew = tuple[Literal["out", "gone"], Seat]
@@ -36,6 +39,7 @@ class Game:
 
     __slots__ = (
         "_deck",
+        "_held",
         "_holders",
         "_standing",
         "course",
@@ -66,6 +70,7 @@ class Game:
         self.void = False
         self.course: list[Deed] = [] if course is None else course
         self._deck = deck
+        self._held = [0] * len(nicks)
         self._holders = [DECK] * CARDS
         self._standing: Standing | None = None
 
@@ -115,6 +120,7 @@ class Game:
             raise Violation("oldmaid-4.3", "draw out of order", f"one by {self.nicks[self.taker]!r}")
         card = next(self._deck)
         self._holders[card] = seat
+        self._held[seat] += 1
         self.drawn += 1
         following = seat + 1
         if following < len(self.inside) and self.inside[following]:
@@ -147,16 +153,19 @@ class Game:
         if self.drawn < CARDS and by != (seat, seat):
             raise Violation("oldmaid-5.7", f"{_told(one, other)}, drawn by somebody else", "cards of one's own")
         self._holders[a] = self._holders[b] = THROWN
+        self._held[seat] -= 2
         self._did(("threw", seat, a, b), now)
 
-    def finish(self, seat: Seat, now: float) -> None:
-        """A seat has no cards any more."""
+    def finish(self, seat: Seat, now: float, *, believed: bool = False) -> None:
+        """A seat has no cards any more; one that must hold some is refused unless it is `believed` (oldmaid-6.12)."""
         if self.over:
             raise _ended("out_of_cards")
         if self.drawn < CARDS:
             raise Violation("oldmaid-6.2", f"out_of_cards with {CARDS - self.drawn} cards in the deck", "draw, discard")
         if not self.inside[seat]:
             raise Violation("oldmaid-6.3", "out_of_cards from who is out", "status, join")
+        if self._held[seat] > self._most_passed_on and not believed:
+            raise Violation("oldmaid-6.12", "out_of_cards from a player who must still hold cards", "offer, discard")
         self.finished.append(seat)
         self._withdraw(("out", seat), now)
 
@@ -166,6 +175,11 @@ class Game:
         self._withdraw(("gone", seat), now)
         if seat == self.taker:
             self._pass_on()
+
+    @property
+    def _most_passed_on(self) -> int:
+        """How many cards more than it has picked a seat may have passed on: two for each other seat (oldmaid-6.12)."""
+        return 2 * (len(self.nicks) - 1)
 
     def stop(self) -> None:
         """The game is void: nobody has lost it (oldmaid-6.10, oldmaid-9.12)."""

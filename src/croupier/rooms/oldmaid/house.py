@@ -26,7 +26,7 @@ from croupier.core.talk import (
     Say,
 )
 from croupier.rooms.oldmaid.cards import WIRES
-from croupier.rooms.oldmaid.game import CARDS, Game
+from croupier.rooms.oldmaid.game import ABOUT_HANDS, CARDS, Game
 from croupier.rooms.oldmaid.keeping import Course, Note, Started
 from croupier.rooms.oldmaid.lobby import Guest, Lobby, check_nick
 from croupier.rooms.oldmaid.settings import Settings
@@ -57,6 +57,11 @@ HOMELESS: Final[Mapping[type[Message], tuple[str, str]]] = {
     Status: ("oldmaid-6.7", "status"),
 }
 """The clause by which a request is refused before the first game, and its name."""
+
+NOT_HELD: Final = refusal(
+    Violation("oldmaid-5.12", "a discard of cards that its player does not hold", "a pair of one's own")
+)
+"""The answer to every discard that is refused because of who holds what: it tells nothing of other hands."""
 
 CLOSING: Final = Violation("oldmaid-9.12", "a table that stops", "games that are running")
 MUTE: Final = Violation("oldmaid-9.15", "a table that can write nothing down", "to come again later")
@@ -190,8 +195,11 @@ class House:
                 self._watch(guest)
                 return [*self._judged(game, now), Say(guest.peer, OK)]
         except Violation as violation:
-            answer = refusal(violation)
+            answer = self._refusal(violation)
         return [Say(guest.peer, answer)]
+
+    def _refusal(self, violation: Violation) -> Answer:
+        return NOT_HELD if violation.clause in ABOUT_HANDS else refusal(violation)
 
     def _told(self, now: float) -> str:
         """What who plays no game is told of those that were interrupted."""

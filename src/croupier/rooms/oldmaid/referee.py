@@ -254,7 +254,9 @@ class Referee:
             known.refused.add(min(a, b))
 
     def _finished(self, known: Known, game: Game, *, accepted: bool) -> None:
-        wrong = self._allow(lambda: game.finish(known.seat, 0.0), accepted=accepted, clause="oldmaid-6.1")
+        wrong = self._allow(
+            lambda: game.finish(known.seat, 0.0, believed=accepted), accepted=accepted, clause="oldmaid-6.1"
+        )
         late = wrong is not None and wrong.clause == OVER
         if wrong is not None and not late:
             self._verdicts.append(Verdict(known.nick, wrong))
