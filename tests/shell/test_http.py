@@ -541,7 +541,7 @@ def test_alarms_that_are_due_ring_when_they_are_asked_to(run: Run) -> None:
             assert len((await web.ask("GET", f"/games/{game}")).json["table"]) == 2
             web.clock.now = 100.0
             web.service.ring()
-            assert (await web.turn(game))["expiry"] == "1970-01-01T00:01:55.000Z"
+            assert (await web.turn(game))["expiry"] == "1970-01-01T00:01:55.000000Z"
 
     run(main())
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from croupier.core.talk import Changed, Effect, Event, Finished, Halted, Rang, Said, Say, Tap
 from croupier.rooms.holdem.house import House
-from croupier.rooms.holdem.keeping import Heard
+from croupier.rooms.holdem.keeping import BOUNDED, Heard
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Answer, Dialect, Refused, Request
 from croupier.shell.journal import Journal
@@ -216,7 +216,7 @@ class Desk:
             case Said(message=request):
                 heard = Heard(now, said=request)
             case Opened(settings):
-                heard, event = Heard(now, opened=True, settings=settings), Rang()
+                heard, event = Heard(now, opened=True, settings=settings, rules=BOUNDED), Rang()
                 return Course(heard, event, self.house.hear(heard))
             case Halted(final):
                 heard = Heard(now, halted=final)

@@ -85,6 +85,10 @@ WAIT: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "wait": ("Wait for a change, at most for so many seconds.", {"type": "number", "minimum": 0}),
     "since": ("The version that is known: wait only while it is the present one.", {"type": "integer"}),
 }
+PAGE: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    "limit": ("At most this many games.", {"type": "integer", "minimum": 1}),
+    "after": ("Games that follow this place in the order in which they were made.", {"type": "integer", "minimum": 0}),
+}
 
 ROUTES = (
     Route(
@@ -109,15 +113,16 @@ ROUTES = (
                 "Show all games",
                 "holdem-5.1",
                 "allowed",
-                (401, 429, 503),
+                (400, 401, 429, 503),
                 {200: list[Game]},
-                headers={"ETag": TAGS["ETag"]},
+                query=PAGE,
+                headers={"ETag": TAGS["ETag"], "Link": "Where further games are (holdem-9.12)."},
             ),
             "POST": Operation(
                 "Make a game and join it",
                 "holdem-3.3",
                 "wanted",
-                (401, 413, 429, 503),
+                (401, 403, 413, 429, 503),
                 {201: str},
                 {202: Game},
                 headers={"Location": "The path of the game."},
@@ -148,7 +153,7 @@ ROUTES = (
                 "Join a game, or its queue",
                 "holdem-3.5",
                 "wanted",
-                (401, 404, 409, 413, 429, 503),
+                (401, 403, 404, 409, 413, 429, 503),
                 {201: str, 202: str},
                 {202: Game},
             )

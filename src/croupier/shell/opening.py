@@ -213,8 +213,9 @@ async def _house_of_holdem(
     time_of_loop = asyncio.get_running_loop().time
     if (hosting.journal or ("off" if _rehearsal(opening, hosting) else "durable")) == "off":
         secret = _server_seed(opening.room, hosting, 0)
-        epoch = time.time() - time_of_loop()
-        return House(opening.settings, _dealers(opening, hosting), secret, epoch), time_of_loop, None
+        now = time_of_loop()
+        house = House(opening.settings, _dealers(opening, hosting), secret, time.time() - now, now)
+        return house, time_of_loop, None
     from croupier.shell.journal import Begun, reopen
 
     def build(begun: Begun) -> House:

@@ -1,13 +1,14 @@
 """What is to be seen at the tables, rendered once for everybody who sees the same, until it changes."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Final
 
 from msgspec import Struct
 
 from croupier.rooms.holdem.house import House
+from croupier.rooms.holdem.register import NUMBER
 from croupier.rooms.holdem.table import Table
 from croupier.rooms.holdem.wire import CONTENT, Dialect, Headers, encode
 
@@ -16,6 +17,9 @@ MOST_LISTS = 256
 
 LISTED = 131_072
 """The longest list of games that the client of dialect hspe-go can read, in bytes (ruling H1)."""
+
+FIRST: Final = (b"link", b'</games/?after=0>; rel="first"')
+"""Where all games are found, page by page, when a list has not room for them (holdem-9.12)."""
 
 
 class Shown(Struct, frozen=True, gc=False):
@@ -136,7 +140,7 @@ def release(waiter: asyncio.Future[None]) -> None:
 
 
 class Pages:
-    """All games of a house, and their list."""
+    """All games of a house, and the list of them."""
 
     def __init__(self, house: House, dialect: Dialect) -> None:
         self._house = house
@@ -155,17 +159,28 @@ class Pages:
         return page
 
     def list(self, user: str | None) -> Shown:
-        """All games in one list, with the hole cards of the viewer where he plays."""
+        """The games in one list, as many as are shown at once, with the hole cards of the viewer."""
         lists = self._lists
         found = lists.get(user)
         if found is None:
-            games = self._house.games()
-            if user is not None and all(game.seat_of(user) is None for game in games):
+            if user is not None and not self._house.plays(user):
                 return self.list(None)
             if len(lists) >= MOST_LISTS:
                 lists.clear()
-            found = lists[user] = self._listed(games, user)
+            tables = self._fitting(self._house.chosen(user), user)
+            others = [FIRST] if len(tables) < len(self._house.games()) else []
+            found = lists[user] = self._listed(sorted(tables, key=NUMBER), user, *others)
         return found
+
+    def part(self, user: str | None, after: int, limit: int | None) -> Shown:
+        """At most `limit` games that were made after the one of a number, with a link to those that follow."""
+        found, more = self._house.after(after, limit)
+        tables = self._fitting(found, user)
+        others = []
+        if more or len(tables) < len(found):
+            size = b"" if limit is None else b"limit=%d&" % limit
+            others = [(b"link", b'</games/?%safter=%d>; rel="next"' % (size, tables[-1].number))]
+        return self._listed(tables, user, *others)
 
     def moved(self, games: Iterable[str]) -> None:
         """Something has changed, and can be seen at these games, which may be gone."""
@@ -182,19 +197,28 @@ class Pages:
         for page in self._pages.values():
             page.tell()
 
-    def _listed(self, games: Iterable[Table], user: str | None) -> Shown:
-        texts: list[bytes] = []
+    def _fitting(self, tables: Sequence[Table], user: str | None) -> Sequence[Table]:
+        """As many of these games, from the first on, as a client of the dialect can read in one list."""
+        if self._dialect == "readme":
+            return tables
         length = len(b"[]\n")
-        for game in games:
-            page = self.page(game.guid)
-            assert page is not None, "a game that is listed is there"
-            text = page.shown(user).text.rstrip(b"\n")
-            length += len(text) + 1
-            if self._dialect == "hspe-go" and length > LISTED:
-                break
-            texts.append(text)
-        text = b"[%s]" % b",".join(texts) + (b"\n" if self._dialect == "hspe-go" else b"")
-        return shown(text, b'"%s"' % _digest(text), self._dialect)
+        for number, table in enumerate(tables):
+            length += len(self._text(table, user)) + 1
+            if length > LISTED:
+                return tables[:number]
+        return tables
+
+    def _listed(self, tables: Iterable[Table], user: str | None, *others: tuple[bytes, bytes]) -> Shown:
+        text = b"[%s]" % b",".join([self._text(table, user) for table in tables])
+        if self._dialect == "hspe-go":
+            text += b"\n"
+        return shown(text, b'"%s"' % _digest(text), self._dialect, *others)
+
+    def _text(self, table: Table, user: str | None) -> bytes:
+        """A game as it stands in a list."""
+        page = self.page(table.guid)
+        assert page is not None, "a game that is listed is there"
+        return page.shown(user).text.rstrip(b"\n")
 
 
 def _digest(text: bytes) -> bytes:

@@ -17,6 +17,7 @@ from croupier.shell.guard import Guard
 from croupier.shell.limits import Limits
 from croupier.shell.openapi import description
 from croupier.shell.pages import Page, Shown
+from croupier.shell.paging import listed
 from croupier.shell.replies import Asked, Failed, Reply, parameters, unchanged, verified
 from croupier.shell.streams import EVENTS, LINES, Crowd, Receive, Send, departure, stream
 from croupier.store.records import StoreDown
@@ -106,7 +107,7 @@ class Watching:
         user = await self._viewer(question)
         await self._settled()
         if not names:
-            return _seen(self._pages.list(user), question)
+            return _seen(listed(self._pages, user, question.scope["query_string"]), question)
         wait, since = parameters(question.scope["query_string"])
         page = self._page(names[0], user)
         if wait is None or question.scope["method"] == "HEAD":

@@ -108,17 +108,17 @@ def routes(papers: list[Transcript]) -> Iterator[tuple[str, str, int]]:
 WANTED = {
     "readme": {
         "POST /users": {201, 400, 403, 413},
-        "GET /games": {200, 304, 401, 429},
-        "POST /games": {201, 401, 413, 503},
+        "GET /games": {200, 304, 400, 401, 429},
+        "POST /games": {201, 401, 403, 413, 503},
         "GET /games/:": {200, 304, 400, 401, 404},
-        "POST /games/:/players": {201, 202, 401, 404, 409, 503},
+        "POST /games/:/players": {201, 202, 401, 403, 404, 409, 503},
         "POST /games/:/players/:/acts": {201, 400, 401, 403, 404, 413},
         "DELETE /games/:/players/:": {200, 401, 403, 404, 413},
     },
     "hspe-go": {
         "POST /users": {201, 400, 403},
         "GET /games": {200},
-        "POST /games": {202, 400, 401},
+        "POST /games": {202, 400, 401, 403},
         "GET /games/:": {200, 304, 400, 401, 403, 404},
         "POST /games/:/players": {202, 400, 401, 404, 409},
         "POST /games/:/players/:/acts": {201, 400, 401, 403, 404, 409},

@@ -5,7 +5,12 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.rooms.holdem.register import Register
 from croupier.rooms.holdem.seats import Seats, Sitter
+
+
+def seats_of(chairs: int) -> Seats:
+    return Seats("game", chairs, 100, Register())
 
 
 def company(seats: Seats, *users: str) -> dict[str, Sitter]:
@@ -25,7 +30,7 @@ def button(seats: Seats) -> tuple[str, str]:
 
 def test_who_comes_takes_the_first_free_seat() -> None:
     """holdem-3.5"""
-    seats = Seats(4, 100)
+    seats = seats_of(4)
     found = company(seats, "ann", "bob", "cat")
     assert [sitter.chair for sitter in found.values()] == [0, 1, 2]
     seats.remove(found["bob"])
@@ -37,7 +42,7 @@ def test_who_comes_takes_the_first_free_seat() -> None:
 
 def test_the_queue_is_served_in_its_order_and_nobody_overtakes_it() -> None:
     """holdem-3.1, holdem-3.6, holdem-3.9"""
-    seats = Seats(2, 100)
+    seats = seats_of(2)
     found = company(seats, "ann", "bob", "cat", "dan", "eve")
     assert names(seats.seated) == "ann bob"
     assert [sitter.chips for sitter in found.values()] == [100, 100, 0, 0, 0]
@@ -55,7 +60,7 @@ def test_the_queue_is_served_in_its_order_and_nobody_overtakes_it() -> None:
 
 def test_a_seat_is_free_when_nobody_has_it_or_waits_for_it() -> None:
     """holdem-3.1"""
-    seats = Seats(2, 100)
+    seats = seats_of(2)
     ann, bob, cat = company(seats, "ann", "bob", "cat").values()
     assert (len(seats), seats.free) == (3, False)
     seats.remove(ann)
@@ -67,7 +72,7 @@ def test_a_seat_is_free_when_nobody_has_it_or_waits_for_it() -> None:
 
 
 def test_somebody_is_found_by_name_and_by_guid_as_long_as_he_is_here() -> None:
-    seats = Seats(2, 100)
+    seats = seats_of(2)
     ann, _, cat = company(seats, "ann", "bob", "cat").values()
     assert seats.of("ann") is seats.called("guid of ann") is ann
     assert seats.of("cat") is seats.called("guid of cat") is cat
@@ -79,7 +84,7 @@ def test_somebody_is_found_by_name_and_by_guid_as_long_as_he_is_here() -> None:
 
 def test_the_button_begins_with_the_first_and_moves_on_clockwise() -> None:
     """holdem-6.2, holdem-6.3"""
-    seats = Seats(4, 100)
+    seats = seats_of(4)
     company(seats, "ann", "bob", "cat", "dan")
     assert [button(seats) for _ in range(5)] == [
         ("ann", "cat"),
@@ -92,14 +97,14 @@ def test_the_button_begins_with_the_first_and_moves_on_clockwise() -> None:
 
 def test_two_take_turns_with_the_button() -> None:
     """holdem-6.4"""
-    seats = Seats(10, 100)
+    seats = seats_of(10)
     company(seats, "ann", "bob")
     assert [button(seats) for _ in range(3)] == [("ann", "bob"), ("bob", "ann"), ("ann", "bob")]
 
 
 def test_the_button_passes_a_seat_that_has_become_empty() -> None:
     """holdem-6.2"""
-    seats = Seats(5, 100)
+    seats = seats_of(5)
     found = company(seats, "ann", "bob", "cat", "dan", "eve")
     assert button(seats) == ("ann", "cat")
     seats.remove(found["bob"])
@@ -113,7 +118,7 @@ def test_the_button_passes_a_seat_that_has_become_empty() -> None:
 def test_of_three_who_become_two_the_big_blind_has_the_button() -> None:
     """holdem-6.2: whoever is left would otherwise post it twice running."""
     for gone, expected in (("ann", ("cat", "bob")), ("bob", ("cat", "ann")), ("cat", ("bob", "ann"))):
-        seats = Seats(3, 100)
+        seats = seats_of(3)
         found = company(seats, "ann", "bob", "cat")
         assert button(seats) == ("ann", "cat")
         seats.remove(found[gone])
@@ -122,7 +127,7 @@ def test_of_three_who_become_two_the_big_blind_has_the_button() -> None:
 
 def test_a_newcomer_before_the_big_blind_does_not_make_it_pay_again() -> None:
     """holdem-6.2"""
-    seats = Seats(4, 100)
+    seats = seats_of(4)
     found = company(seats, "ann", "bob", "cat", "dan")
     seats.remove(found["bob"])
     seats.remove(found["cat"])
@@ -135,7 +140,7 @@ def test_a_newcomer_before_the_big_blind_does_not_make_it_pay_again() -> None:
 @given(st.integers(2, 6), st.lists(st.integers(0, 5), max_size=40))
 def test_nobody_posts_two_big_blinds_running(chairs: int, moves: list[int]) -> None:
     """holdem-6.2, whoever comes and goes between the hands."""
-    seats = Seats(chairs, 100)
+    seats = seats_of(chairs)
     company(seats, "0", "1")
     last = ""
     for number, move in enumerate(moves):
@@ -152,7 +157,7 @@ def test_nobody_posts_two_big_blinds_running(chairs: int, moves: list[int]) -> N
 
 def test_who_stays_posts_as_many_big_blinds_as_the_others() -> None:
     """holdem-6.3"""
-    seats = Seats(6, 100)
+    seats = seats_of(6)
     company(seats, *"abcdef")
     posted = Counter(button(seats)[1] for _ in range(60))
     assert set(posted.values()) == {10}

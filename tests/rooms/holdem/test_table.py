@@ -37,7 +37,7 @@ def test_one_player_alone_waits() -> None:
     ann = {"playerID": parlour.house.guid("ann"), "handle": "ann", "state": "active", "wealth": 10_000}
     assert shown["table"] == [{**ann, "bet_so_far": 0, "small_blind": False}]
     assert (shown["turn"], shown["cards"], shown["pots"]) == (NOBODY, NO_CARDS, NO_POT)
-    assert parlour.house.alarm is None
+    assert parlour.table().alarm is None
 
 
 # A hand.
@@ -72,7 +72,7 @@ def test_the_second_player_begins_the_hand() -> None:
             "bet_so_far": 10,
             "bet_to_player": 20,
             "minimum_raise": 20,
-            "expiry": "1970-01-01T00:00:15.000Z",
+            "expiry": "1970-01-01T00:00:15.000000Z",
         },
         "cards": NO_CARDS,
         "pots": [{"size": 30, "players": [ann, bob]}],

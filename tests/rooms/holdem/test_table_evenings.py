@@ -1,9 +1,11 @@
 """A table of hold'em in the course of an evening: who comes and goes, time, pauses, and what is told and kept."""
 
+from random import Random
+
 import pytest
 
 from croupier.core.talk import Commit, Finished, Reveal
-from croupier.rooms.holdem.words import expiry
+from croupier.rooms.holdem.words import expiry, microseconds
 from tests.rooms.holdem.parlour import SHOWDOWN, Parlour, duel, trio
 
 NOBODY = {"playerID": "", "bet_so_far": 0, "bet_to_player": 0, "minimum_raise": 0, "expiry": "0001-01-01T00:00:00Z"}
@@ -142,10 +144,10 @@ def test_hole_cards_are_those_of_who_is_still_there_also_when_he_has_folded() ->
 def test_everybody_has_so_many_seconds_for_every_turn() -> None:
     """holdem-4.15, holdem-5.11"""
     parlour = duel(epoch=1411589693.021)
-    assert parlour.sees()["turn"]["expiry"] == "2014-09-24T20:15:08.021Z"
+    assert parlour.sees()["turn"]["expiry"] == "2014-09-24T20:15:08.021000Z"
     parlour.wait(10.5)
     parlour.play("ann 10")
-    assert parlour.sees()["turn"]["expiry"] == "2014-09-24T20:15:18.521Z"
+    assert parlour.sees()["turn"]["expiry"] == "2014-09-24T20:15:18.521000Z"
     parlour.wait(14.9)
     assert parlour.turn() == "bob"
 
@@ -156,10 +158,10 @@ def test_who_is_too_late_is_removed_with_his_chips() -> None:
     parlour.wait(15)
     assert parlour.chips() == {"ann": 9970, "cat": 9990}
     assert parlour.turn() == "cat"
-    assert parlour.sees()["turn"]["expiry"] == "1970-01-01T00:00:30.000Z"
+    assert parlour.sees()["turn"]["expiry"] == "1970-01-01T00:00:30.000000Z"
     parlour.wait(15)
     assert parlour.chips() == {"ann": 10_000}
-    assert parlour.house.alarm is None
+    assert parlour.table().alarm is None
     assert parlour.nets == [(-10, 10), (10, 0, -10)]
 
 
@@ -173,16 +175,46 @@ def test_time_does_not_run_for_one_alone() -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (0.0, "1970-01-01T00:00:00.000Z"),
-        (0.9994, "1970-01-01T00:00:00.999Z"),
-        (0.9996, "1970-01-01T00:00:01.000Z"),
-        (951782400.5, "2000-02-29T00:00:00.500Z"),
-        (4102444799.999, "2099-12-31T23:59:59.999Z"),
+        (0.0, "1970-01-01T00:00:00.000000Z"),
+        (0.9999994, "1970-01-01T00:00:00.999999Z"),
+        (0.9999996, "1970-01-01T00:00:01.000000Z"),
+        (951782400.5, "2000-02-29T00:00:00.500000Z"),
+        (4102444799.999, "2099-12-31T23:59:59.999000Z"),
     ],
 )
-def test_an_expiry_has_three_decimals(seconds: float, text: str) -> None:
+def test_an_expiry_has_six_decimals(seconds: float, text: str) -> None:
     """holdem-5.11"""
-    assert expiry(seconds) == text
+    assert expiry(microseconds(seconds)) == text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_two_turns_of_a_table_have_the_same_expiry(seed: int) -> None:
+    """holdem-5.11: also of turns that begin at the same time, and of those after an interruption."""
+    parlour = Parlour(seed=seed, stack=400)
+    parlour.join("ann", "bob", "cat")
+    luck, ends = Random(seed), list[str]()
+    for step in range(300):
+        ends.append(parlour.sees()["turn"]["expiry"])
+        user, turn = parlour.turn(), parlour.view().turn
+        if luck.random() < 0.1:
+            parlour.fold(user)
+        else:
+            parlour.bet(user, turn.bet_to_player - turn.bet_so_far)
+        parlour.now += luck.choice([0.0, 0.0, 0.0, 0.0000004])
+        if step % 50 == 0:
+            parlour.interrupt()
+        if len(parlour.chips()) < 2:
+            parlour.join(*{"ann", "bob", "cat"} - {*parlour.chips()})
+    assert len({*ends}) == len(ends)
+    assert ends == sorted(ends)
+
+
+def test_a_turn_keeps_its_expiry_when_somebody_else_leaves() -> None:
+    """holdem-5.11"""
+    parlour = trio()
+    before = parlour.sees()["turn"]
+    parlour.leave("ann")
+    assert parlour.sees()["turn"] == before
 
 
 # Between hands.
@@ -237,7 +269,7 @@ def test_a_pause_after_which_one_is_left_clears_the_table() -> None:
     parlour.wait(3)
     assert parlour.states() == {"bob": "active"}
     parlour.wait(100)
-    assert parlour.house.alarm is None
+    assert parlour.table().alarm is None
     assert parlour.chips() == {"bob": 10_010}
 
 

@@ -15,6 +15,13 @@ from croupier.rooms.holdem.wire import Guid, Request, Winner
 FORM: Final = 1
 """The form of what is kept; whoever changes it gives it a new number."""
 
+UNBOUNDED: Final = 1
+BOUNDED: Final = 2
+"""The rules of a house: with the second ones users are in a bounded number of games, and unused games expire.
+
+A journal may begin with the first ones: what was heard then means what it meant then.
+"""
+
 
 class KeptSitter(Struct, frozen=True):
     """Somebody at a table; see `seats.Sitter`. Who waits has no chair, and stands in the order of the queue."""
@@ -57,6 +64,7 @@ class KeptTable(Struct, frozen=True):
     """A table; see `table.Table`. `running` is the hand that is played or shown, with who has `acted` in its round.
 
     `hands` are the last that are over, each its own JSON, a KeptHand; the last of them is the hand `finished`.
+    Tables that were kept by a former version have no `number`, no time at which they expire, and no end of a turn.
     """
 
     guid: Guid
@@ -70,6 +78,9 @@ class KeptTable(Struct, frozen=True):
     finished: int
     winners: tuple[Winner, ...]
     hands: tuple[Raw, ...]
+    number: int = 0
+    expires: float | None = None
+    turn_ends: int = 0
 
     def to_json(self) -> bytes:
         """These words as JSON."""
@@ -100,6 +111,7 @@ class KeptHouse(Form, frozen=True, kw_only=True):
     deals: int
     made: int
     tables: tuple[Raw, ...]
+    rules: int = UNBOUNDED
 
     def to_json(self) -> bytes:
         """These words as JSON."""
@@ -120,7 +132,8 @@ class KeptHouse(Form, frozen=True, kw_only=True):
 class Heard(Struct, frozen=True, omit_defaults=True):
     """Something that a house has heard, and when: a request, the end of its opening hours, its opening, or a ring.
 
-    `settings` are those that it has from its opening on, if they are not as they were.
+    `settings` are those that it has from its opening on, if they are not as they were; `rules` those of the version
+    that opens it.
     """
 
     now: float
@@ -128,6 +141,7 @@ class Heard(Struct, frozen=True, omit_defaults=True):
     halted: bool | None = None
     opened: bool = False
     settings: Settings | None = None
+    rules: int = UNBOUNDED
 
     def to_json(self) -> bytes:
         """These words as JSON."""

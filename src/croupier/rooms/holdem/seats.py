@@ -1,6 +1,7 @@
 """The seats of a table, and the queue of those who wait for one (docs/protocols/holdem.md, 3 and 6.2)."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.keeping import KeptSitter
@@ -24,12 +25,29 @@ class Sitter:
         self.place: Seat | None = None
 
 
+class Membership(Protocol):
+    """Keeps which users are in which games."""
+
+    def entered(self, user: str, game: Guid) -> None:
+        """A user has joined a game."""
+        ...
+
+    def left(self, user: str, game: Guid) -> None:
+        """A user is not in a game any more."""
+        ...
+
+
 class Seats:
-    """So many chairs, whose sitters bring a `stack` of chips each, and a queue without end."""
+    """The chairs of a game, whose sitters bring a `stack` of chips each, and a queue without end.
 
-    __slots__ = ("_big_blind", "_button", "_chairs", "_guids", "_queue", "_stack", "_users")
+    `members` is notified of every user who comes or goes.
+    """
 
-    def __init__(self, chairs: int, stack: int) -> None:
+    __slots__ = ("_big_blind", "_button", "_chairs", "_game", "_guids", "_members", "_queue", "_stack", "_users")
+
+    def __init__(self, game: Guid, chairs: int, stack: int, members: Membership) -> None:
+        self._game = game
+        self._members = members
         self._chairs: list[Sitter | None] = [None] * chairs
         self._stack = stack
         self._queue: dict[Guid, Sitter] = {}
@@ -68,11 +86,13 @@ class Seats:
         else:
             self._queue[guid] = sitter
         self._guids[guid] = self._users[user] = sitter
+        self._members.entered(user, self._game)
         return sitter
 
     def remove(self, sitter: Sitter) -> None:
         """Somebody leaves, with the chips that he has."""
         del self._guids[sitter.guid], self._users[sitter.user]
+        self._members.left(sitter.user, self._game)
         if sitter.chair is None:
             del self._queue[sitter.guid]
         else:
@@ -103,6 +123,7 @@ class Seats:
             sitter = Sitter(entry.user, entry.guid)
             sitter.chair, sitter.chips, sitter.place = entry.chair, entry.chips, entry.place
             self._guids[entry.guid] = self._users[entry.user] = sitter
+            self._members.entered(entry.user, self._game)
             if entry.chair is None:
                 self._queue[entry.guid] = sitter
             else:

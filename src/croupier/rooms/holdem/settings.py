@@ -43,6 +43,15 @@ class Settings:
     games: int = 10_000
     """How many games there are before nobody may open another one."""
 
+    games_per_user: int = 20
+    """Games that one user may be in at the same time, seats and queues together; 0: no limit."""
+
+    empty_seconds: float = 3600.0
+    """Remove a game that nobody has joined for this long, if another one has a free seat; 0: never."""
+
+    listed: int = 100
+    """Games in one answer to GET /games/, at most; the others are on further pages."""
+
     history: int = 100
     """How many finished hands of every game are kept for export."""
 
@@ -62,6 +71,9 @@ class Settings:
             ("an ante", self.ante, 0, MOST_CHIPS),
             ("a big blind", big, 1, MOST_CHIPS),
             ("games", self.games, 1, MOST_CHIPS),
+            ("games of a user", self.games_per_user, 0, MOST_CHIPS),
+            ("seconds for an empty game", self.empty_seconds, 0.0, LONGEST),
+            ("games in a list", self.listed, 1, MOST_CHIPS),
             ("kept hands", self.history, 0, MOST_CHIPS),
             ("requests a minute", 1 if self.requests_per_minute is None else self.requests_per_minute, 1, MOST_CHIPS),
             ("seconds for an act", self.turn_seconds, 0.001, LONGEST),

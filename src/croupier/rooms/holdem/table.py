@@ -19,10 +19,10 @@ from croupier.rooms.holdem.cards import CARDS, names
 from croupier.rooms.holdem.keeping import KeptTable
 from croupier.rooms.holdem.played import Hands, Played
 from croupier.rooms.holdem.rules import Hand
-from croupier.rooms.holdem.seats import Seats, Sitter
+from croupier.rooms.holdem.seats import Membership, Seats, Sitter
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.wire import NO_POT, NOBODY, Cards, Game, Guid, Player, Turn, Winner
-from croupier.rooms.holdem.words import expiry, reason
+from croupier.rooms.holdem.wire import Cards, Game, Guid, Winner
+from croupier.rooms.holdem.words import expiry, microseconds, reason
 
 OVER: Final = Whose.OVER
 
@@ -38,31 +38,41 @@ class Table:
     """One game. `version` grows with everything that can be seen; `alarm` is when it wants to hear `ring`, if it does.
 
     `dealers` is asked before every hand for its number in the house, and its dealer. `epoch` is the time on the wall,
-    in seconds since 1970, at which `now` was 0. `hands` are the last finished ones, by their number at this table.
+    in seconds since 1970, at which `now` was 0. `members` is notified of every user who comes or goes.
+    `hands` are the last finished ones, by their number at this table. The house sets `number`, which grows in the
+    order in which tables are made, and `expires`, the time at which the table may be removed if nobody is there.
     """
 
     __slots__ = (
         "_acted", "_changed", "_closing", "_deal", "_dealer", "_dealers", "_dealt", "_deck", "_epoch", "_facts",
-        "_faults", "_finished", "_hand", "_kept", "_seats", "_settings", "_shown", "_winners",
-        "alarm", "guid", "hands", "version",
+        "_faults", "_finished", "_hand", "_kept", "_seats", "_settings", "_shown", "_turn_ends", "_winners",
+        "alarm", "expires", "guid", "hands", "number", "version",
     )  # fmt: skip
 
     def __init__(
-        self, guid: Guid, settings: Settings, dealers: Callable[[], tuple[int, Dealer]], epoch: float = 0.0
+        self,
+        guid: Guid,
+        settings: Settings,
+        dealers: Callable[[], tuple[int, Dealer]],
+        members: Membership,
+        epoch: float = 0.0,
     ) -> None:
         self.guid = guid
+        self.number = 0
+        self.expires: float | None = None
         self.version = 1
         self.alarm: float | None = None
         self.hands = Hands()
         self._settings = settings
         self._dealers = dealers
         self._epoch = epoch
-        self._seats = Seats(settings.seats, settings.stack)
+        self._seats = Seats(guid, settings.seats, settings.stack, members)
         self._closing = False
         self._hand: Hand | None = None  # the running one; one that is over as long as its end is shown
         self._dealt: list[Sitter] = []  # who plays it, by seat, also who has left meanwhile
         self._acted: set[Seat] = set()  # who has acted in this round since the last raise
         self._faults: list[tuple[Seat, str]] = []
+        self._turn_ends = 0  # in microseconds since 1970, of the last turn
         self._deal = 0
         self._dealer: Dealer
         self._deck: Deck
@@ -236,11 +246,16 @@ class Table:
             self._acted.clear()
             hand.deal([*islice(self._deck, hand.wanted)])
         if hand.turn is not OVER:
-            self.alarm = now + self._settings.turn_seconds
+            self._begin_turn(now)
             return True
         self._finish(hand)
         self.alarm = now + self._settings.pause_seconds
         return self._settings.pause_seconds > 0
+
+    def _begin_turn(self, now: float) -> None:
+        """Somebody has to act. No two turns of a table end in the same microsecond (holdem-5.11)."""
+        self.alarm = now + self._settings.turn_seconds
+        self._turn_ends = max(self._turn_ends + 1, microseconds(self._epoch + self.alarm))
 
     def _finish(self, hand: Hand) -> None:
         """The hand is over: who is still there has what it has left him, and leaves if that is nothing (H7)."""
@@ -287,6 +302,9 @@ class Table:
                 finished=self._finished,
                 winners=() if self._winners is UNSET else tuple(self._winners),
                 hands=self.hands.kept(),
+                number=self.number,
+                expires=self.expires,
+                turn_ends=self._turn_ends,
             )
             self._kept = Raw(kept.to_json())
         return self._kept
@@ -295,6 +313,9 @@ class Table:
         """Go on where a table of the same GUID was, which is kept so. `dealer` gives the one of a hand of the house."""
         self.version = kept.version
         self.alarm = kept.alarm
+        self.number = kept.number
+        self.expires = kept.expires
+        self._turn_ends = kept.turn_ends
         self._seats.restore(kept.sitters, kept.button, kept.big_blind)
         self._finished = kept.finished
         self.hands = Hands(kept.hands, kept.finished)
@@ -323,10 +344,11 @@ class Table:
                 self._begin(now)
             return
         self.touch()
-        if self._hand.turn is not OVER:
-            self._promise()
-        seconds = self._settings.pause_seconds if self._hand.turn is OVER else self._settings.turn_seconds
-        self.alarm = now + seconds
+        if self._hand.turn is OVER:
+            self.alarm = now + self._settings.pause_seconds
+            return
+        self._promise()
+        self._begin_turn(now)
 
     # What there is to be seen.
 
@@ -370,16 +392,9 @@ class Table:
     def _view(self) -> Game:
         """The game as the public sees it."""
         hidden = () if self._settings.dialect == "readme" else None
-        hand = self._hand
-        if hand is None:
-            table = [Player(one.guid, one.user, "active", one.chips, 0, False) for one in self._seats.seated]
-            return Game(self.guid, table, NOBODY, Cards(hidden), NO_POT, self._winners)
-        cards, dealt = showing.cards(hand, hidden), self._dealt
-        table = showing.players(hand, dealt, self._acted)
-        turn = hand.turn
-        if not isinstance(turn, int):
-            return Game(self.guid, table, NOBODY, cards, NO_POT, self._winners)
-        assert self.alarm is not None, "a turn without an end"
-        until = expiry(self._epoch + self.alarm)
-        asked = Turn(dealt[turn].guid, hand.bets[turn], hand.to_match, hand.min_raise, until)
-        return Game(self.guid, table, asked, cards, showing.pots(hand, dealt), self._winners)
+        ends = expiry(self._turn_ends)
+        if self._hand is None:
+            return showing.idle(self.guid, self._seats.seated, hidden, self._winners)
+        return showing.game(
+            self.guid, self._hand, self._dealt, self._acted, expiry=ends, hole=hidden, winners=self._winners
+        )

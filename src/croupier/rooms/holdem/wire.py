@@ -1,8 +1,9 @@
 """What is asked of a table of hold'em over HTTP and what it answers, as messages and as bytes.
 
 `Open`, `Join`, `Act` and `Leave` are the requests of a user whose password has been checked; they are answered by
-`Made`, `Queued`, `Acted`, `Gone` or `Refused`. What is to be seen at a table is a `Game`. The names of JSON keys, and
-their order, are those of the document's tables (ruling H3).
+`Made`, `Queued`, `Acted`, `Gone` or `Refused`. `Close` comes from those who keep the accounts and is answered by
+`Gone`. What is to be seen at a table is a `Game`. The names of JSON keys, and their order, are those of the document's
+tables (ruling H3).
 """
 
 import re
@@ -69,7 +70,16 @@ class Leave(Struct, frozen=True, gc=False, tag=str.lower):
         return f"{self.user} DELETE /games/{self.game}/players/{self.player}"
 
 
-type Request = Open | Join | Act | Leave
+class Close(Struct, frozen=True, gc=False, tag=str.lower):
+    """The account of the user is closed: every seat and every place in a queue is given up. Not asked over HTTP."""
+
+    user: str
+
+    def __str__(self) -> str:
+        return f"{self.user} is closed"
+
+
+type Request = Open | Join | Act | Leave | Close
 
 
 class Made(Struct, frozen=True, gc=False):

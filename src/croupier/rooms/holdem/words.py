@@ -7,10 +7,15 @@ from croupier.rooms.holdem.legal import Legal
 from croupier.rooms.holdem.wire import LARGEST
 
 
-def expiry(seconds: float) -> str:
-    """A time in seconds since 1970 as in RFC 3339, in UTC, with three decimals (holdem-5.11)."""
-    second, thousandths = divmod(round(seconds * 1000), 1000)
-    return f"{_second(second)}.{thousandths:03}Z"
+def microseconds(seconds: float) -> int:
+    """A time in whole microseconds, which is as exact as a time of today in a float can be."""
+    return round(seconds * 1_000_000)
+
+
+def expiry(since_1970: int) -> str:
+    """A time in microseconds since 1970 as in RFC 3339, in UTC, with six decimals (holdem-5.11)."""
+    second, millionths = divmod(since_1970, 1_000_000)
+    return f"{_second(second)}.{millionths:06}Z"
 
 
 @lru_cache(maxsize=64)
