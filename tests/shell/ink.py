@@ -107,14 +107,14 @@ class Opened:
         self.address = address
 
 
-def _board(room: str, books: Daybook, settings: Any, limits: Limits, seed: int) -> Switchboard:
+def _board(room: str, books: Daybook, settings: Any, limits: Limits, seed: int, taps: Any = ()) -> Switchboard:
     house = HOUSES[room]
     seating = house.house(settings, Patience(), False)
     purses = books.purses
     seat = seating if purses is None else lambda peer, dealer: seating(peer, dealer, purses.of(peer))
     hall: Hall[Any, Any] = Hall(seat, dealers(lambda table: derive(seed, room, table)))
     codec = partial(house.codec, False, settings)
-    return Switchboard(hall, codec, silence(), limits=limits, refusal=house.refusal, books=books)
+    return Switchboard(hall, codec, silence(), taps=taps, limits=limits, refusal=house.refusal, books=books)
 
 
 @asynccontextmanager
@@ -143,12 +143,13 @@ async def kept(
     by: Any = None,
     tls: Any = None,
     seed: int = 1,
+    taps: Any = (),
     **settings: Any,
 ) -> AsyncIterator[Opened]:
     """A house whose books are in a file."""
     own = HOUSES[room].settings(**settings)
     books = await open_books(Shelf(str(path)), HOUSES[room], own, silence(), journal=journal, by=by)
-    async with _opened(_board(room, books, own, Limits(linger=0.2), seed), books, tls) as opened:
+    async with _opened(_board(room, books, own, Limits(linger=0.2), seed, taps), books, tls) as opened:
         yield opened
 
 

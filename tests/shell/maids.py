@@ -11,7 +11,7 @@ from typing import Any
 
 from croupier.core.dealer import Fair, Luck, dealers, derive
 from croupier.core.mind import Random
-from croupier.core.talk import Address, Effect, Event, Finished
+from croupier.core.talk import Address, Effect, Event, Finished, Tap
 from croupier.rooms.oldmaid.game import Game
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.player import Options
@@ -59,6 +59,7 @@ async def opened(
     strict: bool = False,
     ssl: SSLContext | None = None,
     kept: Path | None = None,
+    taps: Sequence[Tap] = (),
     **settings: Any,
 ) -> AsyncIterator[Table]:
     """A table with the luck of seed 1, which is kept in a store if it has one. At the end everybody has to leave."""
@@ -71,10 +72,10 @@ async def opened(
     house = House(own, dealers(lambda game: derive(1, "oldmaid", game), shared=True), noting=kept is not None)
     wire = partial(Wire, "table", strict=strict, dialect=own.dialect)
     if kept is None:
-        board = Shared(house, wire, silence(), taps=[note])
+        board = Shared(house, wire, silence(), taps=[*taps, note])
     else:
         _, journal, *_ = await reopen(await open_store(str(kept)), Seeds(1), time)
-        board = Durable(house, journal, wire, silence(), taps=[note])
+        board = Durable(house, journal, wire, silence(), taps=[*taps, note])
     table = Table(board, await board.listen(host, 0, ssl), games)
     try:
         yield table

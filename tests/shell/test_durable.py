@@ -13,11 +13,11 @@ from croupier.core.dealer import Dealer, dealers
 from croupier.core.record import verify
 from croupier.core.talk import Drop, Effect, Event, Finished, Halted, Rang, Said, Say
 from croupier.rooms.oldmaid import ROOM as OLDMAID
+from croupier.rooms.oldmaid.cards import wire
 from croupier.rooms.oldmaid.game import Game
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.keeping import Did, Ended, Note, Started
 from croupier.rooms.oldmaid.settings import Settings
-from croupier.rooms.oldmaid.cards import wire
 from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply, Status
 from croupier.shell import courses
 from croupier.shell.courses import ROOM, TABLE, Courses, reopen
@@ -27,6 +27,8 @@ from croupier.shell.seeds import Seeds
 from croupier.store.records import SUPERSEDED, Refused, StoreDown
 from croupier.store.store import Store, open_store
 from croupier.taps.deals import Deals
+from croupier.taps.lines import Lines
+from croupier.taps.record import Record
 from tests.rooms.oldmaid.tables import Evening, clause
 from tests.shell.callers import PATIENCE
 
@@ -275,8 +277,8 @@ class Visit:
         self.store = store
         self.evening = Kept(journal, dealt, players=2)
         self.evening.inner.go_on(started, len(self.void), 0.0)
-        self.file = record.open("ab")
-        self.deals = Deals(ROOM, self.file, OLDMAID.dealt)
+        self.file = record.open("ab", buffering=0)
+        self.deals = Deals(ROOM, Record(Lines(self.file), silence()), OLDMAID.dealt)
         for game in self.void:
             self.deals(Rang(), revealed(game, dealt(game.number)), 0.0)
 

@@ -303,6 +303,7 @@ async def kept(
     seed: int | None = None,
     client_seed: str = "",
     decks: tuple[Order, ...] = (),
+    taps: Any = (),
     **settings: Any,
 ) -> AsyncIterator[Web]:
     """A service whose house is in a store."""
@@ -318,7 +319,7 @@ async def kept(
         web.clock.now = now
         web.house = found
         web.guard = Guard(Members(store), clock=web.clock, hasher=QUICK)
-        web.service = Service(found, web.guard, clock=web.clock, journal=journal)
+        web.service = Service(found, web.guard, clock=web.clock, taps=taps, journal=journal)
         await web.service.desk.open()
         with web:
             yield web

@@ -171,6 +171,7 @@ def test_metrics_tell_what_happened_and_no_names(tmp_path: Path) -> None:
             'croupier_violations_total{room="kuhn"}': 1,
             'croupier_overflows_total{room="kuhn"}': 0,
             'croupier_undeliverable_total{room="kuhn"}': 0,
+            'croupier_observer_failures_total{room="kuhn"}': 0,
             'croupier_traffic_bytes_total{direction="received",room="kuhn"}': 24,
             'croupier_traffic_bytes_total{direction="sent",room="kuhn"}': 28,
             'croupier_refused_total{reason="connections",room="kuhn"}': 1,

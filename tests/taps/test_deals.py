@@ -7,17 +7,24 @@ import pytest
 from hypothesis import given, settings
 
 from croupier.core.record import Promise, Seed, encode, verify
-from croupier.core.talk import Drop, Rang, Say
+from croupier.core.talk import Commit, Drop, Rang, Say
 from croupier.rooms import HOUSES
+from croupier.shell.logs import silence
 from croupier.taps.deals import Deals
+from croupier.taps.lines import Lines
+from croupier.taps.record import Record
 from tests.laws.evening import Evening, Step, evening, heads, steps
 
 KUHN = HOUSES["kuhn"]
 
 
+def deals_in(file: BytesIO) -> Deals:
+    return Deals("kuhn", Record(Lines(file), silence()), KUHN.dealt)
+
+
 def written(night: Evening) -> list[bytes]:
     file = BytesIO()
-    deals = Deals("kuhn", file, KUHN.dealt)
+    deals = deals_in(file)
     for event, effects in night.facts:
         deals(event, effects, 0.0)
     return file.getvalue().splitlines(keepends=True)
@@ -61,28 +68,48 @@ def test_a_hand_is_told_with_its_cards_and_what_it_brought() -> None:
 
 def test_every_line_is_in_the_file_when_the_effects_are_performed() -> None:
     """Write-ahead: nothing may wait in a buffer of our own."""
-    flushed = []
-
-    class File(BytesIO):
-        def flush(self) -> None:
-            flushed.append(self.getvalue())
-
     night = evening(KUHN, {}, [("says", 1, KUHN.vocabulary[0])])
-    file = File()
-    deals = Deals("kuhn", file, KUHN.dealt)
+    file = BytesIO()
+    deals = deals_in(file)
     for event, effects in night.facts:
+        before = file.getvalue()
         deals(event, effects, 0.0)
-        assert not file.getvalue() or flushed[-1] == file.getvalue()
-    assert flushed
+        assert (file.getvalue() != before) == any(type(e).__name__ in {"Commit", "Settle", "Reveal"} for e in effects)
+    assert file.getvalue()
 
 
 @pytest.mark.parametrize("effect", [Say(1, "x"), Drop(1)])
 def test_what_is_no_deal_is_not_written(effect: Say[str] | Drop) -> None:
     file = BytesIO()
-    Deals("kuhn", file, KUHN.dealt)(Rang(), [effect], 0.0)
+    deals_in(file)(Rang(), [effect], 0.0)
     assert file.getvalue() == b""
 
 
 def test_entries_come_back_as_they_were_written() -> None:
     for entry in (Promise("kuhn", 1, "x", "00"), Seed("kuhn", 1, "00", "", 3)):
         assert msgspec.json.decode(encode(entry), type=Promise | Seed) == entry
+
+
+def test_a_promise_that_was_written_before_its_effects_are_heard_is_written_once() -> None:
+    file = BytesIO()
+    deals = deals_in(file)
+    effects = [Commit(1, "croupier-fair-1", bytes(32))]
+    assert deals.promise(effects)
+    assert file.getvalue().count(b"promise") == 1
+    deals(Rang(), effects, 0.0)
+    assert file.getvalue().count(b"promise") == 1
+    assert not deals.promise([Say(1, "x")])
+
+
+class Full(BytesIO):
+    def write(self, data: object) -> int:
+        raise OSError(28, "No space left on device")
+
+
+def test_a_promise_that_could_not_be_written_early_is_a_failure_when_its_effects_are_heard() -> None:
+    deals = deals_in(Full())
+    effects = [Commit(7, "croupier-fair-1", bytes(32))]
+    assert deals.promise(effects)
+    with pytest.raises(OSError, match="nothing about kuhn table 7 will be in the dealer's record"):
+        deals(Rang(), effects, 0.0)
+    deals(Rang(), [], 0.0)

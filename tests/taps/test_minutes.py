@@ -7,8 +7,9 @@ import pytest
 
 from croupier.core.transcript import Transcript, play, read, rehearsal
 from croupier.rooms import HOUSES
-from croupier.shell.logs import silence
+from croupier.taps.counts import Counts
 from croupier.taps.minutes import Minutes, harmless
+from croupier.taps.observers import Observers
 
 GAME = """title: The document's first example
 clause: sevenhalf-5.8
@@ -25,7 +26,7 @@ WRITTEN = "C: STRT\nS: STBT 100\nC: DRAW\nS: CARD 7o\nC: PASS\nS: BKSC 27ccc 07.
 
 
 def written(transcript: Transcript, path: Path, room: str = "sevenhalf") -> None:
-    minutes = Minutes(path, silence())
+    minutes = Minutes(path)
     play(transcript, rehearsal(HOUSES[room], transcript, 1, [minutes]), HOUSES[room].patterns)
     minutes.close()
 
@@ -88,22 +89,34 @@ def test_what_the_house_says_by_itself_is_in_the_minutes(tmp_path: Path) -> None
 
 def test_a_file_that_cannot_be_opened_is_an_error_at_once(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no-such-folder"):
-        Minutes(tmp_path / "no-such-folder" / "log.txt", silence())
+        Minutes(tmp_path / "no-such-folder" / "log.txt")
 
 
 class Ears:
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def warning(self, event: str, **facts: object) -> None:
-        self.heard.append(f"{event}: {facts['error']}")
+    def error(self, event: str, **facts: object) -> None:
+        self.heard.append(f"{event} {facts['observer']}: {facts['exc_info']}")
 
 
 def test_a_file_a_connection_that_cannot_be_opened_does_not_end_the_conversation(tmp_path: Path) -> None:
     ears = Ears()
-    minutes = Minutes(tmp_path / "no-such-folder" / "{n}.txt", ears)
+    minutes = Observers([Minutes(tmp_path / "no-such-folder" / "{n}.txt")], ears, Counts())
     transcript = read(GAME, "game")
     play(transcript, rehearsal(HOUSES["sevenhalf"], transcript, 0, [minutes]), HOUSES["sevenhalf"].patterns)
     (told,) = ears.heard
-    assert "cannot write down the conversation" in told
+    assert "an observer failed --log: " in told
     assert "no-such-folder" in told
+
+
+def test_a_disk_that_is_full_does_not_end_the_conversation_nor_its_end(tmp_path: Path) -> None:
+    ears, counts = Ears(), Counts()
+    (tmp_path / "log.txt").symlink_to("/dev/full")
+    minutes = Minutes(tmp_path / "log.txt")
+    transcript = read(GAME, "game")
+    stage = rehearsal(HOUSES["sevenhalf"], transcript, 0, [Observers([minutes], ears, counts)])
+    play(transcript, stage, HOUSES["sevenhalf"].patterns)
+    minutes.close()
+    assert ears.heard == ["an observer failed --log: [Errno 28] No space left on device"]
+    assert counts.observer_failures == 3, "one for each event of which something was said"

@@ -50,13 +50,27 @@ class Seed(Struct, frozen=True, tag_field="deal", tag="seed"):
     hands: int
 
 
-type Entry = Promise | Hand | Seed
+class Missing(Struct, frozen=True, tag_field="deal", tag="missing", omit_defaults=True):
+    """Where the file could not be written to for a while: what the record of a room lacks.
+
+    Nothing is in the record about `tables` tables from `first` to `last`, whose promises could not be written in time.
+    `lines` hands and seeds of other tables are lost, too.
+    """
+
+    room: str
+    first: int = 0
+    last: int = 0
+    tables: int = 0
+    lines: int = 0
+
+
+type Entry = Promise | Hand | Seed | Missing
 
 MOST = 2**64 - 1
 """The number of a hand has 8 bytes."""
 
 encode: Callable[[Entry], bytes] = msgspec.json.Encoder().encode
-_decoder: msgspec.json.Decoder[Entry] = msgspec.json.Decoder(Promise | Hand | Seed)
+_decoder: msgspec.json.Decoder[Entry] = msgspec.json.Decoder(Promise | Hand | Seed | Missing)
 
 
 class Finding(Struct, frozen=True):
@@ -90,6 +104,9 @@ def verify(lines: Iterable[bytes], pack: Callable[[str], Pack]) -> Iterator[Find
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             yield Finding(number, False, f"found a line that is no record: {error}; allowed: promise, hand, seed")
             continue
+        if isinstance(entry, Missing):
+            yield _lacking(number, entry)
+            continue
         key = (entry.room, entry.table)
         match entry:
             case Promise():
@@ -107,6 +124,14 @@ def verify(lines: Iterable[bytes], pack: Callable[[str], Pack]) -> Iterator[Find
                 yield from _check(number, tables.pop(key), entry, pack)
     for table in tables.values():
         yield _unrevealed(table)
+
+
+def _lacking(line: int, missing: Missing) -> Finding:
+    tables = f"{missing.tables} tables from {missing.first} to {missing.last} and " if missing.tables else ""
+    told = (
+        f"{missing.room}: the record could not be written to; {tables}{missing.lines} lines of other tables are missing"
+    )
+    return Finding(line, None, told)
 
 
 def _unrevealed(table: _Table) -> Finding:

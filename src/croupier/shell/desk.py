@@ -19,6 +19,7 @@ from croupier.shell.pages import Pages, release
 from croupier.store import records
 from croupier.store.records import SUPERSEDED, StoreDown
 from croupier.taps.counts import Counts
+from croupier.taps.observers import Observers
 
 DOWN: Final = Refused(
     503, "holdem-3.17", "found a store that cannot be written to; allowed: to come later, and see what was done"
@@ -86,7 +87,7 @@ class Desk:
         self.pages = Pages(house, dialect)
         self.clock = clock
         self.closing = False
-        self._taps = tuple(taps)
+        self._observers = Observers(taps, log, counts)
         self._counts = counts
         self._log = log
         self._journal = journal
@@ -225,11 +226,10 @@ class Desk:
         return Course(heard, event, self.house.on(event, now))
 
     def _perform(self, *courses: Course) -> None:
-        """Tell the taps, all who wait for news, and the clock."""
+        """Call the observers, all who wait for news, and the clock."""
         changed = []
         for course in courses:
-            for tap in self._taps:
-                tap(course.event, course.effects, course.heard.now)
+            self._observers(course.event, course.effects, course.heard.now)
             for effect in course.effects:
                 if type(effect) is Changed:
                     changed.append(effect.table)

@@ -209,10 +209,9 @@ class Durable(Shared):
             line.hold(ticket)
 
     def _deliver(self, effects: Effects) -> None:
-        """Tell the taps, and perform what was held back; whoever has gone meanwhile hears nothing."""
+        """Call the observers, and perform what was held back; whoever has gone meanwhile hears nothing."""
         event, now = Rang(), self.clock()
-        for tap in self.taps:
-            tap(event, effects, now)
+        self.observers(event, effects, now)
         for effect in effects:
             if type(effect) is not Say or effect.peer in self.lines:
                 self.perform(effect)

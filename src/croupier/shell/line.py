@@ -88,6 +88,7 @@ class Line(asyncio.Protocol):
             return
         messages = () if self.dropped else self.codec.feed(data)
         session, encode, now = self.session, self.codec.encode, board.clock()
+        observers = board.observers if board.observers.taps else None
         said: list[bytes] = []
         for message in messages:
             event: Event[Any] = Said(peer, message)
@@ -95,8 +96,8 @@ class Line(asyncio.Protocol):
                 counts.violations += 1
                 event = Garbled(peer, message)
             effects = session.on(event, now)
-            for tap in board.taps:
-                tap(event, effects, now)
+            if observers is not None:
+                observers(event, effects, now)
             for effect in effects:
                 if type(effect) is Say and effect.peer == peer and not self.dropped:
                     said.append(encode(effect.message))

@@ -261,8 +261,7 @@ async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) 
         if void:
             told.warning("games were interrupted, and are void", games=[game.number for game in void])
         for game in void:
-            for tap in taps:
-                tap(Rang(), revealed(game, dealers(game.number)), 0.0)
+            durable.observers(Rang(), revealed(game, dealers(game.number)), 0.0)
         try:
             return durable, await durable.listen(*at, context)
         except OSError as error:

@@ -18,7 +18,9 @@ from croupier.shell.opening import Fittings, Hosting, Open, Opening, open_room, 
 from croupier.shell.shelf import Shelf
 from croupier.taps.deals import Deals
 from croupier.taps.files import private
+from croupier.taps.lines import Lines
 from croupier.taps.minutes import CONNECTION, Minutes
+from croupier.taps.record import Record, mend
 from croupier.taps.trace import Trace
 
 ROOM = "{room}"
@@ -102,16 +104,16 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
     shelf = Shelf(hosting.store)
     asyncio.get_running_loop().set_exception_handler(_our_fault)
     with ExitStack() as stack, _signals() as signals:
-        file = stack.enter_context(open(hosting.deals, "ab", opener=private)) if hosting.deals else None
+        record = stack.enter_context(_recorded(hosting.deals)) if hosting.deals else None
         metrics = stack.enter_context(_scraped(hosting, [opening.room.name for opening in openings], rooms))
         for opening in openings:
             room = opening.room
             told = log(room=room.name)
             taps: list[Tap] = []
-            if file is not None:
-                taps.append(Deals(room.name, file, room.dealt, room.decks(opening.settings)))
+            if record is not None:
+                taps.append(Deals(room.name, record, room.dealt, room.decks(opening.settings)))
             if hosting.log is not None:
-                minutes = Minutes(_minutes_of(room, hosting.log, alone=len(openings) == 1), told)
+                minutes = Minutes(_minutes_of(room, hosting.log, alone=len(openings) == 1))
                 stack.callback(minutes.close)
                 taps.append(minutes)
             if hosting.log_level == "debug":
@@ -130,6 +132,19 @@ def _minutes_of(room: Room, file: Path, *, alone: bool) -> Path:
     if room is HOLDEM:
         name = name.replace(CONNECTION, "0")  # its connections are no conversations
     return file.with_name(name.replace(ROOM, room.name))
+
+
+@contextmanager
+def _recorded(path: Path) -> Iterator[Record]:
+    """The dealer's record in a file, which ends with a whole line before anything is appended to it. Raises OSError."""
+    if mend(path):
+        log().warning("the dealer's record ended in half a line", file=str(path))
+    with open(path, "ab", buffering=0, opener=private) as file:
+        record = Record(Lines(file), log())
+        try:
+            yield record
+        finally:
+            record.close()
 
 
 async def _drain(rooms: dict[str, Open], signals: asyncio.Queue[str], seconds: float) -> None:

@@ -49,8 +49,7 @@ class Shared(Switchboard):
     def halt(self, *, final: bool) -> None:
         """Take no more connections, and tell the table that the room closes."""
         self._final = final
-        if self._look not in self.taps:
-            self.taps += (self._look,)
+        self.observers.add(self._look)
         super().halt(final=final)
 
     async def empty(self) -> None:

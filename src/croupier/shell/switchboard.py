@@ -35,6 +35,7 @@ from croupier.core.talk import (
 from croupier.shell.line import Line
 from croupier.shell.logs import Log
 from croupier.taps.counts import Counts
+from croupier.taps.observers import Observers
 
 
 class Limits(Struct, frozen=True):
@@ -100,7 +101,7 @@ class Switchboard:
         self.codec = codec
         self.lines: dict[Peer, Line] = {}
         self.session = session
-        self.taps = tuple(taps)
+        self.observers = Observers(taps, log, self.counts)
         self._refusal_words = tuple(refusal)
         self._books = books
         self._shut = ""
@@ -246,8 +247,7 @@ class Switchboard:
     def handle(self, event: Event[Any], now: float) -> None:
         """Hand one event to the session and perform its effects; what it says waits for `flush`."""
         effects = self.session.on(event, now)
-        for tap in self.taps:
-            tap(event, effects, now)
+        self.observers(event, effects, now)
         for effect in effects:
             self.perform(effect)
         self.attend()

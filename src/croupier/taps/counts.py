@@ -13,6 +13,7 @@ class Counts:
         "games",
         "messages_received",
         "messages_sent",
+        "observer_failures",
         "overflows",
         "refused",
         "undeliverable",
@@ -29,4 +30,5 @@ class Counts:
         self.games = 0
         self.overflows = 0
         self.undeliverable = 0
+        self.observer_failures = 0
         self.refused: Counter[str] = Counter()

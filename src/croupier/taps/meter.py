@@ -16,6 +16,7 @@ COUNTERS = (
     ("violations", "Messages from peers that could not be understood."),
     ("overflows", "Peers dropped because they did not read what they were sent."),
     ("undeliverable", "Messages to peers that were not there."),
+    ("observer_failures", "Failures of what only observes: the dealer's record, the conversation log."),
 )
 """Counters by name: `croupier_NAME_total`."""
 

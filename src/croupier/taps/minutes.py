@@ -1,13 +1,14 @@
 """Writes down every conversation as text, one message a line, for graders who compare with `diff` (ruling S11)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any
 
 from croupier.core.talk import Effect, Event, Garbled, Joined, Left, Peer, Said, Say
 from croupier.core.text import printable
 from croupier.taps.files import private
+from croupier.taps.lines import Lines
 
 CONNECTION = "{n}"
 """What stands for the number of the connection in a file's name."""
@@ -16,24 +17,19 @@ CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 """How characters are written that would end a line or spoil a terminal."""
 
 
-class Warns(Protocol):
-    """The part of a logger that is used here."""
-
-    def warning(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
-
-
 class Minutes:
     """A tap on one room: `C: ` is what the client says and `S: ` what the house says.
 
     A path with `{n}` in it is one file for each connection, written anew; any other is one file for all of them.
-    What cannot be written is told to the log, and the conversation goes on without it. Raises OSError when the one file
-    for all cannot be opened.
+    Raises OSError when the one file for all cannot be opened, and as a tap for the first message that cannot be
+    written, when it has tried all messages of the event.
     """
 
-    def __init__(self, path: Path, log: Warns) -> None:
+    name = "--log"
+
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._log = log
-        self._files: dict[Peer, TextIO] = {}
+        self._files: dict[Peer, Lines] = {}
         self._all = None if CONNECTION in path.name else self._open(path)
 
     def close(self) -> None:
@@ -43,32 +39,42 @@ class Minutes:
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
         """Write what is said, before it is sent."""
-        try:
-            match event:
-                case Joined(peer) if self._all is None:
-                    self._files[peer] = self._open(self._path.with_name(self._path.name.replace(CONNECTION, str(peer))))
-                case Said(peer, message):
-                    self._write(peer, "C", str(message))
-                case Garbled(peer, violation):
-                    self._write(peer, "C", violation.found)
-                case _:
-                    pass
-            for effect in effects:
-                if isinstance(effect, Say):
-                    self._write(effect.peer, "S", str(effect.message))
-            if isinstance(event, Left) and event.peer in self._files:
-                self._files.pop(event.peer).close()
-        except OSError as error:
-            self._log.warning("cannot write down the conversation", error=str(error))
+        if isinstance(event, Joined) and self._all is None:
+            name = self._path.name.replace(CONNECTION, str(event.peer))
+            self._files[event.peer] = self._open(self._path.with_name(name))
+        failed: OSError | None = None
+        for peer, line in _lines(event, effects):
+            try:
+                self._write(peer, line)
+            except OSError as error:
+                failed = failed or error
+        if isinstance(event, Left) and event.peer in self._files:
+            self._files.pop(event.peer).close()
+        if failed is not None:
+            raise failed
 
-    def _write(self, peer: Peer, who: str, message: str) -> None:
+    def _write(self, peer: Peer, line: str) -> None:
         file = self._all or self._files.get(peer)
         if file is not None:
-            file.write(f"{who}: {harmless(message)}\n")
+            file.write(line.encode())
 
     @staticmethod
-    def _open(path: Path) -> TextIO:
-        return open(path, "w", buffering=1, encoding="utf-8", newline="\n", opener=private)
+    def _open(path: Path) -> Lines:
+        return Lines(open(path, "wb", buffering=0, opener=private))
+
+
+def _lines(event: Event[Any], effects: Sequence[Effect[Any]]) -> Iterator[tuple[Peer, str]]:
+    """What is said, line by line: by whom or to whom."""
+    match event:
+        case Said(peer, message):
+            yield peer, f"C: {harmless(str(message))}"
+        case Garbled(peer, violation):
+            yield peer, f"C: {harmless(violation.found)}"
+        case _:
+            pass
+    for effect in effects:
+        if isinstance(effect, Say):
+            yield effect.peer, f"S: {harmless(str(effect.message))}"
 
 
 def harmless(message: str) -> str:

@@ -15,6 +15,8 @@ class Debug(Protocol):
 class Trace:
     """A tap: what peers say, what they are told, and what every game has brought."""
 
+    name = "--log-level debug"
+
     def __init__(self, log: Debug) -> None:
         self._log = log
 

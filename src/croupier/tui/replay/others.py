@@ -98,9 +98,19 @@ class Seed(Struct, frozen=True, tag_field="deal", tag="seed"):
     server_seed: str
 
 
+class Missing(Struct, frozen=True, tag_field="deal", tag="missing"):
+    """Of a dealer's record: what could not be written."""
+
+    room: str
+    tables: int = 0
+    lines: int = 0
+
+
 def of_deal(found: Mapping[str, Any]) -> Step:
     """A line of a dealer's record. Raises ValueError."""
-    entry: Promise | Hand | Seed = convert(found, Promise | Hand | Seed)
+    entry: Promise | Hand | Seed | Missing = convert(found, Promise | Hand | Seed | Missing)
+    if isinstance(entry, Missing):
+        return Step(f"{entry.room}: {entry.tables} tables and {entry.lines} lines of other tables are missing")
     place = f"{entry.room} table {entry.table}"
     if isinstance(entry, Promise):
         return Step(f"{place}: the dealer promises {entry.commitment[:16]}...")

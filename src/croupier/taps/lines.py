@@ -1,0 +1,55 @@
+"""Appends lines to a file, each of them as a whole or not at all."""
+
+import errno
+import os
+from contextlib import suppress
+from typing import Protocol
+
+
+class RawFile(Protocol):
+    """A file without a buffer, as `io.FileIO` is."""
+
+    def write(self, data: bytes, /) -> int | None: ...  # noqa: D102 -- as in io
+    def tell(self) -> int: ...  # noqa: D102 -- as in io
+    def seek(self, offset: int, /) -> int: ...  # noqa: D102 -- as in io
+    def truncate(self, size: int | None, /) -> int: ...  # noqa: D102 -- as in io
+    def fileno(self) -> int: ...  # noqa: D102 -- as in io
+    def close(self) -> None: ...  # noqa: D102 -- as in io
+
+
+class Lines:
+    """A file without a buffer, and without half a line: what a full disk cuts short is taken back.
+
+    A pipe whose reader is too slow is as good as a full disk: nothing here ever waits for a reader.
+    """
+
+    def __init__(self, file: RawFile) -> None:
+        self._file = file
+        self._torn = False
+        with suppress(OSError):  # a file in memory has no descriptor
+            os.set_blocking(file.fileno(), False)
+
+    def write(self, line: bytes) -> None:
+        """Append a line, which ends without a newline. Raises OSError, and then nothing of it is there."""
+        data = b"\n" + line + b"\n" if self._torn else line + b"\n"
+        written = self._file.write(data) or 0
+        if written == len(data):
+            self._torn = False
+            return
+        if written:
+            self._take_back(written)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _take_back(self, written: int) -> None:
+        """Remove the first bytes of a line; where that cannot be done, the next line begins with a newline."""
+        try:
+            end = self._file.tell() - written
+            self._file.truncate(end)
+            self._file.seek(end)
+        except OSError:
+            self._torn = True

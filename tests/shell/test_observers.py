@@ -1,0 +1,131 @@
+"""In every room and mode: a tap that raises stops nobody, keeps nothing out of the books, and is counted."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from croupier.core.talk import Drop, Event, Left, Said, Say
+from croupier.shell.logs import silence
+from croupier.shell.web import Web as OpenWeb
+from croupier.store.store import open_store
+from tests.shell import maids, test_journal
+from tests.shell.callers import Caller, Notes, Run, kuhn, opened
+from tests.shell.ink import balances, games_in, kept
+from tests.shell.test_house_accounts import HERE
+from tests.shell.test_house_journal import CALLS
+from tests.shell.test_switchboard_faults import Book
+from tests.shell.web import Web, house
+
+
+def full(event: object, effects: object, now: float) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_tap_that_raises_does_not_stop_a_conversation_nor_the_taps_after_it(run: Run) -> None:
+    async def main() -> None:
+        heard: list[Event[object]] = []
+        session = Notes(
+            lambda event, _: [Say(event.peer, "heard"), Drop(event.peer)] if type(event) is Said else [],
+        )
+        book = Book()
+        taps = [full, lambda event, effects, now: heard.append(event)]
+        async with opened(session, taps=taps, log=book) as (board, address), Caller(address) as caller:
+            await caller.ask(b"one\n", b"heard\n")
+            caller.stop_talking()
+            assert await caller.rest() == b""
+            await session.hears(Left)
+            assert [type(event).__name__ for event in heard] == ["Joined", "Said", "Left"]
+            assert board.counts.observer_failures == 3
+            ((event, facts),) = [entry[1:] for entry in book.entries if entry[0] == "error"]
+            assert (event, facts["observer"], facts["failures"]) == ("an observer failed", "full", 1)
+
+    run(main())
+
+
+def test_a_house_that_keeps_nothing_plays_on(run: Run) -> None:
+    async def main() -> None:
+        async with opened(**kuhn(mind="script:CAL"), taps=[full]) as (board, address), Caller(address) as caller:
+            await caller.say(b"STRT P_1ACTN BET")
+            assert (await caller.hear(16)).startswith(b"CARD C_")
+            assert board.counts.games == 1
+            assert board.counts.observer_failures
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("journal", "by"),
+    [("async", None), ("durable", None), ("durable", "address")],
+    ids=["async", "durable", "accounts"],
+)
+def test_a_game_at_a_house_is_in_the_books_and_its_account_is_released(
+    run: Run, tmp_path: Path, journal: Any, by: Any
+) -> None:
+    async def main() -> None:
+        path = tmp_path / "kept.db"
+        async with kept(path, journal=journal, by=by, taps=[full], **CALLS) as opened:
+            async with Caller(opened.address) as caller:
+                await caller.say(b"STRT P_1ACTN BET")
+                assert (await caller.hear(16)).startswith(b"CARD C_")
+            while opened.board.connected:
+                await asyncio.sleep(0.001)
+            if opened.books.purses is not None:
+                assert not opened.books.purses._visits
+                assert not opened.books.purses._here
+            assert opened.board.counts.observer_failures
+        (game,) = await games_in(path)
+        if by is not None:
+            assert await balances(path) == {"cashier": -10, "kuhn": -game.net, HERE: 10 + game.net}
+
+    run(main())
+
+
+def test_an_act_of_holdem_that_is_durable_is_answered_and_so_is_the_next(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with test_journal.kept(tmp_path / "kept.db", taps=[full]) as web:
+            game, (ann, bob) = await web.seated("ann", "bob")
+            assert (await web.act(game, "ann", ann, 1, 10)).status == 201
+            assert (await web.act(game, "bob", bob, 1, 0)).status == 201
+            assert web.service.counts.observer_failures
+
+    test_journal.run(main)
+
+
+def test_an_act_of_holdem_that_is_not_kept_is_answered(run: Run) -> None:
+    async def main() -> None:
+        with Web(taps=[full]) as web:
+            game, (ann, _) = await web.seated("ann", "bob")
+            assert (await web.act(game, "ann", ann, 1, 10)).status == 201
+
+    run(main())
+
+
+def test_a_room_of_holdem_whose_tap_raises_closes_when_its_last_hand_is_over(run: Run) -> None:
+    """The room itself is one of the taps, and hears what the others could not."""
+
+    async def main() -> None:
+        found = house()
+        web = OpenWeb(found, silence(), [full], clock=asyncio.get_running_loop().time)
+        web.halt(final=False)
+        async with asyncio.timeout(5):
+            await web.empty()
+
+    run(main())
+
+
+@pytest.mark.parametrize("durable", [False, True], ids=["in memory", "durable"])
+def test_a_game_of_old_maid_goes_on_to_its_end(run: Run, tmp_path: Path, durable: bool) -> None:
+    async def main() -> None:
+        path = tmp_path / "kept.db"
+        async with maids.opened(2, kept=path if durable else None, taps=[full]) as table:
+            tallies = await maids.bots(table, "ann", "bob")
+            assert [tally.faults for tally in tallies] == [[], []]
+            assert len(table.games) == 1
+            assert table.board.counts.observer_failures
+        if durable:
+            async with await open_store(str(path)) as store:
+                assert len(await store.hands("oldmaid")) == 1
+
+    run(main())
