@@ -9,6 +9,7 @@ from croupier.core.errors import Violation
 from croupier.core.talk import Commit, Finished, Garbled, Halted, Reveal, Said
 from croupier.rooms.oldmaid.cards import JOKER, NUMBERS, WIRES, wire
 from croupier.rooms.oldmaid.game import Game
+from croupier.rooms.oldmaid.house import MUTE
 from croupier.rooms.oldmaid.lobby import NOWHERE
 from croupier.rooms.oldmaid.wire import (
     OK,
@@ -498,3 +499,12 @@ def test_the_numbers_of_cards_and_of_answers_agree() -> None:
     assert answers == [
         Reply("last_card" if turn == len(WIRES) - 1 else "ok", card=wire(card)) for turn, (_, card) in enumerate(drawn)
     ]
+
+
+def test_a_table_that_can_write_nothing_down_refuses_joins_and_keeps_nothing_of_them() -> None:
+    """oldmaid-9.15"""
+    evening = Evening(players=2)
+    evening.house.mute(0.0, ())
+    for _ in range(3):
+        assert evening.clause(evening.come(), Join("ann")) == "oldmaid-9.15"
+    assert MUTE.__traceback__ is None, "an exception that is raised again keeps the frames of every time"

@@ -229,7 +229,7 @@ class House:
         if self._closing:
             return self._dismiss(guest, CLOSING, now)
         if self._mute:
-            raise MUTE
+            return [Say(guest.peer, refusal(MUTE))]
         self._lobby.join(guest, join, now)
         return self._start(now) if self._lobby.full else []
 
