@@ -1,13 +1,19 @@
 """Told to stop, a room says goodbye: to the idle at once, to players when their game is over or the time is."""
 
+import os
+import pty
 import re
 import signal
+import socket
+import sys
 
 import pytest
 
-from tests.processes import PATIENCE, Serving, hear, rest
+from tests.processes import COMMAND, PATIENCE, Serving, hear, rest
 
-SIGNALS = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+SIGNALS = pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name
+)
 
 
 @SIGNALS
@@ -30,6 +36,32 @@ def test_idle_clients_are_told_goodbye_and_the_process_ends_well(number: int) ->
             assert rest(connection) == b"DISC"
             connection.close()
         assert serving.end() == 0
+
+
+def test_a_server_whose_terminal_is_closed_drains_though_its_log_cannot_be_written() -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        flags = ("kuhn", "--port", "0", "--journal", "off", "--mind", "script:CAL")
+        os.execv(sys.executable, [*COMMAND, "serve", *flags])
+    ready = b""
+    while b"\n" not in ready:
+        ready += os.read(terminal, 1024)
+    with socket.create_connection(("127.0.0.1", int(ready.split()[-1].rpartition(b":")[2])), PATIENCE) as playing:
+        playing.sendall(b"STRT P_1")
+        hear(playing, 8)
+        os.close(terminal)
+        playing.sendall(b"ACTN BET")
+        assert re.fullmatch(rb"CARD C_[JQK](DISC)?", hear(playing, 8))
+        assert rest(playing) == b"DISC"
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_a_server_that_was_started_with_nohup_stays_when_its_terminal_is_closed() -> None:
+    with Serving("kuhn", "--port", 0, command=("nohup", *COMMAND, "serve")) as serving:
+        serving.signal(signal.SIGHUP)
+        assert serving.talk(b"ACTN BET") == b"FAIL W_A"
+        assert serving.stop() == 0
 
 
 def test_a_running_game_may_end_and_then_hears_goodbye() -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from contextlib import suppress
 from typing import Literal, Protocol
 
 import structlog
@@ -21,6 +22,21 @@ class Log(Protocol):
     def error(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
 
 
+class StandardError:
+    """Standard error as a log needs it: a line that cannot be written, as on a terminal that is closed, is lost."""
+
+    def write(self, text: str) -> int:
+        """Write some text, if that is possible."""
+        with suppress(OSError):
+            sys.stderr.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write it now, if that is possible."""
+        with suppress(OSError):
+            sys.stderr.flush()
+
+
 def configure(level: Level) -> None:
     """Set up logging to standard error for the whole process."""
     pretty = sys.stderr.isatty()
@@ -35,7 +51,7 @@ def configure(level: Level) -> None:
             structlog.dev.ConsoleRenderer() if pretty else structlog.processors.JSONRenderer(default=str),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(StandardError()),  # type: ignore[arg-type]  # all that is asked of it
         cache_logger_on_first_use=True,
     )
 

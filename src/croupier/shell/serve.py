@@ -92,7 +92,7 @@ def _scraped(hosting: Hosting, names: Sequence[str], rooms: dict[str, Open]) -> 
 
 
 async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callable[[str], None]) -> None:
-    """Open rooms, and keep them open until SIGTERM or SIGINT. `announce` is told one line for each room that is ready.
+    """Open rooms, and keep them open until a signal stops them. `announce` is called with a line for each open room.
 
     Raises ValueError on settings that make no sense and OSError on files and addresses that cannot be used.
     """
@@ -170,10 +170,11 @@ async def _empty(rooms: dict[str, Open]) -> None:
 
 @contextmanager
 def _signals() -> Iterator[asyncio.Queue[str]]:
-    """The names of SIGTERM and SIGINT as they come."""
+    """The names of the signals that stop a server, as they come."""
     loop = asyncio.get_running_loop()
     found: asyncio.Queue[str] = asyncio.Queue()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    numbers = _stopping()
+    for number in numbers:
         try:
             loop.add_signal_handler(number, found.put_nowait, number.name)
         except NotImplementedError:  # Windows
@@ -181,9 +182,17 @@ def _signals() -> Iterator[asyncio.Queue[str]]:
     try:
         yield found
     finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in numbers:
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(number)
+
+
+def _stopping() -> list[signal.Signals]:
+    """The signals that stop a server: SIGHUP where there is one, unless `nohup` has it ignored."""
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    return numbers
 
 
 def _our_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:  # noqa: ARG001 -- as asyncio calls it
