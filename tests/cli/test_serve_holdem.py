@@ -603,7 +603,7 @@ def test_who_never_hangs_up_nor_reads_does_not_keep_the_process() -> None:
     with parlour("--drain-seconds", 0.1) as found, found.serving.call("holdem") as deaf:
         found.seat("ann", "bob")
         deaf.sendall(f"GET /games/{found.game}/events HTTP/1.1\r\nHost: here\r\n\r\n".encode())
-        deaf.sendall(b"POST /games/ HTTP/1.1\r\nContent-Length: 1000\r\n\r\n")
+        deaf.sendall(b"POST /games/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
         found.act(1, 10)
         found.serving.signal()
         assert found.serving.end() == 0

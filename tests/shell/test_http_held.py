@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from croupier.shell.listening import Line
+from croupier.shell.connection import Line
 from croupier.store.records import StoreDown
 from tests.shell.callers import Run
 from tests.shell.test_http_prompt import Connected, parsed
@@ -289,3 +289,31 @@ def test_a_house_that_is_written_down_says_what_another_one_says(steps: list[tup
                 await connection.leave()
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("size", [65_537, 100_000, 300_000])
+def test_a_body_that_nobody_wants_leaves_the_connection_open_to_requests(size: int, run: Run) -> None:
+    """holdem-1.7"""
+
+    async def main() -> None:
+        with Holding() as web:
+            game, (ann, _) = await web.two()
+            actor, viewer = Connected(web), Connected(web)
+            read = []
+            viewer.wire.pause_reading, viewer.wire.resume_reading = (
+                lambda: read.append(False),
+                lambda: read.append(True),
+            )
+            assert actor.ask(bet(game, ann, "ann", 10)) is None
+            assert viewer.ask(request("GET", f"/games/{game}", None, b"x" * size)) is None
+            await turns()
+            web.journal.done()
+            await turns()
+            assert [got.status for got in heard(viewer)] == [200]
+            assert [got.status for got in heard(actor)] == [201]
+            assert read[-1:] == [True]
+            assert viewer.ask(request("GET", "/games/")) is not None
+            for each in (actor, viewer):
+                await each.leave()
+
+    run(main())

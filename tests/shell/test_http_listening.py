@@ -10,9 +10,11 @@ import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.shell.connection import Line
 from croupier.shell.limits import Reception
-from croupier.shell.listening import PIECE, Line, Listener
+from croupier.shell.listening import Listener
 from croupier.shell.loop import factory
+from croupier.shell.pipelining import MAX_PIECE_BYTES as PIECE
 from croupier.taps.counts import Counts
 from tests.shell.callers import Caller, Run, Wire
 from tests.shell.web import Web, answer, ask, chunks, close, opened, request
@@ -318,7 +320,7 @@ SLOW: dict[str, list[bytes]] = {
     "a head that does not end": [b"GET / HTTP/1.1\r\nHost: x\r\n"],
     "line ends only": [b"\r\n", b"\r\n", b"\r\n"],
     "a head that comes slowly": [b"GET / HTTP/1.1\r\n", b"A: b\r\n", b"C: d\r\n"],
-    "a body that comes slowly": [b"POST /games/ HTTP/1.1\r\nContent-Length: 9\r\n\r\n", b"a", b"b"],
+    "a body that comes slowly": [b"POST /games/ HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", b"a", b"b"],
 }
 
 
@@ -479,7 +481,7 @@ def test_who_does_not_let_go_at_the_end_is_cut_off(run: Run) -> None:
         reception = Reception(linger=0.05)
         places = opened(reception=reception)
         async with places as found, Caller(found.address) as one, Caller(found.address) as two:
-            await one.say(b"POST /users/ HTTP/1.1\r\nContent-Length: 5\r\n\r\n12")
+            await one.say(b"POST /users/ HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12")
             await two.say(b"GET /games/ HT")
             while found.connected < 2:
                 await asyncio.sleep(0.001)
@@ -492,7 +494,11 @@ def test_who_is_gone_in_the_middle_leaves_nothing_behind(run: Run) -> None:
     async def main() -> None:
         async with opened(reception=Reception(linger=0.05)) as found, Caller(found.address) as other:
             await first_game(other)
-            for what in (b"GET", b"POST /users/ HTTP/1.1\r\nContent-Length: 5\r\n\r\n12", request("GET", "/games/")):
+            for what in (
+                b"GET",
+                b"POST /users/ HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12",
+                request("GET", "/games/"),
+            ):
                 for leave in (Caller.reset, Caller.hang_up, Caller.stop_talking):
                     caller = Caller(found.address)
                     async with caller:

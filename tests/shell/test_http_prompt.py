@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from croupier.shell.connection import Line
 from croupier.shell.limits import Limits, Reception
-from croupier.shell.listening import Line, Listener
+from croupier.shell.listening import Listener
 from croupier.taps.counts import Counts
 from tests.shell.callers import Run
 from tests.shell.test_http_listening import Cord

@@ -265,5 +265,5 @@ async def open_service(
     reception: Reception = Reception(),
 ) -> Opened:
     """Open a service on an address; port 0 picks a free one. Raises OSError when it cannot be had."""
-    listener = Listener(service, reception, service.counts)
+    listener = Listener(service, reception, service.counts, room="holdem")
     return Opened(service, listener, await listener.listen(host, port, ssl))

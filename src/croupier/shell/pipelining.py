@@ -1,0 +1,174 @@
+"""Bounds what one HTTP connection may ask ahead: a request is parsed when the ones before it have been answered.
+
+Bytes that arrive earlier are kept as they are. When there are more than `MAX_UNPARSED_BYTES` of them the socket is not
+read until the answers have caught up.
+"""
+
+import asyncio
+from typing import Any
+
+from uvicorn import Config
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
+
+MAX_PIECE_BYTES = 16_384
+"""The parser is fed at most this much at once, and no further than to the end of a head."""
+
+MAX_UNPARSED_BYTES = 16_384
+
+HEAD_END = b"\r\n\r\n"
+
+
+class ReadFlow(FlowControl):
+    """Flow control that does not resume reading while unparsed bytes are held."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        super().__init__(transport)
+        self._held = False
+
+    def hold(self) -> None:
+        """Stop reading until `release`."""
+        self._held = True
+        if not self._transport.is_closing():
+            self.pause_reading()
+
+    def release(self) -> None:
+        """Read again."""
+        self._held = False
+        self.resume_reading()
+
+    def resume_reading(self) -> None:
+        """Read again, unless unparsed bytes are held or the connection is closed."""
+        if not self._held and not self._transport.is_closing():
+            super().resume_reading()
+
+
+class PipeliningProtocol(HttpToolsProtocol):
+    """uvicorn's protocol with at most two parsed requests: one that is being answered and one that waits."""
+
+    flow: ReadFlow
+    cycle: RequestResponseCycle | None  # type: ignore[assignment]  # None before the first request
+
+    def __init__(self, config: Config, state: ServerState, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(config, state, {}, loop)
+        self._reading = False
+        self._in_message = False
+        self._over = False  # whatever else arrives is ignored
+        self._answering: RequestResponseCycle | None = None
+        self._unparsed = b""
+        self._offset = 0  # where the unparsed bytes begin
+        self._ended = False  # the peer has closed its direction, after the unparsed bytes
+
+    def connection_made(self, transport: Any) -> None:
+        """Replace uvicorn's flow control."""
+        super().connection_made(transport)
+        self.flow = ReadFlow(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let every unanswered request know; uvicorn tells only the newest."""
+        unanswered = [self._answering, *(cycle for cycle, _ in self.pipeline)]
+        self.pipeline.clear()
+        self._discard()
+        super().connection_lost(exc)
+        for cycle in unanswered:
+            if cycle is not None and not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what may be parsed now, and keep the rest."""
+        if not self._unparsed:
+            self._parse(data, 0)
+        elif not self._over:
+            self._keep(self._unparsed[self._offset :] + data, 0)
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # False closes the connection
+        """Whether the connection stays open for a while because unparsed requests are still to be answered."""
+        self._ended = bool(self._unparsed) and self.scheme != "https"
+        return self._ended
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        super().on_message_begin()
+        self._in_message = True
+
+    def on_message_complete(self) -> None:
+        """All of a request has arrived."""
+        super().on_message_complete()
+        self._in_message = False
+
+    def on_response_complete(self) -> None:
+        """Go on with the request that waits, or with the unparsed bytes."""
+        super().on_response_complete()
+        if not self._unparsed or self._over or self._full or self.transport.is_closing():
+            return
+        data, start = self._unparsed, self._offset
+        self._unparsed = b""
+        self._parse(data, start)
+        if self._unparsed:
+            return
+        self.flow.release()
+        if self._ended and not self.eof_received():
+            self.transport.close()
+
+    @property
+    def _full(self) -> bool:
+        """Whether an answer has to be given before more is parsed."""
+        if self.pipeline:
+            return True
+        return not self._in_message and self.cycle is not None and not self.cycle.response_complete
+
+    def _parse(self, data: bytes, start: int) -> None:
+        end = len(data)
+        self._reading = True
+        while start < end and not self._full:
+            most = start + MAX_PIECE_BYTES
+            found = data.find(HEAD_END, start, most)
+            stop = found + len(HEAD_END) if found >= 0 else min(most, end)
+            self._parse_piece(data[start:stop])
+            start = stop
+        self._reading = False
+        if start < end and not self._over:
+            self._keep(data, start)
+        self._parsed()
+
+    def _parse_piece(self, data: bytes) -> None:
+        """Feed the parser."""
+        super().data_received(data)
+
+    def _parsed(self) -> None:
+        """All that may be parsed now has been parsed."""
+
+    def _keep(self, data: bytes, start: int) -> None:
+        self._unparsed, self._offset = data, start
+        if len(data) - start > MAX_UNPARSED_BYTES:
+            self.flow.hold()
+
+    def _discard(self) -> None:
+        """Parse nothing any more."""
+        self._over = True
+        self._unparsed = b""
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ARG002 -- as uvicorn calls it
+        """Answer a request in a task."""
+        self._answering = cycle
+        super()._start_asgi_task(cycle, self._answer)
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        """Run the application. What it sends after the connection was closed is dropped, and is no error."""
+
+        async def send_while_open(message: Any) -> None:
+            if self.transport.is_closing():
+                return
+            try:
+                await send(message)
+            except RuntimeError:
+                if not self.transport.is_closing():
+                    raise
+
+        try:
+            await self.app(scope, receive, send_while_open)
+        except Exception as error:
+            self.loop.call_exception_handler({"message": "a request could not be answered", "exception": error})
+            raise
