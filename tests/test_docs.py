@@ -12,6 +12,7 @@ from cyclopts import CycloptsError
 from docs.generate import cell, pages
 
 from croupier.cli import app
+from croupier.rooms import ROOMS
 from tests.processes import ROOT
 
 DOCS = ROOT / "docs"
@@ -131,3 +132,30 @@ def test_a_command_on_a_page_exists_with_its_flags(command: str) -> None:
 def test_a_command_with_an_unknown_flag_is_found() -> None:
     with pytest.raises(CycloptsError):
         app.parse_args(["serve", "kuhn", "--brain", "random"], print_error=False, exit_on_error=False)
+
+
+def test_the_first_screen_of_the_readme_has_ways_in_for_students_bot_authors_and_players() -> None:
+    screen = "\n".join((ROOT / "README.md").read_text().splitlines()[:48])
+    assert "╭─ Kuhn poker" in screen, "it shows what it is"
+    for way in ("croupier check kuhn 127.0.0.1:1212", "croupier play kuhn --bot ", "croupier play kuhn\n"):
+        assert way in screen
+
+
+def test_the_readme_leads_to_every_room_and_to_files_that_exist() -> None:
+    text = (ROOT / "README.md").read_text()
+    links = re.findall(r"\]\(([^)#:]+)\)", text)
+    assert {f"docs/{kind}/{room}.md" for kind in ("protocols", "transcripts") for room in ROOMS} <= {*links}
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_the_index_begins_with_the_quick_start_and_its_groups_have_captions() -> None:
+    groups = re.findall(r"```{toctree}\n(.*?)```", (DOCS / "index.md").read_text(), re.DOTALL)
+    assert groups[0].split()[-1] == "quickstart"
+    assert len(groups) >= 5
+    assert all(":caption: " in group for group in groups)
+
+
+def test_operating_has_a_heading_for_each_task() -> None:
+    headings = re.findall(r"^## (.+)$", (DOCS / "operating.md").read_text(), re.MULTILINE)
+    tasks = {"Starting and stopping", "Logs", "Limits", "TLS", "Behind a proxy", "The store", "Recovery"}
+    assert tasks | {"Backup and restore", "Accounts", "Metrics and health"} <= {*headings}
