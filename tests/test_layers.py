@@ -1,11 +1,13 @@
 """The house is built in floors: the contracts of pyproject.toml hold, and each of them catches a breach of it."""
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -112,3 +114,30 @@ def test_the_contract_catches_its_breach(copy: Path, contract: str, module: str,
 
 def test_every_contract_has_a_breach_here() -> None:
     assert {contract for contract, _, _ in BREACHES} == {*CONTRACTS}
+
+
+TEXT_MODES = re.compile(r"[^b]*")
+
+
+def unencoded(tree: ast.AST) -> Iterator[int]:
+    """The lines on which a text file is opened, read or written in the encoding of whoever runs it."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        named = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        modes = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        text = named in {"read_text", "write_text"} or (
+            named == "open" and any(TEXT_MODES.fullmatch(mode) and len(mode) < 4 for mode in modes)
+        )
+        if text and "encoding" not in {keyword.arg for keyword in node.keywords}:
+            yield node.lineno
+
+
+def test_every_text_file_is_read_and_written_in_an_encoding_that_is_named() -> None:
+    assert [*unencoded(ast.parse("a.open('w')\nb.read_text()\nc.open('rb')\nd.open(encoding='utf-8')"))] == [1, 2]
+    found = [
+        f"{file.relative_to(ROOT)}:{line}"
+        for file in sorted((ROOT / "src").rglob("*.py"))
+        for line in unencoded(ast.parse(file.read_text(encoding="utf-8")))
+    ]
+    assert found == []

@@ -1,5 +1,6 @@
 """`croupier db` and `croupier accounts`, as somebody at a shell sees them."""
 
+import asyncio
 import io
 import json
 import sqlite3
@@ -12,6 +13,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from croupier.cli import main
+from croupier.store.store import open_store
 from tests.processes import COMMAND, croupier, environment
 
 type Shell = Callable[..., tuple[int, str, str]]
@@ -195,3 +197,26 @@ def test_a_backup_is_restored_into_a_new_store_and_over_another_only_by_force(at
     assert at_shell("db restore", copy, store=other) == (1, "", told)
     assert at_shell("db restore --force", copy, store=other)[0] == 0
     assert at_shell("accounts credit alice 5 --reason gift", store=other)[1] == "alice has 15 coins\n"
+
+
+def test_a_list_of_accounts_fits_80_columns_and_shows_every_name_whole(
+    at_shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    long, hostile = "kuhn-CN=" + "m" * 56, "[bold]\u202eyob"
+
+    async def add() -> None:
+        async with await open_store(str(tmp_path / "store")) as store:
+            for name in (long, hostile):
+                await store.add_account(name, coins=1234567)
+
+    asyncio.run(add())
+    _, table, _ = at_shell("accounts list")
+    assert max(map(len, table.splitlines())) <= 80
+    assert "…" not in table
+    assert long in table.splitlines()
+    assert r"[bold]\u202eyob  a player" in table
+    assert "\u202e" not in table
+    _, lines, _ = at_shell("accounts list --json")
+    assert "\u202e" not in lines
+    assert hostile in {json.loads(line)["name"] for line in lines.splitlines()}

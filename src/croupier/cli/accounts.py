@@ -1,6 +1,5 @@
 """`croupier accounts`: who has an account in the store, and how many coins are in it."""
 
-import json
 import sys
 from datetime import UTC, datetime
 from getpass import getpass
@@ -10,7 +9,7 @@ from unicodedata import category
 from cyclopts import App, Parameter
 
 from croupier.cli.db import Where, with_store
-from croupier.cli.output import fail, for_programs, show
+from croupier.cli.output import fail, show, show_json
 from croupier.core.text import printable
 
 if TYPE_CHECKING:
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
     from croupier.store.store import Store
 
 app = App(name="accounts", help="Players' accounts: open, credit and close them.")
+
+GAP = "  "
+"""What stands between two columns."""
 
 type Reason = Annotated[str, Parameter(help="Why, for the ledger.")]
 
@@ -141,7 +143,6 @@ def _misnamed(name: str) -> str:
 
 
 def _as_json(accounts: "list[Account]") -> None:
-    for_programs()
     for account in accounts:
         told = {
             "name": account.name,
@@ -150,22 +151,29 @@ def _as_json(accounts: "list[Account]") -> None:
             "created": account.created,
             "closed": account.closed,
         }
-        print(json.dumps(told, ensure_ascii=False))
+        show_json(told)
 
 
 def _as_table(accounts: "list[Account]") -> None:
+    """A row an account; a name that is too long for its column has a line of its own above its row."""
+    from rich.cells import cell_len, set_cell_size
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    table = Table("account", "of", "created", "closed", box=None)
-    table.add_column("coins", justify="right")
-    for account in accounts:
-        of = "the house" if account.house else "a player"
-        table.add_row(
-            Text(printable(account.name)), of, _day(account.created), _day(account.closed), f"{account.balance:,}"
-        )
-    Console(highlight=False).print(table)
+    rows = [("account", "of", "created", "closed", "coins"), *map(_row, accounts)]
+    widths = [max(cell_len(row[at]) for row in rows) for at in range(5)]
+    left = Console().width - sum(widths[1:]) - 4 * len(GAP)
+    widths[0] = max(cell_len(row[0]) for row in rows if cell_len(row[0]) <= max(left, len("account")))
+    for name, *told, coins in rows:
+        if cell_len(name) > widths[0]:
+            print(name)
+            name = ""  # noqa: PLW2901 -- it has been printed
+        cells = [set_cell_size(cell, width) for cell, width in zip((name, *told), widths, strict=False)]
+        print(GAP.join([*cells, f"{coins:>{widths[-1]}}"]))
+
+
+def _row(account: "Account") -> tuple[str, ...]:
+    of = "the house" if account.house else "a player"
+    return printable(account.name), of, _day(account.created), _day(account.closed), f"{account.balance:,}"
 
 
 def _day(time: float | None) -> str:

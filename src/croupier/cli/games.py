@@ -1,13 +1,12 @@
 """Games against a house, as `croupier hands` lists, shows and exports them: JSON, a game a line."""
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from croupier.cli.output import fail, for_programs, show
+from croupier.cli.output import fail, show, show_json
 from croupier.shell.games import Told, every, find, latest
 
 if TYPE_CHECKING:
@@ -19,10 +18,11 @@ async def list_games(
 ) -> int:
     """Print the latest games, the latest first."""
     left = most
-    if as_json:
-        for_programs()
     async for game in latest(store, room, table, player):
-        print(_json(game)) if as_json else show(_line(game))
+        if as_json:
+            show_json(msgspec.to_builtins(game))
+        else:
+            show(_line(game))
         left -= 1
         if not left:
             break
@@ -34,8 +34,7 @@ async def show_game(store: "Store", room: str, table: str, number: int) -> int:
     game = await find(store, room, table, number)
     if game is None:
         return fail(f"found no game {room}/{table}/{number}; allowed: one of `croupier hands list {room}`")
-    for_programs()
-    print(_json(game))
+    show_json(msgspec.to_builtins(game))
     return 0
 
 
@@ -52,10 +51,6 @@ async def export_games(store: "Store", room: str, folder: Path, table: str | Non
         return fail(f"cannot write {folder}: {error.strerror}")
     print(f"{count} games of {store.place} are in {folder}")
     return 0
-
-
-def _json(game: Told) -> str:
-    return json.dumps(msgspec.to_builtins(game), ensure_ascii=False)
 
 
 def _line(game: Told) -> str:

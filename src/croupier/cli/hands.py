@@ -1,17 +1,17 @@
 """`croupier hands`: what was played in rooms whose store it is, hands of hold'em and games against a house."""
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
+from urllib.parse import quote
 
 from cyclopts import App, Parameter
 
 from croupier.cli.db import Where, with_store
 from croupier.cli.games import export_games, list_games, show_game
-from croupier.cli.output import fail, for_programs
+from croupier.cli.output import fail, for_programs, show_json
 from croupier.cli.output import show as show_line
 from croupier.rooms import HOUSES
 
@@ -27,9 +27,6 @@ HOLDEM: Final = "holdem"
 OLDMAID: Final = "oldmaid"
 ROOMS: Final = (HOLDEM, OLDMAID, *HOUSES)
 """The rooms whose hands or games are kept."""
-
-MOST: Final = 1_000_000
-"""So many hands are exported at most."""
 
 
 @app.command(name="list")
@@ -101,7 +98,10 @@ def show(hand: str, *, form: Annotated[Form | None, Parameter(name="--format")] 
         if found is None:
             return fail(f"found no hand {hand[:100]!r}; allowed: one of `croupier hands list`")
         for_programs()
-        sys.stdout.write(TOLD[form or OWN[room]](found))
+        try:
+            sys.stdout.write(TOLD[form or OWN[room]](found))
+        except ValueError as error:
+            return fail(f"hand {hand}: {error}")
         return 0
 
     return with_store(store, story)
@@ -142,14 +142,19 @@ def export(
         if room in HOUSES:
             return await export_games(store, room, folder, table, player)
         told, suffix = TOLD[form or OWN[room]], SUFFIX[form or OWN[room]]
-        found = await store.hands(room, table, player, most=MOST)
+        count = 0
         try:
             folder.mkdir(parents=True)
-            for each in found:
-                (folder / f"{each.table}-{each.number}.{suffix}").write_text(told(each))
+            async for each in store.every_hand(room, table, player):
+                name = f"{quote(each.table, safe='')}-{each.number}.{suffix}"  # a table's name is never a path
+                with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
+                    file.write(told(each))
+                count += 1
         except OSError as error:
             return fail(f"cannot write {folder}: {error.strerror}")
-        print(f"{len(found)} hands of {store.place} are in {folder}")
+        except ValueError as error:
+            return fail(f"hand {each.table}/{each.number}: {error}")
+        print(f"{count} hands of {store.place} are in {folder}")
         return 0
 
     return with_store(store, story)
@@ -190,10 +195,9 @@ def _time(hand: "Hand") -> datetime:
 
 
 def _as_json(hands: "Sequence[Hand]") -> None:
-    for_programs()
     for hand in hands:
         told = {"table": hand.table, "number": hand.number, "time": hand.time, "players": hand.players}
-        print(json.dumps(told | {"summary": hand.summary}, ensure_ascii=False))
+        show_json(told | {"summary": hand.summary})
 
 
 def _as_lines(hands: "Sequence[Hand]") -> None:

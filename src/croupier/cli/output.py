@@ -1,6 +1,7 @@
 """What commands print: lines for people, in which text of others is harmless, and lines for programs, in UTF-8."""
 
 import io
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,13 @@ def for_programs() -> None:
     """Print in UTF-8 from here on, whatever the language of this terminal is."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
+
+
+def show_json(value: object) -> None:
+    """Print a value as a line of JSON, in UTF-8, with escapes for all that a terminal would obey."""
+    for_programs()
+    line = json.dumps(value, ensure_ascii=False)
+    print(line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ def sources(file: Path | None) -> list[Any]:
     if file is None:
         return found
     try:
-        settings = tomllib.loads(file.read_text())
+        settings = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise SystemExit(f"croupier: cannot read {file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

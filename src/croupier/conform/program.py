@@ -271,7 +271,7 @@ def _held(transport: asyncio.SubprocessTransport) -> Iterator[None]:
 async def _listens(host: str, port: int) -> bool:
     """Whether somebody takes connections at this port."""
     try:
-        return any(_waits(line, port) for table in TABLES for line in table.read_text().splitlines())
+        return any(_waits(line, port) for table in TABLES for line in table.read_text(encoding="ascii").splitlines())
     except OSError:  # no Linux
         pass
     try:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from croupier.store.engine import Script
+from croupier.store.engine import Ask, Script
 from croupier.store.records import MOST_COINS, Account, Hand, Match, Posting, Refused, Snapshot
 
 type HandRow = tuple[str, str, int, float, str, str, str]
@@ -190,3 +190,26 @@ def _open(name: str) -> Script[Account]:
 
 def _names(players: Sequence[str]) -> str:
     return msgspec.json.encode(players).decode()
+
+
+def which_hands(
+    room: str | None = None,
+    table: str | None = None,
+    player: str | None = None,
+    since: float | None = None,
+    until: float | None = None,
+) -> Ask:
+    """The question for hands of which all this is true, the latest first."""
+    conditions = {
+        "room = ${}": room,
+        '"table" = ${}': table,
+        """EXISTS (SELECT 1 FROM played p WHERE p.player = ${} AND p.room = h.room AND p."table" = h."table"
+        AND p.number = h.number)""": player,
+        "time >= ${}": since,
+        "time < ${}": until,
+    }
+    given = {condition: value for condition, value in conditions.items() if value is not None}
+    where = " AND ".join(condition.format(number) for number, condition in enumerate(given, start=1))
+    sql = f"""SELECT room, "table", number, time, players, record, summary FROM hands h WHERE {where or "TRUE"}
+    ORDER BY time DESC, room, "table", number DESC"""  # noqa: S608 -- conditions of ours
+    return sql, tuple(given.values())

@@ -269,22 +269,16 @@ class Store:
         most: int = 100,
     ) -> list[Hand]:
         """The latest hands that were played in a room, at a table, by a player, in a span of time; the latest first."""
-        conditions = {
-            "room = ${}": room,
-            '"table" = ${}': table,
-            """EXISTS (SELECT 1 FROM played p WHERE p.player = ${} AND p.room = h.room AND p."table" = h."table"
-            AND p.number = h.number)""": player,
-            "time >= ${}": since,
-            "time < ${}": until,
-        }
-        given = {condition: value for condition, value in conditions.items() if value is not None}
-        where = " AND ".join(condition.format(number) for number, condition in enumerate(given, start=1))
-        rows = await self._engine.fetch(
-            f"""SELECT room, "table", number, time, players, record, summary FROM hands h WHERE {where or "TRUE"}
-            ORDER BY time DESC, room, "table", number DESC LIMIT {int(most)}""",  # noqa: S608 -- conditions of ours
-            *given.values(),
-        )
-        return [_hand(row) for row in rows]
+        sql, arguments = scripts.which_hands(room, table, player, since, until)
+        return [_hand(row) for row in await self._engine.fetch(f"{sql} LIMIT {int(most)}", *arguments)]
+
+    async def every_hand(self, room: str, table: str | None = None, player: str | None = None) -> AsyncIterator[Hand]:
+        """All hands of a room, at a table, by a player, as they are now; read in portions, the latest first."""
+        sql, arguments = scripts.which_hands(room, table, player)
+        async with self._engine.moment() as moment:
+            async for rows in moment.rows(sql, *arguments):
+                for row in rows:
+                    yield _hand(row)
 
     async def hand(self, room: str, table: str, number: int) -> Hand | None:
         """The hand of this number at a table."""

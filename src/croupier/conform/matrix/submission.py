@@ -91,7 +91,7 @@ def submission(folder: Path) -> Submission:
     entries: dict[str, Any] = {}
     try:
         found = digest(folder)
-        entries = tomllib.loads((folder / FILE).read_text())
+        entries = tomllib.loads((folder / FILE).read_text(encoding="utf-8"))
         commands, build = _commands(entries), _build(entries)
     except FileNotFoundError:
         told = f"found no {FILE}; allowed: one in its folder"

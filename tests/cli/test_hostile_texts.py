@@ -1,0 +1,158 @@
+"""Names and words of others stand in listings, exports and errors, and do no harm there."""
+
+import asyncio
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from croupier.cli import main
+from croupier.store.records import Hand
+from croupier.store.store import Store, open_store
+from tests.processes import COMMAND, environment
+
+HOSTILE = "\x1b]0;pwned\x07[red]\u202e\nann"
+RECORD = '{"nicks":["ann"]}'
+PLAIN = {"PYTHONUTF8": "0", "LC_ALL": "C", "LANG": "C", "PYTHONCOERCECLOCALE": "0"}
+"""A terminal that has nothing but ASCII."""
+
+
+def filled(path: Path, *hands: Hand) -> Path:
+    async def fill() -> None:
+        async with await open_store(str(path)) as store:
+            for hand in hands:
+                await store.add_hand(hand)
+
+    asyncio.run(fill())
+    return path
+
+
+def hand(table: str, number: int = 1, summary: str = "", record: str = RECORD) -> Hand:
+    return Hand("oldmaid", table, number, 1000.0 + number, ("ann",), record, summary)
+
+
+def said(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as end:
+        main([*map(str, arguments)])
+    told = capfd.readouterr()
+    return int(end.value.code or 0), told.out, told.err
+
+
+def harmless(text: str) -> bool:
+    return all(sign.isprintable() or sign == "\n" for sign in text)
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)], ids=["people", "json"])
+def test_hands_are_listed_without_obeying_names(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], flags: tuple[str, ...]
+) -> None:
+    kept = filled(tmp_path / "kept.db", hand(HOSTILE, summary=HOSTILE))
+    status, out, _ = said(capfd, "hands", "list", "oldmaid", "--store", kept, *flags)
+    assert status == 0
+    assert len(out.splitlines()) == 1
+    assert harmless(out)
+    if flags:
+        assert json.loads(out)["summary"] == HOSTILE
+
+
+@pytest.mark.parametrize("table", ["../../evil", "/etc/evil", "..", "a/../../evil", HOSTILE, "~", "nul\x01"])
+def test_an_export_never_writes_outside_its_folder(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], table: str
+) -> None:
+    kept = filled(tmp_path / "kept.db", hand(table))
+    folder = tmp_path / "a" / "b" / "out"
+    assert said(capfd, "hands", "export", folder, "--room", "oldmaid", "--store", kept)[0] == 0
+    (file,) = folder.iterdir()
+    assert file.read_text(encoding="utf-8") == RECORD + "\n"
+    assert harmless(file.name)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".db-shm") >= ["a", "kept.db"]
+    assert not [*tmp_path.rglob("evil*")]
+
+
+def test_an_export_goes_into_no_folder_that_is_there_nor_through_a_link(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kept = filled(tmp_path / "kept.db", hand("table"))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    status, _, err = said(capfd, "hands", "export", tmp_path / "link", "--room", "oldmaid", "--store", kept)
+    assert (status, "File exists" in err) == (1, True)
+    assert not [*(tmp_path / "elsewhere").iterdir()]
+
+
+def test_an_export_reads_hands_in_portions(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All hands at once are never in memory."""
+
+    async def never(*arguments: Any, **named: Any) -> None:
+        raise AssertionError("a list of all hands")
+
+    monkeypatch.setattr(Store, "hands", never)
+    monkeypatch.setattr("croupier.store.sqlite.PORTION", 2)
+    kept = filled(tmp_path / "kept.db", *(hand("table", number) for number in range(1, 6)))
+    status, out, _ = said(capfd, "hands", "export", tmp_path / "out", "--room", "oldmaid", "--store", kept)
+    assert (status, out) == (0, f"5 hands of {kept} are in {tmp_path / 'out'}\n")
+    assert len([*(tmp_path / "out").iterdir()]) == 5
+
+
+def test_a_hand_that_is_damaged_is_said_plainly(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    bad = Hand("holdem", "t", 1, 1.0, ("ann",), "nonsense")
+    kept = filled(tmp_path / "kept.db", bad)
+    for command in (("show", "t/1"), ("export", tmp_path / "out")):
+        status, _, err = said(capfd, "hands", *command, "--store", kept)
+        assert status == 1
+        assert err.startswith("croupier: hand t/1: found what is no kept hand")
+
+
+def test_a_record_of_a_dealer_does_not_write_on_the_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    entry = {"deal": "hand", "room": "kuhn", "table": 1, "hand": 1, "cards": [HOSTILE], "net": 1}
+    (tmp_path / "record").write_text(json.dumps(entry) + "\n", encoding="utf-8")
+    _, out, err = said(capfd, "verify", tmp_path / "record")
+    assert harmless(out + err)
+
+
+@pytest.mark.parametrize("command", [("hands", "list", "oldmaid"), ("hands", "list", "oldmaid", "--json")])
+def test_who_has_read_enough_ends_a_command_without_a_word(tmp_path: Path, command: tuple[str, ...]) -> None:
+    kept = filled(tmp_path / "kept.db", *(hand("table", number, "x" * 200) for number in range(1, 100)))
+    words = [*COMMAND, *command, "--most", "99", "--store", str(kept)]
+    with subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as listing:
+        assert listing.stdout is not None
+        assert listing.stderr is not None
+        listing.stdout.close()
+        assert listing.stderr.read() == b""
+        assert listing.wait(20) == 1
+
+
+def plainly(*arguments: object) -> subprocess.CompletedProcess[bytes]:
+    """Run a command at a terminal that has nothing but ASCII."""
+    words = [*COMMAND, *map(os.fspath, arguments)]
+    return subprocess.run(words, env=environment(PLAIN), capture_output=True, check=False, timeout=20)
+
+
+def test_files_and_exports_are_utf_8_wherever_they_are_read_and_written(tmp_path: Path) -> None:
+    kept = filled(tmp_path / "kept.db", hand("table", summary="Zoë, and 小明 has lost", record='{"nicks":["Zoë"]}'))
+    config = tmp_path / "croupier.toml"
+    config.write_text(f'# für alle\n[hands.list]\nstore = "{kept}"\n', encoding="utf-8")
+    lines = plainly("hands", "list", "oldmaid", "--json", "--config", config)
+    assert (lines.returncode, lines.stderr) == (0, b"")
+    assert json.loads(lines.stdout.decode("utf-8"))["summary"] == "Zoë, and 小明 has lost"
+    people = plainly("hands", "list", "oldmaid", "--store", kept)
+    assert people.returncode == 0
+    assert rb"Zo\xeb, and \u5c0f\u660e has lost" in people.stdout
+    assert "Zoë" in plainly("hands", "show", "oldmaid/table/1", "--store", kept).stdout.decode("utf-8")
+    assert plainly("hands", "export", tmp_path / "out", "--room", "oldmaid", "--store", kept).returncode == 0
+    (file,) = (tmp_path / "out").iterdir()
+    assert file.read_bytes() == '{"nicks":["Zoë"]}\n'.encode()
+
+
+def test_a_deck_and_a_configuration_that_are_no_utf_8_are_said_plainly(tmp_path: Path) -> None:
+    (tmp_path / "deck").write_bytes(b"Q # \xff\n")
+    done = plainly("serve", "kuhn", "--port", "0", "--deck", tmp_path / "deck")
+    assert done.returncode == 1
+    assert b"which is no text in UTF-8" in done.stderr
+    (tmp_path / "deck").write_text("Q # König?\nX\n", encoding="utf-8")
+    assert b"line 2: found 'X'" in plainly("serve", "kuhn", "--port", "0", "--deck", tmp_path / "deck").stderr
