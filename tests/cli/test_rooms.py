@@ -1,6 +1,7 @@
 """Every room as its users meet it: opened, played in by every mind, recorded, verified, and written down."""
 
 import json
+import stat
 import subprocess
 from base64 import b64encode
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from croupier.cli.serve import apart
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSES, ROOMS
+from croupier.shell.serve import minutes_of
 from tests.laws.evening import styles
 from tests.laws.law import every_room
 from tests.processes import COMMAND, Serving, croupier, environment
@@ -115,16 +117,34 @@ def open_a_game(address: str) -> None:
             assert answer.status == 201
 
 
-def test_a_log_of_all_rooms_can_be_a_file_for_each(tmp_path: Path) -> None:
+def test_a_log_of_all_rooms_is_a_file_for_each_that_its_owner_alone_may_read(tmp_path: Path) -> None:
     free = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
     two = {"CROUPIER_SERVE_OLDMAID_PLAYERS": "2"}
-    with Serving("--log", tmp_path / "{room}.txt", ready=len(ROOMS), variables=free | two) as server:
+    flags = ("--log", tmp_path / "log.txt", "--deals", tmp_path / "deals.jsonl")
+    with Serving(*flags, ready=len(ROOMS), variables=free | two) as server:
         for room in HOUSES:
             play(room, f"{server.host}:{server.ports[room]}", "--games", 3)
         play("oldmaid", f"{server.host}:{server.ports['oldmaid']}", "--bots", 2, *HASTE)
         open_a_game(f"{server.host}:{server.ports['holdem']}")
-    assert {path.stem for path in tmp_path.iterdir()} == set(ROOMS)
-    assert all(path.read_text().startswith("C: ") for path in tmp_path.iterdir())
+    logs = {path.name: path.read_text() for path in tmp_path.glob("log*")}
+    assert {*logs} == {f"log.{room}.txt" for room in ROOMS}
+    assert all(text.startswith("C: ") for text in logs.values())
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize(
+    ("name", "alone", "found"),
+    [
+        ("talk.txt", True, "talk.txt"),
+        ("talk.txt", False, "talk.kuhn.txt"),
+        ("talk", False, "talk.kuhn"),
+        ("talk-{n}.txt", False, "talk-{n}.kuhn.txt"),
+        ("{room}.txt", False, "kuhn.txt"),
+        ("{room}.txt", True, "kuhn.txt"),
+    ],
+)
+def test_rooms_never_share_the_file_of_their_conversations(name: str, found: str, *, alone: bool) -> None:
+    assert minutes_of(ROOMS["kuhn"], Path("logs") / name, alone=alone) == Path("logs") / found
 
 
 def test_a_log_that_cannot_be_written_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -23,9 +24,9 @@ from tests.processes import COMMAND, ROOT, croupier, environment
 from tests.rooms.kuhn.chances import chances
 
 
-def solved(*arguments: object) -> str:
+def solved(*arguments: object, columns: int = 200) -> str:
     """What is printed, in a wide terminal."""
-    done = croupier("solve", *arguments, variables={"COLUMNS": "200"})
+    done = croupier("solve", *arguments, variables={"COLUMNS": str(columns)})
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -226,6 +227,27 @@ def test_old_maid_as_json_says_the_same() -> None:
     assert found["settings"] == {"players": 3, "games": 1_000_000, "seed": 1}
     for record, row in zip(found["decisions"], rows("oldmaid", "--players", 3), strict=True):
         assert {name: str(value) for name, value in record.items()} == row
+
+
+def test_the_tables_of_old_maid_fit_80_columns_without_a_word_that_is_cut(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(oldmaid, "SOLVED", 3)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert solve.solve_oldmaid(games=500) == 0
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "…" not in printed
+    words = {cell.strip() for line in printed.splitlines() for cell in re.split("[│┃]", line)}
+    cells = {cell for row in oldmaid.solve(games=500).grids[0].rows for cell in row}
+    assert words >= {f"player{n}" for n in range(1, 9)} | cells
+
+
+@pytest.mark.parametrize("arguments", [("kuhn",), ("sevenhalf",), ("oldmaid", "--players", 5, "--games", 500)])
+def test_every_table_fits_80_columns(arguments: tuple[object, ...]) -> None:
+    printed = solved(*arguments, columns=80)
+    assert max(map(len, printed.splitlines()[1:])) <= 80
+    assert "…" not in printed
 
 
 def test_without_a_number_of_players_every_number_is_a_row(

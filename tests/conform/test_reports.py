@@ -12,7 +12,7 @@ from rich.console import Console
 
 from croupier.conform.report.reports import KINDS, block, gradescope, html, junit, markdown, tap, terminal
 from croupier.conform.report.reports import json as as_json
-from croupier.conform.report.story import SIGNS, counted, reasons
+from croupier.conform.report.story import SIGNS, counted, dialogue, reasons
 from croupier.conform.report.terminal import show
 from croupier.conform.results import Outcome, Report
 from tests.conform.findings import NASTY, QUOTES, REPORT, RESULTS
@@ -58,6 +58,17 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.open and self.open[-1] != "style":
             self.text += data
+
+
+def test_a_report_fits_80_columns_and_breaks_no_word() -> None:
+    console = Console(file=io.StringIO(), width=80)
+    show(console, terminal(REPORT))
+    text = console.file.getvalue()
+    assert max(len(line) for line in text.splitlines() if not line.startswith("repeat: ")) <= 80
+    words = set(text.split())
+    for result in REPORT.results:
+        for each in dialogue(result):
+            assert each.side in words
 
 
 @every_kind

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from croupier.conform.matrix.cells import SIGNS, Cell, Finding, Kind, Spoken
@@ -155,6 +156,18 @@ def test_every_kind_has_a_sign_of_its_own_and_colours() -> None:
 @pytest.mark.parametrize(("number", "text"), [*enumerate(["✓", "S§4.3", "SC✗", "C○", "✓"])])
 def test_a_cell_says_in_short_who_is_to_blame_for_what(number: int, text: str) -> None:
     assert short(CELLS[number]) == text
+
+
+def test_names_of_servers_are_broken_between_words_only() -> None:
+    name = "Wilhelmina Featherstonehaugh-Cholmondeley [bold]of the Third Year"
+    console = Console(width=80, file=io.StringIO(), record=True)
+    for part in grid(CELLS, [replace(ADA, name=name), BOB], TITLES, 80):
+        console.print(part)
+    text = console.export_text()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "..." not in text.replace("… ", "")
+    words = text.split()
+    assert all(word in words for word in name.split())
 
 
 @pytest.mark.parametrize("width", [20, 60, 200])

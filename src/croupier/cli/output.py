@@ -4,12 +4,17 @@ import io
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from shutil import get_terminal_size
 
 from croupier.core.text import printable
 
 MAX_ERROR_CHARS = 5000
+
+INDENT = "    "
+"""What stands before the rest of a line that a terminal is too narrow for."""
 
 
 def fail(error: object, status: int = 1, *, keep: str = "") -> int:
@@ -19,8 +24,12 @@ def fail(error: object, status: int = 1, *, keep: str = "") -> int:
 
 
 def show(line: str) -> None:
-    """Print a line for people, whoever wrote the names in it."""
-    print(printable(line, len(line)))
+    """Print a line for people, whoever wrote the names in it; a terminal has it broken between words if it must be."""
+    shown = printable(line, len(line))
+    if sys.stdout.isatty():
+        width = get_terminal_size().columns
+        shown = textwrap.fill(shown, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False)
+    print(shown)
 
 
 def for_programs() -> None:

@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from time import perf_counter
-from typing import Annotated
+from typing import Annotated, Final
 
 from cyclopts import App, Group, Parameter
 from rich.console import Console
+from rich.padding import PaddingDimensions
 from rich.progress import Progress
 from rich.table import Table
 
 from croupier.cli.output import fail, for_programs
-from croupier.cli.solutions import Record, Solved, blackjack, headline, kuhn, oldmaid, sevenhalf
+from croupier.cli.solutions import Grid, Record, Solved, blackjack, headline, kuhn, oldmaid, sevenhalf
 
 app = App(name="solve", help="What a game is worth, and how to play it perfectly.")
 
@@ -23,6 +24,12 @@ OUTPUT = Group("Output", sort_key=1)
 
 PATIENCE = 1.0
 """How many seconds pass before somebody is told how far it has come."""
+
+PADDINGS: Final[Sequence[PaddingDimensions]] = ((0, 1), (0, 1, 0, 0), (0, 0))
+"""The air around the cells of a table, from much to none: both sides, one side, none."""
+
+ANY_WIDTH: Final = 10_000
+"""The columns of a terminal on which every table has the width that it would like to have."""
 
 BREATH = 0.1
 """How many seconds pass until he is told again."""
@@ -122,14 +129,27 @@ def watched[T](portions: Sequence[T], console: Console | None = None) -> Iterato
 def as_tables(solved: Solved) -> None:
     """Print a solution for people."""
     console = Console(highlight=False)
-    console.print(f"{headline(solved)}\n")
+    console.print(f"{headline(solved)}\n", soft_wrap=True)  # a fraction of 90 digits is one word
     for grid in solved.grids:
-        table = Table(*grid.head, title=grid.title, title_justify="left")
-        for row in grid.rows:
-            table.add_row(*row)
-        console.print(table)
+        console.print(fitting(grid, console))
     for note in solved.notes:
         console.print(note, markup=False)
+
+
+def fitting(grid: Grid, console: Console) -> Table:
+    """A table with as much air as the terminal has room for."""
+    anywhere = console.options.update(max_width=ANY_WIDTH)
+    tables = [_table(grid, padding) for padding in PADDINGS]
+    return next(
+        (each for each in tables if console.measure(each, options=anywhere).maximum <= console.width), tables[-1]
+    )
+
+
+def _table(grid: Grid, padding: PaddingDimensions) -> Table:
+    table = Table(*grid.head, title=grid.title, title_justify="left", padding=padding)
+    for row in grid.rows:
+        table.add_row(*row)
+    return table
 
 
 def as_csv(solved: Solved) -> None:

@@ -113,7 +113,7 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
             if record is not None:
                 taps.append(Deals(room.name, record, room.dealt, room.decks(opening.settings)))
             if hosting.log is not None:
-                minutes = Minutes(_minutes_of(room, hosting.log, alone=len(openings) == 1))
+                minutes = Minutes(minutes_of(room, hosting.log, alone=len(openings) == 1))
                 stack.callback(minutes.close)
                 taps.append(minutes)
             if hosting.log_level == "debug":
@@ -126,7 +126,7 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
         await _drain(rooms, signals, hosting.drain_seconds)
 
 
-def _minutes_of(room: Room, file: Path, *, alone: bool) -> Path:
+def minutes_of(room: Room, file: Path, *, alone: bool) -> Path:
     """The file of a room's conversations: rooms that share a name have their own names before its suffix."""
     name = file.name if alone or ROOM in file.name else f"{file.stem}.{ROOM}{file.suffix}"
     if room is HOLDEM:

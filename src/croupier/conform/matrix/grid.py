@@ -5,6 +5,7 @@ from itertools import batched
 from typing import Final
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
@@ -28,8 +29,10 @@ STYLES: Final = {
 
 
 NAME: Final = 20
-FRAME: Final = NAME + 16
-"""So many columns of the terminal are taken by the names and the scores of the servers."""
+"""The columns for the names of servers, unless one of their words is longer."""
+
+FRAME: Final = 16
+"""So many columns of the terminal are taken by the numbers and the scores of the servers."""
 
 
 def grid(
@@ -44,10 +47,12 @@ def grid(
         own = [cell for cell in cells if cell.room == room]
         clients = [each for each in submissions if any(cell.client == each.id for cell in own)]
         widest = 2 + max((len(short(cell)) for cell in own), default=0)
-        most = max(1, (width - FRAME) // widest)
+        words = [word for each in submissions for word in safe(each.name).split()]
+        name = max(NAME, min(max(map(cell_len, words), default=0), width // 2))
+        most = max(1, (width - FRAME - name) // widest)
         yield Text(f"{title}: servers (rows), clients (columns)", "bold")
         for part in batched(clients, most):
-            yield _table(own, submissions, part, numbers)
+            yield _table(own, submissions, part, numbers, name)
     yield Text("; ".join(legend()), "dim")
 
 
@@ -56,11 +61,12 @@ def _table(
     submissions: Sequence[Submission],
     clients: Sequence[Submission],
     numbers: Mapping[str, str],
+    name: int,
 ) -> Table:
     found = {(cell.server, cell.client): cell for cell in cells}
     table = Table(box=SIMPLE_HEAD, padding=(0, 1))
     table.add_column("", justify="right", no_wrap=True)
-    table.add_column("server", overflow="ellipsis", no_wrap=True, max_width=NAME)
+    table.add_column("server", overflow="fold", max_width=name)
     table.add_column("%", justify="right", no_wrap=True)
     for client in clients:
         table.add_column(numbers[client.id], justify="center", no_wrap=True)

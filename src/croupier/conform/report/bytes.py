@@ -2,6 +2,8 @@
 
 from typing import Final, NamedTuple
 
+from croupier.core.text import printable as escaped
+
 WIDTH: Final = 8
 """So many bytes stand in a row: two columns of them fit on a terminal."""
 
@@ -105,4 +107,4 @@ def plain(data: bytes) -> bool:
 
 def printable(text: str) -> str:
     """Text of a stranger, fit for a terminal and for XML: all but tabs, line ends and what is printable is escaped."""
-    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+    return escaped(text, len(text), keep="\n\t")

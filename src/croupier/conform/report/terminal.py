@@ -110,6 +110,9 @@ def block(report: Report, result: Result) -> Iterator[RenderableType]:
 
 def _dialogue(result: Result) -> Table:
     table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
     for spoken in dialogue(result):
         table.add_row(Text(spoken.side, "dim"), Text(spoken.text), Text(spoken.hex, "dim"))
     return table
