@@ -16,6 +16,7 @@ from croupier.rooms.holdem.legal import Move
 from croupier.rooms.holdem.player import Player
 from croupier.rooms.holdem.views import View
 from croupier.rooms.holdem.wire import Act, Game, Guid
+from croupier.shell.bodies import PLAIN, Body, Lines, unpacked
 from croupier.shell.errands import (
     WAIT,
     Ask,
@@ -44,12 +45,7 @@ class Following[Pieces]:
     def __init__(self, response: httpx.Response, pieces: Pieces) -> None:
         self.response = response
         self.pieces = pieces
-        self._rest = b""
-
-    def newest(self, piece: bytes) -> bytes:
-        """The last line that a piece completes; empty lines only keep the connection alive."""
-        *lines, self._rest = (self._rest + piece).split(b"\n")
-        return next((line for line in reversed(lines) if line.strip()), b"")
+        self.lines = Lines()
 
     def end(self) -> Reply | Lost:
         """How it ended: refused from the start, or broken off."""
@@ -79,7 +75,7 @@ class Client:
         self.errands = Errands(user, password, patience)
         address = located(url)
         self._http = httpx.AsyncClient(
-            base_url=address, verify=trust(address, ssl), timeout=TIMEOUT, transport=transport
+            base_url=address, headers=PLAIN, verify=trust(address, ssl), timeout=TIMEOUT, transport=transport
         )
         self._followed: dict[object, Following[AsyncIterator[bytes]]] = {}
 
@@ -158,13 +154,15 @@ class Client:
             await following.response.aclose()
 
     async def _ask(self, ask: Ask) -> Reply | Lost:
+        asked = self._http.stream(ask.method, ask.path, content=ask.body or None, headers=dict(ask.headers))
         try:
-            response = await self._http.request(
-                ask.method, ask.path, content=ask.body or None, headers=dict(ask.headers)
-            )
+            async with asked as response:
+                body = Body(response)
+                async for piece in response.aiter_bytes():
+                    body.add(piece)
         except httpx.TransportError as error:
             return lost(error)
-        return Reply(response.status_code, response.headers, response.content)
+        return Reply(response.status_code, response.headers, body.whole())
 
     async def _follow(self, owner: object, ask: Ask, *, fresh: bool) -> Reply | Lost:
         if fresh:
@@ -176,8 +174,9 @@ class Client:
                 self._followed[owner] = Following(response, response.aiter_bytes())
             following = self._followed[owner]
             if following.response.status_code == HTTPStatus.OK:
+                unpacked(following.response)
                 async for piece in following.pieces:
-                    if line := following.newest(piece):
+                    if line := following.lines.newest(piece):
                         return Reply(HTTPStatus.OK, following.response.headers, line)
             end: Reply | Lost = following.end()
         except httpx.TransportError as error:

@@ -12,6 +12,7 @@ import httpx
 from croupier.rooms.holdem.legal import Move
 from croupier.rooms.holdem.player import Player
 from croupier.rooms.holdem.wire import Act, Game, Guid
+from croupier.shell.bodies import PLAIN, Body, unpacked
 from croupier.shell.errands import Ask, Errand, Errands, Follow, Lookout, Lost, Pause, Place, Refusal, Reply, Stay
 from croupier.shell.rest import TIMEOUT, Following, located, lost, trust
 
@@ -31,7 +32,9 @@ class BlockingClient:
     ) -> None:
         self.errands = Errands(user, password, patience)
         address = located(url)
-        self._http = httpx.Client(base_url=address, verify=trust(address, ssl), timeout=TIMEOUT, transport=transport)
+        self._http = httpx.Client(
+            base_url=address, headers=PLAIN, verify=trust(address, ssl), timeout=TIMEOUT, transport=transport
+        )
         self._followed: dict[object, Following[Iterator[bytes]]] = {}
 
     def __enter__(self) -> Self:
@@ -109,11 +112,15 @@ class BlockingClient:
             following.response.close()
 
     def _ask(self, ask: Ask) -> Reply | Lost:
+        asked = self._http.stream(ask.method, ask.path, content=ask.body or None, headers=dict(ask.headers))
         try:
-            response = self._http.request(ask.method, ask.path, content=ask.body or None, headers=dict(ask.headers))
+            with asked as response:
+                body = Body(response)
+                for piece in response.iter_bytes():
+                    body.add(piece)
         except httpx.TransportError as error:
             return lost(error)
-        return Reply(response.status_code, response.headers, response.content)
+        return Reply(response.status_code, response.headers, body.whole())
 
     def _follow(self, owner: object, ask: Ask, *, fresh: bool) -> Reply | Lost:
         if fresh:
@@ -125,8 +132,9 @@ class BlockingClient:
                 self._followed[owner] = Following(response, response.iter_bytes())
             following = self._followed[owner]
             if following.response.status_code == HTTPStatus.OK:
+                unpacked(following.response)
                 for piece in following.pieces:
-                    if line := following.newest(piece):
+                    if line := following.lines.newest(piece):
                         return Reply(HTTPStatus.OK, following.response.headers, line)
             end: Reply | Lost = following.end()
         except httpx.TransportError as error:

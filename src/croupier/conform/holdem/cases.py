@@ -13,7 +13,9 @@ from croupier.rooms.holdem.wire import Dialect
 
 ROOM: Final = "holdem"
 
-SET: Final = frozenset({"seats", "stack", "blinds", "ante", "straddle", "games"})
+SET: Final = frozenset(
+    {"seats", "stack", "blinds", "ante", "straddle", "games", "games_per_user", "listed", "empty_seconds"}
+)
 """What the head of a paper sets that a stranger's server is not."""
 
 LUCK: Final = frozenset({
@@ -26,7 +28,8 @@ LUCK: Final = frozenset({
 
 NEW: Final = frozenset({
     "a-game-from-the-start", "a-game-nobody-has-joined-stays", "hspe-go-a-game-from-the-start",
-    "leaving-while-nothing-is-played", "no-turn-in-the-pause", "ten-seats", "the-end-of-a-hand-without-showdown",
+    "leaving-while-nothing-is-played", "no-turn-in-the-pause", "pages-of-games", "ten-seats",
+    "the-end-of-a-hand-without-showdown",
     "the-only-game-stays",
 })  # fmt: skip
 """Papers about a server on which nothing else is, or that pauses between hands."""

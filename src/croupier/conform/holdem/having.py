@@ -37,6 +37,7 @@ ADDITIONS: Final[Mapping[str, Callable[[str, Answer], bool]]] = {
     "holdem-9.6": _serves("games/:/events"),
     "holdem-9.7": _serves("games/:/hands/:"),
     "holdem-9.8": _serves("openapi.json"),
+    "holdem-9.12": _has("link"),
     "holdem-9.9": lambda _, answer: "problem+json" in answer.headers.get("content-type", ""),
 }
 """By which answer to which route it shows that a server has what these clauses add."""

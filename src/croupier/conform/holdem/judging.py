@@ -41,11 +41,14 @@ TOLD: Final[Mapping[str, str]] = {
     "holdem-8.6": "the method of the path",
     "holdem-8.8": "its own player",
     "holdem-9.5": "a time to wait in seconds",
+    "holdem-9.12": "a page of games in whole numbers",
 }
 """What a client should do, by the clause with which it is refused."""
 
-NATURAL: Final = frozenset({"holdem-2.6", "holdem-7.3", "holdem-2.9", "holdem-3.15", "holdem-3.3", "holdem-9.10"})
-"""Refusals that are nobody's fault: a name may be taken, and a server may be busy."""
+NATURAL: Final = frozenset(
+    {"holdem-2.6", "holdem-7.3", "holdem-2.9", "holdem-3.15", "holdem-3.3", "holdem-9.10", "holdem-9.11"}
+)
+"""Refusals that are nobody's fault: a name may be taken, and a server may be busy or set a limit."""
 
 
 def lines(stand: Stand) -> list[Line]:
