@@ -11,7 +11,8 @@ from croupier.core.mind import mind_named
 from croupier.rooms.holdem.legal import FOLD
 from croupier.rooms.holdem.minds import STYLES
 from croupier.rooms.holdem.wire import Act
-from croupier.shell.errands import PACE, Ask, Errands, Lookout, Lost, Pause, Place, Refusal, Reply, Stay
+from croupier.shell.errands import PACE, Ask, Errands, Lookout, Lost, Pause, Place, Refusal, Reply
+from croupier.shell.stays import Stay
 from tests.shell.stranger import Stranger, streaming, versioned
 
 DIALECTS: Any = ["readme", "hspe-go"]

@@ -194,10 +194,10 @@ def test_who_has_folded_has_nothing_more_to_lose(tmp_path: Path) -> None:
 def test_who_runs_out_of_time_is_told_and_may_join_again(tmp_path: Path) -> None:
     with two(tmp_path, "--turn-seconds", "1.5") as (seat, _):
         seat.sees("Your time was over: you are out of the game.")
-        seat.sees("Chips won: -10000")
+        seat.sees("Chips won: -10")
         seat.sees("[j/Enter] join again  [q] leave")
         seat.plays(("f", "'f' does nothing now."), ("j", "Welcome."))
-        seat.sees("Chips won: -10000")
+        seat.sees("Chips won: -10")
         seat.sees("It is bob's turn")
 
 

@@ -17,6 +17,7 @@ from croupier.cli.play import Words, list_bots, luck, sum_up
 from croupier.core.errors import Violation
 from croupier.core.mind import mind_named
 from croupier.rooms.holdem import ROOM
+from croupier.rooms.holdem.wire import Dialect
 from croupier.shell.loop import run
 from croupier.shell.play import Tally
 
@@ -47,6 +48,9 @@ class Login:
     game: str | None = None
     """The GUID of the game to join. [default: one with a free seat]"""
 
+    dialect: Dialect | None = None
+    """What the server speaks. [default: as its answers show]"""
+
     tls_ca: Path | None = None
     """Trust the authority in this PEM file, for an address that begins with https."""
 
@@ -60,6 +64,9 @@ class Robot:
 
     hands: Annotated[int, Parameter(name=("--hands", "-n"))] = 1000
     """How many hands it plays."""
+
+    rebuy: bool = True
+    """Join again when it has no chips or no time left; otherwise it ends there."""
 
     seed: int | None = None
     """Fixes its luck."""
@@ -113,16 +120,17 @@ def _visit(url: str, login: Login, robot: Robot) -> int:
     async def play_yourself() -> int:
         from croupier.tui.holdem import person
 
-        async with Client(url, user, password, ssl=context, patience=PERSON_PATIENCE) as client:
+        async with Client(url, user, password, ssl=context, patience=PERSON_PATIENCE, dialect=login.dialect) as client:
             await knock(client, user, password)
             return await person(client, game, url)
 
     async def let_play(tally: Tally) -> None:
         from croupier.shell.rest import play
 
-        async with Client(url, user, password, ssl=context, patience=BOT_PATIENCE) as client:
+        async with Client(url, user, password, ssl=context, patience=BOT_PATIENCE, dialect=login.dialect) as client:
             await knock(client, user, password)
-            await play(client, mind, luck(ROOM, robot.seed), robot.hands, game=game, tally=tally)
+            chance = luck(ROOM, robot.seed)
+            await play(client, mind, chance, robot.hands, rebuy=robot.rebuy, game=game, tally=tally)
 
     if human:
         return run(play_yourself())

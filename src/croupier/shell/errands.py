@@ -4,6 +4,7 @@ An errand is a generator: it yields what it wants, an `Ask`, a `Follow` or a `Pa
 `Lost`, and returns what came of it. So a client with an event loop and one without run the same errands.
 """
 
+import re
 from base64 import b64encode
 from collections.abc import Generator, Mapping
 from http import HTTPStatus
@@ -13,11 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from croupier.core.errors import Violation
-from croupier.core.judge import HOUSE
-from croupier.core.talk import Chose, Event, Left, Said, Settle, Tell
 from croupier.core.text import printable
-from croupier.rooms.holdem.legal import Move
-from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.reading import read, read_all, read_guid
 from croupier.rooms.holdem.wire import BET, Act, Dialect, Game, Guid
 
@@ -36,6 +33,12 @@ LONGEST_PAUSE: Final = 2.0
 
 BUSY: Final = frozenset({429, 500, 502, 503, 504})
 """What a server says that may do better later."""
+
+PAGE: Final = re.compile(r'<(/games/?\?[\w=&.-]*)>; *rel="?(first|next)"?', re.ASCII)
+"""A link to a page of games (holdem-9.12): a path, so that nobody else is sent our password."""
+
+MAX_LIST_BYTES: Final = 16 << 20
+"""What all pages of the list of games may take together."""
 
 
 class Refusal(Exception):
@@ -109,16 +112,17 @@ class Place(Struct, frozen=True):
 class Errands:
     """The errands of one user. `patience` is for how many seconds a server may be gone, or busy.
 
-    All raise Refusal when the server refuses, Violation when it does not speak the document, and ConnectionError when
-    it is gone.
+    Without a `dialect` the answers of the server show which one it speaks. All raise Refusal when the server refuses,
+    Violation when it does not speak the document, and ConnectionError when it is gone.
     """
 
-    def __init__(self, user: str, password: str, patience: float) -> None:
+    def __init__(self, user: str, password: str, patience: float, dialect: Dialect | None = None) -> None:
         if ":" in user:
             raise ValueError(f"found the name {user!r}; allowed: one without a colon (holdem-2.4)")
         self.user = user
         self.guid: Guid = ""
-        self.dialect: Dialect = "readme"
+        self.dialect: Dialect = dialect or "readme"
+        self._fixed = dialect is not None
         self.patience = patience
         self._credentials = {"authorization": f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"}
 
@@ -129,13 +133,29 @@ class Errands:
             return self.guid
         self.guid = read_guid(reply.body)
         if reply.body.lstrip().startswith(b"{"):
-            self.dialect = "hspe-go"
+            self._found("hspe-go")
         return self.guid
 
+    def _found(self, dialect: Dialect) -> None:
+        """An answer is one of this dialect."""
+        if not self._fixed:
+            self.dialect = dialect
+
     def games(self) -> Errand[list[Game]]:
-        """All games, as we see them."""
+        """All games, as we see them: page by page where one list does not hold them (holdem-9.12)."""
         reply = yield from self._ask(Ask("GET", "/games/"), 200)
-        return read_all(reply.body)
+        games, path, size = read_all(reply.body), _linked(reply, "first"), 0
+        if not path:
+            return games
+        found: dict[Guid, Game] = {}
+        while path:
+            reply = yield from self._ask(Ask("GET", path), 200)
+            before, size = len(found), size + len(reply.body)
+            if size > MAX_LIST_BYTES:
+                raise Violation("holdem-9.12", f"more than {MAX_LIST_BYTES:,} bytes of games", "pages that end")
+            found |= {game.game_id: game for game in read_all(reply.body)}
+            path = _linked(reply, "next") if len(found) > before else ""
+        return [*found.values()]
 
     def open(self) -> Errand[Place]:
         """Make a game and join it."""
@@ -144,11 +164,12 @@ class Errands:
         return self._joined(reply, game)
 
     def join(self, game: Guid | None = None) -> Errand[Place]:
-        """Join a game, or any: the first with a free seat; if none has one, the queue of the last; or a new one."""
+        """Join a game, or any with a free seat, if there is one at which somebody sits; else a queue, or a new game."""
         if game is not None:
             return (yield from self._join(game))
-        games = yield from self.games()
-        games = [one for one in games if len(one.table) < SEATS] or games
+        reply = yield from self._ask(Ask("GET", "/games/"), 200)  # its first page shows the free seats
+        games = read_all(reply.body)
+        games = sorted((one for one in games if len(one.table) < SEATS), key=lambda one: not one.table) or games
         for number, one in enumerate(games):
             try:
                 place = yield from self._join(one.game_id)
@@ -170,7 +191,7 @@ class Errands:
     def _joined(self, reply: Reply, game: Guid) -> Place:
         """Where we are now: the document answers with our GUID, the published server with the Game (holdem-7.2)."""
         if reply.body.lstrip()[:1] in {b"{", b"["}:
-            self.dialect = "hspe-go"
+            self._found("hspe-go")
             return Place(read(reply.body).game_id, self.guid)
         if not game:
             raise Violation("holdem-3.3", "a new game without a Location", "its path")
@@ -238,6 +259,12 @@ class Errands:
             yield Pause(wait)
             waited += wait
             pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def _linked(reply: Reply, relation: str) -> str:
+    """The path of the page of games that an answer links to, "" where it does not."""
+    links = PAGE.findall(reply.headers.get("link", "")[:1000])
+    return next((path for path, found in links if found == relation), "")
 
 
 class Lookout:
@@ -310,80 +337,3 @@ class Lookout:
         if not headers:
             raise Violation("holdem-9.2", "304 although no tag was sent", "200")
         return None
-
-
-class Stay:
-    """A stay in one game, from joining it until we leave or have to. `settled` has what every finished hand brought."""
-
-    def __init__(self, errands: Errands, place: Place) -> None:
-        self.place = place
-        self.player = Player(Options(errands.user, place.player))
-        self.settled: list[int] = []
-        self.lookout = Lookout(errands, place.game)
-        self._errands = errands
-
-    def news(self) -> Errand[Game | None]:
-        """What is to be seen next; None when we have no seat any more."""
-        if self.player.spent:
-            return None
-        try:
-            game = yield from self.lookout.next()
-            while self.lookout.public and self.player.listed(game) is not None:  # we have just been given a seat
-                yield Pause(PACE)
-                self.lookout.again()
-                game = yield from self.lookout.next()
-        except Refusal as refusal:
-            self._lost(refusal)
-            return None
-        self._hear(Said(HOUSE, game))
-        return game
-
-    def say(self, move: Move | Act) -> Errand[str]:
-        """Make a move: why it was a fold or came to nothing, "" if it is done.
-
-        When it came to nothing `news` tells what there is to be decided now: perhaps the same. Raises IllegalMove, and
-        sends nothing then.
-        """
-        act = move if isinstance(move, Act) else self.player.act(move)
-        self._hear(Chose(act))
-        try:
-            return (yield from self._errands.act(act))
-        except ConnectionError as error:
-            self._doubt()
-            return str(error)
-        except Refusal as refusal:
-            if refusal.status in BUSY:
-                yield Pause(FIRST_PAUSE if refusal.wait is None else min(refusal.wait, self._errands.patience))
-                self._doubt()
-            elif refusal.status in {HTTPStatus.FORBIDDEN, HTTPStatus.CONFLICT}:  # it is not our turn any more
-                self.lookout.again()
-            else:
-                self._lost(refusal)
-            return str(refusal)
-
-    def leave(self) -> Errand[None]:
-        """Leave, unless we have no seat any more."""
-        player = self.place.player or self.player.guid
-        if player and not self.player.spent:
-            yield from self._errands.leave(Place(self.place.game, player))
-
-    def _doubt(self) -> None:
-        """Look at once: there may be no change to wait for."""
-        self.player.unsay()
-        self.lookout.again()
-
-    def _lost(self, refusal: Refusal) -> None:
-        """We are not there any more, or the game is not; raises what does not mean that."""
-        if refusal.status != HTTPStatus.NOT_FOUND:
-            raise refusal
-        self._hear(Left(HOUSE, str(refusal)))
-
-    def _hear(self, event: Event[Game | Act]) -> None:
-        for effect in self.player.on(event, 0.0):
-            match effect:
-                case Tell(Violation() as violation):
-                    raise violation
-                case Settle(net=net):
-                    self.settled.append(net)
-                case _:
-                    pass

@@ -15,7 +15,7 @@ from croupier.core.mind import Mind
 from croupier.rooms.holdem.legal import Move
 from croupier.rooms.holdem.player import Player
 from croupier.rooms.holdem.views import View
-from croupier.rooms.holdem.wire import Act, Game, Guid
+from croupier.rooms.holdem.wire import Act, Dialect, Game, Guid
 from croupier.shell.bodies import PLAIN, Body, Lines, unpacked
 from croupier.shell.errands import (
     WAIT,
@@ -29,9 +29,10 @@ from croupier.shell.errands import (
     Place,
     Refusal,
     Reply,
-    Stay,
 )
 from croupier.shell.play import Tally
+from croupier.shell.stays import Stay
+from croupier.shell.waiting import WaitNotice
 
 __all__ = ["Client", "Place", "Refusal", "Table", "play"]
 
@@ -58,8 +59,9 @@ class Client:
     """A user of a hold'em server: `Client("http://127.0.0.1:8080", "ann", "secret")`, to be entered with `async with`.
 
     Everything raises Refusal when the server refuses, Violation when it does not speak the document, ConnectionError
-    when it is gone for longer than `patience` (in seconds). `ssl` is for a server with a certificate of its own;
-    `transport` takes the place of the network. Raises ValueError on an address or a name that cannot be one.
+    when it is gone for longer than `patience` (in seconds). Without a `dialect` the answers of the server show which
+    one it speaks. `ssl` is for a server with a certificate of its own; `transport` takes the place of the network.
+    Raises ValueError on an address or a name that cannot be one.
     """
 
     def __init__(
@@ -70,9 +72,11 @@ class Client:
         *,
         ssl: SSLContext | None = None,
         patience: float = 30.0,
+        dialect: Dialect | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self.errands = Errands(user, password, patience)
+        self.errands = Errands(user, password, patience, dialect)
+        self.url = url
         address = located(url)
         self._http = httpx.AsyncClient(
             base_url=address, headers=PLAIN, verify=trust(address, ssl), timeout=TIMEOUT, transport=transport
@@ -245,16 +249,20 @@ async def play(
     luck: Luck,
     hands: int | None = None,
     *,
+    rebuy: bool | None = None,
     game: Guid | None = None,
     tally: Tally | None = None,
 ) -> Tally:
-    """Let a bot play: so many hands, joining again whenever it is broke; without a number until it is broke.
+    """Let a bot play a number of hands, or without one as long as it can.
 
-    It enrols, and sits down in a game, or in any with a free seat. What ends it early is the `fault` of the tally; its
-    `connections` are the seats it has had. A tally of one's own survives it when this is cancelled: a bot waits as long
-    as it is alone. Raises IllegalMove when the mind wants to do what is not allowed.
+    It enrols, and sits down in a game, or in any with a free seat. When it has lost its seat, because it is broke or
+    out of time, it joins again if it may `rebuy`, and ends otherwise; if that is not given, it joins again as long as
+    there are `hands` to be played. A bot that is not dealt in goes on waiting; the logger `croupier` warns of it. What
+    ends it early is the `fault` of the tally; its `connections` are the seats it has had. A tally of one's own survives
+    when this is cancelled. Raises IllegalMove when the mind wants to do what is not allowed.
     """
     tally = Tally() if tally is None else tally
+    rebuy = hands is not None if rebuy is None else rebuy
     try:
         await client.enrol()
         while hands is None or len(tally.nets) < hands:
@@ -262,21 +270,36 @@ async def play(
             async with client.sit(game) as table:
                 tally.connections += 1
                 try:
-                    async for _ in table:
-                        if hands is not None and before + len(table.settled) >= hands:
-                            break
-                        act = table.player.decide(mind, luck)
-                        if act is not None:
-                            await table.say(act)
+                    await _play_seat(client, table, mind, luck, None if hands is None else hands - before)
                 finally:
                     tally.nets += table.settled
-            if hands is None:
+            if not rebuy:
                 break
             if len(tally.nets) == before:
                 raise ConnectionError("the server does not let it stay for a single hand")
     except (Violation, Refusal, ConnectionError) as fault:
         tally.fault = fault
     return tally
+
+
+async def _play_seat(client: Client, table: Table, mind: Mind[View, Move], luck: Luck, hands: int | None) -> None:
+    """Play in one seat, until it is lost or these hands are over."""
+    waited_for = "a free seat" if table.place.queued else "somebody to play with"
+    notice = WaitNotice(f"{client.errands.user} is not dealt in: it waits for {waited_for} at {client.url}")
+    notice.begin()
+    try:
+        async for seen in table:
+            if seen.cards.hole:
+                notice.end()
+            else:
+                notice.begin()
+            if hands is not None and len(table.settled) >= hands:
+                break
+            act = table.player.decide(mind, luck)
+            if act is not None:
+                await table.say(act)
+    finally:
+        notice.end()
 
 
 def located(url: str) -> str:

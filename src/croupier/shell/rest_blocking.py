@@ -11,10 +11,11 @@ import httpx
 
 from croupier.rooms.holdem.legal import Move
 from croupier.rooms.holdem.player import Player
-from croupier.rooms.holdem.wire import Act, Game, Guid
+from croupier.rooms.holdem.wire import Act, Dialect, Game, Guid
 from croupier.shell.bodies import PLAIN, Body, unpacked
-from croupier.shell.errands import Ask, Errand, Errands, Follow, Lookout, Lost, Pause, Place, Refusal, Reply, Stay
+from croupier.shell.errands import Ask, Errand, Errands, Follow, Lookout, Lost, Pause, Place, Refusal, Reply
 from croupier.shell.rest import TIMEOUT, Following, located, lost, trust
+from croupier.shell.stays import Stay
 
 
 class BlockingClient:
@@ -28,9 +29,10 @@ class BlockingClient:
         *,
         ssl: SSLContext | None = None,
         patience: float = 30.0,
+        dialect: Dialect | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self.errands = Errands(user, password, patience)
+        self.errands = Errands(user, password, patience, dialect)
         address = located(url)
         self._http = httpx.Client(
             base_url=address, headers=PLAIN, verify=trust(address, ssl), timeout=TIMEOUT, transport=transport

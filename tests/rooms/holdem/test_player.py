@@ -327,14 +327,44 @@ def test_who_waits_for_the_next_hand_has_no_view_and_is_not_gone() -> None:
     assert bench.nets["cat"] == []
 
 
-def test_who_is_out_of_time_has_lost_all_he_had_there() -> None:
+def test_a_player_out_of_time_has_lost_what_the_hand_has_cost_and_not_the_stack_that_is_forfeited() -> None:
     bench = Bench("ann", "bob")
     bench.look()
     bench.parlour.wait(16)
     bench.look()
     assert bench.players["ann"].spent
     assert bench.players["ann"].view is None
-    assert bench.nets == {"ann": [-10_000], "bob": [10]}
+    assert bench.nets == {"ann": [-10], "bob": [10]}
+
+
+def test_a_bet_before_the_time_was_over_is_lost_with_the_hand() -> None:
+    bench = Bench("ann", "bob")
+    bench.do("ann", 80)
+    bench.do("bob", 70)
+    bench.do("bob", 0)
+    bench.look()
+    bench.parlour.wait(16)
+    bench.look()
+    assert bench.nets == {"ann": [-90], "bob": [90]}
+
+
+def test_a_bet_of_everything_is_lost_although_the_end_of_the_hand_is_not_seen() -> None:
+    bench = Bench("ann", "bob", decks="2C AS 7H AH KS QH 9C 8D 4H")
+    bench.do("ann", 9990)
+    bench.do("bob", 9980)
+    bench.look()
+    assert bench.nets == {"ann": [-10_000], "bob": [10_000]}
+
+
+def test_a_blind_of_everything_is_lost_although_the_hand_is_not_seen() -> None:
+    bench = Bench("ann", "bob", stack=30)
+    bench.do("ann", 10)
+    bench.do("bob", 0)
+    bench.look("ann", "bob")
+    ann = bench.players["ann"]
+    bench.told("ann", Left(HOUSE, "404"))
+    assert ann.spent
+    assert sum(bench.nets["ann"]) in {-20, -30}
 
 
 def test_who_is_broke_is_spent_and_may_join_again_as_another_player() -> None:
@@ -390,7 +420,7 @@ def test_the_end_of_a_game_takes_all_that_was_there() -> None:
     gone = Left(HOUSE, "404")
     assert bench.told("ann", gone)[-1] == Tell(gone)
     assert bench.players["ann"].spent
-    assert bench.nets["ann"] == [-10_000]
+    assert bench.nets["ann"] == [-10]
 
 
 def test_leaving_says_so_where_there_is_somebody_to_leave() -> None:

@@ -52,6 +52,7 @@ class Player:
         self._seat: Seat | None = None  # where we are in the table
         self._hands = 0
         self._chips: int | None = None  # what we had when the last hand was settled, or the first began
+        self._behind = 0  # what we have left to bet, as far as we know
         self._running = False
         self._small: Guid = ""  # who has the small blind in it
         self._rounds: list[tuple[Card, ...]] = []  # the boards on which we have acted in it
@@ -122,11 +123,12 @@ class Player:
     # What is seen
 
     def _saw(self, game: Game) -> list[Effect[Message]]:
-        self.game, self._open = game, None
+        self.game = game
         seat = self.listed(game)
         if seat is None:
             return [Tell(game), *(self._gone() if self._seat is not None else ())]
-        self._seat = seat
+        self._seat, self._open = seat, None
+        self._behind = game.table[seat].wealth
         if not game.cards.hole:
             return [Tell(game), *self._idle(game)]
         effects: list[Effect[Message]] = [Tell(game)]
@@ -226,6 +228,7 @@ class Player:
             raise IllegalMove(act, self.legal)
         assert self.view is not None
         self._rounds.append(self.view.board)
+        self._behind -= act.amount
         self._made, self._open = self._open, None
         return [Say(HOUSE, act)]
 
@@ -235,8 +238,13 @@ class Player:
         return [Say(HOUSE, Leave(self.options.user, self.game.game_id, self.guid)), Drop(HOUSE)]
 
     def _gone(self) -> list[Effect[Message]]:
-        """We have no seat any more: broke, out of time or left; what we had there is forfeited (H10)."""
-        effects = self._settled(0)
+        """We have no seat any more: broke, out of time or left.
+
+        The last hand has cost what we have put into it. What we had left is forfeited with the seat (H10), and was not
+        lost in a hand; only what a blind takes that we have not seen has put us all-in.
+        """
+        blinded = self._open is None and self._behind <= self._big_blind
+        effects = self._settled(0 if blinded else self._behind)
         self.spent, self.view, self._open = True, None, None
         return effects
 
