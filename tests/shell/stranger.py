@@ -39,8 +39,10 @@ class Stranger:
         """What was asked, in short."""
         return [f"{ask.method} {ask.path}" for ask in self.asked]
 
-    def client(self, user: str = "ann", password: str = "secret", patience: float = 30.0) -> Errands:
-        return Errands(user, password, patience)
+    def client(
+        self, user: str = "ann", password: str = "secret", patience: float = 30.0, dialect: Dialect | None = None
+    ) -> Errands:
+        return Errands(user, password, patience, dialect)
 
     def run[T](self, errand: Errand[T]) -> T:
         """Do an errand to its end; pauses pass at once."""

@@ -10,7 +10,8 @@ from croupier.core.errors import IllegalMove, Violation
 from croupier.core.mind import mind_named
 from croupier.rooms.holdem.legal import FOLD
 from croupier.rooms.holdem.minds import STYLES
-from croupier.rooms.holdem.wire import Act
+from croupier.rooms.holdem.wire import Act, encode
+from croupier.shell import errands
 from croupier.shell.errands import PACE, Ask, Errands, Lookout, Lost, Pause, Place, Refusal, Reply
 from croupier.shell.stays import Stay
 from tests.shell.stranger import Stranger, streaming, versioned
@@ -90,6 +91,96 @@ def test_opening_a_game_joins_it(dialect: Any) -> None:
     place = stranger.run(ann.open())
     assert place.player == stranger.parlour.house.guid("ann")
     assert [one.handle for one in stranger.parlour.view(None, place.game).table] == ["ann"]
+
+
+def test_a_dialect_that_is_given_is_spoken_from_the_first_request() -> None:
+    stranger = Stranger("hspe-go")
+    stranger.users["ann"] = "secret"
+    ann = stranger.client(dialect="hspe-go")
+    assert stranger.run(ann.look(stranger.parlour.table().guid)).table == []
+    assert {ask.path[-1] for ask in stranger.asked} == {"/"}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_dialect_that_is_given_is_kept_whatever_the_answers_look_like(dialect: Any) -> None:
+    stranger = Stranger("readme" if dialect == "hspe-go" else "hspe-go")
+    stranger.users["ann"] = "secret"
+    ann = stranger.client(dialect=dialect)
+    stranger.run(ann.enrol())
+    stranger.run(ann.join())
+    assert ann.dialect == dialect
+
+
+def test_a_game_at_which_somebody_sits_comes_before_an_empty_one() -> None:
+    stranger = Stranger()
+    game = stranger.parlour.open("bob")
+    _, stay = seated(stranger)
+    assert stay.place.game == game
+
+
+def paged(stranger: Stranger, size: int) -> Any:
+    """What makes a stranger show its games on pages of this size."""
+
+    def meddle(ask: Ask) -> Reply | None:
+        path, _, query = ask.path.partition("?")
+        if (ask.method, path) != ("GET", "/games/"):
+            return None
+        games = [table.view() for table in stranger.parlour.house.games()]
+        if not query:
+            return Reply(200, {"link": '</games/?after=0>; rel="first"'}, encode(games[-size:], "readme"))
+        start = int(query.removeprefix("after="))
+        more = start + size < len(games)
+        link = {"link": f'</games/?after={start + size}>; rel="next"'} if more else {}
+        return Reply(200, link, encode(games[start : start + size], "readme"))
+
+    return meddle
+
+
+def test_a_client_that_lists_all_games_follows_the_pages() -> None:
+    stranger = Stranger(games_per_user=0)
+    made = [stranger.parlour.table().guid, *(stranger.parlour.open("bob") for _ in range(6))]
+    ann = stranger.client()
+    stranger.run(ann.enrol())
+    stranger.meddle = paged(stranger, 3)
+    assert [game.game_id for game in stranger.run(ann.games())] == made
+    assert stranger.lines[1:] == ["GET /games/", *(f"GET /games/?after={start}" for start in (0, 3, 6))]
+
+
+def test_a_client_that_wants_a_seat_asks_for_one_page() -> None:
+    stranger = Stranger(games_per_user=0)
+    made = [stranger.parlour.open("bob") for _ in range(6)]
+    stranger.meddle = paged(stranger, 3)
+    _, stay = seated(stranger)
+    assert stay.place.game == made[3]
+    assert stranger.lines == ["POST /users/", "GET /games/", f"POST /games/{made[3]}/players/"]
+
+
+@pytest.mark.parametrize("path", ["http://127.0.0.1:1/games/?after=1", "//other/games/?after=1", "/users/?after=1"])
+def test_a_link_that_leads_elsewhere_is_not_followed(path: str) -> None:
+    stranger = Stranger()
+    stranger.users["ann"] = "secret"
+    stranger.meddle = once(Reply(200, {"link": f'<{path}>; rel="first"'}, b"[]"))
+    assert stranger.run(stranger.client().games()) == []
+
+
+def test_pages_that_lead_in_a_circle_are_left() -> None:
+    stranger = Stranger()
+    stranger.users["ann"] = "secret"
+    page = Reply(200, {"link": '</games/?after=0>; rel="first", </games/?after=1>; rel="next"'}, b"[]")
+    stranger.meddle = lambda _: page
+    assert stranger.run(stranger.client().games()) == []
+    assert len(stranger.asked) == 2
+
+
+def test_pages_without_end_break_a_clause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errands, "MAX_LIST_BYTES", 2_000)
+    stranger = Stranger(games_per_user=0)
+    stranger.users["ann"] = "secret"
+    for _ in range(20):
+        stranger.parlour.open("bob")
+    stranger.meddle = paged(stranger, 1)
+    with pytest.raises(Violation, match=r"holdem-9\.12"):
+        stranger.run(stranger.client().games())
 
 
 def test_a_new_game_without_its_address_breaks_a_clause() -> None:

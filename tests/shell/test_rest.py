@@ -19,6 +19,7 @@ from croupier.core.talk import Effect, Finished, Say
 from croupier.rooms.holdem.legal import FOLD
 from croupier.rooms.holdem.minds import STYLES
 from croupier.rooms.holdem.wire import BET, Act, Acted, Game
+from croupier.shell import waiting
 from croupier.shell.errands import Ask, Reply
 from croupier.shell.http import Opened
 from croupier.shell.play import Tally
@@ -129,6 +130,62 @@ def test_a_bot_without_a_number_of_hands_plays_until_it_is_broke(run: Run) -> No
             await asyncio.gather(*others, return_exceptions=True)
 
     run(main())
+
+
+def test_a_bot_that_may_not_rebuy_ends_when_it_is_broke(run: Run) -> None:
+    async def main() -> None:
+        async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            maniac = mind_named(STYLES, "maniac")()
+            luck = Fair(bytes(32)).luck
+            bots = [asyncio.create_task(play(one, maniac, luck, 1_000, rebuy=False)) for one in (ann, bob)]
+            done, others = await asyncio.wait(bots, return_when=asyncio.FIRST_COMPLETED)
+            (broke,) = done
+            assert (sum(broke.result().nets), broke.result().connections, broke.result().fault) == (-40, 1, None)
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+
+    run(main())
+
+
+def test_a_bot_that_rebuys_plays_on_until_it_is_stopped(run: Run) -> None:
+    async def main() -> None:
+        async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            maniac = mind_named(STYLES, "maniac")()
+            other = asyncio.create_task(play(ann, maniac, Fair(bytes(32)).luck, rebuy=True))
+            tally = await play(bob, maniac, Fair(bytes(32)).luck, 40)
+            assert len(tally.nets) == 40
+            assert not other.done()
+            other.cancel()
+            await asyncio.gather(other, return_exceptions=True)
+
+    run(main())
+
+
+def test_a_bot_that_waits_says_so(run: Run, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "NOTICE_SECONDS", 0.0)
+
+    async def main() -> str:
+        async with opened() as service, client(service, "ann") as ann:
+            bot = asyncio.create_task(play(ann, mind_named(STYLES, "caller")(), Fair(bytes(32)).luck, 1_000))
+            while not caplog.messages:
+                await asyncio.sleep(0)
+            bot.cancel()
+            await asyncio.gather(bot, return_exceptions=True)
+            return url(service)
+
+    address = run(main())
+    assert caplog.messages == [f"ann is not dealt in: it waits for somebody to play with at {address}"]
+    assert caplog.records[0].name == "croupier"
+
+
+def test_a_bot_that_plays_says_nothing(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        async with opened() as service:
+            await evening(service, ["caller", "caller"], 20)
+
+    run(main())
+    assert caplog.messages == []
 
 
 def test_a_bot_that_is_stopped_gives_its_seat_back_and_keeps_its_tally(run: Run) -> None:
