@@ -21,7 +21,7 @@ from croupier.shell.logs import silence
 from croupier.shell.purses import Purses
 from croupier.shell.shelf import Shelf
 from croupier.shell.switchboard import Limits, Switchboard
-from croupier.store.records import Account, Entry, Posting, StoreDown
+from croupier.store.records import Account, Entry, Posting, StoreDown, Transfer
 from croupier.store.store import open_store
 from tests.shell.callers import PATIENCE
 
@@ -50,8 +50,8 @@ class Ink:
         (entry,) = entries
         return self._put(entry)
 
-    def transfer(self, reason: str, postings: Sequence[Posting], key: str) -> Future[int]:
-        return self._put(tuple(postings))
+    def transfer_all(self, transfers: Sequence[Transfer]) -> Future[None]:
+        return self._put(tuple(posting for transfer in transfers for posting in transfer.postings))
 
     def _put(self, what: Any) -> Future[Any]:
         future = asyncio.get_running_loop().create_future()

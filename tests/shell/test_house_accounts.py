@@ -123,7 +123,12 @@ def test_a_game_that_the_ledger_refuses_is_void_and_its_client_has_to_come_again
             purse = house.books.purses.of(1)
             ink.done(Refused("found 2 coins to be taken; allowed: 1"))
             await is_cut_off(caller)
-            assert purse.coins == 10
+            assert (purse.coins, purse.staked) == (0, 0)
+            await gone(house)
+            async with Caller(house.address) as again:
+                await again.say(b"STRT P_1")
+                assert CARD.fullmatch(await again.hear(8))
+                assert house.books.purses.of(2).coins == 9
             assert house.books.trouble is None
 
     run(main())
@@ -198,6 +203,76 @@ def test_coins_that_are_taken_while_they_are_staked_void_the_game(run: Run, tmp_
             await caller.say(b"DISC")
             await is_cut_off(caller)
         assert await balances(path) == {"cashier": 0, "kuhn": 0, HERE: 0}
+
+    run(main())
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("left", [0, 1])
+def test_coins_that_are_taken_while_another_connection_idles_are_no_free_roll(
+    run: Run, tmp_path: Path, seed: int, left: int
+) -> None:
+    """Neither a win nor a loss of a stake that is gone is settled, and no connection keeps the purse it came from."""
+
+    async def main() -> None:
+        path = tmp_path / "kept.db"
+        at = kept(path, by="address", seed=seed, **CALLS)
+        async with at as house, Caller(house.address) as idle, Caller(house.address) as one:
+            await one.say(b"STRT P_1")
+            assert CARD.fullmatch(await one.hear(8))
+            async with await open_store(str(path)) as store:
+                await store.credit(HERE, left - 10, reason="taken back")
+            await one.say(b"ACTN BET")
+            await is_cut_off(one)
+            await is_cut_off(idle)
+            await gone(house)
+            async with Caller(house.address) as again:
+                await again.say(b"STRT P_1")
+                assert (await again.hear(8) == b"FAIL N_C") == (not left)
+                again.hang_up()
+                await gone(house)
+        assert await balances(path) == {"cashier": -left, "kuhn": left, HERE: 0}  # an ante, if there was one, is lost
+
+    run(main())
+
+
+def test_with_the_stake_of_one_game_gone_all_games_of_the_client_are_void(run: Run, tmp_path: Path) -> None:
+    """Otherwise a client would end the worst game first, and be paid for the best one."""
+
+    async def main() -> None:
+        path = tmp_path / "kept.db"
+        at = kept(path, "blackjack", by="address")
+        async with at as house, Caller(house.address) as one, Caller(house.address) as other:
+            for caller in (one, other):
+                await caller.say(b"PLYBET\0\0\1\xf4")
+                await caller.hear(7 + 3 * 9 + 3)
+            async with await open_store(str(path)) as store:
+                await store.credit("blackjack:127.0.0.1", -500, reason="taken back")
+            await one.say(b"SRD")
+            await is_cut_off(one)
+            await is_cut_off(other)
+            await gone(house)
+        assert await balances(path) == {"cashier": -500, "blackjack": 0, "blackjack:127.0.0.1": 500}
+
+    run(main())
+
+
+@pytest.mark.parametrize("coins", [2**31 - 1, 2**31, 2**40])
+def test_a_client_with_more_than_a_number_can_tell_can_bet(run: Run, tmp_path: Path, coins: int) -> None:
+    """blackjack-7.6"""
+    name = "blackjack:127.0.0.1"
+
+    async def main() -> None:
+        path = tmp_path / "kept.db"
+        async with await open_store(str(path)) as store:
+            await store.add_account(name, coins=coins)
+        async with kept(path, "blackjack", by="address") as house, Caller(house.address) as caller:
+            await caller.ask(b"PLY", b"MON\x3f\xff\xff\xff")
+            await caller.say(b"BET\x3f\xff\xff\xff")
+            assert (await caller.hear(9)).startswith(b"CRD")
+            caller.hang_up()
+            await gone(house)
+        assert (await balances(path))[name] == coins - (2**30 - 1)
 
     run(main())
 
@@ -334,13 +409,17 @@ def test_a_lenient_game_without_strt_costs_as_much() -> None:
     assert str(again.on(Said(1, draw), 0.0)[0].message) == told[0]
 
 
-def test_what_no_number_can_tell_is_not_told() -> None:
-    """blackjack-7.4"""
-    purse = Purse(2**31 + 5)
-    table = seated("blackjack", purse)
-    assert table.on(Said(1, Ply()), 0.0) == [Say(1, Mon(2**31 - 1))]
-    assert table.on(Said(1, Bet(1)), 0.0) == [Say(1, Err(400))]
-    assert purse.coins == 2**31 + 5
+def test_no_purse_is_ever_more_than_a_number_can_tell_however_many_rounds_are_won_at_once() -> None:
+    """blackjack-7.6"""
+    purse = Purse(2**30)
+    one, other = seated("blackjack", purse), seated("blackjack", purse)
+    for table in (one, other):
+        assert table.on(Said(1, Ply()), 0.0) == [Say(1, Mon(purse.coins))]
+    assert one.on(Said(1, Bet(2**29)), 0.0)[-1] != Say(1, Err(400))
+    most = 2**31 - 1 - 2 * 2**29 - 2**29
+    assert other.on(Said(1, Bet(most + 1)), 0.0) == [Say(1, Err(400))]
+    assert other.on(Said(1, Bet(most)), 0.0)[-1] != Say(1, Err(400))
+    assert purse.coins + 2 * purse.staked == 2**31 - 1
 
 
 def test_a_game_that_is_void_gives_back_what_was_staked() -> None:

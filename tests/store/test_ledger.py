@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from croupier.store.engine import Script
-from croupier.store.records import MOST_COINS, Account, Line, Posting, Refused, StoreError
+from croupier.store.records import MOST_COINS, Account, Line, Posting, Refused, StoreError, Transfer
 from croupier.store.store import Store, open_store
 from tests.store.shelf import NOON, Shelf, error
 
@@ -68,6 +68,35 @@ def test_a_player_can_lose_what_he_has_and_no_more(shelf: Shelf) -> None:
         assert str(failed) == "found 1 coins to be taken from 'alice'; allowed: 0"
         assert await coins(store) == {"cashier": -5, "kuhn": 5, "alice": 0}
         assert [line.balance for line in await store.statement(alice.id)] == [5, 0]
+
+    settings(shelf, story)
+
+
+def test_a_win_is_paid_only_while_the_account_covers_the_stake(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice, house = await store.add_account("alice", coins=5), await store.house_account("kuhn")
+        for won in (2, -2):
+            failed = await error(store.transfer("game", [Posting(alice.id, won, 6), Posting(house.id, -won)]))
+            assert str(failed) == "found 6 coins to be taken from 'alice'; allowed: 5"
+        await store.transfer("game", [Posting(alice.id, 2, 5), Posting(house.id, -2)])
+        assert await coins(store) == {"cashier": -5, "kuhn": -2, "alice": 7}
+
+    settings(shelf, story)
+
+
+def test_transfers_that_belong_together_are_made_or_refused_together(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        alice, house = await store.add_account("alice", coins=5), await store.house_account("kuhn")
+
+        def game(key: str, won: int, held: int) -> Transfer:
+            return Transfer(key, (Posting(alice.id, won, held), Posting(house.id, -won)), key)
+
+        assert isinstance(await error(store.transfer_all([game("1", 2, 5), game("2", -1, 8)])), Refused)
+        assert await coins(store) == {"cashier": -5, "kuhn": 0, "alice": 5}
+        both = [game("1", 2, 5), game("2", -1, 7)]
+        for _ in range(2):
+            await store.transfer_all(both)
+        assert await coins(store) == {"cashier": -5, "kuhn": -1, "alice": 6}
 
     settings(shelf, story)
 

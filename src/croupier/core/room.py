@@ -86,6 +86,8 @@ class HouseRoom(Room):
     """What the client, or both sides, have done in a state of the rules: with `dealt` and the seat, all of the game."""
     purse: Callable[[Any], int]
     """The coins that a house with these settings gives a new client."""
+    largest_purse: int = 2**63 - 1
+    """At most so many coins of an account are put into a purse; the rest stays in the account until the next visit."""
     patterns: Mapping[str, bytes]
     """What luck may put in the place of a name in a transcript, as regular expressions."""
     refusal: Sequence[Any]

@@ -25,12 +25,16 @@ from croupier.core.talk import (
 
 
 class Purse:
-    """What a client can still stake, in coins. Connections of the same client may share one."""
+    """What a client can still stake, in coins, and what is `staked` in running games.
 
-    __slots__ = ("coins",)
+    Connections of the same client may share one.
+    """
+
+    __slots__ = ("coins", "staked")
 
     def __init__(self, coins: int) -> None:
         self.coins = coins
+        self.staked = 0
 
 
 class Table[M, S](ABC):
@@ -113,20 +117,30 @@ class Table[M, S](ABC):
     def _garbled(self, violation: Violation) -> list[Effect[M]]:
         """What the house does about what is no message."""
 
+    def _put(self, coins: int) -> None:
+        """Move coins from the purse to the stake."""
+        self._stake += coins
+        self._purse.coins -= coins
+        self._purse.staked += coins
+
+    def _paid(self, state: S, net: int) -> Settle:
+        """Move the stake back to the purse, with what was won: the game is over."""
+        purse, stake = self._purse, self._stake
+        risk = purse.staked
+        purse.coins += stake + net
+        purse.staked -= stake
+        self._stake = 0
+        self._state = None
+        return Settle(self._peer, self._dealer.hands, self._seat, net, state, risk)
+
     def _settle(self, state: S, net: int, effects: list[Effect[M]]) -> list[Effect[M]]:
         """The game is over: tell what the client has won."""
-        self._state = None
-        self._purse.coins += self._stake + net
-        effects.append(Settle(self._peer, self._dealer.hands, self._seat, net, state))
+        effects.append(self._paid(state, net))
         return self._farewell(effects, self.CLOSING) if self._closing else effects
 
     def _break_off(self, net: int) -> list[Effect[M]]:
         """The game that is being played ends here."""
-        if self._state is None:
-            return []
-        state, self._state = self._state, None
-        self._purse.coins += self._stake + net
-        return [Settle(self._peer, self._dealer.hands, self._seat, net, state)]
+        return [] if self._state is None else [self._paid(self._state, net)]
 
     def _forfeit(self) -> list[Effect[M]]:
         """The client is not there to finish its game: it loses what it has staked (ruling G4)."""

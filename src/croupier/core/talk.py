@@ -103,7 +103,8 @@ class Call(Struct, frozen=True, gc=False):
 class Settle(Struct, frozen=True, gc=False):
     """A game with a peer is over: `net` is what the peer has won (lost, if negative), `state` is where its rules ended.
 
-    `hand` counts the games of the conversation from 1; `seat` is the peer's.
+    `hand` counts the games of the conversation from 1; `seat` is the peer's. `risk` is all that its purse had at stake
+    right before the end, in this game and in those that still run on other connections; a house gives it.
     """
 
     peer: Peer
@@ -111,6 +112,7 @@ class Settle(Struct, frozen=True, gc=False):
     seat: int
     net: int
     state: object
+    risk: int = 0
 
 
 class Finished(Struct, frozen=True, gc=False):

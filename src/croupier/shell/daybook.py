@@ -8,7 +8,7 @@ import asyncio
 import secrets
 from asyncio import Future
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
@@ -46,6 +46,10 @@ class Doors(Protocol):
     def expel(self, peer: Peer) -> None: ...  # noqa: D102 -- as in Switchboard
 
 
+type Paying = Mapping[Visit, Future[None] | None]
+"""What becomes of the games of each visit on a page."""
+
+
 class Page:
     """Games that are written together; their ticket, if somebody waits for them; and whose they are, with accounts."""
 
@@ -56,6 +60,13 @@ class Page:
         self.visits: list[Visit] = []
         self.ticket = ticket
         self.time = 0.0
+
+    def owed(self) -> Mapping[Visit, Sequence[Settle]]:
+        """The games of each visit, in their order."""
+        owed: dict[Visit, list[Settle]] = {}
+        for settled, visit in zip(self.games, self.visits, strict=False):
+            owed.setdefault(visit, []).append(settled)
+        return owed
 
 
 def run_of(now: float) -> str:
@@ -180,30 +191,33 @@ class Daybook:
 
     def _send(self, page: Page, *, again: bool = False) -> None:
         """Give a page to the store; when it is there `again`, only what is to be settled, which moves no coin twice."""
-        paying: list[Future[int] | None] = []
-        for settled, visit in zip(page.games, page.visits, strict=False):
-            assert self.purses is not None, "there are visits where there are purses"
-            paying.append(self.purses.pay(visit, settled, self.run) if settled.net else None)
+        paying = {visit: self._pay(visit, games) for visit, games in page.owed().items()}
         fact = None
         if not again:
             fact = self._store.append([Entry(self._room.name, self.run, self._seq + 1, self._fact(page), page.time)])
-        writing: list[Future[Any]] = [future for future in (*paying, fact) if future is not None]
+        writing: list[Future[Any]] = [future for future in (*paying.values(), fact) if future is not None]
         done = asyncio.gather(*writing, return_exceptions=True)
         done.add_done_callback(lambda _: self._written(page, paying, fact))
+
+    def _pay(self, visit: Visit, games: Sequence[Settle]) -> Future[None] | None:
+        """Settle games of one visit, together; nothing where no coin moves, or the visit is void."""
+        assert self.purses is not None, "there are visits where there are purses"
+        moving = [settled for settled in games if settled.net]
+        return self.purses.pay(visit, moving, self.run) if moving and not visit.void else None
 
     def _fact(self, page: Page) -> bytes:
         if self.purses is None:
             return self._sheet(page.games)
         return write_named(self._room, zip(page.games, [visit.name for visit in page.visits], strict=True))
 
-    def _written(self, page: Page, paying: list[Future[int] | None], fact: Future[None] | None) -> None:
+    def _written(self, page: Page, paying: Paying, fact: Future[None] | None) -> None:
         """The page is durable: who has waited for it may know. Or it is not: then it is written when that can be."""
-        if any(future is not None and future.cancelled() for future in (*paying, fact)):
+        if any(future is not None and future.cancelled() for future in (*paying.values(), fact)):
             return  # the loop ends
-        errors = [None if future is None else future.exception() for future in paying]
+        errors = {visit: None if future is None else future.exception() for visit, future in paying.items()}
         error = None if fact is None else fact.exception()
         if error is None:
-            error = next(filter(_is_down, errors), None)
+            error = next(filter(_is_down, errors.values()), None)
         if error is not None:
             self._fall(error)
             return
@@ -211,11 +225,7 @@ class Daybook:
         self._pages.popleft()
         if self.trouble is not None:
             self._recover()
-        for settled, visit, refused in zip(page.games, page.visits, errors, strict=False):
-            assert self.purses is not None, "there are visits where there are purses"
-            if refused is not None:
-                self._void(settled, visit, refused)
-            self.purses.paid(visit)
+        self._paid(page, errors)
         _redeem(page.ticket)
         if self._full is not None and len(self._pages) < MOST:
             _redeem(self._full)
@@ -227,13 +237,19 @@ class Daybook:
         if not self._pages:
             self._idle.set()
 
-    def _void(self, settled: Settle, visit: Visit, refused: BaseException) -> None:
-        """A game that the ledger refuses was not played: its stake is back, and its client has to come again."""
-        game = f"{self.run}-{settled.peer}/{settled.hand}"
-        self._log.error("a game is void", client=visit.name, game=game, reason=str(refused))
-        visit.purse.coins -= settled.net
-        if self.doors is not None:
-            self.doors.expel(settled.peer)
+    def _paid(self, page: Page, errors: Mapping[Visit, BaseException | None]) -> None:
+        """The games of the page are settled; those that the ledger refuses are void, as all that run on that purse."""
+        for settled, visit in zip(page.games, page.visits, strict=False):
+            assert self.purses is not None, "there are visits where there are purses"
+            refused = errors[visit]
+            if refused is not None or visit.void:
+                game = f"{self.run}-{settled.peer}/{settled.hand}"
+                self._log.error("a game is void", client=visit.name, game=game, reason=str(refused or "visit"))
+            if refused is not None and not visit.void:
+                for peer in self.purses.void(visit):
+                    if self.doors is not None:
+                        self.doors.expel(peer)
+            self.purses.paid(visit)
 
     # A store that is down.
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from asyncio import Future
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final, Literal
 
@@ -9,7 +10,7 @@ from croupier.core.room import HouseRoom
 from croupier.core.table import Purse
 from croupier.core.talk import Address, Peer, Settle
 from croupier.shell.logs import Log
-from croupier.store.records import Account, Posting, Refused, StoreDown
+from croupier.store.records import Account, Posting, Refused, StoreDown, Transfer
 from croupier.store.store import Store
 
 type By = Literal["address", "certificate"]
@@ -35,9 +36,12 @@ LONGEST: Final = 200
 
 
 class Visit:
-    """Somebody's account while he is here: its `peers` share one purse. `owed` counts games that are to be settled."""
+    """A client's account during a visit: its `peers` share one purse. `owed` counts games that are to be settled.
 
-    __slots__ = ("account", "name", "owed", "peers", "purse")
+    A visit is `void` when its account no longer covers what is at stake: none of its games is settled any more.
+    """
+
+    __slots__ = ("account", "name", "owed", "peers", "purse", "void")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -45,6 +49,7 @@ class Visit:
         self.purse = Purse(0)
         self.peers: set[Peer] = set()
         self.owed = 0
+        self.void = False
 
 
 class Purses:
@@ -98,14 +103,25 @@ class Purses:
         visit.owed += 1
         return visit
 
-    def pay(self, visit: Visit, settled: Settle, run: str) -> Future[int]:
+    def pay(self, visit: Visit, games: Sequence[Settle], run: str) -> Future[None]:
         """Move what was won from the house to the client's account, or what was lost to the house: once, see `run`.
 
-        It fails with Refused where the coins have gone, or the account is closed.
+        It fails with Refused, for all the games, where the account does not cover what was at stake, or is closed.
         """
+        return self._store.transfer_all([self._transfer(visit.account, settled, run) for settled in games])
+
+    def _transfer(self, account: int, settled: Settle, run: str) -> Transfer:
         game = f"{self._room.name}/{run}-{settled.peer}/{settled.hand}"
-        postings = (Posting(visit.account, settled.net), Posting(self._house, -settled.net))
-        return self._store.transfer(game, postings, game)
+        postings = Posting(account, settled.net, settled.risk), Posting(self._house, -settled.net)
+        return Transfer(game, postings, game)
+
+    def void(self, visit: Visit) -> Sequence[Peer]:
+        """Whoever shares this purse has to come again; their games are void, whatever comes of them."""
+        visit.void = True
+        visit.purse.coins = 0
+        if self._visits.get(visit.name) is visit:
+            del self._visits[visit.name]
+        return [*visit.peers]
 
     def paid(self, visit: Visit) -> None:
         """What was owed is settled."""
@@ -127,7 +143,7 @@ class Purses:
         else:
             reason = "" if account.closed is None else "account"
             visit.account = account.id
-            visit.purse.coins = account.balance
+            visit.purse.coins = min(account.balance, self._room.largest_purse)
         opened = self._opening.pop(visit.name)
         if reason:
             del self._visits[visit.name]

@@ -71,10 +71,22 @@ class Account(Struct, frozen=True):
 
 
 class Posting(Struct, frozen=True, gc=False):
-    """One side of a transfer: coins that come into an account, or go out of it if negative."""
+    """One side of a transfer: coins that come into an account, or go out of it if negative.
+
+    A player's account must have at least `held` coins before.
+    """
 
     account: int
     coins: int
+    held: int = 0
+
+
+class Transfer(Struct, frozen=True, gc=False):
+    """Coins that move between accounts; the same key moves them only once."""
+
+    reason: str
+    postings: tuple[Posting, ...]
+    key: str | None = None
 
 
 class Line(Struct, frozen=True, gc=False):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from croupier.store.engine import Ask, Script
-from croupier.store.records import MOST_COINS, Account, Hand, Match, Posting, Refused, Snapshot
+from croupier.store.records import MOST_COINS, Account, Hand, Match, Posting, Refused, Snapshot, Transfer
 
 type HandRow = tuple[str, str, int, float, str, str, str]
 """Room, table, number, time, the players as JSON, the record, and the summary."""
@@ -115,11 +115,14 @@ def close(name: str, reason: str, now: float) -> Script[int]:
 def transfer(reason: str, postings: Sequence[Posting], key: str | None, now: float) -> Script[int]:
     """Move coins, whose postings sum to zero: the number of the transfer. With a key that was used, nothing is moved.
 
-    Refused if a player has not so many, if an account is closed or not there, or if the key was another transfer's.
+    Refused if a player has not so many, or less than a posting needs, if an account is closed or not there, or if the
+    key was another transfer's.
     """
     totals: Counter[int] = Counter()
+    held: Counter[int] = Counter()
     for posting in postings:
         totals[posting.account] += posting.coins
+        held[posting.account] = max(held[posting.account], posting.held)
     if totals.total() != 0 or not totals:
         raise Refused(f"found a transfer of {len(totals)} accounts that sums to {totals.total()}; allowed: 0")
     if any(abs(coins) > MOST_COINS for coins in totals.values()):
@@ -132,9 +135,15 @@ def transfer(reason: str, postings: Sequence[Posting], key: str | None, now: flo
         return (yield from _again(key, totals))
     number = int(rows[0][0])
     for each, coins in sorted(totals.items()):  # in one order for everybody, so that nobody waits in a circle
-        yield from _post(each, coins)
+        yield from _post(each, coins, held[each])
         yield "INSERT INTO entries (transfer, account, coins) VALUES ($1, $2, $3)", (number, each, coins)
     return number
+
+
+def transfer_all(transfers: Sequence[Transfer], now: float) -> Script[None]:
+    """Make transfers in this order. Refused if one of them is, and then none is made."""
+    for each in transfers:
+        yield from transfer(each.reason, each.postings, each.key, now)
 
 
 def _again(key: str | None, totals: Counter[int]) -> Script[int]:
@@ -148,12 +157,13 @@ def _again(key: str | None, totals: Counter[int]) -> Script[int]:
     return int(rows[0][0])
 
 
-def _post(number: int, coins: int) -> Script[None]:
+def _post(number: int, coins: int, held: int) -> Script[None]:
     """Change a balance, which locks the account until the transaction is over."""
+    needed = max(held, -coins)
     rows = yield (
         """UPDATE accounts SET balance = balance + $2
-        WHERE id = $1 AND closed IS NULL AND (house OR balance + $2 >= 0) RETURNING balance""",
-        (number, coins),
+        WHERE id = $1 AND closed IS NULL AND (house OR balance >= $3) RETURNING balance""",
+        (number, coins, needed),
     )
     if not rows:
         there = yield "SELECT name, balance, closed FROM accounts WHERE id = $1", (number,)
@@ -162,7 +172,7 @@ def _post(number: int, coins: int) -> Script[None]:
         name, balance, closed = there[0]
         if closed is not None:
             raise Refused(f"found {name!r}, which is closed; allowed: an open account")
-        raise Refused(f"found {-coins} coins to be taken from {name!r}; allowed: {balance}")
+        raise Refused(f"found {needed} coins to be taken from {name!r}; allowed: {balance}")
     balance = rows[0][0]
     if not isinstance(balance, int):  # SQLite goes on in floats
         raise Refused(f"found a balance of {balance:.0f} coins; allowed: {MOST_COINS}")

@@ -14,7 +14,19 @@ import msgspec
 
 from croupier.store import scripts
 from croupier.store.engine import Act, Engine, Facts, Script
-from croupier.store.records import Account, Entry, Finding, Hand, Line, Match, Posting, Snapshot, StoreError, Tail
+from croupier.store.records import (
+    Account,
+    Entry,
+    Finding,
+    Hand,
+    Line,
+    Match,
+    Posting,
+    Snapshot,
+    StoreError,
+    Tail,
+    Transfer,
+)
 from croupier.store.scribe import PAUSES, Scribe
 from croupier.store.urls import AnyPlace, PostgresPlace, place
 
@@ -235,6 +247,11 @@ class Store:
         """Move coins between accounts: the number of the transfer. The same key moves them only once."""
         now = self._clock()
         return self._write(lambda: scripts.transfer(reason, postings, key, now))
+
+    def transfer_all(self, transfers: Sequence[Transfer]) -> Future[None]:
+        """Make transfers in this order, or none of them if one is refused."""
+        now = self._clock()
+        return self._write(lambda: scripts.transfer_all(transfers, now))
 
     async def balance(self, account: int) -> int:
         """How many coins are in an account. Raises StoreError if there is none of this number."""

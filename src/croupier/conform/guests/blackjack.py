@@ -373,6 +373,7 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "blackjack-6.7": "it binds the house",
     "blackjack-6.8": "an ERR of the client is swallowed: none is wrong",
     "blackjack-7.3": "it binds the house",
+    "blackjack-7.6": "it binds the house",
     "blackjack-8.4": "what is forfeited is not said on the wire",
     "blackjack-8.6": "it binds the house",
 }

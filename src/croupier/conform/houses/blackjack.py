@@ -221,6 +221,7 @@ GROUND: Final = Ground(
         "blackjack-1.4": "the idle limit is 500 seconds",
         "blackjack-1.5": "a limit on decisions is not told",
         "blackjack-1.6": "nobody knows for how many connections there is room",
+        "blackjack-7.6": "what is in a client's account is not told on the wire",
         "blackjack-8.4": "what was forfeited is not told on the wire, and the next purse is a new one",
         "blackjack-8.5": "a client cannot make a server stop",
         "blackjack-8.6": "how a connection is closed does not show in what was said",

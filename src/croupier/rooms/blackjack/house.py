@@ -6,7 +6,7 @@ from croupier.core.errors import Violation
 from croupier.core.rules import Turn
 from croupier.core.table import Purse, Table
 from croupier.core.talk import Effect, Patience, Peer, Say
-from croupier.rooms.blackjack.rules import HIT, LARGEST, STAND, SURRENDER, limit
+from croupier.rooms.blackjack.rules import HIT, STAND, SURRENDER, limit
 from croupier.rooms.blackjack.wire import (
     CRD,
     GOODBYE,
@@ -55,7 +55,7 @@ class House(Table[Message, State]):
         elif type(message) is Ply:
             if state is None and not self._betting:
                 self._betting = True
-                return [Say(self._peer, Mon(self._balance))]
+                return [Say(self._peer, Mon(self._purse.coins))]
         elif type(message) is Bet:
             if self._betting:
                 return self._bet(message.coins)
@@ -77,20 +77,14 @@ class House(Table[Message, State]):
         expected = violation.clause == "blackjack-2.11" and self._state is not None
         return [Say(self._peer, INVALID if expected else UNEXPECTED)]
 
-    @property
-    def _balance(self) -> int:
-        """What is in the purse, as far as a number can tell it (blackjack-7.4)."""
-        return min(self._purse.coins, LARGEST)
-
     def _bet(self, coins: int) -> Effects:
         """Take the stake, and deal from a fresh shoe (blackjack-4.2, blackjack-7.4)."""
         if coins <= 0:
             return [Say(self._peer, INVALID)]
-        if coins > limit(self._balance):
+        if coins > limit(self._purse.coins, self._purse.staked):
             return [Say(self._peer, POOR)]
         self._betting = False
-        self._purse.coins -= coins
-        self._stake = coins
+        self._put(coins)
         rules, shoe = self._rules, self._rules.shoe
         self._deck = deck = self._dealer.deck(len(shoe))
         first, second, bank = shoe[next(deck)], shoe[next(deck)], shoe[next(deck)]

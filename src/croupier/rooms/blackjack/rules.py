@@ -129,9 +129,12 @@ LARGEST: Final = 2**31 - 1
 """The largest number there is, and so the largest balance."""
 
 
-def limit(balance: int) -> int:
-    """The largest bet that a balance can pay, and whose win it can take; 0 where there is none (B9)."""
-    return min(balance, LARGEST - balance, MOST)
+def limit(balance: int, elsewhere: int = 0) -> int:
+    """The largest bet that a balance can pay, and whose win it can take; 0 where there is none (B9).
+
+    Bets of the same purse that run `elsewhere` may be won as well (blackjack-7.6).
+    """
+    return max(0, min(balance, LARGEST - balance - 2 * elsewhere, MOST))
 
 
 def client_cards(state: State) -> tuple[str, ...]:

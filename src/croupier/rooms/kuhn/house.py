@@ -73,8 +73,7 @@ class House(Table[Message, State]):
         """Take the ante and deal (kuhn-4.1, kuhn-4.2)."""
         if self._purse.coins < ANTE:
             return [Say(self._peer, NO_COINS)]
-        self._purse.coins -= ANTE
-        self._stake = ANTE
+        self._put(ANTE)
         self._seat = seat
         deck = self._dealer.deck(len(CARDS))
         state = START.next[CARDS[next(deck)]].next[CARDS[next(deck)]]
@@ -90,8 +89,7 @@ class House(Table[Message, State]):
         if cost:
             if cost > self._purse.coins:
                 return [Say(self._peer, NO_COINS)]
-            self._purse.coins -= cost
-            self._stake += cost
+            self._put(cost)
         state = state.next[action]
         if state.turn is not Turn.OVER:
             return self._decide(state, [])

@@ -85,8 +85,7 @@ class House(Table[Message, State]):
     def _deal(self) -> State:
         """A fresh deck, and the starting bet (sevenhalf-4.1)."""
         self._late_pass = False
-        self._stake = self._bet
-        self._purse.coins -= self._bet
+        self._put(self._bet)
         self._deck = self._dealer.deck(len(self._rules.shoe))
         return self._rules.start(self._bet)
 
@@ -114,8 +113,7 @@ class House(Table[Message, State]):
         if not 0 < coins <= room:
             return self._refuse(f"ANTE {coins}", f"1 to {room}" if room else "no more")
         self._state = self._rules.play(state, coins)
-        self._stake = self._state.bet
-        self._purse.coins -= coins
+        self._put(coins)
         return []
 
     def _poor(self, effects: Effects) -> Effects:
