@@ -42,6 +42,7 @@ class Ink:
         self.waiting: list[tuple[Entry | tuple[Posting, ...], Future[Any]]] = []
         self.written: list[Entry] = []
         self.there = 0
+        self.down: str | None = None
         self.closed = False
         self.flowing = False
         self.rises = asyncio.Event()

@@ -11,12 +11,12 @@ import asyncpg
 import pytest
 from bench.cluster import Cluster
 
-from croupier.store import sqlite
+from croupier.store import scribe, sqlite
 from croupier.store.records import Finding, StoreDown
-from croupier.store.store import Store, upgrade_store
+from croupier.store.store import Store, open_store, upgrade_store
 from tests.store.children import Child, fill_the_disk
 from tests.store.conftest import ask, new_database
-from tests.store.shelf import Shelf, error, fact, facts, journal
+from tests.store.shelf import Shelf, error, fact, facts, journal, run
 
 PAUSES = (0.01, 0.05)
 
@@ -253,26 +253,114 @@ def test_a_file_that_is_gone_is_not_made_anew(blank: bytes, tmp_path: Path, monk
     assert [left.name for left in tmp_path.iterdir()] == ["store"]
 
 
-def test_a_file_that_was_put_back_from_a_backup_is_the_one_that_is_read_and_written(
-    blank: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def is_refused(store: Store, seq: int, why: str) -> None:
+    """Nothing can be written, and the reason is this."""
+    found = await error(store.append([fact("a", seq)]))
+    assert isinstance(found, StoreDown)
+    assert why in str(found)
+    assert why in str(store.down)
+
+
+def test_a_file_that_is_deleted_takes_nothing_more_until_the_very_file_is_back(blank: bytes, tmp_path: Path) -> None:
     path = tmp_path / "store"
     path.write_bytes(blank)
-    monkeypatch.setattr(sqlite, "PATIENCE", 0.02)
 
     async def story(store: Store) -> None:
         await store.append([fact("a", 1)])
-        await store.backup(tmp_path / "copy")
-        await store.append([fact("a", 2)])
-        with closing(sqlite3.connect(path, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            assert isinstance(await error(store.append([fact("a", 3)])), StoreDown)
-            for left in (path, *tmp_path.glob("store-*")):
-                left.unlink()
-            (tmp_path / "copy").rename(path)
+        (tmp_path / "aside").hardlink_to(path)
+        path.unlink()
+        await is_refused(store, 2, f"{path}: the store was deleted or moved while it was open")
+        await is_refused(store, 2, "put back the very file")
+        (tmp_path / "aside").rename(path)
         await store.up()
+        assert await store.last("holdem", "a") in {1, 2}, "nobody knows"
+        await store.append([fact("a", await store.last("holdem", "a") + 1)])
+        assert await store.check() == []
+
+    Shelf(str(path), "sqlite").run(story, pauses=PAUSES)
+    assert [left.name for left in tmp_path.iterdir()] == ["store"]
+
+
+def test_a_file_that_is_deleted_while_nobody_writes_is_noticed(
+    blank: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scribe, "LOOK_SECONDS", 0.005)
+    path = tmp_path / "store"
+    path.write_bytes(blank)
+
+    async def story(store: Store) -> None:
+        path.unlink()
+        while store.down is None:
+            await asyncio.sleep(0.001)
+        assert store.down.startswith(f"{path}: the store was deleted")
+
+    Shelf(str(path), "sqlite").run(story, pauses=PAUSES)
+
+
+def test_another_store_in_the_place_of_the_one_that_was_opened_is_neither_written_nor_read(
+    blank: bytes, tmp_path: Path
+) -> None:
+    """Even a backup is only opened anew: rooms go on from what they know to be in the store."""
+    path, other = tmp_path / "store", tmp_path / "other"
+    path.write_bytes(blank)
+
+    async def story(store: Store) -> None:
+        await store.append([fact("a", 1)])
+        await store.backup(other)
+        await store.append([fact("a", 2)])
+        (tmp_path / "aside").hardlink_to(path)
+        other.rename(path)
+        await is_refused(store, 3, f"{path}: the store was replaced by another one")
+        with pytest.raises(StoreDown, match="replaced"):
+            await store.check()
+        await is_refused(store, 3, "replaced")
+
+    Shelf(str(path), "sqlite").run(story, pauses=PAUSES)
+    for left in tmp_path.glob("store-*"):
+        left.unlink()  # as whoever restores a backup has to
+
+    async def again(store: Store) -> None:
         assert await store.last("holdem", "a") == 1
         await store.append([fact("a", 2)])
+        assert await store.check() == []
+
+    Shelf(str(path), "sqlite").run(again)
+
+
+def test_the_log_of_another_store_is_still_there_when_one_that_was_replaced_is_closed(
+    blank: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "store"
+    path.write_bytes(blank)
+
+    async def main() -> None:
+        first = await open_store(str(path))
+        await first.append([fact("a", 1)])
+        for left in (path, *tmp_path.glob("store-*")):
+            left.unlink()
+        path.write_bytes(blank)
+        async with await open_store(str(path)) as other:
+            await other.append([fact("b", 1)])
+            await is_refused(first, 2, "replaced by another one")
+            await first.close()
+            await other.append([fact("b", 2)])
+            assert await other.check() == []
+
+    run(main())
+
+
+def test_a_log_that_is_deleted_is_noticed_and_nothing_is_lost(blank: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    path.write_bytes(blank)
+
+    async def story(store: Store) -> None:
+        await store.append([fact("a", 1)])
+        (tmp_path / "store-wal").unlink()
+        await is_refused(store, 2, "store-wal: the log of the store was deleted or replaced")
+        await store.up()
+        assert await store.last("holdem", "a") == 2, "it was written before it was noticed"
+        await store.append([fact("a", 3)])
+        assert await journal(store, "a") == facts("a", range(1, 4))
         assert await store.check() == []
 
     Shelf(str(path), "sqlite").run(story, pauses=PAUSES)

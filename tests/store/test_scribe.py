@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
+from croupier.store import scribe as module
 from croupier.store.engine import Deed, Facts
 from croupier.store.records import Refused, StoreDown
 from croupier.store.scribe import BATCH, Scribe
@@ -33,6 +34,10 @@ class Desk:
 
     async def revive(self) -> None:
         self.tried += 1
+        if self.broken is not None:
+            raise self.broken
+
+    async def look(self) -> None:
         if self.broken is not None:
             raise self.broken
 
@@ -216,6 +221,25 @@ def test_a_store_that_is_down_can_be_closed() -> None:
 def test_what_nobody_waits_for_any_more_is_written_all_the_same() -> None:
     async def story(scribe: Scribe, desk: Desk) -> None:
         scribe.put(some("a", 1)).cancel()
+        await scribe.put(some("a", 2))
+        assert desk.written() == [("a", 1), ("a", 2)]
+
+    told(story)
+
+
+def test_a_store_that_goes_away_while_nobody_writes_is_down_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0.001)
+
+    async def story(scribe: Scribe, desk: Desk) -> None:
+        await scribe.put(some("a", 1))
+        desk.broken = StoreDown("the file is gone")
+        while scribe.down is None:
+            await asyncio.sleep(0.001)
+        assert scribe.down == "the file is gone"
+        with pytest.raises(StoreDown, match="the file is gone"):
+            await scribe.put(some("a", 2))
+        desk.broken = None
+        await scribe.up()
         await scribe.put(some("a", 2))
         assert desk.written() == [("a", 1), ("a", 2)]
 

@@ -64,7 +64,7 @@ class Booked:
     @property
     def trouble(self) -> str | None:
         """Why games cannot be written down now; None if they can."""
-        return self._books.trouble
+        return self._books.trouble or self._books.down
 
     def halt(self, *, final: bool) -> None:
         """No new games; when `final`, running ones are void, and nobody waits for a store that is down."""

@@ -115,6 +115,11 @@ class Daybook:
         self._grace: asyncio.TimerHandle | None = None
         self._revival: asyncio.Task[None] | None = None
 
+    @property
+    def down(self) -> str | None:
+        """Why the store cannot be written to, though nothing was to be written since; None if it can."""
+        return self._store.down
+
     # What the switchboard asks.
 
     def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str] | None:

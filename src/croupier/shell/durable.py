@@ -194,7 +194,7 @@ class Durable(Shared):
     @property
     def trouble(self) -> str | None:
         """Why nothing can be played here now; None if it can."""
-        return self._written.trouble
+        return self._written.trouble or self._journal.store.down
 
     async def empty(self) -> None:
         """Wait until nothing is played any more, and after the final halt let go of the store."""

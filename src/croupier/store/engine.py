@@ -81,6 +81,10 @@ class Engine(Protocol):
         """Connect anew, and see that something can be written. Raises StoreDown."""
         ...
 
+    async def look(self) -> None:
+        """See whether what was written is still there, without writing anything. Raises StoreDown."""
+        ...
+
     async def fetch(self, sql: str, *arguments: object) -> Rows:
         """All that is found. Raises StoreDown."""
         ...

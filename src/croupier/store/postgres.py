@@ -115,6 +115,9 @@ class Postgres:
             self._lose()
             raise
 
+    async def look(self) -> None:
+        """Nothing can go away unnoticed here: a database that is dropped closes its connections."""
+
     async def fetch(self, sql: str, *arguments: object) -> Rows:
         """Ask over one of the connections that read."""
         with self.explained():

@@ -15,6 +15,10 @@ PAUSES = (0.05, 5.0)
 """How many seconds pass before a store that is down is tried for the first time, and at most; each pause is doubled."""
 
 
+LOOK_SECONDS = 1.0
+"""After this time without a commit the engine looks whether the store is still there."""
+
+
 class Scribe:
     """A queue of deeds and one task that commits them in order, all that wait with one commit (group commit).
 
@@ -87,13 +91,13 @@ class Scribe:
 
     async def _work(self) -> None:
         while True:
-            await self._wanted.wait()
+            await self._wait()
             while self._deeds:
                 deeds, futures, weight = self._take()
                 try:
                     outcomes = await self._engine.commit(deeds)
                 except Exception as error:
-                    self._fall(str(error) if isinstance(error, StoreDown) else repr(error), futures)
+                    self._fall(_reason(error), futures)
                     await self._rise()
                     continue
                 self._pause = self._first_pause
@@ -108,6 +112,19 @@ class Scribe:
                 await asyncio.sleep(0)  # those who were woken say what they have next
             self._wanted.clear()
             self._idle.set()
+
+    async def _wait(self) -> None:
+        """Wait until something is to be written, and see to it meanwhile that the store is there."""
+        while not self._wanted.is_set():
+            try:
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self._wanted.wait()
+            except TimeoutError:
+                try:
+                    await self._engine.look()
+                except Exception as error:
+                    self._fall(_reason(error), [])
+                    await self._rise()
 
     def _take(self) -> tuple[list[Deed], list[Future[Any]], int]:
         """What is committed next, and its weight: all that waits, unless it is too much."""
@@ -139,7 +156,7 @@ class Scribe:
             try:
                 await self._engine.revive()
             except Exception as error:
-                self.down = str(error) if isinstance(error, StoreDown) else repr(error)
+                self.down = _reason(error)
             else:
                 self.down = None
                 self._up.set()
@@ -148,6 +165,10 @@ class Scribe:
         self._weight -= weight
         if not self.full:
             self._space.set()
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, StoreDown) else repr(error)
 
 
 def _fail(future: Future[Any], reason: str) -> None:

@@ -57,14 +57,24 @@ OUTSIDE = {
 """The errors that no deed is to blame for."""
 
 
+type Identity = tuple[int, int] | None
+"""What the system calls a file, whatever its name is: its device and its number there; None where nothing is."""
+
+
 class Sqlite:
-    """The engine of a file that is there and of this revision; `open_file` sees to that."""
+    """The engine of a file that is there and of this revision; `open_file` sees to that.
+
+    The file that was opened first is the store until the engine is closed: while it is deleted, moved, or replaced by
+    another one the store is down, for what is committed into a file without a name is lost with the process.
+    """
 
     def __init__(self, place: SqlitePlace, clock: Callable[[], float]) -> None:
         self._path = place.path
         self._clock = clock
         self._writer: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
+        self._file: Identity = None
+        self._log: Identity = None
         self._claims: list[int] = []
         self._writing = ThreadPoolExecutor(1, "store-writing")
         self._reading = ThreadPoolExecutor(1, "store-reading")
@@ -74,9 +84,14 @@ class Sqlite:
         return await self._in(self._writing, lambda: self._commit(deeds))
 
     async def revive(self) -> None:
-        """Open the file anew, for it may be another one, and write the pulse."""
+        """Open the file anew, and write the pulse."""
+        await self._in(self._writing, self._check_file)
         await self._in(self._reading, self._forget)
         await self._in(self._writing, self._revive)
+
+    async def look(self) -> None:
+        """See in the thread that writes whether the file is still where it was."""
+        await self._in(self._writing, self._check)
 
     async def fetch(self, sql: str, *arguments: object) -> Rows:
         """Ask in the thread that reads."""
@@ -141,38 +156,59 @@ class Sqlite:
     def _commit(self, deeds: Sequence[Deed]) -> Sequence[object]:
         assert self._writer is not None, "who commits has revived it"
         try:
-            return _together(self._writer, deeds)
+            outcomes = _together(self._writer, deeds)
         except Exception as error:
             if _is_from_outside(error):
                 raise
-            return _apart(self._writer, deeds)
+            outcomes = _apart(self._writer, deeds)
+        self._check()  # afterwards, for the file may have gone a moment ago
+        return outcomes
 
     def _revive(self) -> None:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+        file = _identity(self._path)
         self._writer = connect(self._path)
         with _transaction(self._writer):
             self._writer.execute(_sql(PULSE), (self._clock(),))
+        self._file = self._file or file
+        self._log = _identity(_log_of(self._path))
+
+    def _check(self) -> None:
+        """Raise StoreDown where what is committed has no name any more."""
+        self._check_file()
+        if _identity(_log_of(self._path)) != self._log:
+            raise StoreDown(f"{_log_of(self._path)}: the log of the store was deleted or replaced while it was open")
+
+    def _check_file(self) -> None:
+        if self._file is not None and (found := _identity(self._path)) != self._file:
+            what = "deleted or moved" if found is None else "replaced by another one"
+            told = "stop the server and restore a backup, or put back the very file"
+            raise StoreDown(f"{self._path}: the store was {what} while it was open; {told}")
 
     def _forget(self) -> None:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
 
+    def _connect(self) -> sqlite3.Connection:
+        self._check_file()
+        return connect(self._path)
+
     def _fetch(self, sql: str, arguments: Sequence[object]) -> Rows:
         if self._reader is None:
-            self._reader = connect(self._path)
+            self._reader = self._connect()
         return self._reader.execute(_sql(sql), arguments).fetchall()
 
     def _begin_reading(self) -> sqlite3.Connection:
-        connection = connect(self._path)
+        connection = self._connect()
         connection.execute("BEGIN")
         connection.execute("SELECT * FROM pulse").fetchall()  # from this question on, time stands still
         return connection
 
     def _backup(self, path: Path) -> None:
-        with new_file(path) as copy, closing(connect(self._path)) as ours, closing(sqlite3.connect(copy)) as theirs:
+        with new_file(path) as copy, closing(self._connect()) as ours, closing(sqlite3.connect(copy)) as theirs:
             ours.backup(theirs)
             theirs.execute("PRAGMA journal_mode = DELETE")  # a copy is one file
 
@@ -251,6 +287,19 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _is_from_outside(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in OUTSIDE
+
+
+def _identity(path: Path) -> Identity:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _log_of(path: Path) -> Path:
+    """Where SQLite writes what it commits, until that goes into the file."""
+    return path.with_name(f"{path.name}-wal")
 
 
 @cache
