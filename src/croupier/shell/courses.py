@@ -11,7 +11,9 @@ from msgspec.json import encode
 
 from croupier.rooms.oldmaid.game import Game
 from croupier.rooms.oldmaid.keeping import Ended, KeptTable, Note, Sheet, Tale, record, stopped
+from croupier.shell.logs import Log, silence
 from croupier.shell.seeds import Seeds, kept_as
+from croupier.shell.snapshots import save
 from croupier.store.records import Entry, Hand, Refused, Snapshot
 from croupier.store.store import Store
 
@@ -29,8 +31,11 @@ class Courses:
     `last` is the number of the last fact, and `unkept` how many have come since the games were kept.
     """
 
-    def __init__(self, store: Store, clock: Callable[[], float], tale: Tale, last: int, unkept: int) -> None:
+    def __init__(
+        self, store: Store, clock: Callable[[], float], tale: Tale, last: int, unkept: int, *, log: Log | None = None
+    ) -> None:
         self.store = store
+        self._log = log or silence()
         self._clock = clock
         self._tale = tale
         self._last = last
@@ -63,7 +68,7 @@ class Courses:
         if self._unkept >= SELDOM:
             self._unkept = 0
             kept = self._tale.kept().to_json()
-            self.store.save(Snapshot(ROOM, TABLE, self._last, kept, self._clock())).add_done_callback(_told)
+            save(self.store, Snapshot(ROOM, TABLE, self._last, kept, self._clock()), self._log)
 
 
 def hand(game: Game, now: float) -> Hand:
@@ -73,13 +78,9 @@ def hand(game: Game, now: float) -> Hand:
     return Hand(ROOM, TABLE, game.number, now, game.nicks, told.to_json().decode(), summary)
 
 
-def _told(kept: Future[None]) -> None:
-    """Games that could not be kept are no loss: the facts are there."""
-    if not kept.cancelled():
-        kept.exception()
-
-
-async def reopen(store: Store, wanted: Seeds, clock: Callable[[], float]) -> tuple[Seeds, Courses, int, Sequence[Game]]:
+async def reopen(
+    store: Store, wanted: Seeds, clock: Callable[[], float], log: Log | None = None
+) -> tuple[Seeds, Courses, int, Sequence[Game]]:
     """What the journal in a store has begun with; the journal; how many games the table has started; and those that
     were running when it was interrupted, which are void, and are written down as such. A new journal if there is none.
 
@@ -94,7 +95,7 @@ async def reopen(store: Store, wanted: Seeds, clock: Callable[[], float]) -> tup
             raise ValueError(f"found the fact {entry.seq} behind the fact {last}; allowed: a journal without gaps")
         tale.hear(Sheet.from_json(entry.fact).notes)
         last = entry.seq
-    journal = Courses(store, clock, tale, last, last - since)
+    journal = Courses(store, clock, tale, last, last - since, log=log)
     void = [stopped(game) for game in tale.running.values()]
     if void:
         notes = [Ended(game.number, void=True) for game in void]

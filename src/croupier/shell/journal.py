@@ -19,7 +19,9 @@ from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.keeping import Heard
 from croupier.rooms.holdem.played import Played
 from croupier.rooms.holdem.settings import Settings
+from croupier.shell.logs import Log, silence
 from croupier.shell.seeds import kept_as, server_seed
+from croupier.shell.snapshots import save
 from croupier.store.records import Entry, Hand, Refused, Snapshot
 from croupier.store.store import Store
 
@@ -58,8 +60,11 @@ class Journal:
     `last` is the number of the last fact, and `unkept` how many have come since the state was kept.
     """
 
-    def __init__(self, store: Store, house: House, settings: Settings, last: int, unkept: int) -> None:
+    def __init__(
+        self, store: Store, house: House, settings: Settings, last: int, unkept: int, *, log: Log | None = None
+    ) -> None:
         self.store = store
+        self._log = log or silence()
         self.settings = settings
         self._house = house
         self._last = last
@@ -95,7 +100,7 @@ class Journal:
             return
         state = self._house.kept()
         self._unkept, self._size = 0, len(state)
-        self.store.save(Snapshot(ROOM, TABLE, self._last, state, heard[-1].now)).add_done_callback(_told)
+        save(self.store, Snapshot(ROOM, TABLE, self._last, state, heard[-1].now), self._log)
 
 
 def record(over: Finished, now: float) -> Hand:
@@ -106,13 +111,9 @@ def record(over: Finished, now: float) -> Hand:
     return Hand(ROOM, played.table, played.number, now, played.players, played.record.decode(), summary)
 
 
-def _told(kept: Future[None]) -> None:
-    """A state that could not be kept is no loss: the facts are there."""
-    if not kept.cancelled():
-        kept.exception()
-
-
-async def reopen(store: Store, wanted: Begun, build: Callable[[Begun], House]) -> tuple[House, Journal, float]:
+async def reopen(
+    store: Store, wanted: Begun, build: Callable[[Begun], House], log: Log | None = None
+) -> tuple[House, Journal, float]:
     """The house whose journal is in a store, as it was; a new one if there is none. And when it heard something last.
 
     It has the settings that it had; those that are `wanted` it has from its opening on. Raises ValueError where what is
@@ -132,7 +133,7 @@ async def reopen(store: Store, wanted: Begun, build: Callable[[Begun], House]) -
         if last % SELDOM == 0:
             await asyncio.sleep(0)
     wanted.settings.check_same(house.settings)
-    return house, Journal(store, house, wanted.settings, last, last - since), now
+    return house, Journal(store, house, wanted.settings, last, last - since, log=log), now
 
 
 async def _begun(store: Store, wanted: Begun) -> Begun:

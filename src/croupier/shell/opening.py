@@ -187,7 +187,7 @@ async def _open_holdem(opening: Opening, hosting: Hosting, fittings: Fittings) -
 
     told, taps, context, shelf = fittings
     load()  # rather than at the first showdown, for which all tables would have to wait
-    house, clock, journal = await _house_of_holdem(opening, hosting, shelf)
+    house, clock, journal = await _house_of_holdem(opening, hosting, shelf, told)
     reception = Reception(hosting.max_connections, hosting.max_per_address, idle=hosting.idle_seconds)
     at = (hosting.host, opening.port)
     try:
@@ -202,7 +202,7 @@ async def _open_holdem(opening: Opening, hosting: Hosting, fittings: Fittings) -
 
 
 async def _house_of_holdem(
-    opening: Opening, hosting: Hosting, shelf: Shelf
+    opening: Opening, hosting: Hosting, shelf: Shelf, log: Log
 ) -> tuple["House", Callable[[], float], "Journal | None"]:
     """The house of hold'em, in memory or as the journal in a store has it, with its clock.
 
@@ -224,7 +224,7 @@ async def _house_of_holdem(
     opening.settings.check()
     wanted = Begun(opening.settings, hosting.seed, client_seed=hosting.client_seed, decks=_decks(opening))
     async with shelf.lend(opening.room.name) as store:
-        house, journal, last = await reopen(store, wanted, build)
+        house, journal, last = await reopen(store, wanted, build, log)
     ahead = max(time.time(), last) - time_of_loop()  # time never goes back, whatever the clock on the wall does
     return house, lambda: time_of_loop() + ahead, journal
 
@@ -253,7 +253,7 @@ async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) 
 
     wanted = Seeds(hosting.seed, client_seed=hosting.client_seed, decks=_decks(opening))
     async with shelf.lend(opening.room.name) as store:
-        seeds, journal, started, void = await reopen(store, wanted, time.time)
+        seeds, journal, started, void = await reopen(store, wanted, time.time, told)
         dealers = _go_on(seeds, partial(seeds.server_seed, opening.room.name))
         house = House(settings, dealers, idle=hosting.idle_seconds, noting=True)
         house.go_on(started, len(void), asyncio.get_running_loop().time())
