@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from croupier.core.room import HouseRoom
 from croupier.core.talk import Address
 from croupier.shell.logs import Log
+from croupier.shell.promises import Promises
 from croupier.shell.shelf import Shelf
 from croupier.shell.switchboard import Switchboard
 from croupier.taps.counts import Counts
@@ -16,9 +17,16 @@ if TYPE_CHECKING:  # a house without books needs no store
 
 
 async def open_books(
-    shelf: Shelf, room: HouseRoom, settings: Any, log: Log, *, journal: Literal["async", "durable"], by: "By | None"
+    shelf: Shelf,
+    room: HouseRoom,
+    settings: Any,
+    log: Log,
+    *,
+    journal: Literal["async", "durable"],
+    by: "By | None",
+    promises: Promises | None = None,
 ) -> "Daybook":
-    """The books of a house, with accounts told apart `by` something.
+    """The books of a house, with accounts told apart `by` something. `promises` are made durable if its games are.
 
     Any number of servers may keep a room's games in one store, but only one of them its accounts.
     Raises OSError on a store that is none.
@@ -31,7 +39,9 @@ async def open_books(
         if by is not None:
             house = await store.house_account(room.name)
             purses = Purses(store, room, log, by=by, usual=room.purse(settings), house=house)
-        return Daybook(store, room, log, time.time, durable=journal == "durable", purses=purses)
+        durable = journal == "durable"
+        kept = promises if durable else None
+        return Daybook(store, room, log, time.time, durable=durable, purses=purses, promises=kept)
 
 
 class Booked:

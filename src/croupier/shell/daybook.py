@@ -16,6 +16,7 @@ from croupier.core.room import HouseRoom
 from croupier.core.talk import Address, Peer, Settle
 from croupier.shell.games import write_named, writer
 from croupier.shell.logs import Log
+from croupier.shell.promises import Promises
 from croupier.shell.purses import Purses, Visit
 from croupier.store.records import Entry, Refused, StoreDown
 from croupier.store.store import Store
@@ -78,7 +79,7 @@ class Daybook:
     """The books of one house (see `Books`). One page is written at a time, and the next one fills meanwhile.
 
     `clock` tells the seconds since 1970; `doors` are told when games cannot be written down. `trouble` says why they
-    cannot, None if they can. `purses` are the accounts, if there are any.
+    cannot, None if they can. `purses` are the accounts, and `promises` those of the dealer, if they have to be durable.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Daybook:
         *,
         durable: bool,
         purses: Purses | None = None,
+        promises: Promises | None = None,
     ) -> None:
         self.trouble: str | None = None
         self.doors: Doors | None = None
@@ -101,6 +103,7 @@ class Daybook:
         self._loop = asyncio.get_running_loop()
         self._durable = durable
         self.purses = purses
+        self._promises = promises
         self._sheet = writer(room)
         self._size = PAGE if purses is None else NAMED
         self._page = self._blank()
@@ -125,6 +128,10 @@ class Daybook:
     def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str] | None:
         """Look up who has an account, where there are any."""
         return None if self.purses is None else self.purses.admit(peer, address, certificate)
+
+    def promised(self) -> Future[None] | None:
+        """A ticket where a promise has to be on the disk before its client sees a card: see `Books.promised`."""
+        return None if self._promises is None else self._promises.synced()
 
     def leave(self, peer: Peer) -> None:
         """Let go of the purse of who has left."""

@@ -16,6 +16,7 @@ from croupier.rooms.holdem.wire import Answer, Dialect, Refused, Request
 from croupier.shell.journal import Journal
 from croupier.shell.logs import Log
 from croupier.shell.pages import Pages, release
+from croupier.shell.promises import Promises
 from croupier.store import records
 from croupier.store.records import SUPERSEDED, StoreDown
 from croupier.taps.counts import Counts
@@ -69,7 +70,7 @@ class Desk:
     Taps hear every event with its effects before anybody is answered, as those of a switchboard do. With a journal
     that is when all of it is durable: the house hears nothing while something is written, and nobody sees anything. So
     what is asked meanwhile is heard, and written, together. What many ask at the same time is, too: the house hears
-    them when a turn of the loop has brought nothing more.
+    them when a turn of the loop has brought nothing more. With `promises` the dealer's are durable before a hand is.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Desk:
         counts: Counts,
         log: Log,
         journal: Journal | None = None,
+        promises: Promises | None = None,
     ) -> None:
         self.house = house
         self.pages = Pages(house, dialect)
@@ -91,6 +93,7 @@ class Desk:
         self._counts = counts
         self._log = log
         self._journal = journal
+        self._promises = promises
         self._questions = 0
         self._armed = inf
         self._timer: asyncio.TimerHandle | None = None
@@ -285,14 +288,22 @@ class Desk:
             courses.append(course)
             if answer is not None:
                 answers.append((answer, course.answer))
-        heard = _facts(courses)
-        if not heard:
+        if not _facts(courses):
             self._perform(*courses)
             self._release()
             _tell(answers)
             return
         self._writing = True
-        writing = self._journal.write(heard, _finished(courses))
+        effects = [effect for course in courses for effect in course.effects]
+        promised = None if self._promises is None else self._promises.keep(effects)
+        if promised is None:
+            self._write(courses, answers)
+        else:  # a hand that goes on after a crash was promised before
+            promised.add_done_callback(lambda _: self._write(courses, answers))
+
+    def _write(self, courses: list[Course], answers: list[tuple[Future[Answer], Answer]]) -> None:
+        assert self._journal is not None, "nothing is written without a journal"
+        writing = self._journal.write(_facts(courses), _finished(courses))
         writing.add_done_callback(lambda done: self._written(done, courses, answers))
 
     def _written(self, done: Future[None], courses: list[Course], answers: list[tuple[Future[Answer], Answer]]) -> None:

@@ -13,6 +13,7 @@ from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.keeping import Note
 from croupier.shell.courses import Courses
 from croupier.shell.logs import Log
+from croupier.shell.promises import Promises
 from croupier.shell.shared import Shared
 from croupier.shell.switchboard import Limits
 from croupier.store.records import SUPERSEDED, Refused, StoreDown
@@ -39,6 +40,7 @@ class Written:
         *,
         hold: Callable[[Peer, Future[None]], None],
         deliver: Callable[[Effects], None],
+        promises: Promises | None = None,
     ) -> None:
         self.trouble: str | None = None
         self._hold = hold
@@ -47,6 +49,7 @@ class Written:
         self._journal = journal
         self._log = log
         self._clock = clock
+        self._promises = promises
         self._waiting: list[Event[Any]] = []
         self._owed: list[Page] = []
         self._ticket: Future[None] | None = None
@@ -91,8 +94,17 @@ class Written:
 
     def _write(self, effects: Effects) -> None:
         page = self._page(effects)
-        self._ticket = self._journal.write(*page)
+        promised = None if self._promises is None else self._promises.keep(effects)
+        if promised is None:
+            self._ticket = self._journal.write(*page)
+        else:
+            self._ticket = asyncio.get_running_loop().create_task(self._write_after(promised, page))
         self._ticket.add_done_callback(lambda done: self._done(done, page, effects))
+
+    async def _write_after(self, promised: Future[None], page: Page) -> None:
+        """Write a page when the promises of the dealer to those who play in it are durable."""
+        await promised
+        await self._journal.write(*page)
 
     def _done(self, done: Future[None], page: Page, effects: Effects) -> None:
         """It is durable, so everybody may know. Or it is not: then there are no games until it can be written."""
@@ -185,9 +197,10 @@ class Durable(Shared):
         taps: Sequence[Tap] = (),
         limits: Limits = Limits(),
         refusal: Sequence[Any] = (),
+        promises: Promises | None = None,
     ) -> None:
         clock = asyncio.get_running_loop().time
-        self._written = Written(house, journal, log, clock, hold=self._hold, deliver=self._deliver)
+        self._written = Written(house, journal, log, clock, hold=self._hold, deliver=self._deliver, promises=promises)
         super().__init__(self._written, codec, log, taps=taps, limits=limits, refusal=refusal)
         self._journal = journal
 

@@ -23,6 +23,7 @@ from croupier.shell.listening import Listener
 from croupier.shell.logs import Log, silence
 from croupier.shell.openapi import find
 from croupier.shell.pages import lines
+from croupier.shell.promises import Promises
 from croupier.shell.replies import STATUS, Asked, Failed, Gone, Reply, asked, body, denied, refusal, sent, verified
 from croupier.shell.streams import Receive, Send
 from croupier.shell.watching import Watching
@@ -46,11 +47,14 @@ class Service:
         taps: Sequence[Tap] = (),
         limits: Limits = Limits(),
         journal: Journal | None = None,
+        promises: Promises | None = None,
     ) -> None:
         self.counts = Counts()
         self.limits = limits
         self.log = log or silence()
-        self.desk = Desk(house, dialect, clock, taps=taps, counts=self.counts, log=self.log, journal=journal)
+        self.desk = Desk(
+            house, dialect, clock, taps=taps, counts=self.counts, log=self.log, journal=journal, promises=promises
+        )
         self._dialect: Dialect = dialect
         self._guard = guard
         self._watching = Watching(self.desk, guard, dialect, limits)

@@ -17,6 +17,7 @@ from croupier.core.room import HouseRoom, Room
 from croupier.core.talk import Address, Patience, Peer, Rang, Session, Tap
 from croupier.shell.booked import Booked, open_books
 from croupier.shell.logs import Level, Log
+from croupier.shell.promises import Promises
 from croupier.shell.seeds import Sown
 from croupier.shell.shared import Shared
 from croupier.shell.shelf import Shelf
@@ -106,12 +107,13 @@ class Opening:
 
 
 class Fittings(NamedTuple):
-    """What a server fits a room out with: its log, its taps, TLS, and where it is kept."""
+    """What a server fits a room out with: its log, its taps, TLS, where it is kept, and the promises of its dealer."""
 
     told: Log
     taps: Sequence[Tap]
     context: ssl.SSLContext | None
     shelf: Shelf
+    promises: Promises | None = None
 
 
 class Open(Protocol):
@@ -148,7 +150,7 @@ async def open_room(opening: Opening, hosting: Hosting, fittings: Fittings) -> t
 
 
 async def _open_house(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Address]:
-    told, taps, context, shelf = fittings
+    told, taps, context, shelf, promises = fittings
     room = opening.room
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
     patience = Patience(hosting.idle_seconds, hosting.move_seconds)
@@ -158,7 +160,9 @@ async def _open_house(opening: Opening, hosting: Hosting, fittings: Fittings) ->
     books = None
     seat: Callable[[Peer, Dealer], Session[Any, Any]] = seating
     if journal != "off":
-        books = await open_books(shelf, room, opening.settings, told, journal=journal, by=hosting.accounts)
+        books = await open_books(
+            shelf, room, opening.settings, told, journal=journal, by=hosting.accounts, promises=promises
+        )
         if (purses := books.purses) is not None:
             seat = lambda peer, dealer: seating(peer, dealer, purses.of(peer))  # noqa: E731 -- as short as what it does
     board = Switchboard(
@@ -185,13 +189,13 @@ async def _open_holdem(opening: Opening, hosting: Hosting, fittings: Fittings) -
     from croupier.shell.limits import Reception
     from croupier.shell.web import Web
 
-    told, taps, context, shelf = fittings
+    told, taps, context, shelf, promises = fittings
     load()  # rather than at the first showdown, for which all tables would have to wait
     house, clock, journal = await _house_of_holdem(opening, hosting, shelf, told)
     reception = Reception(hosting.max_connections, hosting.max_per_address, idle=hosting.idle_seconds)
     at = (hosting.host, opening.port)
     try:
-        web = await Web(house, told, taps, clock=clock, journal=journal).open(at, context, reception)
+        web = await Web(house, told, taps, clock=clock, journal=journal, promises=promises).open(at, context, reception)
     except BaseException as error:
         if journal is not None:
             await journal.store.close()
@@ -234,7 +238,7 @@ async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) 
     from croupier.rooms.oldmaid.house import House
     from croupier.rooms.oldmaid.wire import Wire
 
-    told, taps, context, shelf = fittings
+    told, taps, context, shelf, promises = fittings
     settings = opening.settings
     settings.check()
     codec = partial(Wire, "table", strict=hosting.strict, dialect=settings.dialect)
@@ -257,7 +261,7 @@ async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) 
         dealers = _go_on(seeds, partial(seeds.server_seed, opening.room.name))
         house = House(settings, dealers, idle=hosting.idle_seconds, noting=True)
         house.go_on(started, len(void), asyncio.get_running_loop().time())
-        durable = Durable(house, journal, codec, told, taps=taps, **rest)
+        durable = Durable(house, journal, codec, told, taps=taps, promises=promises, **rest)
         if void:
             told.warning("games were interrupted, and are void", games=[game.number for game in void])
         for game in void:

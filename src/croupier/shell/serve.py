@@ -15,6 +15,7 @@ from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.shell.health import beside
 from croupier.shell.logs import configure, log
 from croupier.shell.opening import Fittings, Hosting, Open, Opening, open_room, unheard, written
+from croupier.shell.promises import Disk, Promises
 from croupier.shell.shelf import Shelf
 from croupier.taps.deals import Deals
 from croupier.taps.files import private
@@ -104,21 +105,26 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
     shelf = Shelf(hosting.store)
     asyncio.get_running_loop().set_exception_handler(_our_fault)
     with ExitStack() as stack, _signals() as signals:
-        record = stack.enter_context(_recorded(hosting.deals)) if hosting.deals else None
+        kept = stack.enter_context(_recorded(hosting.deals)) if hosting.deals else None
         metrics = stack.enter_context(_scraped(hosting, [opening.room.name for opening in openings], rooms))
         for opening in openings:
             room = opening.room
             told = log(room=room.name)
             taps: list[Tap] = []
-            if record is not None:
-                taps.append(Deals(room.name, record, room.dealt, room.decks(opening.settings)))
+            promises = None
+            if kept is not None:
+                record, disk = kept
+                deals = Deals(room.name, record, room.dealt, room.decks(opening.settings))
+                promises = Promises(deals, disk)
+                taps.append(deals)
             if hosting.log is not None:
                 minutes = Minutes(minutes_of(room, hosting.log, alone=len(openings) == 1))
                 stack.callback(minutes.close)
                 taps.append(minutes)
             if hosting.log_level == "debug":
                 taps.append(Trace(told))
-            rooms[room.name], address = await open_room(opening, hosting, Fittings(told, taps, context, shelf))
+            fittings = Fittings(told, taps, context, shelf, promises)
+            rooms[room.name], address = await open_room(opening, hosting, fittings)
             announce(f"{room.name} is open at {written(address)}{' (TLS)' if context else ''}")
         if metrics:
             announce(f"metrics at {metrics}")
@@ -135,16 +141,17 @@ def minutes_of(room: Room, file: Path, *, alone: bool) -> Path:
 
 
 @contextmanager
-def _recorded(path: Path) -> Iterator[Record]:
-    """The dealer's record in a file, which ends with a whole line before anything is appended to it. Raises OSError."""
+def _recorded(path: Path) -> Iterator[tuple[Record, Disk]]:
+    """The dealer's record in a file, which ends with a whole line, and the disk below it. Raises OSError."""
     if mend(path):
         log().warning("the dealer's record ended in half a line", file=str(path))
     with open(path, "ab", buffering=0, opener=private) as file:
-        record = Record(Lines(file), log())
+        record, disk = Record(Lines(file), log()), Disk(file.fileno(), log())
         try:
-            yield record
+            yield record, disk
         finally:
             record.close()
+            disk.close()
 
 
 async def _drain(rooms: dict[str, Open], signals: asyncio.Queue[str], seconds: float) -> None:

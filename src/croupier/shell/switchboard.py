@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import inf
 from ssl import SSLContext
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from croupier.core.talk import (
     Address,
     Call,
     Cease,
+    Commit,
     Drop,
     Effect,
     Event,
@@ -32,6 +33,7 @@ from croupier.core.talk import (
     Settle,
     Tap,
 )
+from croupier.shell.books import Books
 from croupier.shell.line import Line
 from croupier.shell.logs import Log
 from croupier.taps.counts import Counts
@@ -54,22 +56,6 @@ class Limits(Struct, frozen=True):
     lingering: int = 1000
     connect: float = 10.0
     half_closed: bool = False
-
-
-class Books(Protocol):
-    """What is written down at a house, and whom that lets in. A ticket is done when what it stands for is durable."""
-
-    def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str] | None:
-        """Look up a client before it is seated: why it cannot be, empty if it can; None where nothing is looked up."""
-        ...
-
-    def settle(self, settled: Settle) -> Future[Any] | None:
-        """Write down a game that is over. Nobody is told of it before the ticket is done; None: at once."""
-        ...
-
-    def leave(self, peer: Peer) -> None:
-        """Whoever was looked up has left, admitted or not."""
-        ...
 
 
 class Unmoored(Exception):
@@ -273,6 +259,9 @@ class Switchboard:
             line = self.lines.get(effect.peer)
             if line is not None:
                 self._end(line, wholly=type(effect) is Drop)
+        elif type(effect) is Commit:
+            if self._books is not None and (ticket := self._books.promised()) and effect.peer in self.lines:
+                self.lines[effect.peer].hold(ticket)
         elif type(effect) is Call:
             call = self._loop.create_task(self.dial(effect.peer, effect.address))
             self._calls.add(call)
@@ -429,4 +418,4 @@ def _check_port(port: int) -> None:
         raise OSError(f"found the port {port}; allowed: 0 to 65535")
 
 
-__all__ = ["Books", "Limits", "Line", "Switchboard", "Unmoored", "outward"]
+__all__ = ["Limits", "Line", "Switchboard", "Unmoored", "outward"]

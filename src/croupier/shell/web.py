@@ -14,6 +14,7 @@ from croupier.shell.journal import Journal
 from croupier.shell.limits import Limits, Reception
 from croupier.shell.logs import Log
 from croupier.shell.members import Members
+from croupier.shell.promises import Promises
 from croupier.store.records import StoreDown
 from croupier.taps.counts import Counts
 
@@ -31,6 +32,7 @@ class Web:
         *,
         clock: Callable[[], float],
         journal: Journal | None = None,
+        promises: Promises | None = None,
     ) -> None:
         self._house = house
         self._journal = journal
@@ -44,6 +46,7 @@ class Web:
             taps=(*taps, self),
             limits=Limits(requests=settings.requests_per_minute),
             journal=journal,
+            promises=promises,
         )
         self._quiet = asyncio.Event()
         self._halted = False
