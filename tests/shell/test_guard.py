@@ -2,16 +2,20 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
 from contextlib import suppress
+from threading import Event
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher, extract_parameters
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.shell.guard import PATIENT, Denied, Guard, Quota, Remembered, User, credentials
-from tests.shell.callers import Run
+from croupier.shell.guard import PATIENT, Denied, Guard, Remembered, User, credentials
+from croupier.shell.rate_limiter import RateLimiter
+from tests.shell.callers import PATIENCE, Run
 
 HERE = "192.0.2.1"
 THERE = "192.0.2.2"
@@ -204,7 +208,7 @@ def test_others_and_verified_headers_are_not_held_up_by_somebody_who_guesses(run
 
 
 def test_an_address_that_tries_many_names_is_held_up_as_well(run: Run, clock: Hands, hasher: Quick) -> None:
-    guard = Guard(clock=clock, hasher=hasher, guesses=Quota(20, 60.0))
+    guard = Guard(clock=clock, hasher=hasher, guesses=RateLimiter(20, 60.0))
 
     async def main() -> None:
         reasons = [(await fails(guard, basic(f"user {number}", "guess"))).reason for number in range(25)]
@@ -215,16 +219,180 @@ def test_an_address_that_tries_many_names_is_held_up_as_well(run: Run, clock: Ha
     guard.close()
 
 
-def test_the_right_password_forgives_the_wrong_ones(run: Run, clock: Hands, hasher: Quick) -> None:
+def test_a_right_password_excuses_no_wrong_ones(run: Run, clock: Hands, hasher: Quick) -> None:
     guard = Guard(clock=clock, hasher=hasher, remember=1.0)
 
     async def main() -> None:
         await guard.enrol(ANN, HERE)
-        for _ in range(3):
-            for _ in range(9):
+        for _ in range(2):
+            for _ in range(5):
                 assert (await fails(guard, WRONG)).reason == "wrong"
             clock.now += 1.0
-            assert await guard.check(ANN, HERE) == "ann"
+            if hasher.verified < 10:
+                assert await guard.check(ANN, HERE) == "ann"
+        assert (await fails(guard, WRONG)).reason == "often"
+
+    run(main())
+    guard.close()
+
+
+def respelt(header: bytes, number: int) -> bytes:
+    """The same credentials in another spelling for every number."""
+    letters = [chr(letter).swapcase() if number >> place & 1 else chr(letter) for place, letter in enumerate(b"Basic")]
+    return "".join(letters).encode() + b" " * (1 + number // 32) + header[6:]
+
+
+def test_a_right_login_in_many_spellings_clears_no_count_of_its_address(
+    run: Run, guard: Guard, clock: Hands, hasher: Quick
+) -> None:
+    async def main() -> None:
+        await guard.enrol(ANN, HERE)
+        clock.now += 600.0
+        reasons = []
+        for number in range(120):
+            assert await guard.check(respelt(ANN, number), HERE) == "ann"
+            reasons.append((await fails(guard, basic(f"user {number}", "guess"))).reason)
+        assert reasons == ["wrong"] * 100 + ["often"] * 20
+        assert hasher.verified == 101, "one login, however it is spelt"
+
+    run(main())
+
+
+def test_a_name_in_another_normalization_is_the_same_user_and_has_the_same_count(run: Run, guard: Guard) -> None:
+    async def main() -> None:
+        composed, decomposed, wide = "Zo\u00eb", "Zoe\u0308", "\uff3ao\u00eb"
+        assert await guard.enrol(basic(decomposed, "secret"), HERE) == composed
+        for name in (composed, decomposed, wide):
+            assert await guard.check(basic(name, "secret"), HERE) == composed
+            for _ in range(3):
+                assert (await fails(guard, basic(name, "guess"))).reason == "wrong"
+        assert (await fails(guard, basic(wide, "guess"))).reason == "wrong"
+        assert (await fails(guard, basic(decomposed, "guess"))).reason == "often"
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    "name", ["ANN", "\u0391\u039d\u039d", "\u0430nn", "a\u200bnn", "a\u00adnn", "ann ", "\u202eann"]
+)
+def test_a_new_user_is_neither_confusable_nor_invisible(run: Run, guard: Guard, name: str) -> None:
+    async def main() -> None:
+        await guard.enrol(ANN, HERE)
+        with pytest.raises(Denied) as caught:
+            await guard.enrol(basic(name, "secret"), HERE)
+        assert caught.value.reason == ("taken" if name in {"ANN", "\u0391\u039d\u039d"} else "malformed")
+        assert (await fails(guard, basic(name, "secret"))).reason == "wrong"
+
+    run(main())
+
+
+def test_an_ipv6_network_is_counted_as_one_address(run: Run, guard: Guard) -> None:
+    async def main() -> None:
+        await guard.enrol(ANN, HERE)
+        for number in range(10):
+            assert (await fails(guard, WRONG, f"2001:db8:0:1::{number:x}")).reason == "wrong"
+        assert (await fails(guard, WRONG, "2001:db8:0:1:ffff::")).reason == "often"
+        assert (await fails(guard, WRONG, "2001:db8:0:2::")).reason == "wrong"
+        for host in ["198.51.100.7"] * 9 + ["::ffff:198.51.100.7"]:
+            assert (await fails(guard, WRONG, host)).reason == "wrong"
+        assert (await fails(guard, WRONG, "198.51.100.7")).reason == "often"
+
+    run(main())
+
+
+def test_wrong_passwords_that_come_at_once_are_not_more_than_are_allowed(run: Run, guard: Guard) -> None:
+    async def main() -> None:
+        await guard.enrol(ANN, HERE)
+        many = await asyncio.gather(*(fails(guard, basic("ann", f"guess {number}")) for number in range(50)))
+        assert [denied.reason for denied in many].count("wrong") == 10
+        assert {denied.reason for denied in many} == {"wrong", "often"}
+
+    run(main())
+
+
+class Slow(Quick):
+    """argon2 that hashes nothing before it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let = Event()
+
+    def hash(self, password: str | bytes, *, salt: bytes | None = None) -> str:
+        assert self.let.wait(PATIENCE)
+        return super().hash(password, salt=salt)
+
+
+def test_a_login_waits_for_no_registration(run: Run, clock: Hands) -> None:
+    hasher = Slow()
+    hasher.let.set()
+    guard = Guard(clock=clock, hasher=hasher)
+
+    async def main() -> None:
+        await guard.enrol(ANN, HERE)
+        clock.now += 600.0
+        hasher.let.clear()
+        new = [asyncio.create_task(guard.enrol(basic(f"user {n}", "secret"), THERE)) for n in range(300)]
+        await asyncio.sleep(0)
+        assert await guard.check(ANN, HERE) == "ann"
+        assert not any(task.done() for task in new)
+        hasher.let.set()
+        assert len({*await asyncio.gather(*new)}) == 300
+
+    run(main())
+    guard.close()
+
+
+class Changing(Remembered):
+    """Users whose passwords are changed, and who are closed, by somebody else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.number: int | None = 1
+        self.looked = 0
+
+    def version(self) -> int | None:
+        return self.number
+
+    async def get(self, name: str) -> User | None:
+        self.looked += 1
+        return await super().get(name)
+
+    def change(self, name: str, hashed: str | None) -> None:
+        if hashed is None:
+            del self._users[name]
+        else:
+            self._users[name] = User(name, hashed)
+        if self.number is not None:
+            self.number += 1
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_a_changed_password_ends_at_once_and_costs_others_no_argon2(
+    run: Run, clock: Hands, hasher: Quick, *, watched: bool
+) -> None:
+    users = Changing()
+    users.number = 1 if watched else None
+    guard = Guard(users, clock=clock, hasher=hasher)
+    bob = basic("bob", "secret")
+
+    async def main() -> None:
+        await guard.enrol(ANN, HERE)
+        await guard.enrol(bob, HERE)
+        assert guard.known(ANN) == ("ann" if watched else None)
+        users.change("ann", hasher.hash("changed"))
+        assert guard.known(ANN) is None
+        assert (await fails(guard, ANN)).reason == "wrong"
+        assert await guard.check(basic("ann", "changed"), HERE) == "ann"
+        before = hasher.verified
+        assert await guard.check(bob, HERE) == "bob"
+        assert hasher.verified == before
+        looked = users.looked
+        assert guard.known(bob) == ("bob" if watched else None)
+        assert await guard.check(bob, HERE) == "bob"
+        assert users.looked == looked + (not watched)
+        users.change("bob", None)
+        assert guard.known(bob) is None
+        assert (await fails(guard, bob)).reason == "wrong"
 
     run(main())
     guard.close()
@@ -267,7 +435,9 @@ def test_the_queue_for_the_threads_is_bounded(run: Run, clock: Hands) -> None:
         busy = [denied for denied in found if isinstance(denied, Denied)]
         assert {(denied.reason, denied.wait) for denied in busy} == {("busy", 1.0)}
         assert [name for name in found if isinstance(name, str)] == [f"user {number}" for number in range(4)]
-        guesses = await asyncio.gather(*(fails(guard, basic(f"x{number}", "")) for number in range(20)))
+        guesses = await asyncio.gather(
+            *(fails(guard, basic(f"x{number}", "guess"), f"192.0.2.{number}") for number in range(20))
+        )
         assert [denied.reason for denied in guesses].count("busy") == 16
 
     run(main())
@@ -315,19 +485,19 @@ def test_of_two_who_want_a_name_at_once_one_gets_it(run: Run, guard: Guard) -> N
 
 
 def test_new_users_from_one_address_are_limited(run: Run, clock: Hands, hasher: Quick) -> None:
-    guard = Guard(clock=clock, hasher=hasher, enrolments=Quota(3, 60.0))
+    guard = Guard(clock=clock, hasher=hasher, enrolments=RateLimiter(3, 60.0))
     hasher.hashed = 0
 
     async def main() -> None:
         for number in range(3):
-            await guard.enrol(basic(f"user {number}", ""), HERE)
+            await guard.enrol(basic(f"user {number}", "secret"), HERE)
         with pytest.raises(Denied) as caught:
             await guard.enrol(ANN, HERE)
         assert (caught.value.reason, caught.value.wait) == ("often", 60.0)
         assert hasher.hashed == 3
         await guard.enrol(ANN, THERE)
         clock.now += 60.0
-        await guard.enrol(basic("bob", ""), HERE)
+        await guard.enrol(basic("bob", "secret"), HERE)
 
     run(main())
     guard.close()
@@ -357,6 +527,7 @@ MALFORMED = {
     "no base64": b"Basic !!!",
     "half a letter": b"Basic YW5uOnNlY3JldA",
     "no colon": b"Basic " + b64encode(b"ann"),
+    "no password": basic("ann", ""),
     "no name": b"Basic " + b64encode(b":secret"),
     "not UTF-8": b"Basic " + b64encode(b"\xff:secret"),
     "a name that is too long": basic("a" * 65, "secret"),
@@ -381,7 +552,7 @@ def test_no_header_is_missing() -> None:
 
 @given(
     st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters=":"), min_size=1, max_size=64),
-    st.text(st.characters(exclude_categories=["Cs"])),
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1),
     st.sampled_from(["Basic ", "basic ", "BASIC  ", " Basic "]),
 )
 def test_every_name_and_password_is_read_as_it_was_written(name: str, password: str, scheme: str) -> None:
@@ -397,10 +568,10 @@ def test_any_header_has_credentials_or_is_malformed(header: bytes) -> None:
             assert ":" not in name
 
 
-def test_a_quota_counts_from_the_first_time() -> None:
-    quota = Quota(2, 60.0)
-    assert quota.left("ann", 0.0) == (2, 0.0)
-    assert [quota.take("ann", now) for now in (0.0, 20.0, 30.0, 59.0, 60.0, 61.0, 62.0)] == [
+def test_a_limiter_counts_from_the_first_time() -> None:
+    limiter = RateLimiter(2, 60.0)
+    assert limiter.left("ann", 0.0) == (2, 0.0)
+    assert [limiter.take("ann", now) for now in (0.0, 20.0, 30.0, 59.0, 60.0, 61.0, 62.0)] == [
         0,
         0,
         30.0,
@@ -409,18 +580,57 @@ def test_a_quota_counts_from_the_first_time() -> None:
         0,
         58.0,
     ]
-    assert quota.left("ann", 62.0) == (0, 58.0)
-    assert quota.take("bob", 62.0) == 0
-    quota.forgive("ann")
-    assert quota.left("ann", 62.0) == (2, 0.0)
+    assert limiter.left("ann", 62.0) == (0, 58.0)
+    assert (limiter.wait("ann", 62.0), limiter.wait("bob", 62.0)) == (58.0, 0.0)
+    assert limiter.take("bob", 62.0) == 0
 
 
-def test_a_quota_does_not_grow_without_end() -> None:
-    quota = Quota(1, 60.0, most=100)
+def test_what_is_given_back_to_a_limiter_is_what_its_window_had() -> None:
+    limiter = RateLimiter(2, 60.0)
+    limiter.take("ann", 0.0)
+    limiter.take("ann", 1.0)
+    limiter.give_back("ann", 1.0)
+    assert limiter.left("ann", 1.0) == (1, 59.0)
+    limiter.take("ann", 60.0)
+    limiter.give_back("ann", 1.0)
+    assert limiter.left("ann", 60.0) == (1, 60.0), "that was taken in another window"
+    limiter.give_back("ann", 60.0)
+    assert limiter.left("ann", 60.0) == (2, 0.0)
+    limiter.give_back("ann", 60.0)
+    assert not limiter._windows
+
+
+def test_a_limiter_does_not_grow_without_end() -> None:
+    limiter = RateLimiter(1, 60.0, most=100)
     for now in range(1000):
-        assert quota.take(now, float(now)) == 0
+        assert limiter.take(now, float(now)) == 0
+    assert len(limiter._windows) <= 61, "what is over is gone"
     for number in range(1000):
-        assert quota.take(("flood", number), 2000.0) == 0
-    assert len(quota._begun) == 100
-    assert quota.take(("flood", 999), 2000.0) == 60.0
-    assert quota.take(("flood", 899), 2000.0) == 0, "who has been known longest is forgotten first"
+        assert limiter.take(("flood", number), 2000.0) == 0
+    assert len(limiter._windows) == 100
+    assert limiter.take(("flood", 999), 2000.0) == 60.0
+    assert limiter.take(("flood", 899), 2000.0) == 0, "who has been known longest is forgotten first"
+
+
+class Counting(OrderedDict[Hashable, Any]):
+    """Windows that count how many of them are looked at."""
+
+    steps = 0
+
+    def popitem(self, last: bool = True) -> Any:
+        self.steps += 1
+        return super().popitem(last)
+
+    def values(self) -> Any:
+        for value in super().values():
+            self.steps += 1
+            yield value
+
+
+def test_a_limiter_at_its_capacity_takes_a_few_steps_for_a_new_key() -> None:
+    limiter = RateLimiter(1, 60.0, most=10_000)
+    windows = limiter._windows = Counting()
+    for number in range(30_000):
+        windows.steps = 0
+        limiter.take(number, 60.0 if number == 20_000 else 0.0)
+        assert windows.steps <= 4

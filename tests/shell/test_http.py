@@ -10,11 +10,12 @@ import pytest
 from croupier.core.talk import Changed, Effect, Event, Said, Say
 from croupier.rooms.holdem.wire import Open, encode
 from croupier.shell import pages
-from croupier.shell.guard import Guard, Quota
+from croupier.shell.guard import Guard
 from croupier.shell.limits import Limits
 from croupier.shell.loop import factory
 from croupier.shell.openapi import ROUTES
 from croupier.shell.pages import shown
+from croupier.shell.rate_limiter import RateLimiter
 from tests.shell.callers import Run
 from tests.shell.web import QUICK, Got, Hands, Web, basic
 
@@ -241,7 +242,7 @@ def test_who_guesses_is_told_to_wait(run: Run) -> None:
 def test_a_flood_of_new_users_is_told_to_wait(run: Run) -> None:
     async def main() -> None:
         clock = Hands()
-        guard = Guard(clock=clock, hasher=QUICK, enrolments=Quota(2, 60.0), queue=2)
+        guard = Guard(clock=clock, hasher=QUICK, enrolments=RateLimiter(2, 60.0), queue=2)
         with Web(guard=guard) as web:
             many = await asyncio.gather(*(web.ask("POST", "/users/", f"user {n}", address=f"{n}") for n in range(5)))
             assert sorted(got.status for got in many) == [201, 201, 503, 503, 503]

@@ -19,11 +19,12 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
 from croupier.rooms.holdem.wire import Join
-from croupier.shell.guard import Guard, Quota
+from croupier.shell.guard import Guard
 from croupier.shell.http import Opened, Service, open_service
 from croupier.shell.limits import Limits
 from croupier.shell.loop import factory
 from croupier.shell.openapi import ROUTES, description, find
+from croupier.shell.rate_limiter import RateLimiter
 from tests.samples import sampled
 from tests.shell.callers import PATIENCE, Run
 from tests.shell.web import QUICK, Web, basic, close, house
@@ -104,7 +105,12 @@ class Open:
     async def open(self) -> Opened:
         tables = house(dialect=self.dialect, turn_seconds=3600.0)
         game = tables.games()[0]
-        guard = Guard(hasher=QUICK, mistakes=Quota(10**9, 1.0), guesses=Quota(10**9, 1.0), enrolments=Quota(10**9, 1.0))
+        guard = Guard(
+            hasher=QUICK,
+            mistakes=RateLimiter(10**9, 1.0),
+            guesses=RateLimiter(10**9, 1.0),
+            enrolments=RateLimiter(10**9, 1.0),
+        )
         service = Service(
             tables,
             guard,

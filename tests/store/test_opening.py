@@ -145,7 +145,7 @@ def set_revision(shelf: Shelf, revision: str) -> None:
 
 def test_the_store_of_a_newer_croupier_is_refused(shelf: Shelf) -> None:
     set_revision(shelf, "9999")
-    assert "of revision 9999, which a newer croupier has made; allowed: 0001" in refusal(shelf.url)
+    assert "of revision 9999, which a newer croupier has made; allowed: 0002" in refusal(shelf.url)
     with pytest.raises(StoreError, match="which a newer croupier has made"):
         run(upgrade_store(shelf.url))
 
@@ -153,8 +153,8 @@ def test_the_store_of_a_newer_croupier_is_refused(shelf: Shelf) -> None:
 def test_the_store_of_an_older_croupier_is_told_how_to_be_upgraded(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrations, "REVISIONS", ("0001", "0002"))
-    assert "of revision 0001; allowed: 0002, which `croupier db upgrade` makes of it" in refusal(shelf.url)
+    monkeypatch.setattr(migrations, "REVISIONS", ("0001", "0002", "0003"))
+    assert "of revision 0002; allowed: 0003, which `croupier db upgrade` makes of it" in refusal(shelf.url)
 
 
 def test_an_upgrade_of_what_is_up_to_date_changes_nothing(shelf: Shelf) -> None:
@@ -165,7 +165,7 @@ def test_an_upgrade_of_what_is_up_to_date_changes_nothing(shelf: Shelf) -> None:
 
 def test_an_empty_database_of_a_server_becomes_a_store_unless_one_must_be_there(cluster: Cluster) -> None:
     url = new_database(cluster, "template0")
-    told = "without a schema; allowed: 0001, which `croupier db upgrade` makes of it"
+    told = "without a schema; allowed: 0002, which `croupier db upgrade` makes of it"
     assert told in refusal(url, new=False)
     assert told in refusal(url, new=False), "nothing was made"
     run(visit(url))

@@ -4,7 +4,6 @@ import sys
 from datetime import UTC, datetime
 from getpass import getpass
 from typing import TYPE_CHECKING, Annotated
-from unicodedata import category
 
 from cyclopts import App, Parameter
 
@@ -48,13 +47,14 @@ def add(name: str, *, coins: int = 0, reason: Reason = "opened", store: Where = 
     Parameters
     ----------
     name:
-        The user's name: 1 to 64 characters, none of control and no colon.
+        The user's name: 1 to 64 characters of one script, none invisible and no colon; one that looks like no other's.
     coins:
         What the cashier puts into it.
     """
-    if told := _misnamed(name):
-        return fail(told)
+    from croupier.core.usernames import username
+
     try:
+        name = username(name)
         hashed = _password(name)
     except ValueError as error:
         return fail(error)
@@ -132,14 +132,6 @@ def _password(name: str) -> str:
     if not password:
         raise ValueError("found no password; allowed: one of at least one character")
     return PATIENT.hash(password)
-
-
-def _misnamed(name: str) -> str:
-    from croupier.shell.guard import NAME
-
-    if 0 < len(name) <= NAME and ":" not in name and not any(category(letter) == "Cc" for letter in name):
-        return ""
-    return f"found the name {name[:NAME]!r}; allowed: 1 to {NAME} characters, none of control and no colon"
 
 
 def _as_json(accounts: "list[Account]") -> None:

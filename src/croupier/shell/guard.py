@@ -2,25 +2,31 @@
 
 import asyncio
 import secrets
-from base64 import b64decode
-from collections.abc import Callable, Hashable
+from base64 import b64decode, b64encode
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from hashlib import blake2b
 from time import monotonic
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 from unicodedata import category
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 from msgspec import Struct
 
+from croupier.core.usernames import MAX_CHARACTERS, Misnamed, normalized, skeleton, username
+from croupier.shell.addresses import counted
+from croupier.shell.rate_limiter import RateLimiter
+
 type Reason = Literal["missing", "malformed", "wrong", "taken", "often", "busy", "full"]
 
 PATIENT = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 """argon2id with the least cost that the OWASP Password Storage Cheat Sheet allows: 19 MiB, two passes, one lane."""
 
-NAME = 64
-"""The longest name of a user, in characters."""
+UNKNOWN: Final = -1
+"""The version of a login that has to be looked up again at its next use."""
 
 
 class Denied(Exception):
@@ -43,12 +49,19 @@ class User(Struct, frozen=True):
 class Users(Protocol):
     """Where users are kept."""
 
+    def version(self) -> int | None:
+        """A number that is another one as soon as a user has a new password or is closed; None while nobody knows."""
+        ...
+
     async def get(self, name: str) -> User | None:
-        """Who has this name."""
+        """Who has this name. Raises Denied while nobody knows."""
         ...
 
     async def put(self, user: User) -> bool:
-        """Keep a new user; False, and nothing is changed, when somebody has the name. Raises Denied when it is full."""
+        """Keep a new user; False, and nothing is changed, when the name is too much like somebody's.
+
+        Raises Denied when it is full.
+        """
         ...
 
 
@@ -57,73 +70,84 @@ class Remembered:
 
     def __init__(self, most: int = 1_000_000) -> None:
         self._users: dict[str, User] = {}
+        self._skeletons: set[str] = set()
         self._most = most
+
+    def version(self) -> int | None:
+        """Always the same: passwords in memory are never changed."""
+        return 0
 
     async def get(self, name: str) -> User | None:
         """Who has this name."""
         return self._users.get(name)
 
     async def put(self, user: User) -> bool:
-        """Keep a new user; False when somebody has the name."""
-        if user.name in self._users:
+        """Keep a new user; False when somebody has a name that looks like this one."""
+        if (alike := skeleton(user.name)) in self._skeletons:
             return False
         if len(self._users) >= self._most:
             raise Denied("full", f"found {self._most} users; allowed: {self._most}")
         self._users[user.name] = user
+        self._skeletons.add(alike)
         return True
 
 
-class Quota:
-    """How often somebody may do something: `times` within `seconds`, counted from the first of them (clause 2.7).
+class Login(Struct, gc=False):
+    """A user whose password was verified: it stands until a time, while users are of this version."""
 
-    It knows at most `most` people; then it forgets whoever it has known longest.
-    """
+    name: str
+    hashed: str
+    until: float
+    version: int
 
-    __slots__ = ("_begun", "most", "seconds", "times")
 
-    def __init__(self, times: int, seconds: float, most: int = 100_000) -> None:
-        self.times = times
-        self.seconds = seconds
-        self.most = most
-        self._begun: dict[Hashable, tuple[float, int]] = {}
+class Workers:
+    """Threads that compute argon2: at most `queue` callers wait for them, and `each` of one address."""
 
-    def take(self, who: Hashable, now: float) -> float:
-        """Do it once more: 0 if that is allowed, else in how many seconds it will be, and nothing is changed."""
-        end, taken = self._begun.get(who, (now, 0))
-        if end <= now:
-            end, taken = now + self.seconds, 0
-            if len(self._begun) >= self.most:
-                self._sweep(now)
-            self._begun.pop(who, None)  # the youngest stand last
-        elif taken >= self.times:
-            return end - now
-        self._begun[who] = end, taken + 1
-        return 0.0
+    def __init__(self, name: str, threads: int, queue: int, each: int) -> None:
+        self._executor = ThreadPoolExecutor(threads, name)
+        self._free = asyncio.Semaphore(threads)
+        self._queue = queue
+        self._each = each
+        self._waiting: Counter[str] = Counter()
+        self._size = 0
 
-    def left(self, who: Hashable, now: float) -> tuple[int, float]:
-        """How many times it may still be done, and in how many seconds all of them are there again."""
-        end, taken = self._begun.get(who, (now, 0))
-        return (self.times - taken, end - now) if end > now else (self.times, 0.0)
+    @asynccontextmanager
+    async def thread(self, address: str) -> AsyncIterator[None]:
+        """Wait for a thread, first come first served. Raises Denied when too many wait already."""
+        if self._size >= self._queue or self._waiting[address] >= self._each:
+            raise Denied("busy", f"found {self._size} passwords to be checked; allowed: {self._queue}", 1.0)
+        self._size += 1
+        self._waiting[address] += 1
+        try:
+            async with self._free:
+                yield
+        finally:
+            self._size -= 1
+            self._waiting[address] -= 1
+            if not self._waiting[address]:
+                del self._waiting[address]
 
-    def forgive(self, who: Hashable) -> None:
-        """Forget what somebody has done."""
-        self._begun.pop(who, None)
+    async def run[T](self, work: Callable[[], T]) -> T:
+        """Do something in the thread that was waited for."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
-    def _sweep(self, now: float) -> None:
-        self._begun = {who: span for who, span in self._begun.items() if span[0] > now}
-        while len(self._begun) >= self.most:
-            del self._begun[next(iter(self._begun))]
+    def close(self) -> None:
+        """Do nothing more."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
 
 
 class Guard:
     """Knows users by the Authorization header of their requests (RFC 7617).
 
-    A header that was verified is remembered for `remember` seconds by a keyed digest, so that the next request costs a
-    look-up: neither it nor its password is kept. Others are verified by argon2 in one of `threads` threads, in about
-    the same time whether the user exists or not; when `queue` of them wait already, nobody else may.
+    A login is remembered for `remember` seconds by a keyed digest of its header in canonical form, so that the next
+    request costs a look-up: neither the header nor its password is kept. When users have changed since, it is compared
+    with what is kept of the user now. Others are verified by argon2 in one of `threads` threads, in about the same time
+    whether the user exists or not; new users have a thread of their own. For each of both at most `queue` may wait.
 
-    `mistakes` is the quota of wrong passwords for a pair of address and name, `guesses` that of an address whatever the
-    names, `enrolments` that of new users from an address. Times are seconds of `clock`.
+    `mistakes` limits wrong passwords for a pair of address and name, `guesses` those of an address whatever the names,
+    `enrolments` new users from an address. Right passwords count for nothing, and excuse nothing. Addresses are
+    `counted`, times are seconds of `clock`.
     """
 
     def __init__(
@@ -132,51 +156,69 @@ class Guard:
         *,
         clock: Callable[[], float] = monotonic,
         hasher: PasswordHasher = PATIENT,
-        mistakes: Quota | None = None,
-        guesses: Quota | None = None,
-        enrolments: Quota | None = None,
+        mistakes: RateLimiter | None = None,
+        guesses: RateLimiter | None = None,
+        enrolments: RateLimiter | None = None,
         remember: float = 600.0,
         most: int = 10_000,
         threads: int = 2,
-        queue: int = 256,
+        queue: int = 1024,
     ) -> None:
         self._users = users if users is not None else Remembered()
+        self.version = self._users.version
         self._clock = clock
         self._hasher = hasher
-        self._mistakes = mistakes or Quota(10, 60.0)
-        self._guesses = guesses or Quota(100, 60.0)
-        self._enrolments = enrolments or Quota(1_000, 60.0)
+        self._mistakes = mistakes or RateLimiter(10, 60.0)
+        self._guesses = guesses or RateLimiter(100, 60.0)
+        self._enrolments = enrolments or RateLimiter(1_000, 60.0)
         self._remember = remember
         self._most = most
-        self._queue = queue
-        self._waiting = 0
         self._key = secrets.token_bytes(32)
-        self._verified: dict[bytes, tuple[str, float]] = {}
-        self._checks: dict[bytes, asyncio.Task[str | Denied]] = {}
-        self._threads = ThreadPoolExecutor(threads, "guard")
+        self._verified: OrderedDict[bytes, Login] = OrderedDict()  # the oldest first
+        self._checks: dict[bytes, asyncio.Task[Login | Denied]] = {}
+        self._verifying = Workers("guard", threads, queue, (queue + 1) // 2)
+        self._enrolling = Workers("enrolment", 1, queue, queue)
         self._nobody = hasher.hash(secrets.token_bytes(16))
 
     def known(self, header: bytes) -> str | None:
         """The name of the user whose Authorization header this is, if it was verified lately."""
         found = self.verified(header)
-        return None if found is None else found[0]
+        return None if found is None else found.name
 
-    def verified(self, header: bytes) -> tuple[str, float] | None:
-        """The same, with the time until which that is remembered."""
-        found = self._verified.get(blake2b(header, digest_size=16, key=self._key).digest())
-        return found if found is not None and self.stands(found[1]) else None
+    def verified(self, header: bytes) -> Login | None:
+        """The login of such a user."""
+        found = self._verified.get(self._digest(header))
+        return found if found is not None and self.stands(found) else None
 
-    def stands(self, until: float) -> bool:
-        """Whether this time is still to come."""
-        return until > self._clock()
+    def stands(self, login: Login) -> bool:
+        """Whether a login is good without another look at the user."""
+        return login.version == self.version() and login.until > self._clock()
+
+    async def confirmed(self, login: Login) -> bool:
+        """Whether the user of a login still has that password. Raises Denied while nobody knows."""
+        version = self.version()
+        if login.version == version:
+            return True
+        user = await self._users.get(login.name)
+        if user is None or user.hashed != login.hashed:
+            return False
+        login.version = UNKNOWN if version is None else version
+        return True
 
     async def check(self, header: bytes | None, address: str) -> str:
         """The name of the user whose Authorization header this is. Raises Denied."""
-        name, password = credentials(header)
-        digest = self._digest(header)
+        return (await self.verify(header, address)).name
+
+    async def verify(self, header: bytes | None, address: str) -> Login:
+        """The login of the user whose Authorization header this is. Raises Denied."""
+        given, password = credentials(header)
+        name = await self._spelt(given)
+        digest = self._digest(canonical(name, password))
         found = self._verified.get(digest)
-        if found is not None and found[1] > self._clock():
-            return found[0]
+        if found is not None and found.until > self._clock():
+            if await self.confirmed(found):
+                return found
+            self._verified.pop(digest, None)
         check = self._checks.get(digest)
         if check is None:  # many connections of one user come with the same header at once: it is verified once
             check = asyncio.get_running_loop().create_task(self._check(digest, name, password, address))
@@ -192,55 +234,81 @@ class Guard:
 
         With `again`, a user who is there already and has this password is as welcome as a new one (dialect hspe-go).
         """
-        name, password = credentials(header)
-        digest = self._digest(header)
+        given, password = credentials(header)
+        name = await self._spelt(given)
+        digest = self._digest(canonical(name, password))
         if await self._users.get(name) is None:
-            if wait := self._enrolments.take(address, self._clock()):
+            try:
+                name = username(given)
+            except Misnamed as error:
+                raise Denied("malformed", str(error)) from None
+            if wait := self._enrolments.take(counted(address), self._clock()):
                 raise Denied("often", f"found too many new users from {address}; allowed: one more later", wait)
-            hashed = await self._argon2(lambda: self._hasher.hash(password))
+            version = self.version()
+            async with self._enrolling.thread(address):
+                hashed = await self._enrolling.run(lambda: self._hasher.hash(password))
             if await self._users.put(User(name, hashed)):
-                self._verify(digest, name)
+                self._keep(digest, name, hashed, version)
                 return name
         if again:
             verdict = await self._check(digest, name, password, address)
-            if verdict == name:
-                return name
-            if isinstance(verdict, Denied) and verdict.reason != "wrong":
+            if isinstance(verdict, Login):
+                return verdict.name
+            if verdict.reason != "wrong":
                 raise verdict
-        raise Denied("taken", f"found a user {name!r}; allowed: a name that nobody has")
+        raise Denied("taken", f"found a user {name!r}, or one whose name looks like that; allowed: a name of one's own")
 
     def close(self) -> None:
         """Verify nobody any more."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._verifying.close()
+        self._enrolling.close()
 
-    def _digest(self, header: bytes | None) -> bytes:
-        assert header is not None, "there are no credentials without a header"
+    def _digest(self, header: bytes) -> bytes:
         return blake2b(header, digest_size=16, key=self._key).digest()
 
-    async def _check(self, digest: bytes, name: str, password: str, address: str) -> str | Denied:
-        now = self._clock()
-        wait = self._guesses.take(address, now) or self._mistakes.take((address, name), now)
-        if wait:
-            return Denied("often", "found too many wrong passwords; allowed: another try later", wait)
-        user = await self._users.get(name)
-        hashed = self._nobody if user is None else user.hashed
+    async def _spelt(self, name: str) -> str:
+        """A name as its user is kept: normalized, unless an older user has just this one."""
+        spelt = normalized(name)
+        return name if spelt != name and await self._users.get(name) is not None else spelt
+
+    async def _check(self, digest: bytes, name: str, password: str, address: str) -> Login | Denied:
+        place = counted(address)
+        pair = place, name
         try:
-            right = await self._argon2(lambda: self._fits(hashed, password))
-        except Denied as busy:
-            return busy
+            self._let_guess(place, pair)
+            async with self._verifying.thread(place):
+                self._let_guess(place, pair)  # others may have guessed meanwhile
+                now, version, user, right = self._clock(), self.version(), None, None
+                self._guesses.take(place, now)
+                self._mistakes.take(pair, now)
+                try:
+                    user = await self._users.get(name)
+                    hashed = self._nobody if user is None else user.hashed
+                    right = await self._verifying.run(lambda: self._fits(hashed, password))
+                finally:
+                    if user is not None and right is not False:
+                        self._guesses.give_back(place, now)
+                        self._mistakes.give_back(pair, now)
+        except Denied as denied:
+            return denied
         if user is None or not right:
             return Denied("wrong", "found a user or a password that is wrong; allowed: those of a user")
-        self._mistakes.forgive((address, name))
-        self._guesses.forgive(address)
-        self._verify(digest, name)
-        return name
+        return self._keep(digest, user.name, user.hashed, version)
 
-    def _verify(self, digest: bytes, name: str) -> None:
+    def _let_guess(self, place: str, pair: tuple[str, str]) -> None:
+        """Let somebody try a password. Raises Denied after too many wrong ones."""
+        now = self._clock()
+        if wait := max(self._guesses.wait(place, now), self._mistakes.wait(pair, now)):
+            raise Denied("often", "found too many wrong passwords; allowed: another try later", wait)
+
+    def _keep(self, digest: bytes, name: str, hashed: str, version: int | None) -> Login:
+        login = Login(name, hashed, self._clock() + self._remember, UNKNOWN if version is None else version)
         verified = self._verified
-        verified.pop(digest, None)  # the youngest stand last
-        if len(verified) >= self._most:
-            del verified[next(iter(verified))]
-        verified[digest] = name, self._clock() + self._remember
+        if digest not in verified and len(verified) >= self._most:
+            verified.popitem(last=False)
+        verified[digest] = login
+        verified.move_to_end(digest)
+        return login
 
     def _fits(self, hashed: str, password: str) -> bool:
         try:
@@ -248,14 +316,10 @@ class Guard:
         except VerifyMismatchError:
             return False
 
-    async def _argon2[T](self, work: Callable[[], T]) -> T:
-        if self._waiting >= self._queue:
-            raise Denied("busy", f"found {self._waiting} passwords to be checked; allowed: {self._queue}", 1.0)
-        self._waiting += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-        finally:
-            self._waiting -= 1
+
+def canonical(name: str, password: str) -> bytes:
+    """The Authorization header of a name and a password, as most clients write it."""
+    return b"Basic " + b64encode(f"{name}:{password}".encode())
 
 
 def credentials(header: bytes | None) -> tuple[str, str]:
@@ -272,6 +336,9 @@ def credentials(header: bytes | None) -> tuple[str, str]:
     except ValueError:  # which errors of base64 and of UTF-8 are, too
         told = "found an Authorization that is no name:password; allowed: Basic with that in UTF-8 and base64"
         raise Denied("malformed", told) from None
-    if not 0 < len(name) <= NAME or any(category(letter) == "Cc" for letter in name):
-        raise Denied("malformed", f"found the name {name[:NAME]!r}; allowed: 1 to {NAME} characters, none of control")
+    if not 0 < len(name) <= MAX_CHARACTERS or any(category(letter) == "Cc" for letter in name):
+        told = f"allowed: 1 to {MAX_CHARACTERS} characters, none of control"
+        raise Denied("malformed", f"found the name {name[:MAX_CHARACTERS]!r}; {told}")
+    if not password:
+        raise Denied("malformed", f"found no password of {name!r}; allowed: one of at least one character")
     return name, password

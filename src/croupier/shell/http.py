@@ -14,9 +14,10 @@ from typing import Any
 from croupier.core.talk import Address, Tap
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.wire import Answer, Close, Dialect, Headers, Made, Refused, parse, response
+from croupier.shell.addresses import TrustedProxies, counted
 from croupier.shell.answers import Later, Response
 from croupier.shell.desk import Desk
-from croupier.shell.guard import Denied, Guard, Quota
+from croupier.shell.guard import Denied, Guard
 from croupier.shell.journal import Journal
 from croupier.shell.limits import Limits, Reception
 from croupier.shell.listening import Listener
@@ -24,6 +25,7 @@ from croupier.shell.logs import Log, silence
 from croupier.shell.openapi import find
 from croupier.shell.pages import lines
 from croupier.shell.promises import Promises
+from croupier.shell.rate_limiter import RateLimiter
 from croupier.shell.replies import STATUS, Asked, Failed, Gone, Reply, asked, body, denied, refusal, sent, verified
 from croupier.shell.streams import Receive, Send
 from croupier.shell.watching import Watching
@@ -48,6 +50,7 @@ class Service:
         limits: Limits = Limits(),
         journal: Journal | None = None,
         promises: Promises | None = None,
+        proxies: TrustedProxies = TrustedProxies(),
     ) -> None:
         self.counts = Counts()
         self.limits = limits
@@ -58,7 +61,8 @@ class Service:
         self._dialect: Dialect = dialect
         self._guard = guard
         self._watching = Watching(self.desk, guard, dialect, limits)
-        self._quota = None if limits.requests is None else Quota(limits.requests, limits.span)
+        self._proxies = proxies
+        self._quota = None if limits.requests is None else RateLimiter(limits.requests, limits.span)
 
     @property
     def waiting(self) -> int:
@@ -156,7 +160,7 @@ class Service:
         """Answer a request, whatever it is."""
         assert scope["type"] == "http", f"{scope['type']} is not for a web service"
         self.counts.messages_received += 1
-        question = asked(scope, receive)
+        question = asked(scope, receive, self._proxies)
         try:
             reply = await self._reply(question, send)
         except Failed as failed:
@@ -189,8 +193,8 @@ class Service:
         data = await body(question, self.limits.body)
         if route.name == "users":
             return await self._enrol(question)
-        user = await verified(question, "holdem-2.7", self._guard, self._dialect)
-        message = parse(method, path, user, data, self._dialect)
+        login = await verified(question, "holdem-2.7", self._guard, self._dialect)
+        message = parse(method, path, login.name, data, self._dialect)
         return self._answered(message if isinstance(message, Refused) else await self.desk.answer(message))
 
     async def _enrol(self, question: Asked) -> Reply:
@@ -225,14 +229,14 @@ class Service:
     # The limit on requests (holdem-9.10).
 
     def _ration(self, question: Asked) -> None:
-        if self._quota is not None and (wait := self._quota.take(question.address, self.desk.clock())):
+        if self._quota is not None and (wait := self._quota.take(counted(question.address), self.desk.clock())):
             told = f"found more than {self._quota.times} requests in {self._quota.seconds:g} s; allowed: so many"
             raise Failed(429, "holdem-9.10", told, (b"retry-after", b"%d" % ceil(wait)))
 
     def _left(self, question: Asked) -> Headers:
         """The limit, and what is left of it (draft-ietf-httpapi-ratelimit-headers)."""
         assert self._quota is not None, "nothing is left of no limit"
-        left, seconds = self._quota.left(question.address, self.desk.clock())
+        left, seconds = self._quota.left(counted(question.address), self.desk.clock())
         return [
             (b"ratelimit-policy", b'"requests";q=%d;w=%d' % (self._quota.times, ceil(self._quota.seconds))),
             (b"ratelimit", b'"requests";r=%d;t=%d' % (left, ceil(seconds))),

@@ -10,6 +10,7 @@ class Members:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.version = store.accounts_version
 
     async def get(self, name: str) -> User | None:
         """Who has this name. Raises Denied while the store cannot be read."""
@@ -22,7 +23,10 @@ class Members:
         return User(name, account.password)
 
     async def put(self, user: User) -> bool:
-        """Open an account; False when somebody has the name. Raises Denied while the store cannot be written to."""
+        """Open an account; False when somebody has a name that looks like this one.
+
+        Raises Denied while the store cannot be written to.
+        """
         try:
             await self._store.add_account(user.name, user.hashed, reason="enrolled")
         except Refused:

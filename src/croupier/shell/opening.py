@@ -228,6 +228,7 @@ async def _house_of_holdem(
     opening.settings.check()
     wanted = Begun(opening.settings, hosting.seed, client_seed=hosting.client_seed, decks=_decks(opening))
     async with shelf.lend(opening.room.name) as store:
+        await store.watch_accounts()
         house, journal, last = await reopen(store, wanted, build, log)
     ahead = max(time.time(), last) - time_of_loop()  # time never goes back, whatever the clock on the wall does
     return house, lambda: time_of_loop() + ahead, journal

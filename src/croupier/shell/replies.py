@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.json import encode as to_json
 
 from croupier.rooms.holdem.wire import Dialect
-from croupier.shell.guard import Denied, Guard
+from croupier.shell.addresses import TrustedProxies
+from croupier.shell.guard import Denied, Guard, Login
 from croupier.shell.pages import lines
 from croupier.shell.streams import Receive
 
@@ -23,6 +24,10 @@ CHALLENGE = (b"www-authenticate", b'Basic realm="croupier", charset="UTF-8"')
 
 DECIMAL = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 INTEGER = re.compile(r"-?[0-9]+")
+
+
+FORWARDED = (b"forwarded", b"x-forwarded-for")
+"""In which headers a proxy says for whom it asks."""
 
 
 class Failed(Exception):
@@ -65,26 +70,25 @@ STATUS = {status.value: f"HTTP/1.1 {status} {status.phrase}\r\n".encode() for st
 
 
 class Asked(Struct):
-    """A request, with those of its headers that matter here."""
+    """A request, with those of its headers that matter here, and the address of whoever sends it."""
 
     scope: MutableMapping[str, Any]
     receive: Receive
+    address: str
     authorization: bytes | None = None
     accept: bytes = b""
     match: bytes | None = None
     last: int | None = None
     length: bytes | None = None
 
-    @property
-    def address(self) -> str:
-        """Where it comes from."""
-        client = self.scope.get("client")
-        return client[0] if client else ""
 
-
-def asked(scope: MutableMapping[str, Any], receive: Receive) -> Asked:
+def asked(scope: MutableMapping[str, Any], receive: Receive, proxies: TrustedProxies) -> Asked:
     """The request of an ASGI scope. Of a header that comes twice the last one counts."""
-    found = Asked(scope, receive)
+    client = scope.get("client")
+    found = Asked(scope, receive, client[0] if client else "")
+    if proxies:
+        values = {header: [value for name, value in scope["headers"] if name == header] for header in FORWARDED}
+        found.address = proxies.client(found.address, *values.values())
     for name, value in scope["headers"]:
         if name == b"authorization":
             found.authorization = value
@@ -149,13 +153,13 @@ def unchanged(match: bytes, etag: bytes) -> bool:
     return etag in tags or tags == [b"*"]
 
 
-async def verified(asked: Asked, clause: str, guard: Guard, dialect: Dialect) -> str:
-    """The user whose credentials a request carries. Raises Failed; `clause` is the one that wants them."""
+async def verified(asked: Asked, clause: str, guard: Guard, dialect: Dialect) -> Login:
+    """The login of the user whose credentials a request carries. Raises Failed; `clause` is the one that wants them."""
     header = asked.authorization
-    if header is not None and (user := guard.known(header)) is not None:
-        return user
+    if header is not None and (login := guard.verified(header)) is not None:
+        return login
     try:
-        return await guard.check(header, asked.address)
+        return await guard.verify(header, asked.address)
     except Denied as reason:
         raise denied(reason, clause, dialect) from None
 

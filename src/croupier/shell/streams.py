@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct
 
 from croupier.shell.pages import Page
-from croupier.store.records import StoreDown
 
 type Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 type Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -96,7 +95,7 @@ async def stream(
     manner: Manner,
     since: int | None,
     *,
-    settled: Callable[[], Awaitable[None]],
+    ready: Callable[[], Awaitable[bool]],
     goes_on: Callable[[], bool],
     alive: float,
     receive: Receive,
@@ -104,7 +103,7 @@ async def stream(
 ) -> None:
     """Send a game as it is, and whenever it has changed, for as long as it and the service go on.
 
-    What is not `settled` is not sent; where it says that this may take long, the stream ends.
+    Before anything is sent, the stream waits until all is `ready`; where that fails, it ends.
 
     Whoever reads slowly is sent what is newest when he has read; what lies between is left out. A version that he has
     already (`since`) is not sent again. Every `alive` seconds without news he hears that the stream still lives.
@@ -113,9 +112,7 @@ async def stream(
         await send(manner.start)
         quiet = False
         while not gone.done():
-            try:
-                await settled()
-            except StoreDown:
+            if not await ready():
                 break
             shown, version = page.shown(user), page.table.version
             if version != since:

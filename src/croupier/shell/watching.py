@@ -1,8 +1,8 @@
 """What is to be seen of the games of hold'em: now, when it changes, as it goes on, and when a hand is over."""
 
+import asyncio
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
-from math import inf
 from typing import Any, Final
 
 from msgspec.json import encode as to_json
@@ -12,13 +12,14 @@ from starlette.routing import Route, Router
 
 from croupier.rooms.holdem.phh import to_phh
 from croupier.rooms.holdem.wire import Dialect
+from croupier.shell.addresses import counted
 from croupier.shell.desk import DOWN, Desk
-from croupier.shell.guard import Guard
+from croupier.shell.guard import Denied, Guard, Login
 from croupier.shell.limits import Limits
 from croupier.shell.openapi import description
 from croupier.shell.pages import Page, Shown
 from croupier.shell.paging import listed
-from croupier.shell.replies import Asked, Failed, Reply, parameters, unchanged, verified
+from croupier.shell.replies import Asked, Failed, Reply, denied, parameters, unchanged, verified
 from croupier.shell.streams import EVENTS, LINES, Crowd, Receive, Send, departure, stream
 from croupier.store.records import StoreDown
 
@@ -26,13 +27,17 @@ LOOK: Final = "croupier.look"
 """Where the scope of a request has what is to be known of it, for when the very same is asked again."""
 
 
+ROUND_SECONDS: Final = 1.0
+"""After how long at most a stream ends whose user has a new password, though nothing happens in the game."""
+
+
 class Look:
     """What is asked for with a GET: the game of `guid`, or all of them without one. Other requests are not `plain`.
 
-    `user` is who has asked, as long as his credentials stand: `until` so many seconds on the guard's clock.
+    `login` is that of whoever asks, None for the public; it may have to be verified again.
     """
 
-    __slots__ = ("authorization", "guid", "match", "plain", "until", "user")
+    __slots__ = ("authorization", "guid", "login", "match", "plain")
 
     def __init__(self, scope: MutableMapping[str, Any]) -> None:
         path = scope["path"]
@@ -41,8 +46,7 @@ class Look:
         self.plain = not scope["query_string"] and (listed or (path[:7] == "/games/" and bool(self.guid)))
         self.authorization: bytes | None = None
         self.match: bytes | None = None
-        self.user: str | None = None
-        self.until = -inf
+        self.login: Login | None = None
         for name, value in scope["headers"]:
             if name == b"authorization":
                 self.authorization = value
@@ -60,6 +64,8 @@ class Watching:
         self._guard = guard
         self._dialect: Dialect = dialect
         self._limits = limits
+        self._version: int | None = None
+        self._round: asyncio.TimerHandle | None = None
         self._described = to_json(description(dialect))
         self._others = Router(
             [
@@ -78,7 +84,7 @@ class Watching:
         look = self.look(scope)
         if look is None:
             return None
-        user = look.user
+        user = _name(look.login)
         if look.guid:
             page = self._pages.page(look.guid)
             if page is None or self._hidden(page, user):
@@ -95,29 +101,38 @@ class Watching:
             look = scope[LOOK] = Look(scope)
         if not look.plain:
             return None
-        if look.authorization is not None and not self._guard.stands(look.until):
-            verified = self._guard.verified(look.authorization)
-            if verified is None:
+        if look.authorization is not None and (look.login is None or not self._guard.stands(look.login)):
+            look.login = self._guard.verified(look.authorization)
+            if look.login is None:
                 return None
-            look.user, look.until = verified
         return look
 
     async def see(self, question: Asked, names: Sequence[str]) -> Reply:
         """The list of games, or one game, now or when it has changed (holdem-5.1, holdem-5.2, holdem-9.3)."""
-        user = await self._viewer(question)
-        await self._settled()
+        login = await self._viewer(question)
+        await self._settled(login)
+        user = _name(login)
         if not names:
             return _seen(listed(self._pages, user, question.scope["query_string"]), question)
         wait, since = parameters(question.scope["query_string"])
         page = self._page(names[0], user)
         if wait is None or question.scope["method"] == "HEAD":
             return _seen(page.shown(user), question)
-        with self._place(question, user):
+        with self._place(question, login):
             if since is None or since == page.table.version:
-                with departure(question.receive) as gone:
-                    await page.news(min(wait, self._limits.wait), gone)
-                    await self._settled()
+                await self._changed(page, login, min(wait, self._limits.wait), question.receive)
         return _seen(self._page(names[0], user, "holdem-9.4").shown(user), question)
+
+    async def _changed(self, page: Page, login: Login | None, seconds: float, receive: Receive) -> None:
+        """Wait at most so many seconds until a game has changed. Raises Failed when its viewer may not go on."""
+        loop = asyncio.get_running_loop()
+        version, end = page.table.version, loop.time() + seconds
+        with departure(receive) as gone:
+            while (left := end - loop.time()) > 0 and not gone.done() and self._goes_on(page):
+                await page.news(left, gone)
+                await self._settled(login)
+                if page.table.version != version:
+                    return
 
     async def show(self, question: Asked, send: Send) -> None:
         """Let Starlette find who answers."""
@@ -134,22 +149,23 @@ class Watching:
     async def stream(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """The stream of a game (holdem-9.6)."""
         question: Asked = scope["question"]
-        user = await self._viewer(question)
-        await self._settled()
+        login = await self._viewer(question)
+        await self._settled(login)
+        user = _name(login)
         page = self._page(scope["path_params"]["game"], user)
         manner = LINES if b"application/x-ndjson" in question.accept.lower() else EVENTS
         if scope["method"] == "HEAD":
             await send(manner.start)
             await send({"type": "http.response.body", "body": b""})
             return
-        with self._place(question, user):
+        with self._place(question, login):
             await stream(
                 page,
                 user,
                 manner,
                 question.last,
-                settled=self._desk.settle,
-                goes_on=lambda: not self._desk.closing and self._pages.page(page.table.guid) is page,
+                ready=lambda: self._ready(login),
+                goes_on=lambda: self._goes_on(page),
                 alive=self._limits.alive,
                 receive=receive,
                 send=send,
@@ -161,31 +177,57 @@ class Watching:
     async def _hand(self, request: Request) -> Response:
         """A hand that is over, with the hole cards that were shown and those of the viewer (holdem-9.7)."""
         question: Asked = request.scope["question"]
-        user = await self._viewer(question)
-        await self._settled()
+        login = await self._viewer(question)
+        await self._settled(login)
         table = self._page(request.path_params["game"], None).table
         number = request.path_params["hand"].removesuffix(".phh")
         played = table.hands.get(int(number)) if number.isascii() and number.isdigit() and len(number) < 20 else None
         if played is None:
             raise Failed(404, "holdem-9.7", f"found the hand {number[:40]!r}; allowed: one that is over, and kept")
-        own = [seat for seat, name in enumerate(played.players) if name == user]
+        own = [seat for seat, name in enumerate(played.players) if name == _name(login)]
         text = to_phh(
             played.hand, players=played.players, table=table.guid, number=int(number), open={*played.hand.shown, *own}
         )
         return Response(text, media_type="application/toml", headers={"vary": "Authorization"})
 
-    async def _viewer(self, question: Asked) -> str | None:
+    async def _viewer(self, question: Asked) -> Login | None:
         """Who wants to see something, None for the public."""
         if question.authorization is None:
             return None
         return await verified(question, "holdem-2.8", self._guard, self._dialect)
 
-    async def _settled(self) -> None:
-        """Wait until all that can be seen is durable. Raises Failed."""
+    async def _settled(self, login: Login | None) -> None:
+        """Wait until all that can be seen is durable, and its viewer is still a user. Raises Failed."""
+        moved = True
+        while moved:
+            version = self._guard.version()
+            if login is not None:
+                await self._confirm(login)
+            try:
+                await self._desk.settle()
+            except StoreDown:
+                raise Failed(DOWN.status, DOWN.clause, DOWN.detail, (b"retry-after", b"1")) from None
+            moved = login is not None and self._guard.version() != version
+
+    async def _confirm(self, login: Login) -> None:
+        """See whether a user still has the password with which the login was verified. Raises Failed."""
         try:
-            await self._desk.settle()
-        except StoreDown:
-            raise Failed(DOWN.status, DOWN.clause, DOWN.detail, (b"retry-after", b"1")) from None
+            if not await self._guard.confirmed(login):
+                raise Denied("wrong", f"found another password of {login.name!r} now; allowed: to log in again")
+        except Denied as reason:
+            raise denied(reason, "holdem-2.8", self._dialect) from None
+
+    async def _ready(self, login: Login | None) -> bool:
+        """The same; False where it fails."""
+        try:
+            await self._settled(login)
+        except Failed:
+            return False
+        return True
+
+    def _goes_on(self, page: Page) -> bool:
+        """Whether there will be news of a game."""
+        return not self._desk.closing and self._pages.page(page.table.guid) is page
 
     def _hidden(self, page: Page, user: str | None) -> bool:
         """Whether a game is not shown to a user, because he is not at its table (holdem-7.3)."""
@@ -202,13 +244,23 @@ class Watching:
         return page
 
     @contextmanager
-    def _place(self, question: Asked, user: str | None) -> Iterator[None]:
+    def _place(self, question: Asked, login: Login | None) -> Iterator[None]:
         """A place among those who wait."""
-        who = f"address {question.address}" if user is None else f"user {user}"
+        who = f"address {counted(question.address)}" if login is None else f"user {login.name}"
         if told := self.crowd.full(who):
             raise Failed(429, "holdem-9.10", told, (b"retry-after", b"1"))
         with self.crowd.place(who):
+            if self._round is None:
+                self._version = self._guard.version()
+                self._go_round()
             yield
+
+    def _go_round(self) -> None:
+        """Once a second while somebody waits: wake everybody when users have changed."""
+        if self._version != (version := self._guard.version()):
+            self._version = version
+            self._pages.tell()
+        self._round = asyncio.get_running_loop().call_later(ROUND_SECONDS, self._go_round) if self.crowd.size else None
 
 
 class Events:
@@ -220,6 +272,10 @@ class Events:
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Send a game as it goes on."""
         await self._watching.stream(scope, receive, send)
+
+
+def _name(login: Login | None) -> str | None:
+    return None if login is None else login.name
 
 
 def _seen(shown: Shown, question: Asked) -> Reply:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from croupier.core.talk import Address, Effect, Event, Tap
 from croupier.rooms.holdem.house import House
+from croupier.shell.addresses import TrustedProxies
 from croupier.shell.guard import Guard
 from croupier.shell.http import Opened, Service, open_service
 from croupier.shell.journal import Journal
@@ -33,6 +34,7 @@ class Web:
         clock: Callable[[], float],
         journal: Journal | None = None,
         promises: Promises | None = None,
+        proxies: TrustedProxies = TrustedProxies(),
     ) -> None:
         self._house = house
         self._journal = journal
@@ -47,6 +49,7 @@ class Web:
             limits=Limits(requests=settings.requests_per_minute),
             journal=journal,
             promises=promises,
+            proxies=proxies,
         )
         self._quiet = asyncio.Event()
         self._halted = False

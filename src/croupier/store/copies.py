@@ -15,8 +15,8 @@ from croupier.store.migrations import REVISIONS, upgrade_file
 from croupier.store.schema import ACCOUNTS, METADATA, PULSE
 from croupier.store.sqlite import new_file
 
-SECRET = {ACCOUNTS.c.password}
-"""What is not told to other programs."""
+SECRET = {ACCOUNTS.c.password, ACCOUNTS.c.skeleton}
+"""What is no business of other programs: it is secret, or derived by a rule of our own."""
 
 
 async def export(moment: Moment, stream: BinaryIO, now: float) -> int:

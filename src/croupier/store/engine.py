@@ -97,6 +97,18 @@ class Engine(Protocol):
         """Be the only process that has claimed this name here, until it ends or closes. Raises StoreError."""
         ...
 
+    def accounts_version(self) -> int | None:
+        """A number that is another one after every announcement of any process; None while nobody knows."""
+        ...
+
+    async def watch_accounts(self) -> None:
+        """See to it that `accounts_version` knows. Raises StoreError."""
+        ...
+
+    async def announce_accounts(self) -> None:
+        """Let all processes that watch accounts look at them anew; when this returns they do. Raises StoreError."""
+        ...
+
     async def faults(self) -> list[str]:
         """What is wrong with the engine itself: its file, or its settings."""
         ...

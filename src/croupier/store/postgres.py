@@ -9,6 +9,7 @@ from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]  # it has no types of its own
 
+from croupier.store.announcements import Listener, announce
 from croupier.store.engine import PULSE, Act, Deed, FactRow, Facts, Moment, Rows, Script, refusal, taken
 from croupier.store.migrations import ASKED, judge, upgrade_on
 from croupier.store.records import Hand, StoreDown, StoreError
@@ -89,6 +90,7 @@ class Postgres:
         self._writer: Any = None
         self._pool: Any = None
         self._claims: list[Any] = []
+        self._listener = Listener(self._dial)
 
     async def commit(self, deeds: Sequence[Deed]) -> Sequence[object]:
         """One statement if they are facts, else one transaction."""
@@ -155,7 +157,7 @@ class Postgres:
     async def claim(self, name: str) -> None:
         """Lock the name over a connection of its own; the server lets go of it when that is closed."""
         with self.explained():
-            connection = await asyncpg.connect(self._place.url, timeout=CONNECTING, server_settings=SETTINGS)
+            connection = await self._dial()
             self._claims.append(connection)
             end = asyncio.get_running_loop().time() + LEAVING
             while not await connection.fetchval("SELECT pg_try_advisory_lock($1, hashtext($2))", CLAIMS, name):
@@ -163,8 +165,22 @@ class Postgres:
                     raise taken(name, str(self._place))
                 await asyncio.sleep(LEAVING / 20)
 
+    def accounts_version(self) -> int | None:
+        """How many announcements were heard."""
+        return self._listener.version()
+
+    async def watch_accounts(self) -> None:
+        """Listen for announcements."""
+        await self._listener.start()
+
+    async def announce_accounts(self) -> None:
+        """Announce that accounts have changed."""
+        with self.explained():
+            await announce(self._dial)
+
     async def close(self) -> None:
         """Close the connections."""
+        await self._listener.close()
         for connection in (*self._claims, self._writer, self._pool):
             if connection is not None:
                 with suppress(*UNREACHABLE):  # it is gone already
@@ -177,6 +193,10 @@ class Postgres:
             yield
         except UNREACHABLE as error:
             raise StoreDown(f"{self._place}: {_told(error)}") from error
+
+    async def _dial(self) -> Any:
+        """A connection of its own for something else than rows."""
+        return await asyncpg.connect(self._place.url, timeout=CONNECTING, server_settings=SETTINGS)
 
     async def _connect(self) -> None:
         """Connect the writer anew, when the one before can commit no more: what was there last is there for good."""

@@ -35,10 +35,14 @@ ACCOUNTS = Table(
     Column("created", Double, nullable=False),
     Column("closed", Double),
     Column("balance", BigInteger, nullable=False),
+    Column("skeleton", NAME),
     UniqueConstraint("name", "house", name="accounts_name"),
     CheckConstraint("house OR balance >= 0", name="accounts_balance"),
+    Index("accounts_skeleton", "skeleton", unique=True),
 )
-"""`balance` is derived: it is the sum of the account's entries, changed with them, and `check` adds them up again."""
+"""`skeleton` is what names that look alike have in common; accounts that nobody logs in to have none.
+
+`balance` is derived: it is the sum of the account's entries, changed with them, and `check` adds them up again."""
 
 TRANSFERS = Table(
     "transfers",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from croupier.core.usernames import skeleton
 from croupier.store.engine import Ask, Script
 from croupier.store.records import MOST_COINS, Account, Hand, Match, Posting, Refused, Snapshot, Transfer
 
@@ -78,13 +79,21 @@ def house_of(room: str, now: float) -> Script[Account]:
 
 
 def add(name: str, password: str | None, coins: int, reason: str, now: float) -> Script[Account]:
-    """Open an account, with coins from the cashier. Refused if there is one of this name, also a closed one."""
+    """Open an account, with coins from the cashier.
+
+    Refused if there is one of this name or of one that looks like it, also a closed one. The names of clients that do
+    not log in, as kuhn:192.0.2.7, are compared as they are.
+    """
+    alike = None if ":" in name else skeleton(name)
     rows = yield (
-        """INSERT INTO accounts (name, house, password, created, balance) VALUES ($1, $2, $3, $4, 0)
-        ON CONFLICT (name, house) DO NOTHING RETURNING id""",
-        (name, False, password, now),
+        """INSERT INTO accounts (name, house, password, created, balance, skeleton) VALUES ($1, $2, $3, $4, 0, $5)
+        ON CONFLICT DO NOTHING RETURNING id""",
+        (name, False, password, now, alike),
     )
     if not rows:
+        there = yield "SELECT name FROM accounts WHERE skeleton = $1 AND name <> $2", (alike, name)
+        if there:
+            raise Refused(f"found an account {there[0][0]!r}, which {name!r} looks like; allowed: a name of its own")
         raise Refused(f"found an account {name!r}; allowed: a name that nobody has")
     yield from _credit(rows[0][0], coins, reason, now)
     return (yield from _found(name))

@@ -17,6 +17,7 @@ from croupier.store.migrations import ASKED, judge, upgrade_file
 from croupier.store.records import StoreDown, StoreError
 from croupier.store.scripts import add_hand, hand_row, played_rows
 from croupier.store.urls import SqlitePlace
+from croupier.store.version_file import VersionFile
 
 FACTS = 'INSERT INTO journal (room, "table", seq, fact, time) VALUES (?, ?, ?, ?, ?)'
 HANDS = 'INSERT INTO hands (room, "table", number, time, players, record, summary) VALUES (?, ?, ?, ?, ?, ?, ?)'
@@ -76,6 +77,7 @@ class Sqlite:
         self._file: Identity = None
         self._log: Identity = None
         self._claims: list[int] = []
+        self._accounts: VersionFile | None = None
         self._writing = ThreadPoolExecutor(1, "store-writing")
         self._reading = ThreadPoolExecutor(1, "store-reading")
 
@@ -88,6 +90,8 @@ class Sqlite:
         await self._in(self._writing, self._check_file)
         await self._in(self._reading, self._forget)
         await self._in(self._writing, self._revive)
+        if self._accounts is not None:
+            self._accounts.change()  # so may its accounts be
 
     async def look(self) -> None:
         """See in the thread that writes whether the file is still where it was."""
@@ -133,8 +137,26 @@ class Sqlite:
             raise taken(name, str(self._path)) from None
         self._claims.append(lock)
 
+    def accounts_version(self) -> int | None:
+        """What stands in the file beside the store."""
+        return None if self._accounts is None else self._accounts.read()
+
+    async def watch_accounts(self) -> None:
+        """Open that file."""
+        if self._accounts is None:
+            self._accounts = VersionFile(self._path)
+
+    async def announce_accounts(self) -> None:
+        """Change what stands in it."""
+        await self.watch_accounts()
+        assert self._accounts is not None, "it is open"
+        self._accounts.change()
+
     async def close(self) -> None:
         """Close the connections, each in its thread."""
+        if self._accounts is not None:
+            self._accounts.close()
+            self._accounts = None
         for lock in self._claims:
             os.close(lock)
         self._claims.clear()

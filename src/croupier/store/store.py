@@ -109,6 +109,7 @@ class Store:
         self._clock = clock
         self._scribe = scribe
         self._holders = 1
+        self.accounts_version = engine.accounts_version  # without a detour, for it is asked at every request
 
     async def __aenter__(self) -> Self:
         return self
@@ -228,20 +229,34 @@ class Store:
         rows = await self._engine.fetch(f"SELECT {scripts.COLUMNS} FROM accounts")  # noqa: S608 -- columns of ours
         return sorted(map(scripts.account, rows), key=lambda account: (not account.house, account.name))
 
-    def set_password(self, name: str, password: str | None, *, reason: str) -> Future[None]:
-        """Change the hash of a password; None lets nobody log in."""
+    async def set_password(self, name: str, password: str | None, *, reason: str) -> None:
+        """Change the hash of a password; None lets nobody log in. When this returns the former one is good nowhere."""
         now = self._clock()
-        return self._write(lambda: scripts.set_password(name, password, reason, now))
+        try:
+            await self._write(lambda: scripts.set_password(name, password, reason, now))
+        finally:
+            await self._engine.announce_accounts()
 
     def credit(self, name: str, coins: int, *, reason: str) -> Future[Account]:
         """Give a player coins from the cashier, or take them if negative."""
         now = self._clock()
         return self._write(lambda: scripts.credit(name, coins, reason, now))
 
-    def close_account(self, name: str, *, reason: str) -> Future[int]:
-        """Close a player's account for good: so many coins have gone to the cashier."""
+    async def close_account(self, name: str, *, reason: str) -> int:
+        """Close a player's account for good, and at once: so many coins have gone to the cashier."""
         now = self._clock()
-        return self._write(lambda: scripts.close(name, reason, now))
+        try:
+            coins: int = await self._write(lambda: scripts.close(name, reason, now))
+        finally:
+            await self._engine.announce_accounts()
+        return coins
+
+    async def watch_accounts(self) -> None:
+        """From now on `accounts_version` is another number whenever an account is closed or has a new password.
+
+        It is None as long as a change could be missed. Raises StoreError.
+        """
+        await self._engine.watch_accounts()
 
     def transfer(self, reason: str, postings: Sequence[Posting], key: str | None = None) -> Future[int]:
         """Move coins between accounts: the number of the transfer. The same key moves them only once."""

@@ -36,7 +36,8 @@ NEW: Final = frozenset({
 
 OPEN: Final = frozenset({
     "games-in-the-order-of-making", "looking-with-wrong-credentials", "names-that-are-none",
-    "one-guid-everywhere", "coming-back", "first-come-has-the-button",
+    "one-guid-everywhere", "coming-back", "first-come-has-the-button", "names-of-another-case",
+    "names-that-look-alike",
 })  # fmt: skip
 """Papers about what only rulings say, although their clauses have sections of the document."""
 
@@ -44,8 +45,8 @@ OPEN: Final = frozenset({
 README: Final = frozenset({
     "a-name-that-exists", "clauses-of-refusals", "credentials-are-missing", "credentials-are-unreadable",
     "credentials-before-form", "head", "joining-in-mid-hand", "json-is-told-as-json", "looking-with-wrong-credentials",
-    "names-of-all-kinds", "names-of-another-case", "nobody-sees-the-cards-of-others", "problems",
-    "who-has-left-sees-nothing",
+    "names-of-all-kinds", "names-of-another-case", "names-that-look-alike",
+    "nobody-sees-the-cards-of-others", "problems", "who-has-left-sees-nothing",
 })  # fmt: skip
 """Papers about what section 7 has in another way."""
 

@@ -13,7 +13,7 @@ from croupier.store.records import StoreError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """All of them, the oldest first; a store of the last one can be opened."""
 
 ASKED = "SELECT version_num FROM alembic_version"
