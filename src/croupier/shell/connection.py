@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
+from croupier.shell.addresses import counted
 from croupier.shell.answers import Later, Response
 from croupier.shell.pipelining import PipeliningProtocol
 
@@ -48,7 +49,8 @@ class Line(PipeliningProtocol):
     def connection_made(self, transport: Any) -> None:
         """Take a place, or be told that there is none."""
         super().connection_made(transport)
-        self._host = self.client[0] if self.client else ""
+        host = self.client[0] if self.client else ""
+        self._host = "" if host in self._listener.reception.proxies else counted(host)
         if reason := self._listener.seat(self, self._host):
             self._listener.counts.refused[reason] += 1
             if self._listener.flooded:

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from croupier.shell.addresses import TrustedProxies
+
 
 class Limits(Struct, frozen=True):
     """What the service allows.
@@ -27,7 +29,8 @@ class Reception(Struct, frozen=True):
     `head` is how many bytes a request may take before its body, to within a piece. `arrive` is how many seconds a
     request may take to arrive, `idle` how many may lie between two, `stuck` for how many somebody may not read what he
     is sent, and `linger` how many he has to close a connection that we have ended, for which no more than `lingering`
-    of those who found no place are waited for at the same time.
+    of those who found no place are waited for at the same time. Connections from `proxies` are counted together only:
+    they are not their clients'.
     """
 
     connections: int = 20_000
@@ -38,3 +41,4 @@ class Reception(Struct, frozen=True):
     stuck: float = 30.0
     linger: float = 2.0
     lingering: int = 1000
+    proxies: TrustedProxies = TrustedProxies()

@@ -8,7 +8,8 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, cast
 
 from croupier.core.errors import Violation
-from croupier.core.talk import Ceased, Event, Garbled, Peer, Said, Say
+from croupier.core.talk import Address, Ceased, Event, Garbled, Peer, Said, Say
+from croupier.shell.addresses import counted
 
 if TYPE_CHECKING:
     from croupier.shell.switchboard import Switchboard
@@ -21,6 +22,7 @@ class Line(asyncio.Protocol):
     """
 
     __slots__ = (
+        "_address",
         "_backlog",
         "_board",
         "_counts",
@@ -40,7 +42,8 @@ class Line(asyncio.Protocol):
         "session",
     )
 
-    def __init__(self, board: "Switchboard", peer: Peer | None = None) -> None:
+    def __init__(self, board: "Switchboard", peer: Peer | None = None, address: Address | None = None) -> None:
+        """A connection that comes, or one to a `peer`. `address` is the client's where that is not the other end's."""
         self.peer = peer
         self.codec = board.codec()
         self.session = board.session
@@ -49,6 +52,7 @@ class Line(asyncio.Protocol):
         self.ceased = False
         self._board = board
         self._counts = board.counts
+        self._address = address
         self._host = ""
         self._left = True
         self._paused = False
@@ -67,8 +71,8 @@ class Line(asyncio.Protocol):
         """Take a seat."""
         self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are no subclass of it
         name = transport.get_extra_info("peername")
-        address = (intern(name[0]), name[1]) if name else None
-        self._host = address[0] if address else ""
+        address = self._address or ((intern(name[0]), name[1]) if name else None)
+        self._host = counted(address[0]) if address else ""
         self._left = False
         try:
             self._left = not self._board.seat(self, address)

@@ -112,7 +112,7 @@ class Listener:
             reason = "closing"
         elif allowed.connections and len(self.lines) >= allowed.connections:
             reason = "connections"
-        elif allowed.per_address and self._addresses[host] >= allowed.per_address:
+        elif allowed.per_address and host and self._addresses[host] >= allowed.per_address:
             reason = "per_address"
         self._empty.clear()
         if reason:

@@ -15,6 +15,7 @@ from croupier.core.dealer import Dealer, dealers, derive
 from croupier.core.hall import Hall
 from croupier.core.room import HouseRoom, Room
 from croupier.core.talk import Address, Patience, Peer, Rang, Session, Tap
+from croupier.shell.addresses import trusted_proxies
 from croupier.shell.booked import Booked, open_books
 from croupier.shell.logs import Level, Log
 from croupier.shell.promises import Promises
@@ -64,6 +65,13 @@ class Hosting:
     max_per_address: int = 2_000
     """Clients of one room from one address at the same time; 0: no limit."""
 
+    trusted_proxies: str = ""
+    """Addresses and networks of proxies, separated by commas. Hold'em takes the address of a client from their headers
+    Forwarded or X-Forwarded-For, the other rooms with --proxy-protocol."""
+
+    proxy_protocol: bool = False
+    """In rooms without HTTP, connections from --trusted-proxies begin with the PROXY protocol, version 1 or 2."""
+
     tls_cert: Path | None = None
     """Speak TLS, with the certificate chain in this PEM file."""
 
@@ -94,6 +102,12 @@ class Hosting:
 
     log_level: Level = "info"
     """How much goes to the log on standard error; debug shows every message."""
+
+    @property
+    def limits(self) -> Limits:
+        """What the switchboard of a room allows. Raises ValueError."""
+        proxies = trusted_proxies(self.trusted_proxies if self.proxy_protocol else "")
+        return Limits(self.max_connections, self.max_per_address, proxies=proxies)
 
 
 @dataclass(frozen=True)
@@ -170,7 +184,7 @@ async def _open_house(opening: Opening, hosting: Hosting, fittings: Fittings) ->
         partial(room.codec, hosting.strict, opening.settings),
         told,
         taps=taps,
-        limits=Limits(hosting.max_connections, hosting.max_per_address),
+        limits=hosting.limits,
         refusal=room.refusal,
         books=books,
     )
@@ -192,10 +206,12 @@ async def _open_holdem(opening: Opening, hosting: Hosting, fittings: Fittings) -
     told, taps, context, shelf, promises = fittings
     load()  # rather than at the first showdown, for which all tables would have to wait
     house, clock, journal = await _house_of_holdem(opening, hosting, shelf, told)
-    reception = Reception(hosting.max_connections, hosting.max_per_address, idle=hosting.idle_seconds)
+    proxies = trusted_proxies(hosting.trusted_proxies)
+    reception = Reception(hosting.max_connections, hosting.max_per_address, idle=hosting.idle_seconds, proxies=proxies)
     at = (hosting.host, opening.port)
     try:
-        web = await Web(house, told, taps, clock=clock, journal=journal, promises=promises).open(at, context, reception)
+        web = Web(house, told, taps, clock=clock, journal=journal, promises=promises, proxies=proxies)
+        await web.open(at, context, reception)
     except BaseException as error:
         if journal is not None:
             await journal.store.close()
@@ -243,7 +259,7 @@ async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) 
     settings = opening.settings
     settings.check()
     codec = partial(Wire, "table", strict=hosting.strict, dialect=settings.dialect)
-    rest: Any = {"limits": Limits(hosting.max_connections, hosting.max_per_address), "refusal": [FULL]}
+    rest: Any = {"limits": hosting.limits, "refusal": [FULL]}
     at = (hosting.host, opening.port)
     if (hosting.journal or ("off" if _rehearsal(opening, hosting) else "durable")) == "off":
         house = House(settings, _dealers(opening, hosting), idle=hosting.idle_seconds)

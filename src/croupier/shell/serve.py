@@ -12,6 +12,7 @@ from typing import Any
 from croupier.core.room import Room
 from croupier.core.talk import Tap
 from croupier.rooms.holdem import ROOM as HOLDEM
+from croupier.shell.addresses import trusted_proxies
 from croupier.shell.health import beside
 from croupier.shell.logs import configure, log
 from croupier.shell.opening import Fittings, Hosting, Open, Opening, open_room, unheard, written
@@ -60,6 +61,9 @@ def check(hosting: Hosting) -> None:
     for name in ("max_connections", "max_per_address", "drain_seconds"):
         if not (found := getattr(hosting, name)) >= 0:
             raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: 0 or more")
+    trusted_proxies(hosting.trusted_proxies)
+    if hosting.proxy_protocol and not hosting.trusted_proxies:
+        raise ValueError("found --proxy-protocol without --trusted-proxies; allowed: both, or neither")
     if hosting.accounts is not None and hosting.journal not in {None, "durable"}:
         raise ValueError(f"found --accounts with --journal {hosting.journal}; allowed: --journal durable")
     if hosting.accounts == "certificate" and hosting.tls_client_ca is None:

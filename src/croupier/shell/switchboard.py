@@ -33,9 +33,11 @@ from croupier.core.talk import (
     Settle,
     Tap,
 )
+from croupier.shell.addresses import TrustedProxies, counted
 from croupier.shell.books import Books
 from croupier.shell.line import Line
 from croupier.shell.logs import Log
+from croupier.shell.proxied import ProxiedServer
 from croupier.taps.counts import Counts
 from croupier.taps.observers import Observers
 
@@ -47,6 +49,8 @@ class Limits(Struct, frozen=True):
     to close its side, and `lingering` how many of them that were refused are waited for at the same time; `connect` is
     how many seconds a call, or the handshake of TLS, may take. With `half_closed` the session is told of a peer that
     has said all it will say, and may answer it still; without, such a peer is gone. TLS has no half-close.
+
+    Connections from `proxies` begin with a header of the PROXY protocol, which names the address that counts.
     """
 
     connections: int = 20_000
@@ -56,6 +60,7 @@ class Limits(Struct, frozen=True):
     lingering: int = 1000
     connect: float = 10.0
     half_closed: bool = False
+    proxies: TrustedProxies = TrustedProxies()
 
 
 class Unmoored(Exception):
@@ -99,7 +104,7 @@ class Switchboard:
         self.dirty: list[Line] = []
         self._armed = inf
         self._timer: asyncio.TimerHandle | None = None
-        self._server: asyncio.Server | None = None
+        self._server: asyncio.Server | ProxiedServer | None = None
         self._calls: set[asyncio.Task[None]] = set()
         self._lingering: set[Line] = set()
         self._halted = False
@@ -121,15 +126,25 @@ class Switchboard:
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
         """Take connections on an address; port 0 picks a free one. The address that was taken. Raises OSError."""
         _check_port(port)
-        self._server = await self._loop.create_server(
-            lambda: Line(self),
-            host,
-            port,
-            ssl=ssl,
-            backlog=4096,
-            ssl_handshake_timeout=self.limits.connect if ssl else None,
-            ssl_shutdown_timeout=self.limits.linger if ssl else None,
-        )
+        limits = self.limits
+        tls: dict[str, Any] = {
+            "ssl": ssl,
+            "ssl_handshake_timeout": limits.connect if ssl else None,
+            "ssl_shutdown_timeout": limits.linger if ssl else None,
+        }
+        if limits.proxies:
+            self._server = ProxiedServer(
+                lambda address: Line(self, address=address),
+                limits.proxies,
+                counts=self.counts,
+                log=self.log,
+                seconds=limits.connect,
+                most=limits.lingering,
+                tls=tls,
+            )
+            await self._server.listen(host, port)
+        else:
+            self._server = await self._loop.create_server(lambda: Line(self), host, port, backlog=4096, **tls)
         found: Address = self._server.sockets[0].getsockname()[:2]
         return found
 
@@ -308,7 +323,7 @@ class Switchboard:
 
     def seat(self, line: Line, address: Address | None) -> bool:
         """Give a new connection its number and tell the session; False when there is no room for it."""
-        host = address[0] if address else ""
+        host = counted(address[0]) if address else ""
         if reason := self._refusal(host, called=line.peer is not None):
             peer, line.peer = line.peer, None
             self.counts.refused[reason] += 1
