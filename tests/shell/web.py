@@ -72,7 +72,7 @@ class Web:
     def __init__(
         self, dialect: str = "readme", *, limits: Limits = Limits(), seed: int = 1, guard: Any = None, **rest: Any
     ) -> None:
-        known = {key: rest.pop(key) for key in ("taps", "log") if key in rest}
+        known = {key: rest.pop(key) for key in ("taps", "log", "proxies") if key in rest}
         self.clock = Hands()
         self.house = house(seed, dialect=dialect, **rest)
         self.guard = guard or Guard(clock=self.clock, hasher=QUICK)
@@ -179,12 +179,12 @@ async def opened(
     context: ssl.SSLContext | None = None,
     log: Any = None,
     taps: Any = (),
+    guard: Guard | None = None,
     **settings: Any,
 ) -> AsyncIterator[Opened]:
     """A service on a free port; at the end it is stopped, and everybody has to be gone."""
-    service = Service(
-        house(dialect=dialect, **settings), Guard(hasher=QUICK), dialect, limits=limits, log=log, taps=taps
-    )
+    guard = guard or Guard(hasher=QUICK)
+    service = Service(house(dialect=dialect, **settings), guard, dialect, limits=limits, log=log, taps=taps)
     found = await open_service(service, "127.0.0.1", 0, ssl=context, reception=reception)
     try:
         yield found

@@ -10,7 +10,7 @@ names of the same skeleton cannot be told apart by a reader.
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
-from unicodedata import category, combining, decimal, name, normalize
+from unicodedata import category, decimal, name, normalize
 
 MAX_CHARACTERS: Final = 64
 MAX_MARKS: Final = 4
@@ -198,5 +198,6 @@ def _check_marks(found: str) -> None:
     row = 0
     for place, character in enumerate(found):
         row = row + 1 if category(character)[0] == "M" else 0
-        if row and (place == row - 1 or row > MAX_MARKS or (combining(character) and character == found[place - 1])):
+        base = found[place - row] if place >= row else ""
+        if row and (row > MAX_MARKS or not base.isalpha() or character == found[place - 1]):
             raise Misnamed(f"found a mark in the name {found!r} without a letter of its own; allowed: 1 to {MAX_MARKS}")

@@ -91,8 +91,8 @@ def add(name: str, password: str | None, coins: int, reason: str, now: float) ->
         (name, False, password, now, alike),
     )
     if not rows:
-        there = yield "SELECT name FROM accounts WHERE skeleton = $1 AND name <> $2", (alike, name)
-        if there:
+        there = yield "SELECT name FROM accounts WHERE skeleton = $1 OR (name = $2 AND NOT house)", (alike, name)
+        if (name,) not in [tuple(row) for row in there]:
             raise Refused(f"found an account {there[0][0]!r}, which {name!r} looks like; allowed: a name of its own")
         raise Refused(f"found an account {name!r}; allowed: a name that nobody has")
     yield from _credit(rows[0][0], coins, reason, now)

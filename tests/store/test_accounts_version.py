@@ -1,0 +1,165 @@
+"""Whoever watches accounts knows of a new password before the one who changed it goes on."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from bench.cluster import Cluster
+
+from croupier.store import announcements, sqlite
+from croupier.store.migrations import upgrade_file
+from croupier.store.records import Refused, StoreError
+from croupier.store.store import Store, open_store, upgrade_store
+from croupier.store.version_file import VersionFile
+from tests.store.conftest import ask, new_database
+from tests.store.shelf import Shelf, error, run
+
+
+def test_a_change_is_known_to_every_process_before_it_is_done(shelf: Shelf) -> None:
+    async def main() -> None:
+        async with (
+            await open_store(shelf.url) as one,
+            await open_store(shelf.url) as two,
+            await open_store(shelf.url) as other,
+        ):
+
+            def versions() -> list[int | None]:
+                """What both know; None: each look is one at the store."""
+                return [one.accounts_version(), two.accounts_version()]
+
+            assert versions() == [None, None], "nobody watches"
+            await asyncio.gather(one.watch_accounts(), two.watch_accounts())
+            await other.add_account("ann", "hash")
+            now = versions()
+            assert None not in now
+            for number in range(10):
+                await other.set_password("ann", f"hash {number}", reason="changed")
+                before, now = now, versions()
+                assert all(new is None or new != old for old, new in zip(before, now, strict=True))
+                account = await one.account("ann")
+                assert account is not None
+                assert account.password == f"hash {number}"
+            await one.close_account("ann", reason="left")
+            assert all(new is None or new != old for old, new in zip(now, versions(), strict=True))
+
+    run(main())
+
+
+def test_a_new_account_and_coins_are_no_change_of_passwords(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        await store.watch_accounts()
+        version = store.accounts_version()
+        await store.add_account("ann", "hash", coins=5)
+        await store.credit("ann", 5, reason="gift")
+        assert store.accounts_version() == version is not None
+
+    shelf.run(story)
+
+
+def test_who_repeats_a_change_announces_it_again(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        await store.watch_accounts()
+        await store.add_account("ann", "hash")
+        await store.close_account("ann", reason="left")
+        before = store.accounts_version()
+        assert isinstance(await error(store.close_account("ann", reason="again")), Refused)
+        after = store.accounts_version()
+        assert after is None or after != before
+
+    shelf.run(story)
+
+
+def test_a_database_that_has_gone_lets_nobody_be_sure(cluster: Cluster) -> None:
+    url = new_database(cluster)
+
+    async def main() -> None:
+        async with await open_store(url) as store:
+            await store.watch_accounts()
+            before = store.accounts_version()
+            assert before is not None
+            sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%advisory_lock_shared%'"
+            await ask(cluster.url(), sql + " AND pid <> pg_backend_pid()")
+            while store.accounts_version() is not None:
+                await asyncio.sleep(0.001)
+            await store.watch_accounts()
+            while (after := store.accounts_version()) is None:
+                await asyncio.sleep(0.001)
+            assert after != before
+
+    run(main())
+
+
+def test_a_server_that_does_not_answer_is_told_of(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = new_database(cluster)
+    monkeypatch.setattr(announcements, "CONFIRM_TIMEOUT_SECONDS", 0.1)
+
+    async def main() -> None:
+        async with await open_store(url) as store:
+            await store.add_account("ann", "hash")
+            async with await open_store(url) as silent:
+                monkeypatch.setattr(announcements.Listener, "_heard", lambda *_: None)
+                await silent.watch_accounts()
+                failed = await error(store.set_password("ann", "changed", reason="changed"))
+            assert "a server has not confirmed" in str(failed)
+            account = await store.account("ann")
+            assert account is not None
+            assert account.password == "changed"
+
+    run(main())
+
+
+def test_a_version_file_belongs_to_whom_the_store_belongs(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with pytest.raises(StoreError, match="cannot open"):
+        VersionFile(store)
+    store.touch(0o640)
+    one, other = VersionFile(store), VersionFile(store)
+    assert (tmp_path / "store.accounts").stat().st_mode & 0o777 == store.stat().st_mode & 0o777
+    assert one.read() == other.read() == 0
+    one.change()
+    assert one.read() == other.read() != 0
+    one.close()
+    other.close()
+
+
+def older(path: Path, names: list[str]) -> None:
+    """A store of revision 0001 with users of these names."""
+    from croupier.store import migrations
+
+    upgrade_file(path)
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("DROP INDEX accounts_skeleton")
+        file.execute("ALTER TABLE accounts DROP COLUMN skeleton")
+        file.execute("UPDATE alembic_version SET version_num = ?", (migrations.REVISIONS[0],))
+        file.executemany(
+            "INSERT INTO accounts (name, house, password, created, balance) VALUES (?, 0, 'hash', 0, 0)",
+            [(name,) for name in names],
+        )
+        file.commit()
+
+
+def test_users_of_an_older_store_go_on_though_their_names_look_alike(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    names = ["Ann", "ann", "bob", "kuhn:192.0.2.7", "\uff23id", "a\u200bb"]
+    older(path, names)
+    with pytest.raises(StoreError, match="of revision 0001; allowed: 0002, which `croupier db upgrade` makes of it"):
+        run(open_store(str(path)))
+
+    async def main() -> None:
+        await upgrade_store(str(path))
+        async with await open_store(str(path)) as store:
+            for name in names:
+                account = await store.account(name)
+                assert account is not None
+                assert account.password == "hash"
+            for name in ("ANN", "BOB", "Cid", "cid"):
+                assert "looks like" in str(await error(store.add_account(name)))
+            assert "that nobody has" in str(await error(store.add_account("ann")))
+            await store.add_account("kuhn:192.0.2.l")
+            await store.add_account("dan")
+
+    run(main())
+    with closing(sqlite.connect(path)) as file:
+        assert file.execute("SELECT COUNT(*) FROM accounts WHERE skeleton IS NULL AND NOT house").fetchone() == (3,)
