@@ -205,6 +205,8 @@ def table(arguments: list[Argument], prefix: str, section: str) -> str:
         flags = " ".join(f"`{name}`" for name in argument.names if not name.startswith("--no-"))
         key = argument.names[0].removeprefix("--")
         default = argument.field_info.default
+        if callable(shown := argument.parameter.show_default):
+            default = json.loads(shown(default))
         written = "" if default is None else f"`{json.dumps(default)}`"
         variable = prefix + key.replace("-", "_").upper()
         rows.append(f"| {flags} | `{variable}` | `{key}` | {written} | {cell(argument.parameter.help or '')} |")

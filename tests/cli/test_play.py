@@ -175,17 +175,17 @@ def test_a_bot_speaks_tls(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "visit", "expected"),
     [
-        (None, Visit(), ("127.0.0.1", 1212)),
+        (None, Visit(), ("127.0.0.1", None)),
         (None, Visit(server="cards.example", port=7), ("cards.example", 7)),
-        ("cards.example", Visit(), ("cards.example", 1212)),
+        ("cards.example", Visit(), ("cards.example", None)),
         ("cards.example:9", Visit(), ("cards.example", 9)),
         (":9", Visit(), ("127.0.0.1", 9)),
         ("[::1]:9", Visit(), ("::1", 9)),
         ("[::1]", Visit(port=3), ("::1", 3)),
     ],
 )
-def test_addresses_are_read_in_every_form(given: str | None, visit: Visit, expected: tuple[str, int]) -> None:
-    assert address(given, visit, HOUSES["kuhn"]) == expected
+def test_addresses_are_read_in_every_form(given: str | None, visit: Visit, expected: tuple[str, int | None]) -> None:
+    assert address(given, visit) == expected
 
 
 def test_an_interrupted_bot_ends_without_a_traceback() -> None:

@@ -200,4 +200,4 @@ def test_rooms_whose_documents_claim_the_same_port_are_kept_apart() -> None:
     assert apart(own, [None] * 5) == [1212, 1213, 1214, 8080, 9898]
     assert apart([1212, 1212], [None, 1212]) == [1213, 1212]
     assert apart([1212, 1212], [0, None]) == [0, 1212]
-    assert ROOMS["sevenhalf"].port == 1212
+    assert ROOMS["sevenhalf"].document_port == ROOMS["kuhn"].port

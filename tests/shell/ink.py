@@ -157,7 +157,7 @@ async def kept(
 @asynccontextmanager
 async def _opened(board: Switchboard, books: Daybook, tls: Any = None) -> AsyncIterator[Opened]:
     booked = Booked(board, books)
-    address = await booked.listen(("127.0.0.1", 0), tls)
+    address = await booked.listen("127.0.0.1", 0, tls)
     try:
         yield Opened(books, board, address)
     finally:

@@ -208,5 +208,5 @@ def test_a_room_that_there_is_not_is_named_with_those_that_there_are() -> None:
 
 
 def test_the_room_s_own_port_is_called_unless_another_is_given() -> None:
-    assert croupier.connect("kuhn")._game._address == ("127.0.0.1", 1212)
-    assert croupier.connect("kuhn", port=0)._game._address == ("127.0.0.1", 0)
+    assert croupier.connect("kuhn")._game.address == ("127.0.0.1", 1212)
+    assert croupier.connect("kuhn", port=0)._game.address == ("127.0.0.1", 0)

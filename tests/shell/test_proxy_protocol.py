@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.talk import Address, Joined
-from croupier.shell.addresses import trusted_proxies
+from croupier.shell.client_addresses import trusted_proxies
 from croupier.shell.logs import silence
 from croupier.shell.proxy_protocol import MAX_BODY_BYTES, MAX_LINE_BYTES, SIGNATURE, BadHeader, proxy_header
 from croupier.shell.switchboard import Limits, Switchboard

@@ -166,8 +166,8 @@ def tested(
         return "client", {"command": client}
     if server is not None:
         return "server", {"command": server, "deck_flag": deck_flag or ""}
-    host, port = address(target, Visit(), room)
-    return "server", {"host": host, "port": port}
+    host, port = address(target, Visit())
+    return "server", {"host": host, "port": room.port if port is None else port}
 
 
 def owned(kinds: Sequence[type[Any]], known: Mapping[str, Any], room: "Room") -> Any:

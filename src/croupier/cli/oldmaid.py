@@ -17,8 +17,8 @@ from croupier.core.dealer import Fair, Luck, derive
 from croupier.core.mind import mind_named
 from croupier.rooms.oldmaid import ROOM, Options
 from croupier.rooms.oldmaid.wire import Dialect
+from croupier.shell.addresses import written
 from croupier.shell.loop import run
-from croupier.shell.opening import written
 
 if TYPE_CHECKING:  # what has sockets is imported when it is needed: help comes at once
     from croupier.shell.ring import Tally, Way
@@ -124,7 +124,8 @@ def _visit(table: str | None, guest: Guest, visit: Visit, robot: Robot) -> int:
         if (found := getattr(robot, name)) is not None and found < 1:
             raise ValueError(f"found {found} {name}; allowed: 1 or more")
     options = guest.options()
-    way = Way(address(table, visit, ROOM), *guest.place(), visit.strict, visit.context())
+    host, port = address(table, visit)
+    way = Way((host, ROOM.port if port is None else port), *guest.place(), visit.strict, visit.context())
     if robot.bot is None and robot.bots is None and sys.stdin.isatty() and sys.stdout.isatty():
         from croupier.tui.oldmaid import person
 

@@ -19,8 +19,14 @@ INDENT = "    "
 
 def fail(error: object, status: int = 1, *, keep: str = "") -> int:
     """Say what is wrong on standard error, on one line unless line ends are in `keep`; the exit status."""
-    sys.stderr.write(f"croupier: {printable(str(error), MAX_ERROR_CHARS, keep=keep)}\n")
+    complain(error, keep=keep)
     return status
+
+
+def complain(what: object, *, keep: str = "") -> None:
+    """Print a sentence on standard error, on one line unless line ends are in `keep`."""
+    sys.stderr.write(f"croupier: {printable(str(what), MAX_ERROR_CHARS, keep=keep)}\n")
+    sys.stderr.flush()
 
 
 def show(line: str) -> None:

@@ -4,7 +4,7 @@ import json
 import secrets
 import ssl
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -12,16 +12,18 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
-from croupier.cli.output import fail
+from croupier.cli.output import complain, fail
 from croupier.core.dealer import Fair, Luck, derive
 from croupier.core.mind import mind_named
 from croupier.core.room import HouseRoom, Room
+from croupier.core.talk import Address
 from croupier.rooms import HOUSES
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.oldmaid import ROOM as OLDMAID
+from croupier.shell.addresses import written
 from croupier.shell.client import Game
+from croupier.shell.identify import locate
 from croupier.shell.loop import run
-from croupier.shell.opening import written
 from croupier.shell.play import Tally, play
 
 app = App(name="play", help="Play in a room, yourself or by a bot.")
@@ -79,21 +81,29 @@ class Robot:
     seed: int | None = None
     """Fixes its luck."""
 
+    rebuy: bool = True
+    """When its purse is empty, play on with a new one; --no-rebuy ends there."""
+
+    answer_seconds: float = 30.0
+    """End when the house owes an answer for longer than this."""
+
     json: bool = False
     """Print the summary as JSON."""
 
 
-def address(given: str | None, visit: Visit, room: Room) -> tuple[str, int]:
-    """Host and port from HOST:PORT or its parts. Raises ValueError."""
-    host, port = visit.server or "127.0.0.1", visit.port if visit.port is not None else room.port
+def address(given: str | None, visit: Visit) -> tuple[str, int | None]:
+    """Host and port from HOST:PORT or its parts; None where no port is given. Raises ValueError."""
+    host, port = visit.server or "127.0.0.1", visit.port
     if given is not None:
         host, colon, number = given.rpartition(":")
         if not colon or given.endswith("]"):
-            host, number = given, str(port)
-        if not number.isdecimal():
+            host = given
+        elif number.isdecimal():
+            port = int(number)
+        else:
             raise ValueError(f"found {given!r}; allowed: HOST or HOST:PORT")
-        host, port = host.strip("[]") or "127.0.0.1", int(number)
-    if not 0 < port < 65536:
+        host = host.strip("[]") or "127.0.0.1"
+    if port is not None and not 0 < port < 65536:
         raise ValueError(f"found the port {port}; allowed: 1 to 65535")
     return host, port
 
@@ -111,22 +121,34 @@ def command(room: HouseRoom) -> Callable[..., int]:
         own: Annotated[options, Parameter(name="*", group=ROOM)] = options(),
     ) -> int:
         try:
-            host, port = address(target, visit, room)
+            if not robot.answer_seconds > 0:
+                raise ValueError(f"found --answer-seconds {robot.answer_seconds:g}; allowed: more than 0")
+            host, port = address(target, visit)
             context = visit.context()
 
-            def sit() -> Game:
-                return Game(room, host, port, options=own, strict=visit.strict, ssl=context)
+            async def find() -> Address:
+                return await locate(room, host, context) if port is None else (host, port)
+
+            def sit(at: Address) -> Game:
+                seconds = robot.answer_seconds
+                return Game(room, *at, options=own, strict=visit.strict, ssl=context, patience=seconds, notify=complain)
 
             name = robot.bot or own.bot()
             if name is None and sys.stdin.isatty() and sys.stdout.isatty():
-                from croupier.tui.table import person
-
-                return run(person(room, sit, written((host, port))))
-            return bot(room, sit, robot, name or room.style, written((host, port)))
+                return run(sit_down(room, find, sit))
+            return bot(room, find, sit, robot, name or room.style)
         except (ValueError, OSError) as error:
             return fail(error)
 
     return visit_room
+
+
+async def sit_down(room: HouseRoom, find: Callable[[], Awaitable[Address]], sit: Callable[[Address], Game]) -> int:
+    """Let a person play; the exit status."""
+    from croupier.tui.table import person
+
+    at = await find()
+    return await person(room, lambda: sit(at), written(at))
 
 
 class Words(NamedTuple):
@@ -137,16 +159,36 @@ class Words(NamedTuple):
     connection: str = "connection"
 
 
-def bot(room: HouseRoom, sit: Callable[[], Game], robot: Robot, name: str, house: str) -> int:
+def bot(
+    room: HouseRoom,
+    find: Callable[[], Awaitable[Address]],
+    sit: Callable[[Address], Game],
+    robot: Robot,
+    name: str,
+) -> int:
     """Play by a bot and print what came of it; the exit status. Raises ValueError on an unknown bot."""
     if name == "help":
         return list_bots(room)
     if robot.games < 1:
         raise ValueError(f"found {robot.games} games; allowed: 1 or more")
     mind = mind_named(room.styles, name)()
-    started = perf_counter()
-    tally = run(play(sit, mind, luck(room, robot.seed), robot.games))
-    return sum_up(tally, name, house, None if robot.json else perf_counter() - started)
+    house, tally, started = "the house", Tally(), perf_counter()
+
+    async def let_play() -> None:
+        nonlocal house
+        at = await find()
+        house = written(at)
+        await play(lambda: sit(at), mind, luck(room, robot.seed), robot.games, rebuy=robot.rebuy, tally=tally)
+
+    interrupted = False
+    try:
+        run(let_play())
+    except KeyboardInterrupt:
+        interrupted = True
+    status = sum_up(tally, name, house, None if robot.json else perf_counter() - started)
+    if interrupted:
+        raise KeyboardInterrupt
+    return status
 
 
 def list_bots(room: Room) -> int:
@@ -167,7 +209,7 @@ def sum_up(tally: Tally, name: str, house: str, seconds: float | None, words: Wo
     report = as_json(tally, name, house, words) if seconds is None else as_text(tally, name, house, seconds, words)
     sys.stdout.write(f"{report}\n")
     if tally.fault is not None:
-        return fail(f"{house} ended it: {tally.fault}")
+        return fail(tally.fault if house in str(tally.fault) else f"{house} ended it: {tally.why}")
     return 0
 
 
@@ -200,7 +242,7 @@ def as_json(tally: Tally, name: str, house: str, words: Words = Words()) -> str:
             f"{coin}s_per_{game}": tally.mean if games else None,
             "interval_95": [tally.mean - tally.error, tally.mean + tally.error] if games > 1 else None,
             f"{connection}s": tally.connections,
-            "fault": str(tally.fault) if tally.fault else None,
+            "fault": tally.why,
         }
     )
 

@@ -35,6 +35,14 @@ def open_rooms(openings: list[Opening], hosting: Hosting) -> int:
     return 0
 
 
+def port_help(room: Room) -> str:
+    """What the help says of the port of a room."""
+    told = "The port; 0 picks a free one. When all rooms open, the next that no other has."
+    if room.document_port is None:
+        return told
+    return f"{told} Opened alone and without this flag, the room also listens at {room.document_port}."
+
+
 def command(room: Room) -> Callable[..., int]:
     """The command that opens a room. Its flags are its settings', and those of every room."""
     settings = room.settings
@@ -42,13 +50,9 @@ def command(room: Room) -> Callable[..., int]:
     def open_room(
         *,
         port: Annotated[
-            int,
-            Parameter(
-                name=("--port", "-p"),
-                group=ROOM,
-                help="The port; 0 picks a free one. When all rooms open, the next that no other has.",
-            ),
-        ] = room.port,
+            int | None,
+            Parameter(name=("--port", "-p"), group=ROOM, help=port_help(room), show_default=lambda _: str(room.port)),
+        ] = None,
         deck: Annotated[
             Path | None,
             Parameter(group=ROOM, help="Deal from this file: one card a line, top first; a blank line between decks."),
@@ -56,6 +60,8 @@ def command(room: Room) -> Callable[..., int]:
         house: Annotated[settings, Parameter(name="*", group=ROOM)] = settings(),  # type: ignore[valid-type]  # a value, different for each room
         hosting: Shared = Hosting(),
     ) -> int:
+        if port is None:
+            return open_rooms([Opening(room, room.port, house, deck, room.document_port)], hosting)
         return open_rooms([Opening(room, port, house, deck)], hosting)
 
     return open_room

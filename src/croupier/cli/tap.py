@@ -77,8 +77,8 @@ def tap(
     from croupier.conform.tap.telling import tell
     from croupier.conform.tap.way import Manner
     from croupier.core.talk import Address
+    from croupier.shell.addresses import written
     from croupier.shell.loop import run
-    from croupier.shell.opening import written
 
     console = Console(highlight=False, soft_wrap=True)
 

@@ -98,6 +98,11 @@ class Guest[M, G: Finished]:
         self._open = False
 
     @property
+    def broke(self) -> bool:
+        """Whether it is `spent` for want of coins."""
+        return self.spent
+
+    @property
     def alarm(self) -> float | None:
         """When the house's silence becomes a fault."""
         return self._referee.alarm if self._open else None

@@ -20,6 +20,11 @@ class Client[M](Protocol):
     spent: bool
 
     @property
+    def broke(self) -> bool:
+        """Whether it is `spent` for want of coins."""
+        ...
+
+    @property
     def alarm(self) -> float | None: ...  # noqa: D102 -- as in Session
 
     @property
@@ -45,6 +50,14 @@ class Judging(Protocol):
         ...
 
 
+class Joining(Protocol):
+    """Makes the client's side of a room."""
+
+    def __call__(self, options: Any, strict: bool, patience: float = 30.0) -> Client[Any]:
+        """A client, by its options and whether it is strict. `patience` is how many seconds an answer may take."""
+        ...
+
+
 class Seating(Protocol):
     """Opens private tables."""
 
@@ -60,6 +73,14 @@ class Room:
     name: str
     title: str
     port: int
+    """The default port of servers and clients."""
+    answers: bytes
+    """What everything that a server of this room sends begins with, as a regular expression; no two rooms share it."""
+    probe: bytes
+    """What a client of this room sends on a connection of its own to find out which game a port speaks.
+
+    It changes nothing in this room; a server of any room answers it at once.
+    """
     pack: Pack
     settings: type[Any]
     """A dataclass of what can be set about the house; each field has a docstring below it."""
@@ -73,6 +94,9 @@ class Room:
     """The mind a bot has unless it is told otherwise."""
     decks: Callable[[Any], int] = lambda _: 1
     """How many times its pack a house with these settings shuffles."""
+    document_port: int | None = None
+    """The port of the room's document where that is another room's default: a server that is opened alone listens
+    there as well, and a client without an address tries it second (G1)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +125,5 @@ class HouseRoom(Room):
 
     Raises ValueError on settings that make no sense.
     """
-    player: Callable[[Any, bool], Client[Any]]
-    """The client's side, by its options and whether it is strict."""
+    player: Joining
     referee: Judging

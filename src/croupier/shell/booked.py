@@ -53,10 +53,10 @@ class Booked:
         self._final = False
         books.doors = board
 
-    async def listen(self, at: Address, context: Any) -> Address:
+    async def listen(self, host: str, port: int, context: Any) -> Address:
         """Take connections on an address: the one that was taken. Raises OSError, and then the books are closed."""
         try:
-            return await self._board.listen(*at, context)
+            return await self._board.listen(host, port, context)
         except BaseException:
             await self._books.close()
             raise

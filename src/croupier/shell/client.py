@@ -1,21 +1,34 @@
 """The library's client: a game as typed messages, with `async with` or, for programs without a loop, with `with`."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from ssl import SSLContext
 from threading import Thread
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
+from croupier.core.codec import text
 from croupier.core.errors import Violation
 from croupier.core.judge import HOUSE
 from croupier.core.room import Client, HouseRoom
-from croupier.core.talk import Chose, Drop, Effect, Event, Joined, Left, Settle, Tell
+from croupier.core.talk import Address, Chose, Drop, Effect, Event, Joined, Left, Settle, Tell
 from croupier.rooms import HOUSES
+from croupier.shell.addresses import written
+from croupier.shell.identify import FirstAnswer, OtherProtocol, explain, identify, locate
 from croupier.shell.logs import silence
 from croupier.shell.loop import factory
+from croupier.shell.silence import SilenceWatch
 from croupier.shell.switchboard import Limits, Switchboard
+
+IDENTIFY_AFTER_SECONDS: Final = 1.0
+"""A server that has not sent a byte after this time is asked on another connection which game it speaks."""
+
+NOTIFY_AFTER_SECONDS: Final = 2.0
+"""After this time of silence `notify` is called."""
+
+MAX_SHOWN_BYTES: Final = 200
+"""How much of the last words is shown."""
 
 
 class Game:
@@ -23,22 +36,29 @@ class Game:
 
     `say` sends a message, `hear` waits for the next one. `legal` is what may be said now, `settled` what every finished
     game has brought, in coins, and `player` the session behind it all, which follows the game.
+
+    Without a `port` it is the room's own; entering the conversation sets `address`. `patience` is how many seconds the
+    house may take for an answer; `notify` gets a sentence when the house has been silent for two of them.
     """
 
     def __init__(
         self,
         room: HouseRoom,
         host: str,
-        port: int,
+        port: int | None = None,
         *,
         options: Any = None,
         strict: bool = False,
         ssl: SSLContext | None = None,
+        patience: float = 30.0,
+        notify: Callable[[str], None] | None = None,
     ) -> None:
         self.settled: list[int] = []
+        self.address: Address = (host, room.port if port is None else port)
         self._options = room.options() if options is None else options
-        self.player: Client[Any] = room.player(self._options, strict)
-        self._address = (host, port)
+        self.player: Client[Any] = room.player(self._options, strict, patience)
+        self._located = port is not None
+        self.notify = notify
         self._strict = strict
         self._ssl = ssl
         self._room = room
@@ -46,31 +66,45 @@ class Game:
         self._end: Exception | None = None
         self._joined = False
         self._over = False
+        self._wire = FirstAnswer(room.codec(strict, self._options))
+        self._understood = False
+        self._silence: SilenceWatch
+        self._identified: asyncio.Task[OtherProtocol | None] | None = None
 
     @property
     def legal(self) -> Sequence[Any]:
         """The messages that may be said now; none while the house has to speak."""
         return self.player.legal
 
+    @property
+    def last_words(self) -> str:
+        """The last bytes that the house has sent, for people; empty when there were none."""
+        return text(self._wire.last[:MAX_SHOWN_BYTES]) if self._wire.last else ""
+
     async def __aenter__(self) -> Self:
+        if not self._located:
+            self.address = await locate(self._room, self.address[0], self._ssl)
         self._board = Switchboard(
-            self.player,
-            lambda: self._room.codec(self._strict, self._options),
-            silence(),
-            taps=[self._listen],
-            limits=Limits(linger=1.0),
+            self.player, lambda: self._wire, silence(), taps=[self._listen], limits=Limits(linger=1.0)
         )
-        await self._board.dial(HOUSE, self._address, self._ssl)
+        due = [(IDENTIFY_AFTER_SECONDS, self._identify), (NOTIFY_AFTER_SECONDS, self._notify_silence)]
+        self._silence = SilenceWatch(self._waiting, due)
+        try:
+            await self._board.dial(HOUSE, self.address, self._ssl)
+        except BaseException:
+            self._stop()
+            raise
         if not self._joined:
-            host, port = self._address
+            self._stop()
             left = self._news.get_nowait()
             assert isinstance(left, Left), "a call that fails tells nothing else"
-            raise ConnectionError(f"no house answers at {host}:{port}: {left.reason}")
+            raise ConnectionError(f"no house answers at {written(self.address)}: {left.reason}")
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._stop()
         self._board.halt(final=True)
         with suppress(TimeoutError):
             async with asyncio.timeout(2 * self._board.limits.linger):
@@ -85,29 +119,67 @@ class Game:
     async def hear(self) -> Any:
         """The next message of the house.
 
-        Raises Violation, which names the clause, when the house breaks the protocol, and ConnectionError when it is
-        gone.
+        Raises Violation, which names the clause, when the house breaks the protocol, ConnectionError when it is gone,
+        and OtherProtocol, which is one, when the server speaks another game or TLS.
         """
         if self._end is not None:
             raise self._end
         news = await self._news.get()
-        match news:
-            case Violation():
-                self._end = news
-                raise news
-            case Left(reason=reason):
-                self._end = ConnectionError(f"the house is gone: {reason}")
-                raise self._end
-            case _:
-                return news
+        if isinstance(news, Violation | Left | OtherProtocol):
+            self._end = await self._ended(news)
+            raise self._end
+        return news
 
-    def _listen(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
+    async def _ended(self, news: Violation | Left | OtherProtocol) -> Exception:
+        """Why the conversation is over."""
+        if isinstance(news, OtherProtocol):
+            return news
+        if not self._understood and (other := await self._other()) is not None:
+            return other
+        return news if isinstance(news, Violation) else ConnectionError(f"the house is gone: {news.reason}")
+
+    async def _other(self) -> OtherProtocol | None:
+        """What else is spoken here: judged by the first answer, or where there is none by asking."""
+        if self._wire.first:
+            return explain(self._room, self.address, self._wire.first)
+        if self._identified is None:
+            self._identified = asyncio.ensure_future(identify(self._room, self.address, self._ssl))
+        return await self._identified
+
+    def _waiting(self) -> bool:
+        return not self._joined or self.player.alarm is not None
+
+    def _identify(self) -> None:
+        """Ask a server that is silent from the beginning what it speaks."""
+        if self._joined and not self._wire.first and self._identified is None:
+            self._identified = asyncio.ensure_future(self._ask())
+
+    def _notify_silence(self) -> None:
+        if self.notify is not None:
+            seconds = f"{NOTIFY_AFTER_SECONDS:g} seconds"
+            self.notify(f"{written(self.address)} has not answered for {seconds}; still waiting (Ctrl-C ends)")
+
+    def _stop(self) -> None:
+        self._silence.stop()
+        if self._identified is not None:
+            self._identified.cancel()
+
+    async def _ask(self) -> OtherProtocol | None:
+        """Ask a silent server what it speaks; unless that is our game, it will never answer us."""
+        other = await identify(self._room, self.address, self._ssl)
+        if other is not None and not self._wire.first:
+            self._news.put_nowait(other)
+        return other
+
+    def _listen(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
+        self._silence.reset(now)
         self._joined |= isinstance(event, Joined)
         self._over |= isinstance(event, Left)
         for effect in effects:
             match effect:
                 case Tell(news):
                     self._news.put_nowait(news)
+                    self._understood |= not isinstance(news, Violation | Left)
                 case Drop():
                     self._over = True
                 case Settle(net=net):
@@ -210,10 +282,10 @@ def connect(
 ) -> Connection:
     """A conversation with the house of a room, to be entered with `async with` or `with`.
 
-    `port` is the room's own unless given; `options` are the room's for a client; `strict` refuses what the protocol
-    only tolerates; `ssl` is for a house behind TLS. Entering raises ConnectionError when nobody answers.
+    `port` is the room's own unless given: for seven and a half 1213, or else the 1212 of its document. `options` are
+    the room's for a client; `strict` refuses what the protocol only tolerates; `ssl` is for a house behind TLS.
+    Entering raises ConnectionError when nobody answers.
     """
     if room not in HOUSES:
         raise ValueError(f"found the room {room!r}; allowed: {', '.join(HOUSES)}")
-    address = (host, port if port is not None else HOUSES[room].port)
-    return Connection(Game(HOUSES[room], *address, options=options, strict=strict, ssl=ssl))
+    return Connection(Game(HOUSES[room], host, port, options=options, strict=strict, ssl=ssl))

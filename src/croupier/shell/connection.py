@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-from croupier.shell.addresses import counted
 from croupier.shell.answers import Later, Response
+from croupier.shell.client_addresses import counted
 from croupier.shell.pipelining import PipeliningProtocol
 
 if TYPE_CHECKING:

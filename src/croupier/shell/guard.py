@@ -17,7 +17,7 @@ from argon2.exceptions import VerifyMismatchError
 from msgspec import Struct
 
 from croupier.core.usernames import MAX_CHARACTERS, Misnamed, normalized, skeleton, username
-from croupier.shell.addresses import counted
+from croupier.shell.client_addresses import counted
 from croupier.shell.rate_limiter import RateLimiter
 
 type Reason = Literal["missing", "malformed", "wrong", "taken", "often", "busy", "full"]

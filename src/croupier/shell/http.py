@@ -14,8 +14,8 @@ from typing import Any
 from croupier.core.talk import Address, Tap
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.wire import Answer, Close, Dialect, Headers, Made, Refused, parse, response
-from croupier.shell.addresses import TrustedProxies, counted
 from croupier.shell.answers import Later, Response
+from croupier.shell.client_addresses import TrustedProxies, counted
 from croupier.shell.desk import Desk
 from croupier.shell.guard import Denied, Guard
 from croupier.shell.journal import Journal

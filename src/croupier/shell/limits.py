@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from croupier.shell.addresses import TrustedProxies
+from croupier.shell.client_addresses import TrustedProxies
 
 
 class Limits(Struct, frozen=True):

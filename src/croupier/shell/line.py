@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from croupier.core.errors import Violation
 from croupier.core.talk import Address, Ceased, Event, Garbled, Peer, Said, Say
-from croupier.shell.addresses import counted
+from croupier.shell.client_addresses import counted
 
 if TYPE_CHECKING:
     from croupier.shell.switchboard import Switchboard

@@ -15,8 +15,9 @@ from croupier.core.dealer import Dealer, dealers, derive
 from croupier.core.hall import Hall
 from croupier.core.room import HouseRoom, Room
 from croupier.core.talk import Address, Patience, Peer, Rang, Session, Tap
-from croupier.shell.addresses import trusted_proxies
+from croupier.shell.addresses import unheard
 from croupier.shell.booked import Booked, open_books
+from croupier.shell.client_addresses import trusted_proxies
 from croupier.shell.logs import Level, Log
 from croupier.shell.promises import Promises
 from croupier.shell.seeds import Sown
@@ -118,6 +119,8 @@ class Opening:
     port: int
     settings: Any
     deck: Path | None = None
+    document_port: int | None = None
+    """A house listens there as well, unless something else does."""
 
 
 class Fittings(NamedTuple):
@@ -157,13 +160,16 @@ class Open(Protocol):
         ...
 
 
-async def open_room(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Address]:
-    """Open a room, and say where. Raises ValueError on settings that make no sense, OSError on files and addresses."""
+async def open_room(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Sequence[Address]]:
+    """Open a room, and say where it listens.
+
+    Raises ValueError on settings that make no sense, OSError on files and addresses.
+    """
     opens = _open_house if isinstance(opening.room, HouseRoom) else OPENS[opening.room.name]
     return await opens(opening, hosting, fittings)
 
 
-async def _open_house(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Address]:
+async def _open_house(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Sequence[Address]]:
     told, taps, context, shelf, promises = fittings
     room = opening.room
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
@@ -189,16 +195,22 @@ async def _open_house(opening: Opening, hosting: Hosting, fittings: Fittings) ->
         books=books,
     )
     at = (hosting.host, opening.port)
+    house = board if books is None else Booked(board, books)
     try:
-        if books is None:
-            return board, await board.listen(*at, context)
-        booked = Booked(board, books)
-        return booked, await booked.listen(at, context)
+        first = await house.listen(*at, context)
     except OSError as error:
         raise unheard(at, error) from error
+    if opening.document_port is None:
+        return house, [first]
+    also = (hosting.host, opening.document_port)
+    try:
+        return house, [first, await board.listen(*also, context)]
+    except OSError as error:
+        told.warning("the port of the protocol's document is not available", told=str(unheard(also, error)))
+        return house, [first]
 
 
-async def _open_holdem(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Address]:
+async def _open_holdem(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Sequence[Address]]:
     from croupier.rooms.holdem.ranks import load
     from croupier.shell.limits import Reception
     from croupier.shell.web import Web
@@ -218,7 +230,7 @@ async def _open_holdem(opening: Opening, hosting: Hosting, fittings: Fittings) -
         if isinstance(error, OSError):
             raise unheard(at, error) from error
         raise
-    return web, web.address
+    return web, [web.address]
 
 
 async def _house_of_holdem(
@@ -250,7 +262,7 @@ async def _house_of_holdem(
     return house, lambda: time_of_loop() + ahead, journal
 
 
-async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Address]:
+async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Sequence[Address]]:
     from croupier.rooms.oldmaid import FULL
     from croupier.rooms.oldmaid.house import House
     from croupier.rooms.oldmaid.wire import Wire
@@ -265,7 +277,7 @@ async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) 
         house = House(settings, _dealers(opening, hosting), idle=hosting.idle_seconds)
         table = Shared(house, codec, told, taps=taps, **rest)
         try:
-            return table, await table.listen(*at, context)
+            return table, [await table.listen(*at, context)]
         except OSError as error:
             raise unheard(at, error) from error
     from croupier.shell.courses import reopen
@@ -284,26 +296,15 @@ async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) 
         for game in void:
             durable.observers(Rang(), revealed(game, dealers(game.number)), 0.0)
         try:
-            return durable, await durable.listen(*at, context)
+            return durable, [await durable.listen(*at, context)]
         except OSError as error:
             raise unheard(at, error) from error
 
 
-type Opens = Callable[[Opening, Hosting, Fittings], Awaitable[tuple[Open, Address]]]
+type Opens = Callable[[Opening, Hosting, Fittings], Awaitable[tuple[Open, Sequence[Address]]]]
 
 OPENS: Final[Mapping[str, Opens]] = {"holdem": _open_holdem, "oldmaid": _open_oldmaid}
 """How the rooms are opened that have no private tables."""
-
-
-def written(address: Address) -> str:
-    """An address as host:port."""
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def unheard(address: Address, error: OSError) -> OSError:
-    """What is told of an address that cannot be had."""
-    return OSError(f"cannot listen on {written(address)}: {error.strerror or error}")
 
 
 def _rehearsal(opening: Opening, hosting: Hosting) -> bool:

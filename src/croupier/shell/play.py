@@ -10,18 +10,28 @@ from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
 from croupier.core.mind import Mind
 from croupier.shell.client import Game
+from croupier.shell.identify import OtherProtocol
 
 
 @dataclass
 class Tally:
     """What a bot has won: `nets` in coins, one for each game; `connections` is how many that took.
 
-    `fault` is what ended it early: a Violation of the house's, or the end of the connection.
+    `fault` is what ended it early: a Violation of the house's, or the end of the connection; `last_words` is what the
+    house sent last before that, for people.
     """
 
     nets: list[int] = field(default_factory=list)
     connections: int = 0
     fault: Exception | None = None
+    last_words: str = ""
+
+    @property
+    def why(self) -> str | None:
+        """What ended it early, with the last words of the house; None if nothing did."""
+        if self.fault is None:
+            return None
+        return f"{self.fault}; its last words: {self.last_words}" if self.last_words else str(self.fault)
 
     @property
     def mean(self) -> float:
@@ -36,9 +46,21 @@ class Tally:
         return NormalDist().inv_cdf(0.975) * stdev(self.nets) / sqrt(len(self.nets))
 
 
-async def play(sit: Callable[[], Game], mind: Mind[Any, Any], luck: Luck, games: int) -> Tally:
-    """Play games. A connection on which nothing more can be played is left for a new one."""
-    tally = Tally()
+async def play(
+    sit: Callable[[], Game],
+    mind: Mind[Any, Any],
+    luck: Luck,
+    games: int,
+    *,
+    rebuy: bool = True,
+    tally: Tally | None = None,
+) -> Tally:
+    """Play games. A connection on which nothing more can be played is left for a new one, where the house gives coins.
+
+    Without `rebuy` that is the end. A tally of one's own survives it when this is cancelled. Raises IllegalMove when
+    the mind wants to do what is not allowed.
+    """
+    tally = Tally() if tally is None else tally
     try:
         while len(tally.nets) < games:
             before = len(tally.nets)
@@ -46,8 +68,13 @@ async def play(sit: Callable[[], Game], mind: Mind[Any, Any], luck: Luck, games:
                 tally.connections += 1
                 try:
                     await _sit(game, mind, luck, before, games)
+                except (Violation, ConnectionError) as fault:
+                    tally.last_words = "" if isinstance(fault, OtherProtocol) else game.last_words
+                    raise
                 finally:
                     tally.nets += game.settled
+            if not rebuy and game.player.broke:
+                break
             if len(tally.nets) == before:
                 raise ConnectionError("the house does not even give coins for one game")
     except (Violation, ConnectionError) as fault:

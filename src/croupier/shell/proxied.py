@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from croupier.core.talk import Address
-from croupier.shell.addresses import TrustedProxies
+from croupier.shell.client_addresses import TrustedProxies
 from croupier.shell.logs import Log
 from croupier.shell.proxy_protocol import BadHeader, proxy_header
 from croupier.taps.counts import Counts

@@ -5,7 +5,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final
 
 from croupier.core.talk import Address
-from croupier.shell.addresses import IP
+from croupier.shell.client_addresses import IP
 
 SIGNATURE: Final = b"\r\n\r\n\x00\r\nQUIT\n"
 """How version 2 begins."""

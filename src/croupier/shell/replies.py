@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.json import encode as to_json
 
 from croupier.rooms.holdem.wire import Dialect
-from croupier.shell.addresses import TrustedProxies
+from croupier.shell.client_addresses import TrustedProxies
 from croupier.shell.guard import Denied, Guard, Login
 from croupier.shell.pages import lines
 from croupier.shell.streams import Receive

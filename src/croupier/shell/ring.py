@@ -17,8 +17,8 @@ from croupier.core.talk import Address, Chose, Effect, Event, Joined, Left, Tell
 from croupier.rooms.oldmaid.news import News, Over, Result
 from croupier.rooms.oldmaid.player import TABLE, Options, Player
 from croupier.rooms.oldmaid.wire import Pick, Wire
+from croupier.shell.addresses import unheard, written
 from croupier.shell.logs import Log, silence
-from croupier.shell.opening import unheard, written
 from croupier.shell.switchboard import Limits, Switchboard, Unmoored, outward
 
 

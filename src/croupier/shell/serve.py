@@ -12,10 +12,11 @@ from typing import Any
 from croupier.core.room import Room
 from croupier.core.talk import Tap
 from croupier.rooms.holdem import ROOM as HOLDEM
-from croupier.shell.addresses import trusted_proxies
+from croupier.shell.addresses import unheard, written
+from croupier.shell.client_addresses import trusted_proxies
 from croupier.shell.health import beside
 from croupier.shell.logs import configure, log
-from croupier.shell.opening import Fittings, Hosting, Open, Opening, open_room, unheard, written
+from croupier.shell.opening import Fittings, Hosting, Open, Opening, open_room
 from croupier.shell.promises import Disk, Promises
 from croupier.shell.shelf import Shelf
 from croupier.taps.deals import Deals
@@ -97,7 +98,7 @@ def _scraped(hosting: Hosting, names: Sequence[str], rooms: dict[str, Open]) -> 
 
 
 async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callable[[str], None]) -> None:
-    """Open rooms, and keep them open until a signal stops them. `announce` is called with a line for each open room.
+    """Open rooms, and keep them open until a signal stops them. `announce` gets a line for each address that is ready.
 
     Raises ValueError on settings that make no sense and OSError on files and addresses that cannot be used.
     """
@@ -128,8 +129,9 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
             if hosting.log_level == "debug":
                 taps.append(Trace(told))
             fittings = Fittings(told, taps, context, shelf, promises)
-            rooms[room.name], address = await open_room(opening, hosting, fittings)
-            announce(f"{room.name} is open at {written(address)}{' (TLS)' if context else ''}")
+            rooms[room.name], addresses = await open_room(opening, hosting, fittings)
+            for address in addresses:
+                announce(f"{room.name} is open at {written(address)}{' (TLS)' if context else ''}")
         if metrics:
             announce(f"metrics at {metrics}")
         await signals.get()

@@ -33,8 +33,9 @@ from croupier.core.talk import (
     Settle,
     Tap,
 )
-from croupier.shell.addresses import TrustedProxies, counted
+from croupier.shell.addresses import reason_of
 from croupier.shell.books import Books
+from croupier.shell.client_addresses import TrustedProxies, counted
 from croupier.shell.line import Line
 from croupier.shell.logs import Log
 from croupier.shell.proxied import ProxiedServer
@@ -104,7 +105,7 @@ class Switchboard:
         self.dirty: list[Line] = []
         self._armed = inf
         self._timer: asyncio.TimerHandle | None = None
-        self._server: asyncio.Server | ProxiedServer | None = None
+        self._servers: list[asyncio.Server | ProxiedServer] = []
         self._calls: set[asyncio.Task[None]] = set()
         self._lingering: set[Line] = set()
         self._halted = False
@@ -132,8 +133,9 @@ class Switchboard:
             "ssl_handshake_timeout": limits.connect if ssl else None,
             "ssl_shutdown_timeout": limits.linger if ssl else None,
         }
+        server: asyncio.Server | ProxiedServer
         if limits.proxies:
-            self._server = ProxiedServer(
+            server = ProxiedServer(
                 lambda address: Line(self, address=address),
                 limits.proxies,
                 counts=self.counts,
@@ -142,10 +144,11 @@ class Switchboard:
                 most=limits.lingering,
                 tls=tls,
             )
-            await self._server.listen(host, port)
+            await server.listen(host, port)
         else:
-            self._server = await self._loop.create_server(lambda: Line(self), host, port, backlog=4096, **tls)
-        found: Address = self._server.sockets[0].getsockname()[:2]
+            server = await self._loop.create_server(lambda: Line(self), host, port, backlog=4096, **tls)
+        self._servers.append(server)
+        found: Address = server.sockets[0].getsockname()[:2]
         return found
 
     async def dial(
@@ -177,7 +180,7 @@ class Switchboard:
             else:
                 self.hear(Left(peer, reason))
         except (OSError, UnicodeError, ValueError) as error:  # a name that no resolver takes is no OSError
-            self.hear(Left(peer, str(error)))
+            self.hear(Left(peer, reason_of(error)))
 
     async def _connected(self, local: Address, address: Address) -> socket.socket:
         """A socket that is connected to an address from a local one."""
@@ -188,7 +191,7 @@ class Switchboard:
         try:
             if local[1]:
                 # Who listens was alone at this port when he began to; only then does he share it.
-                for sock in (connected, *(self._server.sockets if self._server is not None else ())):
+                for sock in (connected, *(sock for server in self._servers for sock in server.sockets)):
                     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
                 connected.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             connected.bind(here)
@@ -206,12 +209,12 @@ class Switchboard:
     def halt(self, *, final: bool) -> None:
         """Take no more connections, and tell the session that the room closes."""
         self._halted = True
-        if self._server is not None:
+        for server in self._servers:
             # A connection that asyncio has just accepted is never closed if the server is, before it becomes a line.
-            for listening in self._server.sockets:
+            for listening in server.sockets:
                 with suppress(NotImplementedError):  # Windows
                     self._loop.remove_reader(listening.fileno())
-            self._loop.call_soon(self._server.close)
+            self._loop.call_soon(server.close)
         self.hear(Halted(final))
         if final:
             for peer in [*self._unadmitted]:

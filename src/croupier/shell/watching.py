@@ -12,7 +12,7 @@ from starlette.routing import Route, Router
 
 from croupier.rooms.holdem.phh import to_phh
 from croupier.rooms.holdem.wire import Dialect
-from croupier.shell.addresses import counted
+from croupier.shell.client_addresses import counted
 from croupier.shell.desk import DOWN, Desk
 from croupier.shell.guard import Denied, Guard, Login
 from croupier.shell.limits import Limits

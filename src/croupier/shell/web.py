@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from croupier.core.talk import Address, Effect, Event, Tap
 from croupier.rooms.holdem.house import House
-from croupier.shell.addresses import TrustedProxies
+from croupier.shell.client_addresses import TrustedProxies
 from croupier.shell.guard import Guard
 from croupier.shell.http import Opened, Service, open_service
 from croupier.shell.journal import Journal

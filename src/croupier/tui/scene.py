@@ -60,6 +60,7 @@ class Scene[M, G: Finished](ABC):
         self._past: deque[str] = deque(maxlen=PAST)
         self._told = ""
         self._stale = False
+        self._silence = ""
         self._farewell = ""
         self._hands = 0
         self._seated = False
@@ -80,12 +81,17 @@ class Scene[M, G: Finished](ABC):
 
     def heard(self, message: M) -> None:
         """The house has said something."""
+        self._silence = ""
         self._farewell = ""
         self._hear(message)
 
     def said(self, message: M) -> None:  # noqa: ARG002 -- some rooms look at it
         """The person has said something: what was told before is told no longer when there is news."""
         self._stale = True
+
+    def silent(self, notice: str) -> None:
+        """The house is silent: `notice` is shown until it says something."""
+        self._silence = notice
 
     def closed(self) -> None:
         """The house has gone, but others may come to play on."""
@@ -94,6 +100,7 @@ class Scene[M, G: Finished](ABC):
     def ended(self, reason: str) -> None:
         """The conversation is over; `reason` is for the person."""
         self._told = f"{self._farewell} {reason}".strip()
+        self._silence = ""
         self._over = True
 
     @property
@@ -120,7 +127,7 @@ class Scene[M, G: Finished](ABC):
         above = self._table(self._player.game or self._player.last) if self._seated else []
         nets = self._earlier + self._settled
         above += [
-            Text(printable(self._told), style="bold"),
+            Text(printable(f"{self._told} {self._silence}".strip()), style="bold"),
             Text(f"Games: {len(nets)}   Coins won: {sum(nets):+d}"),
         ]
         below = [] if self._over else [Text(self._hint(), style="reverse")]
@@ -186,6 +193,8 @@ class Scene[M, G: Finished](ABC):
 
     def _hint(self) -> str:
         """The keys that do something now."""
+        if not self._seated:
+            return f"Connecting {either('…', '...')}  [q] leave"
         ask = self._asked()
         *choices, leave = [
             f"[{'/'.join(NAMES.get(key, key) for key in keys)}] {told}" for keys, told, _ in self._offered()

@@ -17,7 +17,7 @@ from croupier.conform.tap.relay import Relay, switchboard
 from croupier.conform.tap.way import Manner
 from croupier.core.judge import HOUSE
 from croupier.core.talk import Address
-from croupier.shell.opening import unheard
+from croupier.shell.addresses import unheard
 
 CLOSING = 2.0
 """So many seconds are given to connections that are closed when the tap ends."""

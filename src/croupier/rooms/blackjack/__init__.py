@@ -133,6 +133,8 @@ ROOM = HouseRoom(
     name="blackjack",
     title="Blackjack",
     port=1214,
+    answers=rb"(MON|ERR\x00|STP|TRN|(CRD|RES)[\x00CSWL])",
+    probe=b"STPSTPSTPSTP\n",  # a goodbye; other rooms read at least four bytes
     rules=BLACKJACK,
     pack=PACK,
     vocabulary=VOCABULARY,
@@ -147,7 +149,7 @@ ROOM = HouseRoom(
     dealt=lambda state: state.cards,
     done=done,
     options=Options,
-    player=lambda options, strict: Player(options, strict=strict),
+    player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),
     referee=referee,
     styles=STYLES,
     style="exact",

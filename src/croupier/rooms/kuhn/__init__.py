@@ -50,6 +50,8 @@ ROOM = HouseRoom(
     name="kuhn",
     title="Kuhn poker",
     port=1212,
+    answers=rb"(?i)(CARD C_|ACTN |FAIL |DISC)",
+    probe=b"ACTN CHK\n",  # refused between games (kuhn-6.2)
     rules=KUHN,
     pack=PACK,
     vocabulary=VOCABULARY,
@@ -63,7 +65,7 @@ ROOM = HouseRoom(
     dealt=lambda state: state.cards,
     done=lambda state: state.history,
     options=Options,
-    player=lambda options, strict: Player(options, strict=strict),
+    player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),
     referee=lambda own, strict, patience=5.0: Referee(patience=patience),  # noqa: ARG005 -- as in other rooms
     styles=STYLES,
     style="equilibrium",

@@ -105,7 +105,10 @@ def done(state: State) -> tuple[str, ...]:
 ROOM = HouseRoom(
     name="sevenhalf",
     title="Seven and a half",
-    port=1212,
+    port=1213,
+    document_port=1212,
+    answers=rb"(?i)(STBT |CARD [1-7SCR][OCEB]|BSTG|BKSC |GAIN |ERRO )",
+    probe=b"PASSPASSPASS\n",  # refused between games (sevenhalf-6.1)
     rules=SEVENHALF,
     pack=PACK,
     vocabulary=VOCABULARY,
@@ -119,7 +122,7 @@ ROOM = HouseRoom(
     dealt=lambda state: state.cards,
     done=done,
     options=Options,
-    player=lambda options, strict: Player(options, strict=strict),
+    player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),
     referee=lambda own, strict, patience=5.0: Referee(
         lenient=own is not None and own.dialect == "lenient", strict=strict, patience=patience
     ),

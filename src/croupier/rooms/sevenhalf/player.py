@@ -49,6 +49,11 @@ class Player(Guest[Message, Game]):
         self._raise = 0
         self._refused: set[int] = set()
 
+    @property
+    def broke(self) -> bool:
+        """Never: it is `spent` when the house has closed, whatever the purse holds."""
+        return False
+
     def decide(self, mind: Mind[State, Move], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- every game begins alike
         """What a mind says now: STRT between games, a command in one, None while waiting."""
         if self.game is None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.shell.addresses import TrustedProxies, counted, parse, trusted_proxies
+from croupier.shell.client_addresses import TrustedProxies, counted, parse, trusted_proxies
 from croupier.shell.guard import Guard
 from croupier.shell.limits import Limits
 from croupier.shell.opening import Hosting
