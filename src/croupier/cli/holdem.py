@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from cyclopts import Group, Parameter
 
-from croupier.cli.output import fail
+from croupier.cli.output import complain, fail
 from croupier.cli.play import Words, list_bots, luck, sum_up
 from croupier.core.errors import Violation
 from croupier.core.mind import mind_named
@@ -88,6 +88,7 @@ def visit_holdem(
     if robot.bot == "help":
         return list_bots(ROOM)
     from croupier.shell.errands import Refusal
+    from croupier.shell.identify import OtherProtocol
 
     try:
         return _visit(url, login, robot)
@@ -97,6 +98,8 @@ def visit_holdem(
         return fail(f"{url} refuses: {refusal}")
     except Violation as violation:
         return fail(f"{url} breaks the protocol: {violation}")
+    except OtherProtocol as error:
+        return fail(error)
     except ConnectionError as error:
         return fail(f"{url}: {error}")
     except (ValueError, OSError) as error:
@@ -105,7 +108,8 @@ def visit_holdem(
 
 def _visit(url: str, login: Login, robot: Robot) -> int:
     """Play; the exit status. Raises ValueError, OSError, Refusal or Violation on what makes that impossible."""
-    from croupier.shell.rest import Client
+    from croupier.shell.identify import arrive
+    from croupier.shell.rest import Client, place
 
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     human = robot.bot is None and terminal
@@ -121,14 +125,14 @@ def _visit(url: str, login: Login, robot: Robot) -> int:
         from croupier.tui.holdem import person
 
         async with Client(url, user, password, ssl=context, patience=PERSON_PATIENCE, dialect=login.dialect) as client:
-            await knock(client, user, password)
+            await arrive(knock(client, user, password), ROOM, place(url), None, complain)
             return await person(client, game, url)
 
     async def let_play(tally: Tally) -> None:
         from croupier.shell.rest import play
 
         async with Client(url, user, password, ssl=context, patience=BOT_PATIENCE, dialect=login.dialect) as client:
-            await knock(client, user, password)
+            await arrive(knock(client, user, password), ROOM, place(url), None, complain)
             chance = luck(ROOM, robot.seed)
             await play(client, mind, chance, robot.hands, rebuy=robot.rebuy, game=game, tally=tally)
 

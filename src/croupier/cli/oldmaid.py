@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from croupier.cli.output import fail
+from croupier.cli.output import complain, fail
 from croupier.cli.play import Visit, address, list_bots
 from croupier.core.dealer import Fair, Luck, derive
 from croupier.core.mind import mind_named
@@ -155,7 +155,11 @@ def _let_play(way: "Way", own: Options, robot: Robot) -> int:
         here = replace(way, port=way.port and way.port + number - 1)
         options = replace(own, nick=tally.nick, port=own.port and own.port + number - 1)
         told = log(room=ROOM.name, nick=tally.nick)
-        return play(lambda: Ring(here, options, fate, told), mind(), fate, robot.games, tally)
+
+        def notify(what: str) -> None:
+            complain(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{what}")
+
+        return play(lambda: Ring(here, options, fate, told, notify), mind(), fate, robot.games, tally)
 
     async def everybody() -> None:
         await asyncio.gather(*(visitor(number, tally) for number, tally in enumerate(tallies, start=1)))
@@ -173,7 +177,7 @@ def _let_play(way: "Way", own: Options, robot: Robot) -> int:
     sys.stdout.write(f"{told}\n")
     for tally in tallies:
         for fault in tally.faults:
-            fail(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{fault}")
+            complain(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{fault}")
     if interrupted:
         raise KeyboardInterrupt
     return 1 if any(tally.faults for tally in tallies) else 0

@@ -81,8 +81,8 @@ class Robot:
     seed: int | None = None
     """Fixes its luck."""
 
-    rebuy: bool = True
-    """When its purse is empty, play on with a new one; --no-rebuy ends there."""
+    no_rebuy: bool = False
+    """End when the purse is empty. Without this flag the bot plays on with a new one."""
 
     answer_seconds: float = 30.0
     """End when the house owes an answer for longer than this."""
@@ -178,7 +178,7 @@ def bot(
         nonlocal house
         at = await find()
         house = written(at)
-        await play(lambda: sit(at), mind, luck(room, robot.seed), robot.games, rebuy=robot.rebuy, tally=tally)
+        await play(lambda: sit(at), mind, luck(room, robot.seed), robot.games, rebuy=not robot.no_rebuy, tally=tally)
 
     interrupted = False
     try:

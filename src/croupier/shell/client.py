@@ -15,17 +15,20 @@ from croupier.core.room import Client, HouseRoom
 from croupier.core.talk import Address, Chose, Drop, Effect, Event, Joined, Left, Settle, Tell
 from croupier.rooms import HOUSES
 from croupier.shell.addresses import written
-from croupier.shell.identify import FirstAnswer, OtherProtocol, explain, identify, locate
+from croupier.shell.identify import (
+    IDENTIFY_AFTER_SECONDS,
+    NOTIFY_AFTER_SECONDS,
+    FirstAnswer,
+    OtherProtocol,
+    explain,
+    identify,
+    locate,
+    silent,
+)
 from croupier.shell.logs import silence
 from croupier.shell.loop import factory
 from croupier.shell.silence import SilenceWatch
 from croupier.shell.switchboard import Limits, Switchboard
-
-IDENTIFY_AFTER_SECONDS: Final = 1.0
-"""A server that has not sent a byte after this time is asked on another connection which game it speaks."""
-
-NOTIFY_AFTER_SECONDS: Final = 2.0
-"""After this time of silence `notify` is called."""
 
 MAX_SHOWN_BYTES: Final = 200
 """How much of the last words is shown."""
@@ -156,8 +159,7 @@ class Game:
 
     def _notify_silence(self) -> None:
         if self.notify is not None:
-            seconds = f"{NOTIFY_AFTER_SECONDS:g} seconds"
-            self.notify(f"{written(self.address)} has not answered for {seconds}; still waiting (Ctrl-C ends)")
+            self.notify(silent(self.address))
 
     def _stop(self) -> None:
         self._silence.stop()
@@ -210,6 +212,16 @@ class BlockingGame:
     def player(self) -> Client[Any]:
         """As in Game."""
         return self._game.player
+
+    @property
+    def address(self) -> Address:
+        """As in Game."""
+        return self._game.address
+
+    @property
+    def last_words(self) -> str:
+        """As in Game."""
+        return self._game.last_words
 
     def say(self, message: object) -> None:
         """As in Game."""

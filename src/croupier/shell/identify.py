@@ -2,17 +2,25 @@
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from ssl import SSLContext
 from typing import Any, Final
 
 from croupier.core.codec import Codec, text
+from croupier.core.errors import Violation
 from croupier.core.recognition import is_tls, recognised
 from croupier.core.room import Room
 from croupier.core.talk import Address
 from croupier.rooms import ROOMS
+from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.shell.addresses import is_plain, written
+
+IDENTIFY_AFTER_SECONDS: Final = 1.0
+"""A server that has not sent a byte after this time is asked on another connection which game it speaks."""
+
+NOTIFY_AFTER_SECONDS: Final = 2.0
+"""After this time of silence the person, or whoever runs the bot, is notified."""
 
 PROBE_TIMEOUT_SECONDS: Final = 1.0
 """How long an answer to a probe is awaited."""
@@ -50,7 +58,7 @@ class FirstAnswer:
 def explain(room: Room, address: Address, answer: bytes) -> OtherProtocol | None:
     """What an answer says of a server, where it is not one of this room."""
     if is_tls(answer):
-        return tls_expected(address)
+        return tls_expected(room, address)
     other = recognised(answer, ROOMS.values())
     if other is None or other is room:
         return None
@@ -63,9 +71,15 @@ def explain(room: Room, address: Address, answer: bytes) -> OtherProtocol | None
     return OtherProtocol(f"{written(address)} speaks {other.title} (it answered {said}); {where}")
 
 
-def tls_expected(address: Address) -> OtherProtocol:
+def tls_expected(room: Room, address: Address) -> OtherProtocol:
     """What is said of a server that speaks TLS to a client that does not."""
-    return OtherProtocol(f"{written(address)} speaks TLS; use --tls or --tls-ca FILE (in a program: ssl=)")
+    how = "https://" if room is HOLDEM else "--tls or --tls-ca FILE (in a program: ssl=)"
+    return OtherProtocol(f"{written(address)} speaks TLS; use {how}")
+
+
+def silent(address: Address) -> str:
+    """What is said of a server that has been silent for a while."""
+    return f"{written(address)} has not answered for {NOTIFY_AFTER_SECONDS:g} seconds; still waiting (Ctrl-C ends)"
 
 
 async def identify(room: Room, address: Address, context: SSLContext | None = None) -> OtherProtocol | None:
@@ -78,8 +92,34 @@ async def identify(room: Room, address: Address, context: SSLContext | None = No
         if answer:
             return explain(room, address, answer)
         if answer is not None and context is None and await speaks_tls(address):
-            return tls_expected(address)
+            return tls_expected(room, address)
     return None
+
+
+async def arrive[T](
+    work: Coroutine[Any, Any, T],
+    room: Room,
+    address: Address,
+    context: SSLContext | None,
+    notify: Callable[[str], None],
+) -> T:
+    """Await the first answers of a server. Raises OtherProtocol when there are none because it is another game's."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=IDENTIFY_AFTER_SECONDS)
+        if not task.done() and (other := await identify(room, address, context)) is not None:
+            raise other
+        await asyncio.wait({task}, timeout=NOTIFY_AFTER_SECONDS - IDENTIFY_AFTER_SECONDS)
+        if not task.done():
+            notify(silent(address))
+        try:
+            return await task
+        except (Violation, ConnectionError):
+            if (other := await identify(room, address, context)) is not None:
+                raise other from None
+            raise
+    finally:
+        task.cancel()
 
 
 async def probe(room: Room, address: Address, context: SSLContext | None = None) -> bytes | None:

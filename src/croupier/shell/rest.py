@@ -12,6 +12,7 @@ import httpx
 from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
 from croupier.core.mind import Mind
+from croupier.core.talk import Address
 from croupier.rooms.holdem.legal import Move
 from croupier.rooms.holdem.player import Player
 from croupier.rooms.holdem.views import View
@@ -314,6 +315,12 @@ def located(url: str) -> str:
     return address
 
 
+def place(url: str) -> Address:
+    """The host and the port of a server. Raises ValueError."""
+    address = httpx.URL(located(url))
+    return address.host, address.port or (443 if address.scheme == "https" else 80)
+
+
 def trust(address: str, ssl: SSLContext | None) -> SSLContext | bool:
     """Whom to trust: who is given, else whom httpx trusts; nobody without TLS, for to read that list takes time."""
     return ssl or address.startswith("https:") or SSLContext(PROTOCOL_TLS_CLIENT)
@@ -321,4 +328,6 @@ def trust(address: str, ssl: SSLContext | None) -> SSLContext | bool:
 
 def lost(error: httpx.TransportError) -> Lost:
     """What went wrong, in words: some errors have none of their own."""
+    if "WRONG_VERSION_NUMBER" in str(error):
+        return Lost("the server does not speak TLS; use http://")
     return Lost(str(error) or type(error).__name__)

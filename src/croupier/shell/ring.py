@@ -14,11 +14,14 @@ from typing import Any, Self
 from croupier.core.dealer import Fair, Luck
 from croupier.core.mind import Mind
 from croupier.core.talk import Address, Chose, Effect, Event, Joined, Left, Tell
+from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.news import News, Over, Result
 from croupier.rooms.oldmaid.player import TABLE, Options, Player
 from croupier.rooms.oldmaid.wire import Pick, Wire
 from croupier.shell.addresses import unheard, written
+from croupier.shell.identify import NOTIFY_AFTER_SECONDS, OtherProtocol, identify, silent
 from croupier.shell.logs import Log, silence
+from croupier.shell.silence import SilenceWatch
 from croupier.shell.switchboard import Limits, Switchboard, Unmoored, outward
 
 
@@ -45,13 +48,22 @@ class Ring:
     the table its port (oldmaid-3.5).
     """
 
-    def __init__(self, way: Way, options: Options, luck: Luck, log: Log | None = None) -> None:
+    def __init__(
+        self,
+        way: Way,
+        options: Options,
+        luck: Luck,
+        log: Log | None = None,
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
         self.player = Player(options, luck, strict=way.strict)
         self._way = way
         self._options = options
         self._luck = luck
         self._log = silence() if log is None else log
         self._board: Switchboard
+        self._notify = notify
+        self._silence: SilenceWatch
         self._news: asyncio.Queue[Any] = asyncio.Queue()
         self._joined = False
         self._reason = "this machine has no way to it"
@@ -75,10 +87,16 @@ class Ring:
             hosts = await outward(self._way.table) if host is None else [host]
         except (OSError, UnicodeError) as error:  # a name that no resolver takes is no OSError
             raise self._unanswered(str(error)) from error
-        for each in hosts:
-            await self._come(each, self._way.port, self._options)
-            if self._joined:
-                return self
+        self._silence = SilenceWatch(self._waiting, [(NOTIFY_AFTER_SECONDS, self._notify_waiting)])
+        try:
+            for each in hosts:
+                await self._come(each, self._way.port, self._options)
+                if self._joined:
+                    return self
+        except BaseException:
+            self._silence.stop()
+            raise
+        self._silence.stop()
         raise self._unanswered(self._reason)
 
     async def __aexit__(
@@ -89,7 +107,23 @@ class Ring:
             if error is None and self.result is not None:
                 await self._spent.wait()
         finally:
+            self._silence.stop()
             await self._go()
+
+    async def other(self) -> OtherProtocol | None:
+        """What is spoken at the address of the table, where no game has begun and it is not Old Maid."""
+        if self.player.seat is not None:
+            return None
+        return await identify(ROOM, self._way.table, self._way.ssl)
+
+    def _waiting(self) -> bool:
+        return self.player.seat is None and not self._over
+
+    def _notify_waiting(self) -> None:
+        if self._notify is not None and self._joined:
+            self._notify(f"{written(self._way.table)} has not begun a game yet; waiting for players (Ctrl-C ends)")
+        elif self._notify is not None:
+            self._notify(silent(self._way.table))
 
     async def hear(self) -> News:
         """What happens next; the last is Over. Raises ConnectionError behind it."""
@@ -151,7 +185,8 @@ class Ring:
     def _unanswered(self, reason: str) -> ConnectionError:
         return ConnectionError(f"no table answers at {written(self._way.table)}: {reason}")
 
-    def _listen(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
+    def _listen(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
+        self._silence.reset(now)
         if isinstance(event, Joined) and event.peer == TABLE:
             self._joined = True
         if not self._joined:
@@ -219,6 +254,8 @@ async def play(sit: Callable[[], Ring], mind: Mind[Any, Any], luck: Luck, games:
                 await _follow(ring, mind, luck, game)
             begun = ring.player.seat is not None
             tally.games += begun
+            if (other := await ring.other()) is not None:
+                raise other
             if ring.result is not None:
                 tally.note(ring.result)
             if not begun:

@@ -161,7 +161,8 @@ class Player:
     def _left(self, peer: Peer, reason: str, now: float) -> None:
         if peer == TABLE and self._at_table:
             self._at_table = False
-            self._end(Result("ended", reason=f"the table hung up: {self._place.word or reason or 'it gave no reason'}"))
+            why = self._place.word or ("" if reason == "hung up" else reason)
+            self._end(Result("ended", reason=f"the table hung up{': ' * bool(why)}{why}"))
         elif peer in self._links:
             self._links.leave(peer)
             self._gone(peer)

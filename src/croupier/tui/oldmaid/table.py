@@ -26,7 +26,7 @@ async def person(sit: Callable[[], Ring], table: str) -> int:
                 async with sit() as ring:
                     wish = await _play(scene, ring, pressed, live)
             except OSError as error:
-                scene.ended(str(error))
+                scene.ended(f"{str(error)[:1].upper()}{str(error)[1:]}")
             if wish is Wish.AGAIN:
                 continue
             if wish is Wish.LEAVE:
@@ -50,7 +50,8 @@ async def _play(scene: OldMaidScene, ring: Ring, pressed: asyncio.Queue[str], li
                 scene.heard(heard)
                 if isinstance(heard, Over):
                     if ring.player.seat is None:
-                        scene.ended(ending(heard.result))
+                        other = await ring.other()
+                        scene.ended(ending(heard.result) if other is None else str(other))
                         return None
                     news = asyncio.get_running_loop().create_future()  # nothing more will be heard here
                 else:
