@@ -1,12 +1,22 @@
 """Whoever looks after a server is told whether its rooms can be played in."""
 
 import json
-from collections.abc import Callable, Sequence
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from croupier.shell.health import beside, health
+from croupier.core.talk import Address
+from croupier.shell.health import Monitoring, health
+from croupier.shell.limits import MONITORING, Reception
+from croupier.shell.listening import Listener
+from croupier.taps.counts import Counts
+from tests.shell.callers import Caller, Run
+from tests.shell.web import answer, request
 
 
 class Room:
@@ -16,7 +26,7 @@ class Room:
 
 def test_all_is_well_when_every_room_is() -> None:
     status, body = health(["kuhn", "holdem"], {"kuhn": Room(), "holdem": Room()})
-    assert status == "200 OK"
+    assert status == 200
     assert json.loads(body) == {"status": "ok", "rooms": {"kuhn": {"status": "ok"}, "holdem": {"status": "ok"}}}
 
 
@@ -26,27 +36,66 @@ def test_all_is_well_when_every_room_is() -> None:
 )
 def test_a_room_that_is_down_says_why_and_the_others_are_well(rooms: dict[str, Room], reason: str) -> None:
     status, body = health(["kuhn", "holdem"], rooms)
-    assert status == "503 Service Unavailable"
+    assert status == 503
     found = {"kuhn": {"status": "ok"}, "holdem": {"status": "down", "reason": reason}}
     assert json.loads(body) == {"status": "down", "rooms": found}
 
 
-def other(environ: dict[str, Any], start_response: Callable[..., object]) -> Sequence[bytes]:
-    start_response("204 No Content", [])
-    return [environ["PATH_INFO"].encode()]
+async def metrics(scope: Any, receive: Any, send: Any) -> None:
+    assert all(value.isascii() for _, value in scope["headers"])
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"7")]})
+    await send({"type": "http.response.body", "body": b"metrics"})
 
 
 @pytest.mark.parametrize(
     ("method", "path", "status", "length"),
     [
-        ("GET", "/healthz", "200 OK", 49),
-        ("HEAD", "/healthz", "200 OK", 0),
-        ("POST", "/healthz", "204 No Content", 8),
-        ("GET", "/metrics", "204 No Content", 8),
+        ("GET", "/healthz", 200, 49),
+        ("HEAD", "/healthz", 200, 0),
+        ("POST", "/healthz", 405, None),
+        ("GET", "/metrics", 200, 7),
+        ("POST", "/metrics", 405, None),
+        ("GET", "/", 404, None),
+        ("GET", "/healthz/", 404, None),
     ],
 )
-def test_only_its_own_path_is_answered(method: str, path: str, status: str, length: int) -> None:
-    said: list[str] = []
-    ask: Any = beside(other, ["kuhn"], {"kuhn": Room()})
-    body = b"".join(ask({"PATH_INFO": path, "REQUEST_METHOD": method}, lambda told, _: said.append(told)))
-    assert (said, len(body)) == ([status], length)
+def test_metrics_and_health_are_served_on_one_port(
+    run: Run, method: str, path: str, status: int, length: int | None
+) -> None:
+    async def main() -> None:
+        async with monitoring() as listener, Caller(listener) as caller:
+            for _ in range(2):
+                await caller.say(request(method, path, Accept="text/plain", X_Odd="\u00e4"))
+                got = await answer(caller, head=method == "HEAD")
+                assert got.status == status
+                assert length is None or len(got.body) == length
+
+    run(main())
+
+
+def test_half_sent_requests_for_metrics_take_no_thread_and_are_ended(run: Run) -> None:
+    async def main() -> None:
+        before = threading.active_count()
+        reception = structs.replace(MONITORING, connections=10, arrive=0.0)
+        async with monitoring(reception) as address:
+            callers = [Caller(address) for _ in range(30)]
+            for caller in callers:
+                await caller.__aenter__()
+                with suppress(ConnectionError):
+                    await caller.say(b"GET /metrics HTTP/1.1\r\n")
+            assert threading.active_count() == before
+            statuses = Counter([(await answer(caller)).status for caller in callers])
+            assert statuses == {503: 20, 408: 10}
+            for caller in callers:
+                assert await caller.rest() == b""
+                caller.hang_up()
+
+    run(main())
+
+
+@asynccontextmanager
+async def monitoring(reception: Reception = MONITORING) -> AsyncIterator[Address]:
+    listener = Listener(Monitoring(metrics, ["kuhn"], {"kuhn": Room()}), reception, Counts())
+    yield await listener.listen("127.0.0.1", 0)
+    listener.close()
+    await listener.empty(1.0)

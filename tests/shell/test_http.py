@@ -340,7 +340,7 @@ def test_our_own_fault_is_500_and_logged_and_the_service_goes_on(run: Run) -> No
         ((event, facts),) = told
         assert event == "our own fault"
         assert isinstance(facts["exc_info"], IndexError)
-        assert (facts["method"], facts["path"]) == ("POST", "/games/")
+        assert (facts["method"], facts["route"]) == ("POST", "/games/")
 
     run(main())
 

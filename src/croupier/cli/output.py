@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from shutil import get_terminal_size
 
 from croupier.core.text import printable
+from croupier.shell.redaction import redact
 
 MAX_ERROR_CHARS = 5000
 
@@ -24,8 +25,8 @@ def fail(error: object, status: int = 1, *, keep: str = "") -> int:
 
 
 def complain(what: object, *, keep: str = "") -> None:
-    """Print a sentence on standard error, on one line unless line ends are in `keep`."""
-    sys.stderr.write(f"croupier: {printable(str(what), MAX_ERROR_CHARS, keep=keep)}\n")
+    """Print a sentence on standard error, without credentials, on one line unless line ends are in `keep`."""
+    sys.stderr.write(f"croupier: {redact(printable(str(what), MAX_ERROR_CHARS, keep=keep))}\n")
     sys.stderr.flush()
 
 

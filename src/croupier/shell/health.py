@@ -1,16 +1,14 @@
-"""Whether all rooms can be played in, told to whoever looks after them: /healthz, beside the metrics."""
+"""Whether all rooms can be played in, for whoever operates them: /healthz, next to /metrics."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from msgspec.json import encode
 
-PATH: Final = "/healthz"
-FINE: Final = "200 OK"
-AILING: Final = "503 Service Unavailable"
+METRICS: Final = "/metrics"
+HEALTH: Final = "/healthz"
 
-type Application = Callable[[dict[str, Any], Callable[..., object]], object]
-"""A web application, as WSGI has it (PEP 3333)."""
+type ASGI = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 class Ailing(Protocol):
@@ -22,8 +20,8 @@ class Ailing(Protocol):
         ...
 
 
-def health(names: Sequence[str], rooms: Mapping[str, Ailing]) -> tuple[str, bytes]:
-    """The status line and the JSON body: every room of these names is ok, or down for a reason.
+def health(names: Sequence[str], rooms: Mapping[str, Ailing]) -> tuple[int, bytes]:
+    """The status and the JSON body: every room of these names is ok, or down for a reason.
 
     {"status": "down", "rooms": {"kuhn": {"status": "ok"}, "holdem": {"status": "down", "reason": "…"}}}
     """
@@ -33,21 +31,46 @@ def health(names: Sequence[str], rooms: Mapping[str, Ailing]) -> tuple[str, byte
         reason = "it is not open yet" if room is None else room.trouble
         found[name] = {"status": "ok"} if reason is None else {"status": "down", "reason": reason}
     fine = all(room["status"] == "ok" for room in found.values())
-    return FINE if fine else AILING, encode({"status": "ok" if fine else "down", "rooms": found}) + b"\n"
+    return 200 if fine else 503, encode({"status": "ok" if fine else "down", "rooms": found}) + b"\n"
 
 
-def beside(other: Application, names: Sequence[str], rooms: Mapping[str, Ailing]) -> Application:
-    """An application that answers PATH, and leaves the rest to another one. It may be asked in any thread.
+class Monitoring:
+    """The application behind the port of the metrics: /metrics, by another application, and /healthz.
 
     Rooms are added to `rooms` when they open.
     """
 
-    def answer(environ: dict[str, Any], start_response: Callable[..., object]) -> object:
-        if environ["PATH_INFO"] != PATH or environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
-            return other(environ, start_response)
-        status, body = health(names, rooms)
-        told = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), ("Cache-Control", "no-store")]
-        start_response(status, told)
-        return [body] if environ["REQUEST_METHOD"] == "GET" else []
+    def __init__(self, metrics: ASGI, names: Sequence[str], rooms: Mapping[str, Ailing]) -> None:
+        self._metrics = metrics
+        self._names = names
+        self._rooms = rooms
 
-    return answer
+    def at_hand(self, scope: Any) -> None:
+        """Every request has a task."""
+
+    def promptly(self, scope: Any, data: bytes) -> None:
+        """Every request has a task."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        path = scope["path"]
+        if path not in {METRICS, HEALTH}:
+            await _answer(send, 404, b"text/plain; charset=utf-8", b"allowed: /metrics, /healthz\n")
+        elif scope["method"] not in {"GET", "HEAD"}:
+            await _answer(send, 405, b"text/plain; charset=utf-8", b"allowed: GET, HEAD\n", (b"allow", b"GET, HEAD"))
+        elif path == HEALTH:
+            status, body = health(self._names, self._rooms)
+            await _answer(send, status, b"application/json", body, (b"cache-control", b"no-store"))
+        else:
+            await self._metrics({**scope, "headers": _negotiable(scope["headers"])}, receive, send)
+
+
+def _negotiable(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers that matter to metrics, as far as they are text."""
+    return [each for each in headers if each[0] in {b"accept", b"accept-encoding"} and each[1].isascii()]
+
+
+async def _answer(send: Any, status: int, content: bytes, body: bytes, *headers: tuple[bytes, bytes]) -> None:
+    told = [(b"content-type", content), (b"content-length", b"%d" % len(body)), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": told})
+    await send({"type": "http.response.body", "body": body})

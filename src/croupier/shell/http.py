@@ -223,7 +223,9 @@ class Service:
         self.counts.bytes_sent += len(reply.body)
 
     def _fault(self, scope: Scope, error: Exception) -> Failed:
-        self.log.error("our own fault", method=scope["method"], path=scope["path"], exc_info=error)
+        found = find(scope["path"])  # and not the path itself, in which somebody may have put anything
+        route = None if found is None else found[0].path
+        self.log.error("our own fault", method=scope["method"], route=route, exc_info=error)
         return Failed(500, "holdem-8.1", "found a fault of our own; allowed: none")
 
     # The limit on requests (holdem-9.10).

@@ -42,3 +42,7 @@ class Reception(Struct, frozen=True):
     linger: float = 2.0
     lingering: int = 1000
     proxies: TrustedProxies = TrustedProxies()
+
+
+MONITORING = Reception(connections=64, per_address=0, head=16_384, arrive=5.0, idle=60.0, stuck=5.0, linger=1.0)
+"""What is allowed of those who ask for metrics and health."""

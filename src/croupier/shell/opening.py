@@ -96,7 +96,10 @@ class Hosting:
     Without this flag every connection has a new purse. Hold'em has users, and Old Maid no coins."""
 
     metrics_port: int | None = None
-    """Serve Prometheus metrics at this port of the same address; 0 picks a free one."""
+    """Serve Prometheus metrics and /healthz at this port; 0 picks a free one."""
+
+    metrics_host: str = "127.0.0.1"
+    """The address on which the metrics are served."""
 
     drain_seconds: float = 5.0
     """When told to stop, let running games end for so long. A second signal ends them at once."""

@@ -32,6 +32,7 @@ from croupier.shell.errands import (
     Reply,
 )
 from croupier.shell.play import Tally
+from croupier.shell.redaction import redact
 from croupier.shell.stays import Stay
 from croupier.shell.waiting import WaitNotice
 
@@ -306,12 +307,14 @@ async def _play_seat(client: Client, table: Table, mind: Mind[View, Move], luck:
 def located(url: str) -> str:
     """The address of a server with its scheme: `127.0.0.1:8080` is `http://127.0.0.1:8080`. Raises ValueError."""
     address = url if "://" in url else f"http://{url}"
+    if "@" in address:  # the error must not show a password, wherever it would be taken to end
+        raise ValueError(f"found {redact(address)!r}; allowed: http://HOST:PORT or https://HOST:PORT, without a user")
     try:
         parsed = httpx.URL(address)
     except httpx.InvalidURL as error:
         raise ValueError(f"found {url!r}, {error}; allowed: http://HOST:PORT or https://HOST:PORT") from None
-    if parsed.scheme not in {"http", "https"} or not parsed.host or parsed.query or parsed.fragment or parsed.userinfo:
-        raise ValueError(f"found {url!r}; allowed: http://HOST:PORT or https://HOST:PORT")
+    if parsed.scheme not in {"http", "https"} or not parsed.host or parsed.query or parsed.fragment:
+        raise ValueError(f"found {redact(url)!r}; allowed: http://HOST:PORT or https://HOST:PORT")
     return address
 
 

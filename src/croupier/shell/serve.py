@@ -4,8 +4,8 @@ import asyncio
 import signal
 import ssl
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from croupier.core.talk import Tap
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.shell.addresses import unheard, written
 from croupier.shell.client_addresses import trusted_proxies
-from croupier.shell.health import beside
+from croupier.shell.descriptors import EXHAUSTED, DescriptorWatch
 from croupier.shell.logs import configure, log
 from croupier.shell.opening import Fittings, Hosting, Open, Opening, open_room
 from croupier.shell.promises import Disk, Promises
@@ -71,30 +71,34 @@ def check(hosting: Hosting) -> None:
         raise ValueError("found --accounts certificate without --tls-client-ca; allowed: both")
 
 
-@contextmanager
-def _scraped(hosting: Hosting, names: Sequence[str], rooms: dict[str, Open]) -> Iterator[str | None]:
+@asynccontextmanager
+async def _scraped(hosting: Hosting, names: Sequence[str], rooms: dict[str, Open]) -> AsyncIterator[str | None]:
     """Metrics and /healthz, while the rooms are open: the URL of the metrics, None without."""
     if hosting.metrics_port is None:
         yield None
         return
-    from prometheus_client import REGISTRY, start_http_server
+    from prometheus_client import REGISTRY, make_asgi_app
 
+    from croupier.shell.health import Monitoring
+    from croupier.shell.limits import MONITORING
+    from croupier.shell.listening import Listener
+    from croupier.taps.counts import Counts
     from croupier.taps.meter import Meter
 
     meter = Meter(lambda: [(name, room.counts, room.connected) for name, room in rooms.items()])
+    listener = Listener(Monitoring(make_asgi_app(), names, rooms), MONITORING, Counts())
+    at = (hosting.metrics_host, hosting.metrics_port)
     try:
-        server, thread = start_http_server(hosting.metrics_port, hosting.host)
+        address = await listener.listen(*at)
     except OSError as error:
-        raise unheard((hosting.host, hosting.metrics_port), error) from error
-    server.set_app(beside(server.get_app(), names, rooms))  # type: ignore[arg-type]  # applications, as both have them
+        raise unheard(at, error) from error
     REGISTRY.register(meter)
     try:
-        yield f"http://{written((hosting.host, server.server_port))}/metrics"
+        yield f"http://{written(address)}/metrics"
     finally:
         REGISTRY.unregister(meter)
-        server.shutdown()
-        server.server_close()
-        thread.join()
+        listener.close()
+        await listener.empty(MONITORING.linger)
 
 
 async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callable[[str], None]) -> None:
@@ -108,10 +112,12 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
     context = tls(hosting)
     rooms: dict[str, Open] = {}
     shelf = Shelf(hosting.store)
-    asyncio.get_running_loop().set_exception_handler(_our_fault)
-    with ExitStack() as stack, _signals() as signals:
+    async with AsyncExitStack() as stack:
+        signals = stack.enter_context(_signals())
+        stack.enter_context(_faults_logged())
         kept = stack.enter_context(_recorded(hosting.deals)) if hosting.deals else None
-        metrics = stack.enter_context(_scraped(hosting, [opening.room.name for opening in openings], rooms))
+        names = [opening.room.name for opening in openings]
+        metrics = await stack.enter_async_context(_scraped(hosting, names, rooms))
         for opening in openings:
             room = opening.room
             told = log(room=room.name)
@@ -208,10 +214,26 @@ def _stopping() -> list[signal.Signals]:
     return numbers
 
 
-def _our_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:  # noqa: ARG001 -- as asyncio calls it
-    """Something raised that never should: the connection it happened on is closed by the loop, the others go on."""
-    error = context.get("exception")
-    log().error("our own fault", told=context["message"], exc_info=error)
+@contextmanager
+def _faults_logged() -> Iterator[None]:
+    """Log what the loop reports, and that no file descriptors are left, which it may not report.
+
+    The connection on which something has raised is closed by the loop, and the others go on.
+    """
+    watch = DescriptorWatch(log())
+
+    def report(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in EXHAUSTED:
+            watch.exhausted()
+        else:
+            log().error("our own fault", told=context["message"], exc_info=error)
+
+    asyncio.get_running_loop().set_exception_handler(report)
+    try:
+        yield
+    finally:
+        watch.close()
 
 
 def _raise_file_limit() -> None:
