@@ -9,6 +9,8 @@ from croupier.shell.logs import Log
 
 EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE})
 PROBE_SECONDS: Final = 1.0
+CALM_PROBES: Final = 3
+"""After how many probes in a row that found a free one the shortage counts as over."""
 
 
 class DescriptorWatch:
@@ -21,6 +23,7 @@ class DescriptorWatch:
     def __init__(self, log: Log) -> None:
         self._log = log
         self._exhausted = False
+        self._calm = 0
         self._free = os.dup(2)  # to be duplicated: whatever it is
         self._probe()
 
@@ -31,6 +34,7 @@ class DescriptorWatch:
 
     def exhausted(self) -> None:
         """There are none left, as somebody has found out."""
+        self._calm = 0
         if not self._exhausted:
             self._exhausted = True
             self._log.error("no file descriptors are left, so new connections are not accepted")
@@ -42,7 +46,8 @@ class DescriptorWatch:
             if error.errno in EXHAUSTED:
                 self.exhausted()
         else:
-            if self._exhausted:
+            self._calm += 1
+            if self._exhausted and self._calm >= CALM_PROBES:
                 self._exhausted = False
                 self._log.warning("file descriptors are free again, so connections are accepted")
         self._timer = asyncio.get_running_loop().call_later(PROBE_SECONDS, self._probe)
