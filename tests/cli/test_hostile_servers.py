@@ -26,9 +26,9 @@ RAW = NASTY.encode()
 BODY = f"no seat {NASTY}\r\nand more".encode()
 ANSWERS = {
     "kuhn": RAW * 8,
-    "sevenhalf": b"ERRO 16" + RAW[:16],
+    "sevenhalf": b"ERRO 16" + RAW[:16] + RAW,
     "blackjack": b"ERR" + RAW * 8,
-    "oldmaid": json.dumps({"type": "error", "message": NASTY}).encode() + b"\n",
+    "oldmaid": json.dumps({"result": "error", "message": NASTY}).encode() + b"\n",
     "holdem": b"HTTP/1.1 403 Forbidden\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(BODY), BODY),
 }
 

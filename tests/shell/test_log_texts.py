@@ -27,7 +27,7 @@ def test_text_of_others_is_escaped_in_the_log(monkeypatch: pytest.MonkeyPatch, *
     before = structlog.get_config()
     try:
         configure("info")
-        log(room="kuhn").info("says", peer=7, message=HOSTILE)
+        log(room="kuhn").info("says", peer=7, message=HOSTILE, name="\x1b[2Jann")
     finally:
         structlog.configure(**before)
     (line,) = stream.getvalue().splitlines()
