@@ -4,13 +4,14 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from croupier.cli import main
-from croupier.store.records import Hand
+from croupier.store.records import Entry, Hand
 from croupier.store.store import Store, open_store
 from tests.processes import COMMAND, environment
 
@@ -125,6 +126,52 @@ def test_who_has_read_enough_ends_a_command_without_a_word(tmp_path: Path, comma
         listing.stdout.close()
         assert listing.stderr.read() == b""
         assert listing.wait(20) == 1
+
+
+def test_who_has_read_enough_of_a_replay_ends_it_without_a_word(tmp_path: Path) -> None:
+    entry = {"deal": "promise", "room": "kuhn", "table": 1, "commitment": "ab" * 32}
+    (tmp_path / "record").write_text((json.dumps(entry) + "\n") * 1000, encoding="utf-8")
+    words = [*COMMAND, "replay", str(tmp_path / "record")]
+    with subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as replay:
+        assert replay.stdout is not None
+        assert replay.stderr is not None
+        assert replay.stdout.readline()
+        replay.stdout.close()
+        assert replay.stderr.read() == b""
+        assert replay.wait(20) == 1
+
+
+MEASURED = """
+import resource, sys
+from croupier.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+def test_an_export_takes_no_more_memory_the_more_hands_there_are(tmp_path: Path) -> None:
+    record = json.dumps({"nicks": ["x" * 4000]})
+    kept = tmp_path / "kept.db"
+
+    async def fill() -> None:
+        async with await open_store(str(kept)) as store:
+            for _ in range(20):
+                first = await store.last("oldmaid", "table") + 1
+                numbers = range(first * 2000, first * 2000 + 2000)
+                entry = Entry("oldmaid", "table", first, b"{}", 1.0)
+                await store.append([entry], [hand("table", number, record=record) for number in numbers])
+
+    asyncio.run(fill())
+    assert kept.stat().st_size > 160_000_000
+    command = ["hands", "export", str(tmp_path / "out"), "--room", "oldmaid", "--store", str(kept)]
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *command], env=environment(), capture_output=True, check=True, timeout=50
+    )
+    assert int(done.stderr) < 130_000, "KiB"
+    assert len([*(tmp_path / "out").iterdir()]) == 40_000
 
 
 def plainly(*arguments: object) -> subprocess.CompletedProcess[bytes]:

@@ -118,3 +118,29 @@ def test_matches_are_listed_with_the_latest_first(shelf: Shelf) -> None:
         assert await store.matches("holdem") == []
 
     shelf.run(story)
+
+
+@pytest.mark.parametrize("asked", [{}, {"table": "a"}, {"player": "alice"}, {"table": "b", "player": "cleo"}])
+def test_every_hand_is_read_in_portions_as_it_was_when_asked_for(shelf: Shelf, asked: dict[str, str]) -> None:
+    async def story(store: Store) -> None:
+        for each in HANDS:
+            await store.add_hand(each)
+        found = []
+        async for each in store.every_hand("holdem", **asked):
+            found.append(each)
+            if len(found) == 1:
+                await store.add_hand(hand(99, "alice", "cleo", table="a"))
+                await store.add_hand(hand(99, "alice", "cleo", table="b"))
+        now = [each for each in await store.hands("holdem", **asked, most=1000) if each.number != 99]
+        assert found == now != []
+
+    shelf.run(story)
+
+
+def test_more_hands_than_a_portion_are_all_read(shelf: Shelf) -> None:
+    async def story(store: Store) -> None:
+        many = [hand(number, "alice") for number in range(1, 2502)]
+        await store.append([fact("a", 1)], many)
+        assert [each.number async for each in store.every_hand("holdem")] == [*range(2501, 0, -1)]
+
+    shelf.run(story)

@@ -19,7 +19,12 @@ INDENT = "    "
 
 
 def fail(error: object, status: int = 1, *, keep: str = "") -> int:
-    """Say what is wrong on standard error, on one line unless line ends are in `keep`; the exit status."""
+    """Say what is wrong on standard error, on one line unless line ends are in `keep`; the exit status.
+
+    Nothing is wrong when nobody reads the output any more: BrokenPipeError is raised again, for `robust`.
+    """
+    if isinstance(error, BrokenPipeError):
+        raise error
     complain(error, keep=keep)
     return status
 

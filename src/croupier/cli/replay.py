@@ -40,8 +40,6 @@ def replay(game: str, *, store: Where = None) -> int:
         room, slash, table = place.rpartition("/")
         status = with_store(store, lambda store: found.look(store, room if slash else "holdem", table, int(number)))
         return status or _tell(found.story())
-    except BrokenPipeError:  # whoever reads it has enough
-        raise
     except (OSError, ValueError) as error:
         return fail(error)
 
