@@ -12,9 +12,9 @@ from croupier.shell.web import Web as OpenWeb
 from croupier.store.store import open_store
 from tests.shell import maids, test_journal
 from tests.shell.callers import Caller, Notes, Run, kuhn, opened
-from tests.shell.ink import balances, games_in, kept
+from tests.shell.ink import Ink, balances, by_hand, games_in, kept
 from tests.shell.test_house_accounts import HERE
-from tests.shell.test_house_journal import CALLS
+from tests.shell.test_house_journal import CALLS, until
 from tests.shell.test_switchboard_faults import Book
 from tests.shell.web import Web, house
 
@@ -127,5 +127,29 @@ def test_a_game_of_old_maid_goes_on_to_its_end(run: Run, tmp_path: Path, durable
         if durable:
             async with await open_store(str(path)) as store:
                 assert len(await store.hands("oldmaid")) == 1
+
+    run(main())
+
+
+def test_an_account_is_released_though_its_table_raises_when_its_client_leaves(run: Run) -> None:
+    async def main() -> None:
+        async with by_hand(Ink(), accounts=True) as opened:
+            on = opened.board.session.on
+
+            def failing(event: Event[object], now: float) -> Any:
+                if type(event) is Left:
+                    raise RuntimeError("our own fault")
+                return on(event, now)
+
+            opened.board.session.on = failing  # type: ignore[method-assign]
+            async with Caller(opened.address):
+                await until(lambda: opened.board.connected == 1)
+            await until(lambda: not opened.board.connected)
+            purses = opened.books.purses
+            assert purses is not None
+            assert not purses._here
+            assert not purses._visits
+        assert [str(fault) for fault in run.faults] == ["our own fault"]
+        run.faults.clear()
 
     run(main())

@@ -204,3 +204,16 @@ def test_a_record_that_is_no_file_yet_or_no_plain_file_is_left_alone(tmp_path: P
     assert not mend(Path("/dev/full"))
     (tmp_path / "empty").touch()
     assert not mend(tmp_path / "empty")
+
+
+def test_half_a_line_in_a_file_to_which_may_only_be_appended_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, size: int) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(module.os, "truncate", refuse)
+    path = tmp_path / "deals"
+    path.write_bytes(b'whole\n{"deal":"ha')
+    assert mend(path)
+    assert path.read_bytes() == b'whole\n{"deal":"ha\n'

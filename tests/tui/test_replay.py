@@ -130,12 +130,14 @@ def test_a_dealers_record_is_told() -> None:
         {"deal": "hand", "room": "kuhn", "table": 1, "hand": 1, "cards": ["Q", "K"], "net": -2},
         {"deal": "hand", "room": "holdem", "table": 2, "hand": 1, "cards": [], "net": [5, -5]},
         {"deal": "seed", "room": "kuhn", "table": 1, "server_seed": "cd" * 32, "client_seed": "", "hands": 1},
+        {"deal": "missing", "room": "kuhn", "first": 2, "last": 4, "tables": 3},
     ]
     assert words("\n".join(map(json.dumps, lines))) == [
         "kuhn table 1: the dealer promises abababababababab...",
         "kuhn table 1, hand 1: Q K; -2",
         "holdem table 2, hand 1: no card is shown; +5 -5",
         "kuhn table 1: the seed was cdcdcdcdcdcdcdcd...",
+        "kuhn: 3 tables and 0 lines of other tables are missing",
     ]
 
 

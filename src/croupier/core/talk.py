@@ -174,7 +174,7 @@ class Session[In, Out](Protocol):
 
 
 type Tap = Callable[[Event[object], Sequence[Effect[object]], float], None]
-"""A listener: it hears every event with its effects before the effects are performed."""
+"""A listener: it hears every event with its effects before the effects are performed. What it raises stops nobody."""
 
 
 class Patience(Struct, frozen=True, gc=False):

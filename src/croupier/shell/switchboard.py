@@ -401,12 +401,14 @@ class Switchboard:
         self.log.debug("left", peer=line.peer, reason=reason)
         del self.lines[line.peer]
         self._lingering.add(line)
-        if line.peer in self._unadmitted:
-            self._unadmitted.discard(line.peer)
-        else:
-            self.hear(Left(line.peer, reason))
-        if self._books is not None:
-            self._books.leave(line.peer)
+        try:
+            if line.peer in self._unadmitted:
+                self._unadmitted.discard(line.peer)
+            else:
+                self.hear(Left(line.peer, reason))
+        finally:
+            if self._books is not None:
+                self._books.leave(line.peer)
 
     def gone(self, line: Line, host: str) -> None:
         """Forget a line whose connection is closed."""

@@ -11,7 +11,7 @@ from croupier.taps.record import Record
 class Deals:
     """A tap on one room. `dealt` tells the cards of a state in the order in which they were dealt.
 
-    `decks` is how many times the room's pack is shuffled together. As a tap it raises the first OSError that kept an
+    `decks` is how many times the room's pack is shuffled together. As a tap it raises the first error that kept an
     entry out of the record, when it has tried all entries.
     """
 
@@ -22,7 +22,7 @@ class Deals:
         self._record = record
         self._dealt = dealt
         self._decks = decks
-        self._promised: dict[int, OSError | None] = {}
+        self._promised: dict[int, Exception | None] = {}
 
     def promise(self, effects: Sequence[Effect[Any]]) -> bool:
         """Write the promises among effects that are held back for now: whether there are any.
@@ -36,7 +36,7 @@ class Deals:
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
         """Write what the effects say about the deal, before any of them is performed."""
-        failed: OSError | None = None
+        failed: Exception | None = None
         for effect in effects:
             if type(effect) is Commit and effect.peer in self._promised:
                 error = self._promised.pop(effect.peer)
@@ -48,10 +48,10 @@ class Deals:
         if failed is not None:
             raise failed
 
-    def _tried(self, entry: Promise | Hand | Seed) -> OSError | None:
+    def _tried(self, entry: Promise | Hand | Seed) -> Exception | None:
         try:
             self._record.add(entry)
-        except OSError as error:
+        except Exception as error:  # whatever it is, a hand that is held back goes on
             return error
         return None
 

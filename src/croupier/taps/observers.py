@@ -57,7 +57,8 @@ class Observers:
         self._reported[tap] = now
         self._unreported[tap] = 0
         with suppress(Exception):  # the log is only another observer
-            self._log.error("an observer failed", observer=name(tap), failures=failures, exc_info=error)
+            facts = {"observer": name(tap), "failures": failures, "reason": str(error)}
+            self._log.error("an observer failed", **facts, exc_info=error)
 
 
 def name(tap: Tap) -> str:

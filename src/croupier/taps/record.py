@@ -1,7 +1,9 @@
 """The file of the dealer's record (docs/fair-deal.md), and what becomes of entries that cannot be written."""
 
 import errno
+import os
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -121,18 +123,21 @@ class Record:
 def mend(path: Path) -> bool:
     """Remove the half line at the end of a record whose server was killed: whether there was one. Raises OSError.
 
-    A half line that is no entry of a record is ended with a newline, for somebody may have given the wrong file.
+    A half line that is no entry of a record is ended with a newline, for somebody may have given the wrong file; so is
+    one in a file to which the system lets nobody do anything but append.
     """
-    if not path.is_file():
+    if not path.is_file() or not os.access(path, os.R_OK):
         return False
-    with path.open("rb+") as file:
-        size = file.seek(0, 2)
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL_BYTES))
         tail = file.read().rpartition(b"\n")[2]
-        if not tail:
-            return False
-        if tail.startswith(OURS) or OURS.startswith(tail):
-            file.truncate(size - len(tail))
-        else:
-            file.write(b"\n")
+    if not tail:
+        return False
+    if tail.startswith(OURS) or OURS.startswith(tail):
+        with suppress(OSError):
+            os.truncate(path, size - len(tail))
+            return True
+    with path.open("ab") as file:
+        file.write(b"\n")
     return True
