@@ -313,6 +313,7 @@ async def kept(
 
     async with await open_store(str(path)) as store:
         wanted = Begun(Settings(**settings), seed, client_seed=client_seed, decks=decks)
+        await store.watch_accounts()
         found, journal, now = await reopen(store, wanted, build)
         web = object.__new__(Web)
         web.clock = Hands()
