@@ -138,6 +138,8 @@ async def behind_a_proxy(session: Any, tls: ssl.SSLContext | None = None, **limi
     try:
         yield board, address
     finally:
+        board.halt(final=False)
+        await asyncio.sleep(0)
         board.halt(final=True)
         async with asyncio.timeout(PATIENCE):
             await board.empty()

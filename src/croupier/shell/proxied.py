@@ -66,8 +66,8 @@ class ProxiedServer:
         """Take no more connections, and close those of which nobody knows whose they are."""
         for task in self._tasks:
             task.cancel()
-        for listening in self.sockets:
-            listening.close()
+        while self.sockets:
+            self.sockets.pop().close()
 
     def _begin(self, work: Any) -> None:
         task = self._loop.create_task(work)
