@@ -116,6 +116,16 @@ def test_an_account_without_a_password_or_with_an_odd_name_is_not_opened(at_shel
     assert not (tmp_path / "store").exists()
 
 
+def test_a_name_is_found_in_any_normalization_and_never_looks_like_another(at_shell: Shell) -> None:
+    assert at_shell("accounts add", "Zoe\u0308", typed="secret\n") == (0, "Zo\u00eb has 0 coins\n", "")
+    assert at_shell("accounts credit", "Zoe\u0308", 5, "--reason", "gift") == (0, "Zo\u00eb has 5 coins\n", "")
+    assert at_shell("accounts reset-password", "\uff3ao\u00eb", typed="other\n")[0] == 0
+    told = "croupier: found an account 'Zo\u00eb', which 'ZO\u00cb' looks like; allowed: a name of its own\n"
+    assert at_shell("accounts add", "ZO\u00cb", typed="secret\n") == (1, "", told)
+    assert "U+200B" in at_shell("accounts add", "bo\u200bb", typed="secret\n")[2]
+    assert at_shell("accounts close", "Zoe\u0308", "--reason", "moved")[0] == 0
+
+
 def test_a_name_that_somebody_has_is_refused(at_shell: Shell) -> None:
     at_shell("accounts add alice", typed="secret\n")
     told = "croupier: found an account 'alice'; allowed: a name that nobody has\n"

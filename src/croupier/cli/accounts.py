@@ -76,7 +76,7 @@ def reset_password(name: str, *, reason: Reason = "password reset", store: Where
         return fail(error)
 
     async def story(store: "Store") -> int:
-        await store.set_password(name, hashed, reason=reason)
+        await store.set_password(await _spelt(store, name), hashed, reason=reason)
         show(f"{name} has a new password")
         return 0
 
@@ -100,7 +100,7 @@ def credit(
     """
 
     async def story(store: "Store") -> int:
-        account = await store.credit(name, coins, reason=reason)
+        account = await store.credit(await _spelt(store, name), coins, reason=reason)
         show(f"{account.name} has {account.balance} coins")
         return 0
 
@@ -112,7 +112,7 @@ def close(name: str, *, reason: Reason, store: Where = None) -> int:
     """Close an account for good. What is in it goes to the cashier."""
 
     async def story(store: "Store") -> int:
-        coins = await store.close_account(name, reason=reason)
+        coins = await store.close_account(await _spelt(store, name), reason=reason)
         show(f"{name} is closed, {coins} coins are paid out")
         return 0
 
@@ -132,6 +132,13 @@ def _password(name: str) -> str:
     if not password:
         raise ValueError("found no password; allowed: one of at least one character")
     return PATIENT.hash(password)
+
+
+async def _spelt(store: "Store", name: str) -> str:
+    """A name as its account has it: normalized, unless an older account has just this one."""
+    from croupier.core.usernames import normalized
+
+    return normalized(name) if await store.account(name) is None else name
 
 
 def _as_json(accounts: "list[Account]") -> None:
