@@ -242,6 +242,21 @@ def test_garbage_ends_the_conversation_in_every_state_and_forfeits_the_bet(state
     assert table.settled == ([-staked] if staked else [])
 
 
+@pytest.mark.parametrize("said", [b"CARD zz", b"card 8O", bksc("7o 8o", "15.0"), bksc("7o", "7.00"), bksc("", "....")])
+@pytest.mark.parametrize("state", STATES)
+@dialects
+def test_a_word_of_the_house_with_impossible_arguments_is_refused_and_nothing_changes(
+    state: str, dialect: str, said: bytes
+) -> None:
+    """sevenhalf-6.5"""
+    table = come_to(state, dialect)
+    assert table.says(said).startswith(b"ERRO ")
+    assert b"unreadable" not in table.says(said)
+    assert table.says(said)[7:12] == said[:4].upper() + b" "
+    assert not table.dropped
+    assert future(table, [DRAW, PASS, STRT]) == future(come_to(state, dialect), [DRAW, PASS, STRT])
+
+
 @pytest.mark.parametrize("state", STATES)
 @dialects
 def test_who_hangs_up_is_told_nothing_and_forfeits_what_is_staked(state: str, dialect: str) -> None:

@@ -77,10 +77,30 @@ def test_a_referee_never_raises_and_names_clauses(
 def test_garbage_is_the_fault_of_whoever_sent_it(said: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
     for side, violation in said:
-        assert [*referee.on(Garbled(side, violation), 0.0)[:1]] == [Verdict(side, violation)]
+        found = referee.on(Garbled(side, violation), 0.0)
+        if side == CLIENT and not violation.lost:
+            assert {(verdict.side, verdict.violation.clause) for verdict in found} <= {(CLIENT, "sevenhalf-6.5")}
+            continue
+        assert [*found[:1]] == [Verdict(side, violation)]
         if side == HOUSE:
             assert referee.on(Garbled(side, violation), 0.0) == []
             return
+
+
+@pytest.mark.parametrize("answer", [Erro("no"), None])
+def test_a_senseless_word_of_the_house_from_a_client_has_to_be_refused(answer: Erro | None) -> None:
+    """sevenhalf-6.5: and the conversation goes on."""
+    referee = Referee()
+    violation = Violation("sevenhalf-2.9", "CARD '8o'", "CARD with one of the forty cards")
+    (blamed,) = referee.on(Garbled(CLIENT, violation), 0.0)
+    assert (blamed.side, blamed.violation.clause) == (CLIENT, "sevenhalf-6.5")
+    assert referee.legal == ()
+    if answer is None:
+        (silence,) = referee.on(Rang(), 9.0)
+        assert (silence.side, silence.violation.clause) == (HOUSE, "sevenhalf-6.5")
+    else:
+        assert referee.on(Said(HOUSE, answer), 0.0) == []
+        assert referee.legal == (STRT,)
 
 
 # Silence.

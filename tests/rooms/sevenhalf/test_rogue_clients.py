@@ -96,6 +96,13 @@ HOUSES_WORDS = {
     "GAIN": gain(1000),
 }
 
+SENSELESS = {
+    "shows a card that is none": b"CARD 8o",
+    "shows a bank's card that is none": bksc("7o 8o", "15.0"),
+    "shows a score that is none": bksc("7o", "7.00"),
+}
+"""Words of the house whose arguments cannot be, but whose length is known."""
+
 ROGUES = [
     Rogue("draws before it has asked for a game", "sevenhalf-6.1", ahead(STRT, DRAW),
           refused("DRAW", ONLY_START) + PLAYED),
@@ -145,6 +152,8 @@ ROGUES = [
             BET + refused(code, ONLY_DRAW) + SEVEN + LOST) for code, said in HOUSES_WORDS.items()),
     *(Rogue(f"says {code} with a card", "sevenhalf-6.5", ahead(PASS, said),
             BET + SEVEN + refused(code, HAND) + LOST) for code, said in HOUSES_WORDS.items()),
+    *(Rogue(name, "sevenhalf-6.5", ahead(DRAW, said), BET + refused(said[:4].decode(), ONLY_DRAW) + SEVEN + LOST)
+      for name, said in SENSELESS.items()),
     lost("speaks another protocol", spelt(STRT, GARBAGE)),
     lost("speaks HTTP", spelt(STRT, b"GET / HTTP/1.1\r\n\r\n")),
     lost("speaks Kuhn poker", spelt(DRAW, b"ACTN CHK"), BET),
@@ -163,7 +172,6 @@ ROGUES = [
     lost("complains at greater length than it says", ahead(DRAW, b"ERRO 02not now"), BET),
     lost("says BKSC with forty-one cards", ahead(DRAW, b"BKSC " + number(41)), BET),
     lost("says BKSC with fewer cards than none", ahead(DRAW, b"BKSC " + number(-1)), BET),
-    lost("shows a card that is none", ahead(DRAW, b"CARD 8o"), BET),
 ]  # fmt: skip
 
 rogues = pytest.mark.parametrize("rogue", ROGUES, ids=[rogue.name for rogue in ROGUES])

@@ -76,11 +76,13 @@ class House(Table[Message, State]):
                 return self._raise(state, message.coins)
         elif type(message) is Erro:
             return []
-        return self._refuse(str(message)[:4], ", ".join(self._allowed()))
+        return self._misplaced(str(message)[:4])
 
     def _garbled(self, violation: Violation) -> Effects:
-        assert violation.lost, "whatever cannot be read here has no end that is known"
-        return self._farewell(self._forfeit(), [wire.UNREADABLE])
+        """Only what has no end that is known ends the conversation (sevenhalf-2.9, sevenhalf-6.5)."""
+        if violation.lost:
+            return self._farewell(self._forfeit(), [wire.UNREADABLE])
+        return self._misplaced(violation.found[:4])
 
     def _deal(self) -> State:
         """A fresh deck, and the starting bet (sevenhalf-4.1)."""
@@ -144,6 +146,10 @@ class House(Table[Message, State]):
             return ["STRT", "DRAW"] if self._lenient else ["STRT"]
         allowed = {*state.node.moves, "ANTE" if state.node.raised is not None else "", "STRT" if self._lenient else ""}
         return [command for command in COMMANDS if command in allowed]
+
+    def _misplaced(self, code: str) -> Effects:
+        """Refuse a message that is not allowed now."""
+        return self._refuse(code, ", ".join(self._allowed()))
 
     def _refuse(self, found: str, allowed: str) -> Effects:
         """Say what was found and what is allowed; nothing changes (sevenhalf-6)."""

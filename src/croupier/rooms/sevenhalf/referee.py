@@ -127,9 +127,11 @@ class World(Judge[Message, Game]):
         match message:
             case Erro():
                 return []
-            case Violation(clause=clause):
+            case Violation(clause=clause, lost=True):
                 self._due.append(Answer(clause, Erro, "ERRO"))
                 return []
+            case Violation(found=found):
+                return self._blame("sevenhalf-6.5", found, self._phase()[1])
             case Strt() if game is None or self._lenient:
                 return self._start(game)
             case Draw() if game is not None or self._lenient:
@@ -353,8 +355,7 @@ class Referee:
         if len(living) > MANY:
             self._blind = True
             self._worlds = [self._likely]
-        verdicts = [Verdict(CLIENT, event.violation)] if type(event) is Garbled and event.peer == CLIENT else []
-        verdicts += self._blame()
+        verdicts = [*_lost(event), *self._blame()]
         return verdicts if living or self._blind else [*verdicts, *faults[likely]]
 
     def _blame(self) -> Sequence[Verdict]:
@@ -366,6 +367,13 @@ class Referee:
         ):
             self._told += 1
         return blamed[told : self._told]
+
+
+def _lost(event: Event[Message]) -> Sequence[Verdict]:
+    """The verdict on a client that cannot be read."""
+    if type(event) is Garbled and event.peer == CLIENT and event.violation.lost:
+        return [Verdict(CLIENT, event.violation)]
+    return []
 
 
 def _raised(state: State) -> bool:
