@@ -83,6 +83,7 @@ def test_the_bots_are_listed() -> None:
         (["--bot", "random:3"], "found the mind 'random:3'"),
         (["--bot", "script:BET,RAISE"], "allowed: CHK, BET, CAL, FLD"),
         (["--bot", "random", "-n", "0"], "found 0 games; allowed: 1 or more"),
+        (["--bot", "random", "--answer-seconds", "0"], "found --answer-seconds 0; allowed: more than 0"),
         (["127.0.0.1:poker"], "found '127.0.0.1:poker'; allowed: HOST or HOST:PORT"),
         (["127.0.0.1:99999"], "found the port 99999; allowed: 1 to 65535"),
         (["--tls-ca", "/nowhere.pem"], "No such file"),
@@ -157,6 +158,21 @@ def test_a_house_without_coins_is_not_asked_for_ever() -> None:
     assert "does not even give coins for one game" in done.stderr
 
 
+def test_the_last_words_of_a_house_are_printed() -> None:
+    with rogue(b"CARD C_K", b"Syntax error\n") as port:
+        done = play(f":{port}", "--bot", "book:always-bet", "--seat", "1", "--json")
+    assert "its last words: 'Syntax error\\n'" in done.stderr
+    assert json.loads(done.stdout)["fault"].endswith("its last words: 'Syntax error\\n'")
+
+
+def test_without_rebuying_a_bot_ends_when_its_purse_is_empty() -> None:
+    with Serving("kuhn", "--port", "0", "--coins", "1", "--mind", "script:CHK", "--seed", "3") as server:
+        done = play(f":{server.port}", "--bot", "script:FLD,CHK", "--no-rebuy", "-n", "50", "--json")
+    summary = json.loads(done.stdout)
+    assert (done.returncode, summary["fault"], summary["connections"]) == (0, None, 1)
+    assert 0 < summary["games"] < 50
+
+
 def test_a_bot_speaks_tls(tmp_path: Path) -> None:
     authority = trustme.CA()
     certificate = authority.issue_cert("127.0.0.1")
@@ -200,5 +216,6 @@ def test_an_interrupted_bot_ends_without_a_traceback() -> None:
                 assert line.recv(8)
                 process.send_signal(signal.SIGINT)
                 assert line.recv(8) in {b"DISC", b""}
-            _, complaints = process.communicate(timeout=PATIENCE)
+            summary, complaints = process.communicate(timeout=PATIENCE)
     assert (process.returncode, complaints) == (130, b"")
+    assert b"no game was finished" in summary

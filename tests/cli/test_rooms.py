@@ -9,9 +9,11 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from croupier.cli import serve as serving
 from croupier.cli.serve import apart
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSES, ROOMS
+from croupier.shell.opening import Opening
 from croupier.shell.serve import minutes_of
 from tests.laws.evening import styles
 from tests.laws.law import every_room
@@ -115,6 +117,24 @@ def open_a_game(address: str) -> None:
     for path in ("/users/", "/games/"):
         with urlopen(Request(f"http://{address}{path}", method="POST", headers=told)) as answer:
             assert answer.status == 201
+
+
+def test_seven_and_a_half_opened_alone_asks_for_both_ports_unless_one_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int | None]] = []
+
+    def note(openings: list[Opening], _: object) -> int:
+        asked.extend((opening.port, opening.document_port) for opening in openings)
+        return 0
+
+    monkeypatch.setattr(serving, "open_rooms", note)
+    opened = serving.command(ROOMS["sevenhalf"])
+    opened()
+    opened(port=1213)
+    assert asked == [(1213, 1212), (1213, None)]
+    asked.clear()
+    serving.TOKENS.set(("serve",))
+    serving.everything()
+    assert {document for _, document in asked} == {None}
 
 
 def test_a_log_of_all_rooms_is_a_file_for_each_that_its_owner_alone_may_read(tmp_path: Path) -> None:

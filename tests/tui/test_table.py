@@ -1,10 +1,14 @@
 """A person at a terminal: a real pseudo-terminal, real keys, and what is on the screen."""
 
+import socket
 from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from croupier.tui.kuhn import KuhnScene
 from tests.processes import PATIENCE, Serving
 from tests.tui import seat as seats
 from tests.tui.seat import laid, rogue
@@ -143,3 +147,23 @@ def test_a_terminal_without_line_drawing_sees_plainer_cards(deck: str) -> None:
         seat.sees("play as P_1")
         seat.plays(("1", "|   Q   |"))
         seat.sees("|#######|")
+
+
+@pytest.mark.parametrize("key", ["\x03", "q"])
+def test_a_person_may_leave_while_the_table_still_connects(key: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, sitting(silent.getsockname()[1], "--tls") as seat:
+        seat.sees("Connecting")
+        seat.press(key)
+        seat.sees("You have left the table.")
+        seat.leaves()
+
+
+def test_the_notice_of_a_silent_house_is_shown_until_it_answers() -> None:
+    scene = KuhnScene("127.0.0.1:1212")
+    scene.silent("127.0.0.1:1212 has not answered for 2 seconds")
+    console = Console(width=100, record=True, file=StringIO())
+    console.print(scene.draw())
+    assert "has not answered for 2 seconds" in console.export_text()
+    scene.ended("Gone.")
+    console.print(scene.draw())
+    assert "has not answered" not in console.export_text()
