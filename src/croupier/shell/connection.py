@@ -67,19 +67,23 @@ class Line(PipeliningProtocol):
         self._listener.unseat(self, self._host)
 
     def data_received(self, data: bytes) -> None:
-        """Hand on what came; a request whose head has no end is not kept."""
+        """Answer what is said again, and parse the rest."""
         self._listener.counts.bytes_received += len(data)
-        super().data_received(data)
-
-    def _parse_piece(self, data: bytes) -> None:
-        if self._over or self.transport.is_closing():
+        if self._unparsed or self._over:
+            super().data_received(data)
             return
-        if data == self._again and not self.flow.write_paused and self.waits is None:
+        if data == self._again and not (self.flow.write_paused or self.waits or self.transport.is_closing()):
             assert self.cycle is not None, "what is said again was said before"
             if answer := self._listener.app.at_hand(self.scope):
                 self._seen = None  # it is a message of its own
                 self._say(self.cycle, answer)
                 return
+        self._parse(data, 0)
+
+    def _parse_piece(self, data: bytes) -> None:
+        """Feed the parser; a request whose head has no end is not kept."""
+        if self._over or self.transport.is_closing():
+            return
         before, self._again = self.headers, None
         between, self._begun, self._at_hand = not self._in_message, 0, False
         super()._parse_piece(data)

@@ -13,7 +13,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 MAX_PIECE_BYTES = 16_384
-"""The parser is fed at most this much at once, and no further than to the end of a head."""
+"""The parser is fed at most this much at once, and at most one end of a head."""
 
 MAX_UNPARSED_BYTES = 16_384
 
@@ -123,9 +123,7 @@ class PipeliningProtocol(HttpToolsProtocol):
         end = len(data)
         self._reading = True
         while start < end and not self._full:
-            most = start + MAX_PIECE_BYTES
-            found = data.find(HEAD_END, start, most)
-            stop = found + len(HEAD_END) if found >= 0 else min(most, end)
+            stop = _stop(data, start, end)
             self._parse_piece(data[start:stop])
             start = stop
         self._reading = False
@@ -172,3 +170,12 @@ class PipeliningProtocol(HttpToolsProtocol):
         except Exception as error:
             self.loop.call_exception_handler({"message": "a request could not be answered", "exception": error})
             raise
+
+
+def _stop(data: bytes, start: int, end: int) -> int:
+    """Where the next piece ends: after the first head if another one ends later, else with the data."""
+    most = start + MAX_PIECE_BYTES
+    first = data.find(HEAD_END, start, most)
+    if first >= 0 and data.find(HEAD_END, first + len(HEAD_END), most) >= 0:
+        return first + len(HEAD_END)
+    return min(most, end)
