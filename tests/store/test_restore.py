@@ -3,7 +3,8 @@
 import asyncio
 import sqlite3
 import stat
-from contextlib import closing
+import subprocess
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from croupier.store.records import StoreError
 from croupier.store.restore import restore_store
 from croupier.store.store import Store
+from tests.processes import COMMAND, environment
 from tests.store.conftest import new_database
 from tests.store.shelf import Shelf, fact, run
 from tests.store.test_checks import fill
@@ -146,3 +148,38 @@ def test_a_server_whose_store_is_locked_is_asked_only_for_a_while(
             await other.close()
 
     asyncio.run(story())
+
+
+@pytest.mark.slow
+def test_a_restore_that_is_killed_at_any_moment_leaves_the_old_store_or_the_new_one(
+    blank: bytes, tmp_path: Path
+) -> None:
+    """Which of them it is, the number of the last fact tells."""
+    old, new, copy = tmp_path / "old", tmp_path / "new", tmp_path / "copy"
+
+    def filled(path: Path, facts: int) -> None:
+        path.write_bytes(blank)
+
+        async def story(store: Store) -> None:
+            for first in range(1, facts, 1000):
+                await store.append([fact("a", seq, '{"x":"' + "y" * 2000 + '"}') for seq in range(first, first + 1000)])
+
+        Shelf(str(path), "sqlite").run(story)
+
+    filled(old, 3000)
+    filled(new, 10_000)
+    Shelf(str(new), "sqlite").run(lambda store: store.backup(copy))
+    found = set()
+    for delay in range(12):
+        path = tmp_path / f"store{delay}"
+        Shelf(str(old), "sqlite").run(lambda store, path=path: store.backup(path))
+        words = [*COMMAND, "db", "restore", str(copy), "--force", "--store", str(path)]
+        with subprocess.Popen(words, env=environment(), stdout=subprocess.DEVNULL) as restoring:
+            with suppress(subprocess.TimeoutExpired):
+                restoring.wait(0.3 + 0.1 * delay)
+            restoring.kill()
+        shelf = Shelf(str(path), "sqlite")
+        found.add(shelf.run(lambda store: store.last("holdem", "a")))
+        assert shelf.run(Store.check) == []
+        path.unlink()
+    assert found <= {3000, 10_000}
