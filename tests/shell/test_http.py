@@ -467,7 +467,7 @@ def test_a_page_is_rendered_once_for_every_change_and_viewer(run: Run) -> None:
 
 def test_of_many_games_a_reader_of_hspe_go_is_shown_those_that_fit(run: Run) -> None:
     async def main() -> None:
-        with Web("hspe-go") as web:
+        with Web("hspe-go", listed=1_000) as web:
             users = [f"somebody with rather a long name {number}" for number in range(600)]
             await web.enrol(*users[:1])
             for user in users:

@@ -37,7 +37,7 @@ class Parlour:
         laid = PACK.decks("\n\n".join(decks.split("/")).replace(" ", "\n")) if decks else ()
         self.settings = Settings(**settings)
         self._new = lambda: House(
-            self.settings, lambda deal: dealer(laid, seed, deal), derive(seed, "holdem", 0), epoch
+            self.settings, lambda deal: dealer(laid, seed, deal), derive(seed, "holdem", 0), epoch, now=0.0
         )
         self.house = self._new()
         self.now = 0.0

@@ -48,8 +48,9 @@ class House:
 
     `dealers` gives the dealer of the n-th hand of the house. All GUIDs follow from the `secret`, so that nobody can
     guess them and a house that is opened again has the same. `epoch` is the time on the wall, in seconds since 1970,
-    at which `now` was 0, and `now` the time at which the house is made. `alarm` may ring too early, as that of a hall.
-    Raises ValueError on settings that make no sense.
+    at which `now` was 0, and `now` the time at which the house is made; without it the first game does not expire
+    before somebody has joined it. `alarm` may ring too early, as that of a hall. Raises ValueError on settings that
+    make no sense.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class House:
         dealers: Callable[[int], Dealer],
         secret: bytes,
         epoch: float = 0.0,
-        now: float = 0.0,
+        now: float | None = None,
     ) -> None:
         settings.check()
         self.alarm: float | None = None
@@ -75,7 +76,9 @@ class House:
         self._spare: Table | None = None  # nobody has joined it in time, but it has the only free seat
         self._due: dict[Guid, float] = {}  # when a table will be looked at next
         self._alarms: list[tuple[float, Guid]] = []
-        self._let_expire(self._open(), now)
+        first = self._open()
+        if now is not None:
+            self._let_expire(first, now)
 
     def guid(self, user: str) -> Guid:
         """The GUID of a user, which is that of his players, too (holdem-2.3)."""
