@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from croupier.conform.case import Case
 from croupier.conform.conversation import Conversation
 from croupier.conform.houses.ground import Ground, Play, Talk
+from croupier.conform.houses.partings import Partings
 from croupier.conform.houses.probe import WHOLE, Delivery, Probe, blamed
 from croupier.conform.houses.shorter import SHORT, shortened, unasked
 from croupier.conform.houses.verdicts import dialogue, failure
@@ -103,6 +104,7 @@ class Examination:
         self._strict = strict
         self._seed = seed
         self._patience = patience
+        self._partings = Partings(ground, patience)
         self._effort = effort
         self._slowest = 0.0
         self._usual = 0.0
@@ -142,6 +144,8 @@ class Examination:
                 continue
             if any(probe.fault for probe in probes):
                 return await self._failed(case, begun, next(probe for probe in probes if probe.fault))
+            if (parted := await self._parted(case, probes)) is not None:
+                return self._told(case, begun, Outcome.FAIL, parted)
             tolerated = case.clause in self._ground.tolerances
             reasons = [probe.came_to for probe in probes if probe.came_to and not (tolerated and probe.house_left)]
             if reasons:
@@ -184,6 +188,7 @@ class Examination:
         company: Counter[str] | None = None,
         *,
         grace: float = 0.0,
+        delivery: Delivery = WHOLE,
     ) -> Probe:
         """A probe for a case; for none, it listens for `grace` seconds to what nobody has asked for."""
         tolerated = case is not None and case.clause in self._ground.tolerances
@@ -194,7 +199,7 @@ class Examination:
             play(
                 Talk(judges[0], luck, self._ground, encode, self._how_long(), Counter() if company is None else company)
             ),
-            delivery=case.delivery if case else WHOLE,
+            delivery=case.delivery if case else delivery,
             goodbye=b"".join(map(encode, self._ground.goodbye)),
             owes=self._ground.owes,
             hush=max(HUSH, grace),
@@ -241,6 +246,19 @@ class Examination:
                 if fault is not None and heard is lines[-1]:
                     break
                 self._accepted.add(self._ground.sort(spoken.message))
+
+    async def _parted(self, case: ServerCase, probes: Sequence[Probe]) -> Probe | None:
+        """A conversation that the house has ended because of what it was told, although it could read it."""
+
+        async def meet(play: Play, delivery: Delivery) -> Probe:
+            probe = self._probe(play, Random(0), delivery=delivery)  # noqa: S311 -- nothing is left to luck
+            await self._meet(probe)
+            return probe
+
+        for probe in probes:
+            if (parted := await self._partings.provoked(probe, meet, case.delivery)) is not None:
+                return parted
+        return None
 
     # What came of it.
 
@@ -294,6 +312,10 @@ class Examination:
         outcome = Outcome.UNIMPLEMENTED if await self._never_taken(case, probe) else Outcome.FAIL
         if case.clause not in self._ground.tolerances:
             probe = await self._shown_shortly(probe)
+        return self._told(case, begun, outcome, probe)
+
+    def _told(self, case: ServerCase, begun: float, outcome: Outcome, probe: Probe) -> Result:
+        """A failure, with its likely cause and the dialogue that shows it."""
         fault = probe.fault
         assert fault is not None, "it has failed"
         conversation = probe.conversation

@@ -98,6 +98,18 @@ class Extra:
     plays: tuple[Play, ...]
 
 
+@dataclass(frozen=True)
+class Parting:
+    """How the houses of a room take leave where they refuse and say farewell by the same message.
+
+    `clause` forbids a farewell in answer to what can be read. `opening` begins a game: where none is being played the
+    house may have a reason of its own to close, and is accused only if it takes this.
+    """
+
+    clause: str
+    opening: bytes
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ground:
     """What the cases of a room are made from, besides its transcripts.
@@ -134,3 +146,4 @@ class Ground:
     owes: Callable[[Referee], bool] = field(default=lambda referee: referee.alarm is not None)
     referee: Callable[[Any, bool, float], Referee] | None = None
     """A referee that knows more than the room's, by what is known of the house, whether it is strict, and patience."""
+    parting: Parting | None = None

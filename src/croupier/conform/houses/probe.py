@@ -66,7 +66,7 @@ class Probe:
     referee whether the house owes an answer; the script goes on when it does not. Before that the house has `hush`
     seconds to answer what wants no answer, and `grace` seconds to say more than it was asked. `wire` is everything that
     was sent and heard, in order, `said` what the script has said, and `slowest` the longest time in seconds that an
-    answer has taken.
+    answer has taken. `lasted` is how many seconds the conversation took until the house left.
 
     `came_to` is what the script has ended with, once it has; `unreachable` why there was no connection, empty where
     there was one.
@@ -91,6 +91,7 @@ class Probe:
         self.wire: list[tuple[Peer, bytes]] = []
         self.said: list[bytes] = []
         self.slowest = 0.0
+        self.lasted = 0.0
         self.judges = tuple(judges)
         self._script = script
         self._delivery = delivery
@@ -106,6 +107,7 @@ class Probe:
         self._due = -inf
         self._asked: float | None = None
         self._excused = 0.0
+        self._began = 0.0
 
     @property
     def conversation(self) -> Conversation:
@@ -140,6 +142,7 @@ class Probe:
         match event:
             case Joined():
                 self.joined = True
+                self._began = now
             case Said(_, data):
                 self.wire.append((HOUSE, data))
                 self._excused = 0.0
@@ -154,6 +157,10 @@ class Probe:
             case _:
                 raise AssertionError(f"{event} is nothing that happens to a probe")
         return self._go_on(now)
+
+    def accuse(self, violation: Violation) -> None:
+        """Accuse the house of what no judge of one conversation can know."""
+        self._accused = Fault(Verdict(HOUSE, violation), len(self.conversation.lines))
 
     def _note(self, judge: Conversation, faults: Sequence[Fault]) -> None:
         """Keep the first fault that a judge finds with the house."""
@@ -175,6 +182,7 @@ class Probe:
             self.unreachable = reason or "no connection"
         else:
             self.house_left = True
+            self.lasted = now - self._began
             for judge in self._living:
                 self._note(judge, judge.left(HOUSE, now))
             if self.fault is None and not self._pieces and self._deed() is not None:
@@ -257,7 +265,7 @@ class Probe:
         except StopIteration as end:
             self.came_to = end.value
         except Violation as violation:
-            self._accused = Fault(Verdict(HOUSE, violation), len(self.conversation.lines))
+            self.accuse(violation)
         return None
 
     def _end(self, goodbye: bytes = b"") -> Sequence[Effect[bytes]]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from croupier.conform.houses.ground import Extra, Ground, Referee, Remark, Situation, Talk
+from croupier.conform.houses.ground import Extra, Ground, Parting, Referee, Remark, Situation, Talk
 from croupier.conform.houses.probe import Script, Wait
 from croupier.conform.houses.sevenhalf_ends import GOALS, careful, drawing, held, moves, outline, raised
 from croupier.conform.houses.walks import said, strolled
@@ -190,4 +190,5 @@ GROUND: Final = Ground(
     settings={"bet": ("1", "10", "13", "50")},
     tolerances=frozenset({"sevenhalf-2.8", "sevenhalf-4.8"}),
     owes=lambda referee: referee.alarm is not None and not referee.legal,
+    parting=Parting("sevenhalf-6.8", b"STRT"),
 )
