@@ -17,6 +17,9 @@ MAX_PIECE_BYTES = 16_384
 
 MAX_UNPARSED_BYTES = 16_384
 
+MAX_PIECES = 32
+"""Pieces parsed in one turn of the loop; then it is the turn of other connections."""
+
 HEAD_END = b"\r\n\r\n"
 
 
@@ -101,6 +104,9 @@ class PipeliningProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Go on with the request that waits, or with the unparsed bytes."""
         super().on_response_complete()
+        self._parse_on()
+
+    def _parse_on(self) -> None:
         if not self._unparsed or self._over or self._full or self.transport.is_closing():
             return
         data, start = self._unparsed, self._offset
@@ -121,11 +127,16 @@ class PipeliningProtocol(HttpToolsProtocol):
 
     def _parse(self, data: bytes, start: int) -> None:
         end = len(data)
+        pieces = 0
         self._reading = True
         while start < end and not self._full:
+            if pieces == MAX_PIECES:
+                self.loop.call_soon(self._parse_on)
+                break
             stop = _stop(data, start, end)
             self._parse_piece(data[start:stop])
             start = stop
+            pieces += 1
         self._reading = False
         if start < end and not self._over:
             self._keep(data, start)
