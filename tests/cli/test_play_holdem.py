@@ -194,3 +194,21 @@ def test_a_bot_speaks_tls(tmp_path: Path) -> None:
             good = play(address, *ANN, *trusting, "--bot", "caller", "-n", "2", "--json")
         assert json.loads(good.stdout)["hands"] == 2
         complains(play(address, *ANN), "certificate")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://eve:hidden@127.0.0.1:1",
+        "eve:hidden@127.0.0.1",
+        "http://eve:hid#hidden@127.0.0.1",
+        "http://eve:hidden/hidden@127.0.0.1:1",
+        "http://127.0.0.1/?password=hidden",
+    ],
+)
+def test_the_error_about_a_url_shows_no_password(url: str) -> None:
+    done = play(url, *ANN)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "allowed: http://HOST:PORT" in done.stderr
+    assert "hidden" not in done.stderr
+    assert "secret" not in done.stderr

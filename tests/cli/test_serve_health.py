@@ -2,11 +2,15 @@
 
 import json
 import resource
+import socket
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.cli.test_serve_holdem import parlour
 from tests.cli.test_serve_oldmaid import seated, serving, talk
@@ -89,3 +93,19 @@ def limit(server: Serving, size: int) -> None:
     """No file of the server may be larger than so many bytes; 4096 is less than a page and what stands before it."""
     hard = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)[1]
     resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (size if size >= 0 else hard, hard))
+
+
+@pytest.mark.parametrize(
+    ("flags", "host"), [((), "127.0.0.1"), (("--metrics-host", "::1"), "::1")], ids=["default", "named"]
+)
+def test_metrics_are_served_on_this_machine_only_unless_another_address_is_named(
+    flags: Sequence[str], host: str
+) -> None:
+    other = "::1" if host == "127.0.0.1" else "127.0.0.1"
+    with Serving("kuhn", "--port", 0, "--host", other, "--metrics-port", 0, *flags, ready=2) as serving:
+        port = serving.ports["metrics"]
+        with socket.create_connection((host, port)) as caller:
+            caller.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert caller.recv(12) == b"HTTP/1.1 200"
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((other, port))
