@@ -314,3 +314,14 @@ def test_a_client_of_hold_em_at_a_silent_server_is_told_that_it_waits(
             arriving.cancel()
 
     run(main())
+
+
+def test_a_nick_that_is_taken_is_answered_with_the_flag_that_sets_another(run: Run) -> None:
+    async def main() -> str:
+        async with serving("oldmaid") as [address], ring.sit(*address):
+            tally = ring.Tally("croupier")
+            await ring.play(lambda: ring.sit(*address), Random(), Fair(bytes(32)).luck, 1, tally)
+            return tally.faults[0]
+
+    assert ring.advised(run(main())).endswith(" (--nick NAME sets another nick)")
+    assert ring.advised("the table hung up") == "the table hung up"

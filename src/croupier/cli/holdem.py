@@ -118,6 +118,7 @@ def _visit(url: str, login: Login, robot: Robot) -> int:
     name = robot.bot or ROOM.style
     mind = mind_named(ROOM.styles, name)()
     context = None if login.tls_ca is None else ssl.create_default_context(cafile=login.tls_ca)
+    at = place(url)
     user, password = _credentials(login, terminal=terminal)
     game = None if login.game is None else quote(login.game, safe="")
 
@@ -125,14 +126,14 @@ def _visit(url: str, login: Login, robot: Robot) -> int:
         from croupier.tui.holdem import person
 
         async with Client(url, user, password, ssl=context, patience=PERSON_PATIENCE, dialect=login.dialect) as client:
-            await arrive(knock(client, user, password), ROOM, place(url), None, complain)
+            await arrive(knock(client, user, password), ROOM, at, None, complain)
             return await person(client, game, url)
 
     async def let_play(tally: Tally) -> None:
         from croupier.shell.rest import play
 
         async with Client(url, user, password, ssl=context, patience=BOT_PATIENCE, dialect=login.dialect) as client:
-            await arrive(knock(client, user, password), ROOM, place(url), None, complain)
+            await arrive(knock(client, user, password), ROOM, at, None, complain)
             chance = luck(ROOM, robot.seed)
             await play(client, mind, chance, robot.hands, rebuy=robot.rebuy, game=game, tally=tally)
 

@@ -142,7 +142,7 @@ def luck(seed: int | None, number: int) -> Luck:
 def _let_play(way: "Way", own: Options, robot: Robot) -> int:
     """Play by bots and print what came of it; the exit status. Raises ValueError on an unknown bot."""
     from croupier.shell.logs import configure, log
-    from croupier.shell.ring import Ring, Tally, play
+    from croupier.shell.ring import Ring, Tally, advised, play
 
     name = robot.bot or ROOM.style
     mind = mind_named(ROOM.styles, name)
@@ -177,7 +177,7 @@ def _let_play(way: "Way", own: Options, robot: Robot) -> int:
     sys.stdout.write(f"{told}\n")
     for tally in tallies:
         for fault in tally.faults:
-            complain(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{fault}")
+            complain(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{advised(fault)}")
     if interrupted:
         raise KeyboardInterrupt
     return 1 if any(tally.faults for tally in tallies) else 0

@@ -1,5 +1,6 @@
 """Addresses, and what went wrong there, as people read them."""
 
+import os
 import ssl
 from typing import Final
 
@@ -17,7 +18,14 @@ def written(address: Address) -> str:
 
 def unheard(address: Address, error: OSError) -> OSError:
     """What is told of an address that cannot be had."""
-    return OSError(f"cannot listen on {written(address)}: {error.strerror or error}")
+    return OSError(f"cannot listen on {written(address)}: {_plainly(error)}")
+
+
+def _plainly(error: OSError) -> str:
+    """What the system calls an error, without what event loops add."""
+    if error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno).lower()
+    return error.strerror or str(error)
 
 
 def is_plain(error: BaseException | None) -> bool:
@@ -31,6 +39,4 @@ def reason_of(error: Exception) -> str:
         return "it does not speak TLS; leave out --tls, --tls-ca and --tls-cert (in a program: ssl=)"
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"certificate verify failed: {error.verify_message} (--tls-ca FILE trusts another authority)"
-    if isinstance(error, ConnectionRefusedError):
-        return "connection refused"
-    return str(error)
+    return _plainly(error) if isinstance(error, OSError) else str(error)

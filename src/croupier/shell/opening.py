@@ -209,7 +209,7 @@ async def _open_house(opening: Opening, hosting: Hosting, fittings: Fittings) ->
     try:
         return house, [first, await board.listen(*also, context)]
     except OSError as error:
-        told.warning("the port of the protocol's document is not available", told=str(unheard(also, error)))
+        told.warning("the port of the protocol's document is not available", reason=str(unheard(also, error)))
         return house, [first]
 
 

@@ -305,8 +305,11 @@ async def _play_seat(client: Client, table: Table, mind: Mind[View, Move], luck:
 
 
 def located(url: str) -> str:
-    """The address of a server with its scheme: `127.0.0.1:8080` is `http://127.0.0.1:8080`. Raises ValueError."""
-    address = url if "://" in url else f"http://{url}"
+    """The address of a server with its scheme: `127.0.0.1:8080`, or `:8080`, is `http://127.0.0.1:8080`.
+
+    Raises ValueError.
+    """
+    address = url if "://" in url else f"http://{'127.0.0.1' * url.startswith(':')}{url}"
     if "@" in address:  # the error must not show a password, wherever it would be taken to end
         raise ValueError(f"found {redact(address)!r}; allowed: http://HOST:PORT or https://HOST:PORT, without a user")
     try:

@@ -220,6 +220,13 @@ def sit(
     return Ring(Way((host, port), strict=strict, ssl=ssl), own, fair)
 
 
+def advised(reason: str) -> str:
+    """Why a game has ended early, and what helps where the table does not take the nick."""
+    return (
+        f"{reason} (--nick NAME sets another nick)" if "does not let us in" in reason and "nick" in reason else reason
+    )
+
+
 @dataclass
 class Tally:
     """What has come of a player's games: how often he was at which place, how often he lost, and what went wrong.

@@ -28,6 +28,7 @@ from croupier.rooms.oldmaid.news import (
 )
 from croupier.rooms.oldmaid.player import Player
 from croupier.rooms.oldmaid.wire import Pick
+from croupier.shell.ring import advised
 from croupier.tui.cards import either
 from croupier.tui.frame import Frame, printable
 from croupier.tui.keys import ENTER, ESCAPE
@@ -221,7 +222,7 @@ def ending(result: Result) -> str:
         case "lost":
             return "You are left with the old maid: you have lost."
         case "ended":
-            return f"The game has ended early: {result.reason}."
+            return f"The game has ended early: {advised(result.reason)}."
 
 
 def story(news: News) -> str:
