@@ -109,7 +109,7 @@ def visit_holdem(
 def _visit(url: str, login: Login, robot: Robot) -> int:
     """Play; the exit status. Raises ValueError, OSError, Refusal or Violation on what makes that impossible."""
     from croupier.shell.identify import arrive
-    from croupier.shell.rest import Client, place
+    from croupier.shell.rest import Client, located, place
 
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     human = robot.bot is None and terminal
@@ -119,6 +119,7 @@ def _visit(url: str, login: Login, robot: Robot) -> int:
     mind = mind_named(ROOM.styles, name)()
     context = None if login.tls_ca is None else ssl.create_default_context(cafile=login.tls_ca)
     at = place(url)
+    probing = (context or ssl.create_default_context()) if located(url).startswith("https:") else None
     user, password = _credentials(login, terminal=terminal)
     game = None if login.game is None else quote(login.game, safe="")
 
@@ -126,14 +127,14 @@ def _visit(url: str, login: Login, robot: Robot) -> int:
         from croupier.tui.holdem import person
 
         async with Client(url, user, password, ssl=context, patience=PERSON_PATIENCE, dialect=login.dialect) as client:
-            await arrive(knock(client, user, password), ROOM, at, None, complain)
+            await arrive(knock(client, user, password), ROOM, at, probing, complain)
             return await person(client, game, url)
 
     async def let_play(tally: Tally) -> None:
         from croupier.shell.rest import play
 
         async with Client(url, user, password, ssl=context, patience=BOT_PATIENCE, dialect=login.dialect) as client:
-            await arrive(knock(client, user, password), ROOM, at, None, complain)
+            await arrive(knock(client, user, password), ROOM, at, probing, complain)
             chance = luck(ROOM, robot.seed)
             await play(client, mind, chance, robot.hands, rebuy=robot.rebuy, game=game, tally=tally)
 
