@@ -326,6 +326,24 @@ async def kept(
             yield web
 
 
+def test_a_closed_account_has_no_seat_any_more_also_when_the_house_is_opened_again(tmp_path: Path) -> None:
+    """holdem-9.13"""
+
+    async def main() -> None:
+        path = tmp_path / "kept.db"
+        async with kept(path, games_per_user=1) as web:
+            game, (ann, _) = await web.seated("ann", "bob")
+            assert (await web.ask("POST", "/games/", "ann")).status == 403
+            await web.service.close_user("bob")
+            table = (await web.ask("GET", f"/games/{game}")).json["table"]
+            assert [(one["playerID"], one["wealth"]) for one in table] == [(ann, 10_020)]
+        async with kept(path, games_per_user=1) as web:
+            assert (await web.ask("GET", f"/games/{game}")).json["table"] == table
+            assert (await web.ask("POST", "/games/", "ann")).status == 403
+
+    run(main)
+
+
 def test_a_house_that_is_opened_again_has_its_users_games_cards_and_turns(tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
