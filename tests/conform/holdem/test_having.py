@@ -5,7 +5,7 @@ from croupier.conform.results import Outcome
 from tests.conform.holdem.rogues import ACTS, Reply, Rogue
 from tests.conform.holdem.test_server import ALL, check
 
-ADDED = {f"holdem-9.{number}" for number in (1, 2, 3, 5, 6, 7, 8, 9)}
+ADDED = {f"holdem-9.{number}" for number in (1, 2, 3, 5, 6, 7, 8, 9, 12)}
 LEAVE = "DELETE games/:/players/:"
 
 

@@ -10,7 +10,8 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "holdem-3.16": "a stranger's server is not ended and opened again while it is tested",
     "holdem-3.17": "a stranger's store cannot be made to fail",
     "holdem-6.16": "in what order hands are shown stands in no answer",
-    "holdem-9.13": "a stranger's accounts are not closed while it is tested",
     "holdem-6.17": "antes and straddles are settings of a server, and off unless set",
+    "holdem-9.11": "how many games a user may be in is a setting of a server",
+    "holdem-9.13": "a stranger's accounts are not closed while it is tested",
 }
 """What no case for servers shows; for bots there are some about what a server does when it stops or cannot write."""
