@@ -519,7 +519,7 @@ def test_a_hand_that_is_kept_goes_on_when_the_room_is_opened_again(tmp_path: Pat
         assert [entry["net"] for entry in entries(record, "hand")] == [[20, -20]]
     done = croupier("verify", record)
     assert done.returncode == 0
-    assert done.stdout.endswith("1 tables as promised, 0 faults\n"), done.stdout
+    assert done.stdout.endswith("1 table as promised, 1 promise not opened, 0 faults\n"), done.stdout
     refused = croupier("serve", "holdem", "--port", 0, *kept, "--blinds", "5/10")
     assert refused.returncode == 1
     assert "found blinds 5/10 for tables that were kept; allowed: theirs, 10/20" in refused.stderr

@@ -1,5 +1,6 @@
 """`croupier verify`, the help, and what is refused, as somebody at a shell sees them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ def test_a_record_that_was_kept_is_found_kept(record: Path) -> None:
     done = croupier("verify", str(record))
     assert done.returncode == 0
     assert "the promise was kept" in done.stdout
-    assert ", 0 faults" in done.stdout
+    assert done.stdout.endswith("\n1 table as promised, 0 faults\n")
+    assert "30 hands are as the seed deals them; the nets follow from the cards and the moves" in done.stdout
 
 
 def test_a_card_that_was_changed_is_found(record: Path, tmp_path: Path) -> None:
@@ -42,7 +44,30 @@ def test_a_seed_that_is_not_revealed_yet_leaves_it_open(record: Path, tmp_path: 
     )
     done = croupier("verify", str(unfinished))
     assert done.returncode == 2
-    assert "not revealed yet" in done.stdout
+    assert "not opened  line 1: kuhn table 1: not opened: the seed is not revealed yet" in done.stdout
+    assert done.stdout.endswith("0 tables as promised, 1 promise not opened, 0 faults\n")
+
+
+def test_what_a_record_cannot_prove_is_no_exit_status_of_success(record: Path, tmp_path: Path) -> None:
+    """A promise of several, hands that are left out, a seed that is used again, a net, and moves that are left out."""
+    lines = record.read_text().splitlines()
+    promise, hands, seed = lines[0], lines[1:-1], lines[-1]
+    other = promise.replace(promise.split('"')[-2], "00" * 32)
+    won = re.sub(r'"net":-?\d+', '"net":100', hands[4])
+    bare = re.sub(r',"seat".*\}', "}", hands[4])
+    again = [line.replace('"table":1', '"table":2') for line in lines]
+    forged = {
+        2: [[other, *lines], [promise, *hands[:4], bare, *hands[5:], seed]],
+        1: [[promise, *hands[:4], *hands[5:], seed], [*lines, *again], [promise, *hands[:4], won, *hands[5:], seed]],
+    }
+    named = {2: ["line 1: kuhn table 1: not opened", "of hands 5\n"]}
+    named[1] = ["hand 5: this hand is not in the record", "table 2: found a server seed", "hand 5: found the net 100"]
+    for status, records in forged.items():
+        for texts, told in zip(records, named[status], strict=True):
+            file = tmp_path / "forged.jsonl"
+            file.write_text("\n".join(texts) + "\n")
+            done = croupier("verify", str(file))
+            assert (done.returncode, told in done.stdout) == (status, True), done.stdout
 
 
 def test_a_record_that_is_not_there_is_said_plainly(tmp_path: Path) -> None:

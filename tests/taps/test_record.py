@@ -110,7 +110,7 @@ def test_a_promise_is_never_late_and_what_would_follow_it_is_named_as_missing() 
     ]
 
 
-def test_what_waits_is_bounded_and_what_is_dropped_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waits_is_bounded_and_a_table_that_lost_a_hand_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_WAITING", 3)
     disk = Disk()
     record = Record(Lines(disk), Log())
@@ -118,11 +118,14 @@ def test_what_waits_is_bounded_and_what_is_dropped_is_named(monkeypatch: pytest.
     disk.space = 0
     assert add(record, *(hand(1, number) for number in range(1, 6))) == 5
     disk.space = 1 << 30
-    assert add(record, promise(2), reveal(2, 0), reveal(1, 5)) == 0
+    assert add(record, promise(2), reveal(2, 0), reveal(1, 5)) == 1
+    record.close()
     found = verdicts(disk.getvalue())
-    assert [finding.good for finding in found] == [None, True, True]
+    assert [finding.good for finding in found] == [None, True, None, None]
+    assert [finding.lacking for finding in found] == [True, False, True, False]
     assert "2 lines" in found[0].told
-    assert "2 are not in the record" in found[2].told
+    assert "1 line " in found[2].told
+    assert not found[3].opened
 
 
 @pytest.mark.parametrize("space", range(0, 400, 7))

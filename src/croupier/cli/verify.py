@@ -1,22 +1,27 @@
 """`croupier verify`: check a dealer's record."""
 
+from collections import Counter
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
 from croupier.cli.output import fail
+from croupier.core.counted import counted
+from croupier.core.record import Finding
 from croupier.core.record import verify as findings
 from croupier.core.text import printable
 from croupier.rooms import ROOMS
 
-MARKS = {True: ("kept  ", "green"), False: ("BROKEN", "bold red"), None: ("open  ", "yellow")}
+STYLES: Final = {"kept": "green", "BROKEN": "bold red", "not opened": "yellow", "unproved": "yellow"}
 
 
 def verify(file: Path) -> int:
     """Check a dealer's record: was every hand dealt as promised?
 
-    Exit status 0: all that can be checked is as promised; 1: something is not; 2: nothing could be checked.
+    Exit status 0: every promise was kept, but for those at the end of the record that are not opened yet; 1: something
+    is broken; 2: nothing is broken, but a promise was never opened, nets could not be checked, or nothing was kept.
 
     Parameters
     ----------
@@ -24,15 +29,27 @@ def verify(file: Path) -> int:
         A record written by `croupier serve --deals`.
     """
     console = Console(highlight=False, soft_wrap=True)
-    good = bad = 0
+    found: Counter[str] = Counter()
+    lacking = False
     try:
         with file.open("rb") as lines:
-            for finding in findings(lines, lambda room: ROOMS[room].pack):
-                good += finding.good is True
-                bad += finding.good is False
+            for finding in findings(lines, lambda room: ROOMS[room].pack, lambda room: ROOMS[room].nets):
+                mark = _mark(finding)
+                found[mark] += 1
+                lacking |= finding.lacking
                 told = printable(f"line {finding.line}: {finding.told}")
-                console.print(Text.assemble(MARKS[finding.good], "  ", told))
+                console.print(Text.assemble((f"{mark:<11}", STYLES[mark]), " ", told))
     except OSError as error:
         return fail(f"cannot read {file}: {error.strerror}", 2)
-    console.print(f"{good} tables as promised, {bad} faults", markup=False)
-    return 1 if bad else 0 if good else 2
+    kept, broken, closed = found["kept"], found["BROKEN"], found["not opened"]
+    told = f", {counted(closed, 'promise')} not opened" if closed else ""
+    console.print(f"{counted(kept, 'table')} as promised{told}, {counted(broken, 'fault')}", markup=False)
+    if broken:
+        return 1
+    return 0 if kept and not lacking else 2
+
+
+def _mark(finding: Finding) -> str:
+    if not finding.opened:
+        return "not opened"
+    return {True: "kept", False: "BROKEN", None: "unproved"}[finding.good]

@@ -82,6 +82,31 @@ def _choices(moves: tuple[Move, ...], highest: int) -> Choices:
     return Choices((*moves, highest))
 
 
+def nets(first: Node, cards: Sequence[str], done: Sequence[str]) -> tuple[int, ...]:
+    """What the client may have won with these cards and commands, the first of which is its bet: `BET 100`.
+
+    A game that ends with a decision of the client was forfeited, or is void. Raises LookupError or ValueError on what
+    is no game.
+    """
+    word, _, coins = done[0].partition(" ")
+    if word != "BET":
+        raise ValueError(f"found {done[0]}; allowed: BET")
+    bet, left, node = int(coins), [*cards], first
+    for move in done[1:]:
+        node = _dealt(node, left).next[move]
+    node = _dealt(node, left)
+    if left or node.turn is CHANCE:
+        raise ValueError(f"found {len(left)} cards too many, or too few")
+    return (bet * node.pays // 2,) if node.turn is Turn.OVER else (-bet, 0)
+
+
+def _dealt(node: Node, left: list[str]) -> Node:
+    """Where the next cards lead, as long as it is chance's turn; they are taken from those that are left."""
+    while node.turn is CHANCE and left:
+        node = node.next[left.pop(0)]
+    return node
+
+
 class BankRules:
     """The rules of such a game, for a shoe of so many decks of these cards.
 

@@ -9,6 +9,7 @@ from croupier.core.codec import Codec
 from croupier.core.dealer import Dealer, Luck
 from croupier.core.guest import Watch
 from croupier.core.mind import Mind, Style
+from croupier.core.record import Nets
 from croupier.core.rules import Rules
 from croupier.core.table import Purse
 from croupier.core.talk import Effect, Event, Patience, Peer, Session
@@ -92,6 +93,8 @@ class Room:
     """Every mind that can play, by name."""
     style: str
     """The mind a bot has unless it is told otherwise."""
+    nets: Nets
+    """How the nets in a dealer's record are checked."""
     decks: Callable[[Any], int] = lambda _: 1
     """How many times its pack a house with these settings shuffles."""
     document_port: int | None = None

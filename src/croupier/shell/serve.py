@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, supp
 from pathlib import Path
 from typing import Any
 
-from croupier.core.room import Room
+from croupier.core.room import HouseRoom, Room
 from croupier.core.talk import Tap
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.shell.addresses import unheard, written
@@ -125,7 +125,8 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
             promises = None
             if kept is not None:
                 record, disk = kept
-                deals = Deals(room.name, record, room.dealt, room.decks(opening.settings))
+                done = room.done if isinstance(room, HouseRoom) else None
+                deals = Deals(room.name, record, room.dealt, room.decks(opening.settings), done)
                 promises = Promises(deals, disk)
                 taps.append(deals)
             if hosting.log is not None:

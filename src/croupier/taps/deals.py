@@ -11,17 +11,25 @@ from croupier.taps.record import Record
 class Deals:
     """A tap on one room. `dealt` tells the cards of a state in the order in which they were dealt.
 
-    `decks` is how many times the room's pack is shuffled together. As a tap it raises the first error that kept an
-    entry out of the record, when it has tried all entries.
+    `decks` is how many times the room's pack is shuffled together. `done` gives the moves of a game against a house. As
+    a tap it raises the first error that kept an entry out of the record, when it has tried all entries.
     """
 
     name = "--deals"
 
-    def __init__(self, room: str, record: Record, dealt: Callable[[Any], Sequence[str]], decks: int = 1) -> None:
+    def __init__(
+        self,
+        room: str,
+        record: Record,
+        dealt: Callable[[Any], Sequence[str]],
+        decks: int = 1,
+        done: Callable[[Any], Sequence[str]] | None = None,
+    ) -> None:
         self._room = room
         self._record = record
         self._dealt = dealt
         self._decks = decks
+        self._done = done
         self._promised: dict[int, Exception | None] = {}
 
     def promise(self, effects: Sequence[Effect[Any]]) -> bool:
@@ -60,8 +68,11 @@ class Deals:
 
     def _entry(self, effect: Effect[Any]) -> Promise | Hand | Seed | None:
         match effect:
-            case Settle(peer, hand, _, net, state):
-                return Hand(self._room, peer, hand, [*self._dealt(state)], net)
+            case Settle(peer, hand, seat, net, state):
+                cards = [*self._dealt(state)]
+                if self._done is None:
+                    return Hand(self._room, peer, hand, cards, net)
+                return Hand(self._room, peer, hand, cards, net, seat, tuple(self._done(state)))
             case Finished(deal, nets, state):
                 return Hand(self._room, deal, 1, [*self._dealt(state)], nets)
             case Commit():

@@ -34,7 +34,8 @@ class Record:
 
     A promise is written at once or never, for a late promise proves nothing: a table whose promise could not be written
     is left out of the record altogether. Hands and seeds of other tables wait, at most MAX_WAITING of them, and are
-    written with the next entry that can be written. A `Missing` entry for each room then says what was left out.
+    written with the next entry that can be written. A table of which one of them is lost has no seed in the record, for
+    that would open a promise of which hands are missing. A `Missing` entry for each room says what was left out.
     """
 
     def __init__(self, lines: Lines, log: Log) -> None:
@@ -42,18 +43,22 @@ class Record:
         self._log = log
         self._waiting: deque[bytes] = deque()
         self._unpromised: set[tuple[str, int]] = set()
+        self._cut_short: set[tuple[str, int]] = set()
         self._missing: dict[str, Missing] = {}
         self._failing = False
 
     def add(self, entry: Promise | Hand | Seed) -> None:
         """Write an entry. Raises OSError where it is not in the file when this returns."""
         key = entry.room, entry.table
-        if isinstance(entry, Promise):
-            self._promise(entry)
-        elif key not in self._unpromised:
-            self._append(entry)
-        elif isinstance(entry, Seed):
-            self._unpromised.discard(key)  # its last entry
+        try:
+            if isinstance(entry, Promise):
+                self._promise(entry)
+            elif key not in self._unpromised:
+                self._append(entry)
+        finally:
+            if isinstance(entry, Seed):  # the last entry of its table
+                self._unpromised.discard(key)
+                self._cut_short.discard(key)
 
     def close(self) -> None:
         """Write what waits, or log what the record lacks for good. The file is for its owner to close."""
@@ -74,7 +79,10 @@ class Record:
             raise OSError(error.errno, told) from error
 
     def _append(self, entry: Hand | Seed) -> None:
-        if len(self._waiting) == MAX_WAITING:
+        key = entry.room, entry.table
+        if len(self._waiting) == MAX_WAITING or key in self._cut_short:
+            self._cut_short.add(key)
+            self._failing = True
             self._miss(entry.room)
             told = f"a line about {entry.room} table {entry.table} will not be in the dealer's record"
             raise OSError(errno.ENOBUFS, told)

@@ -9,8 +9,9 @@ splits and no doubles.
 
 from dataclasses import dataclass
 
-from croupier.core.bank import State
+from croupier.core.bank import State, nets
 from croupier.core.dealer import Dealer
+from croupier.core.record import recomputed
 from croupier.core.room import HouseRoom, Seating
 from croupier.core.table import Purse
 from croupier.core.talk import Patience, Peer
@@ -147,6 +148,7 @@ ROOM = HouseRoom(
     purse=lambda settings: settings.money,
     largest_purse=MOST,
     dealt=lambda state: state.cards,
+    nets=recomputed(lambda cards, done, _: nets(BLACKJACK.first, cards, done)),
     done=done,
     options=Options,
     player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),

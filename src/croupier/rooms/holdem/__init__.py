@@ -6,8 +6,9 @@ likes. Who is left at the end shows; the best five of seven cards win. The room 
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from croupier.core import record
 from croupier.core.room import Room
 from croupier.rooms.holdem.cards import CARDS, PACK
 from croupier.rooms.holdem.hand import Hand
@@ -26,6 +27,15 @@ def dealt(played: "Played") -> Sequence[str]:
     return [CARDS[card] for entry in played.hand.log if entry[0] == "deal" for card in entry[2]]
 
 
+def balanced(hand: record.Hand) -> bool:
+    """Whether the players have won what others have lost. Raises ValueError."""
+    if type(hand.net) is not tuple or sum(hand.net) != 0:
+        raise ValueError(f"found the nets {hand.net}; allowed: those that add up to 0")
+    return True
+
+
+NETS: Final = record.Nets("add up to 0, and more the record does not show", balanced)
+
 ROOM = Room(
     name="holdem",
     title="No-limit hold'em",
@@ -36,6 +46,7 @@ ROOM = Room(
     settings=Settings,
     options=Options,
     dealt=dealt,
+    nets=NETS,
     styles=STYLES,
     style="equity",
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from croupier.core.dealer import Dealer
 from croupier.core.mind import mind_named
+from croupier.core.record import recomputed
 from croupier.core.room import HouseRoom, Seating
 from croupier.core.table import Purse
 from croupier.core.talk import Patience, Peer
@@ -17,7 +18,7 @@ from croupier.rooms.kuhn.house import House
 from croupier.rooms.kuhn.minds import STYLES
 from croupier.rooms.kuhn.player import Options, Player
 from croupier.rooms.kuhn.referee import Referee
-from croupier.rooms.kuhn.rules import KUHN, PACK
+from croupier.rooms.kuhn.rules import KUHN, PACK, nets
 from croupier.rooms.kuhn.wire import DISC, VOCABULARY, Actn, Card, Disc, Fail, Strt, Wire
 
 __all__ = ["ROOM", "Actn", "Card", "Disc", "Fail", "Player", "Referee", "Settings", "Strt"]
@@ -63,6 +64,7 @@ ROOM = HouseRoom(
     house=seating,
     purse=lambda settings: settings.coins,
     dealt=lambda state: state.cards,
+    nets=recomputed(nets),
     done=lambda state: state.history,
     options=Options,
     player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),

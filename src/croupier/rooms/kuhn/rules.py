@@ -4,7 +4,7 @@ The rules are tables. BETTING is the tree of what may be done; the states are it
 built once: 1 before the deal, 3 with one card dealt, and 9 for each deal.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple
 
@@ -152,3 +152,17 @@ class Kuhn:
 
 
 KUHN: Final = Kuhn()
+
+
+def nets(cards: Sequence[str], done: Sequence[str], seat: Seat) -> tuple[int, ...]:
+    """What a seat may have won by these cards and actions; a game that is not over was forfeited, or is void.
+
+    Raises LookupError on what is no game.
+    """
+    state = START
+    for move in (*cards, *done):
+        state = state.next[move]  # type: ignore[index]  # a move that there is not is not found
+    if state.turn is Turn.OVER:
+        return (state.payoff[(P_1, P_2)[seat]],)
+    paid = sum(COST[action] for action in state.history[seat::2])
+    return (-ANTE - paid, 0)

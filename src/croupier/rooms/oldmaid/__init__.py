@@ -9,6 +9,7 @@ maid, and has lost.
 from collections.abc import Sequence
 from typing import Final
 
+from croupier.core import record
 from croupier.core.errors import Violation
 from croupier.core.room import Room
 from croupier.rooms.oldmaid.cards import NAMES, PACK
@@ -29,6 +30,15 @@ def dealt(game: Game) -> Sequence[str]:
     return [NAMES[card] for card in game.dealt]
 
 
+def one_loser(hand: record.Hand) -> bool:
+    """Whether one player has lost, or nobody. Raises ValueError."""
+    if type(hand.net) is not tuple or sorted(hand.net)[1:] != [0] * (len(hand.net) - 1) or min(hand.net) not in (-1, 0):
+        raise ValueError(f"found the nets {hand.net}; allowed: -1 for one player at most, and 0 for the others")
+    return True
+
+
+NETS: Final = record.Nets("have one loser at most, and more the record does not show", one_loser)
+
 ROOM = Room(
     name="oldmaid",
     title="Old Maid",
@@ -39,6 +49,7 @@ ROOM = Room(
     settings=Settings,
     options=Options,
     dealt=dealt,
+    nets=NETS,
     styles=STYLES,
     style="random",
 )

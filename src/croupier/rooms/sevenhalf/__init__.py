@@ -8,8 +8,9 @@ much. A client over 7½ loses its bet whatever the bank has; exactly 7½ wins it
 from dataclasses import dataclass
 from typing import Literal
 
-from croupier.core.bank import State
+from croupier.core.bank import State, nets
 from croupier.core.dealer import Dealer
+from croupier.core.record import recomputed
 from croupier.core.room import HouseRoom, Seating
 from croupier.core.table import Purse
 from croupier.core.talk import Patience, Peer
@@ -17,7 +18,7 @@ from croupier.rooms.sevenhalf.house import BOTTOMLESS, House
 from croupier.rooms.sevenhalf.minds import STYLES
 from croupier.rooms.sevenhalf.player import Options, Player
 from croupier.rooms.sevenhalf.referee import Referee
-from croupier.rooms.sevenhalf.rules import BEST, MOST, PACK, SEVENHALF, SevenHalf, client_cards, total
+from croupier.rooms.sevenhalf.rules import BEST, LENIENT, MOST, PACK, SEVENHALF, SevenHalf, client_cards, total
 from croupier.rooms.sevenhalf.wire import (
     CLOSING,
     FULL,
@@ -120,6 +121,7 @@ ROOM = HouseRoom(
     house=seating,
     purse=lambda settings: settings.coins,
     dealt=lambda state: state.cards,
+    nets=recomputed(lambda cards, done, _: nets(LENIENT.first, cards, done)),
     done=done,
     options=Options,
     player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),
