@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from croupier.core.dealer import Fair
 from croupier.core.mind import Policy, Random, Script, Style, mind_named
+from croupier.rooms import HOUSES
 
 LUCK = Fair(bytes(32)).luck
 STYLES = {
@@ -87,3 +88,11 @@ def test_a_mind_that_remembers_is_made_anew_for_every_table() -> None:
 
 def test_an_argument_may_hold_colons() -> None:
     assert mind_named(STYLES, "song:x:y")().choose(None, ("x:y", "z"), LUCK) == "x:y"
+
+
+@pytest.mark.parametrize("room", ["kuhn", "sevenhalf", "blackjack"])
+@pytest.mark.parametrize("spec", ["script", "script:"])
+def test_a_script_without_moves_is_refused_in_words_for_people(room: str, spec: str) -> None:
+    with pytest.raises(ValueError, match=r"found the mind 'script:?': .*; allowed: ") as raised:
+        mind_named(HOUSES[room].styles, spec)
+    assert "__init__" not in str(raised.value)

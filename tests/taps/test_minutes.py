@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from croupier.core.talk import Said, Say
 from croupier.core.transcript import Transcript, play, read, rehearsal
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSES, ROOMS
+from croupier.rooms.oldmaid.wire import Reply, Wire
 from croupier.taps.counts import Counts
 from croupier.taps.minutes import Minutes, harmless
 from croupier.taps.observers import Observers
@@ -120,3 +122,25 @@ def test_a_disk_that_is_full_does_not_end_the_conversation_nor_its_end(tmp_path:
     minutes.close()
     assert ears.heard == ["an observer failed --log: [Errno 28] No space left on device"]
     assert counts.observer_failures == 3, "one for each event of which something was said"
+
+
+@pytest.mark.parametrize(("dialect", "listed"), [("document", '{"player1":'), ("njaal", '[[["192.0.2.1",')])
+def test_old_maid_is_written_as_it_was_on_the_wire(tmp_path: Path, dialect: str, listed: str) -> None:
+    """A list of players in the form of the dialect, and a tolerated spelling as it was sent."""
+    room = ROOMS["oldmaid"]
+    spelt = room.spelt(room.settings(dialect=dialect))
+    minutes = Minutes(tmp_path / "log", spelt)
+    said = (
+        '{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_cards":false}',
+        '{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_card":"true"}',
+        '{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_cards":"false"}',
+    )
+    for line in said:
+        (message,) = Wire("table").feed(line.encode())
+        minutes(Said(1, message), (), 0.0)
+    reply = Reply("ok", players=((("192.0.2.1", 40001), "ann"),))
+    minutes(Said(1, message), (Say(1, reply),), 0.0)
+    minutes.close()
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert lines[:3] == [f"C: {line}" for line in said]
+    assert lines[-1].startswith(f'S: {{"result":"ok","players":{listed}')

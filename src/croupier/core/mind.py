@@ -38,7 +38,10 @@ def mind_named[V, M](styles: Mapping[str, Style[V, M]], spec: str) -> Callable[[
         first = style.make(*given)
     except (ValueError, ZeroDivisionError, TypeError) as error:
         examples = ", ".join(f"{name}:{example}" for example in style.examples)
-        told = str(error) if "allowed" in str(error) else f"{error}; allowed: {examples}"
+        missing = isinstance(error, TypeError) and not argument
+        told = "an argument is missing" if missing else str(error)
+        if "allowed" not in told:
+            told = f"{told}; allowed: {examples}"
         raise ValueError(f"found the mind {spec!r}: {told}") from None
     return (lambda: style.make(*given)) if style.remembers else (lambda: first)
 

@@ -95,6 +95,8 @@ class Room:
     """The mind a bot has unless it is told otherwise."""
     nets: Nets
     """How the nets in a dealer's record are checked."""
+    spelt: Callable[[Any], Callable[[Any], str]] = lambda _: str
+    """How a house with these settings spells a message, for people who read the conversations."""
     decks: Callable[[Any], int] = lambda _: 1
     """How many times its pack a house with these settings shuffles."""
     document_port: int | None = None

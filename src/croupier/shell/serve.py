@@ -130,7 +130,8 @@ async def serve(openings: Sequence[Opening], hosting: Hosting, announce: Callabl
                 promises = Promises(deals, disk)
                 taps.append(deals)
             if hosting.log is not None:
-                minutes = Minutes(minutes_of(room, hosting.log, alone=len(openings) == 1))
+                path = minutes_of(room, hosting.log, alone=len(openings) == 1)
+                minutes = Minutes(path, room.spelt(opening.settings))
                 stack.callback(minutes.close)
                 taps.append(minutes)
             if hosting.log_level == "debug":

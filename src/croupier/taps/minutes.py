@@ -1,6 +1,6 @@
 """Writes down every conversation as text, one message a line, for graders who compare with `diff` (ruling S11)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 
 
 class Minutes:
-    """A tap on one room: `C: ` is what the client says and `S: ` what the house says.
+    """A tap on one room: `C: ` is what the client says and `S: ` what the house says, `spelt` as text.
 
     A path with `{n}` in it is one file for each connection, written anew; any other is one file for all of them.
     Raises OSError when the one file for all cannot be opened, and as a tap for the first message that cannot be
@@ -27,8 +27,9 @@ class Minutes:
 
     name = "--log"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, spelt: Callable[[Any], str] = str) -> None:
         self._path = path
+        self._spelt = spelt
         self._files: dict[Peer, Lines] = {}
         self._all = None if CONNECTION in path.name else self._open(path)
 
@@ -43,7 +44,7 @@ class Minutes:
             name = self._path.name.replace(CONNECTION, str(event.peer))
             self._files[event.peer] = self._open(self._path.with_name(name))
         failed: OSError | None = None
-        for peer, line in _lines(event, effects):
+        for peer, line in self._lines(event, effects):
             try:
                 self._write(peer, line)
             except OSError as error:
@@ -58,23 +59,22 @@ class Minutes:
         if file is not None:
             file.write(line.encode())
 
+    def _lines(self, event: Event[Any], effects: Sequence[Effect[Any]]) -> Iterator[tuple[Peer, str]]:
+        """What is said, line by line: by whom or to whom."""
+        match event:
+            case Said(peer, message):
+                yield peer, f"C: {harmless(self._spelt(message))}"
+            case Garbled(peer, violation):
+                yield peer, f"C: {harmless(violation.found)}"
+            case _:
+                pass
+        for effect in effects:
+            if isinstance(effect, Say):
+                yield effect.peer, f"S: {harmless(self._spelt(effect.message))}"
+
     @staticmethod
     def _open(path: Path) -> Lines:
         return Lines(open(path, "wb", buffering=0, opener=private))
-
-
-def _lines(event: Event[Any], effects: Sequence[Effect[Any]]) -> Iterator[tuple[Peer, str]]:
-    """What is said, line by line: by whom or to whom."""
-    match event:
-        case Said(peer, message):
-            yield peer, f"C: {harmless(str(message))}"
-        case Garbled(peer, violation):
-            yield peer, f"C: {harmless(violation.found)}"
-        case _:
-            pass
-    for effect in effects:
-        if isinstance(effect, Say):
-            yield effect.peer, f"S: {harmless(str(effect.message))}"
 
 
 def harmless(message: str) -> str:

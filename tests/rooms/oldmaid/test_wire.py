@@ -200,12 +200,12 @@ TOLERATED: dict[bytes, tuple[str, Side, Message]] = {
     b'{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]], "last_cards": true}': (
         "oldmaid-2.6",
         "table",
-        Discard(THREE, "true"),
+        Discard(THREE, True),
     ),
     b'{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]], "last_card": "false"}': (
         "oldmaid-2.7",
         "table",
-        Discard(THREE, "false"),
+        Discard(THREE, last_card="false"),
     ),
     b'{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]]}': ("oldmaid-2.8", "table", Discard(THREE)),
     b'{"cmd": "join", "nick": "ann", "port": 4001}': ("oldmaid-3.5", "table", Join("ann", 4001)),
@@ -239,7 +239,7 @@ def test_of_both_spellings_last_cards_counts() -> None:
     """oldmaid-2.7."""
     both = b'{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_card":"true","last_cards":"false"}'
     codec = Wire("table")
-    assert list(codec.feed(both)) == [Discard(THREE, "false")]
+    assert list(codec.feed(both)) == [Discard(THREE, "false", "true")]
     assert not codec.departures
 
 

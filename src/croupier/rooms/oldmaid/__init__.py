@@ -17,7 +17,7 @@ from croupier.rooms.oldmaid.game import Game
 from croupier.rooms.oldmaid.minds import STYLES
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.settings import Settings
-from croupier.rooms.oldmaid.wire import Reply, refusal
+from croupier.rooms.oldmaid.wire import Reply, Wire, refusal
 
 __all__ = ["FULL", "ROOM", "Game", "Options", "Settings"]
 
@@ -49,6 +49,7 @@ ROOM = Room(
     settings=Settings,
     options=Options,
     dealt=dealt,
+    spelt=lambda settings: Wire("table", dialect=settings.dialect).spelt,
     nets=NETS,
     styles=STYLES,
     style="random",

@@ -43,10 +43,14 @@ class Draw(Told, frozen=True, gc=False, tag_field="cmd", tag="draw"):
 
 
 class Discard(Told, frozen=True, gc=False, tag_field="cmd", tag="discard", omit_defaults=True):
-    """A player throws away a pair; `last_cards` says whether he has none left, None if he did not (§6; ruling O7)."""
+    """A player throws away a pair; `last_cards` says whether no cards are left, None if it is missing (§6; ruling O7).
+
+    Both are kept as they were on the wire: a boolean, and the key `last_card`, are tolerated.
+    """
 
     cards: tuple[Card, Card]
-    last_cards: Literal["true", "false"] | None = None
+    last_cards: Literal["true", "false"] | bool | None = None
+    last_card: Literal["true", "false"] | bool | None = None
 
 
 class OutOfCards(Told, frozen=True, gc=False, tag_field="cmd", tag="out_of_cards"):
@@ -173,6 +177,10 @@ class Wire:
             return JSON.encode({"result": message.result, "players": listed}) + b"\n"
         return JSON.encode(message) + b"\n"
 
+    def spelt(self, message: Message) -> str:
+        """A message as it stands on the wire, without the line end."""
+        return self.encode(message)[:-1].decode()
+
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         """All messages that are complete with these bytes; nearly always they are exactly one."""
         begun = self._lost or self._framing.rest
@@ -209,7 +217,7 @@ class Wire:
             message = self._fast(value)
         except (DecodeError, RecursionError):
             return None
-        return None if type(message) is Discard and message.last_cards is None else message
+        return None if type(message) is Discard and type(message.last_cards) is not str else message
 
     def _value(self, value: bytes) -> Message | Violation:
         """Read what is complete, for the first reason that applies (oldmaid-8.2)."""
@@ -268,7 +276,7 @@ class Wire:
             self._tolerate("oldmaid-2.7", "the key last_card", "the key last_cards")
         if isinstance(last, bool):
             self._tolerate("oldmaid-2.6", f"the boolean {str(last).lower()}", "one of the strings true and false")
-        return Discard(pair, "true" if last in {True, "true"} else "false")
+        return Discard(pair, last) if key == "last_cards" else Discard(pair, last_card=last)
 
     def _offer(self, told: Mapping[str, Any]) -> Offer:
         return Offer(
