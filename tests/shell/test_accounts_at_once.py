@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from croupier.cli.accounts import close, reset_password
+from croupier.core.talk import Address
 from croupier.shell import watching
-from croupier.shell.guard import Guard
+from croupier.shell.guard import PATIENT, Guard
 from croupier.shell.members import Members
 from croupier.store.store import open_store, upgrade_store
 from tests.shell.callers import Run
 from tests.shell.test_guard import Changing
 from tests.shell.test_http_streams import crowd, following, two
 from tests.shell.test_journal import kept
-from tests.shell.web import QUICK, Hands, opened
+from tests.shell.web import QUICK, Hands, opened, request
 
 
 @pytest.mark.parametrize("moves", [False, True], ids=["a quiet game", "a game that goes on"])
@@ -124,3 +125,52 @@ def test_a_login_that_nobody_has_changed_is_no_read_of_the_store(run: Run, tmp_p
             guard.close()
 
     run(main())
+
+
+async def asked_for(address: Address, method: str, name: str, password: str, scheme: str = "Basic") -> int:
+    """The status of a login from a connection of its own, however long it takes."""
+    header = f"{scheme} {b64encode(f'{name}:{password}'.encode()).decode()}"
+    reader, writer = await asyncio.open_connection(*address)
+    path = "/users/" if method == "POST" else "/games/"
+    writer.write(request(method, path, authorization=header))
+    status = int((await reader.readline()).split()[1])
+    writer.close()
+    await writer.wait_closed()
+    return status
+
+
+@pytest.mark.slow
+def test_a_guesser_with_a_login_of_its_own_has_a_hundred_tries_a_minute() -> None:
+    """Real argon2 and sockets: a right login in another spelling between every two wrong ones."""
+
+    async def main() -> None:
+        async with opened(guard=Guard(hasher=PATIENT, clock=Hands())) as found:
+            assert await asked_for(found.address, "POST", "eve", "secret") == 201
+            statuses = []
+            for number in range(130):
+                letters = [letter.upper() if number >> place & 1 else letter for place, letter in enumerate("basic")]
+                assert await asked_for(found.address, "GET", "eve", "secret", "".join(letters)) == 200
+                statuses.append(await asked_for(found.address, "GET", f"user {number}", "guess"))
+            assert statuses == [401] * 100 + [429] * 30
+
+    asyncio.run(main())
+
+
+@pytest.mark.slow
+def test_a_right_login_is_answered_while_three_hundred_register() -> None:
+    """Real argon2 and sockets, one address for all."""
+
+    async def main() -> None:
+        async with opened(guard=Guard(hasher=PATIENT, remember=0.0)) as found:
+            assert await asked_for(found.address, "POST", "ann", "secret") == 201
+            new = [
+                asyncio.create_task(asked_for(found.address, "POST", f"user {number}", "secret"))
+                for number in range(300)
+            ]
+            logins = []
+            while not all(task.done() for task in new):
+                logins.append(await asked_for(found.address, "GET", "ann", "secret"))
+            assert {*logins} == {200}
+            assert {*await asyncio.gather(*new)} == {201}
+
+    asyncio.run(main())

@@ -1,6 +1,7 @@
 """Whose address counts: a network of IPv6 is one, and a proxy speaks for its clients only where it is trusted."""
 
 import asyncio
+from contextlib import AsyncExitStack
 
 import pytest
 from hypothesis import given
@@ -8,12 +9,12 @@ from hypothesis import strategies as st
 
 from croupier.shell.client_addresses import TrustedProxies, counted, parse, trusted_proxies
 from croupier.shell.guard import Guard
-from croupier.shell.limits import Limits
+from croupier.shell.limits import Limits, Reception
 from croupier.shell.opening import Hosting
 from croupier.shell.rate_limiter import RateLimiter
 from croupier.shell.serve import check
-from tests.shell.callers import Run
-from tests.shell.web import QUICK, Web, basic
+from tests.shell.callers import Caller, Run
+from tests.shell.web import QUICK, Web, ask, basic, opened
 
 PROXIES = trusted_proxies("10.0.0.0/8, 2001:db8:ffff::1")
 CLIENT = "192.0.2.7"
@@ -93,20 +94,20 @@ def test_the_limits_of_a_service_behind_a_proxy_count_its_clients(run: Run) -> N
         guard = Guard(hasher=QUICK, enrolments=RateLimiter(1, 60.0))
         with Web(guard=guard, limits=Limits(requests=20), proxies=trusted_proxies("10.0.0.1")) as web:
 
-            async def ask(method: str, path: str, client: str, password: str, peer: str = "10.0.0.1") -> int:
+            async def ask_for(method: str, path: str, client: str, password: str, peer: str = "10.0.0.1") -> int:
                 headers = {"x-forwarded-for": client, "authorization": basic(client.replace(":", "."), password)}
                 return (await web.ask(method, path, headers=headers, address=peer)).status
 
-            assert await ask("POST", "/users/", "192.0.2.7", "secret") == 201
-            assert await ask("POST", "/users/", "192.0.2.8", "secret") == 201
-            assert await ask("POST", "/users/", "2001:db8::1", "secret") == 201
-            assert await ask("POST", "/users/", "2001:db8::2", "secret") == 429
-            guesses = [await ask("GET", "/games/", "192.0.2.7", f"guess {number}") for number in range(11)]
+            assert await ask_for("POST", "/users/", "192.0.2.7", "secret") == 201
+            assert await ask_for("POST", "/users/", "192.0.2.8", "secret") == 201
+            assert await ask_for("POST", "/users/", "2001:db8::1", "secret") == 201
+            assert await ask_for("POST", "/users/", "2001:db8::2", "secret") == 429
+            guesses = [await ask_for("GET", "/games/", "192.0.2.7", f"guess {number}") for number in range(11)]
             assert guesses == [401] * 10 + [429]
-            assert [await ask("GET", "/games/", "192.0.2.7", "secret") for _ in range(9)] == [200] * 8 + [429]
-            assert await ask("GET", "/games/", "192.0.2.8", "secret") == 200
+            assert [await ask_for("GET", "/games/", "192.0.2.7", "secret") for _ in range(9)] == [200] * 8 + [429]
+            assert await ask_for("GET", "/games/", "192.0.2.8", "secret") == 200
             stranger = "198.51.100.1"
-            found = [await ask("GET", "/games/", f"203.0.113.{number}", "guess", stranger) for number in range(21)]
+            found = [await ask_for("GET", "/games/", f"203.0.113.{number}", "guess", stranger) for number in range(21)]
             assert found[-1] == 429, "who is not trusted is himself, whatever it says"
 
     run(main())
@@ -123,5 +124,15 @@ def test_streams_of_the_public_behind_a_proxy_are_counted_by_network(run: Run) -
             assert (await web.ask("GET", poll, address="2001:db8::2")).status == 429
             web.service.halt(final=True)
             assert (await waiting).status == 200
+
+    run(main())
+
+
+def test_a_proxy_has_more_connections_than_one_address_may_have(run: Run) -> None:
+    async def main() -> None:
+        for proxies, counts in ((PROXIES, [200, 503, 503]), (trusted_proxies("127.0.0.1"), [200] * 3)):
+            async with opened(reception=Reception(per_address=1, proxies=proxies)) as found, AsyncExitStack() as stack:
+                callers = [await stack.enter_async_context(Caller(found.address)) for _ in range(3)]
+                assert [(await ask(caller, "GET", "/games/")).status for caller in callers] == counts
 
     run(main())

@@ -310,6 +310,21 @@ def test_wrong_passwords_that_come_at_once_are_not_more_than_are_allowed(run: Ru
     run(main())
 
 
+def test_a_store_that_is_down_makes_no_password_wrong(run: Run, guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def down(_: object, name: str) -> None:
+        raise Denied("busy", f"found no store to look for {name} in; allowed: another try later", 1.0)
+
+    async def main() -> None:
+        await guard.enrol(ANN, HERE)
+        with monkeypatch.context() as patched:
+            patched.setattr(Remembered, "get", down)
+            for _ in range(20):
+                assert (await fails(guard, WRONG)).reason == "busy"
+        assert (await fails(guard, WRONG)).reason == "wrong"
+
+    run(main())
+
+
 class Slow(Quick):
     """argon2 that hashes nothing before it is let."""
 

@@ -120,7 +120,7 @@ def test_millions_of_mutated_headers_are_read_or_refused() -> None:
 
     luck = random.Random(1)
     whole = [header for header, _ in HEADERS.values()]
-    for _ in range(200_000):
+    for _ in range(50_000):
         data = bytearray(luck.choice(whole))
         for _ in range(luck.randint(1, 4)):
             data[luck.randrange(len(data))] = luck.randrange(256)

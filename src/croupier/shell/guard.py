@@ -278,20 +278,21 @@ class Guard:
             self._let_guess(place, pair)
             async with self._verifying.thread(place):
                 self._let_guess(place, pair)  # others may have guessed meanwhile
-                now, version, user, right = self._clock(), self.version(), None, None
+                now, version, wrong = self._clock(), self.version(), False
                 self._guesses.take(place, now)
                 self._mistakes.take(pair, now)
                 try:
                     user = await self._users.get(name)
                     hashed = self._nobody if user is None else user.hashed
-                    right = await self._verifying.run(lambda: self._fits(hashed, password))
+                    fits = await self._verifying.run(lambda: self._fits(hashed, password))
+                    wrong = user is None or not fits
                 finally:
-                    if user is not None and right is not False:
+                    if not wrong:
                         self._guesses.give_back(place, now)
                         self._mistakes.give_back(pair, now)
         except Denied as denied:
             return denied
-        if user is None or not right:
+        if user is None or wrong:
             return Denied("wrong", "found a user or a password that is wrong; allowed: those of a user")
         return self._keep(digest, user.name, user.hashed, version)
 
