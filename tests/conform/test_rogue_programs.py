@@ -46,6 +46,8 @@ ROGUES = {
         ("forgets-the-sign", "5.4", "5.4"),
         ("pays-first", "4.5", "4.5"),
         ("never-refuses", "6.2", "6.2"),
+        ("case-sensitive", "2.7", "6.8"),
+        ("hangs-up-at-house-words", "6.5", "6.8"),
     ],
     "blackjack": [
         ("newline", "4.1", "2.10"),

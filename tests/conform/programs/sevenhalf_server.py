@@ -83,7 +83,7 @@ class Table:
             if name in {"STRT", "DRAW", "PASS"}:
                 return name, 0
             if name == "BSTG":
-                self.wrong()
+                self.refuse()
                 continue
             if name not in {"ANTE", "ERRO", "STBT", "GAIN", "CARD", "BKSC"} or self.exactly(1) != b" ":
                 self.lost()
@@ -91,14 +91,20 @@ class Table:
                 return name, struct.unpack(">i", self.exactly(4))[0]
             self.swallow(name)
             if name != "ERRO":
-                self.wrong()
+                self.refuse()
+
+    def refuse(self) -> None:
+        """Refuse a word of the house."""
+        self.wrong()
+        if self.habit == "hangs-up-at-house-words":
+            raise Gone
 
     def swallow(self, name: str) -> None:
         """Read the argument of what a house says, or of an error."""
         if name in {"STBT", "GAIN"}:
             self.exactly(4)
         elif name == "CARD":
-            self.card(self.exactly(2))
+            self.exactly(2)
         elif name == "ERRO":
             digits = self.exactly(2)
             if not digits.isdigit():
@@ -108,17 +114,10 @@ class Table:
             count = struct.unpack(">i", self.exactly(4))[0]
             if not 0 <= count <= 40:
                 self.lost()
-            for _ in range(count):
-                self.card(self.exactly(2))
+            self.exactly(2 * count)
             if self.exactly(1) != b" ":
                 self.lost()
-            score = self.exactly(4)
-            if score[2:3] != b"." or not (score[:2] + score[3:]).isdigit():
-                self.lost()
-
-    def card(self, data: bytes) -> None:
-        if data.decode("latin-1").lower() not in DECK:
-            self.lost()
+            self.exactly(4)
 
     def talk(self) -> None:
         late = False
