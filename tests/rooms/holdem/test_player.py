@@ -356,6 +356,16 @@ def test_a_bet_of_everything_is_lost_although_the_end_of_the_hand_is_not_seen() 
     assert bench.nets == {"ann": [-10_000], "bob": [10_000]}
 
 
+def test_a_player_that_has_lost_its_seat_still_knows_its_guid() -> None:
+    bench = Bench("ann", "bob")
+    bench.players["bob"] = bob = Player(Options("bob"))
+    bench.look()
+    bench.parlour.leave("bob")
+    bench.look()
+    assert bob.spent
+    assert bob.guid == bench.parlour.house.guid("bob")
+
+
 def test_a_blind_of_everything_is_lost_although_its_hand_is_not_seen() -> None:
     bench = Bench("ann", "bob", stack=30)
     bench.do("ann", "fold")

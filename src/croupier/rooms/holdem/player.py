@@ -52,6 +52,7 @@ class Player:
         self._seat: Seat | None = None  # where we are in the table
         self._hands = 0
         self._chips: int | None = None  # what we had when the last hand was settled, or the first began
+        self._guid: Guid = ""  # ours, as the table has shown it
         self._behind = 0  # what we have left to bet, as far as we know
         self._running = False
         self._small: Guid = ""  # who has the small blind in it
@@ -69,9 +70,7 @@ class Player:
     @property
     def guid(self) -> Guid:
         """Our playerID; "" while it is not known."""
-        if self.options.player or self.game is None or self._seat is None:
-            return self.options.player
-        return self.game.table[self._seat].player_id
+        return self.options.player or self._guid
 
     @property
     def legal(self) -> Sequence[Move]:
@@ -128,7 +127,7 @@ class Player:
         if seat is None:
             return [Tell(game), *(self._gone() if self._seat is not None else ())]
         self._seat, self._open = seat, None
-        self._behind = game.table[seat].wealth
+        self._guid, self._behind = game.table[seat].player_id, game.table[seat].wealth
         if not game.cards.hole:
             return [Tell(game), *self._idle(game)]
         effects: list[Effect[Message]] = [Tell(game)]
