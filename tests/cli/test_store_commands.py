@@ -162,7 +162,7 @@ def test_faults_are_told_and_make_the_exit_status_1(at_shell: Shell, tmp_path: P
         file.execute("UPDATE accounts SET balance = 11 WHERE name = 'alice'")
         file.commit()
     told = "accounts alice: found a balance of 11; allowed: 10, the sum of its entries\n"
-    assert at_shell("db check") == (1, f"{told}{tmp_path / 'store'}: 1 faults\n", "")
+    assert at_shell("db check") == (1, f"{told}{tmp_path / 'store'}: 1 fault\n", "")
 
 
 def test_a_backup_is_a_store_and_takes_nobodys_place(at_shell: Shell, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 
 from croupier.cli.db import Where, with_store
 from croupier.cli.output import fail, show, show_json
+from croupier.core.counted import counted
 from croupier.core.text import printable
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def add(name: str, *, coins: int = 0, reason: Reason = "opened", store: Where = 
 
     async def story(store: "Store") -> int:
         account = await store.add_account(name, hashed, coins=coins, reason=reason)
-        show(f"{account.name} has {account.balance} coins")
+        show(f"{account.name} has {counted(account.balance, 'coin')}")
         return 0
 
     return with_store(store, story, new=True)
@@ -101,7 +102,7 @@ def credit(
 
     async def story(store: "Store") -> int:
         account = await store.credit(await _spelt(store, name), coins, reason=reason)
-        show(f"{account.name} has {account.balance} coins")
+        show(f"{account.name} has {counted(account.balance, 'coin')}")
         return 0
 
     return with_store(store, story)
@@ -113,7 +114,7 @@ def close(name: str, *, reason: Reason, store: Where = None) -> int:
 
     async def story(store: "Store") -> int:
         coins = await store.close_account(await _spelt(store, name), reason=reason)
-        show(f"{name} is closed, {coins} coins are paid out")
+        show(f"{name} is closed, {counted(coins, 'coin')} {'is' if coins == 1 else 'are'} paid out")
         return 0
 
     return with_store(store, story)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Group, Parameter
 
 from croupier.cli.output import fail
+from croupier.core.counted import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -275,7 +276,7 @@ def listing(console: "Console", room: "Room", selection: str) -> int:
 
     for role in ROLES:
         found = select(cases(room, role), selection)
-        console.print(Text(f"{role}: {len(found)} cases", "bold"))
+        console.print(Text(f"{role}: {counted(len(found), 'case')}", "bold"))
         for case in found:
             console.print(Text(f"  {case.id}  {case.title}"), soft_wrap=True)
         missing = {

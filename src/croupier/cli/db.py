@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from croupier.cli.output import fail, show
+from croupier.core.counted import counted
 from croupier.shell.loop import run
 from croupier.taps.files import private
 
@@ -67,7 +68,7 @@ def check(*, store: Where = None) -> int:
         findings = await store.check()
         for finding in findings:
             show(f"{finding.where}: {finding.told}")
-        print(f"{store.place}: {len(findings)} faults")
+        print(f"{store.place}: {counted(len(findings), 'fault')}")
         return 1 if findings else 0
 
     return with_store(store, story)

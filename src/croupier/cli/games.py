@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from croupier.cli.output import fail, show, show_json
+from croupier.core.counted import counted
 from croupier.shell.games import Told, every, find, latest
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ async def export_games(store: "Store", room: str, folder: Path, table: str | Non
                 count += 1
     except OSError as error:
         return fail(f"cannot write {folder}: {error.strerror}")
-    print(f"{count} games of {store.place} are in {folder}")
+    print(f"{counted(count, 'game')} of {store.place} {'is' if count == 1 else 'are'} in {folder}")
     return 0
 
 

@@ -13,6 +13,7 @@ from croupier.cli.db import Where, with_store
 from croupier.cli.games import export_games, list_games, show_game
 from croupier.cli.output import fail, for_programs, show_json
 from croupier.cli.output import show as show_line
+from croupier.core.counted import counted
 from croupier.rooms import HOUSES
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def export(
             return fail(f"cannot write {folder}: {error.strerror}")
         except ValueError as error:
             return fail(f"hand {each.table}/{each.number}: {error}")
-        print(f"{count} hands of {store.place} are in {folder}")
+        print(f"{counted(count, 'hand')} of {store.place} {'is' if count == 1 else 'are'} in {folder}")
         return 0
 
     return with_store(store, story)

@@ -13,6 +13,7 @@ from cyclopts import Group, Parameter
 
 from croupier.cli.output import complain, fail
 from croupier.cli.play import Visit, address, list_bots
+from croupier.core.counted import counted
 from croupier.core.dealer import Fair, Luck, derive
 from croupier.core.mind import mind_named
 from croupier.rooms.oldmaid import ROOM, Options
@@ -190,7 +191,7 @@ def as_text(tallies: "Sequence[Tally]", name: str, table: str, seconds: float) -
 
 def _told(tally: "Tally") -> str:
     places = "".join(f", place {place}: {count:,}" for place, count in sorted(tally.places.items()))
-    return f"{tally.nick}: {tally.games:,} game{'s' * (tally.games != 1)}, {tally.lost:,} lost{places}"
+    return f"{tally.nick}: {counted(tally.games, 'game')}, {tally.lost:,} lost{places}"
 
 
 def as_json(tallies: "Sequence[Tally]", name: str, table: str) -> str:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple
 from cyclopts import App, Group, Parameter
 
 from croupier.cli.output import complain, fail
+from croupier.core.counted import counted
 from croupier.core.dealer import Fair, Luck, derive
 from croupier.core.mind import mind_named
 from croupier.core.room import HouseRoom, Room
@@ -220,7 +221,7 @@ def as_text(tally: Tally, name: str, house: str, seconds: float, words: Words = 
     if not games:
         return f"{name} against {house}: no {game} was finished"
     lines = [
-        f"{name} against {house}: {games:,} {game}s in {seconds:.1f} s, {connection}s: {tally.connections:,}",
+        f"{name} against {house}: {counted(games, game)} in {seconds:.1f} s, {connection}s: {tally.connections:,}",
         f"won {sum(tally.nets):+,} {coin}s, {tally.mean:+.4f} a {game}",
     ]
     if games > 1:

@@ -8,6 +8,7 @@ from croupier import __version__
 from croupier.conform.matrix.cells import SIGNS, Cell, Kind
 from croupier.conform.matrix.standings import score
 from croupier.conform.matrix.submission import Submission
+from croupier.core.counted import counted
 
 COLOURS: Final[Mapping[Kind, tuple[str, str]]] = {
     Kind.WELL: ("#0060a8", "#6fb8ff"),
@@ -111,7 +112,7 @@ def _table(
 
 
 def _entry(cell: Cell, number: int) -> str:
-    told = escape(cell.finding.told or f"{cell.finding.kind.value}: {cell.games} games")
+    told = escape(cell.finding.told or f"{cell.finding.kind.value}: {counted(cell.games, 'game')}")
     return f'<td><a class="{cell.finding.kind.name}" href="#c{number}" title="{told}">{escape(short(cell))}</a></td>'
 
 
@@ -120,10 +121,15 @@ def _cell(number: int, cell: Cell, names: Mapping[str, str]) -> Iterator[str]:
     server, client = (escape(names.get(each, each)) for each in (cell.server, cell.client))
     yield f'<section class="cell" id="c{number}"><a class="close" href="#">close</a>'
     yield f"<h2>{escape(cell.room)}: client of {client} at server of {server}</h2>"
-    told = escape(finding.told) or f"{cell.games} games are over, and nothing is broken"
+    told = (
+        escape(finding.told)
+        or f"{counted(cell.games, 'game')} {'is' if cell.games == 1 else 'are'} over, and nothing is broken"
+    )
     yield f'<p><strong class="{finding.kind.name}">{SIGNS[finding.kind]} {finding.kind.value}</strong>: {told}.</p>'
-    counted = f"{cell.games} games, {cell.connections} conversations, {cell.messages} messages"
-    yield f"<p>{counted}, {cell.seconds:.1f} s.</p>"
+    summary = ", ".join(
+        (counted(cell.games, "game"), counted(cell.connections, "conversation"), counted(cell.messages, "message"))
+    )
+    yield f"<p>{summary}, {cell.seconds:.1f} s.</p>"
     if finding.dialogue:
         last = len(finding.dialogue) - 1 if finding.clause else -1
         lines = (

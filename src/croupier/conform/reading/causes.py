@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from croupier.conform.conversation import Conversation, Fault, Line
 from croupier.conform.reading.dialects import Spelling, Translation, named
 from croupier.conform.reading.tongues import spellings
+from croupier.core.counted import counted
 from croupier.core.errors import Violation
 from croupier.core.judge import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
@@ -247,7 +248,7 @@ def _unheard(hearing: Hearing, conversation: Conversation, fault: Fault) -> str:
         return ""
     rest = conversation.rest(hearing.side)
     if rest:
-        return f"it sends {len(rest)} bytes of a message that is longer"
+        return f"it sends {counted(len(rest), 'byte')} of a message that is longer"
     pieces = hearing.asked
     asked = len(_lines(hearing.room, hearing.other, b"".join(pieces)))
     if len(pieces) > asked > 0:
