@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.wire import Close
 from tests.shell.test_journal import kept
 from tests.shell.test_rest import FIRST, url
 from tests.shell.web import opened
@@ -27,7 +28,7 @@ async def flood(path: Path, users: int, times: int) -> None:
         assert (await web.ask("POST", "/games/", "ann")).status == 201
         assert (await web.ask("GET", "/games/")).headers.get("link", "") == listed.headers.get("link", "")
         for name in names:
-            await web.service.close_user(name)
+            await web.service.desk.answer(Close(name))
         assert len(web.house.games()) == 3
 
 

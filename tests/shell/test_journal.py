@@ -15,6 +15,7 @@ from croupier.core.talk import Finished
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.keeping import Heard
 from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.wire import Close
 from croupier.shell import journal as journals
 from croupier.shell.guard import Guard
 from croupier.shell.http import Service
@@ -334,7 +335,7 @@ def test_a_closed_account_has_no_seat_any_more_also_when_the_house_is_opened_aga
         async with kept(path, games_per_user=1) as web:
             game, (ann, _) = await web.seated("ann", "bob")
             assert (await web.ask("POST", "/games/", "ann")).status == 403
-            await web.service.close_user("bob")
+            await web.service.desk.answer(Close("bob"))
             table = (await web.ask("GET", f"/games/{game}")).json["table"]
             assert [(one["playerID"], one["wealth"]) for one in table] == [(ann, 10_020)]
         async with kept(path, games_per_user=1) as web:

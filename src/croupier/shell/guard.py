@@ -205,6 +205,10 @@ class Guard:
         login.version = UNKNOWN if version is None else version
         return True
 
+    async def is_user(self, name: str) -> bool:
+        """Whether somebody can log in under this name. Raises Denied while nobody knows."""
+        return await self._users.get(name) is not None
+
     async def check(self, header: bytes | None, address: str) -> str:
         """The name of the user whose Authorization header this is. Raises Denied."""
         return (await self.verify(header, address)).name

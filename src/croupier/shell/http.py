@@ -13,7 +13,7 @@ from typing import Any
 
 from croupier.core.talk import Address, Tap
 from croupier.rooms.holdem.house import House
-from croupier.rooms.holdem.wire import Answer, Close, Dialect, Headers, Made, Refused, parse, response
+from croupier.rooms.holdem.wire import Answer, Dialect, Headers, Made, Refused, parse, response
 from croupier.shell.answers import Later, Response
 from croupier.shell.client_addresses import TrustedProxies, counted
 from croupier.shell.desk import Desk
@@ -76,10 +76,6 @@ class Service:
     def halt(self, *, final: bool) -> None:
         """Tell the house that it closes. When that is final, nobody waits for news any more."""
         self.desk.halt(final=final)
-
-    async def close_user(self, user: str) -> None:
-        """The account of a user is closed: give up all seats."""
-        await self.desk.answer(Close(user))
 
     def close(self) -> None:
         """Verify nobody any more."""

@@ -9,6 +9,7 @@ from typing import Any, Self
 from croupier.core.talk import Address, Effect, Event, Tap
 from croupier.rooms.holdem.house import House
 from croupier.shell.client_addresses import TrustedProxies
+from croupier.shell.closed_accounts import ClosedAccounts
 from croupier.shell.guard import Guard
 from croupier.shell.http import Opened, Service, open_service
 from croupier.shell.journal import Journal
@@ -39,9 +40,11 @@ class Web:
         self._house = house
         self._journal = journal
         settings = house.settings if journal is None else journal.settings
+        self._guard = Guard(None if journal is None else Members(journal.store))
+        self._closed_accounts: ClosedAccounts | None = None
         self._service = Service(
             house,
-            Guard(None if journal is None else Members(journal.store)),
+            self._guard,
             settings.dialect,
             clock=clock,
             log=told,
@@ -60,6 +63,8 @@ class Web:
         self._opened = await open_service(self._service, *address, ssl=ssl, reception=reception)
         with suppress(StoreDown):
             await self._service.desk.open()
+        if self._journal is not None:
+            self._closed_accounts = ClosedAccounts(self._service.desk, self._guard)
         return self
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
@@ -91,6 +96,8 @@ class Web:
         """No new hands; when `final`, running ones are void, and everybody is seen off."""
         self._halted = True
         if final:
+            if self._closed_accounts is not None:
+                self._closed_accounts.stop()
             self._quiet.set()
             self._stopping = asyncio.get_running_loop().create_task(self._opened.stop())
         else:

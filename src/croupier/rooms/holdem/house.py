@@ -145,6 +145,11 @@ class House:
         """The table of a game, None if there is none."""
         return self._register.get(guid)
 
+    @property
+    def users(self) -> Sequence[str]:
+        """All users who are in a game."""
+        return self._register.users
+
     def plays(self, user: str) -> bool:
         """Whether a user is in any game."""
         return self._register.count(user) > 0

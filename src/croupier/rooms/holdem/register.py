@@ -80,6 +80,11 @@ class Register(Membership):
         if not games:
             del self._users[user]
 
+    @property
+    def users(self) -> Sequence[str]:
+        """All users who are in a game."""
+        return tuple(self._users)
+
     def count(self, user: str) -> int:
         """How many games a user is in."""
         return len(self._users.get(user, ()))
