@@ -50,7 +50,8 @@ class Reader:
 
     def here(self, text: str) -> str:
         """The same with this machine's ports: tests take free ones, and listen on 127.0.0.1."""
-        text = text.replace("0.0.0.0", "127.0.0.1").replace("--metrics-port 9464", "--metrics-port 0")
+        text = text.replace("0.0.0.0", "127.0.0.1")
+        text = re.sub(r"(--(?:metrics-)?port) \d+", r"\1 0", text)
         return re.sub(r"(127\.0\.0\.1[: ]|, )(121\d|8080|9898)\b", self._port, text)
 
     def _port(self, match: re.Match[str]) -> str:
