@@ -6,8 +6,9 @@ from itertools import count
 import pytest
 from hypothesis import settings
 
-# Whoever is begun behind a shell's back has SIGINT ignored, and so would have all whom the tests start, and interrupt.
+# A background job of a shell has SIGINT ignored, and one under nohup SIGHUP; what the tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")

@@ -21,7 +21,7 @@ CONTRACTS = {
 NEW_ROOM = {"rooms/tiny/__init__.py": '"""A room."""\n', "rooms/tiny/rules.py": '"""Its rules."""\n'}
 
 BREACHES: list[tuple[str, str, str]] = [
-    ("house", "core/record.py", "import croupier.rooms"),
+    ("house", "core/hall.py", "import croupier.rooms"),
     ("house", "core/record.py", "import croupier.shell"),
     ("house", "taps/meter.py", "import croupier.rooms"),
     ("house", "store/records.py", "import croupier.rooms"),

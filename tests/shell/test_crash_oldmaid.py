@@ -15,6 +15,8 @@ from tests.shell.callers import PATIENCE
 from tests.shell.test_crash import Nursery
 
 NICKS = ("ann", "bob")
+VALUES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K")
+"""So many pairs that nobody can say that more than two cards are left (oldmaid-6.12)."""
 
 
 class Torn(Exception):
@@ -65,6 +67,9 @@ def play(port: int, games: list[list[str]]) -> None:
             for at in range(53):
                 players[at % 2].say(cmd="draw")
                 games[-1].append(" ".join(players[at % 2].hear()["card"]))
+            for value in VALUES:  # what a player has picked the table does not know
+                players[1].say(cmd="discard", cards=[[value, "spades"], [value, "clubs"]])
+                assert players[1].hear()["result"] == "ok"
             players[1].say(cmd="out_of_cards")
             assert players[1].hear() == {"result": "ok"}
 

@@ -34,7 +34,7 @@ from croupier.rooms.holdem.house import House
 from croupier.shell.guard import Guard
 from croupier.shell.watching import Watching
 
-hear, see, check = House.hear, Watching.see, Guard.check
+hear, see, verify = House.hear, Watching.see, Guard.verify
 
 def faulty_hear(self, heard):
     if heard.said is not None and "eve" in str(heard.said):
@@ -46,12 +46,12 @@ async def faulty_see(self, question, names):
         raise RuntimeError(f"a fault about {question}")
     return await see(self, question, names)
 
-async def faulty_check(self, header, address, *rest):
+async def faulty_verify(self, header, address):
     if header is not None and header.endswith(b"=FAULT"):
         raise RuntimeError(f"a fault about {header}", {"authorization": header})
-    return await check(self, header, address, *rest)
+    return await verify(self, header, address)
 
-House.hear, Watching.see, Guard.check = faulty_hear, faulty_see, faulty_check
+House.hear, Watching.see, Guard.verify = faulty_hear, faulty_see, faulty_verify
 sys.argv[0] = "croupier"
 main()
 """

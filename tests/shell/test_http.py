@@ -513,7 +513,6 @@ def test_every_request_to_the_house_has_a_number_of_its_own(run: Run) -> None:
             game, _ = await web.seated("ann", "bob")
             await web.ask("POST", f"/games/{game}/players/", "ann")
             assert numbers == [1, 2, 3]
-            web.service.desk._taps = ()
 
     run(main())
 

@@ -51,8 +51,8 @@ async def told(
     game = await web.game()
     heard = []
     finished: list[Finished] = []
-    web.service.desk._taps = (
-        lambda event, effects, now: finished.extend(e for e in effects if isinstance(e, Finished)),
+    web.service.desk._observers.add(
+        lambda event, effects, now: finished.extend(e for e in effects if isinstance(e, Finished))
     )
     users = {web.house.guid(user): user for user in USERS}
     for user in USERS[:2]:

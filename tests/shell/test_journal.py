@@ -33,6 +33,8 @@ TURNS = 32
 class HeldStore:
     """What a held journal has for a store: whether it is up."""
 
+    down: str | None = None
+
     def __init__(self) -> None:
         self.event = asyncio.Event()
 

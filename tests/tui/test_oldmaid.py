@@ -149,5 +149,5 @@ def test_nobody_there_and_no_seat_are_said_plainly() -> None:
             seat.sees("oldmaid-9.12: ")
             seat.leaves(1)
     with sitting(port, *ANN) as seat:
-        seat.sees(f"no table answers at 127.0.0.1:{port}: ")
+        seat.sees(f"No table answers at 127.0.0.1:{port}: ")
         seat.leaves(1)

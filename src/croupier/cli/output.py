@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from shutil import get_terminal_size
 
+from croupier.core.redaction import redact
 from croupier.core.text import printable
-from croupier.shell.redaction import redact
 
 MAX_ERROR_CHARS = 5000
 

@@ -187,6 +187,9 @@ class Desk:
         """Let the house hear of the alarms that are due."""
         self._armed = inf
         while (alarm := self.house.alarm) is not None and alarm <= self.clock():
+            if self._journal is not None and self.trouble is not None:
+                self._postpone()
+                return
             if self._journal is not None:
                 self._asked.append((Rang(), None))
                 self._go_on()
@@ -334,6 +337,18 @@ class Desk:
         _tell(answers)
         if self._asked:
             self._gather()  # whoever was released has his turn first, and sees what is durable
+
+    def _postpone(self) -> None:
+        """No turn ends while the store is down, for nobody can act then (holdem-3.17)."""
+        if self._revival is None or self._revival.done():
+            self._revival = asyncio.get_running_loop().create_task(self._reopen())
+
+    async def _reopen(self) -> None:
+        """When the store is there again, open turns have their full time."""
+        assert self._journal is not None, "nothing is postponed without a journal"
+        await self._journal.store.up()
+        self._asked.insert(0, (Opened(), None))
+        self._go_on()
 
     async def _revive(self, courses: list[Course]) -> None:
         """Write as soon as the store is there again; open turns then have their full time."""

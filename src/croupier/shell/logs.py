@@ -9,8 +9,8 @@ from typing import Any, Literal, Protocol, TextIO
 import structlog
 from structlog.typing import EventDict
 
+from croupier.core.redaction import redact
 from croupier.core.text import printable
-from croupier.shell.redaction import redact
 from croupier.shell.repeats import RepeatLimiter
 
 type Level = Literal["debug", "info", "warning", "error"]

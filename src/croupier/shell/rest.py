@@ -12,6 +12,7 @@ import httpx
 from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
 from croupier.core.mind import Mind
+from croupier.core.redaction import redact
 from croupier.core.talk import Address
 from croupier.rooms.holdem.legal import Move
 from croupier.rooms.holdem.player import Player
@@ -32,7 +33,6 @@ from croupier.shell.errands import (
     Reply,
 )
 from croupier.shell.play import Tally
-from croupier.shell.redaction import redact
 from croupier.shell.stays import Stay
 from croupier.shell.waiting import WaitNotice
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from croupier.core.dealer import Fair, Luck
 from croupier.core.mind import Mind
-from croupier.core.talk import Address, Chose, Effect, Event, Joined, Left, Tell
+from croupier.core.talk import Address, Chose, Effect, Event, Joined, Left, Said, Tell
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.news import News, Over, Result
 from croupier.rooms.oldmaid.player import TABLE, Options, Player
@@ -66,6 +66,7 @@ class Ring:
         self._silence: SilenceWatch
         self._news: asyncio.Queue[Any] = asyncio.Queue()
         self._joined = False
+        self._understood = False
         self._reason = "this machine has no way to it"
         self._over = False
         self._spent = asyncio.Event()
@@ -112,7 +113,7 @@ class Ring:
 
     async def other(self) -> OtherProtocol | None:
         """What is spoken at the address of the table, where no game has begun and it is not Old Maid."""
-        if self.player.seat is not None:
+        if self.player.seat is not None or self._understood:
             return None
         return await identify(ROOM, self._way.table, self._way.ssl)
 
@@ -187,6 +188,8 @@ class Ring:
 
     def _listen(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
         self._silence.reset(now)
+        if type(event) is Said and event.peer == TABLE:
+            self._understood = True
         if isinstance(event, Joined) and event.peer == TABLE:
             self._joined = True
         if not self._joined:

@@ -118,7 +118,15 @@ class Postgres:
             raise
 
     async def look(self) -> None:
-        """Nothing can go away unnoticed here: a database that is dropped closes its connections."""
+        """See whether the connection that writes is still open; a database that is dropped or stopped closes it."""
+        if not self._writer.is_closed():
+            return
+        try:
+            with self.explained():
+                await self._connect()
+        except StoreDown:
+            self._lose()
+            raise
 
     async def fetch(self, sql: str, *arguments: object) -> Rows:
         """Ask over one of the connections that read."""

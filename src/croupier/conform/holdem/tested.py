@@ -1,8 +1,8 @@
 """The server under test: how it is reached, and who of ours is known there."""
 
 from base64 import b64encode
-from collections import defaultdict
-from secrets import token_hex
+from collections import Counter, defaultdict
+from secrets import randbelow
 from typing import Final
 
 from msgspec import Struct
@@ -56,6 +56,8 @@ class Server:
         self.patience = patience
         self.idle: defaultdict[str, list[User]] = defaultdict(list)
         self.taken: set[str] = set()
+        self._run = f"{randbelow(10**9):09}"  # digits go with letters of every script
+        self._named: Counter[str] = Counter()
         self.heard = False  # whether it has ever said a word
         self.having = Having()
         self.opens = True  # whether POST /games/ makes a game, as far as is known
@@ -73,5 +75,10 @@ class Server:
         return Caller(*self.address, patience=self.patience)
 
     def name(self, role: str) -> str:
-        """A name that nobody has on this server, also not from a run before this one."""
-        return f"{role}-{token_hex(4)}"
+        """A name that nobody has on this server, also not from a run before this one.
+
+        The first users of two roles whose names look alike have names that look alike.
+        """
+        self._named[role] += 1
+        count = self._named[role]
+        return f"{role}-{self._run}" if count == 1 else f"{role}-{self._run}-{count}"

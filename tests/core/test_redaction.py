@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.shell.redaction import redact
+from croupier.core.redaction import redact
 from tests.shell.web import basic
 
 SECRET = "YW5uOm1hcmtlZA=="
