@@ -14,7 +14,7 @@ from typing import Any
 from cluster import Cluster
 from croupier.shell.loop import run
 from croupier.store.records import Entry
-from croupier.store.sqlite import PRAGMAS
+from croupier.store.sqlite_file import PRAGMAS
 from croupier.store.store import Store, open_store, upgrade_store
 from harness import verdict
 

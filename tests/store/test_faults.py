@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 from bench.cluster import Cluster
 
-from croupier.store import scribe, sqlite
+from croupier.store import scribe, sqlite_file
 from croupier.store.records import Finding, StoreDown
 from croupier.store.store import Store, open_store, upgrade_store
 from tests.store.children import Child, fill_the_disk
@@ -215,7 +215,7 @@ def test_a_file_that_another_process_does_not_let_go(
 ) -> None:
     path = tmp_path / "store"
     path.write_bytes(blank)
-    monkeypatch.setattr(sqlite, "PATIENCE", 0.02)
+    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.02)
 
     async def story(store: Store) -> None:
         await store.append([fact("a", 1)])
@@ -233,7 +233,7 @@ def test_a_file_that_another_process_does_not_let_go(
 def test_a_file_that_is_gone_is_not_made_anew(blank: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "store"
     path.write_bytes(blank)
-    monkeypatch.setattr(sqlite, "PATIENCE", 0.02)
+    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.02)
 
     async def story(store: Store) -> None:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:

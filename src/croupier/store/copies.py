@@ -13,7 +13,7 @@ from sqlalchemy import Table
 from croupier.store.engine import Moment, Rows
 from croupier.store.migrations import REVISIONS, upgrade_file
 from croupier.store.schema import ACCOUNTS, METADATA, PULSE
-from croupier.store.sqlite import new_file
+from croupier.store.sqlite_file import new_file
 
 SECRET = {ACCOUNTS.c.password, ACCOUNTS.c.skeleton}
 """What is no business of other programs: it is secret, or derived by a rule of our own."""

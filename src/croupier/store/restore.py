@@ -13,7 +13,7 @@ from croupier.store.engine import Rows
 from croupier.store.migrations import judge
 from croupier.store.records import StoreError
 from croupier.store.schema import METADATA, PULSE
-from croupier.store.sqlite import connect, explained, new_file, open_file, read_only, revision_of
+from croupier.store.sqlite_file import connect, explained, new_file, open_file, read_only, revision_of
 from croupier.store.store import missing, upgrade_store
 from croupier.store.urls import AnyPlace, PostgresPlace, SqlitePlace, place
 

@@ -62,7 +62,8 @@ async def open_store(
         await open_database(found, new=new)
         engine = Postgres(found, clock)
     else:
-        from croupier.store.sqlite import Sqlite, open_file
+        from croupier.store.sqlite import Sqlite
+        from croupier.store.sqlite_file import open_file
 
         await asyncio.to_thread(open_file, found, new=new)
         engine = Sqlite(found, clock)
@@ -84,7 +85,7 @@ async def upgrade_store(where: str | None = None) -> AnyPlace:
             raise missing(error) from None
         await upgrade_database(found)
     else:
-        from croupier.store.sqlite import upgrade_place
+        from croupier.store.sqlite_file import upgrade_place
 
         await asyncio.to_thread(upgrade_place, found)
     return found
