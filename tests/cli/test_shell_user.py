@@ -12,7 +12,7 @@ from tests.processes import Serving, croupier
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The record of a house at which a bot has played, and which has closed."""
     file = tmp_path_factory.mktemp("record") / "deals.jsonl"
-    with Serving("kuhn", "--port", "0", "--deals", file, "--client-seed", "señor") as server:
+    with Serving("kuhn", "--port", "0", "--deals", file, "--client-seed", "señor", "--coins", "1000") as server:
         assert croupier("play", "kuhn", f":{server.port}", "--bot", "random", "-n", "30").returncode == 0
         assert server.stop() == 0
     return file

@@ -249,7 +249,7 @@ class Program:
                 if ears.grace or not ears.exited.is_set():
                     ears.grace = False
                     ears.kill(signal.SIGKILL)
-            await ears.exited.wait()
+                await ears.exited.wait()  # a transport that is closed sooner, if this is cancelled, loses the status
             await self._silence(EOF)
 
     async def _silence(self, seconds: float) -> None:

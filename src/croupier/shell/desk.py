@@ -170,7 +170,7 @@ class Desk:
     def put(self, request: Request) -> Future[Answer]:
         """The same, when it is durable: only where the house is not prompt."""
         answer: Future[Answer] = asyncio.get_running_loop().create_future()
-        if self._down:
+        if self.trouble is not None:
             answer.set_result(DOWN)
             return answer
         self._questions += 1
@@ -187,12 +187,12 @@ class Desk:
         """Let the house hear of the alarms that are due."""
         self._armed = inf
         while (alarm := self.house.alarm) is not None and alarm <= self.clock():
-            if self._journal is not None and self.trouble is not None:
-                self._postpone()
-                return
             if self._journal is not None:
-                self._asked.append((Rang(), None))
-                self._go_on()
+                if (reason := self.trouble) is not None:
+                    self._postpone(reason)
+                else:
+                    self._asked.append((Rang(), None))
+                    self._go_on()
                 return
             self._perform(self._hear(Rang()))
         self._attend()
@@ -338,15 +338,17 @@ class Desk:
         if self._asked:
             self._gather()  # whoever was released has his turn first, and sees what is durable
 
-    def _postpone(self) -> None:
+    def _postpone(self, reason: str) -> None:
         """No turn ends while the store is down, for nobody can act then (holdem-3.17)."""
-        if self._revival is None or self._revival.done():
+        if not self._down:
+            self._down, self._reason = True, reason
             self._revival = asyncio.get_running_loop().create_task(self._reopen())
 
     async def _reopen(self) -> None:
         """When the store is there again, open turns have their full time."""
         assert self._journal is not None, "nothing is postponed without a journal"
         await self._journal.store.up()
+        self._down = False
         self._asked.insert(0, (Opened(), None))
         self._go_on()
 
