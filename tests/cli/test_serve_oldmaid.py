@@ -279,7 +279,7 @@ def test_a_table_that_is_killed_voids_its_games_and_keeps_its_promises(tmp_path:
         assert (told["event"], told["games"]) == ("games were interrupted, and are void", [1])
         late = talk(server)
         late.say(cmd="status")
-        assert "found status (the table was interrupted: 1 games are void); allowed: join" in late.error()
+        assert "found status (the table was interrupted: 1 game is void); allowed: join" in late.error()
         seated(server, "ann", "bob")
         assert server.stop() == 0
     hands = [json.loads(line) for line in croupier("hands", "list", "oldmaid", "--json", *kept).stdout.splitlines()]

@@ -18,6 +18,7 @@ from croupier.conform.holdem.tested import PASSWORD
 from croupier.conform.holdem.untestable import UNTESTABLE
 from croupier.conform.program import Program, ending
 from croupier.conform.results import Failure, Outcome, Result
+from croupier.core.counted import counted
 from croupier.core.dealer import Fair, derive
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Join
@@ -243,8 +244,8 @@ class Sitting:
             return _failed("holdem-1.1", "a request", f"none: it has ended ({ending(status)}){said}")
         if status == 0 and self._hands(stand):
             return None
-        told = f"it has ended ({ending(status)}) after {self._hands(stand)} hands{said}"
-        return _failed(self._case.clause, f"{self._scene.hands} hands", told)
+        told = f"it has ended ({ending(status)}) after {counted(self._hands(stand), 'hand')}{said}"
+        return _failed(self._case.clause, counted(self._scene.hands, "hand"), told)
 
     def _late(self, stand: Stand) -> tuple[Departure | None, str]:
         """The time of the case is over."""
@@ -261,7 +262,10 @@ class Sitting:
             had = limit - (seconds_left(shown.turn.expiry, datetime.now(UTC)) or 0.0)
             if had > min(limit, self._timeout) / 2:  # else it has only just begun: the hand is slow, and not the bot
                 return _failed("holdem-4.15", "an act in its turn", f"none in {had:.1f} s"), ""
-        return None, f"only {self._hands(stand)} of {self._scene.hands} hands were over after {self._timeout:g} s"
+        return (
+            None,
+            f"only {self._hands(stand)} of {counted(self._scene.hands, 'hand')} were over after {self._timeout:g} s",
+        )
 
     def _judged(self, stand: Stand, failed: Departure | None, reason: str, seconds: float) -> Result:
         case = self._case

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
+from croupier.core.counted import counted
 from croupier.core.dealer import Dealer, commitment
 from croupier.core.errors import Violation
 from croupier.core.talk import (
@@ -204,7 +205,8 @@ class House:
     def _told(self, now: float) -> str:
         """What who plays no game is told of those that were interrupted."""
         void, until = self._void
-        return f" (the table was interrupted: {void} games are void)" if void and now < until else ""
+        told = f" (the table was interrupted: {counted(void, 'game')} {'is' if void == 1 else 'are'} void)"
+        return told if void and now < until else ""
 
     def _keep(self, guest: Guest, said: Message | Violation, now: float) -> Effects:
         try:

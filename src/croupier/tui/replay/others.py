@@ -5,6 +5,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct, convert
 
+from croupier.core.counted import counted
 from croupier.core.transcript import Line, Transcript
 from croupier.rooms.oldmaid.cards import NAMES
 from croupier.rooms.oldmaid.keeping import Record
@@ -110,7 +111,8 @@ def of_deal(found: Mapping[str, Any]) -> Step:
     """A line of a dealer's record. Raises ValueError."""
     entry: Promise | Hand | Seed | Missing = convert(found, Promise | Hand | Seed | Missing)
     if isinstance(entry, Missing):
-        return Step(f"{entry.room}: {entry.tables} tables and {entry.lines} lines of other tables are missing")
+        lost = f"{counted(entry.tables, 'table')} and {counted(entry.lines, 'line')} of other tables"
+        return Step(f"{entry.room}: {lost} are missing")
     place = f"{entry.room} table {entry.table}"
     if isinstance(entry, Promise):
         return Step(f"{place}: the dealer promises {entry.commitment[:16]}...")
