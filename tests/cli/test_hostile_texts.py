@@ -130,7 +130,8 @@ def test_who_has_read_enough_ends_a_command_without_a_word(tmp_path: Path, comma
 
 def test_who_has_read_enough_of_a_replay_ends_it_without_a_word(tmp_path: Path) -> None:
     entry = {"deal": "promise", "room": "kuhn", "table": 1, "commitment": "ab" * 32}
-    (tmp_path / "record").write_text((json.dumps(entry) + "\n") * 1000, encoding="utf-8")
+    many = (json.dumps(entry) + "\n") * 5000  # more than a pipe holds
+    (tmp_path / "record").write_text(many, encoding="utf-8")
     words = [*COMMAND, "replay", str(tmp_path / "record")]
     with subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as replay:
         assert replay.stdout is not None
