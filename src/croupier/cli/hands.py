@@ -14,6 +14,7 @@ from croupier.cli.games import export_games, list_games, show_game
 from croupier.cli.output import fail, for_programs, show_json
 from croupier.cli.output import show as show_line
 from croupier.core.counted import counted
+from croupier.core.text import printable
 from croupier.rooms import HOUSES
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def show(hand: str, *, form: Annotated[Form | None, Parameter(name="--format")] 
             return fail(f"found no hand {hand[:100]!r}; allowed: one of `croupier hands list`")
         for_programs()
         try:
-            sys.stdout.write(TOLD[form or OWN[room]](found))
+            text = TOLD[form or OWN[room]](found)
+            sys.stdout.write(printable(text, len(text), keep="\n") if sys.stdout.isatty() else text)
         except ValueError as error:
             return fail(f"hand {hand}: {error}")
         return 0
