@@ -46,7 +46,7 @@ fuzz: $(VENV)/dev.stamp  ## the long fuzz and soak runs
 	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
 
 crash: $(VENV)/dev.stamp  ## kill servers and a store 200 times each, at any moment, fill their disk, and look every time at what is left
-	$(BIN)/python -m pytest -n $(WORKERS) -m slow "tests/shell/test_crash.py::test_a_server_may_be_killed_a_thousand_times[0]" tests/shell/test_crash_oldmaid.py tests/shell/test_crash_record.py tests/store/test_crash.py $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) -m slow "tests/recording/test_crash_holdem.py::test_a_server_may_be_killed_a_thousand_times[0]" tests/recording/test_crash_oldmaid.py tests/recording/test_crash_deal_record.py tests/store/test_crash.py $(ARGS)
 
 $(VENV)/bench.stamp: $(VENV)/dev.stamp requirements/bench.txt
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/bench.txt

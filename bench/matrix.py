@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from croupier.conform.matrix.cells import Cell, Kind
-from croupier.conform.matrix.matrix import Matrix, Plan, write
-from croupier.conform.matrix.submission import submissions
+from croupier.conformance.matrix.cells import Cell, Kind
+from croupier.conformance.matrix.matrix import Matrix, Plan, write
+from croupier.conformance.matrix.submission import submissions
 from croupier.rooms import HOUSES
 
 TARGET_SECONDS = 60.0

@@ -14,8 +14,8 @@ from time import process_time
 import numpy as np
 
 from croupier.core.dealer import Fair
-from croupier.rooms.holdem.equity import equity, estimate
-from croupier.rooms.holdem.ranks import load, rank, rank_many
+from croupier.rooms.holdem.engine.equity import equity, estimate
+from croupier.rooms.holdem.engine.ranks import load, rank, rank_many
 from harness import verdict
 
 TARGET = 2_000_000

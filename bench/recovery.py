@@ -14,14 +14,14 @@ from pathlib import Path
 from random import Random
 
 from croupier.core.dealer import dealers
-from croupier.core.talk import Effect, Finished
+from croupier.core.session import Effect, Finished
+from croupier.net.event_loop import run
+from croupier.recording.holdem_journal import ROOM, TABLE, Begun, Journal, reopen
 from croupier.rooms.holdem.house import House
-from croupier.rooms.holdem.keeping import Heard
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table import Table
+from croupier.rooms.holdem.table.persistence import Heard
+from croupier.rooms.holdem.table.table import Table
 from croupier.rooms.holdem.wire import BET, FOLD, Act, Join, Open
-from croupier.shell.journal import ROOM, TABLE, Begun, Journal, reopen
-from croupier.shell.loop import run
 from croupier.store.store import open_store
 from harness import READY, verdict
 

@@ -15,8 +15,8 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from croupier.core.bots import Random
 from croupier.core.dealer import Luck
-from croupier.core.mind import Random
 from croupier.core.rules import Turn
 from croupier.rooms.blackjack.rules import BLACKJACK
 from croupier.rooms.kuhn.rules import CARDS, KUHN

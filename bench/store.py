@@ -12,7 +12,7 @@ from time import perf_counter, time
 from typing import Any
 
 from cluster import Cluster
-from croupier.shell.loop import run
+from croupier.net.event_loop import run
 from croupier.store.records import Entry
 from croupier.store.sqlite_file import PRAGMAS
 from croupier.store.store import Store, open_store, upgrade_store

@@ -4,10 +4,10 @@ from functools import partial
 
 import pytest
 
-from croupier.core.judge import HOUSE, Bench, Verdict
+from croupier.core.referee import HOUSE, Bench, Verdict
 from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, play, rehearsal, settings, strict
-from tests.papers import ALL, Reversed, at_fault, broken, for_the_house
+from tests.transcripts import ALL, Reversed, at_fault, broken, for_the_house
 
 PURSE = {"kuhn-7.2", "kuhn-7.3"}
 """Clauses that a client may break without knowing: only the house knows what is in the purse."""

@@ -5,17 +5,18 @@
 
 from typing import TYPE_CHECKING, Any
 
+from croupier.version import __version__
+
 if TYPE_CHECKING:
-    from croupier.shell.client import connect
+    from croupier.clients.game import connect
 
 __all__ = ["__version__", "connect"]
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
     """Import what a program asks for only when it does: `croupier --help` has no need of an event loop."""
     if name == "connect":
-        from croupier.shell.client import connect
+        from croupier.clients.game import connect
 
         return connect
     raise AttributeError(f"module 'croupier' has no attribute {name!r}")

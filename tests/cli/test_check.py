@@ -16,10 +16,10 @@ import pytest
 
 from croupier.cli import app
 from croupier.cli.check import owned, reports, room_of
-from croupier.conform.case import select
-from croupier.conform.checking import Role
-from croupier.conform.checking import cases as cases_of
-from croupier.conform.report.reports import KINDS
+from croupier.conformance.case import select
+from croupier.conformance.report.reports import KINDS
+from croupier.conformance.run import Role
+from croupier.conformance.run import cases as cases_of
 from croupier.rooms import ROOMS
 from tests.processes import COMMAND, ROOT, Serving, environment
 
@@ -29,7 +29,7 @@ PROGRAMS = ROOT / "tests" / "conform" / "programs"
 
 def otherwise(habit: str, room: str = "kuhn") -> str:
     """The command of a server that writes its messages otherwise."""
-    return shlex.join([sys.executable, "-m", "tests.conform.otherwise", room, "{port}", habit])
+    return shlex.join([sys.executable, "-m", "tests.conformance.dialect_server", room, "{port}", habit])
 
 
 HONEST = otherwise("honest")

@@ -12,12 +12,12 @@ from rich.console import Console
 from croupier.cli import main
 from croupier.rooms.holdem.wire import Player
 from croupier.tui.blackjack import BlackjackScene
-from croupier.tui.holdem.chronicle import name
+from croupier.tui.holdem.hand_history import name
 from croupier.tui.holdem.scene import HoldemScene
 from croupier.tui.kuhn import KuhnScene
 from croupier.tui.oldmaid.scene import OldMaidScene
 from croupier.tui.replay.screen import Reader
-from croupier.tui.replay.story import Step, Story
+from croupier.tui.replay.steps import Step, Story
 from croupier.tui.sevenhalf import SevenHalfScene
 from tests.processes import environment
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conform.test_matrix import hand_in
+from tests.conformance.test_matrix import hand_in
 from tests.processes import COMMAND, PATIENCE, environment
 
 MATRIX = (*COMMAND, "matrix")

@@ -16,7 +16,7 @@ import trustme
 
 from croupier.cli.play import luck
 from croupier.rooms.holdem import ROOM
-from croupier.rooms.holdem.minds import STYLES
+from croupier.rooms.holdem.bots import STYLES
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
 
 ANN = ("--user", "ann", "--password", "secret")

@@ -12,8 +12,8 @@ from contextlib import suppress
 import pytest
 
 from croupier.cli.oldmaid import as_text, luck
-from croupier.rooms.oldmaid.minds import STYLES
-from croupier.shell.ring import Tally
+from croupier.clients.ring import Tally
+from croupier.rooms.oldmaid.bots import STYLES
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
 
 HASTE = ("--pause", 0, "--look", 0.05)
@@ -124,7 +124,7 @@ def test_variables_set_what_flags_set(server: Serving) -> None:
 def test_help_comes_without_what_has_sockets() -> None:
     script = (
         "import sys; from croupier.cli import app; app(['play', 'oldmaid', '--help'], result_action='return_value'); "
-        "sys.exit('croupier.cli.oldmaid' not in sys.modules or 'croupier.shell.ring' in sys.modules)"
+        "sys.exit('croupier.cli.oldmaid' not in sys.modules or 'croupier.clients.ring' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert "--listen" in done.stdout

@@ -9,16 +9,16 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from croupier.app.open_rooms import Opening
+from croupier.app.serve import minutes_of
 from croupier.cli import serve as serving
 from croupier.cli.serve import apart
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSES, ROOMS
-from croupier.shell.opening import Opening
-from croupier.shell.serve import minutes_of
-from tests.laws.evening import styles
-from tests.laws.law import every_room
 from tests.processes import COMMAND, Serving, croupier, environment
-from tests.samples import sampled
+from tests.properties.every_room import every_room
+from tests.properties.random_session import styles
+from tests.sampling import sampled
 
 MINDS = [(room, mind) for room in HOUSES.values() for mind in styles(room)]
 

@@ -166,8 +166,9 @@ def test_a_running_game_may_be_finished_while_the_table_is_closed() -> None:
         bots = [*COMMAND, "play", "oldmaid", server.address, "--bots", "3", "--nick", "bot", "--json"]
         with subprocess.Popen(bots, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
             ring = (
-                "import asyncio, sys; from croupier.rooms.oldmaid.news import Offered, Over; from croupier.shell.ring "
-                "import sit; from croupier.rooms.oldmaid.wire import Pick\n"
+                "import asyncio, sys; from croupier.clients.ring import sit\n"
+                "from croupier.rooms.oldmaid.ring.player_events import Offered, Over; "
+                "from croupier.rooms.oldmaid.wire import Pick\n"
                 "async def main():\n"
                 f"    async with sit('127.0.0.1', {server.port}, nick='ann') as ring:\n"
                 "        while not isinstance(news := await ring.hear(), Over):\n"

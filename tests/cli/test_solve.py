@@ -15,13 +15,13 @@ from rich.console import Console
 from croupier.cli import solve
 from croupier.cli.solutions import oldmaid
 from croupier.rooms.blackjack.rules import BLACKJACK, HIT, STAND, SURRENDER, VALUE
-from croupier.rooms.kuhn.minds import equilibrium
+from croupier.rooms.kuhn.bots import equilibrium
 from croupier.rooms.kuhn.rules import View
-from croupier.rooms.oldmaid.exact import chances as loses
+from croupier.rooms.oldmaid.odds.exact import chances as loses
 from croupier.rooms.sevenhalf.rules import SevenHalf
-from croupier.strategy.oneplayer import OnePlayer
+from croupier.strategy.single_player import OnePlayer
 from tests.processes import COMMAND, ROOT, croupier, environment
-from tests.rooms.kuhn.chances import chances
+from tests.rooms.kuhn.action_odds import chances
 
 
 def solved(*arguments: object, columns: int = 200) -> str:
@@ -328,7 +328,7 @@ def test_without_numpy_old_maid_says_so_too(
 
 
 def test_nothing_that_is_not_needed_is_imported() -> None:
-    check = "import sys, croupier.cli.solve, croupier.strategy.zerosum; print({'numpy', 'highspy'} & {*sys.modules})"
+    check = "import sys, croupier.cli.solve, croupier.strategy.zero_sum; print({'numpy', 'highspy'} & {*sys.modules})"
     assert subprocess.check_output([sys.executable, "-c", check], text=True) == "set()\n"
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from croupier.core.dealer import FAIR, Fair
 from croupier.core.errors import Violation
 from croupier.core.hall import Hall
-from croupier.core.talk import (
+from croupier.core.session import (
     Chose,
     Commit,
     Drop,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.redaction import redact
-from tests.shell.web import basic
+from tests.http.service_fixture import basic
 
 SECRET = "YW5uOm1hcmtlZA=="
 

@@ -9,7 +9,7 @@ import pytest
 
 from croupier.core.transcript import Transcript
 from croupier.rooms import HOUSES
-from tests.papers import transcripts
+from tests.transcripts import transcripts
 
 PAGES = Path(__file__).parents[2] / "docs" / "protocols"
 SOURCE = re.compile(r"\[[^\]]*(§\d|[A-Z]\d)[^\]]*\]$")

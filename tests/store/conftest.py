@@ -11,7 +11,7 @@ import pytest
 from bench.cluster import Cluster
 
 from croupier.store.store import upgrade_store
-from tests.store.shelf import Shelf
+from tests.store.store_fixture import Shelf
 
 ENGINES = ("sqlite", "postgresql")
 

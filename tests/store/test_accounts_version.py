@@ -14,7 +14,7 @@ from croupier.store.records import Refused, StoreError
 from croupier.store.store import Store, open_store, upgrade_store
 from croupier.store.version_file import VersionFile
 from tests.store.conftest import ask, new_database
-from tests.store.shelf import Shelf, error, run
+from tests.store.store_fixture import Shelf, error, run
 
 
 def test_a_change_is_known_to_every_process_before_it_is_done(shelf: Shelf) -> None:

@@ -9,7 +9,7 @@ import pytest
 from croupier.store.records import Finding, Hand, Match, Posting, Snapshot
 from croupier.store.store import Store
 from tests.store.conftest import ask
-from tests.store.shelf import NOON, Shelf, fact, facts
+from tests.store.store_fixture import NOON, Shelf, fact, facts
 
 
 async def fill(store: Store) -> None:

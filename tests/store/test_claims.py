@@ -6,7 +6,7 @@ import pytest
 
 from croupier.store.records import StoreError
 from croupier.store.store import Store, open_store
-from tests.store.shelf import Shelf, fact, journal
+from tests.store.store_fixture import Shelf, fact, journal
 
 
 def test_a_name_is_claimed_once_until_its_store_is_closed(shelf: Shelf) -> None:

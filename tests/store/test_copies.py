@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from croupier.store.store import Store, open_store
-from tests.store.shelf import Shelf, fact, journal
+from tests.store.store_fixture import Shelf, fact, journal
 from tests.store.test_checks import fill
 
 

@@ -7,8 +7,8 @@ import asyncpg
 import pytest
 
 from croupier.store.store import Store
-from tests.store.children import TABLES, Child, gamble
-from tests.store.shelf import Shelf, facts, journal
+from tests.store.store_fixture import Shelf, facts, journal
+from tests.store.writer_processes import TABLES, Child, gamble
 
 COINS = 10_000_000
 

@@ -11,12 +11,12 @@ import asyncpg
 import pytest
 from bench.cluster import Cluster
 
-from croupier.store import scribe, sqlite_file
+from croupier.store import group_commit, sqlite_file
 from croupier.store.records import Finding, StoreDown
 from croupier.store.store import Store, open_store, upgrade_store
-from tests.store.children import Child, fill_the_disk
 from tests.store.conftest import ask, new_database
-from tests.store.shelf import Shelf, error, fact, facts, journal, run
+from tests.store.store_fixture import Shelf, error, fact, facts, journal, run
+from tests.store.writer_processes import Child, fill_the_disk
 
 PAUSES = (0.01, 0.05)
 
@@ -284,7 +284,7 @@ def test_a_file_that_is_deleted_takes_nothing_more_until_the_very_file_is_back(b
 def test_a_file_that_is_deleted_while_nobody_writes_is_noticed(
     blank: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scribe, "LOOK_SECONDS", 0.005)
+    monkeypatch.setattr(group_commit, "LOOK_SECONDS", 0.005)
     path = tmp_path / "store"
     path.write_bytes(blank)
 

@@ -6,7 +6,7 @@ import pytest
 
 from croupier.store.records import Hand, Match, Refused
 from croupier.store.store import Store
-from tests.store.shelf import NOON, Shelf, error, fact, facts
+from tests.store.store_fixture import NOON, Shelf, error, fact, facts
 
 
 def hand(number: int, *players: str, table: str = "a", room: str = "holdem") -> Hand:

@@ -7,7 +7,7 @@ import pytest
 from croupier.store import store as module
 from croupier.store.records import Refused, Snapshot, Tail
 from croupier.store.store import Store
-from tests.store.shelf import NOON, Shelf, error, fact, facts, journal
+from tests.store.store_fixture import NOON, Shelf, error, fact, facts, journal
 
 
 def test_what_was_written_is_read_again_by_whoever_opens_the_store_next(shelf: Shelf) -> None:

@@ -7,7 +7,7 @@ import pytest
 from croupier.store.engine import Script
 from croupier.store.records import MOST_COINS, Account, Line, Posting, Refused, StoreError, Transfer
 from croupier.store.store import Store, open_store
-from tests.store.shelf import NOON, Shelf, error
+from tests.store.store_fixture import NOON, Shelf, error
 
 
 def settings(shelf: Shelf, story: object) -> None:

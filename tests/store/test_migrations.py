@@ -14,7 +14,7 @@ from sqlalchemy.pool import NullPool
 
 from croupier.store.migrations import REVISIONS
 from croupier.store.schema import METADATA
-from tests.store.shelf import Shelf
+from tests.store.store_fixture import Shelf
 
 
 def differences(connection: Connection) -> list[object]:

@@ -18,7 +18,7 @@ from croupier.store.records import StoreError
 from croupier.store.store import Store, open_store, upgrade_store
 from croupier.store.urls import PostgresPlace, SqlitePlace, place
 from tests.store.conftest import ask, new_database
-from tests.store.shelf import Shelf, fact, run
+from tests.store.store_fixture import Shelf, fact, run
 
 
 async def visit(where: str | None, **settings: object) -> None:

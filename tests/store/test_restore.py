@@ -14,7 +14,7 @@ from croupier.store.restore import restore_store
 from croupier.store.store import Store
 from tests.processes import COMMAND, environment
 from tests.store.conftest import new_database
-from tests.store.shelf import Shelf, fact, run
+from tests.store.store_fixture import Shelf, fact, run
 from tests.store.test_checks import fill
 from tests.store.test_copies import books
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from croupier.core.rules import Rules, Seat, Turn
 from croupier.rooms.kuhn.rules import BETTING, ENDINGS, SHOWDOWN
-from croupier.strategy.tree import Strategy
+from croupier.strategy.game_tree import Strategy
 
 
 class Matrix:

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.mind import Random, mind_named
-from croupier.rooms.kuhn.minds import STYLES, equilibrium
+from croupier.core.bots import Random, mind_named
+from croupier.rooms.kuhn.bots import STYLES, equilibrium
 from croupier.rooms.kuhn.rules import KUHN, P_1, P_2
 from croupier.strategy.best_response import best_response, exploitability, gap
-from croupier.strategy.tree import Strategy, Tree
-from tests.rooms.kuhn.chances import chances
+from croupier.strategy.game_tree import Strategy, Tree
+from tests.rooms.kuhn.action_odds import chances
 from tests.strategy.games import Matrix, most, worth
 
 TREE = Tree(KUHN)

@@ -12,8 +12,8 @@ from croupier.core.dealer import Fair
 from croupier.core.rules import Turn
 from croupier.rooms.blackjack.rules import BLACKJACK, Blackjack
 from croupier.rooms.sevenhalf.rules import SevenHalf
-from croupier.strategy.oneplayer import OnePlayer
-from tests.samples import sampled
+from croupier.strategy.single_player import OnePlayer
+from tests.sampling import sampled
 
 ERRORS = 3
 """How many standard errors the mean may be away from the value."""

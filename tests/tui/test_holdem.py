@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from croupier.rooms.holdem.legal import FOLD, Move
-from croupier.shell.rest_blocking import BlockingClient, BlockingTable
+from croupier.clients.blocking import BlockingClient, BlockingTable
+from croupier.rooms.holdem.engine.legal import FOLD, Move
 from tests.processes import Serving
-from tests.tui import seat as seats
-from tests.tui.seat import SIZELESS, Seat, laid
+from tests.tui import fake_terminal as seats
+from tests.tui.fake_terminal import SIZELESS, Seat, laid
 
 sitting = partial(seats.sitting, "holdem")
 

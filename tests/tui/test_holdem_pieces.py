@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from croupier.clients.holdem_api import Ask, Lost, Reply
 from croupier.core.errors import IllegalMove
 from croupier.rooms.holdem.wire import NOBODY, Cards, Game, Player, Pot, Turn
-from croupier.shell.errands import Ask, Lost, Reply
-from croupier.tui.holdem.chronicle import LINES, LONGEST, Chronicle, name, running
-from croupier.tui.holdem.felt import Felt
+from croupier.tui.holdem.hand_history import LINES, LONGEST, Chronicle, name, running
 from croupier.tui.holdem.scene import seconds_left
 from croupier.tui.holdem.table import _act, difference
-from tests.rooms.holdem.parlour import Parlour, duel, trio
+from croupier.tui.holdem.table_view import Felt
+from tests.rooms.holdem.house_fixture import Parlour, duel, trio
 
 USERS = ("ann", "bob", "cat", "dan")
 

@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 
 from tests.processes import COMMAND, PATIENCE, Serving, environment
-from tests.tui import seat as seats
-from tests.tui.seat import SIZELESS, Seat
+from tests.tui import fake_terminal as seats
+from tests.tui.fake_terminal import SIZELESS, Seat
 
 sitting = partial(seats.sitting, "oldmaid")
 

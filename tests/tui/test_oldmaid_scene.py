@@ -6,9 +6,10 @@ import pytest
 from rich.console import Console
 
 from croupier.core.dealer import Fair, derive
-from croupier.core.talk import Chose, Event, Joined, Left, Peer, Rang, Said, Tell
+from croupier.core.session import Chose, Event, Joined, Left, Peer, Rang, Said, Tell
 from croupier.rooms.oldmaid.cards import NUMBERS, WIRES
-from croupier.rooms.oldmaid.news import (
+from croupier.rooms.oldmaid.player import TABLE, Options, Player
+from croupier.rooms.oldmaid.ring.player_events import (
     Discarded,
     Drew,
     Gave,
@@ -26,12 +27,11 @@ from croupier.rooms.oldmaid.news import (
     Withdrawn,
     Won,
 )
-from croupier.rooms.oldmaid.player import TABLE, Options, Player
 from croupier.rooms.oldmaid.wire import OK, OUT, Offer, Pick, Reply, Standing, YourTurn
 from croupier.tui.keys import ENTER, ESCAPE
-from croupier.tui.oldmaid.felt import face, spelt
 from croupier.tui.oldmaid.scene import OldMaidScene, ending, story
-from croupier.tui.wish import Wish
+from croupier.tui.oldmaid.table_view import face, spelt
+from croupier.tui.table_action import Wish
 
 RIGHT: Peer = 1
 LEFT: Peer = -1

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.histories import to_ohh, to_phh
-from croupier.rooms.holdem.played import Played
-from croupier.rooms.oldmaid.keeping import Record
+from croupier.rooms.holdem.table.finished_hands import Played
+from croupier.rooms.oldmaid.table.persistence import Record
 from croupier.tui.replay import read, told
 from croupier.tui.replay.holdem import story
 from croupier.tui.replay.screen import Reader
 from tests.rooms.holdem.random_hands import begin, end
-from tests.tui.seat import before
+from tests.tui.fake_terminal import before
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("ann", "bob", "cid")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.processes import Serving
-from tests.tui import seat as seats
-from tests.tui.seat import laid, rogue
+from tests.tui import fake_terminal as seats
+from tests.tui.fake_terminal import laid, rogue
 
 seated = partial(seats.seated, "sevenhalf")
 sitting = partial(seats.sitting, "sevenhalf")

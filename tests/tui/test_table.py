@@ -10,8 +10,8 @@ from rich.console import Console
 
 from croupier.tui.kuhn import KuhnScene
 from tests.processes import PATIENCE, Serving
-from tests.tui import seat as seats
-from tests.tui.seat import laid, rogue
+from tests.tui import fake_terminal as seats
+from tests.tui.fake_terminal import laid, rogue
 
 seated = partial(seats.seated, "kuhn")
 sitting = partial(seats.sitting, "kuhn")

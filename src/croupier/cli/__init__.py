@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
-from croupier import __version__
+from croupier.version import __version__
 
 app = App(
     name="croupier",

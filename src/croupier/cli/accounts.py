@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from croupier.cli.db import Where, with_store
 from croupier.cli.output import fail, show, show_json
-from croupier.core.counted import counted
+from croupier.core.plural import counted
 from croupier.core.text import printable
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def close(name: str, *, reason: Reason, store: Where = None) -> int:
 
 def _password(name: str) -> str:
     """The hash of a password that is asked for. Raises ValueError if none is given, or two that differ."""
-    from croupier.shell.guard import PATIENT
+    from croupier.http.auth import PATIENT
 
     if sys.stdin.isatty():
         password = getpass(f"Password of {name}: ")

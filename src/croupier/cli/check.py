@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Group, Parameter
 
 from croupier.cli.output import fail
-from croupier.core.counted import counted
+from croupier.core.plural import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from croupier.conform.checking import Check, Role, Say
-    from croupier.conform.results import Report
+    from croupier.conformance.results import Report
+    from croupier.conformance.run import Check, Role, Say
     from croupier.core.room import Room
 
 TARGET = Group("What is tested", sort_key=1)
@@ -95,9 +95,9 @@ def check(
     """
     from rich.console import Console
 
-    from croupier.conform.checking import Check, patience
-    from croupier.conform.program import ProgramError
-    from croupier.conform.report.terminal import show, terminal
+    from croupier.conformance.program import ProgramError
+    from croupier.conformance.report.terminal import show, terminal
+    from croupier.conformance.run import Check, patience
 
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # the words stand beside the signs for terminals without Unicode, too
@@ -211,7 +211,7 @@ def flags(values: Mapping[str, object]) -> Iterator[str]:
 
 def reports(asked: Sequence[str]) -> list[tuple[Path, Callable[["Report"], str]]]:
     """The files to write, and what makes them. Raises ValueError before anything is tested that could not be kept."""
-    from croupier.conform.report.reports import KINDS
+    from croupier.conformance.report.reports import KINDS
 
     found = []
     for each in asked:
@@ -227,8 +227,8 @@ def reports(asked: Sequence[str]) -> list[tuple[Path, Callable[["Report"], str]]
 
 def tried(console: "Console", plan: "Check", *, quiet: bool) -> "Report":
     """Test the program, and tell of every case as it is decided."""
-    from croupier.conform.checking import check as checked
-    from croupier.shell.loop import run
+    from croupier.conformance.run import check as checked
+    from croupier.net.event_loop import run
 
     async def main() -> "Report":
         this = asyncio.current_task()
@@ -247,8 +247,8 @@ def watched(console: "Console", cases: int, *, quiet: bool) -> Iterator["Say"]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.text import Text
 
-    from croupier.conform.report.terminal import line
-    from croupier.conform.results import Outcome, Result
+    from croupier.conformance.report.terminal import line
+    from croupier.conformance.results import Outcome, Result
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
@@ -271,8 +271,8 @@ def listing(console: "Console", room: "Room", selection: str) -> int:
     """Print the cases of both roles; the exit status."""
     from rich.text import Text
 
-    from croupier.conform.case import Case, clause_id, select
-    from croupier.conform.checking import ROLES, cases, untestable
+    from croupier.conformance.case import Case, clause_id, select
+    from croupier.conformance.run import ROLES, cases, untestable
 
     for role in ROLES:
         found = select(cases(room, role), selection)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from croupier.cli.output import fail, show
-from croupier.core.counted import counted
-from croupier.shell.loop import run
-from croupier.taps.files import private
+from croupier.core.plural import counted
+from croupier.net.event_loop import run
+from croupier.observers.files import private
 
 if TYPE_CHECKING:
     from croupier.store.store import Store

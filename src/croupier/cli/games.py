@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from croupier.cli.output import fail, show, show_json
-from croupier.core.counted import counted
-from croupier.shell.games import Told, every, find, latest
+from croupier.core.plural import counted
+from croupier.recording.game_records import Told, every, find, latest
 
 if TYPE_CHECKING:
     from croupier.store.store import Store

@@ -13,7 +13,7 @@ from croupier.cli.db import Where, with_store
 from croupier.cli.games import export_games, list_games, show_game
 from croupier.cli.output import fail, for_programs, show_json
 from croupier.cli.output import show as show_line
-from croupier.core.counted import counted
+from croupier.core.plural import counted
 from croupier.core.text import printable
 from croupier.rooms import HOUSES
 
@@ -169,8 +169,8 @@ def _no_room(room: str) -> str:
 
 def _phh(hand: "Hand") -> str:
     from croupier.rooms.holdem.histories import to_phh
-    from croupier.rooms.holdem.keeping import KeptHand
-    from croupier.rooms.holdem.played import Played
+    from croupier.rooms.holdem.table.finished_hands import Played
+    from croupier.rooms.holdem.table.persistence import KeptHand
 
     played = Played.of(KeptHand.from_json(hand.record.encode()))
     return to_phh(played.hand, players=hand.players, table=hand.table, number=hand.number)
@@ -178,8 +178,8 @@ def _phh(hand: "Hand") -> str:
 
 def _ohh(hand: "Hand") -> str:
     from croupier.rooms.holdem.histories import to_ohh
-    from croupier.rooms.holdem.keeping import KeptHand
-    from croupier.rooms.holdem.played import Played
+    from croupier.rooms.holdem.table.finished_hands import Played
+    from croupier.rooms.holdem.table.persistence import KeptHand
 
     played = Played.of(KeptHand.from_json(hand.record.encode()))
     told = to_ohh(played.hand, players=hand.players, table=hand.table, number=hand.number)

@@ -14,15 +14,15 @@ from cyclopts import Group, Parameter
 
 from croupier.cli.output import complain, fail
 from croupier.cli.play import Words, list_bots, luck, sum_up
+from croupier.clients.play import Tally
+from croupier.core.bots import mind_named
 from croupier.core.errors import Violation
-from croupier.core.mind import mind_named
+from croupier.net.event_loop import run
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.wire import Dialect
-from croupier.shell.loop import run
-from croupier.shell.play import Tally
 
 if TYPE_CHECKING:  # what speaks HTTP is imported when it is needed: help comes at once
-    from croupier.shell.rest import Client
+    from croupier.clients.holdem import Client
 
 SERVER = Group("Server", sort_key=1)
 BOT = Group("Bot", sort_key=2)
@@ -87,8 +87,8 @@ def visit_holdem(
     """Play no-limit hold'em."""
     if robot.bot == "help":
         return list_bots(ROOM)
-    from croupier.shell.errands import Refusal
-    from croupier.shell.identify import OtherProtocol
+    from croupier.clients.holdem_api import Refusal
+    from croupier.clients.identify import OtherProtocol
 
     try:
         return _visit(url, login, robot)
@@ -108,8 +108,8 @@ def visit_holdem(
 
 def _visit(url: str, login: Login, robot: Robot) -> int:
     """Play; the exit status. Raises ValueError, OSError, Refusal or Violation on what makes that impossible."""
-    from croupier.shell.identify import arrive
-    from croupier.shell.rest import Client, located, place
+    from croupier.clients.holdem import Client, located, place
+    from croupier.clients.identify import arrive
 
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     human = robot.bot is None and terminal
@@ -131,7 +131,7 @@ def _visit(url: str, login: Login, robot: Robot) -> int:
             return await person(client, game, url)
 
     async def let_play(tally: Tally) -> None:
-        from croupier.shell.rest import play
+        from croupier.clients.holdem import play
 
         async with Client(url, user, password, ssl=context, patience=BOT_PATIENCE, dialect=login.dialect) as client:
             await arrive(knock(client, user, password), ROOM, at, probing, complain)
@@ -172,7 +172,7 @@ async def knock(client: "Client", user: str, password: str) -> None:
 
     Raises Refusal, Violation or ConnectionError.
     """
-    from croupier.shell.errands import Errands
+    from croupier.clients.holdem_api import Errands
 
     errands = Errands(user, password, patience=0.0)
     await client.run(errands.enrol())

@@ -9,8 +9,8 @@ from croupier.cli.output import fail, show
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from croupier.conform.matrix.cells import Cell
-    from croupier.conform.matrix.matrix import Plan
+    from croupier.conformance.matrix.cells import Cell
+    from croupier.conformance.matrix.matrix import Plan
 
 
 def matrix(
@@ -64,8 +64,8 @@ def matrix(
     from rich.console import Console
 
     from croupier.cli.tap import house_room, options
-    from croupier.conform.matrix.matrix import Plan
-    from croupier.conform.matrix.submission import reference, submissions
+    from croupier.conformance.matrix.matrix import Plan
+    from croupier.conformance.matrix.submission import reference, submissions
     from croupier.rooms import HOUSES
 
     console = Console(highlight=False)
@@ -106,8 +106,8 @@ def _play(plan: "Plan", console: "Console") -> int:
 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from croupier.conform.matrix.grid import grid
-    from croupier.conform.matrix.matrix import Matrix, write
+    from croupier.conformance.matrix.grid import grid
+    from croupier.conformance.matrix.matrix import Matrix, write
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:

@@ -13,16 +13,16 @@ from cyclopts import Group, Parameter
 
 from croupier.cli.output import complain, fail
 from croupier.cli.play import Visit, address, list_bots
-from croupier.core.counted import counted
+from croupier.core.bots import mind_named
 from croupier.core.dealer import Fair, Luck, derive
-from croupier.core.mind import mind_named
+from croupier.core.plural import counted
+from croupier.net.addresses import written
+from croupier.net.event_loop import run
 from croupier.rooms.oldmaid import ROOM, Options
 from croupier.rooms.oldmaid.wire import Dialect
-from croupier.shell.addresses import written
-from croupier.shell.loop import run
 
 if TYPE_CHECKING:  # what has sockets is imported when it is needed: help comes at once
-    from croupier.shell.ring import Tally, Way
+    from croupier.clients.ring import Tally, Way
 
 PLAYER = Group("Player", sort_key=1)
 TABLE = Group("Table", sort_key=2)
@@ -119,7 +119,7 @@ def visit_oldmaid(
 
 def _visit(table: str | None, guest: Guest, visit: Visit, robot: Robot) -> int:
     """Play; the exit status. Raises ValueError or OSError on what makes that impossible."""
-    from croupier.shell.ring import Ring, Way
+    from croupier.clients.ring import Ring, Way
 
     for name in ("games", "bots"):
         if (found := getattr(robot, name)) is not None and found < 1:
@@ -142,8 +142,8 @@ def luck(seed: int | None, number: int) -> Luck:
 
 def _let_play(way: "Way", own: Options, robot: Robot) -> int:
     """Play by bots and print what came of it; the exit status. Raises ValueError on an unknown bot."""
-    from croupier.shell.logs import configure, log
-    from croupier.shell.ring import Ring, Tally, advised, play
+    from croupier.clients.ring import Ring, Tally, advised, play
+    from croupier.logs import configure, log
 
     name = robot.bot or ROOM.style
     mind = mind_named(ROOM.styles, name)

@@ -13,19 +13,19 @@ from typing import Annotated, Any, NamedTuple
 from cyclopts import App, Group, Parameter
 
 from croupier.cli.output import complain, fail
-from croupier.core.counted import counted
+from croupier.clients.game import Game
+from croupier.clients.identify import locate
+from croupier.clients.play import Tally, play
+from croupier.core.bots import mind_named
 from croupier.core.dealer import Fair, Luck, derive
-from croupier.core.mind import mind_named
+from croupier.core.plural import counted
 from croupier.core.room import HouseRoom, Room
-from croupier.core.talk import Address
+from croupier.core.session import Address
+from croupier.net.addresses import written
+from croupier.net.event_loop import run
 from croupier.rooms import HOUSES
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.oldmaid import ROOM as OLDMAID
-from croupier.shell.addresses import written
-from croupier.shell.client import Game
-from croupier.shell.identify import locate
-from croupier.shell.loop import run
-from croupier.shell.play import Tally, play
 
 app = App(name="play", help="Play in a room, yourself or by a bot.")
 

@@ -65,7 +65,7 @@ class _Found:
         if room in HOUSES:
             import msgspec
 
-            from croupier.shell.games import find
+            from croupier.recording.game_records import find
 
             game = await find(store, room, table, number)
             if game is not None:
@@ -83,7 +83,7 @@ class _Found:
 
 def _tell(story: "Story") -> int:
     """Show it on the terminal, or print it."""
-    from croupier.shell.loop import run
+    from croupier.net.event_loop import run
     from croupier.tui.replay import show as look
     from croupier.tui.replay import told
 

@@ -8,12 +8,12 @@ from typing import Annotated
 
 from cyclopts import App, Group, Parameter
 
+from croupier.app.open_rooms import Hosting, Opening
+from croupier.app.serve import serve
 from croupier.cli.output import fail
 from croupier.core.room import Room
+from croupier.net.event_loop import run
 from croupier.rooms import ROOMS
-from croupier.shell.loop import run
-from croupier.shell.opening import Hosting, Opening
-from croupier.shell.serve import serve
 
 TOKENS: ContextVar[tuple[str, ...]] = ContextVar("TOKENS")
 """The command line as it was given, from `serve` on."""

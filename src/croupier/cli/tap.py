@@ -70,15 +70,15 @@ def tap(
     from rich.console import Console
     from rich.text import Text
 
-    from croupier.conform.overheard.rooms import overheard
-    from croupier.conform.tap.passage import News
-    from croupier.conform.tap.tapping import Tapping
-    from croupier.conform.tap.tapping import tap as relayed
-    from croupier.conform.tap.telling import tell
-    from croupier.conform.tap.way import Manner
-    from croupier.core.talk import Address
-    from croupier.shell.addresses import written
-    from croupier.shell.loop import run
+    from croupier.conformance.proxy.rooms import overheard
+    from croupier.conformance.tap.connection import News
+    from croupier.conformance.tap.outbox import Manner
+    from croupier.conformance.tap.printer import tell
+    from croupier.conformance.tap.tapping import Tapping
+    from croupier.conformance.tap.tapping import tap as relayed
+    from croupier.core.session import Address
+    from croupier.net.addresses import written
+    from croupier.net.event_loop import run
 
     console = Console(highlight=False, soft_wrap=True)
 

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from croupier.cli.output import fail
-from croupier.core.counted import counted
-from croupier.core.record import Finding
-from croupier.core.record import verify as findings
+from croupier.core.deal_record import Finding
+from croupier.core.deal_record import verify as findings
+from croupier.core.plural import counted
 from croupier.core.text import printable
 from croupier.rooms import ROOMS
 

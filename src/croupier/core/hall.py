@@ -5,7 +5,20 @@ from heapq import heappop, heappush
 from math import inf
 
 from croupier.core.dealer import Dealer, commitment
-from croupier.core.talk import Commit, Effect, Event, Garbled, Halted, Joined, Left, Peer, Rang, Reveal, Said, Session
+from croupier.core.session import (
+    Commit,
+    Effect,
+    Event,
+    Garbled,
+    Halted,
+    Joined,
+    Left,
+    Peer,
+    Rang,
+    Reveal,
+    Said,
+    Session,
+)
 
 
 class Place[In, Out]:

@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from croupier.core.bots import Mind, Style
 from croupier.core.cards import Pack
+from croupier.core.client_session import Watch
 from croupier.core.codec import Codec
+from croupier.core.deal_record import Nets
 from croupier.core.dealer import Dealer, Luck
-from croupier.core.guest import Watch
-from croupier.core.mind import Mind, Style
-from croupier.core.record import Nets
+from croupier.core.private_table import Purse
 from croupier.core.rules import Rules
-from croupier.core.table import Purse
-from croupier.core.talk import Effect, Event, Patience, Peer, Session
+from croupier.core.session import Effect, Event, Patience, Peer, Session
 
 
 class Client[M](Protocol):

@@ -29,7 +29,7 @@ from croupier.core.dealer import dealers, derive
 from croupier.core.errors import Violation
 from croupier.core.hall import Hall
 from croupier.core.room import HouseRoom
-from croupier.core.talk import (
+from croupier.core.session import (
     Address,
     Drop,
     Event,

@@ -14,6 +14,7 @@ import msgspec
 
 from croupier.store import scripts
 from croupier.store.engine import Act, Engine, Facts, Script
+from croupier.store.group_commit import PAUSES, Scribe
 from croupier.store.records import (
     Account,
     Entry,
@@ -27,7 +28,6 @@ from croupier.store.records import (
     Tail,
     Transfer,
 )
-from croupier.store.scribe import PAUSES, Scribe
 from croupier.store.urls import AnyPlace, PostgresPlace, place
 
 MOST = 65_536

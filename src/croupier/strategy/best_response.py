@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from croupier.core.rules import Seat
-from croupier.strategy.tree import Plan, Strategy, Tree
+from croupier.strategy.game_tree import Plan, Strategy, Tree
 
 
 class Response(NamedTuple):

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
+from croupier.clients.game import Game as Talk
 from croupier.rooms.blackjack import Bet, Crd, Err, Mon, Res, Stp, Trn
 from croupier.rooms.blackjack.referee import Game
 from croupier.rooms.blackjack.rules import BEST, hand, limit
 from croupier.rooms.blackjack.wire import MOV, PLY, SRD, Message
-from croupier.shell.client import Game as Talk
 from croupier.tui.cards import Hands, french
 from croupier.tui.keys import ENTER
 from croupier.tui.scene import Ask, Choice, Scene
-from croupier.tui.wish import Wish
+from croupier.tui.table_action import Wish
 
 ERRORS = {
     300: "it is about to disconnect you",

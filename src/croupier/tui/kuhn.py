@@ -12,7 +12,7 @@ from croupier.rooms.kuhn.rules import ANTE, BETTING, COST, P_1
 from croupier.rooms.kuhn.wire import Message
 from croupier.tui.cards import card
 from croupier.tui.scene import Choice, Scene
-from croupier.tui.wish import Wish
+from croupier.tui.table_action import Wish
 
 NAMES = {"J": "the jack", "Q": "the queen", "K": "the king"}
 DEEDS = {"CHK": "check", "BET": "bet a coin", "CAL": "call", "FLD": "fold"}

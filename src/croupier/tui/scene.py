@@ -9,13 +9,13 @@ from rich.console import RenderableType
 from rich.constrain import Constrain
 from rich.text import Text
 
-from croupier.core.guest import Finished, Guest
-from croupier.shell.client import Game
+from croupier.clients.game import Game
+from croupier.core.client_session import Finished, Guest
 from croupier.tui.cards import either
 from croupier.tui.frame import Frame, printable
 from croupier.tui.keys import BACKSPACE, ENTER, ESCAPE
 from croupier.tui.number import Number
-from croupier.tui.wish import Wish
+from croupier.tui.table_action import Wish
 
 WIDTH = 72
 PAST = 8

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
+from croupier.clients.game import Game as Talk
 from croupier.rooms.sevenhalf import Ante, Bksc, Bstg, Card, Erro, Gain, Stbt
 from croupier.rooms.sevenhalf.referee import Game
 from croupier.rooms.sevenhalf.rules import BEST, MOST, bank_cards, client_cards, total
 from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Message
-from croupier.shell.client import Game as Talk
 from croupier.tui.cards import Hands, either, spanish
 from croupier.tui.keys import ENTER
 from croupier.tui.scene import Ask, Choice, Scene
-from croupier.tui.wish import Wish
+from croupier.tui.table_action import Wish
 
 
 class SevenHalfScene(Scene[Message, Game]):

@@ -6,16 +6,16 @@ from typing import Any
 
 from rich.live import Live
 
+from croupier.clients.game import Game
 from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom
-from croupier.shell.client import Game
 from croupier.tui.blackjack import BlackjackScene
 from croupier.tui.keys import END, keys
 from croupier.tui.kuhn import KuhnScene
 from croupier.tui.scene import Scene
 from croupier.tui.sevenhalf import SevenHalfScene
 from croupier.tui.size import redrawing
-from croupier.tui.wish import Wish
+from croupier.tui.table_action import Wish
 
 SCENES: Mapping[str, Callable[[str], Scene[Any, Any]]] = {
     "kuhn": KuhnScene,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from croupier.core.errors import Violation
 from croupier.core.hall import Hall
-from croupier.core.talk import Drop, Garbled, Halted, Joined, Patience, Rang, Said, Say, Settle
+from croupier.core.session import Drop, Garbled, Halted, Joined, Patience, Rang, Said, Say, Settle
 from croupier.core.transcript import Transcript, hall
 from croupier.rooms.blackjack import ROOM, Settings
 from croupier.rooms.blackjack.rules import CARDS, limit

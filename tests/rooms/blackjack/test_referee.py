@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.bank import State
+from croupier.core.bots import mind_named
+from croupier.core.client_session import Offer
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.guest import Offer
-from croupier.core.judge import CLIENT, HOUSE, Verdict
-from croupier.core.mind import mind_named
-from croupier.core.talk import Chose, Drop, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
+from croupier.core.referee import CLIENT, HOUSE, Verdict
+from croupier.core.session import Chose, Drop, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
 from croupier.rooms.blackjack import ROOM, Options, Settings
-from croupier.rooms.blackjack.minds import STYLES
+from croupier.rooms.blackjack.bots import STYLES
 from croupier.rooms.blackjack.player import Player
 from croupier.rooms.blackjack.referee import AT_ONCE, PAID, Game, Referee
 from croupier.rooms.blackjack.rules import BLACKJACK, LOST, SURRENDERED, WON
@@ -33,8 +33,8 @@ from croupier.rooms.blackjack.wire import (
     Res,
     Wire,
 )
-from tests.laws.bout import Bout
-from tests.laws.evening import styles
+from tests.properties.random_session import styles
+from tests.properties.self_play import Bout
 
 sides = st.sampled_from([CLIENT, HOUSE])
 STRANGE = [

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from croupier.core.judge import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.blackjack import ROOM
-from tests.rooms.blackjack.words import HIT, PLY, SRD, STAND, STP, TRN, bank, bet, client, err, lost, mon, won
-from tests.rooms.court import Court
+from tests.rooms.blackjack.frames import HIT, PLY, SRD, STAND, STP, TRN, bank, bet, client, err, lost, mon, won
+from tests.rooms.conversation_fixture import Court
 
 TEN = bet(10)
 

@@ -5,11 +5,22 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from croupier.core.judge import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.referee import Referee
-from tests.rooms.blackjack.words import HIT, PLY, SRD, STAND, STP, TRN, bank, bet, client, err, lost, mon, won
-from tests.rooms.court import GREETING, HANG_UP, Court, Habit, before, followed, honest, instead, rewritten, without
+from tests.rooms.blackjack.frames import HIT, PLY, SRD, STAND, STP, TRN, bank, bet, client, err, lost, mon, won
+from tests.rooms.conversation_fixture import (
+    GREETING,
+    HANG_UP,
+    Court,
+    Habit,
+    before,
+    followed,
+    honest,
+    instead,
+    rewritten,
+    without,
+)
 
 TEN = bet(10)
 DEALT = (PLY, TEN)

@@ -11,8 +11,19 @@ from hypothesis import strategies as st
 
 from croupier.core.dealer import Fair
 from croupier.rooms.holdem.cards import CARDS, cards
-from croupier.rooms.holdem.equity import RANDOM, Estimate, Hole, Range, Tally, _fit, equity, estimate, hands, outcomes
-from croupier.rooms.holdem.ranks import rank
+from croupier.rooms.holdem.engine.equity import (
+    RANDOM,
+    Estimate,
+    Hole,
+    Range,
+    Tally,
+    _fit,
+    equity,
+    estimate,
+    hands,
+    outcomes,
+)
+from croupier.rooms.holdem.engine.ranks import rank
 
 LUCK = Fair(bytes(32)).luck
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import cards
-from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.histories import from_acpc, to_acpc
-from croupier.rooms.holdem.notation import order
+from croupier.rooms.holdem.histories.notation import order
 from tests.rooms.holdem.random_hands import begin, end, steps
 
 seeds = st.integers(0, 2**32 - 1)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.rooms.holdem.cards import cards
-from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.histories import to_ohh
 from tests.rooms.holdem.random_hands import begin, end, exchanged
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import cards
-from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.log import Entry
 from croupier.rooms.holdem.histories import from_phh, to_phh
-from croupier.rooms.holdem.log import Entry
 from tests.rooms.holdem.random_hands import begin, end, exchanged, steps
 
 seeds = st.integers(0, 2**32 - 1)

@@ -19,9 +19,9 @@ from pokerkit import (
 
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import cards
-from croupier.rooms.holdem.hand import Hand
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.histories import from_phh, to_phh
-from croupier.rooms.holdem.notation import order
+from croupier.rooms.holdem.histories.notation import order
 from tests.rooms.holdem.random_hands import begin, end
 
 pytestmark = pytest.mark.filterwarnings("ignore:There is no reason for this player to fold")

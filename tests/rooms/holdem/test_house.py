@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from croupier.core.talk import Rang
+from croupier.core.session import Rang
 from croupier.rooms.holdem.wire import BET, GONE, Act, Join, Leave, Made, Open, Queued, Request
-from tests.rooms.holdem.parlour import Parlour, refused, seated
+from tests.rooms.holdem.house_fixture import Parlour, refused, seated
 
 GUID = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from croupier.rooms.holdem.keeping import BOUNDED, Heard
 from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.table.persistence import BOUNDED, Heard
 from croupier.rooms.holdem.wire import BET, GONE, Act, Close, Join, Made, Open, Request
-from tests.rooms.holdem.parlour import Parlour, duel, refused, seated
+from tests.rooms.holdem.house_fixture import Parlour, duel, refused, seated
 
 HOUR = 3600.0
 

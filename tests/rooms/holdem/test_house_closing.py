@@ -1,8 +1,8 @@
 """The house of hold'em when it closes, and the facts that it tells."""
 
-from croupier.core.talk import Changed, Commit, Finished, Reveal, Said
+from croupier.core.session import Changed, Commit, Finished, Reveal, Said
 from croupier.rooms.holdem.wire import GONE, Act, Join, Open
-from tests.rooms.holdem.parlour import Parlour, refused
+from tests.rooms.holdem.house_fixture import Parlour, refused
 
 # The end.
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from croupier.core.exchange import ask, expect
+from croupier.core.http_transcript import ask, expect
 from croupier.core.transcript import Transcript
-from tests.rooms.holdem.stages import PAPERS, ROOT
+from tests.rooms.holdem.transcript_harness import PAPERS, ROOT
 
 PAGE = (ROOT / "docs" / "protocols" / "holdem.md").read_text()
 CLAUSES = re.findall(

@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.core.bots import mind_named
 from croupier.core.dealer import Fair
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.judge import HOUSE
-from croupier.core.mind import mind_named
+from croupier.core.referee import HOUSE
 from croupier.core.rules import Seat, Turn
-from croupier.core.talk import Chose, Drop, Effect, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
+from croupier.core.session import Chose, Drop, Effect, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
+from croupier.rooms.holdem.bots import STYLES
 from croupier.rooms.holdem.cards import CARDS
-from croupier.rooms.holdem.hand import Hand
-from croupier.rooms.holdem.legal import Move
-from croupier.rooms.holdem.minds import STYLES
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.wire import BET, NOBODY, Act, Acted, Cards, Game, Leave, Pot
 from croupier.rooms.holdem.wire import Player as Seated
 from croupier.rooms.holdem.wire import Turn as Asked
-from tests.rooms.holdem.parlour import Parlour
+from tests.rooms.holdem.house_fixture import Parlour
 from tests.rooms.holdem.random_hands import begin, move, steps
 
 LUCK = Fair(bytes(32)).luck

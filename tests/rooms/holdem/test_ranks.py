@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from phevaluator import evaluate_cards
 
 from croupier.rooms.holdem.cards import CARDS, cards
-from croupier.rooms.holdem.ranks import (
+from croupier.rooms.holdem.engine.ranks import (
     CATEGORIES,
     KEYS,
     SUITED,

@@ -7,7 +7,7 @@ import pytest
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.referee import Referee, broken
 from croupier.rooms.holdem.wire import BET, FOLD, Act, Acted, Cards, Game, Pot, Refused
-from tests.rooms.holdem.parlour import SHOWDOWN, Parlour
+from tests.rooms.holdem.house_fixture import SHOWDOWN, Parlour
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
 

@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.rooms.holdem.register import Register
-from croupier.rooms.holdem.seats import Seats, Sitter
+from croupier.rooms.holdem.table.register import Register
+from croupier.rooms.holdem.table.seats import Seats, Sitter
 
 
 def seats_of(chairs: int) -> Seats:

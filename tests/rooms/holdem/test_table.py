@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from croupier.rooms.holdem.rules import Hand
+from croupier.rooms.holdem.table.wording import reason
 from croupier.rooms.holdem.wire import LARGEST, Acted
-from croupier.rooms.holdem.words import reason
-from tests.rooms.holdem.parlour import SHOWDOWN, Parlour, duel, trio
+from tests.rooms.holdem.house_fixture import SHOWDOWN, Parlour, duel, trio
 
 NOBODY = {"playerID": "", "bet_so_far": 0, "bet_to_player": 0, "minimum_raise": 0, "expiry": "0001-01-01T00:00:00Z"}
 NO_CARDS = {"hole": [], "flop": None, "turn": None, "river": None}

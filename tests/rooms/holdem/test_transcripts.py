@@ -2,10 +2,10 @@
 
 import pytest
 
-from croupier.core.exchange import play
+from croupier.core.http_transcript import play
 from croupier.core.transcript import Transcript, read
-from tests.rooms.holdem.stages import PAPERS, Hall, Wired
-from tests.samples import sampled
+from tests.rooms.holdem.transcript_harness import PAPERS, Hall, Wired
+from tests.sampling import sampled
 
 papers = pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 
@@ -47,7 +47,7 @@ def test_a_paper_that_is_wrong_is_found_out(body: str) -> None:
 
 
 def test_an_answer_that_does_not_come_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.rooms.holdem.stages.PATIENCE", 0.2)
+    monkeypatch.setattr("tests.rooms.holdem.transcript_harness.PATIENCE", 0.2)
     asked = "nobody> GET /games/\nnobody< 200 [{}]\nnobody> GET /games/$game?wait=5\nnobody< 200\n"
     game = '{"gameID": "$game", "table": "$_", "turn": "$_", "cards": "$_", "pots": "$_"}'
     paper = read(f"title: Wrong\nclause: holdem-9.3\n{asked.format(game)}", "wrong")

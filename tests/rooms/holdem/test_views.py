@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import cards
-from croupier.rooms.holdem.hand import Hand
-from croupier.rooms.holdem.views import View
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.table.views import View
 from tests.rooms.holdem.random_hands import begin, redealt, steps
 
 DECK = cards("2c7dAsAhKsKhQd2s3s9h9d9c9s4c4d")

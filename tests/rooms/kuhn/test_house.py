@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from croupier.core.judge import HOUSE
-from croupier.core.talk import Joined, Patience, Rang, Said, Say, Settle
+from croupier.core.referee import HOUSE
+from croupier.core.session import Joined, Patience, Rang, Said, Say, Settle
 from croupier.core.transcript import Transcript, hall
 from croupier.rooms.kuhn import ROOM, Settings
 from croupier.rooms.kuhn.referee import Referee
 from croupier.rooms.kuhn.rules import P_1, P_2
 from croupier.rooms.kuhn.wire import ACTN, CARD, STRT, VOCABULARY, Card
-from tests.laws.bout import Bout
-from tests.laws.evening import Step, evening, heads, steps
+from tests.properties.random_session import Step, evening, heads, steps
+from tests.properties.self_play import Bout
 
 SWAPPED = {P_1: ("Q K J", "Q J K"), P_2: ("K Q J", "J Q K")}
 """Decks that deal the client a queen in a seat, and the house one or the other of the remaining cards."""

@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.core.bots import mind_named
 from croupier.core.errors import Violation
-from croupier.core.judge import CLIENT, HOUSE, Verdict
-from croupier.core.mind import mind_named
-from croupier.core.talk import Chose, Garbled, Joined, Left, Rang, Said, Tell
+from croupier.core.referee import CLIENT, HOUSE, Verdict
+from croupier.core.session import Chose, Garbled, Joined, Left, Rang, Said, Tell
 from croupier.rooms import HOUSES
-from croupier.rooms.kuhn.minds import STYLES
+from croupier.rooms.kuhn.bots import STYLES
 from croupier.rooms.kuhn.player import Player
 from croupier.rooms.kuhn.referee import CLAUSES, Game, Referee
 from croupier.rooms.kuhn.rules import BETTING, ENDINGS, P_1, P_2
 from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, VOCABULARY, WRONG_ACTION
-from tests.laws.bout import Bout
-from tests.laws.draws import garbles
-from tests.laws.evening import styles
+from tests.properties.inputs import garbles
+from tests.properties.random_session import styles
+from tests.properties.self_play import Bout
 
 KUHN = HOUSES["kuhn"]
 sides = st.sampled_from([CLIENT, HOUSE])

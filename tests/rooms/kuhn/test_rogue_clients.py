@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from croupier.core.judge import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.referee import Referee
-from tests.rooms.court import Court
+from tests.rooms.conversation_fixture import Court
 
 P_1, P_2 = b"STRT P_1", b"STRT P_2"
 CHK, BET, CAL, FLD, DISC = b"ACTN CHK", b"ACTN BET", b"ACTN CAL", b"ACTN FLD", b"DISC"

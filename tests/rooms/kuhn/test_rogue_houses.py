@@ -5,10 +5,21 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from croupier.core.judge import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.referee import Referee
-from tests.rooms.court import GREETING, HANG_UP, Court, Habit, before, followed, honest, instead, rewritten, without
+from tests.rooms.conversation_fixture import (
+    GREETING,
+    HANG_UP,
+    Court,
+    Habit,
+    before,
+    followed,
+    honest,
+    instead,
+    rewritten,
+    without,
+)
 
 WA, NC, DISC = b"FAIL W_A", b"FAIL N_C", b"DISC"
 P_1, P_2 = b"STRT P_1", b"STRT P_2"

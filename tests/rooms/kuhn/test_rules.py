@@ -7,11 +7,11 @@ from itertools import permutations, product
 
 import pytest
 
-from croupier.core.mind import mind_named
+from croupier.core.bots import mind_named
 from croupier.core.rules import Turn
-from croupier.rooms.kuhn.minds import STYLES, equilibrium
+from croupier.rooms.kuhn.bots import STYLES, equilibrium
 from croupier.rooms.kuhn.rules import BETTING, CARDS, ENDINGS, KUHN, P_1, P_2, PACK, State, View, beats
-from tests.rooms.kuhn.chances import chances
+from tests.rooms.kuhn.action_odds import chances
 
 DEALS = tuple(permutations(CARDS, 2))
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from croupier.core.bots import Random
 from croupier.core.dealer import Fair, Luck, dealers, derive
 from croupier.core.errors import Violation
-from croupier.core.mind import Random
-from croupier.core.talk import (
+from croupier.core.session import (
     Address,
     Call,
     Chose,
@@ -30,12 +30,12 @@ from croupier.core.talk import (
     Session,
     Tell,
 )
-from croupier.rooms.oldmaid.game import Game
 from croupier.rooms.oldmaid.house import House
-from croupier.rooms.oldmaid.news import Drew, Gave, News, Offering, Picked
-from croupier.rooms.oldmaid.place import TABLE, Options
 from croupier.rooms.oldmaid.player import Player
+from croupier.rooms.oldmaid.ring.player_events import Drew, Gave, News, Offering, Picked
+from croupier.rooms.oldmaid.ring.table_client import TABLE, Options
 from croupier.rooms.oldmaid.settings import Settings
+from croupier.rooms.oldmaid.table.game import Game
 from croupier.rooms.oldmaid.wire import Message, Wire
 
 PAUSE: Final = 0.1

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import convert
 
 from croupier.core.dealer import Dealer, dealers, derive
-from croupier.core.talk import (
+from croupier.core.session import (
     Address,
     Commit,
     Drop,

@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from croupier.rooms.oldmaid.exact import PORTION, Level, Table, chances, first_of_two, spread
+from croupier.rooms.oldmaid.odds.exact import PORTION, Level, Table, chances, first_of_two, spread
+from croupier.rooms.oldmaid.odds.sampled import losses, luck
 from croupier.rooms.oldmaid.rules import Ring
-from croupier.rooms.oldmaid.sampled import losses, luck
-from tests.rooms.oldmaid.chain import Chain
+from tests.rooms.oldmaid.brute_force import Chain
 
 ERRORS = 3
 """How many standard errors a share may be away from its probability."""

@@ -6,11 +6,11 @@ import pytest
 
 from croupier.core.dealer import FAIR, SCRIPTED
 from croupier.core.errors import Violation
-from croupier.core.talk import Commit, Finished, Garbled, Halted, Reveal, Said
+from croupier.core.session import Commit, Finished, Garbled, Halted, Reveal, Said
 from croupier.rooms.oldmaid.cards import JOKER, NUMBERS, WIRES, wire
-from croupier.rooms.oldmaid.game import Game
 from croupier.rooms.oldmaid.house import MUTE
-from croupier.rooms.oldmaid.lobby import NOWHERE
+from croupier.rooms.oldmaid.table.game import Game
+from croupier.rooms.oldmaid.table.lobby import NOWHERE
 from croupier.rooms.oldmaid.wire import (
     OK,
     THROWN,

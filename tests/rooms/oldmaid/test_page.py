@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from croupier.core.exchange import NAME, QUOTED
-from croupier.core.jsontalk import values
+from croupier.core.http_transcript import NAME, QUOTED
+from croupier.core.json_transcript import values
 from croupier.core.transcript import Transcript, read
 from croupier.rooms.oldmaid.cards import NAMES, NUMBERS, PACK, pairs
 from croupier.rooms.oldmaid.rules import FEWEST, MOST

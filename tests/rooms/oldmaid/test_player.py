@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.core.bots import Random
 from croupier.core.dealer import Fair, derive
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.mind import Random
-from croupier.core.talk import Call, Chose, Drop, Effect, Event, Garbled, Halted, Joined, Left, Rang, Said, Say, Tell
+from croupier.core.session import Call, Chose, Drop, Effect, Event, Garbled, Halted, Joined, Left, Rang, Said, Say, Tell
 from croupier.rooms.oldmaid.cards import JOKER, NUMBERS
-from croupier.rooms.oldmaid.neighbour import Neighbour
-from croupier.rooms.oldmaid.news import (
+from croupier.rooms.oldmaid.player import TABLE, Options, Player
+from croupier.rooms.oldmaid.ring.neighbour import Neighbour
+from croupier.rooms.oldmaid.ring.player_events import (
     Discarded,
     Drew,
     Gave,
@@ -30,8 +31,7 @@ from croupier.rooms.oldmaid.news import (
     Withdrawn,
     Won,
 )
-from croupier.rooms.oldmaid.player import TABLE, Options, Player
-from croupier.rooms.oldmaid.turn import Stage, Turn
+from croupier.rooms.oldmaid.ring.turn import Stage, Turn
 from croupier.rooms.oldmaid.wire import (
     OK,
     OUT,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from croupier.core.jsontalk import play
+from croupier.core.json_transcript import play
 from croupier.core.transcript import Transcript
-from tests.rooms.oldmaid.alone import PLAYERS_PAPERS, Alone
+from tests.rooms.oldmaid.player_harness import PLAYERS_PAPERS, Alone
 
 
 @pytest.mark.parametrize("chop", [0, 1, 3])

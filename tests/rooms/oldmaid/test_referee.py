@@ -32,7 +32,7 @@ from croupier.rooms.oldmaid.wire import (
     YourTurn,
 )
 from tests.rooms.oldmaid.network import in_order, jumbled
-from tests.rooms.oldmaid.watched import Heard, Watched, told
+from tests.rooms.oldmaid.refereed_ring import Heard, Watched, told
 
 type Scene = tuple[Referee, str, str, Any]
 """A referee, and who is about to say what to whom."""

@@ -6,9 +6,9 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from croupier.rooms.oldmaid.odds.sampled import SIDE_BY_SIDE, Tables, following, losses, luck
 from croupier.rooms.oldmaid.rules import Ring
-from croupier.rooms.oldmaid.sampled import SIDE_BY_SIDE, Tables, following, losses, luck
-from tests.rooms.oldmaid.chain import Chain
+from tests.rooms.oldmaid.brute_force import Chain
 from tests.rooms.oldmaid.test_exact import agree, played
 
 

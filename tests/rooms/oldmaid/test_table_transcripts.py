@@ -2,7 +2,7 @@
 
 import pytest
 
-from croupier.core.jsontalk import play
+from croupier.core.json_transcript import play
 from croupier.core.transcript import Transcript, read
 from tests.rooms.oldmaid.tables import TABLE_PAPERS, rehearsal
 

@@ -13,7 +13,7 @@ from msgspec.json import encode
 
 from croupier.core import transcript as transcripts
 from croupier.core.errors import Violation
-from croupier.core.jsontalk import said
+from croupier.core.json_transcript import said
 from croupier.rooms.oldmaid.wire import (
     LONGEST,
     OK,
@@ -36,7 +36,7 @@ from croupier.rooms.oldmaid.wire import (
     YourTurn,
     refusal,
 )
-from tests.samples import sampled
+from tests.sampling import sampled
 
 PAPERS = sorted((Path(__file__).parents[3] / "transcripts/oldmaid").glob("*.txt"))
 THREE = (("3", "spades"), ("3", "clubs"))

@@ -2,7 +2,7 @@
 
 from croupier.core.bank import State
 from croupier.core.errors import Violation
-from croupier.core.talk import Drop, Event, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle
+from croupier.core.session import Drop, Event, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle
 from croupier.core.transcript import Transcript, hall, settings
 from croupier.rooms.sevenhalf import ROOM
 

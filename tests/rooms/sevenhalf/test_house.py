@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.talk import Patience
+from croupier.core.session import Patience
 from croupier.rooms.sevenhalf import ROOM, Settings, wire
 from croupier.rooms.sevenhalf.rules import bank_cards, client_cards
-from tests.laws.evening import evening
-from tests.rooms.sevenhalf import plain
-from tests.rooms.sevenhalf.tables import Table
-from tests.rooms.sevenhalf.words import (
+from tests.properties.random_session import evening
+from tests.rooms.sevenhalf import naive_rules
+from tests.rooms.sevenhalf.frames import (
     BSTG,
     DRAW,
     GARBAGE,
@@ -29,6 +28,7 @@ from tests.rooms.sevenhalf.words import (
     refused,
     stbt,
 )
+from tests.rooms.sevenhalf.tables import Table
 
 MOST = 2**30 - 1
 BET, SEVEN = stbt(100), card("7o")
@@ -438,10 +438,10 @@ def test_nothing_happens_by_itself_at_seven_and_a_half() -> None:
 def test_games_go_on_the_wire_as_the_plain_rules_say(dialect: str, games: int) -> None:
     """Byte for byte, at random, with decks in any order."""
     luck = random.Random(11)
-    decks = [plain.shuffled(luck) for _ in range(games)]
+    decks = [naive_rules.shuffled(luck) for _ in range(games)]
     table = Table(" / ".join(" ".join(deck) for deck in decks), dialect=dialect)
     for deck in decks:
-        game = plain.Game(deck, 100, lenient=dialect == LENIENT)
+        game = naive_rules.Game(deck, 100, lenient=dialect == LENIENT)
         assert table.says(STRT) == BET
         while not game.over:
             act = luck.choice(sorted(game.allowed))
@@ -457,13 +457,13 @@ def test_games_go_on_the_wire_as_the_plain_rules_say(dialect: str, games: int) -
             else:
                 game.stop()
             if game.over:
-                shown = plain.written(plain.points(*game.banks))
+                shown = naive_rules.written(naive_rules.points(*game.banks))
                 expected += bksc(" ".join(game.banks), shown) + gain(game.net)
             assert table.says(DRAW if act == "DRAW" else PASS) == expected
         assert table.settled[-1] == game.net
         if luck.random() < 0.5:
             assert table.says(PASS) == (
-                b"" if game.score > plain.GOAL else refused("PASS", LISTS[dialect]["after a PASS"])
+                b"" if game.score > naive_rules.GOAL else refused("PASS", LISTS[dialect]["after a PASS"])
             )
 
 
@@ -571,7 +571,7 @@ def shown(said: Sequence[bytes], order: Sequence[str], dialect: str) -> tuple[by
 
 @given(
     st.lists(st.sampled_from(COMMANDS), max_size=12),
-    st.permutations(plain.DECK),
+    st.permutations(naive_rules.DECK),
     st.randoms(use_true_random=False),
     st.sampled_from([DOCUMENT, LENIENT]),
 )
@@ -623,7 +623,7 @@ def test_every_game_is_dealt_from_a_fresh_deck() -> None:
     assert played == [b"1o", b"2o", b"1o", b"2o"]
     table = Table(seed="3")
     firsts = [table.says(STRT, DRAW, PASS)[14:16] for _ in range(400)]
-    assert {first.decode() for first in firsts} == set(plain.DECK)
+    assert {first.decode() for first in firsts} == set(naive_rules.DECK)
 
 
 def test_cards_that_a_deck_does_not_list_lie_below_it() -> None:

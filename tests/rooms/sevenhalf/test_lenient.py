@@ -7,17 +7,15 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from croupier.core.judge import CLIENT, HOUSE
-from croupier.core.mind import mind_named
+from croupier.core.bots import mind_named
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.sevenhalf import ROOM, Options
-from croupier.rooms.sevenhalf.minds import STYLES
+from croupier.rooms.sevenhalf.bots import STYLES
 from croupier.rooms.sevenhalf.player import Player
 from croupier.rooms.sevenhalf.wire import Message, Wire
-from tests.laws.bout import Bout
-from tests.rooms.court import Court
-from tests.rooms.sevenhalf.tables import Table
-from tests.rooms.sevenhalf.test_player import hear, seated
-from tests.rooms.sevenhalf.words import (
+from tests.properties.self_play import Bout
+from tests.rooms.conversation_fixture import Court
+from tests.rooms.sevenhalf.frames import (
     BSTG,
     DRAW,
     PASS,
@@ -29,6 +27,8 @@ from tests.rooms.sevenhalf.words import (
     refused,
     stbt,
 )
+from tests.rooms.sevenhalf.tables import Table
+from tests.rooms.sevenhalf.test_player import hear, seated
 
 BET, SEVEN = stbt(100), card("7o")
 DECK = "7o 7c cc"

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
+from croupier.core.bots import mind_named
 from croupier.core.dealer import Fair
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.judge import HOUSE
-from croupier.core.mind import mind_named
-from croupier.core.talk import Chose, Drop, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
+from croupier.core.referee import HOUSE
+from croupier.core.session import Chose, Drop, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
 from croupier.rooms.sevenhalf import Options, Player
-from croupier.rooms.sevenhalf.minds import STYLES
-from tests.rooms.sevenhalf.talks import (
+from croupier.rooms.sevenhalf.bots import STYLES
+from tests.rooms.sevenhalf.conversations import (
     BSTG,
     BUST,
     DRAW,

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.core.bots import mind_named
 from croupier.core.errors import Violation
-from croupier.core.judge import CLIENT, HOUSE, Verdict
-from croupier.core.mind import mind_named
-from croupier.core.talk import Garbled, Rang, Said
+from croupier.core.referee import CLIENT, HOUSE, Verdict
+from croupier.core.session import Garbled, Rang, Said
 from croupier.rooms.sevenhalf import ROOM, Options
-from croupier.rooms.sevenhalf.minds import STYLES
+from croupier.rooms.sevenhalf.bots import STYLES
 from croupier.rooms.sevenhalf.referee import MANY, Referee
 from croupier.rooms.sevenhalf.wire import UNREADABLE, VOCABULARY
-from tests.laws.bout import Bout
-from tests.laws.draws import garbles
-from tests.laws.evening import evening, styles
-from tests.rooms.sevenhalf.talks import (
+from tests.properties.inputs import garbles
+from tests.properties.random_session import evening, styles
+from tests.properties.self_play import Bout
+from tests.rooms.sevenhalf.conversations import (
     BSTG,
     BUST,
     BYE,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from croupier.core.judge import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.sevenhalf import ROOM
-from tests.rooms.court import Court
-from tests.rooms.sevenhalf.words import (
+from tests.rooms.conversation_fixture import Court
+from tests.rooms.sevenhalf.frames import (
     BSTG,
     DRAW,
     GARBAGE,

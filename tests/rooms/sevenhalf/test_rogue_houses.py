@@ -5,10 +5,21 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from croupier.core.judge import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.sevenhalf import ROOM
-from tests.rooms.court import GREETING, HANG_UP, Court, Habit, before, followed, honest, instead, rewritten, without
-from tests.rooms.sevenhalf.words import (
+from tests.rooms.conversation_fixture import (
+    GREETING,
+    HANG_UP,
+    Court,
+    Habit,
+    before,
+    followed,
+    honest,
+    instead,
+    rewritten,
+    without,
+)
+from tests.rooms.sevenhalf.frames import (
     BSTG,
     DRAW,
     GARBAGE,

@@ -26,9 +26,9 @@ from croupier.rooms.sevenhalf.rules import (
     score,
     total,
 )
-from tests.rooms.sevenhalf import plain
-from tests.rooms.sevenhalf.plain import GOAL, bank_goes_on, gain, points
-from tests.samples import sampled
+from tests.rooms.sevenhalf import naive_rules
+from tests.rooms.sevenhalf.naive_rules import GOAL, bank_goes_on, gain, points
+from tests.sampling import sampled
 
 RULES = {False: SEVENHALF, True: LENIENT}
 dialects = pytest.mark.parametrize("lenient", [False, True], ids=["document", "lenient"])
@@ -109,7 +109,7 @@ def test_random_games_go_and_end_as_the_plain_rules_say(lenient: bool, games: in
     luck = random.Random(7)
     rules = RULES[lenient]
     for _ in range(games):
-        game = plain.Game(plain.shuffled(luck), luck.choice([1, 10, 100, 1000]), lenient=lenient)
+        game = naive_rules.Game(naive_rules.shuffled(luck), luck.choice([1, 10, 100, 1000]), lenient=lenient)
         state = rules.start(game.bet)
         while not game.over:
             legal = rules.legal(state)
@@ -133,11 +133,11 @@ def test_random_games_go_and_end_as_the_plain_rules_say(lenient: bool, games: in
         assert rules.payoff(state) == (game.net, -game.net)
         assert (client_cards(state), bank_cards(state)) == (tuple(game.own), tuple(game.banks))
         assert state.bet == game.bet
-        assert score(total(game.banks)) == plain.written(points(*game.banks))
+        assert score(total(game.banks)) == naive_rules.written(points(*game.banks))
 
 
 def test_the_deck_is_the_forty_cards_there_are() -> None:
-    assert sorted(CARDS) == sorted(plain.DECK)
+    assert sorted(CARDS) == sorted(naive_rules.DECK)
     assert PACK.names == SEVENHALF.cards == CARDS
     assert len(set(CARDS)) == 40
 
@@ -149,7 +149,7 @@ def test_a_card_counts_as_the_document_says(card: str) -> None:
 
 def test_every_score_is_written_in_four_characters() -> None:
     for halves in range(81):
-        assert score(halves) == plain.written(Fraction(halves, 2))
+        assert score(halves) == naive_rules.written(Fraction(halves, 2))
         assert len(score(halves)) == 4
         assert score(halves)[-1] in "05"
     assert (score(15), score(1), score(22), score(0)) == ("07.5", "00.5", "11.0", "00.0")

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from croupier.cli.solutions import Grid, Record, Solved
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn.rules import BETTING, CARDS, COST, KUHN, P_1, P_2, Action, View
-from croupier.strategy.tree import Plan, Tree
-from croupier.strategy.zerosum import equilibrium, family
+from croupier.strategy.game_tree import Plan, Tree
+from croupier.strategy.zero_sum import equilibrium, family
 
 BLUFF: Mapping[Seat, View] = {P_1: View("J", ()), P_2: View("J", ("CHK",))}
 """Where a seat shows which of its strategies it plays: alpha is the probability that it bets its jack here."""

@@ -69,12 +69,12 @@ def solve(players: int | None = None, games: int = GAMES, seed: int = 1, watch: 
 def chances(players: int, games: int, seed: int, watch: Portions) -> Sequence[Chance]:
     """How often each seat loses."""
     if players > SOLVED:
-        from croupier.rooms.oldmaid.sampled import losses, luck
+        from croupier.rooms.oldmaid.odds.sampled import losses, luck
 
         return [sampled(lost, games) for lost in losses(players, games, luck(seed, players), watch=watch)]
 
-    from croupier.rooms.oldmaid.exact import chances as reckoned
-    from croupier.rooms.oldmaid.exact import first_of_two
+    from croupier.rooms.oldmaid.odds.exact import chances as reckoned
+    from croupier.rooms.oldmaid.odds.exact import first_of_two
 
     if players == FEWEST:
         first = first_of_two()

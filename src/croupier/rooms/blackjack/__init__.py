@@ -10,13 +10,13 @@ splits and no doubles.
 from dataclasses import dataclass
 
 from croupier.core.bank import State, nets
+from croupier.core.deal_record import recomputed
 from croupier.core.dealer import Dealer
-from croupier.core.record import recomputed
+from croupier.core.private_table import Purse
 from croupier.core.room import HouseRoom, Seating
-from croupier.core.table import Purse
-from croupier.core.talk import Patience, Peer
+from croupier.core.session import Patience, Peer
+from croupier.rooms.blackjack.bots import STYLES
 from croupier.rooms.blackjack.house import House
-from croupier.rooms.blackjack.minds import STYLES
 from croupier.rooms.blackjack.player import Options, Player
 from croupier.rooms.blackjack.referee import Referee
 from croupier.rooms.blackjack.rules import (

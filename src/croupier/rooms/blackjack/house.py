@@ -3,9 +3,9 @@
 from croupier.core.bank import CHANCE, BankRules, State
 from croupier.core.dealer import Dealer, Deck
 from croupier.core.errors import Violation
+from croupier.core.private_table import Purse, Table
 from croupier.core.rules import Turn
-from croupier.core.table import Purse, Table
-from croupier.core.talk import Effect, Patience, Peer, Say
+from croupier.core.session import Effect, Patience, Peer, Say
 from croupier.rooms.blackjack.rules import HIT, STAND, SURRENDER, limit
 from croupier.rooms.blackjack.wire import (
     CRD,

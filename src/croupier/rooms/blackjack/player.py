@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from croupier.core.bank import State
+from croupier.core.bots import Mind
+from croupier.core.client_session import Guest, Offer
 from croupier.core.dealer import Luck
-from croupier.core.guest import Guest, Offer
-from croupier.core.mind import Mind
-from croupier.core.talk import Effect
+from croupier.core.session import Effect
 from croupier.rooms.blackjack.referee import Game, Referee
 from croupier.rooms.blackjack.rules import MOVES, SURRENDER, decks_allowed, limit
 from croupier.rooms.blackjack.wire import MOV, SRD, STP, Bet, Dialect, Message, Mon

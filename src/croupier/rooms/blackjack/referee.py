@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from croupier.core.bank import BANK, CLIENT, Node, State
+from croupier.core.client_session import Offer
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.guest import Offer
-from croupier.core.judge import CLIENT as SPEAKER
-from croupier.core.judge import Due, Judge, Verdict
+from croupier.core.referee import CLIENT as SPEAKER
+from croupier.core.referee import Due, Judge, Verdict
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.blackjack.rules import (
     BEST,
@@ -107,7 +107,7 @@ class Step(Due):
 
 
 class Referee(Judge[Message, Game]):
-    """See `croupier.core.judge.Referee`.
+    """See `croupier.core.referee.Referee`.
 
     `decks` are shuffled for every round. `money` is what the purse begins with; None when it is not known, and then
     the first MON is taken for true. A strict one wants ERR 300 before every goodbye of the house.

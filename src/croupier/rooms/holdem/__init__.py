@@ -8,16 +8,16 @@ likes. Who is left at the end shows; the best five of seven cards win. The room 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from croupier.core import record
+from croupier.core import deal_record
 from croupier.core.room import Room
+from croupier.rooms.holdem.bots import STYLES
 from croupier.rooms.holdem.cards import CARDS, PACK
-from croupier.rooms.holdem.hand import Hand
-from croupier.rooms.holdem.minds import STYLES
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.player import Options
 from croupier.rooms.holdem.settings import Settings
 
 if TYPE_CHECKING:  # the command line needs no table
-    from croupier.rooms.holdem.played import Played
+    from croupier.rooms.holdem.table.finished_hands import Played
 
 __all__ = ["ROOM", "Hand", "Options", "Settings"]
 
@@ -27,14 +27,14 @@ def dealt(played: "Played") -> Sequence[str]:
     return [CARDS[card] for entry in played.hand.log if entry[0] == "deal" for card in entry[2]]
 
 
-def balanced(hand: record.Hand) -> bool:
+def balanced(hand: deal_record.Hand) -> bool:
     """Whether the players have won what others have lost. Raises ValueError."""
     if type(hand.net) is not tuple or sum(hand.net) != 0:
         raise ValueError(f"found the nets {hand.net}; allowed: those that add up to 0")
     return True
 
 
-NETS: Final = record.Nets("add up to 0, and more the record does not show", balanced)
+NETS: Final = deal_record.Nets("add up to 0, and more the record does not show", balanced)
 
 ROOM = Room(
     name="holdem",

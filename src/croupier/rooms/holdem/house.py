@@ -11,12 +11,12 @@ from typing import Final
 from uuid import UUID
 
 from croupier.core.dealer import Dealer
-from croupier.core.talk import Changed, Effect, Event, Halted, Rang, Said, Say
-from croupier.rooms.holdem.keeping import BOUNDED, Heard, KeptHouse, KeptTable
-from croupier.rooms.holdem.register import Register
-from croupier.rooms.holdem.seats import Sitter
+from croupier.core.session import Changed, Effect, Event, Halted, Rang, Said, Say
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table import Table
+from croupier.rooms.holdem.table.persistence import BOUNDED, Heard, KeptHouse, KeptTable
+from croupier.rooms.holdem.table.register import Register
+from croupier.rooms.holdem.table.seats import Sitter
+from croupier.rooms.holdem.table.table import Table
 from croupier.rooms.holdem.wire import (
     ACTED,
     FOLD,

@@ -7,15 +7,15 @@ do, in either dialect.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from croupier.core.bots import Mind
 from croupier.core.dealer import Luck
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.judge import HOUSE
-from croupier.core.mind import Mind
+from croupier.core.referee import HOUSE
 from croupier.core.rules import Seat
-from croupier.core.talk import Chose, Drop, Effect, Event, Garbled, Halted, Left, Said, Say, Settle, Tell
+from croupier.core.session import Chose, Drop, Effect, Event, Garbled, Halted, Left, Said, Say, Settle, Tell
 from croupier.rooms.holdem.cards import NUMBERS, Card
-from croupier.rooms.holdem.legal import FOLD, NOTHING, IllegalBet, Legal, Move
-from croupier.rooms.holdem.views import Seen, View
+from croupier.rooms.holdem.engine.legal import FOLD, NOTHING, IllegalBet, Legal, Move
+from croupier.rooms.holdem.table.views import Seen, View
 from croupier.rooms.holdem.wire import BET, Act, Cards, Game, Guid, Leave, Turn
 from croupier.rooms.holdem.wire import FOLD as FOLDING
 

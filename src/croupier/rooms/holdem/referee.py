@@ -10,11 +10,11 @@ from typing import Final
 
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat, Turn
-from croupier.rooms.holdem.blinds import BLINDS
 from croupier.rooms.holdem.cards import NUMBERS, Card, names
-from croupier.rooms.holdem.comparing import compare
-from croupier.rooms.holdem.followed import Followed
-from croupier.rooms.holdem.legal import Legal
+from croupier.rooms.holdem.engine.blinds import BLINDS
+from croupier.rooms.holdem.engine.legal import Legal
+from croupier.rooms.holdem.observed.differences import compare
+from croupier.rooms.holdem.observed.hand import Followed
 from croupier.rooms.holdem.wire import FOLD, Game, Guid
 
 CHANCE: Final = Turn.CHANCE

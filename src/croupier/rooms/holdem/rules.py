@@ -9,12 +9,12 @@ from typing import Final
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
-from croupier.rooms.holdem.blinds import BLINDS, MOST_SEATS
 from croupier.rooms.holdem.cards import CARDS, NUMBERS, names
-from croupier.rooms.holdem.hand import Hand
-from croupier.rooms.holdem.legal import FOLD, IllegalBet, Legal, Move
-from croupier.rooms.holdem.log import Entry
-from croupier.rooms.holdem.pots import Award, Pot
+from croupier.rooms.holdem.engine.blinds import BLINDS, MOST_SEATS
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.legal import FOLD, IllegalBet, Legal, Move
+from croupier.rooms.holdem.engine.log import Entry
+from croupier.rooms.holdem.engine.pots import Award, Pot
 
 __all__ = [
     "BLINDS",

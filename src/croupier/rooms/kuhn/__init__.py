@@ -8,14 +8,14 @@ it does.
 
 from dataclasses import dataclass
 
+from croupier.core.bots import mind_named
+from croupier.core.deal_record import recomputed
 from croupier.core.dealer import Dealer
-from croupier.core.mind import mind_named
-from croupier.core.record import recomputed
+from croupier.core.private_table import Purse
 from croupier.core.room import HouseRoom, Seating
-from croupier.core.table import Purse
-from croupier.core.talk import Patience, Peer
+from croupier.core.session import Patience, Peer
+from croupier.rooms.kuhn.bots import STYLES
 from croupier.rooms.kuhn.house import House
-from croupier.rooms.kuhn.minds import STYLES
 from croupier.rooms.kuhn.player import Options, Player
 from croupier.rooms.kuhn.referee import Referee
 from croupier.rooms.kuhn.rules import KUHN, PACK, nets

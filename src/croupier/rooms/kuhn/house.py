@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
+from croupier.core.bots import Mind
 from croupier.core.dealer import Dealer
 from croupier.core.errors import Violation
-from croupier.core.mind import Mind
+from croupier.core.private_table import Purse, Table
 from croupier.core.rules import Seat, Turn
-from croupier.core.table import Purse, Table
-from croupier.core.talk import Drop, Effect, Patience, Peer, Say
+from croupier.core.session import Drop, Effect, Patience, Peer, Say
 from croupier.rooms.kuhn.rules import ANTE, CARDS, COST, P_1, P_2, START, Action, History, State, View
 from croupier.rooms.kuhn.wire import (
     ACTN,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from croupier.core.bots import Mind
+from croupier.core.client_session import Guest
 from croupier.core.dealer import Luck
-from croupier.core.guest import Guest
-from croupier.core.mind import Mind
 from croupier.rooms.kuhn.referee import Game, Referee
 from croupier.rooms.kuhn.rules import Action, View
 from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, Actn, Message

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from croupier.core.errors import Violation
-from croupier.core.judge import CLIENT, Due, Judge, Verdict
+from croupier.core.referee import CLIENT, Due, Judge, Verdict
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn.rules import (
     ANTE,
@@ -90,7 +90,7 @@ class Answer(Due):
 
 
 class Referee(Judge[Message, Game]):
-    """See `croupier.core.judge.Referee`.
+    """See `croupier.core.referee.Referee`.
 
     `coins` is the client's purse; None when it is not known, and then FAIL N_C is taken for true wherever coins are
     asked for.

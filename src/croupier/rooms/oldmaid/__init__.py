@@ -9,14 +9,14 @@ maid, and has lost.
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.core import record
+from croupier.core import deal_record
 from croupier.core.errors import Violation
 from croupier.core.room import Room
+from croupier.rooms.oldmaid.bots import STYLES
 from croupier.rooms.oldmaid.cards import NAMES, PACK
-from croupier.rooms.oldmaid.game import Game
-from croupier.rooms.oldmaid.minds import STYLES
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.settings import Settings
+from croupier.rooms.oldmaid.table.game import Game
 from croupier.rooms.oldmaid.wire import Reply, Wire, refusal
 
 __all__ = ["FULL", "ROOM", "Game", "Options", "Settings"]
@@ -30,14 +30,14 @@ def dealt(game: Game) -> Sequence[str]:
     return [NAMES[card] for card in game.dealt]
 
 
-def one_loser(hand: record.Hand) -> bool:
+def one_loser(hand: deal_record.Hand) -> bool:
     """Whether one player has lost, or nobody. Raises ValueError."""
     if type(hand.net) is not tuple or sorted(hand.net)[1:] != [0] * (len(hand.net) - 1) or min(hand.net) not in (-1, 0):
         raise ValueError(f"found the nets {hand.net}; allowed: -1 for one player at most, and 0 for the others")
     return True
 
 
-NETS: Final = record.Nets("have one loser at most, and more the record does not show", one_loser)
+NETS: Final = deal_record.Nets("have one loser at most, and more the record does not show", one_loser)
 
 ROOM = Room(
     name="oldmaid",

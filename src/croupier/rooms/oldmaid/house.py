@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
-from croupier.core.counted import counted
 from croupier.core.dealer import Dealer, commitment
 from croupier.core.errors import Violation
-from croupier.core.talk import (
+from croupier.core.plural import counted
+from croupier.core.session import (
     Commit,
     Drop,
     Effect,
@@ -27,10 +27,10 @@ from croupier.core.talk import (
     Say,
 )
 from croupier.rooms.oldmaid.cards import WIRES
-from croupier.rooms.oldmaid.game import ABOUT_HANDS, CARDS, Game
-from croupier.rooms.oldmaid.keeping import Course, Note, Started
-from croupier.rooms.oldmaid.lobby import Guest, Lobby, check_nick
 from croupier.rooms.oldmaid.settings import Settings
+from croupier.rooms.oldmaid.table.game import ABOUT_HANDS, CARDS, Game
+from croupier.rooms.oldmaid.table.lobby import Guest, Lobby, check_nick
+from croupier.rooms.oldmaid.table.persistence import Course, Note, Started
 from croupier.rooms.oldmaid.wire import (
     OK,
     THROWN,

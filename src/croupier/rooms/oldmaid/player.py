@@ -7,18 +7,28 @@ pick (docs/protocols/oldmaid.md, 3 to 9).
 from collections.abc import Sequence
 from typing import Literal
 
+from croupier.core.bots import Mind
 from croupier.core.dealer import Luck
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.mind import Mind
 from croupier.core.rules import Seat
-from croupier.core.talk import Chose, Drop, Effect, Event, Garbled, Halted, Joined, Left, Peer, Rang, Said, Tell
+from croupier.core.session import Chose, Drop, Effect, Event, Garbled, Halted, Joined, Left, Peer, Rang, Said, Tell
 from croupier.rooms.oldmaid.cards import NUMBERS, Card, wire
-from croupier.rooms.oldmaid.links import SWALLOWED, Links
-from croupier.rooms.oldmaid.neighbour import AGAIN, Neighbour
-from croupier.rooms.oldmaid.news import Gave, News, Offered, Offering, Over, Passed, Picked, Result, Withdrawn
-from croupier.rooms.oldmaid.place import TABLE, Effects, Options, Place, Step
+from croupier.rooms.oldmaid.ring.connections import SWALLOWED, Links
+from croupier.rooms.oldmaid.ring.neighbour import AGAIN, Neighbour
+from croupier.rooms.oldmaid.ring.player_events import (
+    Gave,
+    News,
+    Offered,
+    Offering,
+    Over,
+    Passed,
+    Picked,
+    Result,
+    Withdrawn,
+)
+from croupier.rooms.oldmaid.ring.table_client import TABLE, Effects, Options, Place, Step
+from croupier.rooms.oldmaid.ring.turn import Held, Stage, Turn
 from croupier.rooms.oldmaid.rules import View
-from croupier.rooms.oldmaid.turn import Held, Stage, Turn
 from croupier.rooms.oldmaid.wire import (
     OK,
     OUT,

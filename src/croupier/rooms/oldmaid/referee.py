@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from croupier.core.errors import Violation
 from croupier.rooms.oldmaid.cards import JOKER, NUMBERS, Card, pairs
-from croupier.rooms.oldmaid.game import CARDS, Game
-from croupier.rooms.oldmaid.known import Known, told
-from croupier.rooms.oldmaid.passing import Passing
+from croupier.rooms.oldmaid.ring.observed import Known, told
+from croupier.rooms.oldmaid.ring.turn_checks import Passing
 from croupier.rooms.oldmaid.rules import FEWEST, MOST
+from croupier.rooms.oldmaid.table.game import CARDS, Game
 from croupier.rooms.oldmaid.wire import (
     Discard,
     Draw,

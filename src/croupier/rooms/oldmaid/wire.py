@@ -11,7 +11,7 @@ from msgspec import DecodeError, Meta, Struct
 from msgspec.json import Decoder, Encoder
 
 from croupier.core.errors import Violation
-from croupier.core.talk import Address
+from croupier.core.session import Address
 from croupier.rooms.oldmaid.cards import Wire as Card
 from croupier.rooms.oldmaid.framing import Framing, Overlong
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from croupier.core.bank import State, nets
+from croupier.core.deal_record import recomputed
 from croupier.core.dealer import Dealer
-from croupier.core.record import recomputed
+from croupier.core.private_table import Purse
 from croupier.core.room import HouseRoom, Seating
-from croupier.core.table import Purse
-from croupier.core.talk import Patience, Peer
+from croupier.core.session import Patience, Peer
+from croupier.rooms.sevenhalf.bots import STYLES
 from croupier.rooms.sevenhalf.house import BOTTOMLESS, House
-from croupier.rooms.sevenhalf.minds import STYLES
 from croupier.rooms.sevenhalf.player import Options, Player
 from croupier.rooms.sevenhalf.referee import Referee
 from croupier.rooms.sevenhalf.rules import BEST, LENIENT, MOST, PACK, SEVENHALF, SevenHalf, client_cards, total

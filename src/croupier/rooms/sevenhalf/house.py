@@ -5,8 +5,8 @@ from typing import Final
 from croupier.core.bank import CHANCE, CLIENT, BankRules, Node, State
 from croupier.core.dealer import Dealer, Deck
 from croupier.core.errors import Violation
-from croupier.core.table import Purse, Table
-from croupier.core.talk import Drop, Effect, Patience, Peer, Say
+from croupier.core.private_table import Purse, Table
+from croupier.core.session import Drop, Effect, Patience, Peer, Say
 from croupier.rooms.sevenhalf import wire
 from croupier.rooms.sevenhalf.rules import score, total
 from croupier.rooms.sevenhalf.wire import BSTG, CARD, Ante, Bksc, Draw, Erro, Gain, Message, Pass, Stbt, Strt

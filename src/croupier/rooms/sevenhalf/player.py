@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from croupier.core.bank import Move, State
+from croupier.core.bots import Mind
+from croupier.core.client_session import Guest, Offer
 from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
-from croupier.core.guest import Guest, Offer
-from croupier.core.mind import Mind
-from croupier.core.talk import Effect, Left
+from croupier.core.session import Effect, Left
 from croupier.rooms.sevenhalf.referee import Game, Referee
 from croupier.rooms.sevenhalf.rules import MOST, SevenHalf
 from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante, Erro, Message

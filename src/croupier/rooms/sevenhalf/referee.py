@@ -7,11 +7,11 @@ from typing import Final, Literal
 
 from croupier.core.bank import CLIENT as SEAT
 from croupier.core.bank import BankRules, State
+from croupier.core.client_session import Offer
 from croupier.core.errors import Violation
-from croupier.core.guest import Offer
-from croupier.core.judge import CLIENT, Due, Judge, Verdict
+from croupier.core.referee import CLIENT, Due, Judge, Verdict
 from croupier.core.rules import Turn
-from croupier.core.talk import Event, Garbled, Left, Rang, Said
+from croupier.core.session import Event, Garbled, Left, Rang, Said
 from croupier.rooms.sevenhalf.rules import (
     BEST,
     LENIENT,
@@ -295,7 +295,7 @@ class World(Judge[Message, Game]):
 
 
 class Referee:
-    """See `croupier.core.judge.Referee`. A close behind GAIN is a fault only for a strict one (sevenhalf-8.5).
+    """See `croupier.core.referee.Referee`. A close behind GAIN is a fault only for a strict one (sevenhalf-8.5).
 
     It follows every world that may be the true one (see `World`): the house is at fault where there is none left.
     """

@@ -9,18 +9,18 @@ from rich.console import RenderableType
 from rich.constrain import Constrain
 from rich.text import Text
 
-from croupier.rooms.holdem.legal import FOLD, NOTHING, Legal, Move
+from croupier.clients.holdem import Table
+from croupier.clients.holdem_api import SEATS
+from croupier.rooms.holdem.engine.legal import FOLD, NOTHING, Legal, Move
 from croupier.rooms.holdem.wire import Game, Player
-from croupier.shell.errands import SEATS
-from croupier.shell.rest import Table
 from croupier.tui.cards import either
 from croupier.tui.frame import Frame, printable
-from croupier.tui.holdem.chronicle import Chronicle, name, running
-from croupier.tui.holdem.felt import Felt
+from croupier.tui.holdem.hand_history import Chronicle, name, running
+from croupier.tui.holdem.table_view import Felt
 from croupier.tui.keys import ENTER, ESCAPE
 from croupier.tui.number import Number
 from croupier.tui.scene import NAMES, WIDTH, Choice
-from croupier.tui.wish import Wish
+from croupier.tui.table_action import Wish
 
 WELCOME: Final = "Welcome. The best five of seven cards win."
 

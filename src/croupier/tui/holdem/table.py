@@ -8,15 +8,15 @@ from typing import Any, Final
 
 from rich.live import Live
 
+from croupier.clients.holdem import Client, Refusal, Table
+from croupier.clients.holdem_api import Ask, Errand, Reply
 from croupier.core.errors import IllegalMove, Violation
-from croupier.rooms.holdem.legal import Move
+from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.wire import Game, Guid
-from croupier.shell.errands import Ask, Errand, Reply
-from croupier.shell.rest import Client, Refusal, Table
 from croupier.tui.holdem.scene import HoldemScene
 from croupier.tui.keys import END, keys
 from croupier.tui.size import redrawing
-from croupier.tui.wish import Wish
+from croupier.tui.table_action import Wish
 
 TICK: Final = 1.0
 """How many seconds pass before the time that is left is shown anew."""

@@ -8,8 +8,10 @@ from rich.console import RenderableType
 from rich.constrain import Constrain
 from rich.text import Text
 
+from croupier.clients.ring import advised
 from croupier.core.rules import Seat
-from croupier.rooms.oldmaid.news import (
+from croupier.rooms.oldmaid.player import Player
+from croupier.rooms.oldmaid.ring.player_events import (
     Discarded,
     Drew,
     Gave,
@@ -26,16 +28,14 @@ from croupier.rooms.oldmaid.news import (
     Withdrawn,
     Won,
 )
-from croupier.rooms.oldmaid.player import Player
 from croupier.rooms.oldmaid.wire import Pick
-from croupier.shell.ring import advised
 from croupier.tui.cards import either
 from croupier.tui.frame import Frame, printable
 from croupier.tui.keys import ENTER, ESCAPE
 from croupier.tui.number import Number
-from croupier.tui.oldmaid.felt import Felt, face, many, named
+from croupier.tui.oldmaid.table_view import Felt, face, many, named
 from croupier.tui.scene import NAMES, WIDTH, Choice
-from croupier.tui.wish import Wish
+from croupier.tui.table_action import Wish
 
 WELCOME: Final = "Welcome. Whoever is left with the old maid has lost."
 

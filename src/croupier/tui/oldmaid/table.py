@@ -7,13 +7,13 @@ from typing import Any
 
 from rich.live import Live
 
+from croupier.clients.ring import Ring
 from croupier.core.errors import IllegalMove
-from croupier.rooms.oldmaid.news import News, Over
-from croupier.shell.ring import Ring
+from croupier.rooms.oldmaid.ring.player_events import News, Over
 from croupier.tui.keys import END, keys
 from croupier.tui.oldmaid.scene import OldMaidScene, ending
 from croupier.tui.size import redrawing
-from croupier.tui.wish import Wish
+from croupier.tui.table_action import Wish
 
 
 async def person(sit: Callable[[], Ring], table: str) -> int:

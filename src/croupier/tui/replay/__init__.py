@@ -2,6 +2,6 @@
 
 from croupier.tui.replay.reading import read
 from croupier.tui.replay.screen import show, told
-from croupier.tui.replay.story import Step, Story
+from croupier.tui.replay.steps import Step, Story
 
 __all__ = ["Step", "Story", "read", "show", "told"]

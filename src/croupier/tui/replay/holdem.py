@@ -5,11 +5,11 @@ from typing import Final
 
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import Card, names
-from croupier.rooms.holdem.hand import Hand
-from croupier.rooms.holdem.log import Bet, Entry, Out
-from croupier.rooms.holdem.ranks import told as made
-from croupier.tui.holdem.chronicle import spelt
-from croupier.tui.replay.story import Step, Story, columns
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.log import Bet, Entry, Out
+from croupier.rooms.holdem.engine.ranks import told as made
+from croupier.tui.holdem.hand_history import spelt
+from croupier.tui.replay.steps import Step, Story, columns
 
 STREETS: Final = {3: "The flop", 4: "The turn", 5: "The river"}
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from msgspec import Struct, convert
 
-from croupier.tui.replay.story import Step, Story, columns
+from croupier.tui.replay.steps import Step, Story, columns
 
 VERBS: Final = {
     "Fold": "folds", "Check": "checks", "Bet": "bets", "Raise": "raises by adding", "Call": "calls",

@@ -9,14 +9,14 @@ from msgspec import ValidationError
 
 from croupier.core.transcript import read as read_paper
 from croupier.rooms.holdem.histories import from_phh
-from croupier.rooms.holdem.keeping import KeptHand
-from croupier.rooms.holdem.notation import order
-from croupier.rooms.holdem.played import Played
-from croupier.rooms.oldmaid.keeping import Record
+from croupier.rooms.holdem.histories.notation import order
+from croupier.rooms.holdem.table.finished_hands import Played
+from croupier.rooms.holdem.table.persistence import KeptHand
+from croupier.rooms.oldmaid.table.persistence import Record
+from croupier.tui.replay.games import of_deal, of_house, of_oldmaid, of_paper
 from croupier.tui.replay.holdem import story as of_holdem
 from croupier.tui.replay.ohh import of_ohh
-from croupier.tui.replay.others import of_deal, of_house, of_oldmaid, of_paper
-from croupier.tui.replay.story import Step, Story
+from croupier.tui.replay.steps import Step, Story
 
 ALLOWED = "a PHH file, Open Hand History, lines of JSON that croupier has written, or a transcript"
 

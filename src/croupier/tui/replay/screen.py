@@ -10,7 +10,7 @@ from rich.text import Text
 
 from croupier.tui.frame import Frame, printable
 from croupier.tui.keys import END, ENTER, keys
-from croupier.tui.replay.story import Story
+from croupier.tui.replay.steps import Story
 from croupier.tui.scene import WIDTH
 from croupier.tui.size import redrawing
 

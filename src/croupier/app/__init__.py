@@ -1,0 +1,1 @@
+"""Assembly: settings, opening rooms, serving them until a signal, and health checks."""

@@ -1,0 +1,1 @@
+"""Clients of all five rooms: the programs' side of each protocol."""

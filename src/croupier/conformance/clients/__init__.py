@@ -1,0 +1,118 @@
+"""What the clients of each room are tested with: situations a house can lead them into, and ways in which it speaks."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from croupier.conformance.clients.responders import Habit
+from croupier.conformance.clients.test_server import Point, Referee, Word
+from croupier.conformance.conversation import Conversation
+from croupier.core.referee import HOUSE
+from croupier.core.room import HouseRoom
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """Something that a house can lead a client into, and the clause that says what the client makes of it.
+
+    `missing` says, when it has not come up, why. `settings` and `decks` are those of the house. `farewell`: a house
+    also says goodbye there. `games` is how many games are played for it to come up. `demands`: the clause is the one by
+    which the client has to speak there; `rests`: it need not do anything any more.
+    """
+
+    slug: str
+    title: str
+    clause: str
+    point: Point
+    missing: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    decks: str = ""
+    farewell: bool = False
+    games: int = 12
+    demands: bool = False
+    rests: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spelling:
+    """A way in which a house may speak. `tolerated`: nobody has to understand it."""
+
+    slug: str
+    title: str
+    clause: str
+    habit: Habit
+    tolerated: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    decks: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Break:
+    """A way in which a house breaks a rule; `hangs_up`: the clause also says that a client hangs up then."""
+
+    slug: str
+    title: str
+    clause: str
+    habit: Habit
+    hangs_up: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guests:
+    """What a room adds to the cases for clients, besides its transcripts.
+
+    `situations` begin with the plainest one, and `glued` are those in which the house says several messages in one go.
+    `word` is the clause by which the client has the word, `rest` the one by which it has it behind a game that is over,
+    empty where that is nothing special. The other clauses of the room say that the client speaks `first`; what a
+    `message` is made of; that TCP is a `stream`; that who is over a `limit` is sent away, and who finds no `seat`; that
+    a house says `goodbye` at any time; and how it says so with the end of a game when it is `closing`.
+
+    `waits` has a word that the client has to wait for, and the clause that says so. `late` is the clause that tolerates
+    what a strict referee, and only he, finds wrong with a client. `unreadable` are the clauses by which a client hangs
+    up on what it cannot read. `untestable` tells of every clause without a case why it has none.
+    """
+
+    room: HouseRoom
+    situations: Sequence[Situation]
+    glued: Sequence[Situation]
+    spellings: Sequence[Spelling]
+    breaks: Sequence[Break]
+    word: Word
+    first: str
+    message: str
+    stream: str
+    limit: str
+    seat: str
+    goodbye: str
+    closing: str
+    untestable: Mapping[str, str]
+    rest: Callable[[Referee], str] = lambda _: ""
+    late: str = ""
+    unreadable: frozenset[str] = frozenset()
+    waits: tuple[bytes, str] | None = None
+    farewells: Sequence[Spelling] = ()
+
+
+def heard(talk: Conversation, message: object) -> bool:
+    """Whether this is the last thing that was said, by the house."""
+    return bool(talk.lines) and talk.lines[-1].side == HOUSE and talk.lines[-1].message == message
+
+
+def rewritten(change: Callable[[bytes], bytes]) -> Habit:
+    """The habit of spelling every message in another way."""
+    return lambda answers: [change(answer) for answer in answers]
+
+
+def replaced(old: bytes, new: bytes) -> Habit:
+    """The habit of saying something else in the place of every message that begins like this."""
+    return lambda answers: [new if answer.startswith(old) else answer for answer in answers]
+
+
+def without(old: bytes) -> Habit:
+    """The habit of leaving out every message that begins like this."""
+    return lambda answers: [answer for answer in answers if not answer.startswith(old)]
+
+
+def behind(old: bytes, more: bytes) -> Habit:
+    """The habit of saying more behind every message that begins like this."""
+    return lambda answers: [answer + more if answer.startswith(old) else answer for answer in answers]

@@ -1,0 +1,397 @@
+"""What the clients of seven and a half are tested with."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from croupier.conformance.clients import Break, Guests, Situation, Spelling, behind, replaced, rewritten
+from croupier.conformance.clients.test_server import Point
+from croupier.conformance.conversation import Conversation
+from croupier.core.bank import State
+from croupier.rooms.sevenhalf import ROOM
+from croupier.rooms.sevenhalf.rules import BEST, MOST, client_cards, total
+from croupier.rooms.sevenhalf.wire import Erro
+
+
+def word(talk: Conversation) -> str:
+    """The clause by which the client has the word."""
+    if talk.referee.game is None:
+        return ""
+    state = talk.referee.game.state
+    if refused(talk):
+        return "sevenhalf-7.4"
+    if state.node is state.node.raised:
+        return "sevenhalf-4.4"
+    if not state.cards:
+        return "sevenhalf-4.2"
+    return "sevenhalf-4.7" if total(state.cards) == BEST else "sevenhalf-4.3"
+
+
+def deciding(holds: Callable[[State], bool]) -> Point:
+    """The client has the word in a game that has come to this."""
+    return lambda talk: talk.referee.game is not None and holds(talk.referee.game.state)
+
+
+def over(holds: Callable[[State, int], bool]) -> Point:
+    """A game has ended with this, and with so many coins for the client."""
+
+    def here(talk: Conversation) -> bool:
+        last = talk.referee.last
+        return talk.referee.game is None and last is not None and holds(last.state, last.net)
+
+    return here
+
+
+def raised(state: State) -> bool:
+    """The client has raised its bet and not drawn yet."""
+    return state.node is state.node.raised
+
+
+def refused(talk: Conversation) -> bool:
+    """The house has refused an ANTE, and the game goes on."""
+    return bool(talk.lines) and isinstance(talk.lines[-1].message, Erro) and talk.referee.game is not None
+
+
+def busted(state: State) -> bool:
+    """The client is over."""
+    return total(client_cards(state)) > BEST
+
+
+FIGURES: Final = "so co ro sc cc rc se ce re sb cb rb 7o 6o 5o"
+"""A deck with which everybody draws for long."""
+
+NUMBERS: Final[Mapping[str, tuple[int, str]]] = {
+    "one": (1, "The starting bet is one coin"),
+    "ten": (10, "The last byte of the starting bet is a line feed"),
+    "line-ends": (0x0D0A0D0A, "The starting bet looks like line ends"),
+    "spaces": (0x0A202020, "The starting bet looks like white space"),
+    "quotes": (0x22272227, "The starting bet looks like quotes"),
+    "high-bytes": (0x00FFFEFF, "The starting bet is no text"),
+    "words": (int.from_bytes(b"\x0aERR"), "The starting bet looks like letters"),
+    "large": (MOST // 4, "The starting bet is large"),
+}
+"""Starting bets whose bytes are not what they look like."""
+
+PLAINEST: Final = Situation(
+    slug="first-card",
+    title="The client is told its bet and draws",
+    clause="sevenhalf-4.1",
+    point=deciding(lambda state: not state.cards),
+    missing="the client never started a game",
+    farewell=True,
+)
+BUST: Final = Situation(
+    slug="over",
+    title="A card puts the client over: the game is over without a PASS",
+    clause="sevenhalf-4.6",
+    point=over(lambda state, _: busted(state)),
+    missing="the client never drew too much",
+    decks="1o 7c 6e 7b / 2o 6c 7e 6b / 3o 7o 7c 6e",
+    games=20,
+)
+PASSED: Final = Situation(
+    slug="passes",
+    title="The client passes: the bank's cards and the gain end the game",
+    clause="sevenhalf-4.5",
+    point=over(lambda state, _: not busted(state)),
+    missing="the client never passed",
+    decks="7o 1c 7c 7e / 6o 7c 4c",
+)
+
+SITUATIONS: Final = (
+    PLAINEST,
+    Situation(
+        slug="decides",
+        title="After a card that is not too much the client draws, raises or passes",
+        clause="sevenhalf-4.3",
+        point=deciding(lambda state: len(state.cards) == 1),
+        missing="the client never drew a card",
+        farewell=True,
+    ),
+    Situation(
+        slug="second-card",
+        title="A second card is answered with another decision",
+        clause="sevenhalf-4.2",
+        point=deciding(lambda state: len(state.cards) == 2),
+        missing="the client never drew a second card",
+        decks="1o 1c 5e 7b 7e",
+        farewell=True,
+    ),
+    Situation(
+        slug="many-cards",
+        title="Figures count a half: many of them are drawn",
+        clause="sevenhalf-3.2",
+        point=deciding(lambda state: len(state.cards) >= 4),
+        missing="the client never drew four cards",
+        decks=FIGURES,
+    ),
+    PASSED,
+    BUST,
+    Situation(
+        slug="seven-and-a-half",
+        title="At seven and a half nothing happens by itself: the client says PASS, or draws on",
+        clause="sevenhalf-4.7",
+        point=deciding(lambda state: total(state.cards) == BEST),
+        missing="the client never came to seven and a half",
+        decks="so 7o 7c 7e / 1o so 6o 7c",
+    ),
+    Situation(
+        slug="raises",
+        title="An ANTE is not answered: the client goes on by itself",
+        clause="sevenhalf-4.4",
+        point=deciding(raised),
+        missing="the client never raised its bet",
+        decks="1o 1c 1e 1b 5o 7c",
+        farewell=True,
+    ),
+    Situation(
+        slug="refused-ante",
+        title="A refused ANTE adds nothing: the client goes on as before it",
+        clause="sevenhalf-7.4",
+        point=refused,
+        missing="the client never raised its bet",
+        settings={"max_bet": 100},
+        decks="1o 1c 1e 1b 5o 7c",
+    ),
+    Situation(
+        slug="bank-draws-many",
+        title="The bank shows many cards",
+        clause="sevenhalf-5.1",
+        point=over(lambda state, _: state.banked >= 4),
+        missing="the bank never had to draw four cards",
+        decks="6o so co ro sc cc rc se ce re sb cb rb 1o 1c 1e 1b",
+    ),
+    Situation(
+        slug="score",
+        title="The score of the bank is four characters behind its cards",
+        clause="sevenhalf-2.5",
+        point=over(lambda state, _: state.banked == 2),
+        missing="the bank never drew two cards",
+        decks="6o 5c 1e 7b / 5o 4c 3e 7b / 7o 5c 3e 7b / 4o 3c 2e 6b",
+    ),
+    Situation(
+        slug="bank-shows-one",
+        title="The bank shows a single card",
+        clause="sevenhalf-5.1",
+        point=over(lambda state, _: state.banked == 1),
+        missing="the bank never drew just one card",
+        decks="1o 7c 7e 7b / so 6c 6e 6b",
+    ),
+    Situation(
+        slug="loses",
+        title="A gain below nothing is a loss",
+        clause="sevenhalf-5.8",
+        point=over(lambda state, net: net < 0 and not busted(state)),
+        missing="the client never lost to a better bank",
+        decks="5o 6c 1e 7b / 1o 7c 7e 7b / 6o 7c 1c / 4o 5c 6e",
+    ),
+    Situation(
+        slug="wins",
+        title="The bank is over: the client has won",
+        clause="sevenhalf-5.5",
+        point=over(lambda _, net: net > 0),
+        missing="the client never won",
+        decks="5o 4c 7e 6b / 6o 5c 6e 7b / 1o 5o 5c 6e 7b",
+    ),
+    Situation(
+        slug="level",
+        title="Both have seven and a half: the gain is nothing",
+        clause="sevenhalf-5.7",
+        point=over(lambda _, net: net == 0),
+        missing="client and bank never both had seven and a half",
+        decks="so 7o sc 7c / so 7o sc 7c",
+    ),
+    Situation(
+        slug="next-game",
+        title="One game after another on the same connection",
+        clause="sevenhalf-4.10",
+        point=lambda talk: talk.referee.finished >= 2,
+        missing="the client never played a second game on its connection",
+    ),
+    Situation(
+        slug="many-games",
+        title="In ten games nothing is said that is not in the table of messages",
+        clause="sevenhalf-2.2",
+        point=lambda talk: talk.referee.finished >= 10,
+        missing="the client played fewer than ten games",
+        games=24,
+    ),
+    Situation(
+        slug="largest-bet",
+        title="The bet cannot grow beyond the largest one",
+        clause="sevenhalf-7.3",
+        point=deciding(raised),
+        missing="the client never raised its bet",
+        settings={"bet": MOST >> 24 << 24},
+        decks="1o 1c 1e 1b 5o 7c",
+    ),
+    *(
+        Situation(
+            slug=f"bet-{slug}",
+            title=title,
+            clause="sevenhalf-2.3",
+            point=over(lambda *_: True),
+            missing="the client never finished a game",
+            settings={"bet": bet},
+            games=3,
+        )
+        for slug, (bet, title) in NUMBERS.items()
+    ),
+    *(
+        Situation(
+            slug=f"all-of-{suit}",
+            title="Every rank is dealt",
+            clause="sevenhalf-2.4",
+            point=lambda talk: talk.referee.finished >= 3,
+            missing="the client played fewer than three games",
+            decks=" / ".join(
+                f"{rank}{letter} {other}{letter}"
+                for rank, other in (("1", "2"), ("3", "4"), ("5", "s"), ("6", "c"), ("7", "r"))
+            ),
+            games=5,
+        )
+        for suit, letter in (("oros", "o"), ("copes", "c"), ("espases", "e"), ("bastos", "b"))
+    ),
+)
+
+GARBAGE: Final[Mapping[str, tuple[str, bytes, bytes]]] = {
+    "unknown-code": ("a code that is none", b"CARD", b"KART 7o"),
+    "no-space": ("a code without the space behind it", b"STBT", b"STBT\0\0\0\x64\0"),
+    "no-such-card": ("a card that is none", b"CARD", b"CARD 9o"),
+    "no-such-suit": ("a suit that is none", b"CARD", b"CARD 7x"),
+    "too-many-cards": ("a bank of more cards than there are", b"BKSC", b"BKSC \0\0\x01\0" + 4 * b"7o" + b" 07.5"),
+    "no-score": ("a score that is none", b"BKSC", b"BKSC \0\0\0\x017o 07,5"),
+    "http": ("HTTP", b"STBT", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
+    "binary": ("bytes that are no text", b"CARD", b"\xff\xfe\0\0\x80\x81"),
+}
+"""What cannot be read: words for the title, what it stands in the place of, and the bytes."""
+
+SPELLINGS: Final = (
+    Spelling(
+        slug="upper-case-cards",
+        title="A house that writes cards in upper case means the same",
+        clause="sevenhalf-2.7",
+        habit=rewritten(lambda said: said.upper() if said[:4] == b"CARD" else said),
+    ),
+    Spelling(
+        slug="lower-case-codes",
+        title="A house that writes codes in lower case means the same",
+        clause="sevenhalf-2.7",
+        habit=rewritten(lambda said: said[:4].lower() + said[4:]),
+    ),
+    Spelling(
+        slug="line-ends",
+        title="A house that ends its messages with CR and LF",
+        clause="sevenhalf-2.8",
+        habit=rewritten(lambda said: said + b"\r\n"),
+        tolerated=True,
+    ),
+)
+
+FAREWELLS: Final[Mapping[str, tuple[str, bytes]]] = {
+    "no-text": ("without a text", b"ERRO 00"),
+    "long-text": ("with a text of 99 bytes", b"ERRO 99" + 99 * b"x"),
+    "text-like-commands": ("with a text that looks like commands", b"ERRO 24STBT \0\0\0\x64CARD 7oBSTGERRO"),
+    "text-of-any-bytes": ("with a text of any bytes", b'ERRO 08\r\n\0\xff\xfe \xe9"'),
+}
+"""Goodbyes: words for the title, and the bytes."""
+
+BREAKS: Final = (
+    *(
+        Break(
+            slug=slug,
+            title=f"The house says {told}, which cannot be read",
+            clause="sevenhalf-2.9",
+            habit=replaced(old, new),
+            hangs_up=True,
+        )
+        for slug, (told, old, new) in GARBAGE.items()
+    ),
+    Break(
+        slug="two-cards",
+        title="The house deals two cards for one DRAW",
+        clause="sevenhalf-4.9",
+        habit=behind(b"CARD", b"CARD 1o"),
+    ),
+    Break(
+        slug="starts-itself",
+        title="The house says STRT",
+        clause="sevenhalf-4.1",
+        habit=replaced(b"STBT", b"STRT"),
+    ),
+    Break(
+        slug="bet-of-nothing",
+        title="The starting bet is nothing",
+        clause="sevenhalf-7.1",
+        habit=replaced(b"STBT", b"STBT \0\0\0\0"),
+    ),
+    Break(
+        slug="pays-first",
+        title="The house pays before it shows",
+        clause="sevenhalf-4.5",
+        habit=lambda answers: sorted(answers, key=lambda said: said[:4] == b"BKSC"),
+    ),
+)
+
+UNTESTABLE: Final[Mapping[str, str]] = {
+    "sevenhalf-1.1": "the tester tells the client where to connect",
+    "sevenhalf-2.1": "what cannot be read is found in every case, on sevenhalf-2.9",
+    "sevenhalf-3.1": "the deck is the house's; the cases of sevenhalf-2.4 deal every card",
+    "sevenhalf-3.3": "the deal is the house's",
+    "sevenhalf-3.4": "a client does not say its score",
+    "sevenhalf-3.5": "the deal is the house's",
+    "sevenhalf-3.6": "it binds the house",
+    "sevenhalf-3.7": "it binds the house",
+    "sevenhalf-4.8": "a PASS behind a bust is told in every case in which it comes",
+    "sevenhalf-5.2": "it binds the house",
+    "sevenhalf-5.3": "it binds the house",
+    "sevenhalf-5.4": "it binds the house",
+    "sevenhalf-5.6": "it binds the house",
+    "sevenhalf-6.1": "a command between games is found in every case",
+    "sevenhalf-6.2": "a command after STBT is found in every case",
+    "sevenhalf-6.3": "a STRT in a game is found in every case",
+    "sevenhalf-6.4": "a command after ANTE is found in every case",
+    "sevenhalf-6.5": "a word of the house is found in every case",
+    "sevenhalf-6.6": "an ERRO of the client is swallowed: none is wrong",
+    "sevenhalf-6.7": "the words are croupier's, and no program has to understand them",
+    "sevenhalf-7.2": "an ANTE of nothing or less is found in every case",
+    "sevenhalf-7.5": "it binds the house",
+    "sevenhalf-7.6": "it binds the house",
+    "sevenhalf-8.1": "a client may hang up at any time",
+    "sevenhalf-8.3": "what is forfeited is not said on the wire",
+    "sevenhalf-8.6": "it binds the house",
+    "sevenhalf-9.1": "the dialect is one of houses",
+    "sevenhalf-9.2": "the dialect is one of houses",
+    "sevenhalf-9.3": "the dialect is one of houses",
+    "sevenhalf-9.4": "the dialect is one of houses",
+    "sevenhalf-9.5": "the dialect is one of houses",
+    "sevenhalf-9.6": "the dialect is one of houses",
+    "sevenhalf-10.1": "no conversation shows how it is written down",
+}
+
+GUESTS: Final = Guests(
+    room=ROOM,
+    situations=SITUATIONS,
+    glued=(PASSED, BUST),
+    spellings=SPELLINGS,
+    farewells=[
+        Spelling(
+            slug=f"goodbye-{slug}",
+            title=f"The house says goodbye {told}",
+            clause="sevenhalf-2.6",
+            habit=replaced(b"ERRO", words),
+        )
+        for slug, (told, words) in FAREWELLS.items()
+    ],
+    breaks=BREAKS,
+    word=word,
+    first="sevenhalf-1.2",
+    message="sevenhalf-2.1",
+    stream="sevenhalf-1.3",
+    limit="sevenhalf-1.4",
+    seat="sevenhalf-1.5",
+    goodbye="sevenhalf-8.2",
+    closing="sevenhalf-8.4",
+    untestable=UNTESTABLE,
+    late="sevenhalf-4.8",
+    unreadable=frozenset({"sevenhalf-2.9"}),
+)

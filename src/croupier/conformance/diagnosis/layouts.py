@@ -1,0 +1,247 @@
+"""How programs spell the messages of the three house games otherwise than their protocols have them."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from croupier.conformance.diagnosis.dialects import Mend, Part, Spelling, listed
+from croupier.conformance.diagnosis.spellings import DIGITS, QUOTE, Tongue, binary, every, packed, swapped, widened
+
+# Kuhn poker.
+
+ARGUMENTS: Final = (b"P_1", b"P_2", b"CHK", b"BET", b"CAL", b"FLD", b"C_J", b"C_Q", b"C_K", b"W_A", b"N_C")
+
+SPELT_OUT: Final[Mapping[str, bytes]] = {
+    "JACK": b"C_J",
+    "QUEEN": b"C_Q",
+    "KING": b"C_K",
+    "CHECK": b"CHK",
+    "CALL": b"CAL",
+    "FOLD": b"FLD",
+    "WRONG_ACTION": b"W_A",
+    "NO_COINS": b"N_C",
+    "PLAYER_1": b"P_1",
+    "PLAYER_2": b"P_2",
+}
+
+
+def _words(others: Mapping[str, bytes]) -> Mapping[str, Part]:
+    """The arguments of Kuhn poker, and other words for some of them."""
+    return {"word": listed({a: a for a in ARGUMENTS} | {word.encode(): meant for word, meant in others.items()})}
+
+
+KUHN: Final = Tongue(
+    layout={**dict.fromkeys((b"STRT", b"ACTN", b"CARD", b"FAIL"), ("space", "word")), b"DISC": ()},
+    parts={"space": Part((b" ",)), **_words({})},
+    names={b"START": b"STRT", b"ACTION": b"ACTN", b"ACT": b"ACTN", b"DISCONNECT": b"DISC", b"ERRO": b"FAIL"},
+    quoted=_words({}),
+    wide={"space": (b" ",), "word": (b"[A-Z]", b"[A-Z_]", b"[A-Z0-9]")},
+    own={
+        "writes a card as its rank alone": _words({"J": b"C_J", "Q": b"C_Q", "K": b"C_K"}),
+        "spells its arguments out": _words(SPELT_OUT),
+        "writes its arguments without _": _words({a.decode().replace("_", ""): a for a in ARGUMENTS}),
+        "writes BRT, which is a slip of the document's": _words({"BRT": b"BET"}),
+    },
+)
+
+# Seven and a half.
+
+
+class Counted(Part):
+    """The text of an ERRO: two digits, and as many bytes as they say."""
+
+    def __init__(self) -> None:
+        super().__init__((rb"\d", rb"\d"))
+
+    def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
+        """As in `Part`."""
+        found = super().read(data, at)
+        if found is None:
+            return None
+        end = found[1] + int(found[0])
+        return None if len(data) < end else (data[at:end], end)
+
+
+CARD: Final = rb"[1-7scr][oceb]"
+SCORE: Final = (rb"\d", rb"\d", rb"\.", rb"\d")
+
+
+def _cards(between: bytes = b"", behind: bytes = rb"[^1-7scr]|\d\d") -> Part:
+    """Cards with something between them, up to what stands behind them."""
+    row = rb"(?:%s(?:%s%s)*)?" % (CARD, between, CARD)
+    mend: Mend = lambda data: re.sub(between, b"", data) if between else data  # noqa: E731 -- of this row
+    return Part((rb"%s(?=%s)" % (row, behind),), begun=rb"%s(?:%s)?[1-7scr0]?" % (row, between), mend=mend)
+
+
+class Uncounted(Part):
+    """The place where the count of the bank's cards should be: nothing, but cards and a space follow."""
+
+    def __init__(self) -> None:
+        super().__init__((rb"(?:%s)*" % CARD, rb" "), begun=rb"(?:%s)*[1-7scr]?" % CARD)
+
+    def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
+        """As in `Part`."""
+        found = super().read(data, at)
+        return None if found is None else (packed((found[1] - at) // 2), at)
+
+
+COUNT: Final = Part(
+    (rb" *\d{1,2}?(?=(?:%s)* )" % CARD,),
+    begun=rb" *\d{0,2}(?:%s)*[1-7scr]?" % CARD,
+    mend=lambda data: packed(int(data)),
+)
+"""A count in digits, and not those of the card behind it."""
+
+
+def _catalan(data: bytes) -> bytes:
+    """10, 11 and 12 are printed on the three figures."""
+    return {b"10": b"s", b"11": b"c", b"12": b"r"}.get(data[:-1], data[:-1]) + data[-1:]
+
+
+def _score(data: bytes) -> bytes:
+    whole, _, half = data.replace(b",", b".").partition(b".")
+    return whole.zfill(2) + b"." + (half or b"0")
+
+
+SEVENHALF: Final = Tongue(
+    layout={
+        **dict.fromkeys((b"STRT", b"DRAW", b"PASS", b"BSTG"), ()),
+        **dict.fromkeys((b"STBT", b"ANTE", b"GAIN"), ("space", "number")),
+        b"CARD": ("space", "card"),
+        b"BKSC": ("space", "count", "cards", "space", "score"),
+        b"ERRO": ("space", "text"),
+    },
+    parts={
+        "space": Part((b" ",)),
+        "number": binary(4),
+        "count": binary(4),
+        "card": Part((CARD[:8], CARD[8:])),
+        "cards": _cards(),
+        "score": Part(SCORE),
+        "text": Counted(),
+    },
+    names={b"START": b"STRT", b"BUSTING": b"BSTG", b"BUSTED": b"BSTG", b"BUST": b"BSTG", b"ERROR": b"ERRO"},
+    digits={"number": DIGITS, "count": COUNT},
+    quoted={"card": Part((CARD[:8], CARD[8:])), "cards": _cards(QUOTE + b"*"), "score": Part(SCORE)},
+    wide={"space": (b" ",), "card": (CARD[:8], CARD[8:]), "score": SCORE},
+    rows={"cards": (CARD[:8], CARD[8:])},
+    own={
+        "writes the suit of a card before its rank": {
+            "card": Part((CARD[8:], CARD[:8]), mend=lambda data: data[::-1]),
+            "cards": Part(
+                (rb"(?:%s%s)*(?=[^oceb])" % (CARD[8:], CARD[:8]),),
+                begun=rb"(?:%s%s)*[oceb]?" % (CARD[8:], CARD[:8]),
+                mend=lambda data: b"".join(data[at : at + 2][::-1] for at in range(0, len(data), 2)),
+            ),
+        },
+        "writes the figures as 10, 11 and 12": {
+            "card": Part((rb"1", rb"[0-2]", rb"[oceb]"), (CARD[:8], CARD[8:]), mend=_catalan),
+            "cards": Part(
+                (rb"(?:(?:1[0-2]|[1-7scr])[oceb])*(?=[^1-7scr])",),
+                begun=rb"(?:(?:1[0-2]|[1-7scr])[oceb])*(?:1[0-2]?|[1-7scr])?",
+                mend=lambda data: re.sub(rb"1[0-2].", lambda card: _catalan(card[0]), data),
+            ),
+        },
+        "writes its scores in another form than 07.5": {"score": Part((rb"\d{1,2}(?:[.,]\d)?",), mend=_score)},
+        "writes the number of its cards as text": {"count": COUNT},
+        "sends the number of its cards in one byte": {"count": binary(1, widened)},
+        "sends the number of its cards with the least significant byte first": {"count": binary(4, swapped)},
+        "does not say how many cards there are": {"count": Uncounted()},
+        "puts something between its cards": {"cards": _cards(rb"[ ,]+", rb" \d[\d.,]")},
+    },
+)
+
+# Blackjack.
+
+LETTER: Final = b"[CSHWL]"
+RANK: Final = b"[A2-9TJQK]"
+SUIT: Final = b"[HDSC]"
+RANKS: Final = frozenset(b"\0" + rank.to_bytes() for rank in b"A23456789TJQK")
+"""A rank in two bytes."""
+
+
+def _characters(before: bytes = b"", behind: bytes = b"") -> Mapping[str, Part]:
+    """Fields of one character, each with these bytes around it, of which zeros are NULs."""
+    place, size = len(before), len(before) + 1 + len(behind)
+
+    def mend(data: bytes) -> bytes:
+        return b"".join(b"\0" + data[at + place : at + place + 1] for at in range(0, len(data), size))
+
+    around = [[re.escape(bytes((byte,))) for byte in part] for part in (before, behind)]
+    letter, rank, suit = ((*around[0], what, *around[1]) for what in (LETTER, RANK, SUIT))
+    return {"letter": Part(letter, mend=mend, cases=True), "card": Part((*rank, *suit), mend=mend, cases=True)}
+
+
+def _lower(cases: bool) -> Mapping[str, Part]:
+    """Fields as the protocol has them; their letters may be lower case unless it counts."""
+    ten = ((b"\0", rb"[X\n]", b"\0", SUIT), (b"1", b"0", b"\0", SUIT))
+    return {
+        "letter": Part((b"\0", LETTER), mend=bytes.upper, cases=cases),
+        "card": Part((b"\0", RANK, b"\0", SUIT), *ten, mend=bytes.upper, cases=cases),
+    }
+
+
+def _ten(data: bytes) -> bytes:
+    return b"\0T" + data[-2:]
+
+
+def _numbered(data: bytes) -> bytes:
+    return b"\0" + b"A23456789TJQK"[data[1] - 1 : data[1]] + data[2:]
+
+
+BLACKJACK: Final = Tongue(
+    layout={
+        **dict.fromkeys((b"PLY", b"SRD", b"STP", b"TRN"), ()),
+        **dict.fromkeys((b"BET", b"MON", b"ERR"), ("number",)),
+        b"MOV": ("letter",),
+        b"CRD": ("letter", "card"),
+        b"RES": ("letter", "number"),
+    },
+    parts={"number": binary(4), **_lower(cases=True)},
+    names={
+        b"PLAY": b"PLY",
+        b"MONEY": b"MON",
+        b"CARD": b"CRD",
+        b"TURN": b"TRN",
+        b"RESULT": b"RES",
+        b"ERROR": b"ERR",
+        b"MOVE": b"MOV",
+        b"STOP": b"STP",
+        b"SURRENDER": b"SRD",
+    },
+    digits={"number": DIGITS},
+    lower=_lower(cases=False),
+    own={
+        "sends characters of one byte": _characters(),
+        "sends its characters with the less significant byte first": _characters(b"", b"\0"),
+        "sends characters of four bytes": _characters(b"\0\0\0"),
+        "puts a byte order mark before its characters": _characters(b"\xfe\xff\0"),
+        "puts a byte order mark before its characters, as UTF-16 has it on most machines": _characters(
+            b"\xff\xfe", b"\0"
+        ),
+        "sends a length before its characters": _characters(b"\0\x01"),
+        "writes the suit of a card before its rank": {
+            "card": Part((b"\0", SUIT, b"\0", RANK), mend=lambda data: data[2:] + data[:2], cases=True)
+        },
+        "spells the ten otherwise than as T": {
+            "card": Part(
+                *((*ten, b"\0", SUIT) for ten in ((b"\0", rb"[0Xt\n]"), (b"\0", b"1", b"\0", b"0"), (b"1", b"0"))),
+                (b"\0", RANK, b"\0", SUIT),
+                mend=lambda data: data if data[:-2] in RANKS else _ten(data),
+                cases=True,
+            )
+        },
+        "sends the rank of a card as a number": {
+            "card": Part((b"\0", rb"[\x01-\x0d]", b"\0", SUIT), mend=_numbered, cases=True)
+        },
+    },
+)
+
+TONGUES: Final[Mapping[str, Tongue]] = {"kuhn": KUHN, "sevenhalf": SEVENHALF, "blackjack": BLACKJACK}
+
+
+@cache
+def spellings(room: str) -> tuple[Spelling, ...]:
+    """The spellings of a room that are known, the likeliest first; none where none are."""
+    return tuple(every(TONGUES[room])) if room in TONGUES else ()

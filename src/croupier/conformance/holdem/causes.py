@@ -1,0 +1,53 @@
+"""What has likely led a server of hold'em astray, in a sentence that is the same wherever the reason is the same."""
+
+import re
+from typing import Final
+
+from croupier.conformance.holdem.dialects import IT, PUBLISHED, RESPELT, plain
+from croupier.conformance.holdem.tolerated import Departure
+
+GO: Final = (
+    (r"a GUID as a JSON string", r"^201 \{"),
+    (r"status 201", r"^202 [{\[]"),
+    (r"status 201", r"^409"),
+    (r"status 401", r"^400"),
+    (r"status 403", r"^409"),
+    (r"status 403", r"^201 \{"),
+    (r"status 200", r"^403"),
+)
+"""What was expected and what was found of a server that speaks dialect hspe-go."""
+
+CAUSES: Final = (
+    (r"an integer as", r"^['\"]", "it writes numbers as text"),
+    (r"an integer as", r"\.\d", "it writes numbers with a decimal point"),
+    (r"true or false as", r"", "it writes a truth as something else than true or false"),
+    (r"small_blind", r"small blind", "it has copied the slip of the document's example"),
+    (r"a GUID as a JSON string", r"\{", "it answers with an object, as dialect hspe-go does"),
+    (r"a GUID as a JSON string", r"", "it writes the GUID without quotes: that is no JSON"),
+    (r"a card as", r"10", "it writes the ten as 10"),
+    (r"a card as", r"[cdhs]'|^'[tjqka]", "it writes cards in small letters"),
+    (r"status 401", r"^400", "it takes missing credentials for a malformed request, as dialect hspe-go does"),
+    (r"status 403", r"^409", "it answers 409 to an act out of turn, as dialect hspe-go does"),
+    (r"status 201", r"^200", "it answers 200 where 201 is due"),
+    (r"status 20\d", r"^20\d", "it answers with another status of success"),
+    (r"status \d", r"^5\d\d", "it has failed inside: its log may tell more"),
+    (r"^JSON", r"", "it answers with something that is no JSON"),
+)  # fmt: skip
+"""What was expected, what was found, and what that comes from."""
+
+
+def cause(departure: Departure, *, go: bool = False) -> str:
+    """The likely cause of a departure, empty where nobody knows. `go`: the program tells users as hspe-go does."""
+    if go and any(re.search(wanted, departure.expected) and re.search(came, departure.actual) for wanted, came in GO):
+        return f"{IT}{PUBLISHED.told}"
+    for expected, actual, told in CAUSES:
+        if re.search(expected, departure.expected) and re.search(actual, departure.actual):
+            return told
+    return f"{IT}{RESPELT.told}" if _respelt(departure) else ""
+
+
+def _respelt(departure: Departure) -> bool:
+    """Whether a key is missing that is there in another spelling."""
+    key, keys = departure.expected.removeprefix("the key "), departure.actual.removeprefix("the keys ")
+    missed = key != departure.expected and keys != departure.actual
+    return missed and plain(key) in {plain(found) for found in keys.split(", ")}

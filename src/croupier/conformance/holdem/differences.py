@@ -1,0 +1,94 @@
+"""What was expected of an answer and what came: each difference with the clauses that it can speak about."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from croupier.core.http_transcript import NAME
+
+PLAY: Final = tuple(
+    f"holdem-{section}.{number}"
+    for section, numbers in (
+        (1, (2, 7, 8)),
+        (3, (9, 10, 11, 12, 13)),
+        (4, (1, *range(4, 17))),
+        (5, (16, 17, 18)),
+        (6, (1, 2, 3, 4, 6, 7, *range(9, 16))),
+        (8, (1, 8)),
+    )
+    for number in numbers
+)
+"""The clauses that nearly every number at a table can speak about."""
+
+SPEAK: Final[Mapping[str, tuple[str, ...]]] = {
+    "handle": ("holdem-5.7", "holdem-2.4"),
+    "state": ("holdem-5.9", *PLAY),
+    "wealth": ("holdem-5.7", "holdem-3.1", *PLAY),
+    "small_blind": ("holdem-5.7", "holdem-6.2", "holdem-6.3", "holdem-6.4"),
+    "turn.playerID": ("holdem-5.10", *PLAY),
+    "turn.bet_so_far": ("holdem-5.10", "holdem-4.5"),
+    "turn.bet_to_player": ("holdem-5.10", "holdem-6.8", "holdem-6.9", "holdem-6.10"),
+    "turn.minimum_raise": ("holdem-5.10", "holdem-6.8", "holdem-6.9", "holdem-4.11"),
+    "bet_so_far": ("holdem-5.7", *PLAY),
+    "hole": ("holdem-5.5", "holdem-5.6"),
+    "board": ("holdem-5.5", "holdem-6.5", "holdem-6.7", "holdem-6.14", "holdem-8.1", "holdem-5.16"),
+    "size": ("holdem-5.13", "holdem-5.15", *PLAY),
+    "players": ("holdem-5.13", "holdem-5.14", "holdem-5.15", "holdem-6.12"),
+    "pots": ("holdem-5.15", "holdem-6.12", "holdem-5.16", "holdem-5.13"),
+    "table": ("holdem-5.8", "holdem-5.16", "holdem-3.5", "holdem-3.4", *PLAY),
+    "gameID": ("holdem-5.3",),
+    "last_winners": ("holdem-7.7", "holdem-7.8"),
+}
+"""Of what each part of a Game tells; the first clause is its own."""
+
+CARD: Final = re.compile(r"[2-9TJQKA][CDHS]")
+
+
+class Difference(NamedTuple):
+    """A place in a Game (`table[1].wealth`), what it should be and what it is."""
+
+    place: str
+    expected: object
+    found: object
+
+    @property
+    def part(self) -> str:
+        """The part of a Game that it is about, a key of SPEAK."""
+        path = re.sub(r"\[\d+\]", "", self.place)
+        if path.startswith("turn."):
+            return path if path in SPEAK else "turn.playerID"
+        if path.startswith("cards."):
+            return "hole" if path == "cards.hole" else "board"
+        last = path.rpartition(".")[2]
+        return "table" if path == "table" or path.endswith(".playerID") else last if last in SPEAK else "gameID"
+
+    def clause(self, own: Collection[str]) -> str:
+        """The clause that it departs from: one's own where it can speak about that."""
+        speak = SPEAK[self.part]
+        return next((name for name in own if name in speak), speak[0])
+
+
+def differences(expected: Any, found: Any, bound: dict[str, str], place: str = "") -> Iterator[Difference]:
+    """How JSON differs from what was expected, where names (`$ann`) stand for what they are bound to, or bind it.
+
+    What luck and the clock decide is not compared: which cards there are, and the time at which a turn ends. Keys that
+    the expectation has not are ignored.
+    """
+    if place.endswith("expiry") or (place == "cards.hole" and not expected and not found):
+        return
+    if isinstance(expected, str) and (name := NAME.fullmatch(expected)):
+        if name[1] != "_" and (not isinstance(found, str) or bound.setdefault(name[1], found) != found):
+            yield Difference(place, bound.get(name[1], "a string"), found)
+    elif isinstance(expected, dict) and isinstance(found, dict):
+        for key, value in expected.items():
+            yield from differences(value, found.get(key), bound, f"{place}.{key}".removeprefix("."))
+    elif isinstance(expected, list) and isinstance(found, list):
+        if len(expected) != len(found):
+            yield Difference(place, expected, found)
+            return
+        for index, (value, other) in enumerate(zip(expected, found, strict=True)):
+            yield from differences(value, other, bound, f"{place}[{index}]")
+    elif isinstance(expected, str) and CARD.fullmatch(expected) and isinstance(found, str) and CARD.fullmatch(found):
+        return
+    elif type(expected) is not type(found) or expected != found:
+        yield Difference(place, expected, found)

@@ -1,0 +1,88 @@
+"""A matrix on a terminal: a table a room, and in the end who has done how well."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import batched
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from croupier.conformance.matrix.cells import Cell, Kind
+from croupier.conformance.matrix.chart import legend, short
+from croupier.conformance.matrix.standings import score
+from croupier.conformance.matrix.submission import Submission
+from croupier.conformance.tap.transcript import safe
+
+STYLES: Final = {
+    Kind.WELL: "blue",
+    Kind.BROKE: "bold red",
+    Kind.HUNG: "magenta",
+    Kind.CRASHED: "bold red",
+    Kind.UNHEARD: "dim",
+    Kind.ABSENT: "dim",
+    Kind.IDLE: "yellow",
+    Kind.CHATTY: "cyan",
+    Kind.UNUSABLE: "dim",
+}
+
+
+NAME: Final = 20
+"""The columns for the names of servers, unless one of their words is longer."""
+
+FRAME: Final = 16
+"""So many columns of the terminal are taken by the numbers and the scores of the servers."""
+
+
+def grid(
+    cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Mapping[str, str], width: int
+) -> Iterator[Table | Text]:
+    """The tables of all rooms (titles by name), with as many clients in each as a terminal has room for.
+
+    `width` is that of the terminal. Clients are numbered as servers are.
+    """
+    numbers = {each.id: str(number) for number, each in enumerate(submissions, start=1)}
+    for room, title in rooms.items():
+        own = [cell for cell in cells if cell.room == room]
+        clients = [each for each in submissions if any(cell.client == each.id for cell in own)]
+        widest = 2 + max((len(short(cell)) for cell in own), default=0)
+        words = [word for each in submissions for word in safe(each.name).split()]
+        name = max(NAME, min(max(map(cell_len, words), default=0), width // 2))
+        most = max(1, (width - FRAME - name) // widest)
+        yield Text(f"{title}: servers (rows), clients (columns)", "bold")
+        for part in batched(clients, most):
+            yield _table(own, submissions, part, numbers, name)
+    yield Text("; ".join(legend()), "dim")
+
+
+def _table(
+    cells: Sequence[Cell],
+    submissions: Sequence[Submission],
+    clients: Sequence[Submission],
+    numbers: Mapping[str, str],
+    name: int,
+) -> Table:
+    found = {(cell.server, cell.client): cell for cell in cells}
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("server", overflow="fold", max_width=name)
+    table.add_column("%", justify="right", no_wrap=True)
+    for client in clients:
+        table.add_column(numbers[client.id], justify="center", no_wrap=True)
+    for each in submissions:
+        row = [_entry(found.get((each.id, client.id))) for client in clients]
+        if any(row):
+            table.add_row(numbers[each.id], Text(safe(each.name)), _percent(cells, each, "server"), *row)
+    table.add_section()
+    table.add_row("", "client %", "", *(_percent(cells, each, "client") for each in clients))
+    return table
+
+
+def _percent(cells: Sequence[Cell], each: Submission, role: str) -> str:
+    percent = score(cells, each, role).percent
+    return "" if percent is None else f"{percent:.0f}"
+
+
+def _entry(cell: Cell | None) -> Text:
+    return Text() if cell is None else Text(short(cell), STYLES[cell.finding.kind])

@@ -1,0 +1,132 @@
+"""What a matrix says about each student: scores, a line for Moodle, a file for Gradescope, and everything as JSON."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from croupier.conformance.matrix.cells import Cell, Kind, Spoken
+from croupier.conformance.matrix.submission import Submission
+from croupier.version import __version__
+
+ROLES: Final = ("server", "client")
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
+class Score(Struct, frozen=True):
+    """In how many cells a program has played well, and in how many it is to blame.
+
+    Where only the other program is to blame, a cell counts for nothing.
+    """
+
+    good: int = 0
+    bad: int = 0
+
+    @property
+    def percent(self) -> float | None:
+        """0 to 100; None where nothing counts."""
+        return 100 * self.good / (self.good + self.bad) if self.good + self.bad else None
+
+    def __add__(self, other: "Score") -> "Score":
+        return Score(self.good + other.good, self.bad + other.bad)
+
+    def __str__(self) -> str:
+        return "" if self.percent is None else f"{self.percent:.1f}"
+
+
+def counts(cell: Cell, role: str) -> bool:
+    """Whether a cell counts for the program that plays a role in it."""
+    return cell.finding.kind is Kind.WELL or role in cell.finding.blame
+
+
+def score(cells: Sequence[Cell], found: Submission, role: str, room: str | None = None) -> Score:
+    """The score of a submission in a role, in one room or in all of them."""
+    own = [cell for cell in cells if getattr(cell, role) == found.id and room in {None, cell.room}]
+    counted = [cell for cell in own if counts(cell, role)]
+    good = sum(cell.finding.kind is Kind.WELL for cell in counted)
+    return Score(good, len(counted) - good)
+
+
+def moodle(cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Sequence[str]) -> str:
+    """A line for each student: the scores in percent, over all rooms and in each; empty where nothing counts."""
+    file = io.StringIO(newline="")
+    lines = csv.writer(file)
+    heads = [f"{room} {role} score" for room in rooms for role in ROLES] if len(rooms) > 1 else []
+    lines.writerow(("Name", "Folder", "Server score", "Client score", *heads))
+    for each in submissions:
+        found = [score(cells, each, role) for role in ROLES]
+        found += [score(cells, each, role, room) for room in rooms for role in ROLES] if len(rooms) > 1 else []
+        lines.writerow((_plain(each.name), _plain(each.id), *map(str, found)))
+    return file.getvalue()
+
+
+def _plain(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def gradescope(cells: Sequence[Cell], found: Submission, names: Mapping[str, str]) -> str:
+    """The results.json of one student: a test for every cell that counts, one point each."""
+    tests = [_test(cell, role, names) for role in ROLES for cell in _own(cells, found, role)]
+    other = sum(not counts(cell, role) for role in ROLES for cell in cells if getattr(cell, role) == found.id)
+    output = found.fault or f"Cells that count for nothing, because only the other program is to blame: {other}."
+    return _json({"score": sum(test["score"] for test in tests), "output": output, "tests": tests})
+
+
+def _own(cells: Sequence[Cell], found: Submission, role: str) -> Iterator[Cell]:
+    return (cell for cell in cells if getattr(cell, role) == found.id and counts(cell, role))
+
+
+def _test(cell: Cell, role: str, names: Mapping[str, str]) -> dict[str, Any]:
+    good = cell.finding.kind is Kind.WELL
+    other = cell.client if role == "server" else cell.server
+    parts = [_sentence(cell), *map(spoken, cell.finding.dialogue), cell.stderr]
+    return {
+        "name": f"{cell.room}: your {role} against {names.get(other, other)}",
+        "score": int(good),
+        "max_score": 1,
+        "status": "passed" if good else "failed",
+        "output": "\n".join(part for part in parts if part),
+        "visibility": "visible",
+    }
+
+
+def spoken(line: Spoken) -> str:
+    """A line of a dialogue as text."""
+    return (
+        f"{line.side:<6} {'>' if line.side == 'client' else '<'} {line.words}{f'  = {line.data}' if line.data else ''}"
+    )
+
+
+def _sentence(cell: Cell) -> str:
+    told = str(cell.finding)
+    games = f"games: {cell.games}, conversations: {cell.connections}"
+    return f"{told[:1].upper()}{told[1:]} ({games})."
+
+
+def everything(cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Sequence[str], *, whole: bool) -> str:
+    """All there is, as JSON: `version`, `rooms`, `whole` (nothing is left to play), `students` and `cells`."""
+    students = [
+        {
+            "id": each.id,
+            "name": each.name,
+            "digest": each.digest,
+            "fault": each.fault,
+            "scores": {
+                role: {room or "all": score(cells, each, role, room).percent for room in (None, *rooms)}
+                for role in ROLES
+            },
+        }
+        for each in submissions
+    ]
+    return _json(
+        {"version": __version__, "rooms": list(rooms), "whole": whole, "students": students, "cells": list(cells)}
+    )
+
+
+def _json(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"

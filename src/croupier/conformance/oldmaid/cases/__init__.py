@@ -1,0 +1,1 @@
+"""Cases for an Old Maid table, by what they test."""

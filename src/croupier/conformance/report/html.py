@@ -1,0 +1,163 @@
+"""What was found, as a page that needs nothing but itself: no script, no font, nothing from anywhere else."""
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Final
+
+from croupier.conformance.report.hexdump import MISSING, dump, hexed, letter, printable, rows
+from croupier.conformance.report.summary import (
+    MEANINGS,
+    SIGNS,
+    bad,
+    broken,
+    by_section,
+    dialogue,
+    headline,
+    reasons,
+    repeat,
+    told,
+    verdict,
+)
+from croupier.conformance.results import Failure, Outcome, Report, Result
+
+COLOURS: Final[Mapping[Outcome, tuple[str, str]]] = {
+    Outcome.PASS: ("#0060a8", "#6fb8ff"),
+    Outcome.FAIL: ("#b03a00", "#ff8f57"),
+    Outcome.NON_STRICT: ("#7a5c00", "#e8c454"),
+    Outcome.CHOICE: ("#006b5b", "#5fd3bd"),
+    Outcome.UNIMPLEMENTED: ("#8a2a73", "#f09bd6"),
+    Outcome.SKIP: ("#5d5d5d", "#a8a8a8"),
+}
+"""Of every outcome, on white and on black: colours that people see apart, each with contrast enough to be read."""
+
+STYLE: Final = """
+:root { color-scheme: light dark; --line: #8884; --paper: #8881; --mark: #ffd75e; --ink: #000; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+pre, code, table.bytes, .dialogue { font: 0.875rem/1.45 ui-monospace, monospace; }
+pre { background: var(--paper); padding: 0.5rem 0.75rem; overflow-x: auto; white-space: pre-wrap; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; margin: 0.5rem 0; }
+dt { opacity: 0.7; } dd { margin: 0; overflow-wrap: anywhere; }
+details { border: 1px solid var(--line); border-radius: 0.3rem; margin: 0.25rem 0; padding: 0.25rem 0.75rem; }
+summary { cursor: pointer; } .told { opacity: 0.8; }
+table { border-collapse: collapse; } td, th { padding: 0 0.6rem 0 0; text-align: left; vertical-align: top; }
+table.bytes td { white-space: pre; } td.side { opacity: 0.7; } td.hex { opacity: 0.7; }
+mark { background: var(--mark); color: var(--ink); outline: 2px solid currentColor; font-weight: bold; }
+.reasons { border-left: 0.3rem solid var(--mark); padding-left: 1rem; }
+fieldset { border: 0; padding: 0; margin: 1rem 0; } fieldset label { margin-right: 1.25rem; white-space: nowrap; }
+"""
+
+
+def html(report: Report) -> str:
+    """The page of a run: numbers that show and hide cases, the reasons, and every case with what is known of it."""
+    return "\n".join(_page(report)) + "\n"
+
+
+def _page(report: Report) -> Iterator[str]:
+    title = _text(headline(report))
+    yield f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<style>{STYLE}{''.join(map(_rule, Outcome))}</style>\n</head>\n<body>\n<h1>{title}</h1>"
+    yield (
+        f"<p><strong>{verdict(report)}</strong> croupier {_text(report.version)}, seed {report.seed}, "
+        f"{report.seconds:.1f} s.</p>"
+    )
+    yield "<fieldset><legend>Show</legend>"
+    for kind in Outcome:
+        if count := report.count(kind):
+            yield (
+                f'<label title="{_text(MEANINGS[kind])}"><input type="checkbox" id="show-{kind.value}" checked> '
+                f"{_outcome(kind)} {count}</label>"
+            )
+    yield "</fieldset>"
+    if report.dialect:
+        yield f'<p class="reasons"><strong>Dialect:</strong> {_text(report.dialect)}</p>'
+    if found := reasons(report):
+        yield '<ul class="reasons">'
+        yield from (f"<li>{_text(reason.told)}</li>" for reason in found)
+        yield "</ul>"
+    if found_bad := bad(report):
+        yield "<h2>Failures</h2>"
+        for result in found_bad:
+            yield from _result(report, result)
+    if report.stderr:
+        yield f"<h2>What it wrote to stderr</h2>\n<pre>{_text(report.stderr)}</pre>"
+    for section, results in by_section([result for result in report.results if result.good]).items():
+        yield f"<h2>{_text(section)}</h2>"
+        for result in results:
+            yield from _result(report, result)
+    yield "</body>\n</html>"
+
+
+def _rule(kind: Outcome) -> str:
+    light, dark = COLOURS[kind]
+    name = kind.value
+    return (
+        f".word-{name} {{ color: {light}; font-weight: 600; }}\n"
+        f"@media (prefers-color-scheme: dark) {{ .word-{name} {{ color: {dark}; }} }}\n"
+        f"body:has(#show-{name}:not(:checked)) .{name} {{ display: none; }}\n"
+    )
+
+
+def _outcome(kind: Outcome) -> str:
+    return f'<span class="word-{kind.value}">{SIGNS[kind]} {kind.value}</span>'
+
+
+def _result(report: Report, result: Result) -> Iterator[str]:
+    opened = "" if result.good else " open"
+    yield f'<details class="{result.outcome.value}"{opened}>'
+    yield f"<summary>{_outcome(result.outcome)} <code>{_text(result.case)}</code> {_text(result.title)}</summary>"
+    yield from body(report, result)
+    yield "</details>"
+
+
+def body(report: Report, result: Result) -> Iterator[str]:
+    """What is known of a result, as HTML."""
+    failure = result.failure
+    yield "<dl>"
+    if failure is not None:
+        clause = broken(failure)
+        yield f"<dt>clause</dt><dd><strong>{_text(failure.clause)}</strong> {_text(clause.text)}</dd>"
+        if clause.source:
+            yield f"<dt>source</dt><dd>{_text(clause.told)}</dd>"
+        yield f"<dt>expected</dt><dd>{_text(failure.expected)}</dd>"
+        yield f"<dt>actual</dt><dd>{_text(failure.actual)}</dd>"
+        if failure.cause:
+            yield f"<dt>likely cause</dt><dd><strong>{_text(failure.cause)}</strong></dd>"
+    elif said := told(result):
+        yield f'<dt>told</dt><dd class="told">{_text(said)}</dd>'
+    yield f"<dt>repeat</dt><dd><code>{_text(repeat(report, result))}</code></dd>\n</dl>"
+    if failure is not None:
+        yield from _bytes(failure)
+    if lines := dialogue(result):
+        yield '<table class="dialogue">'
+        for line in lines:
+            row = f'<td class="side">{line.side}</td><td>{_text(line.text)}</td><td class="hex">{line.hex}</td>'
+            yield f"<tr>{row}</tr>"
+        yield "</table>"
+
+
+def _bytes(failure: Failure) -> Iterator[str]:
+    if failure.wanted is None:
+        if failure.got:
+            yield f"<pre>{_text(dump(failure.got[:64]))}</pre>"
+        return
+    yield '<table class="bytes">\n<tr><th></th><th>expected</th><th></th><th>actual</th><th></th></tr>'
+    for row in rows(failure.wanted, failure.got):
+        came = [hexed(byte) for byte in row.got]
+        if row.wrong is not None:
+            shown = came[row.wrong].strip() or MISSING
+            came[row.wrong] = f'<mark title="the first wrong byte">{shown}</mark>'
+        cells = (
+            f"{row.at:04X}",
+            " ".join(map(hexed, row.wanted)),
+            _text("".join(map(letter, row.wanted))),
+            " ".join(came),
+            _text("".join(map(letter, row.got))),
+        )
+        yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    yield "</table>"
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))

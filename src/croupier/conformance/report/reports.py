@@ -1,0 +1,278 @@
+"""What was found, for other programs: JUnit's XML, TAP, JSON, Gradescope's results, and Markdown for an issue."""
+
+import json as text_json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+from croupier.conformance.report.hexdump import dump, first_wrong, printable, side_by_side
+from croupier.conformance.report.html import html
+from croupier.conformance.report.summary import (
+    MEANINGS,
+    SIGNS,
+    bad,
+    broken,
+    counted,
+    dialogue,
+    headline,
+    reasons,
+    repeat,
+    told,
+    verdict,
+)
+from croupier.conformance.report.terminal import terminal
+from croupier.conformance.results import Failure, Outcome, Report, Result
+
+__all__ = ["KINDS", "block", "gradescope", "html", "json", "junit", "markdown", "tap", "terminal"]
+
+SCHEMA: Final = "croupier-check/1"
+"""The form of the JSON; what is there keeps its name and its meaning as long as this does."""
+
+
+def block(report: Report, result: Result) -> str:
+    """All that is known of a failure, as plain text."""
+    return "\n".join(_block(report, result))
+
+
+def _block(report: Report, result: Result) -> Iterator[str]:
+    failure = result.failure
+    if failure is not None:
+        clause = broken(failure)
+        yield f"clause: {failure.clause} {clause.text}".rstrip()
+        if clause.source:
+            yield f"source: {clause.told}"
+        yield f"expected: {printable(failure.expected)}"
+        yield f"actual: {printable(failure.actual)}"
+        yield from _bytes(failure)
+    elif result.told:
+        yield printable(result.told)
+    lines = dialogue(result)
+    if lines:
+        yield "dialogue:"
+    for line in lines:
+        yield f"  {line.side}  {line.text}" + (f"   [{line.hex}]" if line.hex else "")
+    if failure is not None and failure.cause:
+        yield f"likely cause: {failure.cause}"
+    yield f"repeat: {repeat(report, result)}"
+
+
+def _bytes(failure: Failure) -> Iterator[str]:
+    if failure.wanted is not None:
+        yield side_by_side(failure.wanted, failure.got)
+    elif failure.got:
+        yield dump(failure.got[:64])
+
+
+def junit(report: Report) -> str:
+    """JUnit's XML: a suite a run, a test a case; SKIP is skipped, what is told of the others is their output."""
+    failed = len(bad(report))
+    skipped = report.count(Outcome.SKIP)
+    numbers = {"tests": str(len(report.results)), "failures": str(failed), "errors": "0", "skipped": str(skipped)}
+    numbers["time"] = f"{report.seconds:.3f}"
+    suites = ET.Element("testsuites", {"name": "croupier check", **numbers})
+    suite = ET.SubElement(suites, "testsuite", {"name": f"{report.room} {report.role}", **numbers})
+    suite.set("timestamp", _when(report))
+    properties = ET.SubElement(suite, "properties")
+    for name, value in (
+        ("target", report.target),
+        ("version", report.version),
+        ("seed", report.seed),
+        ("dialect", report.dialect),
+    ):
+        ET.SubElement(properties, "property", {"name": name, "value": printable(str(value))})
+    for result in report.results:
+        _junit_case(suite, report, result)
+    if report.stderr:
+        ET.SubElement(suite, "system-err").text = printable(report.stderr)
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _junit_case(suite: ET.Element, report: Report, result: Result) -> None:
+    room, section, slug = result.case.split("/", 2)
+    case = ET.SubElement(suite, "testcase", {"classname": f"{room}.{section}", "name": slug})
+    case.set("time", f"{result.seconds:.3f}")
+    if result.outcome is Outcome.SKIP:
+        ET.SubElement(case, "skipped", {"message": printable(result.told)})
+    elif not result.good:
+        failure = ET.SubElement(case, "failure", {"type": result.outcome.value, "message": printable(told(result))})
+        failure.text = printable(block(report, result))
+    elif result.told:
+        ET.SubElement(case, "system-out").text = printable(f"{result.outcome}: {result.told}")
+
+
+def _when(report: Report) -> str:
+    return datetime.fromtimestamp(report.begun, UTC).isoformat(timespec="seconds")
+
+
+def tap(report: Report) -> str:
+    """TAP, version 14: a test point a case, with all that is known of a failure as its YAML."""
+    lines = ["TAP version 14", f"1..{len(report.results)}"]
+    for number, result in enumerate(report.results, 1):
+        name = f"{result.case} {result.title}".replace("\\", "\\\\").replace("#", r"\#")
+        point = f"{'ok' if result.good else 'not ok'} {number} - {_line(name)}"
+        if result.outcome is Outcome.SKIP:
+            point += f" # SKIP {_line(result.told)}".rstrip()
+        lines.append(point)
+        if result.outcome not in {Outcome.PASS, Outcome.SKIP}:
+            lines += ["  ---", *(f"  {name}: {_yaml(value)}" for name, value in _tap_told(report, result)), "  ..."]
+    return "\n".join(lines) + "\n"
+
+
+def _tap_told(report: Report, result: Result) -> Iterator[tuple[str, Any]]:
+    yield "outcome", result.outcome.value
+    yield "message", told(result)
+    if result.failure is not None:
+        yield "clause", result.failure.clause
+        yield "expected", result.failure.expected
+        yield "actual", result.failure.actual
+        yield "cause", result.failure.cause
+    yield "dialogue", [f"{line.side}: {line.text}" for line in dialogue(result)]
+    yield "repeat", repeat(report, result)
+
+
+def _line(text: str) -> str:
+    return " ".join(printable(text).split())
+
+
+def _yaml(value: Any) -> str:
+    """A value in YAML, of which JSON's strings and lists are a part."""
+    return text_json.dumps(_printable(value), ensure_ascii=False)
+
+
+def json(report: Report) -> str:
+    """Everything, for programs. The fields are told in docs/check.md; bytes are hexadecimal."""
+    told = {
+        "schema": SCHEMA,
+        "room": report.room,
+        "role": report.role,
+        "target": report.target,
+        "version": report.version,
+        "seed": report.seed,
+        "begun": _when(report),
+        "seconds": report.seconds,
+        "status": report.status,
+        "dialect": report.dialect,
+        "stderr": report.stderr,
+        "counts": {outcome.value: report.count(outcome) for outcome in Outcome},
+        "reasons": [{"cause": r.cause, "cases": [result.case for result in r.results]} for r in reasons(report)],
+        "results": [_json_result(report, result) for result in report.results],
+    }
+    return text_json.dumps(_printable(told), indent=2, ensure_ascii=False) + "\n"
+
+
+def _json_result(report: Report, result: Result) -> dict[str, Any]:
+    return {
+        "case": result.case,
+        "title": result.title,
+        "clause": result.clause,
+        "outcome": result.outcome.value,
+        "told": result.told,
+        "failure": None if result.failure is None else _json_failure(result.failure),
+        "dialogue": [
+            {"side": spoken.side, "text": spoken.text, "hex": line.data.hex(), "at": line.at}
+            for spoken, line in zip(dialogue(result), result.dialogue[-len(dialogue(result)) or None :], strict=True)
+        ],
+        "repeat": repeat(report, result),
+        "seconds": result.seconds,
+    }
+
+
+def _json_failure(failure: Failure) -> dict[str, Any]:
+    clause = broken(failure)
+    return {
+        "clause": failure.clause,
+        "text": clause.text,
+        "source": clause.told,
+        "expected": failure.expected,
+        "actual": failure.actual,
+        "wanted": None if failure.wanted is None else failure.wanted.hex(),
+        "got": failure.got.hex(),
+        "first_wrong": None if failure.wanted is None else first_wrong(failure.wanted, failure.got),
+        "cause": failure.cause,
+    }
+
+
+def gradescope(report: Report) -> str:
+    """Gradescope's results.json: a point for every case that does not fail; one that was skipped is worth nothing."""
+    tests = []
+    for result in report.results:
+        worth = 0 if result.outcome is Outcome.SKIP else 1
+        test: dict[str, Any] = {
+            "name": f"{result.case}: {result.title}",
+            "score": worth if result.good else 0,
+            "max_score": worth,
+            "status": "passed" if result.good else "failed",
+            "output": block(report, result) if result.outcome is not Outcome.PASS else MEANINGS[Outcome.PASS],
+            "output_format": "text",
+            "visibility": "visible",
+            "tags": [result.clause, result.outcome.value],
+        }
+        tests.append(test)
+    told = {
+        "output": "\n".join([headline(report), verdict(report), counted(report), report.dialect]).strip(),
+        "output_format": "text",
+        "execution_time": report.seconds,
+        "visibility": "visible",
+        "stdout_visibility": "visible",
+        "tests": tests,
+    }
+    return text_json.dumps(_printable(told), indent=2, ensure_ascii=False) + "\n"
+
+
+def _printable(value: Any) -> Any:
+    """The same with all text fit for any reader."""
+    match value:
+        case str():
+            return printable(value)
+        case list():
+            return [_printable(each) for each in value]
+        case dict():
+            return {name: _printable(each) for name, each in value.items()}
+    return value
+
+
+def markdown(report: Report) -> str:
+    """Markdown: the numbers, the reasons, every failure with all that is known of it, and a table of all cases."""
+    lines = [
+        f"# {_escaped(headline(report))}",
+        "",
+        f"**{verdict(report)}** {counted(report)} in {report.seconds:.1f} s.",
+    ]
+    if report.dialect:
+        lines += ["", f"Dialect: {_escaped(report.dialect)}"]
+    if found := reasons(report):
+        lines += ["", "## Reasons", "", *(f"- {_escaped(reason.told)}" for reason in found)]
+    if found_bad := bad(report):
+        lines += ["", "## Failures"]
+    for result in found_bad:
+        lines += ["", f"### {SIGNS[result.outcome]} {result.outcome} `{result.case}` {_escaped(result.title)}", ""]
+        lines += [f"    {line}".rstrip() for line in block(report, result).splitlines()]
+    if report.stderr:
+        lines += ["", "## What it wrote to stderr", "", *(f"    {line}" for line in _lines(report.stderr))]
+    lines += ["", "## All cases", "", "| | Outcome | Case | Title | |", "|---|---|---|---|---|"]
+    for result in report.results:
+        cells = (SIGNS[result.outcome], result.outcome, f"`{result.case}`", _escaped(result.title))
+        lines.append(f"| {' | '.join(cells)} | {_escaped(told(result))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _lines(text: str) -> list[str]:
+    return printable(text).splitlines()
+
+
+def _escaped(text: str) -> str:
+    """Text in Markdown that means nothing but itself, in one line."""
+    return "".join(f"\\{c}" if c in "\\`*_[]<>|#~" else c for c in _line(text))
+
+
+KINDS: Final[Mapping[str, Callable[[Report], str]]] = {
+    "html": html,
+    "junit": junit,
+    "tap": tap,
+    "json": json,
+    "gradescope": gradescope,
+    "md": markdown,
+}
+"""What a report can be, by the name that asks for it."""

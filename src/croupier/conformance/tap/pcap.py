@@ -1,0 +1,120 @@
+"""A capture file of what went through a relay, for those who would rather see it in Wireshark."""
+
+from contextlib import suppress
+from ipaddress import IPv4Address
+from struct import Struct as Layout
+from struct import unpack
+from typing import BinaryIO, Final
+
+from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.session import Address, Peer
+
+HEAD: Final = Layout("<IHHiIII")
+"""Of the file: magic number, version 2.4, time zone, accuracy, longest packet, link type (libpcap, savefile(5))."""
+
+MAGIC: Final = 0xA1B2C3D4
+RAW_IP: Final = 101
+LONGEST: Final = 65_535
+
+RECORD: Final = Layout("<IIII")
+"""Of a packet: seconds and microseconds since 1970, the bytes that are here, the bytes there were."""
+
+IP: Final = Layout(">BBHHHBBH4s4s")
+"""RFC 791, 3.1, without options."""
+
+TCP: Final = Layout(">HHIIBBHHH")
+"""RFC 9293, 3.1, without options."""
+
+FIN, SYN, PSH, ACK = 1, 2, 8, 16
+WINDOW: Final = 65_535
+SEGMENT: Final = 1460
+"""So many bytes are in one packet at most."""
+
+STAND_IN: Final = {CLIENT: "198.51.100.1", HOUSE: "198.51.100.2"}
+"""Where an end is that has a name or an IPv6 address (RFC 5737)."""
+
+
+def checksum(data: bytes) -> int:
+    """The checksum of IP and TCP (RFC 1071): the complement of the sum in ones' complement of 16-bit words."""
+    padded = data + bytes(len(data) % 2)
+    total: int = sum(unpack(f">{len(padded) // 2}H", padded))
+    while total > 0xFFFF:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+class Capture:
+    """Writes a capture: a TCP connection for each conversation, made up from what its ends have said.
+
+    `offset` is what makes seconds since 1970 of the times it is told.
+    """
+
+    def __init__(self, file: BinaryIO, offset: float = 0.0) -> None:
+        self._file = file
+        self._offset = offset
+        self._streams: dict[int, _Stream] = {}
+        self._file.write(HEAD.pack(MAGIC, 2, 4, 0, 0, LONGEST, RAW_IP))
+
+    def opened(self, number: int, client: Address | None, house: Address, at: float) -> None:
+        """A connection was made; `number` stands for it from now on."""
+        stream = self._streams[number] = _Stream(client, house)
+        self._write(at, (stream.packet(CLIENT, SYN), stream.packet(HOUSE, SYN | ACK), stream.packet(CLIENT, ACK)))
+
+    def said(self, number: int, side: Peer, data: bytes, at: float) -> None:
+        """One end has said this, and the other has heard it."""
+        stream = self._streams[number]
+        for begin in range(0, len(data), SEGMENT):
+            piece = data[begin : begin + SEGMENT]
+            self._write(at, (stream.packet(side, PSH | ACK, piece), stream.packet(CLIENT + HOUSE - side, ACK)))
+
+    def closed(self, number: int, side: Peer, at: float) -> None:
+        """One end says no more."""
+        stream = self._streams[number]
+        self._write(at, (stream.packet(side, FIN | ACK), stream.packet(CLIENT + HOUSE - side, ACK)))
+
+    def ended(self, number: int) -> None:
+        """Nothing more comes of this connection; what there is of it is in the file."""
+        del self._streams[number]
+        self._file.flush()
+
+    def _write(self, at: float, packets: tuple[bytes, ...]) -> None:
+        seconds, fraction = divmod(at + self._offset, 1)
+        for packet in packets:
+            self._file.write(RECORD.pack(int(seconds), int(fraction * 1e6), len(packet), len(packet)) + packet)
+
+
+class _Stream:
+    """The addresses of a connection, and how many bytes each end has sent."""
+
+    def __init__(self, client: Address | None, house: Address) -> None:
+        ends = {CLIENT: client or ("", 0), HOUSE: house}
+        self._hosts = {side: _host(side, address[0]) for side, address in ends.items()}
+        self._ports = {side: address[1] for side, address in ends.items()}
+        self._sent = {CLIENT: 0, HOUSE: 0}
+
+    def packet(self, side: Peer, flags: int, data: bytes = b"") -> bytes:
+        """The next packet of an end."""
+        other = CLIENT + HOUSE - side
+        here, there = self._hosts[side], self._hosts[other]
+        sent, heard = self._sent[side], self._sent[other] if flags & ACK else 0
+        self._sent[side] += len(data) + bool(flags & (SYN | FIN))
+        self._sent[side] &= 0xFFFFFFFF
+        ports = self._ports[side], self._ports[other]
+        offset = TCP.size // 4 << 4
+
+        def segment(check: int) -> bytes:
+            return TCP.pack(*ports, sent, heard, offset, flags, WINDOW, check, 0) + data
+
+        pseudo = here + there + bytes((0, 6)) + (TCP.size + len(data)).to_bytes(2)
+        body = segment(checksum(pseudo + segment(0)))
+
+        def header(check: int) -> bytes:
+            return IP.pack(0x45, 0, IP.size + len(body), 0, 0x4000, 64, 6, check, here, there)
+
+        return header(checksum(header(0))) + body
+
+
+def _host(side: Peer, host: str) -> bytes:
+    with suppress(ValueError):
+        return IPv4Address(host).packed
+    return IPv4Address(STAND_IN[side]).packed

@@ -1,0 +1,1 @@
+"""The HTTP server, and the REST service of hold'em on it."""

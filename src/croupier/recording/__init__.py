@@ -1,0 +1,1 @@
+"""What survives a crash: journals, game records, accounts, seeds and the dealer's promises."""

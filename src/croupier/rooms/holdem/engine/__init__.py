@@ -1,0 +1,1 @@
+"""The rules of no-limit hold'em: hands, bets, pots, hand ranks and equity."""

@@ -1,0 +1,296 @@
+"""What share of the pot a hand is worth before all the cards are there: exactly, or from random deals.
+
+Exactly means over every board. They are not dealt one by one: without a flush only the ranks of a board matter, and
+there are at most 6,175 of these, each with the number of its boards. Where somebody makes a flush, the boards are told
+apart by the ranks of the cards in its suit, and what was counted without the flush is taken back.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from math import comb, sqrt
+from typing import Final, NamedTuple
+
+from croupier.core.dealer import Luck
+from croupier.core.rules import Seat
+from croupier.rooms.holdem.cards import CARDS, RANKS, SUITS, Card, cards
+from croupier.rooms.holdem.engine.ranks import KEYS, SUITED, UNSUITED, load, mask, rank
+
+type Hole = tuple[Card, Card]
+"""The two cards of a hand, the higher number first."""
+
+type Range = Sequence[Hole]
+"""The hands that somebody may have, each as likely as any other."""
+
+type Tally = Mapping[tuple[Seat, ...], int]
+"""In how many deals each group of seats wins, and shares the pot."""
+
+RANDOM: Final[Range] = tuple(combinations(range(51, -1, -1), 2))
+"""All 1,326 hands."""
+
+SEATS: Final = 23
+"""For more there are not cards enough."""
+
+NOTATION: Final = "random, QQ, QQ+, QQ-88, AK, AKs, AKo, A9s+, A5s-A2s, T9s-65s, AhKh, with commas between them"
+
+PERMUTATIONS: Final = tuple(
+    tuple(card - card % 4 + suits[card % 4] for card in range(52)) for suits in permutations(range(4))
+)
+"""What every card becomes when the suits change places; who wins stays the same."""
+
+_HAND: Final = re.compile(f"[{RANKS}][{SUITS}][{RANKS}][{SUITS}]")
+_SPAN: Final = re.compile(rf"([{RANKS}]{{2}})([SO]?)(\+|-([{RANKS}]{{2}})\2)?")
+_EVERY: Final = frozenset(RANDOM)
+_KEY: Final = KEYS[::4]
+
+
+class Estimate(NamedTuple):
+    """A share of the pot (0 to 1) from random deals, and its standard error."""
+
+    equity: float
+    error: float
+
+
+def hands(text: str) -> Range:
+    """The hands that a range in the usual notation names, each once: `QQ+, AKs, A5s-A2s, KJo, AhKh`.
+
+    A plus goes up: pairs to the aces, other hands to the highest lower card (`A9s+` to `AKs`). A dash joins two pairs,
+    two hands with the same higher card, or two whose cards are equally far apart. Raises ValueError.
+    """
+    found = dict.fromkeys(hole for item in re.split(r"[,\s]+", text.strip(", \t\n")) for hole in _item(item))
+    return tuple(found)
+
+
+def equity(ranges: Sequence[str | Range], board: str | Sequence[Card] = ()) -> tuple[Fraction, ...]:
+    """The exact share of the pot that each seat wins on average; those who tie share alike. The shares sum to 1.
+
+    A range is told in words (`hands`) or as hands, for 1 to 23 seats. The board has 0 to 5 cards: `2c3d4h`, or their
+    numbers. Every deal of the hands that is possible counts once. The time grows with the number of deals that are not
+    the same but for the suits: some 20 ms for each before the flop, and 1 ms after it. For wide ranges see `estimate`.
+    Raises ValueError.
+    """
+    tally = outcomes(ranges, board)
+    shares = [
+        sum((Fraction(deals, len(winners)) for winners, deals in tally.items() if seat in winners), Fraction())
+        for seat in range(len(ranges))
+    ]
+    return tuple(share / sum(tally.values()) for share in shares)
+
+
+def outcomes(ranges: Sequence[str | Range], board: str | Sequence[Card] = ()) -> Tally:
+    """In how many deals of hands and boards each group of seats wins: `{(0,): 9, (0, 1): 5, (1,): 30}`.
+
+    Takes what `equity` takes.
+    """
+    spans, table = _situation(ranges, board)
+    alike = [suits for suits in PERMUTATIONS if {suits[card] for card in table} == {*table}]
+    situations: Counter[tuple[Hole, ...]] = Counter()
+    for holes in product(*spans):
+        if _apart(holes):
+            situations[min(_moved(holes, suits) for suits in alike) if len(alike) > 1 else holes] += 1
+    if not situations:
+        raise ValueError(_CROWDED)
+    total: defaultdict[tuple[Seat, ...], int] = defaultdict(int)
+    for holes, times in situations.items():
+        for winners, deals in _boards(holes, table).items():
+            total[winners] += times * deals
+    return {winners: deals for winners, deals in sorted(total.items()) if deals}
+
+
+def estimate(
+    ranges: Sequence[str | Range], board: str | Sequence[Card] = (), *, luck: Luck, samples: int = 1000
+) -> tuple[Estimate, ...]:
+    """The share of the pot that each seat wins on average of so many random deals, at least 2.
+
+    Takes what `equity` takes. Two told ranges that share most of their cards take longer: impossible deals are redealt.
+    """
+    if samples < 2:
+        raise ValueError(f"found {samples} samples; allowed: 2 or more")
+    spans, table = _situation(ranges, board)
+    deals = _deals(spans, table, luck)
+    sums, squares = [0.0] * len(spans), [0.0] * len(spans)
+    for _ in range(samples):
+        *holes, run = next(deals)
+        values = [rank((*hole, *run)) for hole in holes]
+        low = min(values)
+        share = 1 / values.count(low)
+        for seat, value in enumerate(values):
+            if value == low:
+                sums[seat] += share
+                squares[seat] += share * share
+    return tuple(
+        Estimate(won / samples, sqrt(max(square - won * won / samples, 0) / (samples - 1) / samples))
+        for won, square in zip(sums, squares, strict=True)
+    )
+
+
+_CROWDED: Final = "found ranges that cannot be dealt together; allowed: no card twice in the hands and on the board"
+
+
+def _situation(
+    ranges: Sequence[str | Range], board: str | Sequence[Card]
+) -> tuple[list[tuple[Hole, ...]], tuple[Card, ...]]:
+    """The hands of each range that are possible with the board, and the board."""
+    table = cards(board) if isinstance(board, str) else tuple(board)
+    if len(table) > 5 or len({*table}) < len(table) or not all(0 <= card < len(CARDS) for card in table):
+        raise ValueError(f"found the board {board!r}; allowed: 0 to 5 different cards")
+    if not 1 <= len(ranges) <= SEATS:
+        raise ValueError(f"found {len(ranges)} ranges; allowed: 1 to {SEATS}")
+    spans = []
+    for told in ranges:
+        span = hands(told) if isinstance(told, str) else [(max(hole), min(hole)) for hole in told]
+        if not _EVERY.issuperset(span):
+            raise ValueError(f"found the hands {told!r}; allowed: pairs of different numbers from 0 to 51")
+        spans.append(tuple(hole for hole in span if not {*hole} & {*table}))
+        if not spans[-1]:
+            raise ValueError(_CROWDED)
+    return spans, table
+
+
+def _item(item: str) -> Iterator[Hole]:
+    """The hands that one item of a range names."""
+    told = item.upper()
+    if told == "RANDOM":
+        yield from RANDOM
+    elif _HAND.fullmatch(told) and told[:2] != told[2:]:
+        one, other = cards(told)
+        yield max(one, other), min(one, other)
+    elif found := _SPAN.fullmatch(told):
+        kind = found[2]
+        for high, low in _classes(found, item):
+            if kind and high == low:
+                raise ValueError(f"found a pair that is suited or not in {item!r}; allowed: {NOTATION}")
+            for one, other in product(range(4), repeat=2):
+                if one > other if high == low else not kind or (one == other) == (kind == "S"):
+                    yield 4 * high + one, 4 * low + other
+    else:
+        raise ValueError(f"found {item!r} in a range; allowed: {NOTATION}")
+
+
+def _classes(found: re.Match[str], item: str) -> Iterable[tuple[int, int]]:
+    """The ranks, higher first, from one hand to another, or up from it."""
+    high, low = _ranks(found[1])
+    if found[3] is None:
+        return [(high, low)]
+    if found[3] == "+":
+        return [(up, up) for up in range(high, 13)] if high == low else [(high, up) for up in range(low, high)]
+    (low_high, low_low), (high, low) = sorted([(high, low), _ranks(found[4])])
+    if high - low == low_high - low_low:
+        return [(low_high + up, low_low + up) for up in range(high - low_high + 1)]
+    if high == low_high and low != high:
+        return [(high, up) for up in range(low_low, low + 1)]
+    raise ValueError(f"found the ends of {item!r} in a range; allowed: {NOTATION}")
+
+
+def _ranks(pair: str) -> tuple[int, int]:
+    one, other = map(RANKS.index, pair)
+    return max(one, other), min(one, other)
+
+
+def _apart(holes: Sequence[Hole]) -> bool:
+    return len({card for hole in holes for card in hole}) == 2 * len(holes)
+
+
+def _fit(spans: Sequence[Range], taken: frozenset[Card]) -> bool:
+    """Whether every range has a hand that is not taken by another one's."""
+    return not spans or any(_fit(spans[1:], taken.union(hole)) for hole in spans[0] if taken.isdisjoint(hole))
+
+
+def _moved(holes: Sequence[Hole], suits: Sequence[Card]) -> tuple[Hole, ...]:
+    moved = ((suits[high], suits[low]) for high, low in holes)
+    return tuple((high, low) if high > low else (low, high) for high, low in moved)
+
+
+def _boards(holes: Sequence[Hole], board: Sequence[Card]) -> Tally:
+    """How many boards each group of seats wins."""
+    load()
+    unsuited = UNSUITED[7]
+    tally: defaultdict[int, int] = defaultdict(int)
+    known = {*board, *(card for hole in holes for card in hole)}
+    live = [card for card in range(52) if card not in known]
+    missing = 5 - len(board)
+    bases = [sum(KEYS[card] for card in (*hole, *board)) for hole in holes]
+    keys, ways = _multisets(live, missing)
+    plain = dict(zip(keys, _winners([[unsuited[base + key] for key in keys] for base in bases]), strict=True))
+    for winners, times in zip(plain.values(), ways, strict=True):
+        tally[winners] += times
+    for suit in range(4):
+        suited = [card for card in live if card % 4 == suit]
+        others = [card for card in live if card % 4 != suit]
+        held = [mask((*hole, *board), suit) for hole in holes]
+        most = max(ranks.bit_count() for ranks in held)
+        for many in range(max(5 - most, 0), missing + 1):  # so many more of the suit make a flush
+            runs = [*combinations(suited, many)]
+            run_keys = [sum([KEYS[card] for card in run]) for run in runs]
+            run_masks = [mask(run, suit) for run in runs]
+            flushes = [
+                [SUITED[ranks | run] for run in run_masks] if ranks.bit_count() + many >= 5 else None for ranks in held
+            ]
+            for key, times in zip(*_multisets(others, missing - many), strict=True):
+                for winners, boards in Counter([plain[key + run] for run in run_keys]).items():
+                    tally[winners] -= times * boards
+                made = [
+                    [unsuited[base + key + run] for run in run_keys] if flush is None else flush
+                    for base, flush in zip(bases, flushes, strict=True)
+                ]  # who has a flush has no four of a kind and no full house
+                for winners, boards in Counter(_winners(made)).items():
+                    tally[winners] += times * boards
+    return {
+        tuple(seat for seat in range(len(holes)) if winners >> seat & 1): boards for winners, boards in tally.items()
+    }
+
+
+def _winners(ranks: Sequence[Sequence[int]]) -> list[int]:
+    """Who wins each of some deals, from the ranks of each seat in all of them: bit s is set for seat s."""
+    if len(ranks) == 2:
+        return [1 if one < other else 2 if other < one else 3 for one, other in zip(*ranks, strict=True)]
+    lows = [min(values) for values in zip(*ranks, strict=True)]
+    winners = [0] * len(lows)
+    for seat, values in enumerate(ranks):
+        bit = 1 << seat
+        winners = [
+            others | bit if value == low else others for others, value, low in zip(winners, values, lows, strict=True)
+        ]
+    return winners
+
+
+def _multisets(live: Sequence[Card], size: int) -> tuple[list[float], list[int]]:
+    """The different ranks of so many of the live cards: the sums of their keys, and in how many ways each comes."""
+    found: list[list[tuple[float, int]]] = [[(0.0, 1)], *([] for _ in range(size))]
+    for rank_, count in Counter(card // 4 for card in live).items():
+        for held in range(size, 0, -1):
+            for more in range(1, min(count, held) + 1):
+                key, ways = more * _KEY[rank_], comb(count, more)
+                found[held] += [(sofar + key, times * ways) for sofar, times in found[held - more]]
+    return [key for key, _ in found[size]], [ways for _, ways in found[size]]
+
+
+def _deals(spans: Sequence[Range], board: Sequence[Card], luck: Luck) -> Iterator[tuple[Sequence[Card], ...]]:
+    """Random deals without end: the hand of every seat, and the five cards of the board.
+
+    Ranges of all hands are dealt after the others, from what is left: so every possible deal is equally likely.
+    """
+    live = len(CARDS) - len(board)
+    told = [seat for seat, span in enumerate(spans) if len({*span}) < comb(live, 2)]
+    if not _fit([spans[seat] for seat in told], frozenset()):
+        raise ValueError(_CROWDED)
+    holes: list[Sequence[Card]] = [()] * len(spans)
+    while True:
+        seen = {*board}
+        for seat in told:
+            holes[seat] = spans[seat][luck.below(len(spans[seat]))]
+            seen.update(holes[seat])
+        if len(seen) < len(board) + 2 * len(told):
+            continue
+        drawn = []
+        for _ in range(2 * (len(spans) - len(told)) + 5 - len(board)):
+            while (card := luck.below(52)) in seen:
+                pass
+            seen.add(card)
+            drawn.append(card)
+        for seat in range(len(spans)):
+            if seat not in told:
+                holes[seat] = (drawn.pop(), drawn.pop())
+        yield *holes, (*board, *drawn)

@@ -1,0 +1,99 @@
+"""One hand of no-limit hold'em as a value: it can be copied, kept as JSON, replayed, and seen by one of its players."""
+
+from collections.abc import Hashable, Iterable
+
+from croupier.core.errors import IllegalMove
+from croupier.core.rules import Seat, Turn
+from croupier.rooms.holdem.cards import names
+from croupier.rooms.holdem.engine.log import Entry, Leave, Saved, numbers, steps
+from croupier.rooms.holdem.engine.play import Play
+
+
+class Hand(Play):
+    """One hand of no-limit hold'em; it changes as it is played.
+
+    Two are equal if they began alike and have the same log, whatever cards are still to come.
+    """
+
+    __slots__ = ()
+
+    def replay(self, log: Iterable[Entry]) -> "Hand":
+        """Another hand that began as this one did, and in which all of a log has happened; it waits for further cards.
+
+        Raises IllegalMove.
+        """
+        hand = Hand(self._start, button=self.button, blinds=self.blinds, ante=self.ante, straddle=self.straddle)
+        for entry in log:
+            match entry:
+                case ("deal", _, cards):
+                    hand.deal(cards)
+                case ("leave", seat):
+                    hand.leave(seat)
+                case (_, seat, *_) if seat != hand.turn:
+                    raise IllegalMove(f"a move of seat {seat}", [f"one of {hand.turn}"])
+                case ("bet", _, chips):
+                    hand.bet(chips)
+                case _:
+                    hand.fold()
+        return hand
+
+    def view(self, seat: Seat) -> Hashable:
+        """All that this seat may know: how it began and what has happened, without the hole cards it has not seen."""
+        seen = {seat, *self.shown}
+        told = (
+            ("deal", entry[1]) if entry[0] == "deal" and entry[1] is not None and entry[1] not in seen else entry
+            for entry in self.log
+        )
+        return (seat, *self._begun, *told)
+
+    @property
+    def _begun(self) -> tuple[tuple[int, ...], Seat, tuple[int, int], int, int]:
+        """The stacks, the button and the forced bets with which it began."""
+        return self._start, self.button, self.blinds, self.ante, self.straddle
+
+    def copy(self) -> "Hand":
+        """Another hand in the same state."""
+        twin = object.__new__(Hand)
+        twin._start, twin.button, twin.blinds = self._start, self.button, self.blinds
+        twin.ante, twin.straddle = self.ante, self.straddle
+        twin.small_blind, twin.big_blind = self.small_blind, self.big_blind
+        twin.turn, twin.wanted, twin.street = self.turn, self.wanted, self.street
+        twin.to_match, twin.min_raise = self.to_match, self.min_raise
+        twin._live, twin._able, twin._due = self._live, self._able, self._due
+        twin._barred, twin._aggressor = self._barred, self._aggressor
+        twin._pot, twin._uneven, twin._last_blind = self._pot, self._uneven, self._last_blind
+        twin._cards, twin._stacked, twin._log = self._cards, self._stacked, self._log[:]
+        twin.stacks, twin.bets, twin.awards = self.stacks[:], self.bets[:], self.awards[:]
+        return twin
+
+    def to_json(self) -> bytes:
+        """The hand as JSON, to be resumed by `from_json`."""
+        deck = names(self._cards[len(self._dealt) :]) if self._stacked and self.turn is not Turn.OVER else None
+        return Saved(*self._begun, steps(self.log), deck).to_json()
+
+    @staticmethod
+    def from_json(data: bytes) -> "Hand":
+        """The hand that was saved. Raises ValueError."""
+        saved = Saved.from_json(data)
+        hand = Hand(saved.stacks, button=saved.button, blinds=saved.blinds, ante=saved.ante, straddle=saved.straddle)
+        for step in saved.log:
+            match step:
+                case int():
+                    hand.bet(step)
+                case list():
+                    hand.deal(numbers(step))
+                case Leave():
+                    hand.leave(step.leave)
+                case _:
+                    hand.fold()
+        if saved.deck is not None:
+            hand.deal_from(numbers(saved.deck))
+        return hand
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hand) and self._begun == other._begun and self.log == other.log
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __repr__(self) -> str:
+        return f"Hand.from_json({self.to_json()!r})"

@@ -1,0 +1,7 @@
+"""Hands written down for others, and read back: PHH files, Open Hand History, lines of the computer poker contest."""
+
+from croupier.rooms.holdem.histories.acpc import from_acpc, to_acpc
+from croupier.rooms.holdem.histories.ohh import to_ohh
+from croupier.rooms.holdem.histories.phh import from_phh, to_phh
+
+__all__ = ["from_acpc", "from_phh", "to_acpc", "to_ohh", "to_phh"]

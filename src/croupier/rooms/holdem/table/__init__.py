@@ -1,0 +1,1 @@
+"""A hold'em table: its seats, its hands, what it shows, and how it is stored."""

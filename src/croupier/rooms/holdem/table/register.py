@@ -1,0 +1,113 @@
+"""The tables of a house: in which order they were made, which have a free seat, and who is at which of them."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter
+
+from croupier.rooms.holdem.table.seats import Membership
+from croupier.rooms.holdem.table.table import Table
+from croupier.rooms.holdem.wire import Guid
+
+NUMBER = attrgetter("number")
+
+
+class Register(Membership):
+    """All tables by the GUIDs of their games, in the order in which they were made."""
+
+    def __init__(self) -> None:
+        self._tables: dict[Guid, Table] = {}
+        self._free: dict[Guid, Table] = {}
+        self._users: defaultdict[str, set[Guid]] = defaultdict(set)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    @property
+    def tables(self) -> Sequence[Table]:
+        """All tables."""
+        return tuple(self._tables.values())
+
+    def get(self, guid: Guid) -> Table | None:
+        """The table of a game, None if there is none."""
+        return self._tables.get(guid)
+
+    def add(self, table: Table) -> None:
+        """A new table, made after all others."""
+        self._tables[table.guid] = table
+        self.seats_changed(table)
+
+    def remove(self, table: Table) -> None:
+        """A table that is not wanted any more."""
+        del self._tables[table.guid]
+        self._free.pop(table.guid, None)
+
+    def clear(self) -> None:
+        """Forget all tables, and who is there."""
+        self._tables.clear()
+        self._free.clear()
+        self._users.clear()
+
+    # Free seats.
+
+    def seats_changed(self, table: Table) -> None:
+        """Note whether a table has a free seat."""
+        if table.free:
+            self._free[table.guid] = table
+        else:
+            self._free.pop(table.guid, None)
+
+    @property
+    def has_free(self) -> bool:
+        """Whether any table has a free seat."""
+        return bool(self._free)
+
+    def has_free_besides(self, table: Table) -> bool:
+        """Whether another table has a free seat."""
+        return len(self._free) > (table.guid in self._free)
+
+    # Who is where.
+
+    def entered(self, user: str, game: Guid) -> None:
+        """A user has joined a game."""
+        self._users[user].add(game)
+
+    def left(self, user: str, game: Guid) -> None:
+        """A user is not in a game any more."""
+        games = self._users[user]
+        games.discard(game)
+        if not games:
+            del self._users[user]
+
+    @property
+    def users(self) -> Sequence[str]:
+        """All users who are in a game."""
+        return tuple(self._users)
+
+    def count(self, user: str) -> int:
+        """How many games a user is in."""
+        return len(self._users.get(user, ()))
+
+    def tables_of(self, user: str) -> list[Table]:
+        """The tables of the games that a user is in, in the order in which they were made."""
+        return sorted((self._tables[guid] for guid in self._users.get(user, ())), key=NUMBER)
+
+    # Lists.
+
+    def chosen(self, user: str | None, limit: int) -> list[Table]:
+        """At most `limit` tables: first those of a user, then those with a free seat, then others; no table twice."""
+        own = () if user is None else self.tables_of(user)
+        others = (table for table in self._tables.values() if table.guid not in self._free)
+        chosen: dict[Guid, Table] = {}
+        for table in chain(own, self._free.values(), others):  # no further than is wanted: there may be thousands
+            if len(chosen) == limit:
+                break
+            chosen[table.guid] = table
+        return [*chosen.values()]
+
+    def after(self, number: int, limit: int) -> tuple[list[Table], bool]:
+        """At most `limit` tables that were made after the one with this number, and whether there are more of them."""
+        tables = self.tables
+        first = bisect_right(tables, number, key=NUMBER)
+        return [*tables[first : first + limit]], first + limit < len(tables)

@@ -1,0 +1,36 @@
+"""How a table of hold'em puts times and reasons into words."""
+
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from croupier.rooms.holdem.engine.legal import Legal
+from croupier.rooms.holdem.wire import LARGEST
+
+
+def microseconds(seconds: float) -> int:
+    """A time in whole microseconds, which is as exact as a time of today in a float can be."""
+    return round(seconds * 1_000_000)
+
+
+def expiry(since_1970: int) -> str:
+    """A time in microseconds since 1970 as in RFC 3339, in UTC, with six decimals (holdem-5.11)."""
+    second, millionths = divmod(since_1970, 1_000_000)
+    return f"{_second(second)}.{millionths:06}Z"
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    """The beginning of a time, kept because everybody who is asked within a second has the same."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+
+
+def reason(chips: int, legal: Legal) -> str:
+    """Why a bet is invalid, in ASCII: what was found, and what was allowed (holdem-4.7)."""
+    found = chips if -LARGEST < chips < LARGEST else "a number of 19 digits or more"
+    allowed = f"{legal.call} to call" if legal.call else "0 to check"
+    match legal.bounds:
+        case (low, high) if low < high:
+            allowed += f", {low} to {high} to raise"
+        case (low, _):
+            allowed += f", {low} to raise"
+    return f"found {found}; allowed: {allowed}"

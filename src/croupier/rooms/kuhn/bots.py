@@ -1,0 +1,82 @@
+"""Ways to play Kuhn poker: at random, by the exact equilibrium, and by the simple habits of beginners."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import product
+from typing import Final
+
+from croupier.core.bots import Mind, Policy, Random, Script, Style, script_of
+from croupier.rooms.kuhn.rules import BETTING, CARDS, COST, Action, History, Rank, View
+
+type KuhnMind = Mind[View, Action]
+
+ALPHA: Final = Fraction(1, 3)
+"""How often P_1 bets a jack in the default equilibrium: as often as the family allows."""
+
+
+def equilibrium(alpha: Fraction = ALPHA) -> KuhnMind:
+    """Neither seat can do better against it (H. W. Kuhn, "Simplified two-person poker", 1950).
+
+    P_1 has a family of equilibria with one parameter, 0 ≤ alpha ≤ 1/3: it bets a jack with probability alpha and a king
+    with 3·alpha, and calls with a queen with alpha + 1/3. P_2 has only one: it bets a jack that was checked to, and
+    calls with a queen, each one time in three. The game is worth −1/18 to P_1.
+    """
+    if not 0 <= alpha <= Fraction(1, 3):
+        raise ValueError(f"found alpha = {alpha}; allowed: 0 to 1/3")
+    third = Fraction(1, 3)
+    aggression: dict[tuple[Rank, History], Fraction] = {
+        ("J", ()): alpha,
+        ("Q", ()): Fraction(0),
+        ("K", ()): 3 * alpha,
+        ("J", ("CHK", "BET")): Fraction(0),
+        ("Q", ("CHK", "BET")): alpha + third,
+        ("K", ("CHK", "BET")): Fraction(1),
+        ("J", ("CHK",)): third,
+        ("Q", ("CHK",)): Fraction(0),
+        ("K", ("CHK",)): Fraction(1),
+        ("J", ("BET",)): Fraction(0),
+        ("Q", ("BET",)): third,
+        ("K", ("BET",)): Fraction(1),
+    }
+    return _policy(lambda card, history: aggression[card, history])
+
+
+def _policy(aggression: Callable[[Rank, History], Fraction | bool]) -> KuhnMind:
+    """A policy from the probability of putting a coin in (BET or CAL) at each of the twelve information sets."""
+    table: dict[View, Mapping[Action, Fraction]] = {}
+    for card, (history, (_, actions)) in product(CARDS, BETTING.items()):
+        chance = Fraction(aggression(card, history))
+        row: Mapping[Action, Fraction]
+        row = {"CHK": 1 - chance, "BET": chance} if "BET" in actions else {"FLD": 1 - chance, "CAL": chance}
+        table[View(card, history)] = row
+    return Policy(table)
+
+
+HABITS: Final[Mapping[str, Callable[[Rank, History], bool]]] = {
+    "king-only": lambda card, _: card == "K",
+    "no-jack": lambda card, _: card != "J",
+    "always-bet": lambda *_: True,
+    "never-bet": lambda *_: False,
+    "check-call": lambda _, history: "BET" in history,
+}
+"""Simple habits of beginners: when they put a coin in, by betting or by calling."""
+
+
+def book(habit: str = "king-only") -> KuhnMind:
+    """Plays by a habit, always. Raises ValueError on an unknown one."""
+    if habit not in HABITS:
+        raise ValueError(f"found {habit!r}; allowed: {', '.join(HABITS)}")
+    return _policy(HABITS[habit])
+
+
+STYLES: Final[Mapping[str, Style[View, Action]]] = {
+    "equilibrium": Style(
+        "the exact equilibrium; the argument is alpha, 1/3 by default", equilibrium, Fraction, ("1/6",)
+    ),
+    "random": Style("every legal action with the same probability", Random),
+    "book": Style("always the same habit, king-only by default", book, str, tuple(HABITS)),
+    "script": Style(
+        "these actions in turn, again and again", Script, script_of(COST), ("CHK,BET,CAL",), remembers=True
+    ),
+}
+"""Every mind by its name on the command line."""

@@ -1,0 +1,1 @@
+"""Who loses at Old Maid, and how often: exact for few players, sampled for many."""

@@ -1,0 +1,1 @@
+"""The ring of Old Maid players: their connections, turns and observed hands."""

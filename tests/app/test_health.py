@@ -1,0 +1,101 @@
+"""Whoever looks after a server is told whether its rooms can be played in."""
+
+import json
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from croupier.app.health import Monitoring, health
+from croupier.core.session import Address
+from croupier.http.limits import MONITORING, Reception
+from croupier.http.server import Listener
+from croupier.observers.counters import Counts
+from tests.http.service_fixture import answer, request
+from tests.net.raw_client import Caller, Run
+
+
+class Room:
+    def __init__(self, trouble: str | None = None) -> None:
+        self.trouble = trouble
+
+
+def test_all_is_well_when_every_room_is() -> None:
+    status, body = health(["kuhn", "holdem"], {"kuhn": Room(), "holdem": Room()})
+    assert status == 200
+    assert json.loads(body) == {"status": "ok", "rooms": {"kuhn": {"status": "ok"}, "holdem": {"status": "ok"}}}
+
+
+@pytest.mark.parametrize(
+    ("rooms", "reason"),
+    [({"kuhn": Room(), "holdem": Room("no space")}, "no space"), ({"kuhn": Room()}, "it is not open yet")],
+)
+def test_a_room_that_is_down_says_why_and_the_others_are_well(rooms: dict[str, Room], reason: str) -> None:
+    status, body = health(["kuhn", "holdem"], rooms)
+    assert status == 503
+    found = {"kuhn": {"status": "ok"}, "holdem": {"status": "down", "reason": reason}}
+    assert json.loads(body) == {"status": "down", "rooms": found}
+
+
+async def metrics(scope: Any, receive: Any, send: Any) -> None:
+    assert all(value.isascii() for _, value in scope["headers"])
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"7")]})
+    await send({"type": "http.response.body", "body": b"metrics"})
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "length"),
+    [
+        ("GET", "/healthz", 200, 49),
+        ("HEAD", "/healthz", 200, 0),
+        ("POST", "/healthz", 405, None),
+        ("GET", "/metrics", 200, 7),
+        ("POST", "/metrics", 405, None),
+        ("GET", "/", 404, None),
+        ("GET", "/healthz/", 404, None),
+    ],
+)
+def test_metrics_and_health_are_served_on_one_port(
+    run: Run, method: str, path: str, status: int, length: int | None
+) -> None:
+    async def main() -> None:
+        async with monitoring() as listener, Caller(listener) as caller:
+            for _ in range(2):
+                await caller.say(request(method, path, Accept="text/plain", X_Odd="\u00e4"))
+                got = await answer(caller, head=method == "HEAD")
+                assert got.status == status
+                assert length is None or len(got.body) == length
+
+    run(main())
+
+
+def test_half_sent_requests_for_metrics_take_no_thread_and_are_ended(run: Run) -> None:
+    async def main() -> None:
+        before = threading.active_count()
+        reception = structs.replace(MONITORING, connections=10, arrive=0.0)
+        async with monitoring(reception) as address:
+            callers = [Caller(address) for _ in range(30)]
+            for caller in callers:
+                await caller.__aenter__()
+                with suppress(ConnectionError):
+                    await caller.say(b"GET /metrics HTTP/1.1\r\n")
+            assert threading.active_count() == before
+            statuses = Counter([(await answer(caller)).status for caller in callers])
+            assert statuses == {503: 20, 408: 10}
+            for caller in callers:
+                assert await caller.rest() == b""
+                caller.hang_up()
+
+    run(main())
+
+
+@asynccontextmanager
+async def monitoring(reception: Reception = MONITORING) -> AsyncIterator[Address]:
+    listener = Listener(Monitoring(metrics, ["kuhn"], {"kuhn": Room()}), reception, Counts())
+    yield await listener.listen("127.0.0.1", 0)
+    listener.close()
+    await listener.empty(1.0)

@@ -1,0 +1,210 @@
+"""`croupier serve` opens rooms that play by the book, with the settings that its flags give."""
+
+import json
+import re
+import ssl
+import urllib.request
+from pathlib import Path
+
+import pytest
+import trustme
+
+from croupier.core.deal_record import verify
+from croupier.rooms import ROOMS
+from tests.processes import Serving, croupier, hear, rest
+
+HANDS = b"STRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETDISC"
+
+
+def test_the_ready_line_tells_the_room_and_its_address() -> None:
+    with Serving("kuhn", "--port", 0) as serving:
+        assert re.search(r"\bkuhn\b.* 127\.0\.0\.1:\d+\b", serving.lines[0])
+        assert serving.ports["kuhn"] != 0
+        assert serving.talk(b"ACTN BET") == b"FAIL W_A"
+
+
+def test_a_whole_game_is_played_through_a_bare_socket(tmp_path: Path) -> None:
+    (tmp_path / "deck").write_text("Q\nK\n")
+    with Serving("kuhn", "-p", 0, "--deck", tmp_path / "deck", "--mind", "script:CAL") as serving:
+        connection = serving.call()
+        connection.sendall(b"STRT P_1")
+        assert hear(connection, 8) == b"CARD C_Q"
+        connection.sendall(b"ACTN BET")
+        assert hear(connection, 8) == b"CARD C_K"
+        connection.sendall(b"DISC")
+        assert rest(connection) == b""
+
+
+def test_the_same_seed_deals_the_same_games() -> None:
+    heard = []
+    for _ in range(2):
+        with Serving("kuhn", "--port", 0, "--seed", 7) as serving:
+            heard.append([serving.talk(HANDS) for _ in range(3)])
+    assert heard[0] == heard[1]
+    assert len({*heard[0]}) > 1, "every connection has luck of its own"
+
+
+def test_another_seed_and_another_client_seed_deal_other_games() -> None:
+    heard = []
+    for flags in (("--seed", 7), ("--seed", 8), ("--seed", 7, "--client-seed", "ours")):
+        with Serving("kuhn", "--port", 0, *flags) as serving:
+            heard.append(tuple(serving.talk(HANDS) for _ in range(3)))
+    assert len({*heard}) == 3
+
+
+def test_a_deck_file_deals_its_decks_in_turn_and_cyclically(tmp_path: Path) -> None:
+    (tmp_path / "deck").write_text("# two decks\nQ\nC_K\nJ\n\n\nk\nq  # the jack lies below\n")
+    with Serving("kuhn", "--port", 0, "--deck", tmp_path / "deck", "--mind", "script:CAL") as serving:
+        heard = serving.talk(b"STRT P_1ACTN BET" * 3)
+        assert heard == b"CARD C_QCARD C_K" + b"CARD C_KCARD C_Q" + b"CARD C_QCARD C_K"
+
+
+@pytest.mark.parametrize(
+    ("deck", "told"),
+    [("Q\nX\n", "line 2: found 'X'"), ("Q\nK\n\nJ\nJ\n", "line 5: found 'J' once more"), ("\n", "no card")],
+)
+def test_a_deck_file_that_makes_no_sense_is_refused_with_its_line(tmp_path: Path, deck: str, told: str) -> None:
+    (tmp_path / "deck").write_text(deck)
+    done = croupier("serve", "kuhn", "--port", 0, "--deck", tmp_path / "deck")
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert str(tmp_path / "deck") in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_deck_file_that_is_not_there_is_told() -> None:
+    done = croupier("serve", "kuhn", "--port", 0, "--deck", "/nowhere/deck")
+    assert done.returncode == 1
+    assert "/nowhere/deck" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_coins_set_the_purse() -> None:
+    with Serving("kuhn", "--port", 0, "--coins", 1, "--mind", "script:CHK") as serving:
+        assert serving.talk(b"STRT P_1ACTN BET")[-8:] == b"FAIL N_C"
+    with Serving("kuhn", "--port", 0, "--coins", 0) as serving:
+        assert serving.talk(b"STRT P_1") == b"FAIL N_C"
+
+
+def test_a_mind_sets_how_the_house_plays() -> None:
+    with Serving("kuhn", "--port", 0, "--mind", "script:BET") as serving:
+        heard = serving.talk(b"STRT P_2ACTN FLD" * 4)
+        assert re.fullmatch(rb"(CARD C_[JQK]ACTN BET){4}", heard)
+
+
+def test_strict_refuses_what_is_only_tolerated() -> None:
+    with Serving("kuhn", "--port", 0) as serving:
+        assert serving.talk(b"ACTN BET\r\nACTN BET") == b"FAIL W_AFAIL W_A"
+    with Serving("kuhn", "--port", 0, "--strict") as serving:
+        assert serving.talk(b"ACTN BET\r\nACTN BET") == b"FAIL W_AFAIL W_ADISC"
+
+
+def test_an_idle_client_is_told_goodbye() -> None:
+    with Serving("kuhn", "--port", 0, "--idle-seconds", 0.2) as serving:
+        assert rest(serving.call()) == b"DISC"
+
+
+def test_a_client_that_takes_too_long_over_a_decision_is_told_goodbye() -> None:
+    with Serving("kuhn", "--port", 0, "--move-seconds", 0.2) as serving:
+        connection = serving.call()
+        connection.sendall(b"STRT P_1")
+        assert re.fullmatch(rb"CARD C_[JQK]DISC", rest(connection))
+
+
+@pytest.mark.parametrize("flag", ["--max-connections", "--max-per-address"])
+def test_a_full_room_says_goodbye(flag: str) -> None:
+    with Serving("kuhn", "--port", 0, flag, 1) as serving:
+        first = serving.call()
+        first.sendall(b"ACTN BET")
+        assert hear(first, 8) == b"FAIL W_A"
+        assert rest(serving.call()) == b"DISC"
+        assert [entry["event"] for entry in serving.entries] == ["refused"]
+
+
+def test_a_room_speaks_tls(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    certificate.private_key_pem.write_to_path(tmp_path / "key")
+    (tmp_path / "chain").write_bytes(b"".join(blob.bytes() for blob in certificate.cert_chain_pems))
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    with Serving("kuhn", "--port", 0, "--tls-cert", tmp_path / "chain", "--tls-key", tmp_path / "key") as serving:
+        assert "TLS" in serving.lines[0]
+        with context.wrap_socket(serving.call(), server_hostname="127.0.0.1") as connection:
+            connection.sendall(b"HELO")
+            assert rest(connection) == b"FAIL W_ADISC"
+
+
+@pytest.mark.parametrize("flag", ["--tls-cert", "--tls-key"])
+def test_half_of_tls_is_refused(tmp_path: Path, flag: str) -> None:
+    (tmp_path / "half").write_text("")
+    done = croupier("serve", "kuhn", "--port", 0, flag, tmp_path / "half")
+    assert done.returncode == 1
+    assert "found only one of --tls-cert and --tls-key" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_certificate_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "rubbish").write_text("rubbish")
+    done = croupier("serve", "kuhn", "-p", 0, "--tls-cert", tmp_path / "rubbish", "--tls-key", tmp_path / "rubbish")
+    assert done.returncode == 1
+    assert done.stderr.startswith("croupier: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_metrics_tell_what_happened_and_no_names(tmp_path: Path) -> None:
+    (tmp_path / "deck").write_text("Q\nK\n")
+    flags = ("--metrics-port", 0, "--deck", tmp_path / "deck", "--mind", "script:CAL", "--max-connections", 1)
+    with Serving("kuhn", "--port", 0, *flags, ready=2) as serving:
+        connection = serving.call()
+        connection.sendall(b"STRT P_1ACTN BETSTRT P_3")
+        assert hear(connection, 24) == b"CARD C_QCARD C_KFAIL W_A"
+        assert rest(serving.call()) == b"DISC"
+        with urllib.request.urlopen(f"http://{serving.host}:{serving.ports['metrics']}/metrics") as answer:
+            text = answer.read().decode()
+        found = dict(line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("croupier_"))
+        assert {name: float(value) for name, value in found.items()} == {
+            'croupier_connections_total{room="kuhn"}': 1,
+            'croupier_games_total{room="kuhn"}': 1,
+            'croupier_messages_received_total{room="kuhn"}': 3,
+            'croupier_messages_sent_total{room="kuhn"}': 4,  # the goodbye to who was refused, too
+            'croupier_violations_total{room="kuhn"}': 1,
+            'croupier_overflows_total{room="kuhn"}': 0,
+            'croupier_undeliverable_total{room="kuhn"}': 0,
+            'croupier_observer_failures_total{room="kuhn"}': 0,
+            'croupier_traffic_bytes_total{direction="received",room="kuhn"}': 24,
+            'croupier_traffic_bytes_total{direction="sent",room="kuhn"}': 28,
+            'croupier_refused_total{reason="connections",room="kuhn"}': 1,
+            'croupier_connected{room="kuhn"}': 1,
+        }
+        assert "127.0.0.1" not in text
+
+
+def test_the_record_of_the_deals_can_be_verified(tmp_path: Path) -> None:
+    record = tmp_path / "deals"
+    with Serving("kuhn", "--port", 0, "--deals", record, "--client-seed", "ours") as serving:
+        serving.talk(b"STRT P_1ACTN BETSTRT P_1ACTN BET")
+        serving.signal()
+        assert serving.end() == 0
+    lines = record.read_bytes().splitlines()
+    assert [json.loads(line)["deal"] for line in lines] == ["promise", "hand", "hand", "seed"]
+    findings = [*verify(lines, lambda room: ROOMS[room].pack)]
+    assert [finding.good for finding in findings] == [True], findings
+    (forged,) = [line.replace(b'"C_', b'"') for line in lines[1:2]]
+    cards = json.loads(forged)["cards"]
+    lines[1] = lines[1].replace(
+        json.dumps(cards, separators=(",", ":")).encode(), json.dumps(cards[::-1], separators=(",", ":")).encode()
+    )
+    assert not all(finding.good for finding in verify(lines, lambda room: ROOMS[room].pack))
+
+
+def test_the_log_is_one_json_object_a_line_when_it_is_no_terminal() -> None:
+    with Serving("kuhn", "--port", 0, "--log-level", "debug") as serving:
+        serving.talk(b"STRT P_1ACTN BETHELO")
+        serving.signal()
+        assert serving.end() == 0
+        events = [entry["event"] for entry in serving.entries]
+        assert {"joined", "says", "hears", "breaks the protocol", "is dropped", "left", "closing", "closed"} <= {
+            *events
+        }
+        assert all({"event", "level", "timestamp"} <= entry.keys() for entry in serving.entries)

@@ -1,0 +1,178 @@
+"""What flags set, variables and a TOML file set too: a flag beats a variable, and a variable beats the file."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from croupier.rooms import ROOMS
+from tests.processes import Serving, croupier, environment
+from tests.sampling import sampled
+
+PURSE_OF_NONE = b"FAIL N_C"
+
+
+def purse(serving: Serving) -> bytes:
+    """What a client with no coin, or with one, or with more, hears last when it bets."""
+    return serving.talk(b"STRT P_1ACTN BET")
+
+
+def settings(path: Path, text: str) -> Path:
+    file = path / "croupier.toml"
+    file.write_text(text)
+    return file
+
+
+def test_every_room_opens_when_none_is_named() -> None:
+    variables = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
+    with Serving(variables=variables, ready=len(ROOMS)) as serving:
+        assert {*serving.ports} == {*ROOMS}
+        assert all(port != room.port for room, port in zip(ROOMS.values(), serving.ports.values(), strict=True))
+        assert serving.talk(b"ACTN BET", room="kuhn") == b"FAIL W_A"
+
+
+def test_a_variable_sets_what_a_flag_sets() -> None:
+    with Serving("kuhn", variables={"CROUPIER_SERVE_KUHN_PORT": "0", "CROUPIER_SERVE_KUHN_COINS": "0"}) as serving:
+        assert purse(serving).startswith(PURSE_OF_NONE)
+
+
+def test_the_file_sets_what_a_flag_sets(tmp_path: Path) -> None:
+    file = settings(tmp_path, '[serve.kuhn]\nport = 0\ncoins = 0\nmind = "random"\n')
+    with Serving("kuhn", "--config", file) as serving:
+        assert purse(serving).startswith(PURSE_OF_NONE)
+
+
+def test_a_flag_beats_a_variable_and_a_variable_beats_the_file(tmp_path: Path) -> None:
+    file = settings(tmp_path, "[serve.kuhn]\nport = 0\ncoins = 0\n")
+    with Serving("kuhn", "--config", file, variables={"CROUPIER_SERVE_KUHN_COINS": "1"}) as serving:
+        assert purse(serving).endswith(b"FAIL N_C")
+        assert not purse(serving).startswith(PURSE_OF_NONE)
+    variables = {"CROUPIER_SERVE_KUHN_COINS": "0"}
+    with Serving("kuhn", "--config", file, "--coins", 2, "--mind", "script:CAL", variables=variables) as serving:
+        assert b"FAIL" not in purse(serving)
+
+
+def test_what_is_set_for_all_rooms_reaches_each(tmp_path: Path) -> None:
+    file = settings(tmp_path, "[serve]\nstrict = true\n[serve.kuhn]\nport = 0\n")
+    with Serving("kuhn", "--config", file) as serving:
+        assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
+    with Serving("--config", file) as serving:
+        assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
+
+
+def test_a_room_may_set_for_itself_what_is_set_for_all(tmp_path: Path) -> None:
+    file = settings(tmp_path, "[serve]\nstrict = true\n[serve.kuhn]\nport = 0\nstrict = false\n")
+    with Serving("kuhn", "--config", file) as serving:
+        assert serving.talk(b"\n\n\n\nACTN BET") == b"FAIL W_A"
+
+
+def test_a_variable_for_all_rooms_reaches_each() -> None:
+    variables = {"CROUPIER_SERVE_KUHN_PORT": "0", "CROUPIER_SERVE_STRICT": "true"}
+    for arguments in ((), ("kuhn",)):
+        with Serving(*arguments, variables=variables) as serving:
+            assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
+
+
+def test_the_file_and_the_flags_of_all_rooms_work_together(tmp_path: Path) -> None:
+    (tmp_path / "deck").write_text("K\nQ\n")
+    file = settings(tmp_path, f'[serve.kuhn]\nport = 0\nmind = "script:CAL"\ndeck = "{tmp_path / "deck"}"\n')
+    with Serving("--config", file, "--strict") as serving:
+        assert serving.talk(b"STRT P_1ACTN BET\n\n\n\n") == b"CARD C_KCARD C_QFAIL W_ADISC"
+
+
+MISTAKES = {
+    "unknown-room-setting": ("[serve.kuhn]\nport = 0\ncoin = 3\n", "coin"),
+    "unknown-shared-setting": ("[serve]\nstrickt = true\n[serve.kuhn]\nport = 0\n", "strickt"),
+    "bad-value": ('[serve.kuhn]\nport = 0\ncoins = "many"\n', "many"),
+    "no-toml": ("[serve.kuhn\n", "croupier.toml"),
+    "serve-is-no-table": ("serve = 3\n", "serve"),
+    "room-is-no-table": ("[serve]\nkuhn = 3\n", "kuhn"),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), MISTAKES.values(), ids=MISTAKES.keys())
+@pytest.mark.parametrize("rooms", sampled([[], ["kuhn"]], 2), ids=["every-room", "one-room"])
+def test_a_mistake_in_the_file_is_told(tmp_path: Path, text: str, told: str, rooms: list[str]) -> None:
+    done = croupier("serve", *rooms, "--config", settings(tmp_path, text))
+    assert done.returncode != 0
+    assert told in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_is_not_there_is_told() -> None:
+    done = croupier("serve", "kuhn", "--config", "/nowhere/croupier.toml")
+    assert done.returncode != 0
+    assert "/nowhere/croupier.toml" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("kuhn", "--prot", "0"), "--prot"),
+        (("kuhn", "--port", "x"), "x"),
+        (("kuhn", "--port", "0", "--coins", "many"), "many"),
+        (("kuhn", "--port", "0", "--coins", "-1"), "-1"),
+        (("kuhn", "--port", "0", "--mind", "genius"), "genius"),
+        (("kuhn", "--port", "0", "--mind", "script:HIT"), "HIT"),
+        (("kuhn", "--port", "0", "--log-level", "loud"), "loud"),
+        (("kuhn", "--port", "70000"), "70000"),
+        (("kuhn", "--port", "0", "--host", "no.such.host.invalid"), "no.such.host.invalid"),
+        (("chess",), "chess"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_told(arguments: tuple[str, ...], told: str) -> None:
+    done = croupier("serve", *arguments)
+    assert done.returncode != 0
+    assert told in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_in_use_is_told() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = croupier("serve", "kuhn", "--port", port)
+    assert done.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{port}" in done.stderr
+    assert "in use" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_metrics_port_in_use_is_told() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = croupier("serve", "kuhn", "--port", 0, "--metrics-port", port)
+    assert done.returncode == 1
+    assert str(port) in done.stderr
+    assert "in use" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_help_comes_without_the_shell(arguments: list[str]) -> None:
+    program = f"""
+import sys
+from croupier.cli import main
+try:
+    main({arguments!r})
+except SystemExit as end:
+    assert not end.code, end.code
+heavy = {{"asyncio", "uvloop", "msgspec", "prometheus_client", "structlog", "ssl", "croupier.net"}} & {{*sys.modules}}
+sys.exit(f"help imported {{sorted(heavy)}}" if heavy else 0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, timeout=20, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_python_m_croupier_is_croupier() -> None:
+    done = croupier("--help")
+    assert done.returncode == 0
+    assert "serve" in done.stdout

@@ -1,0 +1,128 @@
+"""A client meets houses that break the protocol: it names the clause, says goodbye, and goes."""
+
+import asyncio
+import re
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+import croupier
+from croupier.core.errors import Violation
+from croupier.rooms.kuhn import Actn, Card, Strt
+from tests.net.raw_client import PATIENCE, Run
+
+BET = Actn("BET")
+
+
+@asynccontextmanager
+async def rogue(*answers: bytes, hear: int = 8) -> AsyncIterator[tuple[int, list[bytes]]]:
+    """A house that gives these answers, whatever it hears, and hangs up: its port, and what it hears at the end."""
+    last: list[bytes] = []
+    served = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for answer in answers:
+            await reader.readexactly(hear)
+            writer.write(answer)
+        if writer.can_write_eof():
+            writer.write_eof()
+        last.append(await reader.read())
+        writer.close()
+        await writer.wait_closed()
+        served.set()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1], last
+        async with asyncio.timeout(PATIENCE):
+            await served.wait()
+    finally:
+        server.close()
+
+
+ROGUES = {
+    "garbage": ([b"HELO"], "kuhn-2.7"),
+    "an-answer-to-another-question": ([b"ACTN BET"], "kuhn-4.1"),
+    "our-own-card": ([b"CARD C_Q", b"CARD C_Q"], "kuhn-5.4"),
+    "a-call-that-is-said": ([b"CARD C_Q", b"ACTN CAL"], "kuhn-4.8"),
+    "no-such-card": ([b"CARD C_A"], "kuhn-2.6"),
+    "no-answer": ([b"CARD C_Q", b""], "kuhn-4.4"),
+    "no-goodbye": ([b"CARD C_Q"], "kuhn-8.2"),
+}
+HANGS_UP = {"kuhn-4.4", "kuhn-8.2"}
+"""What a house breaks by hanging up: nobody is there to say goodbye to."""
+
+
+@pytest.mark.parametrize(("answers", "clause"), ROGUES.values(), ids=ROGUES.keys())
+def test_a_house_that_breaks_a_clause_is_told_by_its_clause(run: Run, answers: list[bytes], clause: str) -> None:
+    async def main() -> None:
+        async with rogue(*answers) as (port, last), croupier.connect("kuhn", port=port) as game:
+            await game.say(Strt("P_1"))
+            with pytest.raises(Violation) as broken:  # noqa: PT012 -- whenever it comes
+                await game.hear()
+                if len(answers) > 1:
+                    await game.say(BET)
+                await game.hear()
+            assert broken.value.clause == clause
+            with pytest.raises((Violation, ConnectionError)):
+                await game.hear()
+            with pytest.raises((Violation, ConnectionError)):
+                await game.say(BET)
+        assert last == [b"" if clause in HANGS_UP else b"DISC"]
+
+    run(main())
+
+
+def test_a_violation_reaches_the_blocking_form_too() -> None:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        with croupier.connect("kuhn", port=listening.getsockname()[1]) as game:
+            connection, _ = listening.accept()
+            with connection:
+                game.say(Strt("P_1"))
+                assert connection.recv(100) == b"STRT P_1"
+                connection.sendall(b"HELO")
+                with pytest.raises(Violation, match=re.escape("kuhn-2.7")):
+                    game.hear()
+                connection.settimeout(PATIENCE)
+                assert connection.recv(100) == b"DISC"
+                assert connection.recv(100) == b""
+
+
+def test_strict_refuses_what_is_only_tolerated(run: Run) -> None:
+    async def main() -> None:
+        async with rogue(b"\r\nCARD C_Q") as (port, _), croupier.connect("kuhn", port=port) as game:
+            await game.say(Strt("P_1"))
+            assert await game.hear() == Card("Q")
+        async with rogue(b"\r\nCARD C_Q") as (port, _), croupier.connect("kuhn", port=port, strict=True) as game:
+            await game.say(Strt("P_1"))
+            with pytest.raises(Violation):
+                await game.hear()
+
+    run(main())
+
+
+def test_goodbye_is_said_when_the_program_leaves(run: Run) -> None:
+    async def main() -> None:
+        async with rogue(b"CARD C_Q") as (port, last), croupier.connect("kuhn", port=port) as game:
+            await game.say(Strt("P_1"))
+            await game.hear()
+        assert last == [b"DISC"]
+
+    run(main())
+
+
+def test_goodbye_is_said_when_the_program_fails(run: Run) -> None:
+    async def main() -> None:
+        async with rogue(b"CARD C_Q") as (port, last):
+            with pytest.raises(ZeroDivisionError):  # noqa: PT012 -- the program fails within
+                async with croupier.connect("kuhn", port=port) as game:
+                    await game.say(Strt("P_1"))
+                    await game.hear()
+                    _ = 1 // 0
+        assert last == [b"DISC"]
+
+    run(main())

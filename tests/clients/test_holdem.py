@@ -1,0 +1,659 @@
+"""Clients and bots of hold'em against our own service on real sockets, with an event loop and without."""
+
+import asyncio
+import gc
+import re
+import ssl
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import httpx
+import pytest
+import trustme
+
+from croupier.clients import waiting_notice
+from croupier.clients.blocking import BlockingClient
+from croupier.clients.holdem import Client, Refusal, Table, play
+from croupier.clients.holdem_api import Ask, Reply
+from croupier.clients.play import Tally
+from croupier.core.bots import mind_named
+from croupier.core.dealer import Fair, derive
+from croupier.core.errors import IllegalMove
+from croupier.core.session import Effect, Finished, Say
+from croupier.http.service import Opened
+from croupier.rooms.holdem.bots import STYLES
+from croupier.rooms.holdem.engine.legal import FOLD
+from croupier.rooms.holdem.wire import BET, Act, Acted, Game
+from tests.clients.independent_server import Stranger, versioned
+from tests.http.service_fixture import basic, opened
+from tests.net.raw_client import PATIENCE, Run
+from tests.processes import ROOT
+
+DIALECTS: Any = ["readme", "hspe-go"]
+
+
+def url(service: Opened) -> str:
+    host, port = service.address
+    return f"http://{host}:{port}"
+
+
+def client(service: Opened, user: str, patience: float = PATIENCE) -> Client:
+    return Client(url(service), user, "secret", patience=patience)
+
+
+def blocking(service: Opened, user: str) -> BlockingClient:
+    return BlockingClient(url(service), user, "secret", patience=PATIENCE)
+
+
+async def evening(service: Opened, specs: Sequence[str], hands: int) -> list[Tally]:
+    """Bots play at one table until one of them has played so many hands: their tallies."""
+    tallies = [Tally() for _ in specs]
+
+    async def bot(number: int, spec: str) -> None:
+        luck = Fair(derive(number, "bot", 1)).luck
+        async with client(service, f"bot{number}") as visitor:
+            await play(visitor, mind_named(STYLES, spec)(), luck, hands, tally=tallies[number])
+
+    bots = [asyncio.create_task(bot(number, spec)) for number, spec in enumerate(specs)]
+    done, others = await asyncio.wait(bots, return_when=asyncio.FIRST_COMPLETED)
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.gather(*done)
+    return tallies
+
+
+async def sitting(service: Opened) -> list[str]:
+    """Who sits at the first table."""
+    async with client(service, "watcher") as watcher:
+        await watcher.enrol()
+        return [one.handle for one in (await watcher.games())[0].table]
+
+
+async def call_along(table: Table, hands: int = 1_000) -> None:
+    """Check and call until so many hands are over."""
+    caller, luck = mind_named(STYLES, "caller")(), Fair(bytes(32)).luck
+    async for _ in table:
+        if len(table.settled) >= hands:
+            return
+        act = table.player.decide(caller, luck)
+        if act is not None:
+            await table.say(act)
+
+
+# Bots
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_two_bots_play_and_what_one_wins_the_other_loses(run: Run, dialect: Any) -> None:
+    async def main() -> None:
+        async with opened(dialect) as service:
+            one, other = await evening(service, ["caller", "caller"], 12)
+            assert (one.fault, other.fault, one.connections, other.connections) == (None, None, 1, 1)
+            hands = min(len(one.nets), len(other.nets))
+            assert max(len(one.nets), len(other.nets)) == 12
+            assert hands >= 11
+            assert one.nets[:hands] == [-net for net in other.nets[:hands]]
+            assert any(one.nets)
+            assert await sitting(service) == []
+
+    run(main())
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_all_sorts_of_bots_play_together_and_none_of_their_bets_is_invalid(run: Run, dialect: Any) -> None:
+    async def main() -> None:
+        heard: list[Effect[Any]] = []
+        async with opened(dialect, stack=400, taps=[lambda _, effects, __: heard.extend(effects)]) as service:
+            tallies = await evening(service, ["random", "maniac", "tight", "caller", "equity:10"], 15)
+        assert [tally.fault for tally in tallies] == [None] * 5
+        assert sum(isinstance(fact, Finished) for fact in heard) >= 15
+        acted = [fact.message for fact in heard if isinstance(fact, Say) and isinstance(fact.message, Acted)]
+        assert acted == [Acted()] * len(acted)
+
+    run(main())
+
+
+def test_a_bot_without_a_number_of_hands_plays_until_it_is_broke(run: Run) -> None:
+    async def main() -> None:
+        async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            maniac = mind_named(STYLES, "maniac")()
+            bots = [asyncio.create_task(play(one, maniac, Fair(bytes(32)).luck)) for one in (ann, bob)]
+            done, others = await asyncio.wait(bots, return_when=asyncio.FIRST_COMPLETED)
+            (broke,) = done
+            assert sum(broke.result().nets) == -40
+            assert broke.result().connections == 1
+            assert broke.result().fault is None
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+
+    run(main())
+
+
+def test_a_bot_that_may_not_rebuy_ends_when_it_is_broke(run: Run) -> None:
+    async def main() -> None:
+        async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            maniac = mind_named(STYLES, "maniac")()
+            luck = Fair(bytes(32)).luck
+            bots = [asyncio.create_task(play(one, maniac, luck, 1_000, rebuy=False)) for one in (ann, bob)]
+            done, others = await asyncio.wait(bots, return_when=asyncio.FIRST_COMPLETED)
+            (broke,) = done
+            assert (sum(broke.result().nets), broke.result().connections, broke.result().fault) == (-40, 1, None)
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+
+    run(main())
+
+
+def test_a_bot_that_rebuys_plays_on_until_it_is_stopped(run: Run) -> None:
+    async def main() -> None:
+        async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            maniac = mind_named(STYLES, "maniac")()
+            other = asyncio.create_task(play(ann, maniac, Fair(bytes(32)).luck, rebuy=True))
+            tally = await play(bob, maniac, Fair(bytes(32)).luck, 40)
+            assert len(tally.nets) == 40
+            assert not other.done()
+            other.cancel()
+            await asyncio.gather(other, return_exceptions=True)
+
+    run(main())
+
+
+def test_a_bot_that_waits_says_so(run: Run, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting_notice, "NOTICE_SECONDS", 0.0)
+
+    async def main() -> str:
+        async with opened() as service, client(service, "ann") as ann:
+            bot = asyncio.create_task(play(ann, mind_named(STYLES, "caller")(), Fair(bytes(32)).luck, 1_000))
+            while not caplog.messages:
+                await asyncio.sleep(0)
+            bot.cancel()
+            await asyncio.gather(bot, return_exceptions=True)
+            return url(service)
+
+    address = run(main())
+    assert caplog.messages == [f"ann is not dealt in: it waits for somebody to play with at {address}"]
+    assert caplog.records[0].name == "croupier"
+
+
+def test_a_bot_that_plays_says_nothing(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        async with opened() as service:
+            await evening(service, ["caller", "caller"], 20)
+
+    run(main())
+    assert caplog.messages == []
+
+
+def test_a_bot_that_is_stopped_gives_its_seat_back_and_keeps_its_tally(run: Run) -> None:
+    async def main() -> None:
+        async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            tally = Tally()
+            caller, luck = mind_named(STYLES, "caller")(), Fair(bytes(32)).luck
+            bot = asyncio.create_task(play(ann, caller, luck, tally=tally))
+            await bob.enrol()
+            async with bob.sit() as table:
+                await call_along(table, hands=3)
+                bot.cancel()
+                with suppress(asyncio.CancelledError):
+                    await bot
+                assert await sitting(service) == ["bob"]
+                assert len(tally.nets) >= 2
+
+    run(main())
+
+
+def test_what_ends_a_bot_early_is_the_fault_of_its_tally(run: Run) -> None:
+    async def main() -> None:
+        caller, luck = mind_named(STYLES, "caller")(), Fair(bytes(32)).luck
+        async with opened() as service:
+            async with Client(url(service), "ann", "secret") as ann:
+                await ann.enrol()
+            async with Client(url(service), "ann", "guessed") as liar:
+                tally = await play(liar, caller, luck)
+            assert isinstance(tally.fault, Refusal)
+            assert tally.fault.status == 401
+            async with client(service, "bob", patience=0.0) as bob:
+                bot = asyncio.create_task(play(bob, caller, luck))
+                async with client(service, "cat") as cat:
+                    await cat.enrol()
+                    (game,) = await cat.games()
+                    async for shown in cat.watch(game.game_id):
+                        if [one.handle for one in shown.table] == ["bob"]:
+                            break
+                await service.stop()
+                tally = await bot
+        assert isinstance(tally.fault, ConnectionError)
+        assert tally.connections == 1
+
+    run(main())
+
+
+def test_a_bot_that_cannot_reach_a_server_says_so(run: Run) -> None:
+    async def main() -> None:
+        async with opened() as service:
+            address = url(service)
+        async with Client(address, "ann", "secret", patience=0.0) as ann:
+            tally = await play(ann, mind_named(STYLES, "caller")(), Fair(bytes(32)).luck)
+        assert isinstance(tally.fault, ConnectionError)
+        assert "POST /users/" in str(tally.fault)
+        assert tally.connections == 0
+
+    run(main())
+
+
+def test_a_mind_that_cheats_is_stopped_and_leaves(run: Run) -> None:
+    class Cheat:
+        def choose(self, view: object, legal: object, luck: object) -> int:
+            return 1
+
+    async def main() -> None:
+        async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            await bob.enrol()
+            async with bob.sit() as table:
+                bot = asyncio.create_task(play(ann, Cheat(), Fair(bytes(32)).luck))
+                await call_along(table, hands=1)
+                with pytest.raises(IllegalMove):
+                    await bot
+                assert await sitting(service) == ["bob"]
+
+    run(main())
+
+
+# A person's table
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_person_sees_his_table_and_acts_when_it_is_his_turn(run: Run, dialect: Any) -> None:
+    async def main() -> None:
+        async with opened(dialect) as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            await ann.enrol()
+            await bob.enrol()
+            async with ann.sit() as table:
+                alone = await anext(table)
+                assert table.player.view is None
+                waiting = asyncio.create_task(anext(table))
+                await bob.join(table.place.game)
+                game = await waiting
+                assert [one.handle for one in game.table] == ["ann", "bob"]
+                assert alone.game_id == game.game_id == table.place.game
+                view = table.player.view
+                assert view is not None
+                assert len(view.hole) == 2
+                with pytest.raises(IllegalMove):
+                    await table.say(15)
+                assert await table.say(FOLD) == ""
+                await anext(table)
+                assert table.settled == [-10]
+            assert await sitting(service) == ["bob"]
+
+    run(main())
+
+
+def test_a_wait_that_is_given_up_may_be_begun_again(run: Run) -> None:
+    async def main() -> None:
+        async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            await ann.enrol()
+            await bob.enrol()
+            async with ann.sit() as table:
+                await anext(table)
+                for _ in range(2):
+                    with pytest.raises(TimeoutError):
+                        async with asyncio.timeout(0.05):
+                            await anext(table)
+                await bob.join()
+                assert len((await anext(table)).table) == 2
+
+    run(main())
+
+
+def test_watching_shows_every_game_without_a_seat(run: Run) -> None:
+    async def main() -> None:
+        async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
+            await ann.enrol()
+            await bob.enrol()
+            (game,) = await bob.games()
+            place = await ann.join()
+            seen: list[Game] = []
+            async for one in bob.watch(game.game_id):
+                seen.append(one)
+                if len(one.table) == 2:
+                    await ann.leave(place)
+                elif len(seen) == 1:
+                    await bob.join()
+                else:
+                    break
+            assert [[player.handle for player in one.table] for one in seen] == [["ann"], ["ann", "bob"], ["bob"]]
+            assert await bob.game(game.game_id) == seen[-1]
+        gc.collect()
+
+    run(main())
+
+
+def test_a_new_game_can_be_made(run: Run) -> None:
+    async def main() -> None:
+        async with opened() as service, client(service, "ann") as ann:
+            await ann.enrol()
+            place = await ann.open()
+            assert [one.game_id for one in await ann.games()][1] == place.game
+            async with ann.sit(place.game) as table:
+                assert (await anext(table)).table[0].handle == "ann"
+
+    run(main())
+
+
+def test_a_server_behind_tls_is_trusted_by_its_authority(run: Run) -> None:
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+
+    async def main() -> None:
+        async with opened(context=context) as service:
+            address = url(service).replace("http:", "https:")
+            async with Client(address, "ann", "secret", ssl=trusting) as ann:
+                assert await ann.enrol()
+            async with Client(address, "bob", "secret", patience=0.0) as bob:
+                with pytest.raises(ConnectionError, match="certificate"):
+                    await bob.enrol()
+
+    run(main())
+
+
+# Without an event loop
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_blocking_form_does_the_same(run: Run, dialect: Any) -> None:
+    def visit(service: Opened, user: str, hands: int) -> list[int]:
+        caller, luck = mind_named(STYLES, "caller")(), Fair(bytes(32)).luck
+        with blocking(service, user) as visitor:
+            visitor.enrol()
+            with visitor.sit() as table:
+                for game in table:
+                    assert game.game_id == table.place.game
+                    act = table.player.decide(caller, luck)
+                    if act is not None:
+                        table.say(act)
+                    if len(table.settled) >= hands:
+                        break
+                return table.settled
+
+    async def main() -> None:
+        async with opened(dialect) as service:
+            one, other = await asyncio.gather(
+                asyncio.to_thread(visit, service, "ann", 3), asyncio.to_thread(visit, service, "bob", 3)
+            )
+            assert one[:2] == [-net for net in other[:2]]
+
+    run(main())
+
+
+def test_the_blocking_form_asks_for_games_opens_and_watches_them(run: Run) -> None:
+    def visit(service: Opened) -> None:
+        with blocking(service, "ann") as ann, blocking(service, "bob") as bob:
+            ann.enrol()
+            bob.enrol()
+            place = ann.open()
+            bob.join(place.game)
+            assert [one.game_id for one in ann.games()][1] == place.game
+            seen = []
+            for game in ann.watch(place.game):
+                seen.append(len(game.table))
+                if len(seen) == 2:
+                    break
+                turn = game.turn
+                call = Act("ann", game.game_id, turn.player_id, BET, turn.bet_to_player - turn.bet_so_far)
+                assert ann.act(call) == ""
+                bob.leave(bob.join(place.game))
+            assert seen[0] == 2
+            assert len(ann.game(place.game).table) == 1
+
+    async def main() -> None:
+        async with opened() as service:
+            await asyncio.to_thread(visit, service)
+
+    run(main())
+
+
+def test_a_blocking_client_of_nobody_says_so(run: Run) -> None:
+    async def main() -> str:
+        async with opened() as service:
+            return url(service)
+
+    address = run(main())
+    with (
+        BlockingClient(address, "ann", "secret", patience=0.15) as ann,
+        pytest.raises(ConnectionError, match="POST /users/"),
+    ):
+        ann.enrol()
+
+
+# Servers that are not ours
+
+
+class Brittle:
+    """A stranger whose streams bring the table in pieces, two changes at once, and then break off."""
+
+    def __init__(self) -> None:
+        self.stranger = Stranger()
+        self.stranger.users = {"ann": "secret"}
+        self.stranger.parlour.join("ann", "bob")
+        self.game = self.stranger.parlour.table().guid
+        self.table = versioned(self.stranger)
+        self.opened = 0
+
+    def now(self) -> bytes:
+        """The table as ann sees it."""
+        return self.stranger.answer(Ask("GET", f"/games/{self.game}", headers={"authorization": basic("ann")})).body
+
+    def pieces(self) -> Iterator[bytes]:
+        """What a stream brings until it breaks off."""
+        yield b"\n" + self.now() + b"\n"
+        self.stranger.parlour.play("ann 10")
+        first = self.now()
+        self.stranger.parlour.play("bob 0")
+        yield first + b"\n" + self.now()[:50]
+        yield self.now()[50:] + b"\n\n"
+        self.stranger.parlour.play("bob fold")
+        if self.opened == 1:
+            raise httpx.ReadError("reset")
+
+    async def slowly(self) -> AsyncIterator[bytes]:
+        for piece in self.pieces():
+            yield piece
+
+    def answer(self, request: httpx.Request, *, waits: bool) -> httpx.Response:
+        if request.url.path.endswith("/events"):
+            self.opened += 1
+            return httpx.Response(200, content=self.pieces() if waits else self.slowly())
+        reply = self.table(Ask("GET", request.url.path, headers=dict(request.headers)))
+        assert isinstance(reply, Reply)
+        return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
+
+    def check(self, seen: Sequence[Game]) -> None:
+        """Nothing is missed but what was over before it could be read, and nothing comes twice."""
+        assert [(one.turn.bet_so_far, len(one.cards.flop or ())) for one in seen] == [(10, 0), (20, 0), (0, 3), (10, 0)]
+        assert self.opened == 1
+
+
+def test_a_stream_is_read_in_pieces_and_looked_after_when_it_breaks_off(run: Run) -> None:
+    brittle = Brittle()
+    transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=False))
+
+    async def main() -> list[Game]:
+        seen: list[Game] = []
+        async with Client("localhost", "ann", "secret", transport=transport) as ann:
+            async for game in ann.watch(brittle.game):
+                seen.append(game)
+                if len(seen) == 4:
+                    return seen
+        return seen
+
+    brittle.check(run(main()))
+
+
+def test_the_blocking_form_reads_streams_in_pieces_as_well() -> None:
+    brittle = Brittle()
+    transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=True))
+    seen: list[Game] = []
+    with BlockingClient("localhost", "ann", "secret", transport=transport) as ann:
+        for game in ann.watch(brittle.game):
+            seen.append(game)
+            if len(seen) == 4:
+                break
+    brittle.check(seen)
+
+
+class Plain:
+    """A stranger that tells versions and has no streams; the game is gone after three looks."""
+
+    def __init__(self) -> None:
+        self.stranger = Stranger()
+        self.stranger.users = {"ann": "secret"}
+        self.looks = 0
+
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        ask = Ask(request.method, request.url.path, request.content, dict(request.headers))
+        if request.method == "POST" or ask.path == "/games/":
+            reply = self.stranger.answer(ask)
+        elif ask.path.endswith("/events"):
+            reply = Reply(404, {}, b"no such path\n")
+        else:
+            self.looks += 1
+            found = versioned(self.stranger)(ask)
+            assert isinstance(found, Reply)
+            reply = found if self.looks < 4 else Reply(404, {}, b"no such game\n")
+        return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
+
+
+def test_a_server_without_streams_is_looked_at_until_the_game_is_gone(run: Run) -> None:
+    plain = Plain()
+
+    async def main() -> int:
+        async with (
+            Client("localhost", "ann", "secret", transport=httpx.MockTransport(plain.answer)) as ann,
+            ann.sit() as table,
+        ):
+            return len([game async for game in table])
+
+    assert run(main()) == 1
+    assert plain.looks == 4
+
+
+def test_the_blocking_form_looks_until_the_game_is_gone_as_well() -> None:
+    plain = Plain()
+    with (
+        BlockingClient("localhost", "ann", "secret", transport=httpx.MockTransport(plain.answer)) as ann,
+        ann.sit() as table,
+    ):
+        assert len([*table]) == 1
+    assert plain.looks == 4
+
+
+def test_a_blocking_client_that_closes_ends_what_it_was_listening_to() -> None:
+    brittle = Brittle()
+    transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=True))
+    with BlockingClient("localhost", "ann", "secret", transport=transport) as ann:
+        watched = ann.watch(brittle.game)
+        next(watched)
+        next(watched)
+    with pytest.raises(RuntimeError):
+        next(watched)
+
+
+def test_a_client_that_closes_ends_what_it_was_listening_to(run: Run) -> None:
+    async def main() -> None:
+        async with opened() as service:
+            async with client(service, "ann") as ann:
+                await ann.enrol()
+                place = await ann.join()
+                watched = ann.watch(place.game)
+                await anext(watched)
+                async with client(service, "bob") as bob:
+                    await bob.enrol()
+                    await bob.join()
+                game = await anext(watched)
+                assert await ann.act(Act("ann", place.game, game.turn.player_id, BET, 10)) == ""
+            with pytest.raises(RuntimeError):
+                await anext(watched)
+
+    run(main())
+
+
+def test_a_server_that_lets_nobody_stay_is_left(run: Run) -> None:
+    stranger = Stranger()
+    looks = iter([200, 404] * 2)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        reply = stranger.answer(Ask(request.method, request.url.path, request.content, dict(request.headers)))
+        alone = request.method == "GET" and request.url.path != "/games/"
+        status = next(looks) if alone else reply.status
+        return httpx.Response(status, headers=dict(reply.headers), content=reply.body)
+
+    async def main() -> Tally:
+        async with Client("localhost", "ann", "secret", transport=httpx.MockTransport(answer)) as ann:
+            return await play(ann, mind_named(STYLES, "caller")(), Fair(bytes(32)).luck, hands=1)
+
+    tally = run(main())
+    assert isinstance(tally.fault, ConnectionError)
+    assert "single hand" in str(tally.fault)
+    assert tally.connections == 1
+
+
+# Addresses
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8080", "http://127.0.0.1:8080", "https://[::1]:8080/", "localhost"])
+def test_an_address_may_lack_its_scheme(run: Run, address: str) -> None:
+    async def main() -> None:
+        async with Client(address, "ann", "secret"):
+            pass
+
+    run(main())
+
+
+@pytest.mark.parametrize("address", ["", "ftp://host", "http://", "http://host:port", "http://a:b@host", "http://h?q"])
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    for kind in (Client, BlockingClient):
+        with pytest.raises(ValueError, match="allowed: http://HOST:PORT"):
+            kind(address, "ann", "secret")
+
+
+# The tutorial
+
+TUTORIAL = (ROOT / "docs" / "holdem-bots.md").read_text()
+FIRST, OWN = [block.partition("```")[0] for block in TUTORIAL.split("```python\n")[1:]]
+
+
+def test_the_first_bot_of_the_tutorial_plays(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    async def main() -> None:
+        async with opened() as service:
+            program = FIRST.replace("http://127.0.0.1:8080", url(service)).replace("hands=100", "hands=10")
+            await asyncio.to_thread(exec, compile(program, "first_bot.py", "exec"), {})
+
+    run(main())
+    assert re.fullmatch(r"10 hands, [+-]\d+ chips \n", capsys.readouterr().out)
+
+
+def test_the_table_of_the_tutorial_is_played_at(run: Run) -> None:
+    async def main() -> None:
+        async with opened() as service:
+            lines = OWN.replace("http://127.0.0.1:8080", url(service)).splitlines()
+            names: dict[str, Any] = {"Client": Client}
+            exec("async def own():\n" + "\n".join(f"    {line}" for line in lines), names)
+            own = asyncio.create_task(names["own"]())
+            async with client(service, "bob") as bob:
+                await bob.enrol()
+                async with bob.sit() as table:
+                    await call_along(table, hands=3)
+            own.cancel()
+            with suppress(asyncio.CancelledError):
+                await own
+            assert await sitting(service) == []
+
+    run(main())

@@ -1,0 +1,327 @@
+"""A client that meets another game, TLS, or silence says so; two rooms whose documents share a port are kept apart."""
+
+import asyncio
+import re
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import trustme
+
+from croupier.cli.holdem import knock
+from croupier.clients import game, identify, ring
+from croupier.clients.game import Game
+from croupier.clients.holdem import Client, place
+from croupier.clients.identify import OtherProtocol, locate
+from croupier.clients.play import Tally, play
+from croupier.clients.silence import SilenceWatch
+from croupier.core.bots import Random, mind_named
+from croupier.core.dealer import Fair
+from croupier.core.recognition import is_tls, recognised
+from croupier.rooms import HOUSES, ROOMS, oldmaid
+from tests.clients.all_servers import serving
+from tests.clients.test_game import closed_port
+from tests.net.raw_client import Run
+
+
+@pytest.fixture
+def certificates() -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """The TLS of a server, and of a client that trusts it."""
+    authority = trustme.CA()
+    server, trusting = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
+    authority.issue_cert("127.0.0.1").configure_cert(server)
+    authority.configure_trust(trusting)
+    return server, trusting
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that asks a silent server at once."""
+    monkeypatch.setattr(game, "IDENTIFY_AFTER_SECONDS", 0.01)
+    monkeypatch.setattr(game, "NOTIFY_AFTER_SECONDS", 0.02)
+
+
+async def visit(room: str, port: int | None, **options: object) -> Tally:
+    """What comes of a bot's game."""
+    house = HOUSES[room]
+    mind = mind_named(house.styles, "random")()
+    return await play(lambda: Game(house, "127.0.0.1", port, **options), mind, Fair(bytes(32)).luck, 1)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def answering(answer: Callable[[bytes], bytes]) -> AsyncIterator[tuple[int, list[bytes]]]:
+    """A server that answers its first read of a connection, and ends it unless the answer is empty: its port, and
+    what it hears."""
+    heard: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.read(100))
+        said = answer(heard[-1])
+        writer.write(said)
+        if said and writer.can_write_eof():
+            writer.write_eof()
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1], heard
+    finally:
+        server.close()
+
+
+WRONG = [(room, other) for room in HOUSES for other in ROOMS if other != room]
+
+
+@pytest.mark.parametrize(("room", "other"), WRONG, ids=[f"{room}-at-{other}" for room, other in WRONG])
+@pytest.mark.usefixtures("hasty")
+def test_a_client_says_which_other_game_it_has_met_and_where_its_own_is(run: Run, room: str, other: str) -> None:
+    async def main() -> Tally:
+        async with serving(other) as [(_, port)]:
+            tally = await visit(room, port)
+        assert isinstance(tally.fault, OtherProtocol)
+        assert f"127.0.0.1:{port} speaks {ROOMS[other].title} (it answered " in str(tally.fault)
+        assert f"; {ROOMS[room].title} is at 127.0.0.1:{ROOMS[room].port} by default" in str(tally.fault)
+        return tally
+
+    assert run(main()).why
+
+
+def test_a_client_at_its_own_default_port_is_asked_for_another_address() -> None:
+    kuhn = HOUSES["kuhn"]
+    told = str(identify.explain(kuhn, ("127.0.0.1", kuhn.port), b"STBT \0\0\0d"))
+    assert told.endswith("; give the address of a server of Kuhn poker as HOST:PORT")
+
+
+@pytest.mark.parametrize("room", HOUSES)
+@pytest.mark.usefixtures("hasty")
+def test_a_client_without_tls_is_told_of_a_tls_port(
+    run: Run, room: str, certificates: tuple[ssl.SSLContext, ssl.SSLContext]
+) -> None:
+    async def main() -> None:
+        async with serving(room, certificates[0]) as [(_, port)]:
+            tally = await visit(room, port)
+        assert str(tally.fault).startswith(f"127.0.0.1:{port} speaks TLS; use --tls")
+
+    run(main())
+
+
+def test_a_client_with_tls_is_told_of_a_plain_port(
+    run: Run, certificates: tuple[ssl.SSLContext, ssl.SSLContext]
+) -> None:
+    async def main() -> None:
+        async with serving("kuhn") as [(_, port)]:
+            tally = await visit("kuhn", port, ssl=certificates[1])
+        assert f"127.0.0.1:{port}: it does not speak TLS; leave out --tls" in str(tally.fault)
+
+    run(main())
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_silent_house_is_named_and_after_its_patience_left(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(identify, "PROBE_TIMEOUT_SECONDS", 0.05)
+    notices: list[str] = []
+
+    async def main() -> None:
+        async with answering(lambda _: b"") as (port, _):
+            tally = await visit("sevenhalf", port, notify=notices.append, patience=0.2)
+            assert "sevenhalf-4.1: found silence" in str(tally.fault)
+            assert tally.why == str(tally.fault), "it had no last words"
+        (notice,) = notices
+        assert notice.startswith(f"127.0.0.1:{port} has not answered for ")
+        assert notice.endswith(" seconds; still waiting (Ctrl-C ends)")
+
+    run(main())
+
+
+def test_nothing_is_asked_of_a_house_that_answers(run: Run) -> None:
+    async def main() -> None:
+        async with answering(lambda _: b"ERRO 12Syntax error") as (port, heard):
+            tally = await visit("sevenhalf", port)
+            assert heard == [b"STRT"]
+            assert "its last words: 'ERRO 12Syntax error'" in str(tally.why)
+
+    run(main())
+
+
+def test_the_last_words_of_a_house_are_shown_without_control_characters(run: Run) -> None:
+    async def main() -> None:
+        async with answering(lambda _: b"oops \x1b[2J") as (port, _):
+            tally = await visit("kuhn", port)
+        assert r"its last words: 'oops \x1b[2J'" in str(tally.why)
+
+    run(main())
+
+
+PROBED = [(room, other) for room in ROOMS for other in ROOMS]
+
+
+@pytest.mark.parametrize(("room", "other"), PROBED, ids=[f"{room}-at-{other}" for room, other in PROBED])
+def test_the_probe_of_every_room_is_answered_at_once_by_every_room(run: Run, room: str, other: str) -> None:
+    async def main() -> None:
+        async with serving(other) as [address]:
+            answer = await identify.probe(ROOMS[room], address)
+        assert recognised(answer or b"", ROOMS.values()) is ROOMS[other]
+
+    run(main())
+
+
+def test_alerts_of_tls_are_recognised() -> None:
+    assert is_tls(bytes.fromhex("15030300020246"))
+    assert not is_tls(b"CARD C_K")
+
+
+@pytest.fixture
+def two_ports(monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """The default ports of seven and a half, in both of which nobody listens."""
+    ports = closed_port(), closed_port()
+    room = HOUSES["sevenhalf"]
+    for name, port in zip(("port", "document_port"), ports, strict=True):
+        monkeypatch.setitem(room.__dict__, name, port)
+    return ports
+
+
+def test_seven_and_a_half_is_found_at_its_own_port_and_then_at_that_of_its_document(
+    run: Run, two_ports: tuple[int, int]
+) -> None:
+    own, old = two_ports
+
+    async def main() -> None:
+        room = HOUSES["sevenhalf"]
+        for port in (own, old):
+            async with serving("sevenhalf", port=port):
+                assert await locate(room, "127.0.0.1") == ("127.0.0.1", port)
+                assert (await visit("sevenhalf", None)).fault is None
+        async with serving("kuhn", port=own), serving("sevenhalf", port=old):
+            assert await locate(room, "127.0.0.1") == ("127.0.0.1", old)
+        assert "no house answers at " in str((await visit("sevenhalf", None)).fault)
+
+    run(main())
+
+
+def test_a_server_at_the_port_of_the_document_is_not_probed_when_nothing_else_listens(
+    run: Run, two_ports: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        async with answering(lambda _: b"") as (port, heard):
+            monkeypatch.setitem(HOUSES["sevenhalf"].__dict__, "document_port", port)
+            assert await locate(HOUSES["sevenhalf"], "127.0.0.1") == ("127.0.0.1", port)
+        assert heard == []
+
+    run(main())
+
+
+def test_seven_and_a_half_alone_listens_at_both_ports(run: Run) -> None:
+    async def main() -> None:
+        port = closed_port()
+        async with serving("sevenhalf", document_port=port) as addresses:
+            assert len(addresses) == 2
+            assert addresses[1] == ("127.0.0.1", port)
+            for _, each in addresses:
+                assert (await visit("sevenhalf", each)).fault is None
+
+    run(main())
+
+
+def test_seven_and_a_half_opens_when_the_port_of_its_document_is_taken(run: Run) -> None:
+    async def main() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            async with serving("sevenhalf", document_port=taken.getsockname()[1]) as [(_, port)]:
+                assert (await visit("sevenhalf", port)).fault is None
+
+    run(main())
+
+
+def test_a_silence_is_counted_from_the_last_message_and_only_while_an_answer_is_owed(run: Run) -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        owed, looks, called = False, asyncio.Semaphore(0), loop.create_future()
+
+        def waiting() -> bool:
+            looks.release()
+            return owed
+
+        watch = SilenceWatch(waiting, [(0.01, lambda: None), (0.02, lambda: called.set_result(loop.time()))])
+        for _ in range(4):
+            await looks.acquire()
+        assert not called.done()
+        owed, begun = True, loop.time()
+        watch.reset(begun)
+        assert await called >= begun + 0.02
+        watch.stop()
+
+    run(main())
+
+
+@pytest.mark.parametrize("other", [name for name in ROOMS if name != "oldmaid"])
+def test_a_player_of_old_maid_says_which_other_game_it_has_met(run: Run, other: str) -> None:
+    async def main() -> None:
+        async with serving(other) as [address]:
+            tally = ring.Tally("ann")
+            seat = lambda: ring.sit(*address)  # noqa: E731 -- as short as what it does
+            await ring.play(seat, Random(), Fair(bytes(32)).luck, 1, tally)
+        (fault,) = tally.faults
+        assert fault.startswith(f"127.0.0.1:{address[1]} speaks {ROOMS[other].title} (it answered ")
+
+    run(main())
+
+
+def test_a_player_of_old_maid_who_is_alone_is_told_that_it_waits(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ring, "NOTIFY_AFTER_SECONDS", 0.02)
+
+    async def main() -> None:
+        notice = asyncio.get_running_loop().create_future()
+        async with serving("oldmaid") as [address]:
+            way, luck = ring.Way(address), Fair(bytes(32)).luck
+            async with ring.Ring(way, oldmaid.Options(), luck, notify=notice.set_result):
+                assert "has not begun a game yet; waiting for players" in await notice
+
+    run(main())
+
+
+@pytest.mark.parametrize("other", [name for name in ROOMS if name != "holdem"])
+def test_a_client_of_hold_em_says_which_other_game_it_has_met(
+    run: Run, other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identify, "IDENTIFY_AFTER_SECONDS", 0.01)
+
+    async def main() -> None:
+        async with serving(other) as [(host, port)]:
+            url = f"http://{host}:{port}"
+            async with Client(url, "ann", "secret") as user:
+                with pytest.raises(OtherProtocol, match=re.escape(f"{host}:{port} speaks {ROOMS[other].title} (")):
+                    await identify.arrive(knock(user, "ann", "secret"), ROOMS["holdem"], place(url), None, print)
+
+    run(main())
+
+
+def test_a_client_of_hold_em_at_a_silent_server_is_told_that_it_waits(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("IDENTIFY_AFTER_SECONDS", "NOTIFY_AFTER_SECONDS", "PROBE_TIMEOUT_SECONDS"):
+        monkeypatch.setattr(identify, name, 0.01)
+
+    async def main() -> None:
+        async with answering(lambda _: b"") as (port, _):
+            notice = asyncio.get_running_loop().create_future()
+            room, address = ROOMS["holdem"], ("127.0.0.1", port)
+            arriving = asyncio.ensure_future(
+                identify.arrive(asyncio.Event().wait(), room, address, None, notice.set_result)
+            )
+            assert f"127.0.0.1:{port} has not answered for " in await notice
+            arriving.cancel()
+
+    run(main())
+
+
+def test_a_nick_that_is_taken_is_answered_with_the_flag_that_sets_another(run: Run) -> None:
+    async def main() -> str:
+        async with serving("oldmaid") as [address], ring.sit(*address):
+            tally = ring.Tally("croupier")
+            await ring.play(lambda: ring.sit(*address), Random(), Fair(bytes(32)).luck, 1, tally)
+            return tally.faults[0]
+
+    assert ring.advised(run(main())).endswith(" (--nick NAME sets another nick)")
+    assert ring.advised("the table hung up") == "the table hung up"

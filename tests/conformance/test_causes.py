@@ -1,0 +1,148 @@
+"""Causes: whoever wrote a server is told what he has likely done, and is not told nonsense."""
+
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from croupier.conformance.conversation import Conversation
+from croupier.conformance.diagnosis.causes import dialect, likely
+from croupier.core.referee import CLIENT, HOUSE
+from croupier.rooms.blackjack import ROOM as BLACKJACK
+from croupier.rooms.kuhn import ROOM as KUHN
+from croupier.rooms.sevenhalf import ROOM as SEVENHALF
+from tests.conformance.dialect_conversation import NAMES, ROGUES, hear
+
+WAITS = "it may wait for more than a message has: for a line end, a full buffer, or the end of the connection"
+FAILED = "it may have failed: see what it has written to stderr"
+
+CAUSES: Mapping[str, str] = {
+    "kuhn: spells its card with a word": "it spells its arguments out",
+    "kuhn: spells its card with one letter and goes on": "it writes a card as its rank alone",
+    "kuhn: spells its card with one letter and waits": "it writes a card as its rank alone",
+    "kuhn: writes BRT as the document misprints it": "it writes BRT, which is a slip of the document's",
+    "kuhn: forgets the space": "it forgets the space",
+    "kuhn: ends its lines": "it ends its messages with a line end",
+    "kuhn: writes the quotes": "it puts quotes around its arguments",
+    "kuhn: deals twice": "it says CARD C_Q twice",
+    "kuhn: forgets the card": "it leaves out CARD",
+    "kuhn: never answers": WAITS,
+    "kuhn: closes without a word": FAILED,
+    "kuhn: closes instead of answering": FAILED,
+    "kuhn: shows the client's card": "",
+    "kuhn: refuses to start": "",
+    "kuhn: answers in prose": "",
+    "sevenhalf: writes its bet as text and waits": "it writes its integers as text",
+    "sevenhalf: writes its bet as text and goes on": "it writes its integers as text",
+    "sevenhalf: writes its gain as text": "here it writes its integers as text",
+    "sevenhalf: writes its count as a byte": "it sends the number of its cards in one byte",
+    "sevenhalf: sends its integers backwards": "it sends its integers with the least significant byte first",
+    "sevenhalf: sends its gain backwards": "here it sends its integers with the least significant byte first",
+    "sevenhalf: sends its bet in eight bytes": "it sends its integers in eight bytes",
+    "sevenhalf: sends its bet in two bytes and waits": "it sends its integers in two bytes",
+    "sevenhalf: forgets the sign": "here it sends an integer without its sign",
+    "sevenhalf: sets the highest bit for the sign": "it sets the highest bit of its integers for a minus sign",
+    "sevenhalf: writes a sign before its integer": "it writes a minus sign before its integers",
+    "sevenhalf: takes the complement of one": "it sends negative integers as the complement of one",
+    "sevenhalf: writes quotes around its card": "it puts quotes around its arguments",
+    "sevenhalf: writes quotes around the bank's cards": "it puts quotes around its arguments",
+    "sevenhalf: ends its lines with a NUL": "it ends its messages with a NUL",
+    "sevenhalf: says how long its messages are": "it sends a length before its messages",
+    "sevenhalf: forgets the space before the score": "it forgets the space",
+    "sevenhalf: puts a space between the bank's cards": "it puts something between its cards",
+    "sevenhalf: names the suit first": "it writes the suit of a card before its rank",
+    "sevenhalf: numbers its figures": "it writes the figures as 10, 11 and 12",
+    "sevenhalf: writes a comma": "it writes its scores in another form than 07.5",
+    "sevenhalf: forgets BKSC": "it leaves out BKSC",
+    "sevenhalf: forgets BSTG": "it leaves out BSTG",
+    "sevenhalf: pays before it shows": "it says GAIN -100 too early: BKSC 27ccc 07.5 has to stand before it",
+    "sevenhalf: says BSTG before the card": "it says BSTG too early: CARD 7c has to stand before it",
+    "sevenhalf: pays twice": "it says GAIN -100 twice",
+    "sevenhalf: sends half a message": "it sends 7 bytes of a message that is longer",
+    "sevenhalf: takes a PASS behind an ANTE": "it goes on where it has to refuse",
+    "sevenhalf: refuses STRT": "",
+    "blackjack: writes the balance little-endian": "it sends its integers with the least significant byte first",
+    "blackjack: writes characters of one byte": "here it sends characters of one byte",
+    "blackjack: writes lower case": "it writes lower case letters",
+    "blackjack: ends its lines": "it ends its messages with a line end",
+    "blackjack: spells the ten X": "it spells the ten otherwise than as T",
+    "blackjack: deals in turn": "it says CRD S 9D too early: CRD C 6H has to stand before it",
+    "blackjack: says TRN twice": "it says TRN twice",
+    "blackjack: stops at 16": "it leaves out CRD",
+    "blackjack: closes without a word": FAILED,
+}
+"""What is told of rogues, by their names; nothing where nobody can know."""
+
+every_rogue = pytest.mark.parametrize(("room", "rogue", "head"), ROGUES, ids=NAMES)
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_a_rogue_is_told_what_it_does(name: str) -> None:
+    hearing = hear(*ROGUES[NAMES.index(name)])
+    assert hearing.cause == CAUSES[name]
+
+
+def test_a_cause_is_found_for_many_rogues_and_reads_as_a_sentence() -> None:
+    """The others break a rule of the game rather than of writing: there the clause says it all."""
+    causes = [hear(*rogue).cause for rogue in ROGUES[::3]]
+    assert all(cause == "" or re.match(r"(here )?it [a-z]", cause) for cause in causes)
+    assert sum(map(bool, causes)) >= len(causes) // 5
+
+
+def test_quotes_are_a_dialect_and_a_missing_card_is_none() -> None:
+    found = dialect(KUHN, "it puts quotes around its arguments")
+    assert found is not None
+    assert found.told == "puts quotes around its arguments"
+    assert dialect(KUHN, "it leaves out CARD") is None
+    assert dialect(SEVENHALF, "here it sends an integer without its sign") is None
+
+
+def conversation(*said: tuple[int, bytes], strict: bool = False) -> Conversation:
+    found = Conversation(KUHN, strict=strict)
+    for side, data in said:
+        found.heard(side, data, 0.0)
+    return found
+
+
+def test_two_departures_at_once_are_both_named() -> None:
+    heard = conversation((CLIENT, b"STRT P_1"), (HOUSE, b'CARD "C_Q"\n'), strict=True)
+    cause = likely(KUHN, None, b"", heard, strict=True)
+    assert sorted(cause.removeprefix("it ").split(", and it ")) == [
+        "ends its messages with a line end",
+        "puts quotes around its arguments",
+    ]
+
+
+def test_what_came_together_and_was_answered_once_hints_at_one_read_for_one_message() -> None:
+    heard = conversation((CLIENT, b"STRT P_1ACTN BETSTRT P_1"), (HOUSE, b"CARD C_QCARD C_K"))
+    heard.rang(9.0)
+    wire = [(CLIENT, b"STRT P_1ACTN BETSTRT P_1"), (HOUSE, b"CARD C_QCARD C_K")]
+    assert likely(KUHN, None, b"", heard, wire=wire) == (
+        "it may take what one read brings for one message: several came at once"
+    )
+
+
+def test_what_came_in_pieces_and_was_not_answered_hints_at_it_too() -> None:
+    wire = [(CLIENT, b"STRT"), (CLIENT, b" P_1")]
+    heard = conversation(*wire)
+    heard.rang(9.0)
+    assert likely(KUHN, None, b"", heard, wire=wire) == (
+        "it may take what one read brings for a whole message: this one came in pieces"
+    )
+
+
+def test_without_a_fault_the_bytes_alone_tell_the_cause() -> None:
+    heard = conversation()
+    assert likely(BLACKJACK, b"ERR\0\0\1\xf5", b"ERR501", heard) == "it writes its integers as text"
+    assert likely(KUHN, b"FAIL W_A", b"FAIL N_C", heard) == ""
+    assert likely(KUHN, None, b"FAIL N_C", heard) == ""
+
+
+def test_a_client_is_told_what_it_does() -> None:
+    heard = conversation((CLIENT, b"STRT P_1\0"), (HOUSE, b"CARD C_Q"), (CLIENT, b"ACTN BET\0"))
+    assert likely(KUHN, None, b"", heard, side=CLIENT) == "it ends its messages with a NUL"
+
+
+def test_of_what_was_not_heard_to_its_end_the_beginning_tells_the_cause() -> None:
+    assert likely(KUHN, None, b"", conversation((CLIENT, b"STRTP")), side=CLIENT) == "it forgets the space"
+    assert likely(KUHN, None, b"", conversation((CLIENT, b"HELO")), side=CLIENT) == ""

@@ -1,0 +1,39 @@
+"""The clauses of the pages are all found, in words without marks."""
+
+import re
+
+import pytest
+
+from croupier.conformance.clauses import clause, clauses
+from croupier.rooms import ROOMS
+from tests.processes import ROOT
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_clause_of_a_page_is_there_with_its_words_and_its_source(room: str) -> None:
+    page = (ROOT / "docs" / "protocols" / f"{room}.md").read_text()
+    found = clauses(room)
+    assert [*found] == re.findall(rf"^\(({room}-\d+\.\d+)\)=$", page, re.MULTILINE)
+    for each in found.values():
+        assert each.text
+        assert not re.search(r"\]\(|\*|\n", each.text), each.text
+        assert re.match(r"§\d|[A-Z]\d", each.source), each.source
+        assert each.document != "the document"
+
+
+def test_a_clause_tells_where_it_comes_from() -> None:
+    found = clause("kuhn-4.1")
+    assert found.text == "`STRT P_1` is answered by CARD with the client's card. The client acts next."
+    assert found.told == "A protocol for the Poker Kuhn game, §3.1, §5; ruling K5"
+    assert clause("sevenhalf-2.9").told == "rulings G2, S10"
+    assert clause("sevenhalf-4.1").told == "A protocol for the 7 and a half game, §2, §3.1"
+
+
+def test_tolerances_are_marked() -> None:
+    assert [each.id for each in clauses("kuhn").values() if each.tolerated] == ["kuhn-2.4", "kuhn-2.5"]
+
+
+def test_a_clause_that_is_none_has_no_words() -> None:
+    assert clause("kuhn-99.1").text == clause("nowhere-1.1").text == ""
+    with pytest.raises(ValueError, match="found no page of 'nowhere'"):
+        clauses("nowhere")

@@ -1,0 +1,216 @@
+"""The client role: clients that keep to the protocol pass, whatever luck brings; the run is orderly."""
+
+import asyncio
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from croupier.conformance.case import select
+from croupier.conformance.clients.client import check_client, client_cases
+from croupier.conformance.program import ProgramError
+from croupier.conformance.results import Outcome, Report, Result
+from croupier.core.room import HouseRoom
+from croupier.rooms import HOUSES
+from croupier.rooms.kuhn import ROOM as KUHN
+from tests.conformance.programs import FOLDER, command
+from tests.processes import COMMAND
+
+rooms = pytest.mark.parametrize("room", HOUSES.values(), ids=HOUSES)
+
+
+def tried(
+    room: HouseRoom, line: str, part: slice = slice(None), *, strict: bool = False, seed: int = 1, timeout: float = 10.0
+) -> Sequence[Result]:
+    cases = client_cases(room)[part]
+    return asyncio.run(check_client(room, line, cases=cases, strict=strict, seed=seed, timeout=timeout))
+
+
+def alarms(results: Sequence[Result]) -> list[Result]:
+    """What would be a false alarm about a client that is right."""
+    return [result for result in results if not result.outcome.good or result.outcome is Outcome.NON_STRICT]
+
+
+@rooms
+def test_an_honest_client_passes(room: HouseRoom) -> None:
+    results = tried(room, command(room.name, "client"), slice(0, None, 2))
+    assert alarms(results) == []
+    assert sum(result.outcome is Outcome.PASS for result in results) >= 25
+    assert sum(result.outcome is Outcome.SKIP for result in results) <= len(results) // 6
+
+
+@rooms
+def test_an_honest_client_passes_a_strict_run(room: HouseRoom) -> None:
+    assert alarms(tried(room, command(room.name, "client"), slice(1, None, 7), strict=True)) == []
+
+
+@rooms
+def test_our_own_client_passes(room: HouseRoom) -> None:
+    line = shlex.join([*COMMAND, "play", room.name, "HOST", "--bot", "random", "--games", "3"])
+    results = tried(room, line.replace("HOST", "{host}:{port}"), slice(2, None, 20))
+    assert alarms(results) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bot", ["random", "own"])
+@rooms
+def test_our_own_client_passes_all_cases(room: HouseRoom, bot: str) -> None:
+    line = shlex.join([*COMMAND, "play", room.name, "HOST", "--bot", room.style if bot == "own" else bot, "-n", "3"])
+    assert alarms(tried(room, line.replace("HOST", "{host}:{port}"), timeout=20.0)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 9))
+@rooms
+def test_an_honest_client_passes_with_every_luck(room: HouseRoom, seed: int) -> None:
+    line = command(room.name, "client", "honest", "--seed", seed)
+    assert alarms(tried(room, line, seed=seed, timeout=20.0)) == []
+
+
+@rooms
+def test_a_client_of_one_game_has_nothing_to_fear(room: HouseRoom) -> None:
+    line = command(room.name, "client", "honest", "--games", 1)
+    assert alarms(tried(room, line, slice(0, None, 6))) == []
+
+
+# The run.
+
+
+def test_results_are_in_the_order_of_the_cases_and_told_as_they_come() -> None:
+    cases = select(client_cases(KUHN), "kuhn/4")
+    told: list[Result] = []
+    results = asyncio.run(check_client(KUHN, command("kuhn", "client"), cases=cases, told=told.append))
+    assert [result.case for result in results] == [case.id for case in cases]
+    assert sorted(told, key=lambda result: result.case) == sorted(results, key=lambda result: result.case)
+
+
+def test_enough_failures_end_the_run() -> None:
+    cases = client_cases(KUHN)
+    line = command("kuhn", "client", "no-space")
+    results = asyncio.run(check_client(KUHN, line, cases=cases, max_failures=2))
+    failed = [result for result in results if result.outcome is Outcome.FAIL]
+    assert 2 <= len(failed) <= 3  # one more may have been begun
+    assert len(results) < len(cases)
+
+
+def test_a_failure_comes_with_what_the_program_has_written() -> None:
+    said: list[bytes] = []
+    cases = select(client_cases(KUHN), "kuhn/4.1/p1-acts")
+    line = command("kuhn", "client", "crashes")
+    (result,) = asyncio.run(check_client(KUHN, line, cases=cases, stderr=said.append))
+    assert result.failure is not None
+    assert "exit status 1: RuntimeError: index out of range" in result.failure.actual
+    assert [b"Traceback" in text for text in said] == [True]
+
+
+def test_a_program_that_never_connects_is_reported_as_not_tested() -> None:
+    results = tried(KUHN, command("kuhn", "client", "ends-at-once"))
+    assert {result.outcome for result in results} == {Outcome.SKIP}
+    report = Report("kuhn", "client", "x", "x", "0", 1, 0.0, 0.0, tuple(results))
+    assert report.status == 2
+
+
+def test_a_program_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(ProgramError, match="'/no/such/client' cannot be started"):
+        tried(KUHN, "/no/such/client {host} {port}", slice(0, 3))
+
+
+def test_a_command_that_makes_no_sense_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"found \{prot\}"):
+        tried(KUHN, "client {host} {prot}", slice(0, 3))
+
+
+def test_a_failure_shows_the_dialogue_and_the_bytes() -> None:
+    cases = select(client_cases(KUHN), "kuhn/2.2/many-games")
+    line = command("kuhn", "client", "spells-it-out")
+    (result,) = asyncio.run(check_client(KUHN, line, cases=cases))
+    assert result.failure is not None
+    assert (result.failure.clause, result.failure.got) == ("kuhn-2.6", b"ACTN RAI")
+    assert result.dialogue[-1].data == b"ACTN RAI"
+    assert len(result.dialogue) <= 6
+
+
+def test_a_dialect_is_named_as_the_cause() -> None:
+    cases = select(client_cases(HOUSES["sevenhalf"]), "sevenhalf/7.3/largest-bet")
+    line = command("sevenhalf", "client", "little-endian")
+    (result,) = asyncio.run(check_client(HOUSES["sevenhalf"], line, cases=cases))
+    assert result.failure is not None
+    assert result.failure.cause == "it sends its integers with the least significant byte first"
+
+
+DAWDLER = """
+import sys, time
+from pathlib import Path
+folder, marker = sys.argv.pop(1), Path(sys.argv.pop(1))
+sys.path.insert(0, folder)
+import kuhn_client
+game = kuhn_client.Client.game
+
+def dawdled(self, seat):
+    goes_on = game(self, seat)
+    if not marker.exists():
+        marker.touch()
+        time.sleep(0.9)
+    return goes_on
+
+kuhn_client.Client.game = dawdled
+kuhn_client.main()
+"""
+
+
+def test_a_client_that_dawdles_once_between_two_games_is_not_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.conformance.clients.client.REST", 0.3)
+    script, marker = tmp_path / "dawdler.py", tmp_path / "dawdled"
+    script.write_text(DAWDLER)
+    line = shlex.join([sys.executable, "-S", str(script), str(FOLDER), str(marker)]) + " {host} {port}"
+    cases = select(client_cases(KUHN), "kuhn/1.3/byte-by-byte-p1-acts")
+    (result,) = asyncio.run(check_client(KUHN, line, cases=cases))
+    assert marker.exists()
+    assert result.outcome.good, result
+
+
+SLEEPER = """
+import os, socket, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+open(sys.argv[3], "a").write(f"{os.getpid()} {child.pid}\\n")
+line = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+time.sleep(600)
+"""
+
+
+def test_nothing_is_left_behind_when_the_run_is_broken_off(tmp_path: Path) -> None:
+    file = tmp_path / "pids"
+    script = tmp_path / "sleeper.py"
+    script.write_text(SLEEPER)
+    line = f"{shlex.quote(sys.executable)} {shlex.quote(str(script))} {{host}} {{port}} {shlex.quote(str(file))}"
+
+    async def main() -> None:
+        run = asyncio.create_task(check_client(KUHN, line, cases=client_cases(KUHN), timeout=60))
+        async with asyncio.timeout(20):
+            while not file.exists() or file.read_text().count("\n") < 2:
+                await asyncio.sleep(0.01)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        async with asyncio.timeout(20):
+            while not all(gone(int(pid)) for pid in file.read_text().split()):
+                await asyncio.sleep(0.01)  # who is killed is not gone at once, and only its parent is told
+
+    asyncio.run(main())
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended, if only its new parent has not asked for it yet."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    try:
+        return "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return True

@@ -1,0 +1,169 @@
+"""A house that closes because of what it reads is found, and one that says farewell for a reason of its own is not."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from croupier.conformance.results import Outcome, Result
+from croupier.conformance.servers.scripted_client import Probe
+from croupier.conformance.servers.server import server_cases
+from croupier.core.referee import HOUSE
+from croupier.core.session import Joined, Left, Rang, Said, Say
+from croupier.rooms import HOUSES
+from tests.conformance.house_fixture import Parlour, Table, opened, tried
+from tests.conformance.test_server import bad, over_a_socket
+from tests.rooms.conversation_fixture import HANG_UP, Habit, honest, instead
+from tests.rooms.sevenhalf.frames import DRAW, STRT, ante, erro
+
+ROOM = HOUSES["sevenhalf"]
+CASES = server_cases(ROOM)
+NO = [erro("no"), HANG_UP]
+
+type Hates = Callable[["Rude", bytes], bool]
+
+
+class Rude(Table):
+    """A house that answers some bytes with a refusal and a close, as they come."""
+
+    hates: Hates
+    played = False
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        if not self._closed and self.hates(self, data):
+            return self._sent(NO)
+        answers = super().hears(data)
+        self.played = self.played or any(answer.startswith(b"GAIN") for answer in answers)
+        return answers
+
+
+def rude(hates: Hates) -> Parlour:
+    def table() -> Rude:
+        made = Rude(ROOM, {}, honest, next(parlour._numbers), strict=False)
+        made.hates = hates
+        return made
+
+    parlour = Parlour(ROOM)
+    parlour.table = table
+    return parlour
+
+
+def closing_behind_refusals(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
+    return [*answers, HANG_UP] if answers and answers[0].startswith(b"ERRO") else answers
+
+
+def polite_after_the_game(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
+    return [*answers, *NO] if answers and answers[-1].startswith(b"GAIN") else answers
+
+
+def closing_behind_the_game(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
+    return [*answers, HANG_UP] if answers and answers[-1].startswith(b"GAIN") else answers
+
+
+def lower_case(_: Rude, data: bytes) -> bool:
+    return data[:4].isalpha() and not data[:4].isupper()
+
+
+def words_of_the_house(_: Rude, data: bytes) -> bool:
+    return data[:4] in {b"STBT", b"CARD", b"BSTG", b"BKSC", b"GAIN"}
+
+
+def results(parlour: Any, *slugs: str, **more: Any) -> tuple[Result, ...]:
+    cases = [case for case in CASES if not slugs or any(slug in case.id for slug in slugs)]
+    return asyncio.run(tried(parlour, ROOM, cases, effort=0.0, **more))
+
+
+ROGUES: dict[str, tuple[Parlour, str]] = {
+    "a command in lower case": (rude(lower_case), "draw-in-small-letters-at-bet"),
+    "STRT in lower case": (rude(lower_case), "strt-in-small-letters-at-start"),
+    "PASS in mixed letters": (rude(lower_case), "pass-in-mixed-letters-at-card"),
+    "a word of the house": (rude(words_of_the_house), "bksc-from-the-client-at-card"),
+    "a word of the house between games": (rude(words_of_the_house), "gain-from-the-client-at-between"),
+    "a word of the house before the first game": (rude(words_of_the_house), "stbt-from-the-client-at-start"),
+    "a card that is none": (rude(words_of_the_house), "no-such-card-at-raised"),
+    "messages in pieces": (rude(lambda _, data: len(data) < 4), "1-bytes-at-a-time"),
+    "a cut message": (rude(lambda _, data: len(data) < 4), "cut-everywhere"),
+    "an error": (rude(lambda _, data: data.startswith(b"ERRO")), "erro-from-the-client-at-bet"),
+    "an ANTE": (Parlour(ROOM, habit=instead(ante(10), *NO)), "sevenhalf/4.3/ante-at-card"),
+    "a DRAW": (Parlour(ROOM, habit=instead(DRAW, *NO)), "draw-at-bet"),
+    "what it refuses": (Parlour(ROOM, habit=closing_behind_refusals), "strt-at-card"),
+}
+"""Houses that answer something readable with ERRO and a close, and a case that shows it."""
+
+
+@pytest.mark.parametrize(("parlour", "slug"), ROGUES.values(), ids=ROGUES)
+def test_a_house_that_refuses_and_closes_at_what_it_could_read_is_found(parlour: Parlour, slug: str) -> None:
+    for result in results(parlour, slug):
+        assert result.outcome is Outcome.FAIL, result
+        assert result.failure
+        assert result.failure.clause == "sevenhalf-6.8"
+        assert result.failure.actual == "a refusal and the close"
+        assert result.dialogue
+
+
+def test_it_is_found_over_a_socket() -> None:
+    async def check() -> tuple[Result, ...]:
+        async with opened(rude(lower_case)) as port:
+            cases = [case for case in CASES if "small-letters" in case.id or "mixed-letters" in case.id]
+            return await over_a_socket(ROOM, port, cases=cases)
+
+    found = asyncio.run(check())
+    assert [result.outcome for result in found if "at-best" not in result.case] == [Outcome.FAIL] * 5
+    assert {result.failure.clause for result in found if result.failure} == {"sevenhalf-6.8"}
+
+
+HONEST: dict[str, Habit] = {
+    "is full": instead(b"", *NO),
+    "asks for coins": instead(STRT, *NO),
+    "says farewell behind every game": polite_after_the_game,
+    "closes behind every game": closing_behind_the_game,
+}
+"""Houses whose farewell may have a reason that a client cannot know."""
+
+
+@pytest.mark.parametrize("habit", HONEST.values(), ids=HONEST)
+def test_a_farewell_with_a_reason_is_no_fault(habit: Habit) -> None:
+    assert bad(results(Parlour(ROOM, habit=habit), "at-start", "at-between", "at-card", "games-in-a-row")) == []
+
+
+def test_a_house_that_plays_once_and_says_so_when_it_is_asked_for_more_is_not_accused() -> None:
+    lazy = rude(lambda table, _: table.played)
+    assert bad(results(lazy, "at-between", "at-over", "games-in-a-row", "stroll")) == []
+
+
+class Limited:
+    """A house with an idle limit, whose farewell takes a while to arrive. See `Target`; time passes as in a parlour."""
+
+    def __init__(self, limit: float, way: float) -> None:
+        self._parlour = Parlour(ROOM)
+        self._limit = limit
+        self._way = way
+
+    async def meet(self, probe: Probe) -> None:
+        table, now, heard = self._parlour.table(), 0.0, 0.0
+        effects = deque(probe.on(Joined(HOUSE), now))
+        while not probe.over:
+            for effect in [effects.popleft() for _ in range(len(effects))]:
+                if isinstance(effect, Say) and now < heard + self._limit:
+                    heard = now
+                    for answer in table.hears(effect.message):
+                        self._parlour._send(probe, answer, now, effects)
+            if probe.over or effects:
+                continue
+            farewell = heard + self._limit + self._way
+            if probe.alarm is not None and probe.alarm < farewell:
+                now = max(now, probe.alarm)
+                effects += probe.on(Rang(), now)
+            else:
+                now = farewell
+                effects += probe.on(Said(HOUSE, erro("out of time")), now)
+                effects += probe.on(Left(HOUSE), now)
+
+
+@pytest.mark.parametrize("limit", [0.001, 0.02, 0.05, 0.1, 0.25])
+@pytest.mark.parametrize("way", [0.0, 0.03, 0.5])
+@pytest.mark.parametrize("part", [pytest.param(1, marks=pytest.mark.slow), 50])
+def test_a_farewell_of_a_limit_that_crosses_a_message_is_no_fault(limit: float, way: float, part: int) -> None:
+    assert bad(asyncio.run(tried(Limited(limit, way), ROOM, CASES[::part], effort=0.0))) == []

@@ -1,0 +1,78 @@
+"""Two strings of bytes side by side: the first wrong byte is marked, wherever and whatever it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.conformance.report.hexdump import WIDTH, dump, first_wrong, plain, printable, rows, side_by_side
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got", "at"),
+    [
+        (b"CARD", b"CARD", None),
+        (b"", b"", None),
+        (b"CARD", b"card", 0),
+        (b"CARD", b"CAR", 3),
+        (b"CARD", b"CARD\n", 4),
+        (b"", b"x", 0),
+    ],
+)
+def test_the_first_wrong_byte_is_wrong_missing_or_too_many(wanted: bytes, got: bytes, at: int | None) -> None:
+    assert first_wrong(wanted, got) == at
+
+
+def test_both_stand_side_by_side_with_a_mark_below_the_first_wrong_byte() -> None:
+    assert side_by_side(b"CARD C_Q", b'CARD "C_Q"').splitlines() == [
+        "      expected                           actual",
+        '0000  43 41 52 44 20 43 5F 51  CARD C_Q  43 41 52 44 20 22 43 5F  CARD "C_',
+        "                                                        ^^",
+        '0008                                     51 22                    Q"',
+    ]
+
+
+def test_where_a_byte_is_missing_there_are_dashes() -> None:
+    assert side_by_side(b"DISC", b"DIS").splitlines()[1:] == [
+        "0000  44 49 53 43              DISC      44 49 53 --              DIS",
+        "                                                  ^^",
+    ]
+
+
+def test_of_long_ones_the_rows_around_the_first_wrong_byte_are_shown() -> None:
+    shown = rows(bytes(1000), bytes(500) + b"\1" + bytes(499))
+    assert [row.at for row in shown] == [472, 480, 488, 496, 504, 512, 520]
+    assert [row.wrong for row in shown] == [None, None, None, 4, None, None, None]
+
+
+@given(st.binary(max_size=64), st.binary(max_size=64))
+def test_the_mark_stands_below_the_first_wrong_byte(wanted: bytes, got: bytes) -> None:
+    at = first_wrong(wanted, got)
+    marked = [row for row in rows(wanted, got) if row.wrong is not None]
+    assert [row.at + row.wrong for row in marked if row.wrong is not None] == ([] if at is None else [at])
+    assert all(row.differs[row.wrong] for row in marked if row.wrong is not None)
+    lines = side_by_side(wanted, got).splitlines()
+    marks = [number for number, line in enumerate(lines) if line.strip() == "^^"]
+    assert len(marks) == len(marked)
+    for number in marks:
+        place = lines[number].index("^^")
+        assert (place - 41) // 3 == at % WIDTH
+        assert lines[number - 1][place : place + 2] in {f"{got[at]:02X}" if at < len(got) else "--"}
+
+
+def test_a_dump_shows_bytes_and_letters() -> None:
+    assert dump(b"HELLO, YOUR CARD") == "0000  48 45 4C 4C 4F 2C 20 59 4F 55 52 20 43 41 52 44  HELLO, YOUR CARD"
+    assert dump(b"\0\x7f").endswith("  ..")
+    assert len(dump(bytes(40)).splitlines()) == 3
+
+
+def test_plain_text_needs_no_hexadecimal() -> None:
+    assert plain(b"CARD C_Q")
+    assert not any(map(plain, (b"CARD C_Q\n", b"\0H", b" STRT", "7½".encode())))
+
+
+@given(st.text())
+def test_the_text_of_strangers_is_made_harmless(text: str) -> None:
+    found = printable(text)
+    assert all(c.isprintable() or c in "\n\t" for c in found)
+    assert printable(found) == found
+    found.encode()

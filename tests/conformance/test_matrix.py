@@ -1,0 +1,174 @@
+"""A small class of real programs: half-broken, hanging, crashing and chatty submissions are normal input."""
+
+import asyncio
+import errno
+import shlex
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from croupier.conformance.matrix.cells import Cell, Kept, Kind
+from croupier.conformance.matrix.matrix import Matrix, Plan, write
+from croupier.conformance.matrix.submission import submissions
+from croupier.rooms import HOUSES
+
+PUPIL = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(Path(__file__).with_name('pupil.py')))}"
+
+
+def hand_in(folder: Path, name: str, server: str | None = "honest", client: str | None = "honest") -> None:
+    place = folder / name
+    place.mkdir(parents=True, exist_ok=True)
+    lines = [f'name = "{name.title()}"', 'room = "kuhn"']
+    if server is not None:
+        lines.append(f"server = '{PUPIL} server {server} {{port}}'")
+    if client is not None:
+        lines.append(f"client = '{PUPIL} client {client} {{host}} {{port}}'")
+    (place / "submission.toml").write_text("\n".join(lines))
+
+
+def plan(folder: Path, out: Path, **terms: object) -> Plan:
+    known = {"conversations": 1, "jobs": 2, "output": 1 << 16, **terms}
+    return Plan(rooms=[HOUSES["kuhn"]], submissions=submissions(folder, out), out=out, **known)  # type: ignore[arg-type]  # each is of its type
+
+
+def played(one: Plan) -> tuple[list[Cell], list[bool]]:
+    """The cells in order, and whether each was played before."""
+    told: list[bool] = []
+    matrix = Matrix(one, lambda cell, before: told.append(before))
+    assert asyncio.run(matrix.play())
+    return matrix.in_order(), told
+
+
+def found(cells: Iterable[Cell]) -> dict[tuple[str, str], tuple[Kind, tuple[str, ...], str]]:
+    return {(cell.server, cell.client): (cell.finding.kind, cell.finding.blame, cell.finding.clause) for cell in cells}
+
+
+def test_everybody_plays_everybody_and_what_is_finished_is_not_played_again(tmp_path: Path) -> None:
+    folder, out = tmp_path / "class", tmp_path / "out"
+    hand_in(folder, "ada")
+    hand_in(folder, "bob", server="deals-twice", client="acts-first")
+    hand_in(folder, "cid", server="serves-once", client=None)
+    cells, told = played(plan(folder, out, conversations=2))
+    well = (Kind.WELL, (), "")
+    acts_first = (Kind.BROKE, ("client",), "kuhn-6.2")
+    assert found(cells) == {
+        ("ada", "ada"): well,
+        ("ada", "bob"): acts_first,
+        ("bob", "ada"): (Kind.BROKE, ("server",), "kuhn-5.4"),
+        ("bob", "bob"): acts_first,
+        ("cid", "ada"): well,
+        ("cid", "bob"): acts_first,
+    }
+    assert (cells[0].connections, cells[0].games) == (2, 4)
+    assert told == [False] * 6
+    again, told = played(plan(folder, out, conversations=2))
+    assert (again, told) == (cells, [True] * 6)
+    hand_in(folder, "bob", server="honest", client="acts-first")
+    changed, told = played(plan(folder, out, conversations=2))
+    assert sorted(told) == [False] * 4 + [True] * 2
+    assert found(changed)["bob", "ada"] == well
+    assert [cell for cell in changed if "bob" not in cell.place] == [cells[0], cells[4]]
+    _, told = played(plan(folder, out, conversations=2, fresh=True))
+    assert told == [False] * 6
+
+
+@pytest.mark.parametrize(
+    ("server", "kind", "clause", "told"),
+    [
+        ("crashes", Kind.CRASHED, "kuhn-4.1", "the server has ended (SIGSEGV)"),
+        ("hangs", Kind.HUNG, "kuhn-4.1", "found silence"),
+        ("ends-at-once", Kind.UNHEARD, "", "has ended (exit status 1)"),
+        ("never-listens", Kind.UNHEARD, "", "takes no connections"),
+        ("says-nonsense", Kind.BROKE, "kuhn-2.6", "found 'CARD 1_1'"),
+        ("ends-in-nul", Kind.BROKE, "kuhn-2.7", "the likely cause is that it "),
+        ("chatty", Kind.CHATTY, "", "written more than is kept"),
+    ],
+)
+def test_a_server_that_is_no_good_is_told_from_the_client(
+    tmp_path: Path, server: str, kind: Kind, clause: str, told: str
+) -> None:
+    hand_in(tmp_path / "class", "ada", server=server)
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", seconds=4.0))
+    assert (cell.finding.kind, cell.finding.blame, cell.finding.clause) == (kind, ("server",), clause)
+    assert told in cell.finding.told
+
+
+@pytest.mark.parametrize(
+    ("client", "kind", "told"),
+    [
+        ("cannot-start", Kind.CRASHED, "the client has ended (exit status 1)"),
+        ("crashes", Kind.CRASHED, "the client has ended (SIGABRT)"),
+        ("never-connects", Kind.ABSENT, "has not connected within its time"),
+        ("says-nothing", Kind.HUNG, "says nothing more"),
+        ("stays", Kind.HUNG, "goes on when the house has closed"),
+        ("leaves-at-once", Kind.IDLE, "has ended every conversation before a game was over"),
+        ("chatty", Kind.CHATTY, "has written more than is kept"),
+    ],
+)
+def test_a_client_that_is_no_good_is_told_from_the_server(tmp_path: Path, client: str, kind: Kind, told: str) -> None:
+    hand_in(tmp_path / "class", "ada", client=client)
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", seconds=4.0))
+    assert (cell.finding.kind, cell.finding.blame) == (kind, ("client",))
+    assert told in cell.finding.told
+    assert client != "cannot-start" or "ImportError: no module named cards" in cell.stderr
+
+
+def test_a_client_that_plays_for_ever_was_seen_often_enough(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "ada", client="plays-for-ever")
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", seconds=30.0))
+    assert (cell.finding.kind, cell.games, cell.messages) == (Kind.WELL, 500, 2000)
+
+
+def test_who_cannot_be_used_has_cells_all_the_same_and_results_are_written(tmp_path: Path) -> None:
+    folder, out = tmp_path / "class", tmp_path / "out"
+    hand_in(folder, "ada")
+    hand_in(folder, "bob")
+    (folder / "bob" / "submission.toml").write_text(
+        'build = "false"\nroom = "kuhn"\nserver = "s {port}"\nclient = "c {port}"'
+    )
+    (folder / "cid").mkdir()
+    one = plan(folder, out)
+    assert one.cells == 9
+    cells, _ = played(one)
+    assert {place: blame for place, (kind, blame, _) in found(cells).items() if kind is Kind.UNUSABLE} == {
+        ("ada", "bob"): ("client",),
+        ("ada", "cid"): ("client",),
+        **{(server, client): ("server",) for server in ("bob", "cid") for client in ("ada", "bob", "cid")},
+    }
+    write(one, cells, whole=True)
+    assert sorted(path.name for path in out.iterdir()) == [
+        *("cells.jsonl", "gradescope", "matrix.csv", "matrix.html", "matrix.json", "work"),
+    ]
+    assert sorted(path.name for path in (out / "gradescope").iterdir()) == ["ada.json", "bob.json", "cid.json"]
+    assert "Ada,ada,100.0,100.0" in (out / "matrix.csv").read_text()
+
+
+def test_a_program_that_does_not_exist_is_no_use(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "ada")
+    toml = tmp_path / "class" / "ada" / "submission.toml"
+    toml.write_text('room = "kuhn"\nserver = "./no-such-server {port}"\nclient = "./no-such-client {port}"')
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out"))
+    assert (cell.finding.kind, cell.finding.blame) == (Kind.UNHEARD, ("server",))
+    assert "cannot be started" in cell.finding.told
+    hand_in(tmp_path / "class", "ada")
+    toml.write_text(toml.read_text().partition("client")[0] + 'client = "./no-such-client {port}"')
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out"))
+    assert (cell.finding.kind, cell.finding.blame) == (Kind.UNUSABLE, ("client",))
+
+
+def test_where_a_cell_cannot_be_kept_the_class_is_not_played_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(kept: Kept, cell: Cell) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Kept, "keep", full)
+    hand_in(tmp_path / "class", "ada")
+    hand_in(tmp_path / "class", "bob")
+    told: list[Cell] = []
+    matrix = Matrix(plan(tmp_path / "class", tmp_path / "out"), lambda cell, before: told.append(cell))
+    with pytest.raises(OSError, match="No space left on device"):
+        asyncio.run(matrix.play())
+    assert told == []

@@ -1,0 +1,461 @@
+"""The relay: every byte arrives, both ends are judged, and it can be slow, chopped and cut."""
+
+import asyncio
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.clients.game import Game
+from croupier.clients.play import play
+from croupier.conformance.conversation import Conversation
+from croupier.conformance.tap.connection import Closed, Ended, Heard, News, Opened, Silent
+from croupier.conformance.tap.outbox import Manner, Way
+from croupier.conformance.tap.relay import BUFFER, STILL, Relay, switchboard
+from croupier.core.bots import mind_named
+from croupier.core.dealer import Fair, dealers, derive
+from croupier.core.hall import Hall
+from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.session import (
+    Call,
+    Cease,
+    Ceased,
+    Drop,
+    Effect,
+    Event,
+    Halted,
+    Joined,
+    Left,
+    Patience,
+    Rang,
+    Said,
+    Say,
+)
+from croupier.logs import silence
+from croupier.net.endpoint import Switchboard
+from croupier.rooms.kuhn import ROOM
+from tests.net.raw_client import LOOPS, PATIENCE, Run
+
+TARGET = ("192.0.2.9", 1212)
+
+
+class Line:
+    """A relay without a socket, one client in it, whose call is answered at once unless `answered` is false."""
+
+    def __init__(self, answered: bool = True, patience: float = 5.0, **manner: Any) -> None:
+        self.news: list[News] = []
+        self.now = 0.0
+        self.relay = Relay(TARGET, lambda: Conversation(ROOM, patience=patience), self.news.append, **manner)
+        self.effects = self.on(Joined(1, ("192.0.2.1", 40_001)))
+        if answered:
+            assert self.on(Joined(-1, TARGET)) == []
+
+    def on(self, event: Event[bytes]) -> list[Effect[bytes]]:
+        return self.relay.on(event, self.now)
+
+    def until(self, time: float) -> list[tuple[float, Effect[bytes]]]:
+        """Let time pass: what was done, and when."""
+        done = []
+        while (alarm := self.relay.alarm) is not None and alarm <= time:
+            self.now = max(self.now, alarm)
+            done += [(self.now, effect) for effect in self.on(Rang())]
+        self.now = time
+        return done
+
+    @property
+    def faults(self) -> list[tuple[int, str]]:
+        found = [fault for news in self.news if not isinstance(news, Opened | Ended) for fault in news.faults]
+        return [(fault.verdict.side, fault.verdict.violation.clause) for fault in found]
+
+    @property
+    def said(self) -> list[tuple[int, bytes]]:
+        return [(news.side, news.data) for news in self.news if isinstance(news, Heard)]
+
+
+def test_a_client_is_called_through_and_every_byte_is_passed_on() -> None:
+    line = Line(answered=False)
+    assert line.effects == [Call(-1, TARGET)]
+    assert line.on(Said(1, b"STRT")) == []
+    assert line.on(Joined(-1, TARGET)) == [Say(-1, b"STRT")]
+    assert line.on(Said(1, b" P_1")) == [Say(-1, b" P_1")]
+    assert line.on(Said(-1, b"CARD C_Q")) == [Say(1, b"CARD C_Q")]
+    assert line.said == [(CLIENT, b"STRT"), (CLIENT, b" P_1"), (HOUSE, b"CARD C_Q")]
+    assert line.on(Said(1, b"DISC")) == [Say(-1, b"DISC")]
+    assert line.on(Left(1, "closed")) == [Drop(-1)]
+    assert line.on(Left(-1, "closed")) == []
+    assert line.faults == []
+    opened, *_, closed, also, ended = line.news
+    assert isinstance(opened, Opened)
+    assert isinstance(closed, Closed)
+    assert isinstance(also, Closed)
+    assert (closed.side, also.side) == (CLIENT, HOUSE)
+    assert isinstance(ended, Ended)
+    assert ended.passage is opened.passage
+    assert ended.passage.closed == [CLIENT, HOUSE]
+    assert line.relay.alarm is None
+
+
+def test_both_ends_are_judged_at_the_message_that_shows_it() -> None:
+    line = Line()
+    line.on(Said(1, b"ACTN BETSTRT P_1"))
+    line.on(Said(-1, b"FAIL W_ACARD C_X"))
+    assert line.faults == [(CLIENT, "kuhn-6.2"), (HOUSE, "kuhn-2.6")]
+    heard = [news for news in line.news if isinstance(news, Heard)]
+    assert [len(news.lines) for news in heard] == [2, 2]
+    assert [fault.lines for news in heard for fault in news.faults] == [1, 4]
+
+
+def test_a_house_that_is_silent_is_at_fault_when_its_time_is_over() -> None:
+    line = Line(patience=2.0)
+    line.now = 1.0
+    line.on(Said(1, b"STRT P_1"))
+    assert line.relay.alarm == 3.0
+    assert line.until(3.0) == []
+    assert line.faults == [(HOUSE, "kuhn-4.1")]
+    assert isinstance(line.news[-1], Silent)
+    assert line.relay.alarm is None
+    assert line.on(Said(-1, b"CARD C_Q")) == [Say(1, b"CARD C_Q")]
+
+
+def test_where_no_house_answers_the_client_is_dropped_and_nobody_is_at_fault() -> None:
+    line = Line(answered=False)
+    line.on(Said(1, b"STRT P_1"))
+    assert line.on(Left(-1, "refused")) == [Drop(1)]
+    line.on(Left(1, "closed"))
+    assert line.faults == []
+    ended = line.news[-1]
+    assert isinstance(ended, Ended)
+    assert ended.passage.note == "no house answers: refused"
+
+
+def test_a_client_that_ceases_still_gets_its_answers_and_they_are_judged() -> None:
+    line = Line()
+    line.on(Said(1, b"STRT P_2ACTN BET"))
+    assert line.on(Ceased(1)) == [Cease(-1)]
+    assert line.on(Said(-1, b"CARD C_Q")) == [Say(1, b"CARD C_Q")]
+    assert line.faults == []
+    assert line.on(Said(-1, b"CARD C_Q")) == [Say(1, b"CARD C_Q")]
+    assert line.faults == [(HOUSE, "kuhn-4.2")]
+    assert line.on(Ceased(-1)) == [Drop(1), Drop(-1)]
+    line.on(Left(1, "closed"))
+    line.on(Left(-1, "closed"))
+    ended = line.news[-1]
+    assert isinstance(ended, Ended)
+    assert (ended.passage.closed, ended.passage.note) == ([CLIENT, HOUSE], "")
+    assert line.relay.alarm is None
+
+
+def test_nothing_is_wrong_with_a_house_that_ends_what_its_client_has_ended() -> None:
+    for owed in (b"DISC", b"STRT P_1", b"S"):
+        line = Line(patience=1.0)
+        line.on(Said(1, owed))
+        assert line.on(Ceased(1)) == [Cease(-1)]
+        assert line.until(9.0) == []
+        assert line.on(Ceased(-1)) == [Drop(1), Drop(-1)]
+        assert line.faults == []
+
+
+def test_a_house_that_ceases_still_hears_its_client() -> None:
+    line = Line(to_client=Manner(delay=1.0))
+    line.on(Said(1, b"STRT P_1"))
+    assert line.on(Said(-1, b"CARD C_Q")) == []
+    assert line.on(Ceased(-1)) == []
+    assert line.faults == [(HOUSE, "kuhn-8.2")]
+    assert line.until(2.0) == [(1.0, Say(1, b"CARD C_Q")), (1.0, Cease(1))]
+    assert line.on(Said(1, b"DISC")) == [Say(-1, b"DISC")]
+    assert line.on(Ceased(1)) == [Drop(1), Drop(-1)]
+
+
+def test_what_is_closed_in_one_direction_does_not_stay_open_for_ever() -> None:
+    line = Line(to_house=Manner(delay=50.0))
+    line.on(Said(1, b"STRT P_1"))
+    line.on(Ceased(1))
+    assert line.until(49.0) == []
+    assert line.until(STILL) == [(50.0, Say(-1, b"STRT P_1")), (50.0, Cease(-1))]
+    line.on(Said(-1, b"CARD C_Q"))
+    assert line.until(2 * STILL + 1.0) == [(2 * STILL, Drop(1)), (2 * STILL, Drop(-1))]
+    assert line.faults == []
+
+
+def test_a_client_that_does_not_wait_for_the_house_is_heard_all_the_same() -> None:
+    line = Line(answered=False)
+    line.on(Said(1, b"DISC"))
+    assert line.on(Left(1, "hung up")) == []
+    assert line.on(Joined(-1, TARGET)) == [Say(-1, b"DISC"), Drop(-1)]
+    line.on(Left(-1, "closed"))
+    assert line.said == [(CLIENT, b"DISC")]
+    assert line.faults == []
+
+
+def test_a_house_that_hangs_up_is_judged_and_its_last_words_still_leave_slowly() -> None:
+    line = Line(to_client=Manner(chop=4, delay=1.0))
+    line.on(Said(1, b"STRT P_1"))
+    assert line.on(Said(-1, b"CARD C_Q")) == []
+    assert line.on(Left(-1, "closed")) == []
+    assert line.faults == [(HOUSE, "kuhn-8.2")]
+    assert line.until(9.0) == [(1.0, Say(1, b"CARD")), (2.0, Say(1, b" C_Q")), (2.0, Drop(1))]
+
+
+def test_pieces_leave_one_by_one_and_count_from_when_they_are_passed_on() -> None:
+    line = Line(to_house=Manner(chop=3, delay=0.5), patience=1.0)
+    assert line.on(Said(1, b"STRT P_1")) == []
+    assert line.said == []
+    assert line.until(1.5) == [(0.5, Say(-1, b"STR")), (1.0, Say(-1, b"T P")), (1.5, Say(-1, b"_1"))]
+    assert line.relay.alarm == 2.5, "the house has as long as without a relay"
+
+
+def test_what_is_gathered_leaves_at_once() -> None:
+    line = Line(to_client=Manner(gather=0.2))
+    line.on(Said(1, b"STRT P_1"))
+    line.on(Said(-1, b"CARD C_Q"))
+    line.now = 0.1
+    line.on(Said(-1, b"ACTN"))
+    assert line.until(1.0) == [(pytest.approx(0.3), Say(1, b"CARD C_QACTN"))]
+
+
+@pytest.mark.parametrize(
+    ("after", "left", "kept"),
+    [
+        (1, [Say(-1, b"STRT P_1"), Drop(1), Drop(-1)], []),
+        (2, [Say(-1, b"STRT P_1DISC"), Drop(1), Drop(-1)], []),
+        (3, [Say(-1, b"STRT P_1DISC")], [Say(1, b"CARD C_Q"), Drop(1), Drop(-1)]),
+    ],
+)
+def test_a_connection_is_cut_right_behind_a_message(after: int, left: list[Any], kept: list[Any]) -> None:
+    line = Line(cut_after=after)
+    assert line.on(Said(1, b"STRT P_1DISC")) == left
+    assert line.on(Said(-1, b"CARD C_QDISC")) == kept
+    line.on(Left(1, "closed"))
+    line.on(Left(-1, "closed"))
+    ended = line.news[-1]
+    assert isinstance(ended, Ended)
+    assert ended.passage.note == f"cut after {after} messages"
+    assert len(ended.passage.conversation.lines) == after
+    assert line.faults == []
+    assert line.relay.alarm is None
+
+
+def test_what_waits_is_bounded() -> None:
+    line = Line(to_house=Manner(delay=60.0))
+    assert line.on(Said(1, bytes(BUFFER))) == []
+    assert line.on(Said(1, b"!")) == [Drop(1), Drop(-1)]
+    line.on(Left(1))
+    line.on(Left(-1))
+    ended = line.news[-1]
+    assert isinstance(ended, Ended)
+    assert ended.passage.note == f"found more than {BUFFER} bytes that wait for one end"
+    assert line.said == []
+
+
+def test_when_the_relay_closes_every_connection_does() -> None:
+    line = Line()
+    assert line.on(Halted()) == []
+    assert line.on(Halted(final=True)) == [Drop(1), Drop(-1)]
+    assert line.on(Said(-1, b"CARD C_Q")) == []
+
+
+@given(
+    chop=st.integers(0, 5),
+    delay=st.sampled_from([0.0, 0.25]),
+    gather=st.sampled_from([0.0, 0.5]),
+    came=st.lists(st.tuples(st.binary(min_size=1, max_size=9), st.sampled_from([0.0, 0.125, 1.0])), max_size=8),
+)
+def test_whatever_the_manner_every_byte_leaves_in_its_order(
+    chop: int, delay: float, gather: float, came: list[tuple[bytes, float]]
+) -> None:
+    way = Way(Manner(chop, delay, gather))
+    now, left = 0.0, []
+    for data, pause in came:
+        way.put(data, now)
+        end = now + pause
+        while way.alarm is not None and way.alarm <= end:
+            now = max(now, way.alarm)
+            left += [(now, piece) for piece in way.take(now)]
+        now = end
+    while way.alarm is not None:
+        now = max(now, way.alarm)
+        left += [(now, piece) for piece in way.take(now)]
+    assert b"".join(piece for _, piece in left) == b"".join(data for data, _ in came)
+    assert way.size == 0
+    assert not chop or all(len(piece) <= chop for _, piece in left)
+    assert all(later - sooner >= delay for (sooner, _), (later, _) in pairwise(left))
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            [
+                "client says",
+                "house says",
+                "client ceases",
+                "house ceases",
+                "client leaves",
+                "house leaves",
+                "time passes",
+            ]
+        ),
+        st.sampled_from([b"STRT P_1", b"CARD C_Q", b"ACTN BET", b"DISC", b"S", b"\0?", b"FAIL W_A", b"STRT P_2ACTN C"]),
+    ),
+    max_size=14,
+)
+MANNERS = st.builds(Manner, st.integers(0, 3), st.sampled_from([0.0, 0.3]), st.sampled_from([0.0, 0.7]))
+
+
+class Board(Line):
+    """A line whose effects are performed as a switchboard would: who is `here` may be spoken to and may speak."""
+
+    def __init__(self, **manner: Any) -> None:
+        super().__init__(answered=False, **manner)
+        self.here = {1}
+        self.gone: set[int] = set()
+        self.quiet: set[int] = set()
+        self.told: set[int] = set()
+        self.sent = {1: b"", -1: b""}
+        self.heard = {1: b"", -1: b""}
+
+    def do(self, effects: list[Effect[bytes]]) -> None:
+        for effect in effects:
+            match effect:
+                case Say(peer, data):
+                    assert peer in self.here - self.told
+                    self.heard[peer] += data
+                case Cease(peer):
+                    assert peer in self.here - self.told
+                    self.told.add(peer)
+                case Drop(peer):
+                    self.here.remove(peer)
+
+    def says(self, peer: int, data: bytes) -> None:
+        if peer in self.here - self.quiet:
+            self.sent[peer] += data
+            self.do(self.on(Said(peer, data)))
+
+    def ceases(self, peer: int) -> None:
+        if peer in self.here - self.quiet:
+            self.quiet.add(peer)
+            self.do(self.on(Ceased(peer)))
+
+    def leaves(self, peer: int) -> None:
+        if peer not in self.gone:
+            self.gone.add(peer)
+            self.here.discard(peer)
+            self.do(self.on(Left(peer)))
+
+    def passes(self, seconds: float) -> None:
+        self.do([effect for _, effect in self.until(self.now + seconds)])
+
+
+@given(steps=STEPS, answer=st.integers(0, 8), to_house=MANNERS, to_client=MANNERS, cut=st.none() | st.integers(1, 4))
+def test_nobody_is_spoken_to_who_is_not_there_and_everything_ends_once(
+    steps: list[tuple[str, bytes]], answer: int, to_house: Manner, to_client: Manner, cut: int | None
+) -> None:
+    board = Board(to_house=to_house, to_client=to_client, cut_after=cut)
+    for number, (deed, data) in enumerate([*steps, ("client leaves", b""), ("house leaves", b"")]):
+        if number == answer and -1 not in board.gone:
+            board.here.add(-1)
+            board.do(board.on(Joined(-1, TARGET)))
+        side = 1 if deed.startswith("client") else -1
+        if deed.endswith("says"):
+            board.says(side, data)
+        elif deed.endswith("ceases"):
+            board.ceases(side)
+        elif deed.endswith("leaves"):
+            board.leaves(side)
+        else:
+            board.passes(1.0)
+    board.passes(100.0)
+    assert board.sent[1].startswith(board.heard[-1])
+    assert board.sent[-1].startswith(board.heard[1])
+    assert [type(news) for news in board.news].count(Ended) == 1
+    assert sorted(news.side for news in board.news if isinstance(news, Closed)) == [HOUSE, CLIENT]
+    assert board.relay.alarm is None
+
+
+# Through real sockets.
+
+
+async def opened(relay: Callable[[tuple[str, int]], Relay]) -> tuple[Any, Any, tuple[str, int]]:
+    """A house of Kuhn poker, and a relay before it: both boards, and where the relay is."""
+    patience = Patience()
+    hall = Hall(
+        ROOM.house(ROOM.settings(), patience, False), dealers(lambda table: derive(7, "kuhn", table)), patience.glance
+    )
+    house = Switchboard(hall, lambda: ROOM.codec(False, None), silence())
+    target = await house.listen("127.0.0.1", 0)
+    board = switchboard(relay(target), linger=0.5)
+    return house, board, await board.listen("127.0.0.1", 0)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_both_directions_close_one_by_one_on_real_sockets(loop: str) -> None:
+    news: list[News] = []
+
+    async def house(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert await reader.read() == b"STRT P_1"
+        writer.write(b"CARD C_Q")
+        writer.write_eof()
+        writer.close()
+
+    async def story() -> None:
+        server = await asyncio.start_server(house, "127.0.0.1", 0)
+        relay = Relay(server.sockets[0].getsockname(), lambda: Conversation(ROOM), news.append)
+        board = switchboard(relay, linger=0.5, half_closed=True)
+        reader, writer = await asyncio.open_connection(*await board.listen("127.0.0.1", 0))
+        writer.write(b"STRT P_1")
+        writer.write_eof()
+        async with asyncio.timeout(PATIENCE):
+            assert await reader.read() == b"CARD C_Q"
+            writer.close()
+            board.halt(final=False)
+            await board.empty()
+        server.close()
+        await server.wait_closed()
+
+    run = Run(LOOPS[loop])
+    run(story())
+    assert run.faults == []
+    assert [type(item) for item in news][-1] is Ended
+    assert [item.faults for item in news if isinstance(item, Heard | Closed) and item.faults] == []
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("manner", [Manner(), Manner(chop=1), Manner(gather=0.01)])
+def test_games_are_played_through_a_relay_on_real_sockets(loop: str, manner: Manner) -> None:
+    news: list[News] = []
+
+    async def story() -> None:
+        house, board, (host, port) = await opened(
+            lambda target: Relay(target, lambda: Conversation(ROOM), news.append, to_house=manner, to_client=manner)
+        )
+        luck = Fair(derive(3, "relay", 1)).luck
+        tally = await play(lambda: Game(ROOM, host, port), mind_named(ROOM.styles, "random")(), luck, 30)
+        assert tally.fault is None
+        assert len(tally.nets) == 30
+        for each in (board, house):
+            each.halt(final=True)
+            async with asyncio.timeout(PATIENCE):
+                await each.empty()
+
+    run = Run(LOOPS[loop])
+    run(story())
+    assert run.faults == []
+    assert [fault for item in news if isinstance(item, Heard | Closed | Silent) for fault in item.faults] == []
+    ended = [item.passage for item in news if isinstance(item, Ended)]
+    assert sum(passage.conversation.referee.finished for passage in ended) == 30
+
+
+def test_nothing_is_kept_of_what_was_told_to_who_forgets_it() -> None:
+    line = Line()
+    for _ in range(1000):
+        line.on(Said(1, b"ACTN BET"))
+        line.on(Said(-1, b"FAIL W_A"))
+        for news in line.news:
+            news.passage.conversation.forget()
+        line.news.clear()
+    conversation = line.relay._pipes[1].passage.conversation
+    assert (conversation.lines, conversation.faults) == ([], [])
+    assert conversation.count == 2000
+    assert len(conversation.broken) <= 2

@@ -1,0 +1,289 @@
+"""Reports: every form tells the same run, can be read by those it is made for, and obeys no stranger."""
+
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import pytest
+from msgspec.structs import replace
+from rich.console import Console
+
+from croupier.conformance.report.reports import KINDS, block, gradescope, html, junit, markdown, tap, terminal
+from croupier.conformance.report.reports import json as as_json
+from croupier.conformance.report.summary import SIGNS, counted, dialogue, reasons
+from croupier.conformance.report.terminal import show
+from croupier.conformance.results import Outcome, Report
+from tests.conformance.sample_report import NASTY, QUOTES, REPORT, RESULTS
+
+EMPTY = replace(REPORT, results=(), stderr="")
+CLEAN = replace(REPORT, results=RESULTS[:1], stderr="", dialect="the server shouts")
+FAILURES = ("kuhn/4.2/deal-and-act", "kuhn/4.3/check", "kuhn/4.4/prose", "kuhn/4.6/call")
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_run = pytest.mark.parametrize("report", [REPORT, CLEAN, EMPTY], ids=["mixed", "clean", "empty"])
+
+
+def shown(report: Report, **options: object) -> str:
+    console = Console(file=io.StringIO(), width=100, **options)
+    show(console, terminal(report))
+    return console.file.getvalue()
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every element is closed in its turn, and nothing comes from elsewhere."""
+
+    VOID = frozenset({"meta", "input", "br", "link", "img"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.ids: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id" and value]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] != "style":
+            self.text += data
+
+
+def test_a_report_fits_80_columns_and_breaks_no_word() -> None:
+    console = Console(file=io.StringIO(), width=80)
+    show(console, terminal(REPORT))
+    text = console.file.getvalue()
+    assert max(len(line) for line in text.splitlines() if not line.startswith("repeat: ")) <= 80
+    words = set(text.split())
+    for result in REPORT.results:
+        for each in dialogue(result):
+            assert each.side in words
+
+
+@every_kind
+@every_run
+def test_a_report_is_text_that_can_be_written_and_harms_no_terminal(kind: str, report: Report) -> None:
+    text = KINDS[kind](report)
+    assert text.endswith("\n")
+    text.encode()
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", text)
+
+
+@every_run
+def test_the_page_is_well_formed_and_needs_nothing_but_itself(report: Report) -> None:
+    page = Page(html(report))
+    tags = {tag for tag, _ in page.seen}
+    assert not tags & {"script", "link", "img", "iframe", "base"}
+    assert not any(name in {"src", "href"} or name.startswith("on") for _, attrs in page.seen for name in attrs)
+    assert not re.search(r"url\(|@import|https?:", html(report))
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_the_page_shows_every_case_and_filters_by_outcome() -> None:
+    text = html(REPORT)
+    page = Page(text)
+    details = [attrs for tag, attrs in page.seen if tag == "details"]
+    assert len(details) == len(RESULTS)
+    assert sum("open" in attrs for attrs in details) == len(FAILURES)
+    for outcome in Outcome:
+        assert f"show-{outcome.value}" in page.ids
+        assert f"body:has(#show-{outcome.value}:not(:checked)) .{outcome.value} {{ display: none; }}" in text
+        assert f"{SIGNS[outcome]} {outcome.value}" in page.text
+    assert page.text.count("<script>alert('x')</script>") >= 2, "it is text, and no script"
+    assert "prefers-color-scheme: dark" in text
+    assert ("mark", {"title": "the first wrong byte"}) in page.seen
+
+
+def test_the_page_of_a_run_shows_no_filter_for_what_did_not_come_up() -> None:
+    assert Page(html(CLEAN)).ids == ["show-PASS"]
+
+
+def test_a_failure_shows_all_that_is_known_of_it() -> None:
+    assert block(REPORT, RESULTS[1]).splitlines() == [
+        "clause: kuhn-2.6 A known code and a space followed by three characters that are not one of its arguments "
+        "(`STRT P_3`) is a message that means nothing: its length is known, so the conversation goes on behind it. "
+        "A house answers FAIL W_A.",
+        "source: ruling K6",
+        "expected: CARD with C_J, C_Q, C_K",
+        "actual: 'CARD \"C_'",
+        "      expected                           actual",
+        '0000  43 41 52 44 20 43 5F 51  CARD C_Q  43 41 52 44 20 22 43 5F  CARD "C_',
+        "                                                        ^^",
+        '0008                                     51 22                    Q"',
+        "dialogue:",
+        "  client  STRT P_1",
+        '  server  CARD "C_',
+        f"likely cause: {QUOTES}",
+        "repeat: croupier check kuhn/4.2/deal-and-act 127.0.0.1:1212 --seed 7",
+    ]
+
+
+def test_bytes_that_are_no_text_are_shown_in_hexadecimal_as_well() -> None:
+    assert r"  server  \x1b[2J   [1B 5B 32 4A]" in block(REPORT, RESULTS[3])
+
+
+def test_failures_with_one_cause_have_one_reason() -> None:
+    (first,) = reasons(REPORT)
+    assert first.told == f"{QUOTES}: 2 cases fail for this one reason"
+    assert [result.case for result in first.results] == ["kuhn/4.2/deal-and-act", "kuhn/4.3/check"]
+
+
+def test_on_a_terminal_each_reason_is_shown_once_and_every_failure_is_named() -> None:
+    text = shown(REPORT)
+    assert all(case in text for case in FAILURES)
+    assert text.count("43 41 52 44 20 22") == 1
+    assert f"{QUOTES}: 2 cases fail for this one reason" in " ".join(text.split())
+    assert text.rstrip().endswith("It breaks the protocol.")
+
+
+def test_outcomes_are_told_by_sign_and_word_where_there_are_no_colours() -> None:
+    for options in ({"no_color": True, "force_terminal": True}, {"force_terminal": False}):
+        text = shown(REPORT, **options)
+        for outcome in Outcome:
+            assert re.search(rf"{re.escape(SIGNS[outcome])} \d+ {outcome.value}", text)
+    assert "\x1b" not in shown(REPORT, force_terminal=False)
+
+
+def test_a_terminal_is_not_told_what_to_do_by_a_program_under_test() -> None:
+    text = shown(REPORT, force_terminal=True, color_system=None)
+    assert r"\x1b[31m" in text
+    assert "\x1b[31m" not in text
+
+
+def test_junit_counts_and_names_every_case() -> None:
+    suites = ET.fromstring(junit(REPORT))
+    (suite,) = suites
+    assert (suites.tag, suite.tag) == ("testsuites", "testsuite")
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "8",
+        "failures": "4",
+        "errors": "0",
+        "skipped": "1",
+    }
+    cases = suite.findall("testcase")
+    assert [f"{case.get('classname')}/{case.get('name')}".replace(".", "/", 1) for case in cases] == [
+        result.case for result in RESULTS
+    ]
+    assert [[child.tag for child in case] for case in cases] == [
+        [],
+        ["failure"],
+        ["failure"],
+        ["failure"],
+        ["system-out"],
+        ["system-out"],
+        ["failure"],
+        ["skipped"],
+    ]
+    failure = cases[1].find("failure")
+    assert failure is not None
+    assert "likely cause" in str(failure.text)
+    assert str(suite.findtext("system-err")).startswith("Traceback\n\tat <script>")
+
+
+def test_tap_has_a_point_a_case_and_yaml_that_json_can_read() -> None:
+    version, plan, *lines = tap(REPORT).splitlines()
+    assert (version, plan) == ("TAP version 14", "1..8")
+    points = [line for line in lines if not line.startswith(" ")]
+    for number, (point, result) in enumerate(zip(points, RESULTS, strict=True), 1):
+        match = re.fullmatch(r"(ok|not ok) (\d+) - (\S+)(?: (?:\\.|[^\\#])*?)?( # SKIP .+)?", point)
+        assert match, point
+        assert (match[1] == "ok", int(match[2]), match[3]) == (result.outcome.good, number, result.case)
+        assert bool(match[4]) == (result.outcome is Outcome.SKIP)
+    for line in lines:
+        if line.startswith("  ") and line.strip() not in {"---", "..."}:
+            json.loads(line.partition(": ")[2])
+    assert lines.count("  ---") == lines.count("  ...") == 6
+
+
+def test_the_json_has_everything() -> None:
+    told = json.loads(as_json(REPORT))
+    assert told["schema"] == "croupier-check/1"
+    assert (told["room"], told["role"], told["status"], told["begun"]) == (
+        "kuhn",
+        "server",
+        1,
+        "2023-11-14T22:13:20+00:00",
+    )
+    assert told["counts"] == {
+        "PASS": 1,
+        "FAIL": 3,
+        "NON-STRICT": 1,
+        "CHOICE": 1,
+        "UNIMPLEMENTED": 1,
+        "SKIP": 1,
+    }
+    assert told["reasons"][0] == {"cause": QUOTES, "cases": ["kuhn/4.2/deal-and-act", "kuhn/4.3/check"]}
+    assert [result["case"] for result in told["results"]] == [result.case for result in RESULTS]
+    failure = told["results"][1]["failure"]
+    assert bytes.fromhex(failure["wanted"]) == b"CARD C_Q"
+    assert bytes.fromhex(failure["got"]) == b'CARD "C_Q"'
+    assert (failure["first_wrong"], failure["cause"], failure["source"]) == (5, QUOTES, "ruling K6")
+    assert told["results"][3]["failure"]["wanted"] is None
+    assert told["results"][1]["dialogue"][0] == {
+        "side": "client",
+        "text": "STRT P_1",
+        "hex": b"STRT P_1".hex(),
+        "at": 1.0,
+    }
+    assert told["results"][0]["repeat"] == "croupier check kuhn/4.1/deal 127.0.0.1:1212 --seed 7"
+
+
+def test_gradescope_gives_a_point_a_case_and_none_for_what_was_skipped() -> None:
+    told = json.loads(gradescope(REPORT))
+    assert told["execution_time"] == 2.5
+    tests = told["tests"]
+    assert [(test["score"], test["max_score"], test["status"]) for test in tests] == [
+        (1, 1, "passed"),
+        (0, 1, "failed"),
+        (0, 1, "failed"),
+        (0, 1, "failed"),
+        (1, 1, "passed"),
+        (1, 1, "passed"),
+        (0, 1, "failed"),
+        (0, 0, "passed"),
+    ]
+    assert {test["visibility"] for test in tests} == {"visible"}
+    assert QUOTES in tests[1]["output"]
+
+
+def test_markdown_means_nothing_but_itself() -> None:
+    text = markdown(REPORT)
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(table) == 2 + len(RESULTS)
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 6 for line in table)
+    prose = [line for line in text.splitlines() if not line.startswith("    ")]
+    assert not any(re.search(r"(?<!\\)<", line) for line in prose)
+    assert f"- {QUOTES}: 2 cases fail for this one reason" in prose
+
+
+def test_of_a_dialogue_the_last_six_messages_are_shown() -> None:
+    longer = replace(RESULTS[1], dialogue=RESULTS[1].dialogue * 5)
+    assert block(REPORT, longer).count("\n  client") == 3
+    dialogue = json.loads(as_json(replace(REPORT, results=(longer,))))["results"][0]["dialogue"]
+    assert [line["side"] for line in dialogue] == ["client", "server"] * 3
+
+
+def test_a_run_without_cases_is_never_green() -> None:
+    assert EMPTY.status == 2
+    assert counted(EMPTY) == "no case was run"
+    assert "Nothing could be tested." in shown(EMPTY)
+
+
+def test_a_run_that_only_lacks_something_says_so() -> None:
+    assert "It does not have all of the protocol." in shown(replace(REPORT, results=(RESULTS[0], RESULTS[6])))
+
+
+def test_nasty_text_is_nasty() -> None:
+    with pytest.raises(UnicodeEncodeError):
+        NASTY.encode()

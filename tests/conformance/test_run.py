@@ -1,0 +1,116 @@
+"""A whole run: a dialect is found and named once, and what else is wrong is found behind it."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import pytest
+
+from croupier.conformance.case import select
+from croupier.conformance.results import Outcome, Report, Result
+from croupier.conformance.run import ROLES, Check, Role, cases, check
+from croupier.rooms import HOUSES, ROOMS
+from tests.conformance.dialect_samples import HABITS, Habit
+from tests.conformance.dialect_server import lucky, open_house
+
+SECTIONS = {"kuhn": "kuhn/4", "sevenhalf": "sevenhalf/5", "blackjack": "blackjack/5"}
+"""Cases in which every message of a room comes up."""
+
+
+def run(room: str, selection: str, habit: Habit, say: Callable[[Result | str], None] = lambda _: None) -> Report:
+    """Test a server of ours with a habit."""
+
+    async def story() -> Report:
+        server = await open_house(room, 0, habit, lucky())
+        port = server.sockets[0].getsockname()[1]
+        try:
+            plan = Check(room=HOUSES[room], role="server", selection=selection, port=port, timeout=1.0)
+            return await check(plan, say, time.time())
+        finally:
+            server.close()
+
+    return asyncio.run(story())
+
+
+ALL = [(room, words) for room in HABITS for words in HABITS[room] if words != "sends its integers in one byte"]
+"""Amounts above 127 have no room in one byte, so a server with that habit is wrong in another way, too."""
+
+TOLERATED = {
+    ("kuhn", "ends its messages with a line end"),
+    ("kuhn", "puts blanks between its messages"),
+    ("kuhn", "puts quotes around its arguments"),
+    ("sevenhalf", "ends its messages with a line end"),
+}
+"""What a client has to take."""
+
+FEW = [
+    ("kuhn", "writes a card as its rank alone"),
+    ("sevenhalf", "sends its integers with the least significant byte first"),
+    ("blackjack", "sends characters of one byte"),
+]
+
+
+def named_once(room: str, words: str) -> None:
+    report = run(room, SECTIONS[room], HABITS[room][words])
+    failures = [result for result in report.results if not result.outcome.good]
+    assert report.dialect == f"the server departs from the protocol all along: it {words}"
+    assert [result.failure.cause for result in failures if result.failure] == [f"it {words}"]
+    assert report.count(Outcome.PASS) >= len(report.results) - 2
+    assert report.status == 1
+
+
+@pytest.mark.parametrize(("room", "words"), FEW)
+def test_a_dialect_is_found_and_named_once(room: str, words: str) -> None:
+    named_once(room, words)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("room", "words"), [each for each in ALL if each not in TOLERATED])
+def test_every_dialect_is_found_and_named_once(room: str, words: str) -> None:
+    named_once(room, words)
+
+
+@pytest.mark.parametrize(("room", "words"), sorted(TOLERATED))
+def test_what_is_tolerated_is_no_dialect(room: str, words: str) -> None:
+    report = run(room, f"{room}/4.1", HABITS[room][words])
+    assert (report.status, report.dialect) == (0, "")
+    assert report.count(Outcome.NON_STRICT) >= 1
+
+
+def test_two_dialects_are_found_one_behind_the_other() -> None:
+    def habit(message: bytes) -> bytes:
+        return HABITS["kuhn"]["writes a card as its rank alone"](message).replace(b"BET", b"BRT")
+
+    report = run("kuhn", "kuhn/4", habit)
+    assert "it writes a card as its rank alone" in report.dialect
+    assert "it writes BRT, which is a slip of the document's" in report.dialect
+    assert 1 <= report.count(Outcome.FAIL) <= 2
+
+
+def test_behind_a_dialect_what_else_is_wrong_is_found() -> None:
+    def habit(message: bytes) -> bytes:
+        return message.replace(b"W_A", b"N_C") + b"\0"
+
+    news: list[Result | str] = []
+    report = run("kuhn", "kuhn/6", habit, news.append)
+    assert "it ends its messages with a NUL" in report.dialect
+    wrong = {result.failure.clause for result in report.results if result.failure and not result.failure.cause}
+    assert "kuhn-6.6" in wrong
+    assert f"{report.dialect}; from here on it is read as what it means" in news
+
+
+def test_the_results_are_in_the_order_of_the_cases_and_each_is_told() -> None:
+    news: list[Result | str] = []
+    report = run("kuhn", "kuhn/4.1", bytes, news.append)
+    chosen = select(cases(HOUSES["kuhn"], "server"), "kuhn/4.1")
+    assert [result.case for result in report.results] == [case.id for case in chosen]
+    assert sorted(news, key=str) == sorted(report.results, key=str)
+    assert (report.room, report.role, report.status, report.dialect) == ("kuhn", "server", 0, "")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("role", ROLES)
+def test_programs_of_every_room_and_role_can_be_tested(room: str, role: Role) -> None:
+    found = cases(ROOMS[room], role)
+    assert len(found) >= 50
+    assert len({case.id for case in found}) == len(found)

@@ -1,0 +1,182 @@
+"""Scores, and the files for Moodle, Gradescope and programs; the page, and the tables on a terminal."""
+
+import csv
+import io
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from rich.console import Console
+
+from croupier.conformance.matrix.cells import SIGNS, Cell, Finding, Kind, Spoken
+from croupier.conformance.matrix.chart import COLOURS, html, short
+from croupier.conformance.matrix.grid import STYLES, grid
+from croupier.conformance.matrix.standings import Score, everything, gradescope, moodle, score
+from croupier.conformance.matrix.submission import Submission
+
+ADA = Submission("ada", "Ada <Lovelace>", Path("ada"), "1")
+BOB = Submission("bob", "=1+1", Path("bob"), "2", fault="found no <submission>")
+FAIR = Submission("bob", "Bob", Path("bob"), "2")
+BROKEN = Finding(
+    Kind.BROKE,
+    ("server",),
+    "kuhn-4.3",
+    "the server breaks kuhn-4.3: found <b>; allowed: CARD",
+    (Spoken("client", "ACTN CHK"), Spoken("house", "? '<b>'", "3c 62 3e")),
+)
+TITLES = {"kuhn": "Kuhn poker", "blackjack": "Blackjack"}
+
+
+def cell(server: str, client: str, finding: Finding, room: str = "kuhn") -> Cell:
+    return Cell(room, server, client, "k", finding, games=6, connections=3, messages=40, stderr="server; <oops>")
+
+
+CELLS = [
+    cell("ada", "ada", Finding(Kind.WELL)),
+    cell("ada", "bob", BROKEN),
+    cell("bob", "ada", Finding(Kind.CRASHED, ("client", "server"), "kuhn-6.2", "both")),
+    cell("bob", "bob", Finding(Kind.ABSENT, ("client",), told="the client has not connected")),
+    cell("ada", "ada", Finding(Kind.WELL), "blackjack"),
+]
+
+
+def test_a_cell_counts_for_who_played_well_and_for_who_is_to_blame() -> None:
+    assert score(CELLS, ADA, "server") == Score(2, 1)
+    assert score(CELLS, ADA, "server", "kuhn") == Score(1, 1)
+    assert score(CELLS, ADA, "client") == Score(2, 1)
+    assert score(CELLS, BOB, "server") == Score(0, 1)
+    assert score(CELLS, BOB, "client") == Score(0, 1)
+    assert score(CELLS, BOB, "client", "blackjack") == Score()
+    assert [str(found) for found in (Score(), Score(2, 1), Score(0, 3))] == ["", "66.7", "0.0"]
+
+
+def test_moodle_has_a_line_a_student_and_no_formula() -> None:
+    lines = [*csv.reader(io.StringIO(moodle(CELLS, [ADA, BOB], ["kuhn"])))]
+    assert lines == [
+        ["Name", "Folder", "Server score", "Client score"],
+        ["Ada <Lovelace>", "ada", "66.7", "66.7"],
+        ["'=1+1", "bob", "0.0", "0.0"],
+    ]
+    rooms = [*csv.reader(io.StringIO(moodle(CELLS, [ADA], ["kuhn", "blackjack"])))]
+    assert rooms[0][4:] == [
+        "kuhn server score",
+        "kuhn client score",
+        "blackjack server score",
+        "blackjack client score",
+    ]
+    assert rooms[1][4:] == ["50.0", "50.0", "100.0", "100.0"]
+
+
+def test_gradescope_has_a_test_for_every_cell_that_counts() -> None:
+    found = json.loads(gradescope(CELLS, ADA, {"bob": "Bob"}))
+    assert found["score"] == 4
+    assert found["output"] == "Cells that count for nothing, because only the other program is to blame: 0."
+    assert [(test["name"], test["score"], test["max_score"], test["status"]) for test in found["tests"]] == [
+        ("kuhn: your server against ada", 1, 1, "passed"),
+        ("kuhn: your server against Bob", 0, 1, "failed"),
+        ("blackjack: your server against ada", 1, 1, "passed"),
+        ("kuhn: your client against ada", 1, 1, "passed"),
+        ("kuhn: your client against Bob", 0, 1, "failed"),
+        ("blackjack: your client against ada", 1, 1, "passed"),
+    ]
+    assert found["tests"][1]["output"].splitlines() == [
+        "The server breaks kuhn-4.3: found <b>; allowed: CARD (games: 6, conversations: 3).",
+        "client > ACTN CHK",
+        "house  < ? '<b>'  = 3c 62 3e",
+        "server; <oops>",
+    ]
+    idle = json.loads(gradescope([CELLS[3]], ADA, {})), json.loads(gradescope([CELLS[1]], FAIR, {}))
+    assert [one["output"][-2:] for one in idle] == ["0.", "1."]
+    assert json.loads(gradescope([], BOB, {}))["output"] == "found no <submission>"
+
+
+def test_the_json_has_everything() -> None:
+    found = json.loads(everything(CELLS, [ADA, BOB], ["kuhn", "blackjack"], whole=False))
+    assert found["whole"] is False
+    assert found["rooms"] == ["kuhn", "blackjack"]
+    assert found["students"][0]["scores"]["server"] == {"all": pytest.approx(200 / 3), "kuhn": 50.0, "blackjack": 100.0}
+    assert found["students"][1]["fault"] == "found no <submission>"
+    assert found["cells"][1]["finding"]["dialogue"][1] == {"side": "house", "words": "? '<b>'", "data": "3c 62 3e"}
+
+
+class Page(HTMLParser):
+    """A page that is well formed: its elements, what is linked to, and what there is to link to."""
+
+    VOID = frozenset({"meta", "br", "link", "img", "input", "hr"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.tags: set[str] = set()
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        found = dict(attrs)
+        assert not {"src", "onclick"} & found.keys()
+        self.links += [found["href"] or ""] if "href" in found else []
+        self.ids += [found["id"] or ""] if "id" in found else []
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_page_needs_nothing_but_itself_and_every_cell_opens() -> None:
+    page = Page(html(CELLS, [ADA, BOB], TITLES, whole=False))
+    assert not page.tags & {"script", "link", "img", "b", "oops", "lovelace"}
+    assert len(page.ids) == len({*page.ids}) == len(CELLS)
+    assert {*page.links} == {"#", *(f"#{each}" for each in page.ids)}
+    for text in ("Ada <Lovelace>", "found <b>; allowed: CARD", "3c 62 3e", "server; <oops>", "found no <submission>"):
+        assert text in page.text
+    assert "more to come" in page.text
+    assert "more to come" not in Page(html(CELLS, [ADA], TITLES, whole=True)).text
+
+
+def test_a_page_without_cells_is_one_too() -> None:
+    assert "0 cells" in Page(html([], [ADA], TITLES, whole=True)).text
+
+
+def test_every_kind_has_a_sign_of_its_own_and_colours() -> None:
+    assert len({*SIGNS.values()}) == len(Kind)
+    assert {*SIGNS} == {*COLOURS} == {*STYLES} == {*Kind}
+
+
+@pytest.mark.parametrize(("number", "text"), [*enumerate(["✓", "S§4.3", "SC✗", "C○", "✓"])])
+def test_a_cell_says_in_short_who_is_to_blame_for_what(number: int, text: str) -> None:
+    assert short(CELLS[number]) == text
+
+
+def test_names_of_servers_are_broken_between_words_only() -> None:
+    name = "Wilhelmina Featherstonehaugh-Cholmondeley [bold]of the Third Year"
+    console = Console(width=80, file=io.StringIO(), record=True)
+    for part in grid(CELLS, [replace(ADA, name=name), BOB], TITLES, 80):
+        console.print(part)
+    text = console.export_text()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "..." not in text.replace("… ", "")
+    words = text.split()
+    assert all(word in words for word in name.split())
+
+
+@pytest.mark.parametrize("width", [20, 60, 200])
+def test_the_tables_fit_the_terminal_or_are_parted(width: int) -> None:
+    console = Console(width=max(width, 60), file=io.StringIO(), record=True)
+    parts = [*grid(CELLS, [ADA, BOB], TITLES, width)]
+    for part in parts:
+        console.print(part)
+    text = console.export_text()
+    assert len(parts) == (6 if width == 20 else 5)
+    for found in ("Kuhn poker", "Blackjack", "S§4.3", "SC✗", "Ada <Lovelace>", "client %", "○ never"):
+        assert found in text

@@ -1,0 +1,259 @@
+"""The stand without a socket: what the house says, in which pieces, and what is noted about the client."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from croupier.conformance.clients.kuhn import word
+from croupier.conformance.clients.responders import Habit, Live, Paper, honest, steps
+from croupier.conformance.clients.test_server import Deed, End, Scene, Stand, Times
+from croupier.conformance.conversation import Conversation
+from croupier.conformance.resources import transcripts
+from croupier.conformance.tap.outbox import Manner
+from croupier.core.session import Drop, Joined, Left, Rang, Said, Say
+from croupier.rooms.kuhn import ROOM, Actn, Settings
+
+CALLS = {"mind": "script:CAL", "coins": 10}
+TIMES = Times(act=5.0, rest=1.0, close=0.5)
+
+
+class Guest:
+    """A client at a stand, and the clock."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        settings: Mapping[str, Any] = CALLS,
+        habit: Habit = honest,
+        paper: str = "",
+        *,
+        strict: bool = False,
+    ) -> None:
+        own = Settings(**settings)
+        house = Live(ROOM, own, habit, decks="Q K J")
+        voice = (
+            Paper(steps(ROOM, own, {each.name: each for each in transcripts("kuhn")}[paper]), house) if paper else house
+        )
+        conversation = Conversation(ROOM, own, patience=1e9)
+        codec = ROOM.codec(False, own)
+        self.stand = Stand(voice, scene, conversation, codec, word=word, times=TIMES, strict=strict)
+        self.now = 0.0
+        self.heard: list[bytes] = []
+        self.dropped = False
+        self.over = False
+        self.stand.over = lambda: setattr(self, "over", True)
+        self._do(Joined(1, ("192.0.2.1", 40_000)))
+
+    def say(self, data: bytes) -> bytes:
+        """Say something; what is answered at once."""
+        before = len(self.heard)
+        self._do(Said(1, data))
+        return b"".join(self.heard[before:])
+
+    def leave(self) -> None:
+        self._do(Left(1, "hung up"))
+
+    def wait(self) -> None:
+        """Until the stand's alarm rings."""
+        assert self.stand.alarm is not None
+        self.now = self.stand.alarm
+        self._do(Rang())
+
+    def _do(self, event: Any) -> None:
+        pieces = []
+        for effect in self.stand.on(event, self.now):
+            match effect:
+                case Say(_, data):
+                    pieces.append(data)
+                case Drop():
+                    self.dropped = True
+        if pieces:
+            self.heard.append(b"".join(pieces))
+
+
+def played(games: int) -> Scene:
+    return Scene(point=lambda talk: talk.referee.finished >= games)
+
+
+def test_a_client_plays_until_it_is_decided_and_then_hears_goodbye() -> None:
+    guest = Guest(played(1))
+    assert guest.say(b"STRT P_1") == b"CARD C_Q"
+    assert guest.say(b"ACTN BET") == b"CARD C_K"
+    assert guest.stand.reached
+    assert not guest.dropped
+    guest.say(b"STRT P_1")
+    assert guest.say(b"ACTN BET") == b"CARD C_KDISC"
+    assert guest.dropped
+    guest.leave()
+    assert guest.over
+    assert (guest.stand.end, guest.stand.fault, guest.stand.broken) == (End.HOUSE, None, None)
+
+
+def test_messages_of_one_read_are_answered_one_after_the_other() -> None:
+    guest = Guest(played(9))
+    assert guest.say(b"STRT P_1ACTN BETSTRT P_1") == b"CARD C_QCARD C_KCARD C_Q"
+    assert guest.stand.conversation.faults == []
+
+
+def test_answers_leave_in_pieces_of_the_size_that_was_asked_for() -> None:
+    guest = Guest(Scene(point=lambda _: False, manner=Manner(chop=3, delay=0.01)))
+    guest.say(b"STRT P_1")
+    while b"".join(guest.heard) != b"CARD C_Q":
+        guest.wait()
+    assert guest.heard == [b"CAR", b"D C", b"_Q"]
+
+
+def test_a_client_is_not_silent_while_the_stand_sleeps() -> None:
+    guest = Guest(played(9))
+    guest.say(b"STRT P_1")
+    assert guest.stand.alarm == TIMES.act
+    guest.now = TIMES.act + 0.5
+    guest._do(Rang())
+    assert guest.stand.end is End.RUNNING
+    assert guest.stand.alarm == TIMES.act + 1.0
+    assert guest.say(b"ACTN BET") == b"CARD C_K"
+    guest.wait()
+    assert guest.stand.end is End.SILENCE
+
+
+def test_messages_that_stand_apart_are_reads_of_their_own() -> None:
+    guest = Guest(Scene(point=lambda _: False, apart=0.01), {"mind": "script:BET"})
+    guest.say(b"STRT P_2")
+    guest.wait()
+    assert guest.heard == [b"CARD C_K", b"ACTN BET"]
+
+
+def test_without_that_they_leave_in_one_piece() -> None:
+    assert Guest(played(9), {"mind": "script:BET"}).say(b"STRT P_2") == b"CARD C_KACTN BET"
+
+
+def test_the_first_fault_of_the_client_ends_the_conversation() -> None:
+    guest = Guest(played(9))
+    guest.say(b"ACTN BET")
+    assert guest.dropped
+    assert guest.stand.fault is not None
+    assert guest.stand.fault.verdict.violation.clause == "kuhn-6.2"
+
+
+def test_a_departure_ends_a_strict_run_only() -> None:
+    easy = Guest(played(9))
+    easy.say(b'STRT "P_1"')
+    assert not easy.dropped
+    strict = Guest(played(9), strict=True)
+    strict.say(b'STRT "P_1"')
+    assert strict.dropped
+
+
+def test_a_house_leaves_where_the_case_wants_it_to() -> None:
+    guest = Guest(Scene(point=lambda talk: talk.referee.game is not None, deed=Deed.LEAVE))
+    assert guest.say(b"STRT P_1") == b"CARD C_QDISC"
+    assert guest.dropped
+    guest.wait()
+    assert guest.over
+    assert guest.stand.parted is None
+    guest.leave()
+    assert guest.stand.parted is None, "it has not left by itself: nobody waits for it any more"
+
+
+def test_when_a_client_has_closed_behind_the_goodbye_is_seen() -> None:
+    guest = Guest(Scene(point=lambda talk: talk.referee.game is not None, deed=Deed.LEAVE))
+    guest.say(b"STRT P_1")
+    guest.now += 0.1
+    guest.leave()
+    assert guest.over
+    assert guest.stand.parted == pytest.approx(0.1)
+
+
+def test_a_house_closes_with_the_end_of_the_game() -> None:
+    guest = Guest(Scene(point=lambda talk: talk.referee.game is not None, deed=Deed.CLOSE))
+    assert guest.say(b"STRT P_1") == b"CARD C_Q"
+    assert guest.say(b"ACTN BET") == b"CARD C_KDISC"
+    assert guest.dropped
+
+
+def test_what_crosses_the_goodbye_is_nobodys_fault() -> None:
+    guest = Guest(Scene(point=lambda talk: talk.referee.game is not None, deed=Deed.CLOSE))
+    guest.say(b"STRT P_1")
+    guest.say(b"ACTN BETDISC")
+    assert guest.stand.conversation.faults == []
+
+
+def test_a_house_that_hangs_up_has_broken_a_clause() -> None:
+    guest = Guest(Scene(point=lambda talk: talk.referee.game is not None, deed=Deed.HANG_UP))
+    assert guest.say(b"STRT P_1") == b"CARD C_Q"
+    assert guest.stand.broken is not None
+    assert guest.stand.broken.verdict.violation.clause == "kuhn-8.2"
+
+
+def test_behind_its_own_fault_the_house_waits_for_one_word() -> None:
+    guest = Guest(played(9), habit=lambda answers: [b"CARD C_A"])
+    guest.say(b"STRT P_1")
+    assert guest.stand.broken is not None
+    assert not guest.dropped
+    assert guest.say(b"ACTN BET") == b""
+    assert guest.dropped
+    assert guest.stand.reaction == Actn("BET")
+    assert guest.stand.fault is None
+
+
+def test_a_silence_in_a_game_is_waited_for_longer_than_one_between_games() -> None:
+    guest = Guest(played(9))
+    guest.say(b"STRT P_1")
+    assert guest.stand.alarm == 5.0
+    guest.say(b"ACTN BET")
+    assert guest.stand.alarm == 1.0
+    guest.wait()
+    assert (guest.stand.end, guest.stand.playing) == (End.SILENCE, "")
+
+
+def test_single_bytes_do_not_extend_the_time() -> None:
+    guest = Guest(played(9))
+    guest.say(b"STRT P_1")
+    guest.now = 4.0
+    guest.say(b"A")
+    assert guest.stand.alarm == 5.0
+    guest.wait()
+    assert (guest.stand.end, guest.stand.playing) == (End.SILENCE, "kuhn-4.1")
+
+
+def test_who_only_looks_whether_anybody_is_there_is_not_the_client() -> None:
+    guest = Guest(played(9))
+    guest.leave()
+    assert not guest.over
+    guest._do(Joined(1))
+    assert guest.say(b"STRT P_1") == b"CARD C_Q"
+
+
+def test_a_second_connection_is_dropped() -> None:
+    guest = Guest(played(9))
+    assert guest.stand.on(Joined(2), 0.0) == [Drop(2)]
+
+
+def test_a_paper_is_played_as_long_as_the_client_keeps_to_it() -> None:
+    guest = Guest(Scene(point=lambda _: False), paper="house-answers-a-fold")
+    assert guest.say(b"STRT P_2") == b"CARD C_QACTN BET"
+    assert guest.say(b"ACTN FLD") == b"CARD C_K"
+    assert guest.stand.broken is not None
+    assert guest.stand.broken.verdict.violation.clause == "kuhn-4.7"
+
+
+def test_until_the_paper_begins_our_house_plays() -> None:
+    guest = Guest(Scene(point=lambda _: False), paper="house-answers-a-fold")
+    assert guest.say(b"STRT P_1ACTN BET") == b"CARD C_QCARD C_K"
+    assert guest.say(b"STRT P_2") == b"CARD C_QACTN BET"
+
+
+def test_who_leaves_the_paper_hears_goodbye() -> None:
+    guest = Guest(Scene(point=lambda _: False), paper="house-answers-a-fold")
+    guest.say(b"STRT P_2")
+    assert guest.say(b"ACTN CAL") == b"DISC"
+    assert guest.stand.stray == "the client said ACTN CAL where ACTN FLD leads there"
+    assert guest.stand.broken is None
+
+
+def test_a_client_that_repeats_itself_for_ever_is_sent_away() -> None:
+    guest = Guest(played(9), {"coins": 0})
+    for _ in range(3000):
+        guest.say(b"STRT P_1")
+    assert guest.dropped

@@ -1,0 +1,239 @@
+"""The dealer's record: what is found when it is checked, line by line."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from croupier.core.cards import Pack
+from croupier.core.deal_record import Entry, Finding, Hand, Nets, Promise, Seed, deal, encode, verify
+from croupier.core.dealer import FAIR, SCRIPTED, Fair
+
+PACKS = {"kuhn": Pack(("J", "Q", "K"))}
+SEED = bytes(range(32))
+OTHER = bytes(32)
+WORD = b"word"
+
+
+def promise(table: int = 1, algorithm: str = FAIR, seed: bytes = SEED) -> Promise:
+    return Promise("kuhn", table, algorithm, sha256(seed).hexdigest())
+
+
+def hand(number: int, table: int = 1, cards: int = 2, seed: bytes = SEED) -> Hand:
+    return Hand("kuhn", table, number, [*deal((seed, WORD), number, PACKS["kuhn"], cards)], 1)
+
+
+def seed(table: int = 1, server_seed: bytes = SEED, word: bytes = WORD, hands: int = 2) -> Seed:
+    return Seed("kuhn", table, server_seed.hex(), word.hex(), hands)
+
+
+def check(*entries: Entry | bytes) -> list[Finding]:
+    lines = [entry if isinstance(entry, bytes) else encode(entry) for entry in entries]
+    return list(verify(lines, lambda room: PACKS[room]))
+
+
+def goods(findings: Sequence[Finding]) -> list[tuple[int, bool | None]]:
+    return [(finding.line, finding.good) for finding in findings]
+
+
+def test_a_kept_promise_is_found_good_where_the_seed_is_revealed() -> None:
+    (finding,) = check(promise(), hand(1), hand(2), seed())
+    assert (finding.line, finding.good) == (4, True)
+    assert "the promise was kept, 2 hands" in finding.told
+
+
+def test_tables_are_checked_each_on_its_own() -> None:
+    other = promise(2, seed=OTHER), hand(1, 2, seed=OTHER), seed(2, OTHER, hands=1)
+    findings = check(promise(1), *other[:2], hand(1, 1), other[2], hand(2, 1), seed(1))
+    assert goods(findings) == [(5, True), (7, True)]
+
+
+def test_a_changed_card_is_found_at_its_line() -> None:
+    true = hand(2)
+    changed = Hand("kuhn", 1, 2, [*reversed(true.cards)], 1)
+    (finding,) = check(promise(), hand(1), changed, seed())
+    assert (finding.line, finding.good) == (3, False)
+    assert f"found {' '.join(changed.cards)}; the seed deals {' '.join(true.cards)}" in finding.told
+
+
+@pytest.mark.parametrize("cards", [["A", "B"], ["J", "J"], ["J", "Q", "K", "A"], [""]])
+def test_cards_that_no_deck_deals_are_found(cards: list[str]) -> None:
+    assert goods(check(promise(), Hand("kuhn", 1, 1, cards, 0), seed(hands=1))) == [(2, False)]
+
+
+def test_a_hand_without_cards_proves_nothing() -> None:
+    """Whoever leaves the cards out must not be told that the hand is as the seed deals it."""
+    assert not any(finding.good for finding in check(promise(), Hand("kuhn", 1, 1, [], -1), seed(hands=1)))
+
+
+def test_a_hand_may_show_fewer_cards_than_were_shuffled() -> None:
+    assert goods(check(promise(), hand(1, cards=1), hand(2, cards=3), seed())) == [(4, True)]
+
+
+def test_a_changed_seed_is_found() -> None:
+    (finding,) = check(promise(), hand(1), seed(server_seed=OTHER, hands=1))
+    assert (finding.line, finding.good) == (3, False)
+    assert "not the one that was promised in line 1" in finding.told
+
+
+def test_a_changed_word_of_the_players_is_found() -> None:
+    findings = check(promise(), *(hand(number) for number in range(1, 9)), seed(word=b"drow", hands=8))
+    assert findings
+    assert not any(finding.good for finding in findings)
+
+
+@pytest.mark.parametrize("hex_seed", ["", "00", "zz" * 32, "00" * 33, "é" * 64])
+def test_a_seed_that_nobody_can_read_is_found(hex_seed: str) -> None:
+    assert goods(check(promise(), Seed("kuhn", 1, hex_seed, "", 0))) == [(2, False)]
+
+
+def test_a_room_that_nobody_knows_is_found() -> None:
+    strange = Promise("bridge", 1, FAIR, sha256(SEED).hexdigest())
+    assert goods(check(strange, Seed("bridge", 1, SEED.hex(), "", 0))) == [(2, False)]
+
+
+def test_about_a_seed_that_is_not_revealed_nothing_can_be_said() -> None:
+    (finding,) = check(b"", promise(), hand(1))
+    assert (finding.line, finding.good) == (2, None)
+    assert "not revealed yet, 1 hand cannot" in finding.told
+
+
+def test_a_promise_that_is_made_again_before_the_first_hand_is_the_same_promise() -> None:
+    assert goods(check(promise(), promise(), hand(1), seed(hands=1))) == [(4, True)]
+
+
+def test_a_second_promise_leaves_the_first_one_not_opened() -> None:
+    findings = check(promise(), hand(1), promise(seed=OTHER), promise(), hand(1), seed(hands=1))
+    assert goods(findings) == [(1, None), (3, None), (6, True)]
+    assert [(finding.opened, finding.lacking) for finding in findings] == [
+        (False, True),
+        (False, True),
+        (True, False),
+    ]
+    assert findings[0].told.startswith("kuhn table 1: not opened: line 3 promises anew, 1 hand cannot be checked")
+
+
+def test_of_several_promises_the_one_that_is_opened_has_to_be_the_last_one() -> None:
+    findings = check(promise(), promise(seed=OTHER), hand(1), seed(hands=1))
+    assert goods(findings) == [(1, None), (4, False)]
+
+
+@pytest.mark.parametrize("table", [1, 2])
+def test_a_seed_that_was_revealed_already_is_found(table: int) -> None:
+    again = promise(table), hand(1, table), seed(table, hands=1)
+    findings = check(promise(), hand(1), seed(hands=1), *again)
+    assert goods(findings) == [(3, True), (6, False)]
+    assert findings[1].told == (
+        f"kuhn table {table}: found a server seed that was revealed already, for kuhn table 1 in line 3;"
+        " allowed: a new one"
+    )
+
+
+@pytest.mark.parametrize("entry", [hand(1), seed()])
+def test_a_deal_before_its_promise_is_found(entry: Entry) -> None:
+    findings = check(entry, promise(), hand(1), hand(2), seed())
+    assert goods(findings) == [(1, False), (5, True)]
+    assert "found a deal before its promise" in findings[0].told
+
+
+def test_a_deal_behind_its_seed_is_found() -> None:
+    assert goods(check(promise(), seed(hands=0), hand(1))) == [(2, True), (3, False)]
+
+
+def test_about_cards_laid_out_by_hand_nothing_is_promised() -> None:
+    (finding,) = check(promise(algorithm=SCRIPTED), hand(1), seed(hands=1))
+    assert finding.good is None
+    assert repr(SCRIPTED) in finding.told
+
+
+def test_a_hand_that_is_told_twice_is_found() -> None:
+    findings = check(promise(), hand(1), hand(1), seed(hands=1))
+    assert goods(findings) == [(4, False)]
+    assert "hand 1: found a hand twice" in findings[0].told
+
+
+def test_hands_that_are_left_out_are_named() -> None:
+    findings = check(promise(), hand(2), hand(4), hand(5), seed(hands=9))
+    assert goods(findings) == [(5, False)] * 3
+    assert [finding.told for finding in findings] == [
+        "kuhn table 1, hand 1: this hand is not in the record; allowed: hands 1 to 9",
+        "kuhn table 1, hand 3: this hand is not in the record; allowed: hands 1 to 9",
+        "kuhn table 1: hands 6 to 9 are not in the record; allowed: hands 1 to 9",
+    ]
+    assert goods(check(promise(), seed(hands=2**63))) == [(2, False)]
+
+
+def test_a_hand_that_is_left_out_is_named_also_where_the_seed_is_not_revealed() -> None:
+    findings = check(promise(), hand(1), hand(3))
+    assert goods(findings) == [(1, False), (1, None)]
+    assert "hand 2: this hand is not in the record" in findings[0].told
+
+
+def test_a_net_is_checked_as_the_room_checks_it() -> None:
+    def rule(hand: Hand) -> bool:
+        if hand.net != 1:
+            raise ValueError(f"found {hand.net}")
+        return hand.done is not None
+
+    def findings(*hands: Hand) -> list[Finding]:
+        lines = map(encode, (promise(), *hands, seed(hands=len(hands))))
+        return [*verify(lines, lambda room: PACKS[room], lambda _: Nets("are one", rule))]
+
+    one = structs.replace(hand(1), done=("CHK",), seat=0)
+    assert goods(findings(one, structs.replace(hand(2), net=2))) == [(3, False)]
+    (bare,) = findings(one, hand(2))
+    assert bare.good is None
+    assert "without moves in the record the nets are not checked of hands 2" in bare.told
+    (kept,) = findings(one)
+    assert kept.told == "kuhn table 1: the promise was kept, 1 hand is as the seed deals them; the nets are one"
+
+
+@pytest.mark.parametrize("number", [0, 2, 100])
+def test_a_hand_that_was_never_dealt_is_found(number: int) -> None:
+    assert goods(check(promise(), hand(1), Hand("kuhn", 1, number, ["J", "Q"], 1), seed(hands=1))) == [(3, False)]
+
+
+@pytest.mark.parametrize("number", [-1, -(2**63), 2**64])
+def test_a_hand_with_an_impossible_number_is_found(number: int) -> None:
+    assert goods(check(promise(), hand(1), Hand("kuhn", 1, number, ["J", "Q"], 1), seed(hands=1))) == [(3, False)]
+
+
+GARBAGE = {
+    "noise": b"\xff{",
+    "half a line": b'{"deal":"hand","room":"kuhn"',
+    "another object": b'{"deal":"bid"}',
+    "a list": b"[]",
+    "missing fields": b'{"deal":"hand","room":"kuhn"}',
+    "a card that is a number": b'{"deal":"hand","room":"kuhn","table":1,"hand":1,"cards":[1],"net":0}',
+    "no UTF-8": b'{"deal":"hand","room":"\xff"}',
+    "much too deep": b'{"x":' + b"[" * 100_000,
+    "a number without end": b'{"deal":"seed","hands":' + b"9" * 6000 + b"}",
+}
+
+
+@pytest.mark.parametrize("line", GARBAGE.values(), ids=GARBAGE)
+def test_a_line_that_is_no_record_is_found_and_the_rest_is_checked(line: bytes) -> None:
+    findings = check(promise(), line, hand(1), hand(2), seed())
+    assert goods(findings) == [(2, False), (5, True)]
+    assert "allowed: promise, hand, seed" in findings[0].told
+
+
+@given(st.lists(st.one_of(st.binary(max_size=40), st.sampled_from([encode(e) for e in (promise(), hand(1), seed())]))))
+def test_no_record_makes_the_check_fail(lines: list[bytes]) -> None:
+    for finding in check(*lines):
+        assert 1 <= finding.line <= len(lines)
+        assert finding.told
+
+
+def test_blank_lines_are_passed_over_and_counted() -> None:
+    assert goods(check(b"\n", promise(), b"  ", hand(1), seed(hands=1))) == [(5, True)]
+
+
+def test_the_cards_of_a_hand_are_those_that_the_dealer_dealt() -> None:
+    dealer = Fair(SEED, WORD)
+    for number in range(1, 20):
+        deck = dealer.deck(3)
+        assert [PACKS["kuhn"].names[card] for card in deck] == [*deal((SEED, WORD), number, PACKS["kuhn"], 3)]

@@ -1,0 +1,222 @@
+"""Requests and answers on paper: how they are read, what their names bind, and when they do not come true."""
+
+import re
+from collections import deque
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.json import encode
+
+from croupier.core.http_transcript import Ask, Expect, Heard, Mismatch, ask, basic, compare, expect, play, substitute
+from croupier.core.transcript import Line, read
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="$"))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner),
+    max_leaves=8,
+)
+
+
+def answer(body: object, status: int = 200, **headers: str) -> Heard:
+    return Heard(status, headers, body if isinstance(body, bytes) else encode(body))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("GET /games/", Ask("GET", "/games/")),
+        ('POST /a/ {"action": 1}', Ask("POST", "/a/", (), b'{"action": 1}')),
+        ("POST /a/ 'text'", Ask("POST", "/a/", (), b"text")),
+        (r"POST /a/ '{\xff\x00'", Ask("POST", "/a/", (), b"{\xff\x00")),
+        ("POST /a/ 'ab' * 3", Ask("POST", "/a/", (), b"ababab")),
+        ("POST /a/ ''", Ask("POST", "/a/")),
+        ("GET /a [If-None-Match: W/1]", Ask("GET", "/a", (("If-None-Match", "W/1"),))),
+        ("POST /a [A: b c] [D-E:] [1, 2]", Ask("POST", "/a", (("A", "b c"), ("D-E", "")), b"[1, 2]")),
+    ],
+)
+def test_a_request_is_method_path_headers_and_body(text: str, found: Ask) -> None:
+    assert ask(text, {}) == found
+
+
+def test_names_in_a_request_stand_for_what_they_were_bound_to() -> None:
+    bound = {"game": "g-1", "tag": '"v"'}
+    assert ask('POST /games/$game/x [If-Match: $tag] {"id": "$game"}', bound) == Ask(
+        "POST", "/games/g-1/x", (("If-Match", '"v"'),), b'{"id": "g-1"}'
+    )
+
+
+@pytest.mark.parametrize("text", ["", "GET", "get /games/", "GET games/", "GET /a nonsense", "POST /a {'a': 1}"])
+def test_a_request_that_is_none_is_refused_with_what_was_found_and_allowed(text: str) -> None:
+    with pytest.raises(ValueError, match=r"found .*; allowed"):
+        ask(text, {})
+
+
+@pytest.mark.parametrize(("bound", "allowed"), [({}, "no name yet"), ({"a": "1", "b": "2"}, r"\$a, \$b")])
+def test_a_name_that_is_not_bound_cannot_be_said(bound: dict[str, str], allowed: str) -> None:
+    with pytest.raises(ValueError, match=rf"found \$game; allowed: {allowed}"):
+        substitute("/games/$game", bound)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("200", Expect(200)),
+        ("201 empty", Expect(201, (), "empty")),
+        ("401 [WWW-Authenticate: Basic *]", Expect(401, (("WWW-Authenticate", "Basic *"),))),
+        ('200 [A: b] [C:] ["x", 1]', Expect(200, (("A", "b"), ("C", "")), '["x", 1]')),
+        ("404 'found *'", Expect(404, (), "'found *'")),
+    ],
+)
+def test_an_answer_is_status_headers_and_body(text: str, found: Expect) -> None:
+    assert expect(text) == found
+
+
+@pytest.mark.parametrize("text", ["", "OK", "999", "200 nonsense", '200 {"a": }', "200 'open"])
+def test_an_answer_that_is_none_is_refused_with_what_was_found_and_allowed(text: str) -> None:
+    with pytest.raises(ValueError, match=r"found .*; allowed"):
+        expect(text)
+
+
+@given(JSON)
+def test_every_json_body_is_itself(body: object) -> None:
+    assert compare(expect(f"200 {encode(body).decode()}"), answer(body), {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("expected", "heard", "place"),
+    [
+        ("1", 2, "the body: 2, not 1"),
+        ("1", 1.0, "the body: 1.0, not 1"),
+        ("1", True, "the body: True, not 1"),
+        ("0", False, "the body: False, not 0"),
+        ("null", [], r"the body: \[\], not None"),
+        ("[]", {}, "the body: {}, not"),
+        ('"a"', "b", "the body: 'b', not 'a'"),
+        ('{"a": {"b": [1, 2]}}', {"a": {"b": [1, 3]}}, r"the body\.a\.b\[1\]: 3, not 2"),
+        ("[1]", [1, 2], "the body: 2 elements"),
+        ('{"a": 1, "b": 2}', {"b": 2, "a": 1}, r"the body: the keys \['b', 'a'\], not \['a', 'b'\]"),
+        ('{"a": 1}', {"a": 1, "b": 2}, r"the body: the keys \['a', 'b'\], not \['a'\]"),
+        ('"$known"', "other", r"the body: 'other', not 'it' \(\$known\)"),
+        ('"$new"', 7, r"the body: 7, not 'a string' \(\$new\)"),
+        ('["$new", "$new"]', ["a", "b"], r"the body\[1\]: 'b', not 'a'"),
+        ("1", b"", "no JSON"),
+        ("1", b"\xff", "no JSON"),
+        ("empty", b"x", "not empty"),
+        ("'found *'", b"lost", "the body: 'lost', not 'found \\*'"),
+    ],
+)
+def test_a_body_that_is_another_is_told_with_the_place(expected: str, heard: object, place: str) -> None:
+    with pytest.raises(Mismatch, match=place):
+        compare(expect(f"200 {expected}"), answer(heard), {"known": "it"})
+
+
+@pytest.mark.parametrize("heard", [None, 1, "x", [], {"a": [1]}])
+def test_any_json_may_stand_where_nothing_is_known(heard: object) -> None:
+    assert compare(expect('200 {"a": "$_", "b": "$_"}'), answer({"a": heard, "b": 2}), {}) == {}
+
+
+def test_a_status_alone_says_nothing_about_the_body() -> None:
+    assert compare(expect("200"), answer(b"\xff anything"), {}) == {}
+    with pytest.raises(Mismatch, match=r"the status is 404 \(b'no'\), not 200"):
+        compare(expect("200"), answer(b"no", 404), {})
+
+
+def test_names_are_bound_by_the_first_answer_and_asked_of_the_next() -> None:
+    bound = compare(expect('200 [ETag: $tag] {"id": "$game"}'), answer({"id": "g"}, etag='"1"'), {})
+    assert bound == {"tag": '"1"', "game": "g"}
+    assert compare(expect('200 [Location: /games/$game] "$game"'), answer("g", location="/games/g"), bound) == bound
+    with pytest.raises(Mismatch, match="Location"):
+        compare(expect("200 [Location: /games/$game]"), answer(b"", location="/games/h"), bound)
+
+
+def test_a_name_may_come_twice_in_one_text() -> None:
+    assert compare(expect("200 '$a and $a'"), answer(b"x and x"), {}) == {"a": "x"}
+    assert compare(expect("200 '$_ and $1'"), answer(b"x and $1"), {}) == {}
+    with pytest.raises(Mismatch):
+        compare(expect("200 '$a and $a'"), answer(b"x and y"), {})
+
+
+@pytest.mark.parametrize(
+    ("expected", "headers", "told"),
+    [
+        ("[Allow: GET]", {}, "there is no Allow; there are no headers"),
+        ("[Allow: GET]", {"etag": "x"}, "there is no Allow; there are etag"),
+        ("[Allow: GET]", {"allow": "GET, HEAD"}, "Allow: 'GET, HEAD', not 'GET'"),
+        ("[Retry-After:]", {"retry-after": "3"}, "there is Retry-After: 3, which should be missing"),
+    ],
+)
+def test_headers_have_to_be_as_they_are_written(expected: str, headers: dict[str, str], told: str) -> None:
+    with pytest.raises(Mismatch, match=told):
+        compare(expect(f"405 {expected}"), answer(b"", 405, **headers), {})
+
+
+def test_headers_that_are_not_mentioned_do_not_matter() -> None:
+    assert compare(expect("200 [B: *] [C:]"), answer(b"", a="1", b="2"), {}) == {}
+
+
+def test_credentials_are_name_and_password_in_base64() -> None:
+    assert basic("Aladdin", "open sesame") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
+    assert basic("ann") == "Basic YW5uOnNlY3JldA=="
+
+
+class Desk:
+    """A stage that answers from a list and remembers what was asked and done."""
+
+    def __init__(self, *answers: Heard) -> None:
+        self.answers = deque(answers)
+        self.past: list[object] = []
+
+    def ask(self, user: str, request: Ask) -> None:
+        self.past.append((user, request))
+
+    def hear(self, user: str) -> Heard:
+        return self.answers.popleft()
+
+    def deed(self, line: Line) -> None:
+        self.past.append(line.text)
+
+    def quiet(self) -> None:
+        self.past.append("quiet")
+
+
+HEAD = "title: A title\nclause: holdem-1.1\n"
+
+
+def test_a_paper_is_played_line_by_line() -> None:
+    paper = read(HEAD + 'a> POST /users/\na< 201\n  "$a"\n* 3 seconds pass\nb> GET /users/$a\nb< 404\n', "paper")
+    desk = Desk(answer("g", 201), answer(b"", 404))
+    play(paper, desk)
+    assert desk.past == [("a", Ask("POST", "/users/")), "3", ("b", Ask("GET", "/users/g")), "quiet"]
+
+
+def test_an_answer_that_is_not_on_the_paper_is_told_with_its_line() -> None:
+    with pytest.raises(AssertionError, match=r"^paper, line 4: the status is 403"):
+        play(read(HEAD + "a> POST /users/\na< 201\n", "paper"), Desk(answer(b"", 403)))
+
+
+def test_a_line_that_means_nothing_is_told_with_its_number() -> None:
+    with pytest.raises(ValueError, match=r"^paper, line 3: found 'STRT P_1'; allowed: METHOD"):
+        play(read(HEAD + "a> STRT P_1\n", "paper"), Desk())
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_line_or_a_value_error(text: str) -> None:
+    for parse in (lambda: ask(text, {}), lambda: expect(text)):
+        told = "found and allowed"
+        try:
+            parse()
+        except ValueError as error:
+            told = str(error)
+        assert "found" in told
+        assert "allowed" in told
+
+
+@given(st.text(max_size=40), st.binary(max_size=20))
+def test_no_answer_breaks_the_comparison(text: str, body: bytes) -> None:
+    with suppress(ValueError):
+        expected = expect(f"200 {text}")
+        with suppress(Mismatch):
+            assert compare(expected, answer(body), {}).keys() <= {*re.findall(r"\$([a-z_0-9]+)", text)}

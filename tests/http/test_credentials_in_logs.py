@@ -1,0 +1,232 @@
+"""A marked password goes through every failing path of a server, and is in nothing that the server prints."""
+
+import json
+import os
+import pty
+import re
+import select
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from tests.processes import PATIENCE, environment
+
+PASSWORD = "Marked7Password"
+HALF = b"half a body"
+"""What is sent of a body that is longer."""
+
+OTHER = "Wrong8Marked"
+FAULTY = """
+import sys
+from croupier.cli import main
+from croupier.rooms.holdem.house import House
+from croupier.http.auth import Guard
+from croupier.http.read_api import Watching
+
+hear, see, verify = House.hear, Watching.see, Guard.verify
+
+def faulty_hear(self, heard):
+    if heard.said is not None and "eve" in str(heard.said):
+        raise RuntimeError(f"a fault about {heard}")
+    return hear(self, heard)
+
+async def faulty_see(self, question, names):
+    if question.authorization is not None and b"x-fault" in dict(question.scope["headers"]):
+        raise RuntimeError(f"a fault about {question}")
+    return await see(self, question, names)
+
+async def faulty_verify(self, header, address):
+    if header is not None and header.endswith(b"=FAULT"):
+        raise RuntimeError(f"a fault about {header}", {"authorization": header})
+    return await verify(self, header, address)
+
+House.hear, Watching.see, Guard.verify = faulty_hear, faulty_see, faulty_verify
+sys.argv[0] = "croupier"
+main()
+"""
+
+
+class Faulty:
+    """A server whose house raises, at log level debug. `output` is all that it has printed."""
+
+    def __init__(self, folder: Path, *flags: object, terminal: bool) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- closed with the server
+        self._master, slave = pty.openpty() if terminal else (-1, -1)
+        self._captured = b""
+        command = [sys.executable, "-c", FAULTY, "serve", "holdem", "--port", "0", "--log-level", "debug"]
+        self._process = subprocess.Popen(
+            [*command, "--metrics-port", "0", "--log", str(folder / "said"), *map(str, flags)],
+            stdout=subprocess.PIPE,
+            stderr=slave if terminal else self._file,
+            stdin=subprocess.DEVNULL,
+            env=environment({"XDG_DATA_HOME": str(folder), "TERM": "xterm"}),
+        )
+        if terminal:
+            os.close(slave)
+        assert self._process.stdout is not None
+        self.ports = []
+        while len(self.ports) < 2:
+            line = self._process.stdout.readline().decode()
+            found = re.search(r":(\d+)(?:/metrics)?(?: \(TLS\))?$", line.strip())
+            assert found, line
+            self.ports.append(int(found[1]))
+
+    def drain(self) -> None:
+        """Read what the terminal shows, so that the server can go on."""
+        while self._master >= 0 and select.select([self._master], [], [], 0)[0]:
+            try:
+                data = os.read(self._master, 65_536)
+            except OSError:  # the server has ended
+                return
+            self._captured += data
+            if not data:
+                return
+
+    def stop(self) -> str:
+        """End it, and all that it has printed."""
+        self._process.terminate()
+        end = time.monotonic() + PATIENCE
+        while self._process.poll() is None and time.monotonic() < end:
+            self.drain()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(0.05)
+        self.drain()
+        assert self._process.stdout is not None
+        out = self._process.stdout.read()
+        self._process.stdout.close()
+        self._file.seek(0)
+        found = out + self._file.read() + self._captured
+        self._file.close()
+        if self._master >= 0:
+            os.close(self._master)
+        assert self._process.returncode == 0
+        return found.decode()
+
+    def kill(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+
+@contextmanager
+def faulty(folder: Path, *flags: object, terminal: bool = False) -> Iterator[Faulty]:
+    server = Faulty(folder, *flags, terminal=terminal)
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+def basic(user: str, password: str) -> str:
+    return b64encode(f"{user}:{password}".encode()).decode()
+
+
+def request(method: str, path: str, authorization: str | None, body: bytes = b"", *headers: str) -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", "Host: x", f"Content-Length: {len(body) + (body == HALF)}", *headers]
+    if authorization is not None:
+        lines.append(f"Authorization: {authorization}")
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def attempts(game: str, guid: str) -> Iterator[bytes]:
+    """Requests that fail in every way there is."""
+    right, wrong = "Basic " + basic("ann", PASSWORD), "Basic " + basic("ann", OTHER)
+    eve = "Basic " + basic("eve", PASSWORD)
+    paths = ["/users/", "/games/", f"/games/{game}", f"/games/{game}/players/", f"/games/{game}/players/{guid}/acts/"]
+    for path in (*paths, f"/games/{game}/events", f"/games/{game}/hands/9.phh", f"/games/{PASSWORD}", f"/{PASSWORD}"):
+        for header in (right, wrong, eve, f"Bearer {PASSWORD}", basic("ann", PASSWORD), "Basic " + PASSWORD):
+            yield request("POST", path, header, PASSWORD.encode())
+            yield request("POST", path, header, json.dumps({"action": PASSWORD, "password": PASSWORD}).encode())
+            yield request("PUT", f"{path}?password={PASSWORD}", header)
+            if not path.endswith("/events"):
+                yield request("GET", f"{path}?wait={PASSWORD}&password={PASSWORD}", header)
+                yield request("GET", f"http://ann:{PASSWORD}@host{path}", header)
+                yield request("GET", path, header, b"", "X-Fault: 1")
+    yield request("GET", paths[1], right + "=FAULT")
+    yield request("GET", paths[1], "Basic =FAULT")
+    yield f"GET / HTTP/1.1\r\nAuthorization: {right}\r\n\r\n".encode()
+    yield f"{PASSWORD} nonsense\r\n\r\n".encode()
+    yield f"GET /{PASSWORD} HTTP/9\r\nAuthorization: {right}\r\n\r\n".encode()
+    yield request("GET", "/games/", right) * 200
+    yield request("GET", f"/games/{game}/events", right) + request("GET", "/games/", right)
+    yield request("POST", "/games/", right, HALF, "Expect: 100-continue")
+    yield request("POST", "/games/", right, b"x" * 100_000)
+
+
+def converse(server: Faulty, data: bytes, context: ssl.SSLContext | None, port: int = 0) -> bytes:
+    """Say this, hear a little, and leave."""
+    with socket.create_connection(("127.0.0.1", server.ports[port]), PATIENCE) as plain:
+        if context is None:
+            return exchange(plain, data)
+        with context.wrap_socket(plain, server_hostname="127.0.0.1") as secure:
+            return exchange(secure, data)
+
+
+def exchange(line: socket.socket, data: bytes) -> bytes:
+    with suppress(OSError):
+        line.sendall(data)
+        if not data.endswith(HALF):
+            return line.recv(65_536)
+    return b""
+
+
+def test_no_credential_is_in_the_log_of_a_server_that_fails(tmp_path: Path) -> None:
+    search(tmp_path, "JSON", every=9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("manner", ["JSON", "console", "TLS"])
+def test_no_credential_is_in_anything_that_a_server_prints(tmp_path: Path, manner: str) -> None:
+    search(tmp_path, manner)
+
+
+def search(tmp_path: Path, manner: str, every: int = 1) -> None:
+    """Let requests fail, all or some of them, and look for what they had in everything that was printed."""
+    authority = trustme.CA()
+    issued = authority.issue_cert("127.0.0.1")
+    for number, chain in enumerate(issued.cert_chain_pems):
+        chain.write_to_path(tmp_path / "chain", append=number > 0)
+    issued.private_key_pem.write_to_path(tmp_path / "key")
+    context = None
+    flags: list[Any] = ["--store", tmp_path / "store"] if manner == "console" else ["--journal", "off"]
+    if manner == "TLS":
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        flags += ["--tls-cert", tmp_path / "chain", "--tls-key", tmp_path / "key"]
+    with faulty(tmp_path, *flags, terminal=manner == "console") as server:
+        for user in ("ann", "eve"):
+            made = converse(server, request("POST", "/users/", "Basic " + basic(user, PASSWORD)), context)
+            assert b" 201 " in made
+        seen = converse(server, request("GET", "/games/", "Basic " + basic("ann", PASSWORD)), context)
+        game = json.loads(seen.partition(b"\r\n\r\n")[2])[0]["gameID"]
+        for number, data in enumerate(attempts(game, "x")):
+            for port in (0, 1) if number % every == 0 else ():
+                converse(server, data, context if port == 0 else None, port)
+            server.drain()
+        if context is not None:  # what is no TLS
+            converse(server, request("GET", "/games/", "Basic " + basic("ann", PASSWORD)), None)
+        assert b" 200 " in converse(server, request("GET", "/games/", None), context)
+        printed = server.stop() + (tmp_path / "said").read_text()
+    faults = printed.count("RuntimeError")
+    assert faults, "the faults were injected, and are logged"
+    assert "a fault about" in printed
+    secrets = [PASSWORD, OTHER, "$argon2"]
+    for user, password in (("ann", PASSWORD), ("ann", OTHER), ("eve", PASSWORD)):
+        secrets.append(basic(user, password).rstrip("="))
+    assert [secret for secret in secrets if secret in printed] == []
+    assert "locals" not in printed
+    if manner != "console":
+        log = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+        assert {entry["event"] for entry in log if entry["level"] in {"warning", "error"}} == {"our own fault"}
+        assert len([entry for entry in log if entry["event"] == "our own fault"]) < 50

@@ -1,0 +1,157 @@
+"""Nobody learns over HTTP what he may not know: hole cards of others change no byte of what he is told."""
+
+import asyncio
+import tomllib
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from croupier.core.dealer import Dealer, Scripted, derive
+from croupier.core.session import Finished
+from croupier.http.auth import Guard
+from croupier.http.service import Service
+from croupier.net.event_loop import factory
+from croupier.rooms.holdem.cards import CARDS
+from croupier.rooms.holdem.house import House
+from croupier.rooms.holdem.settings import Settings
+from tests.http.service_fixture import QUICK, Web
+from tests.net.raw_client import Run
+from tests.sampling import sampled
+
+USERS = ("ann", "bob", "cid")
+DIALECTS = pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
+
+
+class Laid(Web):
+    """A service whose decks are laid out."""
+
+    def __init__(self, deck: Sequence[int], dialect: Any) -> None:
+        super().__init__(dialect)
+        self.house = House(Settings(dialect=dialect), self._dealer(deck), derive(1, "guids", 0))
+        self.guard = Guard(clock=self.clock, hasher=QUICK)
+        self.service = Service(self.house, self.guard, dialect, clock=self.clock)
+
+    @staticmethod
+    def _dealer(deck: Sequence[int]) -> Any:
+        def dealer(hand: int) -> Dealer:
+            return Scripted([tuple(deck)], derive(1, "holdem", hand))
+
+        return dealer
+
+
+async def told(
+    web: Web, viewer: str | None, acts: Sequence[tuple[int, int]]
+) -> list[tuple[int, dict[str, str], bytes]]:
+    """Everything that a viewer is told during a hand in which these acts are made, whosever turn it is."""
+    await web.enrol(*USERS)
+    game = await web.game()
+    heard = []
+    finished: list[Finished] = []
+    web.service.desk._observers.add(
+        lambda event, effects, now: finished.extend(e for e in effects if isinstance(e, Finished))
+    )
+    users = {web.house.guid(user): user for user in USERS}
+    for user in USERS[:2]:
+        await web.ask("POST", f"/games/{game}/players/", user)
+    for action, amount in acts:
+        for path in (f"/games/{game}", "/games/", f"/games/{game}?wait=0", f"/games/{game}/hands/1.phh"):
+            got = await web.ask("GET", path, viewer)
+            heard.append((got.status, got.headers, got.body))
+        guid = (await web.turn(game))["playerID"]
+        if users[guid] == viewer:
+            action, amount = 1, 20  # whatever the others do  # noqa: PLW2901
+        got = await web.act(game, users[guid], guid, action, amount)
+        heard.append((got.status, got.headers, got.body))
+        if finished:
+            break  # in the next hand other cards are his
+    return heard
+
+
+# Heads-up Ann, who sat first, has the button and the small blind: she is dealt the first card and the third.
+HIDDEN = {"ann": (1, 3), "bob": (0, 2), None: (0, 1, 2, 3), "cid": (0, 1, 2, 3)}
+"""Which of the first cards of the deck a viewer may not know."""
+
+
+@pytest.mark.parametrize(("viewer", "dialect"), sampled(product(HIDDEN, ("readme", "hspe-go")), 3))
+@given(deck=st.permutations(range(52)), data=st.data())
+@settings(max_examples=15)
+def test_hidden_cards_change_nothing_that_anybody_else_is_told(
+    viewer: str | None, dialect: str, deck: list[int], data: Any
+) -> None:
+    """Two houses that differ in what a viewer may not know tell him the same, up to the last byte."""
+    acts = data.draw(st.lists(st.tuples(st.just(1), st.sampled_from([0, 10, 20, 40, 60])), min_size=1, max_size=4))
+    other = list(deck)
+    places = [*HIDDEN[viewer], *range(9, 52)]
+    shuffled = data.draw(st.permutations([deck[place] for place in places]))
+    for place, card in zip(places, shuffled, strict=True):
+        other[place] = card
+
+    async def main() -> None:
+        heard = []
+        for cards in (deck, other):
+            with Laid(cards, dialect) as web:
+                acts_before_the_end = acts[:4]  # no showdown comes of so few
+                heard.append(await told(web, viewer, acts_before_the_end))
+        assert heard[0] == heard[1]
+
+    with asyncio.Runner(loop_factory=factory()) as runner:
+        runner.run(main())
+
+
+@DIALECTS
+def test_everybody_sees_his_own_cards_and_nobody_those_of_others(run: Run, dialect: str) -> None:
+    async def main() -> None:
+        deck = [CARDS.index(card) for card in ("AS", "2C", "KS", "7D", "3H", "4H", "5H", "6H", "8H")]
+        with Laid(deck, dialect) as web:
+            await web.enrol(*USERS)
+            game = await web.game()
+            for user in USERS:
+                await web.ask("POST", f"/games/{game}/players/", user)
+            nothing: Any = [] if dialect == "readme" else None
+            for viewer, hole in (("ann", ["AS", "KS"]), ("bob", ["2C", "7D"]), (None, nothing)):
+                got = await web.ask("GET", f"/games/{game}", viewer)
+                assert got.json["cards"]["hole"] == hole
+                assert (await web.ask("GET", "/games/", viewer)).json[0]["cards"]["hole"] == hole
+            assert (await web.ask("GET", "/games/", "cid")).json[0]["cards"]["hole"] == nothing
+
+    run(main())
+
+
+@DIALECTS
+def test_a_history_shows_what_was_shown_and_to_everybody_his_own(run: Run, dialect: str) -> None:
+    async def main() -> None:
+        deck = [CARDS.index(card) for card in ("AS", "2C", "KS", "7D", "3H", "4H", "5H", "6H", "8H")]
+        with Laid(deck, dialect) as web:
+            await web.enrol(*USERS)
+            users = {web.house.guid(user): user for user in USERS}
+            game = await web.game()
+            for user in USERS[:2]:
+                await web.ask("POST", f"/games/{game}/players/", user)
+            path = f"/games/{game}/hands"
+            assert (await web.ask("GET", f"{path}/1.phh")).status == 404, "it is not over"
+            await web.act(game, "ann", web.house.guid("ann"), 0)
+            for viewer, shown in (("ann", {"AsKs"}), ("bob", {"2c7d"}), ("cid", set()), (None, set())):
+                got = await web.ask("GET", f"{path}/1.phh", viewer)
+                assert (got.status, got.headers["content-type"]) == (200, "application/toml")
+                assert got.headers["vary"] == "Authorization"
+                history = tomllib.loads(got.text)
+                dealt = {action.split()[3] for action in history["actions"] if action.startswith("d dh")}
+                assert dealt == shown | ({"????"} if len(shown) < 2 else set())
+                assert history["players"] in (["ann", "bob"], ["bob", "ann"])
+                assert (await web.ask("HEAD", f"{path}/1.phh", viewer)).headers == got.headers
+            while (await web.ask("GET", f"{path}/2.phh")).status != 200:
+                await web.check_or_call(game, users)
+            history = tomllib.loads((await web.ask("GET", f"{path}/2.phh")).text)
+            dealt = {action.split()[3] for action in history["actions"] if action.startswith("d dh")}
+            assert dealt == {"AsKs", "2c7d"}, "there was a showdown"
+            for number in ("3", "0", "-1", "x", "٣", "9" * 5000, "1.phh"):
+                got = await web.ask("GET", f"{path}/{number}.phh")
+                assert (got.status, got.text[:12]) == (404, "holdem-9.7: ")
+            got = await web.ask("GET", "/games/x/hands/1.phh")
+            assert (got.status, got.text[:12]) == (404, "holdem-8.4: ")
+
+    run(main())

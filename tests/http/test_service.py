@@ -1,0 +1,589 @@
+"""The hold'em service answers what its page says: paths, methods, credentials, sizes, and the hot pages."""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from croupier.core.session import Changed, Effect, Event, Said, Say
+from croupier.http import views
+from croupier.http.auth import Guard
+from croupier.http.limits import Limits
+from croupier.http.openapi import ROUTES
+from croupier.http.views import shown
+from croupier.net.event_loop import factory
+from croupier.net.rate_limiter import RateLimiter
+from croupier.rooms.holdem.wire import Open, encode
+from tests.http.service_fixture import QUICK, Got, Hands, Web, basic
+from tests.net.raw_client import Run
+
+
+@pytest.fixture
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    """Nothing here has a socket: one loop is as good as the other."""
+    return factory()
+
+
+DIALECTS = pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
+
+
+def good(route: str) -> str:
+    """A path of a route, whatever stands for its names."""
+    return route.format(gameID="nothing", playerID="nobody", hand="1")
+
+
+# Paths and methods.
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "", "/game", "/games/x/y", "/games//", "/games//players", "/games/x/players//acts", "/users/x", "//games",
+     "/games/x/players/y/acts/z", "/games/x/hands/1", "/games/x/hands/.phh", "/Games/", "/openapi.json/x"],
+)  # fmt: skip
+def test_a_path_that_there_is_not_is_404(run: Run, path: str) -> None:
+    async def main() -> None:
+        with Web() as web:
+            for method in ("GET", "POST", "DELETE", "PUT", "OPTIONS", "HEAD"):
+                got = await web.ask(method, path)
+                assert (got.status, got.text[:12]) == (404, "" if method == "HEAD" else "holdem-8.3: ")
+
+    run(main())
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_another_method_is_405_and_told_which_there_are(run: Run, route: Any, slash: str) -> None:
+    async def main() -> None:
+        path = good(route.path).rstrip("/") + slash
+        with Web() as web:
+            for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - {*route.methods}:
+                got = await web.ask(method, path, headers={"authorization": "nonsense"}, body=b"x" * 70_000)
+                assert (got.status, got.headers["allow"]) == (405, ", ".join(route.methods))
+                if method != "HEAD":
+                    assert got.text == f"holdem-8.6: found {method}; allowed: {got.headers['allow']}\n"
+
+    run(main())
+
+
+def test_the_methods_are_those_of_the_page() -> None:
+    assert {route.path: ", ".join(route.methods) for route in ROUTES} == {
+        "/users/": "POST",
+        "/games/": "GET, HEAD, POST",
+        "/games/{gameID}": "GET, HEAD",
+        "/games/{gameID}/players/": "POST",
+        "/games/{gameID}/players/{playerID}": "DELETE",
+        "/games/{gameID}/players/{playerID}/acts/": "POST",
+        "/games/{gameID}/events": "GET, HEAD",
+        "/games/{gameID}/hands/{hand}.phh": "GET, HEAD",
+        "/openapi.json": "GET, HEAD",
+    }
+
+
+@DIALECTS
+def test_paths_mean_the_same_with_and_without_a_slash_at_the_end(run: Run, dialect: str) -> None:
+    async def main() -> None:
+        with Web(dialect) as web:
+            await web.enrol("ann", "bob")
+            game = await web.game()
+            assert (await web.ask("POST", f"/games/{game}/players", "ann")).status in {201, 202}
+            for path in ("/games", f"/games/{game}", "/openapi.json"):
+                for user in (None, "ann"):
+                    one, other = await web.ask("GET", path, user), await web.ask("GET", path + "/", user)
+                    assert one.status == other.status == 200
+                    assert (one.headers, one.body) == (other.headers, other.body)
+            assert (await web.ask("POST", "/users", "cid")).status == 201
+            assert (await web.ask("POST", "/games", "bob")).status in {201, 202}
+
+    run(main())
+
+
+@DIALECTS
+def test_head_is_get_without_a_body(run: Run, dialect: str) -> None:
+    async def main() -> None:
+        with Web(dialect) as web:
+            await web.enrol("ann")
+            game = await web.game()
+            await web.ask("POST", f"/games/{game}/players/", "ann")
+            for path in ("/games/", f"/games/{game}", f"/games/{game}?wait=60", "/games/x", "/openapi.json"):
+                for user in (None, "ann") if dialect == "readme" else (None,):
+                    got = await web.ask("GET", path.partition("?")[0], user)
+                    head = await web.ask("HEAD", path, user)
+                    assert (head.status, head.headers, head.body) == (got.status, got.headers, b"")
+
+    run(main())
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize("path", ["/users/", "/games/", "/games/x/players/", "/games/x/players/y/acts/"])
+@pytest.mark.parametrize("parts", [1, 3, 1000])
+def test_a_body_of_more_than_64_kib_is_413(run: Run, path: str, parts: int) -> None:
+    async def main() -> None:
+        with Web() as web:
+            await web.enrol("ann")
+            for length, known in ((65_537, True), (65_537, False), (10**30, True)):
+                body = b"x" * min(length, 70_000)
+                headers = {"content-length": str(length)} if known else {}
+                for user in (None, "ann"):
+                    got = await web.ask("POST", path, user, body, parts=parts, headers=headers)
+                    assert (got.status, got.text[:12]) == (413, "holdem-8.7: "), "whoever sends it"
+                    assert got.text.endswith("; allowed: 65536\n")
+            got = await web.ask("POST", path, "ann", b"x" * 65_536, parts=parts)
+            assert got.status in {400, 403, 404, 201}
+
+    run(main())
+
+
+def test_whoever_is_gone_in_the_middle_of_a_body_is_not_answered(run: Run) -> None:
+    async def main() -> None:
+        with Web() as web:
+            sent: list[Any] = []
+
+            async def receive() -> dict[str, Any]:
+                return inbox.pop(0)
+
+            async def send(message: Any) -> None:
+                sent.append(message)
+
+            inbox: list[dict[str, Any]] = [
+                {"type": "http.request", "body": b'{"action"', "more_body": True},
+                {"type": "http.disconnect"},
+            ]
+            scope = {"type": "http", "method": "POST", "path": "/games/", "query_string": b"", "headers": []}
+            await web.service(scope, receive, send)
+            assert sent == []
+
+    run(main())
+
+
+BAD_CREDENTIALS = {
+    "missing": {},
+    "malformed": {"authorization": "Basic !!!"},
+    "of another kind": {"authorization": "Bearer abc"},
+    "wrong": {"authorization": basic("ann", "guess")},
+    "of nobody": {"authorization": basic("bob")},
+}
+
+
+@pytest.mark.parametrize(("kind", "headers"), BAD_CREDENTIALS.items(), ids=BAD_CREDENTIALS.keys())
+@DIALECTS
+def test_credentials_that_are_none_are_refused_everywhere(
+    run: Run, dialect: str, kind: str, headers: dict[str, str]
+) -> None:
+    async def main() -> None:
+        with Web(dialect) as web:
+            await web.enrol("ann")
+            game = await web.game()
+            status = 400 if dialect == "hspe-go" and kind in {"missing", "malformed", "of another kind"} else 401
+            wanted = [
+                ("POST", "/games/"),
+                ("POST", f"/games/{game}/players/"),
+                ("POST", f"/games/{game}/players/x/acts/"),
+                ("DELETE", f"/games/{game}/players/x"),
+            ]
+            allowed = [
+                ("GET", "/games/"),
+                ("GET", f"/games/{game}"),
+                ("GET", "/games/nothing"),
+                ("GET", f"/games/{game}?wait=x"),
+                ("GET", f"/games/{game}/events"),
+                ("GET", f"/games/{game}/hands/1.phh"),
+            ]
+            for method, path in wanted + (allowed if kind != "missing" else []):
+                got = await web.ask(method, path, headers=headers)
+                assert got.status == status, (method, path)
+                challenge = 'Basic realm="croupier", charset="UTF-8"' if status == 401 else None
+                assert got.headers.get("www-authenticate") == challenge
+                assert "; allowed: " in got.text
+
+    run(main())
+
+
+@DIALECTS
+def test_a_new_user_needs_credentials_and_a_name_that_is_free(run: Run, dialect: str) -> None:
+    async def main() -> None:
+        with Web(dialect) as web:
+            got = await web.ask("POST", "/users/", "ann", b"anything")
+            guid = got.json if dialect == "readme" else got.json["PlayerID"]
+            assert (got.status, guid) == (201, web.house.guid("ann"))
+            for headers in ({}, {"authorization": "Basic !!!"}, {"authorization": basic("")}):
+                assert (await web.ask("POST", "/users/", headers=headers)).status == 400
+            same = await web.ask("POST", "/users/", "ann")
+            assert (same.status, same.text[:12]) == (
+                (201, '{"PlayerID":') if dialect == "hspe-go" else (403, "holdem-2.6: ")
+            )
+            other = await web.ask("POST", "/users/", headers={"authorization": basic("ann", "guess")})
+            assert (other.status, other.text[:12]) == (
+                (403, "holdem-7.1: ") if dialect == "hspe-go" else (403, "holdem-2.6: ")
+            )
+
+    run(main())
+
+
+def test_who_guesses_is_told_to_wait(run: Run) -> None:
+    async def main() -> None:
+        with Web() as web:
+            await web.enrol("ann")
+            guess = {"authorization": basic("ann", "guess")}
+            statuses = [(await web.ask("GET", "/games/", headers=guess)).status for _ in range(11)]
+            assert statuses == [401] * 10 + [429]
+            got = await web.ask("POST", "/games/", headers=guess)
+            assert (got.status, got.headers["retry-after"], got.text[:12]) == (429, "60", "holdem-2.9: ")
+            assert (await web.ask("GET", "/games/", "ann")).status == 200, "who is known is not held up"
+            web.clock.now += 60.0
+            assert (await web.ask("GET", "/games/", headers=guess)).status == 401
+
+    run(main())
+
+
+def test_a_flood_of_new_users_is_told_to_wait(run: Run) -> None:
+    async def main() -> None:
+        clock = Hands()
+        guard = Guard(clock=clock, hasher=QUICK, enrolments=RateLimiter(2, 60.0), queue=2)
+        with Web(guard=guard) as web:
+            many = await asyncio.gather(*(web.ask("POST", "/users/", f"user {n}", address=f"{n}") for n in range(5)))
+            assert sorted(got.status for got in many) == [201, 201, 503, 503, 503]
+            assert {got.headers.get("retry-after") for got in many} == {None, "1"}
+            assert [(await web.ask("POST", "/users/", f"new {n}")).status for n in range(3)] == [201, 201, 429]
+
+    run(main())
+
+
+REFUSED = {
+    "404": ("GET", "/games/x", 404, "Not Found", "holdem-8.4"),
+    "405": ("PUT", "/games/", 405, "Method Not Allowed", "holdem-8.6"),
+    "400": ("POST", "/users/", 400, "Bad Request", "holdem-2.5"),
+    "401": ("POST", "/games/", 401, "Unauthorized", "holdem-2.7"),
+    "the house's": ("DELETE", "/games/x/players/y", 404, "Not Found", "holdem-8.4"),
+}
+
+
+@pytest.mark.parametrize(("method", "path", "status", "title", "clause"), REFUSED.values(), ids=REFUSED.keys())
+@DIALECTS
+def test_a_refusal_is_plain_text_or_a_problem_for_who_asks_for_one(
+    run: Run, dialect: str, method: str, path: str, status: int, title: str, clause: str
+) -> None:
+    async def main() -> None:
+        with Web(dialect) as web:
+            await web.enrol("ann")
+            user = "ann" if clause == "holdem-8.4" else None
+            plain = await web.ask(method, path, user)
+            problem = await web.ask(method, path, user, headers={"accept": "text/html, Application/Problem+JSON;q=0.9"})
+            assert plain.headers["content-type"] == "text/plain; charset=utf-8"
+            assert problem.headers["content-type"] == "application/problem+json"
+            assert plain.status == problem.status
+            assert [*problem.json] == ["type", "title", "status", "detail", "clause"]
+            assert plain.text == f"{problem.json['clause']}: {problem.json['detail']}\n"
+            assert int(problem.headers["content-length"]) == len(problem.body)
+            if dialect == "readme":
+                assert (problem.status, problem.json["title"], problem.json["clause"]) == (status, title, clause)
+                assert problem.json["status"] == status
+                assert problem.json["type"] == "about:blank"
+
+    run(main())
+
+
+WRONG = ["wait=x", "wait=-1", "wait=", "wait=1e", "wait=nan", "wait=inf", "wait=1_0", "wait=٣", "wait=."]
+WRONG += ["since=x", "since=", "since=1.5", "since=--1", "wait=1&since=³"]
+
+
+@pytest.mark.parametrize("query", WRONG)
+def test_parameters_of_wrong_form_are_400(run: Run, query: str) -> None:
+    async def main() -> None:
+        with Web() as web:
+            game = await web.game()
+            got = await web.ask("GET", f"/games/{game}?{query}")
+            assert (got.status, got.text[:12]) == (400, "holdem-9.5: ")
+            assert (await web.ask("GET", f"/games/nothing?{query}")).status == 400, "the form comes before the game"
+
+    run(main())
+
+
+LONG = "9" * 5000
+HARMLESS = ["wait=0", "wait=0.0&since=-5", "wait=000", "wait=1e-3", "since=1", "other=x", "a&b&&=&%zz"]
+HARMLESS += [f"since={LONG}", f"wait={LONG}&since=0"]
+
+
+@pytest.mark.parametrize("query", HARMLESS)
+def test_parameters_that_are_unknown_or_large_do_no_harm(run: Run, query: str) -> None:
+    async def main() -> None:
+        with Web() as web:
+            game = await web.game()
+            assert (await web.ask("GET", f"/games/{game}?{query}")).status == 200
+            assert (await web.ask("GET", f"/games/?{query}")).status == 200
+
+    run(main())
+
+
+def test_our_own_fault_is_500_and_logged_and_the_service_goes_on(run: Run) -> None:
+    told: list[tuple[str, dict[str, Any]]] = []
+
+    def broken(event: object, now: float) -> Any:
+        raise IndexError("list index out of range")
+
+    class Log:
+        def error(self, event: str, **facts: object) -> None:
+            told.append((event, facts))
+
+    async def main() -> None:
+        with Web(log=Log()) as web:
+            await web.enrol("ann")
+            web.house.on = broken  # type: ignore[method-assign]
+            got = await web.ask("POST", "/games/", "ann")
+            assert (got.status, got.headers["content-type"]) == (500, "text/plain; charset=utf-8")
+            assert "list index" not in got.text
+            del web.house.on  # type: ignore[method-assign]
+            assert (await web.ask("POST", "/games/", "ann")).status == 201
+        ((event, facts),) = told
+        assert event == "our own fault"
+        assert isinstance(facts["exc_info"], IndexError)
+        assert (facts["method"], facts["route"]) == ("POST", "/games/")
+
+    run(main())
+
+
+# The hot pages.
+
+
+@DIALECTS
+def test_a_game_is_shown_as_the_house_encodes_it(run: Run, dialect: str) -> None:
+    async def main() -> None:
+        with Web(dialect) as web:
+            await web.enrol("ann", "bob", "cid")
+            game = await web.game()
+            for user in ("ann", "bob"):
+                await web.ask("POST", f"/games/{game}/players/", user)
+            await web.ask("POST", "/games/", "ann")
+            for user in (None, "ann", "bob", "cid"):
+                tables = web.house.games()
+                assert len(tables) >= 2
+                got = await web.ask("GET", "/games/", user)
+                assert got.body == encode([table.view(user) for table in tables], dialect)  # type: ignore[arg-type]
+                for table in tables:
+                    got = await web.ask("GET", f"/games/{table.guid}", user)
+                    if got.status == 200:
+                        assert got.body == encode(table.view(user), dialect)  # type: ignore[arg-type]
+                        assert got.headers["x-game-version"] == str(table.version)
+                    else:
+                        assert (dialect, got.status, got.text[:12]) == ("hspe-go", 403, "holdem-7.3: ")
+                        assert user not in {player.handle for player in table.view(None).table}
+
+    run(main())
+
+
+@DIALECTS
+def test_the_headers_of_a_page(run: Run, dialect: str) -> None:
+    async def main() -> None:
+        with Web(dialect) as web:
+            game, _ = (await web.game(), await web.enrol("ann")) if dialect == "hspe-go" else await web.seated("ann")
+            for path in (f"/games/{game}", "/games/"):
+                got = await web.ask("GET", path)
+                if dialect == "readme":
+                    assert got.headers.pop("content-length") == str(len(got.body))
+                    assert got.headers.pop("content-type") == "application/json"
+                else:
+                    assert got.headers.pop("content-type") == "text/plain; charset=utf-8"
+                    assert got.body.endswith(b"}\n" if path != "/games/" else b"]\n")
+                etag = got.headers.pop("etag")
+                assert etag.startswith('"')
+                assert etag.endswith('"')
+                if path != "/games/":
+                    assert got.headers.pop("x-game-version") == str(web.house.games()[0].version)
+                assert got.headers == {"cache-control": "no-cache", "vary": "authorization"}
+
+    run(main())
+
+
+@DIALECTS
+def test_what_has_not_changed_for_a_viewer_is_304(run: Run, dialect: str) -> None:
+    async def main() -> None:
+        with Web(dialect) as web:
+            guids = {user: web.house.guid(user) for user in ("ann", "bob")}
+            await web.enrol("ann", "bob")
+            game = await web.game()
+            for user in guids:
+                await web.ask("POST", f"/games/{game}/players/", user)
+            for path in (f"/games/{game}", "/games/"):
+                tags: dict[str, list[str]] = {}
+                for _ in range(3):
+                    for user in ("ann", "bob", None):
+                        got = await web.ask("GET", path, user)
+                        tag = got.headers["etag"]
+                        tags.setdefault(str(user), []).append(tag)
+                        for match in (tag, f"W/{tag}", f'"x", {tag}', "*"):
+                            same = await web.ask("GET", path, user, headers={"if-none-match": match})
+                            assert (same.status, same.body) == (304, b"")
+                            expected = {key: got.headers[key] for key in got.headers if not key.startswith("content-")}
+                            assert same.headers == expected
+                        waited = await web.ask("GET", f"{path}?wait=0", user, headers={"if-none-match": tag})
+                        assert waited.status == 304
+                        for match in ('"x"', tag.strip('"'), "", "W/"):
+                            other = await web.ask("GET", path, user, headers={"if-none-match": match})
+                            assert (other.status, other.body) == (200, got.body)
+                    got = await web.check_or_call(game, {guid: user for user, guid in guids.items()})
+                    assert got.status == 201
+                for found in tags.values():
+                    assert len({*found}) == 3, "another one after every change"
+                assert {*tags["ann"]} & {*tags["bob"]} == set(), "they see other cards"
+                assert {*tags["ann"]} & {*tags["None"]} == set()
+
+    run(main())
+
+
+def test_a_page_is_rendered_once_for_every_change_and_viewer(run: Run) -> None:
+    async def main() -> None:
+        with Web() as web:
+            game, guids = await web.seated("ann", "bob")
+            await web.enrol("cid")
+            encoded: list[Any] = []
+            rendered: list[Any] = []
+
+            def counted(game: Any, dialect: Any) -> bytes:
+                encoded.append(game.cards.hole)
+                return encode(game, dialect)
+
+            def noted(text: bytes, *rest: Any) -> Any:
+                rendered.append(json.loads(text)["cards"]["hole"])
+                return shown(text, *rest)
+
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(views, "encode", counted)
+                patch.setattr(views, "shown", noted)
+                for turn in range(3):
+                    encoded.clear()
+                    rendered.clear()
+                    for _ in range(5):
+                        for user in ("ann", None, "cid", "bob"):
+                            await web.ask("GET", f"/games/{game}", user)
+                    assert [*map(len, encoded)] == [0], f"turn {turn}: the public"
+                    assert sorted(map(len, rendered)) == [0, 2, 2], f"turn {turn}: the public, ann and bob"
+                    await web.check_or_call(game, dict(zip(guids, ("ann", "bob"), strict=True)))
+
+    run(main())
+
+
+def test_of_many_games_a_reader_of_hspe_go_is_shown_those_that_fit(run: Run) -> None:
+    async def main() -> None:
+        with Web("hspe-go", listed=1_000) as web:
+            users = [f"somebody with rather a long name {number}" for number in range(600)]
+            await web.enrol(*users[:1])
+            for user in users:
+                web.service.desk.ask(Open(user))
+            got = await web.ask("GET", "/games/")
+            assert len(web.house.games()) >= 600
+            assert 130_000 < len(got.body) <= 131_072
+            shown = [game["gameID"] for game in got.json]
+            assert shown == [table.guid for table in web.house.games()][: len(shown)]
+
+    run(main())
+
+
+# The house behind it.
+
+
+def test_taps_hear_of_everything_before_the_answer_leaves(run: Run) -> None:
+    heard: list[tuple[Event[Any], Sequence[Effect[Any]], float]] = []
+
+    async def main() -> None:
+        with Web(taps=[lambda event, effects, now: heard.append((event, effects, now))]) as web:
+            game, _ = await web.seated("ann", "bob")
+            web.clock.now = 3.0
+            before = len(heard)
+            web.service._send = None  # type: ignore[method-assign,assignment]  # nothing can leave
+            with pytest.raises(TypeError):
+                await web.act(game, "ann", web.house.guid("ann"), 0)
+            event, effects, now = heard[before]
+            assert isinstance(event, Said)
+            assert now == 3.0
+            assert isinstance(effects[-1], Say)
+            assert effects[-1].peer == event.peer
+            assert any(isinstance(effect, Changed) for effect in effects)
+
+    run(main())
+
+
+def test_every_request_to_the_house_has_a_number_of_its_own(run: Run) -> None:
+    numbers: list[int] = []
+
+    async def main() -> None:
+        with Web(taps=[lambda event, effects, now: numbers.append(event.peer)]) as web:  # type: ignore[union-attr]
+            game, _ = await web.seated("ann", "bob")
+            await web.ask("POST", f"/games/{game}/players/", "ann")
+            assert numbers == [1, 2, 3]
+
+    run(main())
+
+
+def test_the_alarm_of_the_house_rings_when_it_is_due(run: Run) -> None:
+    """The house waits for an act in real time here."""
+
+    async def main() -> None:
+        with Web(turn_seconds=0.05) as web:
+            web.service.desk.clock = asyncio.get_running_loop().time
+            game, guids = await web.seated("ann", "bob")
+            first = await web.turn(game)
+            assert first["playerID"] == guids[0]
+            got = await web.ask("GET", f"/games/{game}?wait=5&since={web.house.games()[0].version}")
+            assert [player["handle"] for player in got.json["table"]] == ["bob"]
+
+    run(main())
+
+
+def test_alarms_that_are_due_ring_when_they_are_asked_to(run: Run) -> None:
+    async def main() -> None:
+        with Web() as web:
+            game, _ = await web.seated("ann", "bob", "cid")
+            web.clock.now = 14.9
+            web.service.ring()
+            assert len((await web.ask("GET", f"/games/{game}")).json["table"]) == 2
+            web.clock.now = 100.0
+            web.service.ring()
+            assert (await web.turn(game))["expiry"] == "1970-01-01T00:01:55.000000Z"
+
+    run(main())
+
+
+def test_what_happened_is_counted(run: Run) -> None:
+    async def main() -> None:
+        with Web() as web:
+            game, guids = await web.seated("ann", "bob")
+            await web.act(game, "ann", guids[0], 0)
+            counts = web.service.counts
+            before = counts.messages_received, counts.messages_sent, counts.bytes_sent
+            got = await web.ask("GET", f"/games/{game}")
+            missing = await web.ask("GET", "/games/x")
+            after = counts.messages_received, counts.messages_sent, counts.bytes_sent
+            assert after == (before[0] + 2, before[1] + 2, before[2] + len(got.body) + len(missing.body))
+            assert counts.games == 1
+
+    run(main())
+
+
+def test_a_limit_on_requests_is_kept_and_told(run: Run) -> None:
+    async def main() -> None:
+        with Web(limits=Limits(requests=5, span=10.0)) as web:
+            found: list[Got] = [await web.ask("GET", "/games/") for _ in range(7)]
+            assert [got.status for got in found] == [200] * 5 + [429] * 2
+            assert [got.headers["ratelimit"] for got in found[:5]] == [
+                f'"requests";r={left};t=10' for left in (4, 3, 2, 1, 0)
+            ]
+            assert {got.headers["ratelimit-policy"] for got in found} == {'"requests";q=5;w=10'}
+            assert (found[6].headers["retry-after"], found[6].text[:13]) == ("10", "holdem-9.10: ")
+            assert (await web.ask("GET", "/games/", address="192.0.2.2")).status == 200
+            web.clock.now += 10.0
+            assert (await web.ask("GET", "/games/")).status == 200
+
+    run(main())
+
+
+def test_without_a_limit_there_is_no_word_of_one(run: Run) -> None:
+    async def main() -> None:
+        with Web() as web:
+            for _ in range(100):
+                got = await web.ask("GET", "/games/")
+                assert not {"ratelimit", "ratelimit-policy", "retry-after"} & {*got.headers}
+
+    run(main())

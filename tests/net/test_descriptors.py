@@ -1,0 +1,100 @@
+"""A server without file descriptors says so once, and goes on when there are free ones again."""
+
+import asyncio
+import errno
+import os
+import resource
+import socket
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from croupier.net import descriptors
+from croupier.net.descriptors import CALM_PROBES, DescriptorWatch
+from tests.net.raw_client import Run
+from tests.processes import COMMAND, PATIENCE, Serving
+
+OUT = "no file descriptors are left, so new connections are not accepted"
+AGAIN = "file descriptors are free again, so connections are accepted"
+
+
+class Entries(list[tuple[str, str]]):
+    """A log that is kept."""
+
+    def error(self, event: str) -> None:
+        self.append(("error", event))
+
+    def warning(self, event: str) -> None:
+        self.append(("warning", event))
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
+def test_running_out_is_logged_once_and_so_is_its_end(run: Run, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    monkeypatch.setattr(descriptors, "PROBE_SECONDS", 0.0)
+    real: Callable[[int], int] = os.dup
+    free, probes = True, 0
+
+    def dup(descriptor: int) -> int:
+        nonlocal probes
+        probes += 1
+        if free:
+            return real(descriptor)
+        raise OSError(number, "none left")
+
+    async def probed() -> None:
+        before = probes
+        while probes < before + CALM_PROBES + 2:
+            await asyncio.sleep(0)
+
+    async def main() -> None:
+        nonlocal free
+        log: Any = Entries()
+        watch = DescriptorWatch(log)
+        await probed()
+        assert log == []
+        for times in (1, 2):
+            free = False
+            await probed()
+            watch.exhausted()
+            assert log == [("error", OUT), ("warning", AGAIN)] * (times - 1) + [("error", OUT)]
+            free = True
+            await probed()
+            assert log == [("error", OUT), ("warning", AGAIN)] * times
+        watch.close()
+
+    monkeypatch.setattr(os, "dup", dup)
+    run(main())
+
+
+ASYNCIO = "import sys; sys.modules['uvloop'] = None; from croupier.cli import main; main()"
+LOOPS = {"uvloop": (*COMMAND, "serve"), "asyncio": (sys.executable, "-c", ASYNCIO, "serve")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", ["kuhn", "holdem"])
+@pytest.mark.parametrize("command", LOOPS.values(), ids=LOOPS.keys())
+def test_a_server_without_descriptors_logs_it_once_and_serves_again(command: tuple[str, ...], room: str) -> None:
+    with Serving(room, "--port", 0, "--journal", "off", command=command) as serving, ExitStack() as callers:
+        resource.prlimit(serving.pid, resource.RLIMIT_NOFILE, (64, 64))
+        for _ in range(200):
+            callers.enter_context(socket.create_connection((serving.host, serving.port), PATIENCE))
+        await_entry(serving, OUT)
+        callers.close()
+        await_entry(serving, AGAIN)
+        with serving.call(room) as caller:
+            caller.sendall(b"GET /games/ HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert caller.recv(1)
+        assert serving.stop() == 0
+        assert [entry["event"] for entry in serving.entries] == [OUT, AGAIN, "closing", "closed"]
+
+
+def await_entry(serving: Serving, event: str) -> None:
+    """Wait until something is in the log."""
+    end = time.monotonic() + PATIENCE
+    while event not in serving.log:
+        assert time.monotonic() < end
+        time.sleep(0.05)

@@ -1,0 +1,61 @@
+"""The meter: what Prometheus reads of the tables."""
+
+from prometheus_client import CollectorRegistry, generate_latest
+
+from croupier.observers.counters import Counts
+from croupier.observers.metrics import COUNTERS, Meter
+
+
+def scrape(*rooms: tuple[str, Counts, int]) -> list[str]:
+    registry = CollectorRegistry()
+    registry.register(Meter(lambda: rooms))
+    return [line for line in generate_latest(registry).decode().splitlines() if not line.startswith("#")]
+
+
+def test_every_counter_is_told_by_its_name_and_room() -> None:
+    counts = Counts()
+    for number, (name, _) in enumerate(COUNTERS, start=1):
+        setattr(counts, name, number)
+    lines = scrape(("kuhn", counts, 0))
+    for number, (name, _) in enumerate(COUNTERS, start=1):
+        assert f'croupier_{name}_total{{room="kuhn"}} {number}.0' in lines
+
+
+def test_a_new_room_has_counted_nothing() -> None:
+    values = [line.rpartition(" ")[2] for line in scrape(("kuhn", Counts(), 0))]
+    assert values
+    assert set(values) == {"0.0"}
+
+
+def test_bytes_are_told_by_direction_and_refusals_by_reason() -> None:
+    counts = Counts()
+    counts.bytes_received, counts.bytes_sent = 3, 5
+    counts.refused["full"] += 2
+    lines = scrape(("kuhn", counts, 7))
+    assert 'croupier_traffic_bytes_total{direction="received",room="kuhn"} 3.0' in lines
+    assert 'croupier_traffic_bytes_total{direction="sent",room="kuhn"} 5.0' in lines
+    assert 'croupier_refused_total{reason="full",room="kuhn"} 2.0' in lines
+    assert 'croupier_connected{room="kuhn"} 7.0' in lines
+
+
+def test_rooms_are_told_apart() -> None:
+    one, other = Counts(), Counts()
+    one.games, other.games = 1, 2
+    lines = scrape(("kuhn", one, 0), ("other", other, 0))
+    assert 'croupier_games_total{room="kuhn"} 1.0' in lines
+    assert 'croupier_games_total{room="other"} 2.0' in lines
+
+
+def test_counts_are_read_when_they_are_asked_for() -> None:
+    counts, registry = Counts(), CollectorRegistry()
+    registry.register(Meter(lambda: [("kuhn", counts, 0)]))
+    counts.games = 9
+    assert registry.get_sample_value("croupier_games_total", {"room": "kuhn"}) == 9.0
+    counts.games = 10
+    assert registry.get_sample_value("croupier_games_total", {"room": "kuhn"}) == 10.0
+
+
+def test_every_count_is_told() -> None:
+    """No slot of the counts is forgotten by the meter."""
+    told = {name for name, _ in COUNTERS} | {"bytes_received", "bytes_sent", "refused"}
+    assert told == set(Counts.__slots__)

@@ -1,0 +1,144 @@
+"""Minds that play blackjack: like the bank, as well as can be, by a script; and how they are asked for."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.core.bank import State
+from croupier.core.bots import Random, mind_named
+from croupier.core.dealer import Fair
+from croupier.core.rules import Turn
+from croupier.rooms.blackjack import ROOM
+from croupier.rooms.blackjack.bots import STYLES
+from croupier.rooms.blackjack.rules import CARDS, MOVES, Blackjack, client_cards, hand
+from croupier.strategy.single_player import OnePlayer
+from tests.properties.random_session import styles
+
+LUCK = Fair(bytes(32)).luck
+
+
+@cache
+def solver(decks: int) -> OnePlayer:
+    return OnePlayer(Blackjack(decks))
+
+
+def decision(cards: Sequence[str], hits: int = 0, decks: int = 1, bet: int = 10) -> State:
+    """A decision of the client, after so many hits or as many as there were."""
+    rules = Blackjack(decks)
+    state = rules.start(bet)
+    for number, card in enumerate(cards[: 3 + hits]):
+        if number >= 3:
+            if rules.turn(hit := rules.play(state, "H")) is Turn.OVER or rules.turn(rules.play(hit, card)) is Turn.OVER:
+                break
+            state = hit
+        state = rules.play(state, card)
+    return state
+
+
+def choice(spec: str, state: State) -> str:
+    return mind_named(STYLES, spec)().choose(state, MOVES, LUCK)
+
+
+decisions = st.builds(decision, st.permutations(CARDS), st.integers(0, 3))
+
+
+@given(decisions)
+def test_the_book_stands_on_its_number_and_never_surrenders(state: State) -> None:
+    total = hand(client_cards(state)).total
+    for stands in range(4, 22):
+        assert choice(f"book:{stands}", state) == ("S" if total >= stands else "H")
+    assert choice("book", state) == choice("book:17", state)
+
+
+@pytest.mark.parametrize("cards", ["AS 6H 9D", "9S 8H 9D", "TS 7H AD"])
+def test_the_book_stands_on_17_with_an_ace_as_11_or_without(cards: str) -> None:
+    assert choice("book", decision(cards.split())) == "S"
+
+
+@given(decisions)
+def test_the_best_move_is_worth_as_much_as_any(state: State) -> None:
+    worth = solver(1).worth(state)
+    assert worth[choice("exact", state)] == max(worth.values())
+
+
+@pytest.mark.parametrize(
+    ("cards", "best"),
+    [
+        ("TS 6H TD", {"H", "SRD"}),
+        ("AS KS TD", {"S", "H"}),
+        ("TS TH 6D", {"S"}),
+        ("2S 3H TD", {"H", "SRD"}),
+        ("TS 9H 9D", {"S"}),
+        ("5S 6H 6D", {"H"}),
+    ],
+)
+def test_the_best_play_makes_sense(cards: str, best: set[str]) -> None:
+    assert choice("exact", decision(cards.split())) in best
+
+
+@pytest.mark.parametrize("bet", [1, 3, 10, 1000, 2**30 - 2])
+def test_the_best_move_counts_the_half_coin_of_an_odd_bet(bet: int) -> None:
+    """Half of 1 is nothing: who has bet it never surrenders."""
+    state = decision(["TS", "6H", "TD"], bet=bet)
+    worth = solver(1).worth(state)
+    assert worth[choice("exact", state)] == max(worth.values())
+    if bet == 1:
+        assert choice("exact", state) != "SRD"
+
+
+@pytest.mark.parametrize("decks", [2, 3, 8])
+def test_the_best_move_from_a_shoe_of_more_decks(decks: int) -> None:
+    for cards in (["TS", "6H", "TD"], ["8S", "8S", "TD"]):
+        state = decision(cards, decks=decks)
+        worth = solver(decks).worth(state)
+        assert worth[choice(f"exact:{decks}", state)] == max(worth.values())
+
+
+def test_who_counts_on_one_deck_and_sees_a_card_twice_counts_on_two() -> None:
+    state = decision(["8S", "8S", "TD"], decks=2)
+    assert choice("exact", state) == choice("exact:2", state)
+
+
+def test_with_ties_won_the_best_play_has_an_edge() -> None:
+    """Exactly, over all orders of a fresh deck: more than 4 % of the bet."""
+    value = solver(1).value(solver(1).rules.start(2)) / 2
+    assert Fraction(4, 100) < value < Fraction(5, 100)
+
+
+def test_random_makes_every_move_with_the_same_probability() -> None:
+    state = decision(["TS", "6H", "TD"])
+    found = [Random().choose(state, MOVES, LUCK) for _ in range(3000)]
+    assert all(abs(found.count(move) - 1000) < 150 for move in MOVES)
+
+
+def test_a_script_is_played_in_turn_and_again_from_the_top() -> None:
+    script = mind_named(STYLES, "script:h, S,srd")()
+    state = decision(["2S", "3H", "TD"])
+    assert [script.choose(state, MOVES, LUCK) for _ in range(4)] == ["H", "S", "SRD", "H"]
+
+
+def test_every_table_has_a_script_of_its_own_and_shares_the_rest() -> None:
+    script, exact = mind_named(STYLES, "script:H,S"), mind_named(STYLES, "exact")
+    state = decision(["2S", "3H", "TD"])
+    assert [script().choose(state, MOVES, LUCK) for _ in range(3)] == ["H"] * 3
+    assert exact() is exact()
+
+
+def test_script_alone_needs_an_argument() -> None:
+    assert set(STYLES) - set(styles(ROOM)) == {"script"}
+
+
+BOOKS = ["book:", "book:3", "book:22", "book:soft", "book:17.5"]
+EXACTS = ["exact:", "exact:0", "exact:9", "exact:one"]
+SCRIPTS = ["script", "script:", "script:H,D", "script:H S"]
+
+
+@pytest.mark.parametrize("spec", ["", ":", "EXACT", "random:1", "basic", *BOOKS, *EXACTS, *SCRIPTS])
+def test_a_mind_that_cannot_be_made_is_refused_with_what_was_found(spec: str) -> None:
+    with pytest.raises(ValueError, match="allowed") as refusal:
+        mind_named(STYLES, spec)
+    assert repr(spec) in str(refusal.value)

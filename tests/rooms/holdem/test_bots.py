@@ -1,0 +1,190 @@
+"""Minds that play hold'em: each as it says, all of them by the rules, and how strong they are."""
+
+from collections.abc import Sequence
+from itertools import islice
+from random import Random
+from statistics import fmean, stdev
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from croupier.core.bots import Mind, mind_named
+from croupier.core.dealer import Fair, derive
+from croupier.core.rules import Turn
+from croupier.rooms.holdem.bots import STYLES, best, chen, strength, width
+from croupier.rooms.holdem.cards import cards
+from croupier.rooms.holdem.engine.equity import RANDOM
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.legal import Move
+from croupier.rooms.holdem.table.views import View
+from tests.rooms.holdem.random_hands import act, begin
+
+LUCK = Fair(bytes(32)).luck
+
+
+def facing(hole: str, moves: str = "", board: str = "", stacks: Sequence[int] = (1000, 1000)) -> View:
+    """What the player in turn sees, holding these cards, after these bets; nobody else's cards matter."""
+    hand = Hand(stacks)
+    street = [*cards(board)]
+    known = {*cards(hole), *street}
+    others = [card for card in range(52) if card not in known]
+    for chips in [None, *map(int, moves.split())]:
+        if chips is not None:
+            hand.bet(chips)
+        if hand.turn is Turn.CHANCE:
+            hand.deal((street if hand.street else others).pop(0) for _ in range(hand.wanted))
+    assert isinstance(hand.turn, int)
+    return structs.replace(View.of(hand, hand.turn), hole=cards(hole))
+
+
+def choice(spec: str, view: View) -> Move:
+    mind: Mind[View, Move] = mind_named(STYLES, spec)()
+    return mind.choose(view, view.legal, LUCK)
+
+
+def test_the_caller_calls_checks_and_never_raises() -> None:
+    assert choice("caller", facing("2c7d")) == 10
+    assert choice("caller", facing("2c7d", "990")) == 980
+    assert choice("caller", facing("AsAh", "10")) == 0
+
+
+def test_the_maniac_raises_by_the_pot_and_calls_when_it_cannot() -> None:
+    assert choice("maniac", facing("2c7d")) == 10 + 40
+    assert choice("maniac", facing("2c7d", "990")) == 980
+
+
+def test_the_random_mind_does_every_usual_thing() -> None:
+    view = facing("2c7d")
+    assert {choice("random", view) for _ in range(200)} == {*view.legal}
+
+
+@pytest.mark.parametrize(
+    ("hole", "points"),
+    [
+        ("AsAh", 20), ("KsKh", 16), ("QsQh", 14), ("JsJh", 12), ("TsTh", 10), ("9s9h", 9), ("5s5h", 5), ("2s2h", 5),
+        ("AsKs", 12), ("AsKh", 10), ("AsQs", 11), ("KsQs", 10), ("JsTs", 9), ("QsJs", 9), ("9s8h", 6), ("7s5s", 6),
+        ("As5s", 7), ("AsTh", 6), ("KsTs", 8), ("7s2h", -1), ("3s2h", 3), ("8s3h", -1),
+    ],
+)  # fmt: skip
+def test_chens_points_are_counted_as_he_says(hole: str, points: int) -> None:
+    assert chen(cards(hole)) == points
+    assert chen(cards(hole)[::-1]) == points
+
+
+def test_the_tight_mind_wants_more_the_more_it_has_to_pay() -> None:
+    cheap, dear = facing("JsTs"), facing("JsTs", "100")
+    assert choice("tight", cheap) == 10
+    assert choice("tight", dear) == "fold"
+    assert choice("tight:6", dear) == 90
+    assert choice("tight", facing("2c7d", "10")) == 0  # to check costs nothing
+    assert choice("tight", facing("2c7d")) == "fold"
+    raised = choice("tight", facing("AsAh", "100"))
+    assert isinstance(raised, int)
+    assert raised > 90
+
+
+def test_the_tight_mind_bets_what_beats_most_hands_and_gives_up_the_rest() -> None:
+    assert choice("tight", facing("AsAh", "10 0", "Ad7c2h")) == 30
+    assert choice("tight", facing("7s8h", "10 0 30", "Kd7c2h")) == 30
+    assert choice("tight", facing("3s4h", "10 0 30", "Kd7c9h")) == "fold"
+    assert choice("tight", facing("3s4h", "10 0", "Kd7c9h")) == 0
+
+
+def test_strength_is_the_part_of_all_hands_that_is_beaten() -> None:
+    assert strength(cards("AsKs"), cards("QsJsTs")) == 1
+    assert strength(cards("2c3d"), cards("AsKsQsJsTs")) == 0.5  # everybody has the same
+    assert strength(cards("2c3d"), cards("AsKhQd9c7h")) < 0.1
+    hand, board = cards("9s9h"), cards("Ad7c2h2s")
+    assert strength(hand, board) > strength(cards("8s8h"), board) > strength(cards("6s6h"), board)
+
+
+def test_equity_pays_what_its_cards_are_worth_and_no_more() -> None:
+    assert choice("equity", facing("2c7d", "500")) == "fold"
+    assert choice("equity", facing("AsAh", "990")) == 980
+    raised = choice("equity", facing("AsAh"))
+    assert isinstance(raised, int)
+    assert raised > 10
+    assert choice("equity", facing("2c7d", "10 0", "AhKhQh")) == 0
+    drawing = facing("AsKs", "10 0 20", "QsJs2d")  # 20 to win 60, with a flush and straight draw
+    assert choice("equity", drawing) != "fold"
+
+
+def test_who_has_paid_more_is_taken_to_hold_better_cards() -> None:
+    widths = [width(view, view.rivals[0]) for view in (facing("AsAh", moves) for moves in ("10", "40", "60", "990"))]
+    assert widths[0] == 1
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] == 0.1
+    assert widths[2] == pytest.approx(30 / (30 + 50))
+
+
+def test_the_best_hands_are_all_hands_in_the_order_of_chens_points() -> None:
+    assert {*best(1)} == {*RANDOM}
+    assert {frozenset(hole) for hole in best(6 / 1326)} == {
+        frozenset(cards(f"A{one}A{other}")) for one in "cdhs" for other in "cdhs" if one != other
+    }
+    points = [chen(hole) for hole in best(1)]
+    assert points == sorted(points, reverse=True)
+    assert [*best(0.1)] == [*best(1)[:133]]
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from([*STYLES, "tight:0", "tight:20", "equity:2"]))
+@settings(max_examples=60)
+def test_every_mind_only_does_what_is_legal(luck: Random, spec: str) -> None:
+    mind: Mind[View, Move] = mind_named(STYLES, spec if spec != "equity" else "equity:10")()
+    hand = begin(luck)
+    pack = luck.sample(hand.unseen, 52)
+    while hand.turn is not Turn.OVER:
+        if hand.turn is Turn.CHANCE:
+            hand.deal(pack.pop() for _ in range(hand.wanted))
+            continue
+        assert isinstance(hand.turn, int)
+        view = View.of(hand, hand.turn)
+        move = mind.choose(view, view.legal, LUCK)
+        assert move in hand.legal
+        act(hand, move)
+
+
+def test_nine_rivals_who_are_all_in_do_not_keep_equity_from_answering() -> None:
+    hand = Hand([1000] * 10)
+    deck = [*range(52)]
+    hand.deal(deck.pop() for _ in range(hand.wanted))
+    for _ in range(9):
+        hand.bet(hand.legal.bounds[1] if hand.legal.bounds else hand.legal.call)
+    assert isinstance(hand.turn, int)
+    view = View.of(hand, hand.turn)
+    assert len(view.rivals) == 9
+    assert choice("equity", view) in hand.legal
+
+
+def match(one: str, other: str, hands: int) -> tuple[float, float]:
+    """What a mind wins of another a hand, and the standard error; the stacks are 50 big blinds, and always the same."""
+    minds = [mind_named(STYLES, spec)() for spec in (one, other)]
+    dealer, luck = Fair(derive(1, "match", 1)), Fair(derive(1, "minds", 1)).luck
+    nets = []
+    for number in range(hands):
+        hand, deck = Hand([1000, 1000], button=number % 2), dealer.deck(52)
+        while hand.turn is not Turn.OVER:
+            if hand.turn is Turn.CHANCE:
+                hand.deal([*islice(deck, hand.wanted)])
+                continue
+            assert isinstance(hand.turn, int)
+            view = View.of(hand, hand.turn)
+            act(hand, minds[hand.turn].choose(view, view.legal, luck))
+        nets.append(hand.payoff()[0])
+    return fmean(nets), stdev(nets) / hands**0.5
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("equity:60", "caller"), ("equity:60", "maniac"), ("equity:60", "random"), ("tight", "caller")]
+)
+def test_counting_and_waiting_win_of_habits(one: str, other: str) -> None:
+    won, error = match(one, other, 400)
+    assert won > 2 * error
+
+
+@pytest.mark.parametrize("spec", ["tight:21", "tight:-1", "tight:x", "equity:1", "equity:100001", "caller:5", "fish"])
+def test_a_mind_that_there_is_not_is_refused_with_what_there_is(spec: str) -> None:
+    with pytest.raises(ValueError, match="allowed"):
+        mind_named(STYLES, spec)

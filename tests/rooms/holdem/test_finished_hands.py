@@ -1,0 +1,57 @@
+"""Hands that are over are written once, and read when somebody asks for them."""
+
+import pytest
+from msgspec import Raw
+
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.table.finished_hands import Hands, Played
+from croupier.rooms.holdem.table.persistence import KeptHand
+from tests.rooms.holdem.house_fixture import Parlour
+
+
+def finished(*numbers: int) -> list[Played]:
+    """Hands of two in which the small blind has folded."""
+    found = []
+    for number in numbers:
+        hand = Hand([100, 100 + number])
+        hand.deal(range(4))
+        hand.fold()
+        found.append(Played("game", number, number, ("ann", "bob"), ("a", "b"), hand, ((0, "found a bet of 7"),)))
+    return found
+
+
+def test_hands_that_were_kept_are_those_that_were_played() -> None:
+    first, second = finished(1, 2)
+    hands = Hands()
+    for each in (first, second):
+        hands.add(each, 9)
+    again = Hands(hands.kept(), 2)
+    assert dict(again) == {1: first, 2: second} == dict(hands)
+    assert again.kept() == hands.kept() == tuple(Raw(each.record) for each in (first, second))
+    assert Played.of(KeptHand.from_json(first.record)) == first
+
+
+@pytest.mark.parametrize(("most", "left"), [(3, [2, 3, 4]), (1, [4]), (0, [])])
+def test_the_oldest_hands_are_forgotten_also_those_that_were_kept(most: int, left: list[int]) -> None:
+    one, two, three, four = finished(1, 2, 3, 4)
+    hands = Hands([Raw(each.record) for each in (one, two, three)], 3)
+    hands.add(four, most)
+    assert [*hands] == left
+    with pytest.raises(KeyError):
+        hands[1]
+
+
+def test_a_hand_that_is_over_is_written_once() -> None:
+    (played,) = finished(1)
+    assert played.record is played.record
+    assert KeptHand.from_json(played.record) == played.kept()
+
+
+def test_a_table_at_which_nothing_has_happened_is_written_once() -> None:
+    parlour = Parlour()
+    parlour.join("ann", "bob")
+    table = parlour.table()
+    before = table.kept()
+    assert table.kept() is before
+    parlour.play(f"{parlour.turn()} 10")
+    assert bytes(table.kept()) != bytes(before)

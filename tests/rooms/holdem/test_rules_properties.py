@@ -1,0 +1,276 @@
+"""What holds in every hand of hold'em, however it is played."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import islice
+from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from croupier.core.errors import IllegalMove
+from croupier.core.rules import Turn
+from croupier.rooms.holdem.cards import CARDS, NUMBERS, PACK
+from croupier.rooms.holdem.engine.play import Play
+from croupier.rooms.holdem.rules import FOLD, HOLDEM, Hand, Holdem
+from tests.properties import test_rules as laws
+from tests.rooms.holdem.random_hands import act, begin, end, move, steps
+
+LEAVING = 0.02
+
+
+def hands(examples: int, leaving: float = LEAVING) -> Callable[[Callable[[Hand, Random], None]], Callable[..., None]]:
+    """Make a test of what holds at every step of a random hand (slow: of 50 times as many)."""
+
+    def state(holds: Callable[[Hand, Random], None]) -> Callable[..., None]:
+        @pytest.mark.parametrize("times", [1, pytest.param(50, marks=pytest.mark.slow)], ids=["quick", "soak"])
+        def test(times: int) -> None:
+            @settings(max_examples=examples * times)
+            @given(st.integers(0, 2**64))
+            def example(seed: int) -> None:
+                luck = Random(seed)
+                for hand in steps(begin(luck), luck, leaving=leaving):
+                    holds(hand, luck)
+
+            example()
+
+        test.__name__ = test.__qualname__ = holds.__name__
+        test.__module__ = holds.__module__
+        return test
+
+    return state
+
+
+def brought(hand: Hand) -> list[int]:
+    """The stacks before anything was posted, as a fresh hand tells them."""
+    fresh = hand.replay([])
+    return [stack + paid for stack, paid in zip(fresh.stacks, fresh.paid, strict=True)]
+
+
+@hands(150)
+def test_no_chip_is_made_or_lost(hand: Hand, luck: Random) -> None:
+    total = sum(brought(hand))
+    assert min(hand.stacks + hand.bets + hand.paid) >= 0
+    assert sum(pot.size for pot in hand.pots) == sum(hand.paid)
+    if hand.turn is Turn.OVER:
+        assert sum(hand.stacks) == total
+        assert sum(hand.payoff()) == 0
+        assert hand.payoff() == tuple(now - then for now, then in zip(hand.stacks, brought(hand), strict=True))
+    else:
+        assert sum(hand.stacks) + sum(hand.paid) == total
+        assert [stack + paid for stack, paid in zip(hand.stacks, hand.paid, strict=True)] == brought(hand)
+
+
+@hands(150)
+def test_every_pot_is_paid_to_seats_that_could_win_it(hand: Hand, luck: Random) -> None:
+    if hand.turn is not Turn.OVER:
+        assert not hand.awards
+        return
+    for number, pot in enumerate(hand.pots):
+        awards = [award for award in hand.awards if award.pot == number]
+        assert sum(award.chips for award in awards) == pot.size
+        assert {award.seat for award in awards} <= set(pot.seats)
+        assert max(award.chips for award in awards) - min(award.chips for award in awards) < len(awards)
+    assert set(hand.shown) == ({seat for pot in hand.pots for seat in pot.seats} if len(hand.shown) > 1 else set())
+
+
+@hands(100)
+def test_the_turn_is_somebodys_who_can_still_decide(hand: Hand, luck: Random) -> None:
+    assert (hand.turn is Turn.CHANCE) == (hand.wanted > 0)
+    live = hand.folded.count(False)
+    assert live >= 1
+    assert live > 1 or hand.turn is Turn.OVER
+    if isinstance(hand.turn, int):
+        assert not hand.folded[hand.turn]
+        assert hand.stacks[hand.turn] > 0
+        others = [seat for seat in range(len(hand.stacks)) if seat != hand.turn and not hand.folded[seat]]
+        assert hand.legal.call or any(hand.stacks[seat] for seat in others)
+        assert max(hand.bets) <= hand.to_match
+        assert len(hand.board) == (0, 3, 4, 5)[hand.street]
+        assert all(len(hole) == 2 for hole in hand.holes)
+
+
+@hands(40)
+def test_what_is_legal_is_what_is_taken(hand: Hand, luck: Random) -> None:
+    legal = hand.legal
+    low, high = legal.bounds or (0, 0)
+    deep = max(hand.stacks)
+    near = {at + by for at in (0, legal.call, legal.owed, low, high, deep) for by in (-1, 0, 1)}
+    for chips in {*near, luck.randint(0, deep + 1), -(2**70), 2**70}:
+        after = hand.copy()
+        if chips in legal:
+            after.bet(chips)
+            assert len(after.log) == len(hand.log) + 1
+        else:
+            with pytest.raises(IllegalMove):
+                after.bet(chips)
+            assert after == hand
+    assert (FOLD in legal) == isinstance(hand.turn, int)
+    assert all(move in legal for move in legal)
+    assert len(set(legal)) == len(legal)
+    small = {FOLD} if legal.call else set()
+    if isinstance(hand.turn, int):
+        small |= {legal.call} | ({legal.share(), high} & {*legal})
+    assert (len(hand.fcpa), {*hand.fcpa}) == (len(small), small)
+    for strange in (True, False, 0.0, None, "raise", (), float("nan")):
+        assert strange not in legal
+
+
+@hands(40)
+def test_a_copy_goes_its_own_way(hand: Hand, luck: Random) -> None:
+    before = hand.to_json()
+    stacks, holes, board = list(hand.stacks), [list(hole) for hole in hand.holes], list(hand.board)
+    twin = hand.copy()
+    assert twin == hand
+    if twin.turn is not Turn.OVER:
+        assert end(twin, luck) != hand
+    assert hand.to_json() == before
+    assert (hand.stacks, hand.holes, hand.board) == (stacks, holes, board)
+
+
+ATTRIBUTES = sorted(Play.__slots__)
+
+
+def facts(hand: Hand) -> dict[str, object]:
+    """All there is to a hand, but for the portions in which the cards came."""
+    return {name: getattr(hand, name) for name in ATTRIBUTES if name != "_log"} | {"log": hand.log}
+
+
+UNTOLD = dict.fromkeys(("_cards", "_stacked"))
+"""What a hand that knows its deck has and others have not."""
+
+
+@hands(60)
+def test_a_hand_can_be_kept_and_resumed_replayed_and_copied_at_any_point(hand: Hand, luck: Random) -> None:
+    for other in (Hand.from_json(hand.to_json()), hand.replay(hand.log), hand.copy()):
+        assert other == hand
+        assert facts(other) == facts(hand)
+
+
+@hands(60)
+def test_a_hand_with_a_deck_is_the_one_that_is_dealt_the_same_cards(hand: Hand, luck: Random) -> None:
+    if hand.turn is Turn.OVER:
+        return
+    deck = luck.sample(hand.unseen, len(hand.unseen))
+    stacked, left = hand.copy(), iter(deck)
+    stacked.deal_from(deck)
+    while hand.turn is not Turn.OVER:
+        if hand.turn is Turn.CHANCE:
+            hand.deal([*islice(left, hand.wanted)])
+            continue
+        assert stacked == hand
+        assert facts(stacked) | UNTOLD == facts(hand) | UNTOLD
+        for other in (Hand.from_json(stacked.to_json()), stacked.copy()):
+            assert facts(other) == facts(stacked)
+        chosen = move(hand, luck)
+        for one in (hand, stacked):
+            act(one, chosen)
+    assert stacked == hand
+    assert (stacked.stacks, stacked.awards, stacked.shown) == (hand.stacks, hand.awards, hand.shown)
+    assert Hand.from_json(stacked.to_json()) == stacked
+
+
+def swapped(hand: Hand, seat: int, luck: Random) -> Hand:
+    """The same hand with other cards where this seat cannot see them."""
+    seen = {seat, *hand.shown}
+    known = {card for each in seen for card in hand.holes[each]} | set(hand.board)
+    others = luck.sample([card for card in range(52) if card not in known], 52 - len(known))
+    return hand.replay(
+        ("deal", entry[1], tuple(others.pop() for _ in entry[2]))
+        if entry[0] == "deal" and entry[1] is not None and entry[1] not in seen
+        else entry
+        for entry in hand.log
+    )
+
+
+@hands(40)
+def test_what_a_seat_sees_does_not_depend_on_what_it_cannot_see(hand: Hand, luck: Random) -> None:
+    for seat in range(len(hand.stacks)):
+        other = swapped(hand, seat, luck)
+        assert hand.view(seat) == other.view(seat)
+        assert hash(hand.view(seat)) == hash(other.view(seat))
+        if hand.turn == seat:
+            assert tuple(hand.legal) == tuple(other.legal)
+            assert hand.legal.bounds == other.legal.bounds
+
+
+@hands(40)
+def test_what_a_seat_sees_tells_its_own_cards_the_board_and_every_bet(hand: Hand, luck: Random) -> None:
+    for seat in range(len(hand.stacks)):
+        seen = cast("tuple[Any, ...]", hand.view(seat))
+        told = [
+            entry
+            for entry in seen
+            if isinstance(entry, tuple) and entry and entry[0] in {"deal", "bet", "fold", "leave"}
+        ]
+        assert len(told) == len(hand.log)
+        for entry, heard in zip(hand.log, told, strict=True):
+            hidden = entry[0] == "deal" and entry[1] is not None and entry[1] not in {seat, *hand.shown}
+            assert heard == (entry[:2] if hidden else entry)
+
+
+# The facade, by the laws of all rules
+
+
+def dealt(hand: Hand) -> Sequence[str]:
+    return [CARDS[card] for entry in hand.log if entry[0] == "deal" for card in entry[2]]
+
+
+THREE = Holdem((300, 45, 1000), button=1, ante=1)
+
+
+@cache
+def sample(rules: Holdem) -> Sequence[Hand]:
+    """The states of the first cards, and those of games that were played at random to their end."""
+    luck, found = Random(1), [*islice(laws.walk(rules), 20)]
+    for _ in range(25):
+        found.append(rules.start())
+        while found[-1].turn is not Turn.OVER:
+            found.append(rules.play(found[-1], luck.choice(rules.legal(found[-1]))))
+    return found
+
+
+@pytest.fixture(params=[HOLDEM, THREE], ids=["heads-up", "three"])
+def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A room of which only the rules are looked at."""
+    monkeypatch.setattr(laws, "states", lambda room: sample(room.rules))
+    return SimpleNamespace(name="holdem", rules=request.param, pack=PACK, dealt=dealt)
+
+
+LAWS = (
+    laws.test_every_legal_move_can_be_played_and_leaves_its_state_as_it_was,
+    laws.test_every_other_move_is_refused_by_saying_what_is_allowed,
+    laws.test_somebody_has_to_move_until_it_is_over,
+    laws.test_what_is_won_by_some_is_lost_by_others,
+    laws.test_the_odds_of_chance_are_exact_and_nobody_elses_moves_have_any,
+    laws.test_a_seat_that_sees_the_same_may_do_the_same,
+    laws.test_a_move_of_a_seat_shows_in_its_own_view,
+    laws.test_the_cards_that_were_dealt_are_told_in_the_order_of_the_deal,
+)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_the_laws_of_all_rules_hold(law: Callable[[Any], None], room: Any) -> None:
+    law(room)
+
+
+def test_the_questions_are_answered_as_the_hand_does() -> None:
+    luck = Random(3)
+    for _ in range(20):
+        state = HOLDEM.start()
+        hand = Hand((10_000, 10_000))
+        while state.turn is not Turn.OVER:
+            move = luck.choice(HOLDEM.legal(state))
+            assert HOLDEM.odds(state).get(move, 0) == (Fraction(1, 52 - len(dealt(hand))) if hand.wanted else 0)
+            if hand.turn is Turn.CHANCE:
+                hand.deal([NUMBERS[str(move)]])
+            else:
+                act(hand, cast("Any", move))
+            state = HOLDEM.play(state, move)
+            assert state == hand
+        assert HOLDEM.payoff(state) == hand.payoff()
+        assert HOLDEM.view(state, 0) == hand.view(0)

@@ -1,0 +1,172 @@
+"""A client reads what servers show: the document's own example with its slips, both dialects, and no nonsense."""
+
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from croupier.core.errors import Violation
+from croupier.rooms.holdem.observed.state_reader import read, read_all, read_guid
+from croupier.rooms.holdem.wire import NOBODY, Cards, Game, encode
+from tests.rooms.holdem.house_fixture import Parlour
+
+EXAMPLE = b"""
+[{"gameID":"fbbbbb44-bc4f-c3f6-6519-d81bd1a66d8a",
+"table":[
+{"playerID":"2fd318e4-0947-64b9-8b63-14f5a5824b8b","handle":"","state":"active","wealth":15002,
+"bet_so_far":0,"small blind":true},
+{"playerID":"0dd7d693-06f9-b5ba-694d-f8779579fa8a","handle":"","state":"active","wealth":4006,
+"bet_so_far":0,"small blind":false}],
+"turn":{"playerID":"2fd318e4-0947-64b9-8b63-14f5a5824b8b","bet_so_far":0,"bet_to_player":0,"minimum_raise":0,
+"expiry":"2014-09-24 15:14:53.021303798 -0400 EDT"},
+"cards":{"hole":["AC","TD"],"flop":["2S","3S","JS"],"turn":["4D"],"river":["AH"]},
+"pots":[{"size":60,"players":["8c479795-adcb-a3c1-bebd-4bdf54016f4a"]},{"size":0,"players":[]}]}]"""
+
+
+def game(**changed: Any) -> bytes:
+    """A game as JSON, with some of it changed."""
+    return msgspec.json.encode({"gameID": "g", "table": [], "turn": None, "cards": None, "pots": []} | changed)
+
+
+def player(**changed: Any) -> dict[str, Any]:
+    return {"playerID": "p", "handle": "ann", "state": "active", "wealth": 5, "bet_so_far": 0} | changed
+
+
+def test_the_example_of_the_document_is_read_with_its_slips() -> None:
+    found = read(EXAMPLE)
+    assert [one.small_blind for one in found.table] == [True, False]
+    assert found.table[0].wealth == 15002
+    assert found.turn.expiry == "2014-09-24 15:14:53.021303798 -0400 EDT"
+    assert found.cards == Cards(["AC", "TD"], ["2S", "3S", "JS"], ["4D"], ["AH"])
+    assert [pot.size for pot in found.pots] == [60, 0]
+    assert read_all(EXAMPLE) == [found]
+
+
+@pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
+@pytest.mark.parametrize("user", ["ann", "bob", None])
+def test_what_our_house_shows_is_read_as_it_was_meant(dialect: Any, user: str | None) -> None:
+    parlour = Parlour(dialect=dialect)
+    shown = [parlour.view(user)]
+    parlour.join("ann", "bob", "cat")
+    for line in ("ann 10", "bob 0", "bob 40", "ann 40", "bob 0", "ann fold", "bob 20", "cat 500"):
+        shown.append(parlour.view(user))
+        parlour.play(line)
+    for one in [*shown, parlour.view(user)]:
+        hole = one.cards.hole or None  # none and empty are the same to a client
+        meant = msgspec.structs.replace(one, cards=msgspec.structs.replace(one.cards, hole=hole))
+        assert encode(read(encode(one, dialect)), dialect) == encode(meant, dialect)
+
+
+def test_what_is_missing_or_null_is_nothing() -> None:
+    bare = read(b'{"gameID": "g"}')
+    assert (bare.table, bare.turn, bare.cards, bare.pots) == ([], NOBODY, Cards(None), [])
+    assert read(game(table=None, pots=None, last_winners=None)).last_winners == []
+    assert read(game(turn={"playerID": "p", "expiry": None})).turn == msgspec.structs.replace(NOBODY, player_id="p")
+    assert read(game(table=[{"playerID": "p", "wealth": 5}])).table[0].state == "active"
+    assert read(game(pots=[{"size": 3, "players": None}])).pots[0].players == []
+    assert read(game(cards={"hole": [], "flop": None, "turn": []})).cards == Cards(None)
+
+
+def test_keys_that_nobody_knows_are_ignored() -> None:
+    assert read(game(weather="fine", cards={"burnt": ["XX"]}, table=[player(hat="red")])).table[0].handle == "ann"
+
+
+def test_numbers_in_quotes_and_other_spellings_of_cards_are_read() -> None:
+    found = read(game(table=[player(wealth="12")], cards={"hole": ["10h", "as"]}))
+    assert found.table[0].wealth == 12
+    assert found.cards.hole == ["TH", "AS"]
+
+
+@pytest.mark.parametrize(
+    ("body", "clause"),
+    [
+        (b"", "holdem-1.5"),
+        (b"<html>", "holdem-1.5"),
+        (b"\xff\xfe", "holdem-1.5"),
+        (b"[" * 100_000, "holdem-1.5"),
+        (b"null", "holdem-5.3"),
+        (b"[]", "holdem-5.3"),
+        (b"{}", "holdem-5.3"),
+        (game(gameID=5), "holdem-5.3"),
+        (game(table={}), "holdem-5.3"),
+        (game(table=["ann"]), "holdem-5.3"),
+        (game(table=[player(wealth=None)]), "holdem-5.3"),
+        (game(table=[player(wealth=1.5)]), "holdem-5.3"),
+        (game(table=[player(wealth=-1)]), "holdem-5.3"),
+        (game(table=[player(state="asleep")]), "holdem-5.3"),
+        (game(turn=7), "holdem-5.3"),
+        (game(turn={"bet_to_player": -20}), "holdem-5.3"),
+        (game(cards=[]), "holdem-5.3"),
+        (game(cards={"hole": "AS"}), "holdem-5.3"),
+        (game(cards={"hole": ["1H", "AS"]}), "holdem-5.4"),
+        (game(pots=[5]), "holdem-5.3"),
+        (game(pots=[{"size": -5}]), "holdem-5.3"),
+    ],
+)
+def test_what_is_no_game_breaks_a_clause(body: bytes, clause: str) -> None:
+    with pytest.raises(Violation) as broken:
+        read(body)
+    assert broken.value.clause == clause
+
+
+@pytest.mark.parametrize("body", [b"{}", game(), b'"games"', b"[5]", b""])
+def test_what_is_no_list_of_games_breaks_a_clause(body: bytes) -> None:
+    with pytest.raises(Violation):
+        read_all(body)
+
+
+@pytest.mark.parametrize(
+    "body", [b'"2fd318e4"', b'"2fd318e4"\n', b"2fd318e4\n", b'{"PlayerID": "2fd318e4"}\n', b'{"playerID":"2fd318e4"}']
+)
+def test_a_guid_is_read_from_a_string_an_object_or_plain_text(body: bytes) -> None:
+    assert read_guid(body) == "2fd318e4"
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b'""', b"5", b"{}", b'{"PlayerID": 5}', b'"a/b"', b'"a b\\n"', b'["x"]', b"\xff"]
+)
+def test_what_is_no_guid_breaks_a_clause(body: bytes) -> None:
+    with pytest.raises(Violation) as broken:
+        read_guid(body)
+    assert broken.value.clause == "holdem-2.2"
+
+
+jsons = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.sampled_from(["AS", "ann"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["gameID", "table", "turn", "cards", "pots", "size", "players", "hole", "flop", "playerID"])
+            | st.text(max_size=3),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(
+    jsons | st.fixed_dictionaries({"gameID": st.just("g")}, optional=dict.fromkeys(("table", "turn", "cards"), jsons))
+)
+def test_no_json_does_more_harm_than_to_break_a_clause(value: object) -> None:
+    body = msgspec.json.encode(value)
+    with suppress(Violation):
+        assert isinstance(read(body), Game)
+    with suppress(Violation):
+        assert all(isinstance(one, Game) for one in read_all(body))
+    with suppress(Violation):
+        assert read_guid(body)
+
+
+@given(st.data())
+def test_no_damaged_body_does_more_harm_than_to_break_a_clause(data: st.DataObject) -> None:
+    body = bytearray(EXAMPLE)
+    for _ in range(data.draw(st.integers(1, 5))):
+        at = data.draw(st.integers(0, len(body) - 1))
+        body[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    with suppress(Violation):
+        assert read(bytes(body)).game_id

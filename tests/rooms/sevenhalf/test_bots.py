@@ -1,0 +1,367 @@
+"""Minds that play seven and a half: best play, thresholds, scripts and chance; and how they are asked for."""
+
+import random
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+
+import pytest
+
+from croupier.core.bank import CLIENT, Move, State
+from croupier.core.bots import Mind, mind_named
+from croupier.core.dealer import Fair
+from croupier.core.rules import Turn
+from croupier.rooms.sevenhalf import ROOM, Options
+from croupier.rooms.sevenhalf.bots import STYLES
+from croupier.rooms.sevenhalf.rules import BEST, CARDS, LENIENT, MOST, SEVENHALF, SevenHalf, client_cards, total
+from croupier.strategy.single_player import OnePlayer
+from tests.properties.random_session import styles
+from tests.rooms.sevenhalf.naive_rules import GOAL, points
+
+LUCK = Fair(bytes(32)).luck
+FACES = "1234567s"
+SUITS = "oceb"
+
+
+def named(spec: str) -> Mind[State, Move]:
+    return mind_named(STYLES, spec)()
+
+
+def choice(spec: str, state: State, rules: SevenHalf) -> Move:
+    return named(spec).choose(state, rules.legal(state), LUCK)
+
+
+def behind(*moves: Move, rules: SevenHalf = SEVENHALF, bet: int = 100) -> State:
+    state = rules.start(bet)
+    for move in moves:
+        state = rules.play(state, move)
+    return state
+
+
+def decisions(rules: SevenHalf, bet: int, *, count: int = 300) -> Iterator[State]:
+    """Decisions of games that were played at random, with every raise there is."""
+    luck = random.Random(5)
+    for _ in range(count):
+        state = rules.start(bet)
+        while rules.turn(state) is not Turn.OVER:
+            if rules.turn(state) == CLIENT:
+                yield state
+            state = rules.play(state, luck.choice(tuple(rules.legal(state))))
+
+
+# Thresholds.
+
+
+@pytest.mark.parametrize("halves", range(1, BEST + 1))
+def test_the_book_stands_at_its_threshold_and_draws_below_it(halves: int) -> None:
+    spec = f"book:{halves / 2:g}"
+    seen = set()
+    for state in decisions(SEVENHALF, 100):
+        enough = points(*client_cards(state)) >= Fraction(halves, 2)
+        seen.add(enough)
+        passes = enough and "PASS" in SEVENHALF.legal(state)
+        assert choice(spec, state, SEVENHALF) == ("PASS" if passes else "DRAW")
+    assert seen == {False, True}
+
+
+def test_the_book_stands_at_five_unless_it_is_told_otherwise() -> None:
+    for state in decisions(SEVENHALF, 100):
+        assert choice("book", state, SEVENHALF) == choice("book:5", state, SEVENHALF)
+    assert choice("book", behind("DRAW", "4o"), SEVENHALF) == "DRAW"
+    assert choice("book", behind("DRAW", "5o"), SEVENHALF) == "PASS"
+
+
+def test_the_book_never_passes_where_it_may_not() -> None:
+    assert choice("book:0.5", behind(), SEVENHALF) == "DRAW"
+    assert choice("book:0.5", behind("DRAW", "7o", 10), SEVENHALF) == "DRAW"
+
+
+@pytest.mark.parametrize("threshold", ["0.5", "4", "5.5", "7.5", "07.5", "11/2", "1e0", " 5 "])
+def test_a_threshold_may_be_written_as_any_number(threshold: str) -> None:
+    assert named(f"book:{threshold}").choose(behind("DRAW", "7o", "DRAW", "so"), ("DRAW", "PASS"), LUCK) == "PASS"
+
+
+@pytest.mark.parametrize("threshold", ["0", "-1", "8", "7.6", "0.25", "5.1", "1/3", "75", "1e9"])
+def test_a_threshold_that_cannot_be_is_refused_with_what_is_allowed(threshold: str) -> None:
+    with pytest.raises(ValueError, match=rf"found the mind 'book:{threshold}'.*allowed: 0.5 to 7.5 in steps of 0.5"):
+        mind_named(STYLES, f"book:{threshold}")
+
+
+BAD_BOOKS = ["book:", "book:x", "book:1/0", "book:nan", "book:inf", "book:4,5", "book:seven"]
+BAD_SCRIPTS = [
+    "script",
+    "script:",
+    "script:DRAW,STRT",
+    "script:DRAW PASS",
+    "script:-5",
+    "script:1.5",
+    "script:DRAW,,PASS",
+]
+
+
+@pytest.mark.parametrize("spec", ["", ":", "Exact", "exact:1", "random:1", "shark", *BAD_BOOKS, *BAD_SCRIPTS])
+def test_a_mind_that_cannot_be_made_is_refused_with_what_was_found(spec: str) -> None:
+    with pytest.raises(ValueError, match="allowed") as refusal:
+        mind_named(STYLES, spec)
+    assert repr(spec) in str(refusal.value)
+
+
+@pytest.mark.parametrize(("stand_at", "spec"), [(None, None), (5.0, "book:5"), (5.5, "book:5.5"), (0.5, "book:0.5")])
+def test_a_client_that_stands_at_a_threshold_has_the_book_for_a_bot(stand_at: float | None, spec: str | None) -> None:
+    assert Options(stand_at=stand_at).bot() == spec
+    assert spec is None or mind_named(STYLES, spec)
+
+
+@pytest.mark.parametrize("stand_at", [0.0, 8.0, 0.3, -1.0])
+def test_a_client_that_stands_at_an_impossible_threshold_has_no_bot(stand_at: float) -> None:
+    with pytest.raises(ValueError, match=r"allowed: 0\.5 to 7\.5"):
+        mind_named(STYLES, str(Options(stand_at=stand_at).bot()))
+
+
+# Scripts and chance.
+
+
+def test_a_script_is_played_in_turn_and_again_from_the_top() -> None:
+    script = named("script:draw, Draw,PASS")
+    hand = ("DRAW", "PASS")
+    assert [script.choose(behind(), hand, LUCK) for _ in range(6)] == ["DRAW", "DRAW", "PASS"] * 2
+
+
+def test_what_is_not_legal_in_a_script_is_passed_over() -> None:
+    script = named("script:PASS,DRAW")
+    assert script.choose(behind(), ("DRAW",), LUCK) == "DRAW"
+    assert named("script:PASS").choose(behind(), ("DRAW",), LUCK) == "DRAW"
+
+
+def test_a_number_in_a_script_is_a_raise_of_so_many_coins() -> None:
+    script = named("script:DRAW,10,DRAW,PASS")
+    state, said = behind(), []
+    for card in ("2o", "3o"):
+        while (move := script.choose(state, SEVENHALF.legal(state), LUCK)) != "DRAW":
+            said.append(move)
+            state = SEVENHALF.play(state, move)
+        said.append("DRAW")
+        state = SEVENHALF.play(SEVENHALF.play(state, "DRAW"), card)
+    assert said == ["DRAW", 10, "DRAW"]
+    assert state.bet == 110
+    assert script.choose(state, SEVENHALF.legal(state), LUCK) == "PASS"
+
+
+@pytest.mark.parametrize("number", ["0", "1073741824", "1073741724"])
+def test_a_raise_of_a_script_that_cannot_be_made_is_passed_over(number: str) -> None:
+    state = behind("DRAW", "2o")
+    assert named(f"script:{number},PASS").choose(state, SEVENHALF.legal(state), LUCK) == "PASS"
+
+
+def test_every_table_has_a_script_of_its_own_and_shares_the_rest() -> None:
+    make = mind_named(STYLES, "script:DRAW,PASS")
+    assert [make().choose(behind(), ("DRAW", "PASS"), LUCK) for _ in range(3)] == ["DRAW"] * 3
+    for spec in ("random", "exact", "book:4"):
+        shared = mind_named(STYLES, spec)
+        assert shared() is shared()
+
+
+def test_script_alone_needs_an_argument() -> None:
+    assert set(STYLES) - set(styles(ROOM)) == {"script"}
+    assert ROOM.style == "exact"
+
+
+class Dial:
+    """Luck that answers what it is set to, and remembers out of how many."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.bound = 1
+
+    def below(self, bound: int) -> int:
+        self.bound = bound
+        return self.number
+
+
+def test_random_gives_every_command_the_same_chance_and_a_raise_is_one() -> None:
+    for state in decisions(SEVENHALF, 100, count=50):
+        legal = SEVENHALF.legal(state)
+        dial = Dial(0)
+        named("random").choose(state, legal, dial)
+        assert dial.bound == len(legal)
+        assert [named("random").choose(state, legal, Dial(at)) for at in range(len(legal))] == list(legal)
+
+
+@pytest.mark.parametrize("style", styles(ROOM))
+@pytest.mark.parametrize("limit", [100, 300, 250])
+def test_every_mind_chooses_what_is_legal(style: str, limit: int) -> None:
+    rules = SevenHalf(limit)
+    for state in decisions(rules, 100, count=60):
+        assert choice(style, state, rules) in rules.legal(state)
+
+
+@pytest.mark.parametrize("style", [style for style in styles(ROOM) if style != "exact"])
+def test_a_mind_that_does_not_compute_plays_the_lenient_dialect_as_well(style: str) -> None:
+    for state in decisions(LENIENT, 100, count=60):
+        assert choice(style, state, LENIENT) in LENIENT.legal(state)
+
+
+# Best play, computed once more from the plain rules.
+
+COUNTS = (4, 4, 4, 4, 4, 4, 4, 12)
+EMPTY = (0,) * len(FACES)
+
+type Gone = tuple[int, ...]
+
+
+def gone_with(gone: Gone, at: int) -> Gone:
+    return (*gone[:at], gone[at] + 1, *gone[at + 1 :])
+
+
+def draws(gone: Gone) -> Sequence[tuple[Fraction, Fraction, Gone]]:
+    """How likely each worth is to come next, and what is gone then."""
+    whole = 40 - sum(gone)
+    return [
+        (Fraction(COUNTS[at] - gone[at], whole), points(face + "o"), gone_with(gone, at))
+        for at, face in enumerate(FACES)
+        if gone[at] < COUNTS[at]
+    ]
+
+
+@cache
+def banks(own: Fraction, bank: Fraction, drawn: bool, gone: Gone) -> Fraction:
+    """What a bet of one wins on average while the bank draws."""
+    if drawn and (bank > own or bank >= GOAL):
+        if bank == own:
+            return Fraction(0)
+        return Fraction((2 if own == GOAL else 1) if bank > GOAL else -1)
+    return sum((odds * banks(own, bank + worth, True, left) for odds, worth, left in draws(gone)), Fraction(0))
+
+
+@cache
+def drawing(own: Fraction, gone: Gone, bet: int, limit: int) -> Fraction:
+    """What a bet wins when the client draws now, and plays best from then on."""
+    return sum(
+        (
+            odds * (Fraction(-bet) if own + worth > GOAL else best(own + worth, left, bet, limit))
+            for odds, worth, left in draws(gone)
+        ),
+        Fraction(0),
+    )
+
+
+@cache
+def best(own: Fraction, gone: Gone, bet: int, limit: int) -> Fraction:
+    """What a bet wins on average at a decision: passing, or drawing with whatever bet."""
+    raised = (drawing(own, gone, more, limit) for more in range(bet, limit + 1))
+    return max(bet * banks(own, Fraction(0), False, gone), *raised)
+
+
+def told(state: State) -> tuple[Fraction, Gone]:
+    held = [card[0] if card[0].isdigit() else "s" for card in client_cards(state)]
+    return points(*client_cards(state)), tuple(held.count(face) for face in FACES)
+
+
+LIMITS = [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_best_play_is_worth_what_the_plain_rules_say(limit: int) -> None:
+    """With every raise tried, not only the highest."""
+    rules = SevenHalf(limit)
+    assert OnePlayer(rules).value(rules.start(1)) == drawing(Fraction(0), EMPTY, 1, limit)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_exact_chooses_a_best_move_at_every_decision(limit: int) -> None:
+    """At each hand that can be held, whether it has raised or not."""
+    rules = SevenHalf(limit)
+    hands: dict[tuple[object, ...], State] = {}
+    for state in OnePlayer(rules).decisions(rules.start(1)):
+        hands[state.node, state.bet, told(state)] = state
+    assert len(hands) > 200
+    for state in hands.values():
+        own, gone = told(state)
+        move = choice("exact", state, rules)
+        if move == "PASS":
+            worth = state.bet * banks(own, Fraction(0), False, gone)
+        else:
+            bet = state.bet + (move if isinstance(move, int) else 0)
+            worth = drawing(own, gone, bet, limit)
+        draw = max(drawing(own, gone, bet, limit) for bet in range(state.bet, limit + 1))
+        if not state.cards:
+            assert move == "DRAW"
+        elif "PASS" in rules.legal(state):
+            assert worth == best(own, gone, state.bet, limit)
+        else:
+            assert worth == draw
+
+
+@pytest.mark.parametrize(("bet", "limit"), [(1, 1), (1, 3), (100, 100), (100, 300), (7, 21), (50, 125), (3, 7)])
+def test_exact_agrees_with_the_solver(bet: int, limit: int) -> None:
+    rules = SevenHalf(limit)
+    solver = OnePlayer(rules)
+    for state in decisions(rules, bet, count=150):
+        worth = solver.worth(state)
+        assert worth[choice("exact", state, rules)] == max(worth.values())
+
+
+@pytest.mark.parametrize("times", [2, 3, 100, 12345])
+def test_exact_plays_alike_whatever_the_bet_is_counted_in(times: int) -> None:
+    small, large = SevenHalf(3), SevenHalf(3 * times)
+    for state in decisions(small, 1, count=150):
+        move = choice("exact", state, small)
+        scaled = State(state.node, state.cards, state.banked, state.bet * times)
+        assert choice("exact", scaled, large) == (move * times if isinstance(move, int) else move)
+
+
+def test_exact_raises_to_the_highest_when_it_is_offered_and_good() -> None:
+    rules = SevenHalf(300)
+    raised = {choice("exact", state, rules) for state in decisions(rules, 100)}
+    assert raised == {"DRAW", "PASS", 200}
+    for offered in (["DRAW", "PASS"], ["DRAW", "PASS", 200]):
+        moves = {named("exact").choose(state, offered, LUCK) for state in decisions(rules, 100) if state.bet == 100}
+        assert any(isinstance(move, int) for move in moves) == (200 in offered)
+
+
+def test_exact_passes_at_seven_and_a_half_and_at_seven() -> None:
+    assert choice("exact", behind("DRAW", "7o", "DRAW", "so"), SEVENHALF) == "PASS"
+    assert choice("exact", behind("DRAW", "7o"), SevenHalf(100)) == "PASS"
+    assert choice("exact", behind("DRAW", "so"), SevenHalf(100)) == "DRAW"
+
+
+def test_exact_can_be_asked_at_the_highest_bets_there_are() -> None:
+    for bet in (1, 2, 3, 100, MOST - 1, MOST):
+        state = behind("DRAW", "so", bet=bet)
+        assert choice("exact", state, SEVENHALF) in SEVENHALF.legal(state)
+
+
+@pytest.mark.parametrize("halves", range(1, BEST + 1))
+def test_no_threshold_does_better_than_exact_and_only_five_points_do_as_well(halves: int) -> None:
+    """As long as nothing is raised."""
+    stand = Fraction(halves, 2)
+
+    @cache
+    def book(own: Fraction, gone: Gone) -> Fraction:
+        if own > GOAL:
+            return Fraction(-1)
+        if own >= stand:
+            return banks(own, Fraction(0), False, gone)
+        return sum((odds * book(own + worth, left) for odds, worth, left in draws(gone)), Fraction(0))
+
+    exact = drawing(Fraction(0), EMPTY, 1, 1)
+    assert book(Fraction(0), EMPTY) <= exact < 0
+    assert (book(Fraction(0), EMPTY) == exact) == (halves == 10)
+
+
+def test_the_bank_has_the_better_of_it_and_raising_helps() -> None:
+    worths = [OnePlayer(SevenHalf(limit)).value(SevenHalf(limit).start(1)) for limit in LIMITS]
+    assert worths == sorted(worths)
+    assert len(set(worths)) == len(worths)
+    assert worths[0] < 0
+
+
+def test_the_suit_of_a_card_makes_no_difference_to_any_mind() -> None:
+    luck = random.Random(9)
+    for state in decisions(SEVENHALF, 100, count=60):
+        suits = dict(zip(SUITS, luck.sample(SUITS, 4), strict=True))
+        other = State(state.node, tuple(card[0] + suits[card[1]] for card in state.cards), 0, state.bet)
+        assert set(other.cards) <= set(CARDS)
+        assert total(other.cards) == total(state.cards)
+        for style in ("exact", "book", "book:6"):
+            assert choice(style, state, SEVENHALF) == choice(style, other, SEVENHALF)

@@ -1,0 +1,199 @@
+"""Whatever is done to a store, in any order and on either engine, its books are those of a plain dict."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+
+from croupier.net.event_loop import factory
+from croupier.store.records import Posting, Refused, Snapshot
+from croupier.store.store import open_store
+from tests.store.conftest import new_database
+from tests.store.store_fixture import NOON, fact, journal
+
+TABLES = st.sampled_from("abc")
+NAMES = st.sampled_from(["alice", "bob", "cleo"])
+COINS = st.integers(-20, 20)
+
+
+class Books(RuleBasedStateMachine):
+    """A store and the model of it. `place` makes an empty one, and answers its URL."""
+
+    place: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner(loop_factory=factory())
+        self.url = self.place()
+        self.store = self.do(lambda: open_store(self.url))
+        self.journal: dict[str, list[bytes]] = defaultdict(list)
+        self.states: dict[str, bytes] = {}
+        self.coins: dict[str, int] = {}
+        self.closed: set[str] = set()
+        self.ids: dict[str, int] = {}
+        self.keys: dict[str, dict[str, int]] = {}
+        self.house = self.do(lambda: self.store.house_account("holdem")).id
+
+    def do(self, make: Callable[[], Awaitable[Any]]) -> Any:
+        """Do it on the loop, and wait for it there."""
+
+        async def main() -> Any:
+            return await make()
+
+        return self.runner.run(main())
+
+    def refused(self, make: Callable[[], Awaitable[Any]]) -> bool:
+        """Do it, and say whether it was refused."""
+
+        async def main() -> bool:
+            try:
+                await make()
+            except Refused:
+                return True
+            return False
+
+        return self.runner.run(main())
+
+    @rule(table=TABLES, count=st.integers(1, 5))
+    def append(self, table: str, count: int) -> None:
+        first = len(self.journal[table]) + 1
+        flight = [fact(table, seq) for seq in range(first, first + count)]
+        self.do(lambda: self.store.append(flight))
+        self.journal[table] += [entry.fact for entry in flight]
+
+    @precondition(lambda self: any(self.journal.values()))
+    @rule(data=st.data())
+    def append_again(self, data: st.DataObject) -> None:
+        table = data.draw(st.sampled_from([name for name, facts in self.journal.items() if facts]))
+        seq = data.draw(st.integers(1, len(self.journal[table])))
+        fresh = len(self.journal[table]) + 1
+        assert self.refused(lambda: self.store.append([fact(table, fresh), fact(table, seq)]))
+
+    @rule(tables=st.lists(TABLES, min_size=1, max_size=6))
+    def append_at_once(self, tables: list[str]) -> None:
+        async def main() -> list[object]:
+            futures = []
+            for table in tables:
+                futures.append(self.store.append([fact(table, len(self.journal[table]) + 1)]))
+                self.journal[table].append(fact(table, len(self.journal[table]) + 1).fact)
+                futures.append(self.store.append([fact(table, 1, '"again"')]))
+            return await asyncio.gather(*futures, return_exceptions=True)
+
+        outcomes = self.runner.run(main())
+        assert [type(outcome) for outcome in outcomes] == [type(None), Refused] * len(tables)
+
+    @rule(table=TABLES)
+    def save(self, table: str) -> None:
+        seq = len(self.journal[table])
+        self.states[table] = f'{{"after":{seq}}}'.encode()
+        self.do(lambda: self.store.save(Snapshot("holdem", table, seq, self.states[table], NOON)))
+
+    @rule(name=NAMES, coins=st.integers(0, 30))
+    def open_account(self, name: str, coins: int) -> None:
+        refused = self.refused(lambda: self.store.add_account(name, coins=coins))
+        assert refused == (name in self.ids)
+        if not refused:
+            self.ids[name] = self.do(lambda: self.store.account(name)).id
+            self.coins[name] = coins
+
+    @rule(name=NAMES)
+    def close_account(self, name: str) -> None:
+        refused = self.refused(lambda: self.store.close_account(name, reason="bye"))
+        assert refused == (name not in self.ids or name in self.closed)
+        if not refused:
+            self.closed.add(name)
+            self.coins[name] = 0
+
+    @precondition(lambda self: self.ids)
+    @rule(data=st.data(), coins=COINS, key=st.sampled_from([None, None, "k1", "k2", "k3"]))
+    def transfer(self, data: st.DataObject, coins: int, key: str | None) -> None:
+        one = data.draw(st.sampled_from(sorted(self.ids)))
+        other = data.draw(st.sampled_from(["holdem", *sorted(self.ids)]))
+        ids = {**self.ids, "holdem": self.house}
+        postings = [Posting(ids[one], coins), Posting(ids[other], -coins)]
+        refused = self.refused(lambda: self.store.transfer("a game", postings, key))
+        change: dict[str, int] = defaultdict(int)
+        change[one] += coins
+        change[other] -= coins
+        if key in self.keys:
+            assert refused == (self.keys[key] != dict(change))
+            return
+        able = all(
+            name == "holdem" or (name not in self.closed and self.coins[name] + n >= 0) for name, n in change.items()
+        )
+        assert refused == (not able)
+        if able:
+            if key is not None:
+                self.keys[key] = dict(change)
+            for name, n in change.items():
+                if name != "holdem":
+                    self.coins[name] += n
+
+    @rule()
+    def open_anew(self) -> None:
+        self.do(self.store.close)
+        self.store = self.do(lambda: open_store(self.url))
+
+    @invariant()
+    def the_books_are_those_of_the_model(self) -> None:
+        async def main() -> None:
+            for table, facts in self.journal.items():
+                assert [entry.fact for entry in await journal(self.store, table)] == facts
+            tails = {tail.table: tail.seq for tail in await self.store.tables("holdem")}
+            assert tails == {table: len(facts) for table, facts in self.journal.items() if facts}
+            for table, state in self.states.items():
+                found = await self.store.snapshot("holdem", table)
+                assert found is not None
+                assert found.state == state
+            accounts = await self.store.accounts()
+            assert {each.name: each.balance for each in accounts if not each.house} == self.coins
+            assert sum(each.balance for each in accounts) == 0
+            assert self.store.down is None
+
+        self.runner.run(main())
+
+    def teardown(self) -> None:
+        assert self.do(self.store.check) == []
+        self.do(self.store.close)
+        self.runner.close()
+
+
+def tried(place: Any, examples: int, steps: int) -> None:
+    machine = type("Tried", (Books,), {"place": staticmethod(place)})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=[*HealthCheck]
+        ),
+    )
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """What makes an empty store, again and again."""
+    if request.param == "postgresql":
+        cluster = request.getfixturevalue("cluster")
+        return lambda: new_database(cluster)
+    blank = request.getfixturevalue("blank")
+
+    def file() -> str:
+        path = tmp_path / f"{len([*tmp_path.iterdir()])}.sqlite"
+        path.write_bytes(blank)
+        return str(path)
+
+    return file
+
+
+def test_the_books_are_those_of_a_dict(places: Any) -> None:
+    tried(places, examples=8, steps=20)
+
+
+@pytest.mark.slow
+def test_the_books_are_those_of_a_dict_for_long(places: Any) -> None:
+    tried(places, examples=150, steps=50)
