@@ -8,20 +8,20 @@ from cyclopts.argument import Argument
 
 from croupier.cli import app
 from croupier.cli.serve import HOSTING
-from croupier.cli.solutions import Solved, headline
-from croupier.cli.solutions import blackjack as solved_blackjack
-from croupier.cli.solutions import kuhn as solved_kuhn
-from croupier.cli.solutions import oldmaid as solved_oldmaid
-from croupier.cli.solutions import sevenhalf as solved_sevenhalf
 from croupier.core.dealer import DECISIONS, FAIR, Fair, commitment, derive
 from croupier.core.transcript import Transcript, read
 from croupier.rooms import HOUSES, ROOMS
+from croupier.rooms.blackjack import solution as solved_blackjack
 from croupier.rooms.blackjack.rules import BEST as TWENTY_ONE
 from croupier.rooms.blackjack.rules import STANDS, wins
+from croupier.rooms.kuhn import solution as solved_kuhn
 from croupier.rooms.kuhn.rules import BETTING, ENDINGS, SHOWDOWN, History
 from croupier.rooms.kuhn.wire import HOUSE_SAYS
+from croupier.rooms.oldmaid.odds import solution as solved_oldmaid
+from croupier.rooms.sevenhalf import solution as solved_sevenhalf
 from croupier.rooms.sevenhalf.house import COMMANDS
 from croupier.rooms.sevenhalf.rules import BEST, MOVES, RAISES, Phase, pays
+from croupier.strategy.solution import Solved, headline
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent

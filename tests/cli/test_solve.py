@@ -13,10 +13,10 @@ import pytest
 from rich.console import Console
 
 from croupier.cli import solve
-from croupier.cli.solutions import oldmaid
 from croupier.rooms.blackjack.rules import BLACKJACK, HIT, STAND, SURRENDER, VALUE
 from croupier.rooms.kuhn.bots import equilibrium
 from croupier.rooms.kuhn.rules import View
+from croupier.rooms.oldmaid.odds import solution
 from croupier.rooms.oldmaid.odds.exact import chances as loses
 from croupier.rooms.sevenhalf.rules import SevenHalf
 from croupier.strategy.single_player import OnePlayer
@@ -203,7 +203,7 @@ def test_where_old_maid_is_played_it_says_how_sure_it_is() -> None:
 
 def test_a_share_of_nothing_or_everything_has_an_interval_as_well() -> None:
     """E. B. Wilson's, by hand: z²/(n + z²) is how far it reaches."""
-    none, half, every = (oldmaid.sampled(lost, 100) for lost in (0, 50, 100))
+    none, half, every = (solution.sampled(lost, 100) for lost in (0, 50, 100))
     assert [none.low, none.high] == pytest.approx([0, 0.0369935])
     assert [half.low, half.high] == pytest.approx([0.4038315, 0.5961685])
     assert [every.low, every.high] == pytest.approx([0.9630065, 1])
@@ -232,14 +232,14 @@ def test_old_maid_as_json_says_the_same() -> None:
 def test_the_tables_of_old_maid_fit_80_columns_without_a_word_that_is_cut(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(oldmaid, "SOLVED", 3)
+    monkeypatch.setattr(solution, "SOLVED", 3)
     monkeypatch.setenv("COLUMNS", "80")
     assert solve.solve_oldmaid(games=500) == 0
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 80
     assert "…" not in printed
     words = {cell.strip() for line in printed.splitlines() for cell in re.split("[│┃]", line)}
-    cells = {cell for row in oldmaid.solve(games=500).grids[0].rows for cell in row}
+    cells = {cell for row in solution.solve(games=500).grids[0].rows for cell in row}
     assert words >= {f"player{n}" for n in range(1, 9)} | cells
 
 
@@ -253,7 +253,7 @@ def test_every_table_fits_80_columns(arguments: tuple[object, ...]) -> None:
 def test_without_a_number_of_players_every_number_is_a_row(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(oldmaid, "SOLVED", 3)
+    monkeypatch.setattr(solution, "SOLVED", 3)
     monkeypatch.setenv("COLUMNS", "200")
     assert solve.solve_oldmaid(games=2_000) == 0
     printed = capsys.readouterr().out
@@ -271,7 +271,7 @@ def test_without_a_number_of_players_every_number_is_a_row(
 def test_the_tables_of_old_maid_in_the_documentation_are_what_is_found() -> None:
     page = (ROOT / "docs" / "solutions.md").read_text().partition("## Old Maid")[2].partition("###")[0]
     found = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
-    told = oldmaid.solve()
+    told = solution.solve()
     assert [row for row in found if row[0].isdigit() and len(row) == 9] == [
         [cell.replace("*", "\\*") for cell in row] for row in told.grids[0].rows
     ]

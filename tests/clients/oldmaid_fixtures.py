@@ -14,7 +14,7 @@ from croupier.core.bots import Random
 from croupier.core.dealer import Fair, Luck, dealers, derive
 from croupier.core.session import Address, Effect, Event, Finished, Tap
 from croupier.logs import silence
-from croupier.net.shared_table import Shared
+from croupier.net.shared_endpoint import Shared
 from croupier.recording.durable_session import Durable
 from croupier.recording.oldmaid_journal import reopen
 from croupier.recording.seeds import Seeds

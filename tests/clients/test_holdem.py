@@ -21,7 +21,7 @@ from croupier.core.bots import mind_named
 from croupier.core.dealer import Fair, derive
 from croupier.core.errors import IllegalMove
 from croupier.core.session import Effect, Finished, Say
-from croupier.http.service import Opened
+from croupier.http.holdem_app import Opened
 from croupier.rooms.holdem.bots import STYLES
 from croupier.rooms.holdem.engine.legal import FOLD
 from croupier.rooms.holdem.wire import BET, Act, Acted, Game

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conformance.diagnosis.dialects import MOST, Spelling, Translation, named
+from croupier.conformance.diagnosis.dialect import MOST, Spelling, Translation, named
 from croupier.conformance.diagnosis.layouts import TONGUES, spellings
 from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom

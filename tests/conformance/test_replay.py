@@ -9,7 +9,7 @@ from croupier.conformance.resources import transcripts
 from croupier.conformance.servers import GROUNDS
 from croupier.conformance.servers.replay import Passage, followed, playable, recorded
 from croupier.conformance.servers.scripted_client import HangUp
-from croupier.conformance.servers.state import Talk
+from croupier.conformance.servers.test_data import Talk
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.transcript import Transcript, read
 

@@ -6,10 +6,10 @@ from random import Random
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers import GROUNDS
+from croupier.conformance.servers.scenarios import said
 from croupier.conformance.servers.scripted_client import Probe
 from croupier.conformance.servers.shrink import CLOSES, SHORT, shortened, unasked
-from croupier.conformance.servers.state import Talk
-from croupier.conformance.servers.walks import said
+from croupier.conformance.servers.test_data import Talk
 from croupier.core.referee import HOUSE
 from tests.conformance.house_fixture import Parlour
 from tests.rooms.conversation_fixture import HANG_UP, Habit, followed, honest, instead, without

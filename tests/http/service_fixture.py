@@ -12,8 +12,8 @@ from argon2 import PasswordHasher
 
 from croupier.core.dealer import dealers, derive
 from croupier.http.auth import Guard
+from croupier.http.holdem_app import Opened, Service, open_service
 from croupier.http.limits import Limits, Reception
-from croupier.http.service import Opened, Service, open_service
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from tests.net.raw_client import PATIENCE, Caller

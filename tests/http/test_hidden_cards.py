@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from croupier.core.dealer import Dealer, Scripted, derive
 from croupier.core.session import Finished
 from croupier.http.auth import Guard
-from croupier.http.service import Service
+from croupier.http.holdem_app import Service
 from croupier.net.event_loop import factory
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.house import House

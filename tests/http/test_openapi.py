@@ -19,9 +19,9 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
 from croupier.http.auth import Guard
+from croupier.http.holdem_app import Opened, Service, open_service
 from croupier.http.limits import Limits
 from croupier.http.openapi import ROUTES, description, find
-from croupier.http.service import Opened, Service, open_service
 from croupier.net.event_loop import factory
 from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem.wire import Join

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from croupier.core.session import Address
+from croupier.http.holdem_app import Opened
 from croupier.http.limits import Limits, Reception
-from croupier.http.service import Opened
 from tests.http.service_fixture import Web, answer, ask, opened, request
 from tests.net.raw_client import PATIENCE, Caller, Run
 

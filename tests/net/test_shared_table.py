@@ -9,7 +9,7 @@ import pytest
 from croupier.core.session import Drop, Effect, Event, Halted, Joined, Left, Said
 from croupier.logs import silence
 from croupier.net.endpoint import Limits
-from croupier.net.shared_table import Shared
+from croupier.net.shared_endpoint import Shared
 from tests.net.raw_client import PATIENCE, Caller, Notes, Run, Words
 
 
@@ -51,7 +51,7 @@ def test_it_is_empty_when_nothing_is_played_whoever_is_there(run: Run) -> None:
 
 
 def test_a_running_game_is_waited_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.net.shared_table.MOMENT", 0.05)
+    monkeypatch.setattr("croupier.net.shared_endpoint.MOMENT", 0.05)
 
     async def main() -> None:
         session = Games()

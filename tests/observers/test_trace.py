@@ -2,7 +2,7 @@
 
 from croupier.core.errors import Violation
 from croupier.core.session import Commit, Drop, Garbled, Joined, Left, Rang, Said, Say, Settle
-from croupier.observers.trace import Trace
+from croupier.observers.message_trace import Trace
 from croupier.rooms import HOUSES
 from tests.properties.random_session import evening
 

@@ -13,7 +13,7 @@ from croupier.core.cards import Order
 from croupier.core.dealer import dealers
 from croupier.core.session import Finished
 from croupier.http.auth import Guard
-from croupier.http.service import Service
+from croupier.http.holdem_app import Service
 from croupier.http.stored_users import Members
 from croupier.recording import holdem_journal as journals
 from croupier.recording.holdem_journal import ROOM, TABLE, Begun, Journal, reopen

@@ -17,8 +17,8 @@ from croupier.clients.holdem_api import Ask, Lost, Reply
 from croupier.core.errors import IllegalMove
 from croupier.rooms.holdem.wire import NOBODY, Cards, Game, Player, Pot, Turn
 from croupier.tui.holdem.hand_history import LINES, LONGEST, Chronicle, name, running
+from croupier.tui.holdem.interaction import _act, difference
 from croupier.tui.holdem.scene import seconds_left
-from croupier.tui.holdem.table import _act, difference
 from croupier.tui.holdem.table_view import Felt
 from tests.rooms.holdem.house_fixture import Parlour, duel, trio
 

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.live import Live
 
 from croupier.clients.holdem import Client
+from croupier.tui.holdem.interaction import _visit
 from croupier.tui.holdem.scene import HoldemScene
-from croupier.tui.holdem.table import _visit
 from croupier.tui.keys import END
 from croupier.tui.table_action import Wish
 from tests.processes import PATIENCE
@@ -86,7 +86,7 @@ class Screen:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.tui.holdem.table.HASTE", 0.05)
+    monkeypatch.setattr("croupier.tui.holdem.interaction.HASTE", 0.05)
 
 
 def test_a_server_that_does_not_answer_who_joins_is_given_up(hasty: None) -> None:

@@ -11,7 +11,7 @@ from croupier.rooms.sevenhalf.rules import CARDS as SPANISH
 from croupier.tui.cards import HEIGHT, WIDTH, Hands, fan, french, spanish
 from croupier.tui.frame import Frame
 from croupier.tui.keys import BACKSPACE, END, ENTER, ESCAPE, of_line, split
-from croupier.tui.number import Number
+from croupier.tui.number_input import Number
 
 
 @pytest.mark.parametrize(

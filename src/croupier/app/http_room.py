@@ -9,8 +9,8 @@ from typing import Any, Self
 from croupier.core.session import Address, Effect, Event, Tap
 from croupier.http.auth import Guard
 from croupier.http.closed_accounts import ClosedAccounts
+from croupier.http.holdem_app import Opened, Service, open_service
 from croupier.http.limits import Limits, Reception
-from croupier.http.service import Opened, Service, open_service
 from croupier.http.stored_users import Members
 from croupier.logs import Log
 from croupier.net.client_addresses import TrustedProxies

@@ -19,7 +19,7 @@ from croupier.logs import Level, Log
 from croupier.net.addresses import unheard
 from croupier.net.client_addresses import trusted_proxies
 from croupier.net.endpoint import Limits, Switchboard
-from croupier.net.shared_table import Shared
+from croupier.net.shared_endpoint import Shared
 from croupier.observers.counters import Counts
 from croupier.recording.promises import Promises
 from croupier.recording.recorded_room import Booked, open_books

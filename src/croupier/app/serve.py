@@ -19,9 +19,9 @@ from croupier.net.descriptors import EXHAUSTED, DescriptorWatch
 from croupier.observers.conversation_log import CONNECTION, Minutes
 from croupier.observers.deal_file import Record, mend
 from croupier.observers.deal_recorder import Deals
-from croupier.observers.files import private
 from croupier.observers.line_writer import Lines
-from croupier.observers.trace import Trace
+from croupier.observers.message_trace import Trace
+from croupier.observers.private_files import private
 from croupier.recording.promises import Disk, Promises
 from croupier.recording.shared_store import Shelf
 from croupier.rooms.holdem import ROOM as HOLDEM

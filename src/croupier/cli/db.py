@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 from croupier.cli.output import fail, show
 from croupier.core.plural import counted
 from croupier.net.event_loop import run
-from croupier.observers.files import private
+from croupier.observers.private_files import private
 
 if TYPE_CHECKING:
     from croupier.store.store import Store

@@ -146,7 +146,7 @@ def command(room: HouseRoom) -> Callable[..., int]:
 
 async def sit_down(room: HouseRoom, find: Callable[[], Awaitable[Address]], sit: Callable[[Address], Game]) -> int:
     """Let a person play; the exit status."""
-    from croupier.tui.table import person
+    from croupier.tui.interaction import person
 
     at = await find()
     return await person(room, lambda: sit(at), written(at))

@@ -16,7 +16,11 @@ from rich.progress import Progress
 from rich.table import Table
 
 from croupier.cli.output import fail, for_programs
-from croupier.cli.solutions import Grid, Record, Solved, blackjack, headline, kuhn, oldmaid, sevenhalf
+from croupier.rooms.blackjack import solution as blackjack_solution
+from croupier.rooms.kuhn import solution as kuhn_solution
+from croupier.rooms.oldmaid.odds import solution as oldmaid_solution
+from croupier.rooms.sevenhalf import solution as sevenhalf_solution
+from croupier.strategy.solution import Grid, Record, Solved, headline
 
 app = App(name="solve", help="What a game is worth, and how to play it perfectly.")
 
@@ -52,7 +56,7 @@ type Printed = Annotated[Output, Parameter(name="*", group=OUTPUT)]
 @app.command(name="kuhn")
 def solve_kuhn(*, output: Printed = Output()) -> int:
     """Kuhn poker: the value, and all optimal strategies of both seats."""
-    return _print(kuhn.solve, output)
+    return _print(kuhn_solution.solve, output)
 
 
 @app.command(name="sevenhalf")
@@ -64,7 +68,7 @@ def solve_sevenhalf(*, max_bet: int = 1, output: Printed = Output()) -> int:
     max_bet:
         The largest total bet, in starting bets.
     """
-    return _print(lambda: sevenhalf.solve(max_bet, watched), output)
+    return _print(lambda: sevenhalf_solution.solve(max_bet, watched), output)
 
 
 @app.command(name="blackjack")
@@ -76,12 +80,12 @@ def solve_blackjack(*, decks: int = 1, output: Printed = Output()) -> int:
     decks:
         How many decks are in the shoe.
     """
-    return _print(lambda: blackjack.solve(decks, watched), output)
+    return _print(lambda: blackjack_solution.solve(decks, watched), output)
 
 
 @app.command(name="oldmaid")
 def solve_oldmaid(
-    *, players: int | None = None, games: int = oldmaid.GAMES, seed: int = 1, output: Printed = Output()
+    *, players: int | None = None, games: int = oldmaid_solution.GAMES, seed: int = 1, output: Printed = Output()
 ) -> int:
     """Old Maid: how often each seat loses, with 2 to 8 players.
 
@@ -94,7 +98,7 @@ def solve_oldmaid(
     seed:
         The number that these games' luck is made from.
     """
-    return _print(lambda: oldmaid.solve(players, games, seed, watched), output)
+    return _print(lambda: oldmaid_solution.solve(players, games, seed, watched), output)
 
 
 def _print(solve: Callable[[], Solved], output: Output) -> int:

@@ -74,8 +74,8 @@ def tap(
     from croupier.conformance.tap.connection import News
     from croupier.conformance.tap.outbox import Manner
     from croupier.conformance.tap.printer import tell
-    from croupier.conformance.tap.tapping import Tapping
-    from croupier.conformance.tap.tapping import tap as relayed
+    from croupier.conformance.tap.run import Tapping
+    from croupier.conformance.tap.run import tap as relayed
     from croupier.core.session import Address
     from croupier.net.addresses import written
     from croupier.net.event_loop import run

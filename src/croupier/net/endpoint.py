@@ -37,8 +37,8 @@ from croupier.logs import Log
 from croupier.net.addresses import reason_of
 from croupier.net.client_addresses import TrustedProxies, counted
 from croupier.net.connection import Line
-from croupier.net.conversation_store import Books
 from croupier.net.proxy_listener import ProxiedServer
+from croupier.net.recorder import Books
 from croupier.observers.counters import Counts
 from croupier.observers.fan_out import Observers
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from croupier.core.session import Effect, Event, Garbled, Joined, Left, Peer, Said, Say
 from croupier.core.text import printable
-from croupier.observers.files import private
 from croupier.observers.line_writer import Lines
+from croupier.observers.private_files import private
 
 CONNECTION = "{n}"
 """What stands for the number of the connection in a file's name."""

@@ -10,7 +10,7 @@ from croupier.core.dealer import Dealer, commitment
 from croupier.core.session import Commit, Drop, Effect, Event, Finished, Garbled, Peer, Rang, Reveal, Said, Say, Tap
 from croupier.logs import Log
 from croupier.net.endpoint import Limits
-from croupier.net.shared_table import Shared
+from croupier.net.shared_endpoint import Shared
 from croupier.recording.oldmaid_journal import Courses
 from croupier.recording.promises import Promises
 from croupier.rooms.oldmaid.house import House

@@ -14,7 +14,7 @@ from croupier.core.client_session import Finished, Guest
 from croupier.tui.cards import either
 from croupier.tui.frame import Frame, printable
 from croupier.tui.keys import BACKSPACE, ENTER, ESCAPE
-from croupier.tui.number import Number
+from croupier.tui.number_input import Number
 from croupier.tui.table_action import Wish
 
 WIDTH = 72

@@ -16,7 +16,7 @@ from croupier.core.dealer import dealers, derive
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
 from croupier.http.auth import Denied, Guard, credentials
-from croupier.http.service import Opened, Service, open_service
+from croupier.http.holdem_app import Opened, Service, open_service
 from croupier.http.streams import Receive, Send
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Legal

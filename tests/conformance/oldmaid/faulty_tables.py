@@ -11,7 +11,7 @@ from croupier.core.dealer import Dealer, dealers, derive
 from croupier.core.errors import Violation
 from croupier.core.session import Address, Drop, Effect, Event, Left, Said, Say
 from croupier.logs import silence
-from croupier.net.shared_table import Shared
+from croupier.net.shared_endpoint import Shared
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import (

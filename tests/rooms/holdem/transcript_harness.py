@@ -16,7 +16,7 @@ from croupier.core.dealer import Dealer, Fair, Scripted, derive
 from croupier.core.http_transcript import NOBODY, Ask, Heard, basic
 from croupier.core.transcript import Line, Transcript, read
 from croupier.http.auth import Guard
-from croupier.http.service import Service, open_service
+from croupier.http.holdem_app import Service, open_service
 from croupier.rooms.holdem.cards import PACK
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings

@@ -13,7 +13,7 @@ from croupier.conformance.clients.responders import Live, Paper, Voice
 from croupier.conformance.clients.test_server import End, Stand, Times
 from croupier.conformance.clients.verdicts import Story, judge
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.diagnosis.dialects import Spelling, Understood
+from croupier.conformance.diagnosis.dialect import Spelling, Understood
 from croupier.conformance.program import Program
 from croupier.conformance.results import Outcome, Result
 from croupier.core.dealer import derive

@@ -9,7 +9,7 @@ from itertools import groupby, product
 from typing import Any, Final, NamedTuple
 
 from croupier.conformance.conversation import Conversation, Fault, Line
-from croupier.conformance.diagnosis.dialects import Spelling, Translation, named
+from croupier.conformance.diagnosis.dialect import Spelling, Translation, named
 from croupier.conformance.diagnosis.layouts import spellings
 from croupier.core.errors import Violation
 from croupier.core.plural import counted

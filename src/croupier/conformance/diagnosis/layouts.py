@@ -5,8 +5,17 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from croupier.conformance.diagnosis.dialects import Mend, Part, Spelling, listed
-from croupier.conformance.diagnosis.spellings import DIGITS, QUOTE, Tongue, binary, every, packed, swapped, widened
+from croupier.conformance.diagnosis.common_dialects import (
+    DIGITS,
+    QUOTE,
+    Tongue,
+    binary,
+    every,
+    packed,
+    swapped,
+    widened,
+)
+from croupier.conformance.diagnosis.dialect import Mend, Part, Spelling, listed
 
 # Kuhn poker.
 

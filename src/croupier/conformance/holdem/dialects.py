@@ -11,7 +11,7 @@ from msgspec import DecodeError
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
-from croupier.conformance.diagnosis.dialects import AND
+from croupier.conformance.diagnosis.dialect import AND
 from croupier.conformance.holdem.requests import Answer
 from croupier.conformance.holdem.schema import KEYS
 from croupier.rooms.holdem.cards import NUMBERS

@@ -18,7 +18,7 @@ from croupier.conformance.holdem.requests import Answer, Question
 from croupier.core.dealer import dealers, derive
 from croupier.core.session import Effect, Event, Finished
 from croupier.http.auth import Denied, Guard, credentials
-from croupier.http.service import Service
+from croupier.http.holdem_app import Service
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from croupier.conformance.interrupt import interrupted
 from croupier.conformance.matrix.cells import Cell, Finding, Kept, Kind
 from croupier.conformance.matrix.chart import html
 from croupier.conformance.matrix.pairing import Contest, Played
-from croupier.conformance.matrix.row import Server, Terms
+from croupier.conformance.matrix.server import Server, Terms
 from croupier.conformance.matrix.standings import everything, gradescope, moodle
 from croupier.conformance.matrix.submission import Submission, built
 from croupier.conformance.program import ProgramError
+from croupier.conformance.stop_signals import interrupted
 from croupier.core.room import HouseRoom
 from croupier.version import __version__
 

@@ -12,7 +12,7 @@ from msgspec.structs import astuple, replace
 from croupier.conformance.conversation import Conversation, Line
 from croupier.conformance.diagnosis.causes import dialect, likely
 from croupier.conformance.matrix.cells import End, Finding, Kind, judged
-from croupier.conformance.matrix.row import GRACE, HOST, LINGER, STOP, Server, Terms
+from croupier.conformance.matrix.server import GRACE, HOST, LINGER, STOP, Server, Terms
 from croupier.conformance.program import Program, ProgramError
 from croupier.conformance.tap.connection import Closed, Ended, Heard, News, Opened, Passage
 from croupier.conformance.tap.relay import Relay, switchboard

@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
-from croupier.conformance.diagnosis.dialects import AND
+from croupier.conformance.diagnosis.dialect import AND
 from croupier.rooms.oldmaid.wire import Message
 
 type Text = Callable[[str], str]

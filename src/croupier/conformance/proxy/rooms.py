@@ -14,7 +14,7 @@ from croupier.rooms.oldmaid import ROOM as OLDMAID
 
 
 def overheard(room: Room, own: Any, *, strict: bool, patience: float) -> Mapping[str, Any]:
-    """What `croupier.conformance.tap.tapping.Tapping` needs of a room.
+    """What `croupier.conformance.tap.run.Tapping` needs of a room.
 
     `own` is what is known of the clients' options, None for nothing; `patience` is how many seconds an answer may take.
     """

@@ -6,6 +6,6 @@ from typing import Final
 from croupier.conformance.servers.blackjack import GROUND as BLACKJACK
 from croupier.conformance.servers.kuhn import GROUND as KUHN
 from croupier.conformance.servers.sevenhalf import GROUND as SEVENHALF
-from croupier.conformance.servers.state import Ground
+from croupier.conformance.servers.test_data import Ground
 
 GROUNDS: Final[Mapping[str, Ground]] = {ground.room.name: ground for ground in (KUHN, SEVENHALF, BLACKJACK)}

@@ -16,11 +16,11 @@ from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.causes import likely
 from croupier.conformance.results import Failure, Outcome, Result
 from croupier.conformance.servers.closes import Partings
+from croupier.conformance.servers.scenarios import said
 from croupier.conformance.servers.scripted_client import WHOLE, Delivery, Probe, blamed
 from croupier.conformance.servers.shrink import SHORT, shortened, unasked
-from croupier.conformance.servers.state import Ground, Play, Talk
+from croupier.conformance.servers.test_data import Ground, Play, Talk
 from croupier.conformance.servers.verdicts import dialogue, failure
-from croupier.conformance.servers.walks import said
 from croupier.core.referee import CLIENT, HOUSE
 
 HUSH: Final = 0.002

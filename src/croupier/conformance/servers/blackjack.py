@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from croupier.conformance.servers.blackjack_ends import (
+from croupier.conformance.servers.blackjack_goals import (
     GOALS,
     careful,
     dealt_21,
@@ -15,9 +15,9 @@ from croupier.conformance.servers.blackjack_ends import (
     standing,
     surrendering,
 )
+from croupier.conformance.servers.scenarios import said
 from croupier.conformance.servers.scripted_client import Script
-from croupier.conformance.servers.state import Aim, Extra, Ground, Referee, Remark, Situation, Talk
-from croupier.conformance.servers.walks import said
+from croupier.conformance.servers.test_data import Aim, Extra, Ground, Referee, Remark, Situation, Talk
 from croupier.core.errors import Violation
 from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.referee import Game

@@ -10,7 +10,7 @@ from itertools import accumulate, dropwhile, takewhile
 from typing import Final
 
 from croupier.conformance.servers.scripted_client import WHOLE, Delivery, Probe, Script, Wait
-from croupier.conformance.servers.state import Ground, Play, Talk
+from croupier.conformance.servers.test_data import Ground, Play, Talk
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer

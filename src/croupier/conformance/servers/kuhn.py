@@ -5,8 +5,8 @@ from random import Random
 from typing import Final
 
 from croupier.conformance.servers.kuhn_coins import COINS, accountant, moves
-from croupier.conformance.servers.state import Aim, Extra, Goal, Ground, Referee, Remark, Situation
-from croupier.conformance.servers.walks import said
+from croupier.conformance.servers.scenarios import said
+from croupier.conformance.servers.test_data import Aim, Extra, Goal, Ground, Referee, Remark, Situation
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.referee import Game
 from croupier.rooms.kuhn.rules import CARDS, P_1, History, Rank

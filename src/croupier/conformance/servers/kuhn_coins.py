@@ -5,7 +5,7 @@ from random import Random
 from typing import Any, Final
 
 from croupier.conformance.servers.scripted_client import Script
-from croupier.conformance.servers.state import Extra, Play, Referee, Talk
+from croupier.conformance.servers.test_data import Extra, Play, Referee, Talk
 from croupier.core.errors import Violation
 from croupier.core.referee import Due, Verdict
 from croupier.rooms.kuhn import Settings

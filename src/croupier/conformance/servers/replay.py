@@ -7,7 +7,7 @@ from typing import Final
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.scripted_client import HangUp, Script
-from croupier.conformance.servers.state import Ground, Play, Talk
+from croupier.conformance.servers.test_data import Ground, Play, Talk
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Garbled, Joined, Said, Say

@@ -7,15 +7,13 @@ from functools import cache
 from typing import Any, Final
 
 from croupier.conformance.case import clause_id
-from croupier.conformance.diagnosis.dialects import Spelling, Understood
+from croupier.conformance.diagnosis.dialect import Spelling, Understood
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Result
 from croupier.conformance.servers import GROUNDS
 from croupier.conformance.servers.attempts import Examination, ServerCase, Unreachable
 from croupier.conformance.servers.replay import followed, playable, recorded
-from croupier.conformance.servers.scripted_client import Delivery, Probe
-from croupier.conformance.servers.state import Ground
-from croupier.conformance.servers.walks import (
+from croupier.conformance.servers.scenarios import (
     ahead,
     cut_at,
     gathered,
@@ -27,6 +25,8 @@ from croupier.conformance.servers.walks import (
     said,
     strolled,
 )
+from croupier.conformance.servers.scripted_client import Delivery, Probe
+from croupier.conformance.servers.test_data import Ground
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Event, Joined

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
+from croupier.conformance.servers.scenarios import said, strolled
 from croupier.conformance.servers.scripted_client import Script, Wait
-from croupier.conformance.servers.sevenhalf_ends import GOALS, careful, drawing, held, moves, outline, raised
-from croupier.conformance.servers.state import Extra, Ground, Parting, Referee, Remark, Situation, Talk
-from croupier.conformance.servers.walks import said, strolled
+from croupier.conformance.servers.sevenhalf_goals import GOALS, careful, drawing, held, moves, outline, raised
+from croupier.conformance.servers.test_data import Extra, Ground, Parting, Referee, Remark, Situation, Talk
 from croupier.core.errors import Violation
 from croupier.rooms.sevenhalf import ROOM
 from croupier.rooms.sevenhalf.referee import Game

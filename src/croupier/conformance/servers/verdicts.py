@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.conversation import Conversation, Fault, Line
 from croupier.conformance.results import Failure
-from croupier.conformance.servers.state import Ground
+from croupier.conformance.servers.test_data import Ground
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 

@@ -18,7 +18,7 @@ from croupier.tui.frame import Frame, printable
 from croupier.tui.holdem.hand_history import Chronicle, name, running
 from croupier.tui.holdem.table_view import Felt
 from croupier.tui.keys import ENTER, ESCAPE
-from croupier.tui.number import Number
+from croupier.tui.number_input import Number
 from croupier.tui.scene import NAMES, WIDTH, Choice
 from croupier.tui.table_action import Wish
 

@@ -1,5 +1,5 @@
 """Old Maid on the terminal: a person's seat in a ring."""
 
-from croupier.tui.oldmaid.table import person
+from croupier.tui.oldmaid.interaction import person
 
 __all__ = ["person"]

@@ -32,7 +32,7 @@ from croupier.rooms.oldmaid.wire import Pick
 from croupier.tui.cards import either
 from croupier.tui.frame import Frame, printable
 from croupier.tui.keys import ENTER, ESCAPE
-from croupier.tui.number import Number
+from croupier.tui.number_input import Number
 from croupier.tui.oldmaid.table_view import Felt, face, many, named
 from croupier.tui.scene import NAMES, WIDTH, Choice
 from croupier.tui.table_action import Wish

@@ -1,6 +1,6 @@
 """Games that were played, to be looked at again step by step, from the store or from a file."""
 
-from croupier.tui.replay.reading import read
+from croupier.tui.replay.reader import read
 from croupier.tui.replay.screen import show, told
 from croupier.tui.replay.steps import Step, Story
 

@@ -11,8 +11,8 @@ from rich.text import Text
 from croupier.tui.frame import Frame, printable
 from croupier.tui.keys import END, ENTER, keys
 from croupier.tui.replay.steps import Story
+from croupier.tui.resize import redrawing
 from croupier.tui.scene import WIDTH
-from croupier.tui.size import redrawing
 
 FORWARD: Final = {"\x1b[C", "\x1bOC", "\x1b[B", "\x1bOB", " ", ENTER, "n", "l"}
 BACK: Final = {"\x1b[D", "\x1bOD", "\x1b[A", "\x1bOA", "p", "h"}

@@ -12,7 +12,7 @@ from croupier.core.errors import IllegalMove
 from croupier.rooms.oldmaid.ring.player_events import News, Over
 from croupier.tui.keys import END, keys
 from croupier.tui.oldmaid.scene import OldMaidScene, ending
-from croupier.tui.size import redrawing
+from croupier.tui.resize import redrawing
 from croupier.tui.table_action import Wish
 
 

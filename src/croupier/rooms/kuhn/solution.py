@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from croupier.cli.solutions import Grid, Record, Solved
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn.rules import BETTING, CARDS, COST, KUHN, P_1, P_2, Action, View
 from croupier.strategy.game_tree import Plan, Tree
+from croupier.strategy.solution import Grid, Record, Solved
 from croupier.strategy.zero_sum import equilibrium, family
 
 BLUFF: Mapping[Seat, View] = {P_1: View("J", ()), P_2: View("J", ("CHK",))}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-from croupier.conformance.servers.state import Aim, Goal, Referee
+from croupier.conformance.servers.test_data import Aim, Goal, Referee
 from croupier.rooms.blackjack.referee import Game
 from croupier.rooms.blackjack.rules import BEST, STANDS, hand
 from croupier.rooms.blackjack.wire import MOV, PLY, SRD, Bet

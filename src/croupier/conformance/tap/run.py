@@ -9,7 +9,7 @@ from typing import IO
 
 from msgspec import Struct
 
-from croupier.conformance.interrupt import interrupted
+from croupier.conformance.stop_signals import interrupted
 from croupier.conformance.tap.connection import Closed, Dialogue, Ended, Heard, News, Opened, Passage
 from croupier.conformance.tap.folder import Keeping, Scribe
 from croupier.conformance.tap.outbox import Manner

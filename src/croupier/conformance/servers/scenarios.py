@@ -5,7 +5,7 @@ from math import ceil
 from typing import Final
 
 from croupier.conformance.servers.scripted_client import HangUp, Script, Wait
-from croupier.conformance.servers.state import Aim, Goal, Play, Remark, Situation, Talk
+from croupier.conformance.servers.test_data import Aim, Goal, Play, Remark, Situation, Talk
 
 STEPS: Final = 60
 """So many messages lead to a situation, or to the end of a game, at most."""

@@ -12,9 +12,9 @@ from croupier.core.room import HouseRoom
 from croupier.tui.blackjack import BlackjackScene
 from croupier.tui.keys import END, keys
 from croupier.tui.kuhn import KuhnScene
+from croupier.tui.resize import redrawing
 from croupier.tui.scene import Scene
 from croupier.tui.sevenhalf import SevenHalfScene
-from croupier.tui.size import redrawing
 from croupier.tui.table_action import Wish
 
 SCENES: Mapping[str, Callable[[str], Scene[Any, Any]]] = {

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from croupier.cli.solutions import Grid, Hand, Record, Solved, Watch, exceptions, signed, usual
 from croupier.core.bank import Move, State
 from croupier.rooms.sevenhalf.rules import BEST, MOST, SevenHalf, score, total
 from croupier.strategy.single_player import OnePlayer
+from croupier.strategy.solution import Grid, Hand, Record, Solved, Watch, exceptions, signed, usual
 
 BET = 1
 """Bets are counted in starting bets."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from croupier.conformance.diagnosis.dialects import CODE, Layout, Mend, Part, Spelling, Unlike, listed
+from croupier.conformance.diagnosis.dialect import CODE, Layout, Mend, Part, Spelling, Unlike, listed
 
 LARGEST: Final = 2**31 - 1
 """The largest integer on the wire; the least is one below its negative."""

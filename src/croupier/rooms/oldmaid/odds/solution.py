@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
-from croupier.cli.solutions import Grid, Portions, Record, Solved
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.cards import JOKER
 from croupier.rooms.oldmaid.rules import FEWEST, MOST
+from croupier.strategy.solution import Grid, Portions, Record, Solved
 
 GAMES = 1_000_000
 """So many games are played where there are too many positions to solve them all."""

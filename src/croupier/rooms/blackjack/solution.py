@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from fractions import Fraction
 
-from croupier.cli.solutions import Grid, Hand, Record, Solved, Watch, exceptions, usual
 from croupier.core.bank import Move, State
 from croupier.rooms.blackjack.rules import HIT, STAND, SURRENDER, VALUE, Blackjack, hand
 from croupier.strategy.single_player import OnePlayer
+from croupier.strategy.solution import Grid, Hand, Record, Solved, Watch, exceptions, usual
 
 BET = 2
 """An even bet: a surrender gives half of it back."""

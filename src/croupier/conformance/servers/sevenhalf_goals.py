@@ -4,7 +4,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-from croupier.conformance.servers.state import Aim, Goal, Referee
+from croupier.conformance.servers.test_data import Aim, Goal, Referee
 from croupier.rooms.sevenhalf.referee import Game
 from croupier.rooms.sevenhalf.rules import BEST, bank_cards, client_cards, total
 from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante

@@ -15,7 +15,7 @@ from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.wire import Game, Guid
 from croupier.tui.holdem.scene import HoldemScene
 from croupier.tui.keys import END, keys
-from croupier.tui.size import redrawing
+from croupier.tui.resize import redrawing
 from croupier.tui.table_action import Wish
 
 TICK: Final = 1.0
