@@ -26,7 +26,7 @@ from typing import Any, Final
 from warnings import simplefilter
 
 from croupier.rooms.holdem.cards import CARDS
-from croupier.rooms.holdem.rules import BLINDS, STACK, Hand
+from croupier.rooms.holdem.rules import BLINDS, STARTING_STACK, Hand
 from harness import verdict
 
 SEED: Final = 1
@@ -64,7 +64,7 @@ def drawn(seats: int, draw: Draw) -> list[int]:
 
 def croupier(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
     """Ours, in either way."""
-    begun, won = Hand([STACK] * seats), 0
+    begun, won = Hand([STARTING_STACK] * seats), 0
     for _ in range(hands):
         hand = begun.copy()
         hand.deal_from(drawn(seats, draw))
@@ -91,7 +91,7 @@ def universal_poker(seats: int) -> Any:
         "numPlayers": seats,
         "numRounds": 4,
         "blind": " ".join(map(str, blinds)),
-        "stack": " ".join([str(STACK)] * seats),
+        "stack": " ".join([str(STARTING_STACK)] * seats),
         "firstPlayer": " ".join(map(str, first)),
         "numSuits": 4,
         "numRanks": 13,
@@ -135,7 +135,7 @@ def pokerkit(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
     won = 0
     for _ in range(hands):
         deck = [names[card] for card in drawn(seats, draw)]
-        state = game((STACK,) * seats, seats)
+        state = game((STARTING_STACK,) * seats, seats)
         at = 0
         while state.status:
             if state.can_deal_hole():

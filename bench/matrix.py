@@ -11,10 +11,10 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from croupier.conformance.matrix.cells import Cell, Kind
-from croupier.conformance.matrix.matrix import Matrix, Plan, write
-from croupier.conformance.matrix.submission import submissions
-from croupier.rooms import HOUSES
+from croupier.conformance.matrix.cells import Cell, CellKind
+from croupier.conformance.matrix.matrix import Matrix, MatrixPlan, write_results
+from croupier.conformance.matrix.submission import load_submissions
+from croupier.rooms import HOUSE_ROOMS
 
 TARGET_SECONDS = 60.0
 PYTHON = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(Path(__file__).with_name('pupil.py')))}"
@@ -34,7 +34,7 @@ def hand_in(folder: Path, students: int, pupil: str) -> None:
         place.mkdir(parents=True)
         tables = [
             f"[{room}]\nserver = '{pupil} {room} server {{port}}'\nclient = '{pupil} {room} client {{host}} {{port}}'\n"
-            for room in HOUSES
+            for room in HOUSE_ROOMS
         ]
         (place / "submission.toml").write_text("".join((f'name = "Student {number}"\n', *tables)))
 
@@ -56,30 +56,30 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder, out = Path(place, "class"), Path(place, "out")
         hand_in(folder, given.students, PYTHON if given.language == "python" else compiled(Path(place)))
-        found = submissions(folder, out)
+        found = load_submissions(folder, out)
         cells: list[Cell] = []
-        plan = Plan(
-            rooms=[*HOUSES.values()],
+        plan = MatrixPlan(
+            rooms=[*HOUSE_ROOMS.values()],
             submissions=found,
-            out=out,
+            output_folder=out,
             conversations=given.conversations,
-            jobs=given.jobs,
+            parallel_servers=given.jobs,
         )
         started, before = perf_counter(), cpu()
         matrix = Matrix(plan, lambda cell, _: cells.append(cell))
         whole = asyncio.run(matrix.play())
-        write(plan, matrix.in_order(), whole=whole)
+        write_results(plan, matrix.ordered_cells(), is_complete=whole)
         seconds, used = perf_counter() - started, cpu() - before
     assert whole
-    well = sum(cell.finding.kind is Kind.WELL for cell in cells)
+    well = sum(cell.finding.kind is CellKind.WELL for cell in cells)
     conversations = sum(cell.connections for cell in cells)
     print(
-        f"{given.students} × {given.students} in {len(HOUSES)} rooms, programs in {given.language}: "
+        f"{given.students} × {given.students} in {len(HOUSE_ROOMS)} rooms, programs in {given.language}: "
         f"{seconds:.1f} s with {given.jobs} jobs, {used:.1f} s of processor time; "
         f"{len(cells):,} cells, {well:,} well played, {conversations:,} conversations"
     )
     for cell in cells:
-        if cell.finding.kind is not Kind.WELL:
+        if cell.finding.kind is not CellKind.WELL:
             print(f"  {cell.room}: {cell.client} at {cell.server}: {cell.finding.told}")
     print(f"  target under {TARGET_SECONDS:g} s: {'met' if seconds < TARGET_SECONDS else 'MISSED'}")
 

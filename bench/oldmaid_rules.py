@@ -12,8 +12,8 @@ from time import process_time
 from typing import Final
 
 from croupier.core.rules import Turn
-from croupier.rooms.oldmaid.cards import NAMES
-from croupier.rooms.oldmaid.rules import FEWEST, MOST, Ring
+from croupier.rooms.oldmaid.cards import CARD_NAMES
+from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS, RingGame
 from harness import verdict
 
 SEED: Final = 1
@@ -26,15 +26,15 @@ def play(players: int, games: int, packs: Sequence[Sequence[int]]) -> int:
     """Play whole games; how many cards were picked."""
     draw, over, picks = Random(SEED).random, Turn.OVER, 0
     for number in range(games):
-        ring = Ring(players)
+        ring = RingGame(players)
         deal, pick, hands = ring.deal, ring.pick, ring.hands
         for card in packs[number % PACKS]:
             deal(card)
-        ring.settle()
+        ring.discard_all()
         while ring.turn is not over:
             pick(int(draw() * len(hands[ring.offerer])))
-            if ring.due:
-                ring.settle()
+            if ring.due_pairs:
+                ring.discard_all()
             picks += 1
         assert ring.loser is not None
     return picks
@@ -65,9 +65,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     luck = Random(SEED)
-    packs = [luck.sample(range(len(NAMES)), len(NAMES)) for _ in range(PACKS)]
+    packs = [luck.sample(range(len(CARD_NAMES)), len(CARD_NAMES)) for _ in range(PACKS)]
     print(f"Old Maid; one process, best of {options.rounds} rounds of {options.seconds:g} s or more")
-    met = [measure(players, options.seconds, options.rounds, packs) for players in range(FEWEST, MOST + 1)]
+    met = [measure(players, options.seconds, options.rounds, packs) for players in range(MIN_PLAYERS, MAX_PLAYERS + 1)]
     return 0 if all(met) else 1
 
 

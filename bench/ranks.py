@@ -13,9 +13,9 @@ from time import process_time
 
 import numpy as np
 
-from croupier.core.dealer import Fair
+from croupier.core.dealer import FairDealer
 from croupier.rooms.holdem.engine.equity import equity, estimate
-from croupier.rooms.holdem.engine.ranks import load, rank, rank_many
+from croupier.rooms.holdem.engine.ranks import load_tables, rank, rank_many
 from harness import verdict
 
 TARGET = 2_000_000
@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     started = process_time()
-    load()
+    load_tables()
     print(f"the tables are built in {process_time() - started:.2f} s, once a process")
     luck = Random(SEED)
     for size in (7, 6, 5):
@@ -88,7 +88,7 @@ def main() -> None:
         title = " v ".join(ranges) + (f" on {board}" if board else "")
         target = f"   target {EQUITY_TARGET_MS:g} ms: {verdict(took * 1000 < EQUITY_TARGET_MS)}" if number == 0 else ""
         print(f"  {title:<24} {share:.7f} {took * 1000:>8.2f} ms{target}")
-    chance = Fair(bytes(32)).luck
+    chance = FairDealer(bytes(32)).luck
     (took,) = best(
         [lambda: estimate(["AhKh", "random"], luck=chance, samples=SAMPLES)], options.seconds, options.rounds
     )

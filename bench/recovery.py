@@ -13,15 +13,15 @@ from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
 
-from croupier.core.dealer import dealers
-from croupier.core.session import Effect, Finished
+from croupier.core.dealer import dealer_factory
+from croupier.core.session import Effect, HandFinished
 from croupier.net.event_loop import run
-from croupier.recording.holdem_journal import ROOM, TABLE, Begun, Journal, reopen
+from croupier.recording.holdem_journal import JOURNAL_TABLE, ROOM_NAME, HoldemJournal, JournalStart, open_journal
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table.persistence import Heard
+from croupier.rooms.holdem.table.persistence import HouseInput
 from croupier.rooms.holdem.table.table import Table
-from croupier.rooms.holdem.wire import BET, FOLD, Act, Join, Open
+from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Act, Join, Open
 from croupier.store.store import open_store
 from harness import READY, verdict
 
@@ -49,41 +49,41 @@ class Evening:
         self._house = house
         self._luck = luck
 
-    def sit_down(self, tables: int) -> Iterator[Heard]:
+    def sit_down(self, tables: int) -> Iterator[HouseInput]:
         """The facts with which so many tables of three begin."""
         for number in range(tables):
             users = [f"user{number}-{seat}" for seat in range(PLAYERS)]
             if number:
-                yield Heard(time.time(), Open(users[0]))
+                yield HouseInput(time.time(), Open(users[0]))
             table = self._house.games()[number]
             for user in users[1:] if number else users:
-                yield Heard(time.time(), Join(user, table.guid))
+                yield HouseInput(time.time(), Join(user, table.guid))
 
-    def act(self, table: Table) -> Heard:
+    def act(self, table: Table) -> HouseInput:
         """What whoever has to act does."""
         turn = table.view().turn
         names = {player.player_id: player.handle for player in table.view().table}
         user = names[turn.player_id]
-        action = FOLD if self._luck.random() < 0.05 else BET
+        action = ACTION_FOLD if self._luck.random() < 0.05 else ACTION_BET
         chips = turn.bet_to_player - turn.bet_so_far
-        return Heard(time.time(), Act(user, table.guid, turn.player_id, action, chips))
+        return HouseInput(time.time(), Act(user, table.guid, turn.player_id, action, chips))
 
-    def hear(self, heard: Heard) -> Sequence[Effect[object]]:
+    def hear(self, heard: HouseInput) -> Sequence[Effect[object]]:
         """Let the house hear it."""
-        effects = self._house.hear(heard)
-        self.hands += sum(type(effect) is Finished for effect in effects)
+        effects = self._house.apply(heard)
+        self.hands += sum(type(effect) is HandFinished for effect in effects)
         return effects
 
 
-def build(begun: Begun) -> House:
+def build(begun: JournalStart) -> House:
     """A house as the server builds it."""
-    return House(begun.settings, dealers(begun.server_seed), begun.server_seed(0))
+    return House(begun.settings, dealer_factory(begun.server_seed), begun.server_seed(0))
 
 
 async def play(path: str, hands: int, tables: int) -> None:
     """Play so many hands into a store, a fact of every table at a time, and say what is there."""
     async with await open_store(path) as store:
-        house, journal, _ = await reopen(store, Begun(Settings(stack=STACK)), build)
+        house, journal, _ = await open_journal(store, JournalStart(Settings(stack=STACK)), build)
         evening = Evening(house, Random(hands))
         for heard in evening.sit_down(tables):
             await written(journal, [heard], evening.hear(heard))
@@ -95,17 +95,20 @@ async def play(path: str, hands: int, tables: int) -> None:
             await written(journal, facts, effects)
 
 
-async def written(journal: Journal, facts: Sequence[Heard], effects: Sequence[Effect[object]]) -> None:
+async def written(journal: HoldemJournal, facts: Sequence[HouseInput], effects: Sequence[Effect[object]]) -> None:
     """Write down what was heard, as the desk does."""
-    await journal.write(facts, [effect for effect in effects if type(effect) is Finished])
-    journal.settled(facts)
+    await journal.write(facts, [effect for effect in effects if type(effect) is HandFinished])
+    journal.confirm_written(facts)
 
 
 async def look(path: str) -> Kept:
     """What is in a store."""
     async with await open_store(path) as store:
-        snapshot, last = await store.snapshot(ROOM, TABLE), await store.last(ROOM, TABLE)
-        hands = len(await store.hands(ROOM, most=10**9))
+        snapshot, last = (
+            await store.load_snapshot(ROOM_NAME, JOURNAL_TABLE),
+            await store.last_seq(ROOM_NAME, JOURNAL_TABLE),
+        )
+        hands = len(await store.hands(ROOM_NAME, limit=10**9))
         if snapshot is None:
             return Kept(hands, last, last, 0)
         return Kept(hands, last, last - snapshot.seq, len(snapshot.state))

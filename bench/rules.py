@@ -15,7 +15,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from croupier.core.bots import Random
+from croupier.core.bots import RandomBot
 from croupier.core.dealer import Luck
 from croupier.core.rules import Turn
 from croupier.rooms.blackjack.rules import BLACKJACK
@@ -63,7 +63,7 @@ GAMES: Mapping[str, Game] = {
 
 def croupier(game: Game, games: int) -> int:
     """Play whole games; chance deals a card that has not been dealt in this one."""
-    rules, cards, size, mind, draw = game.rules, game.cards, len(game.cards), Random(), random.Random(SEED).random
+    rules, cards, size, mind, draw = game.rules, game.cards, len(game.cards), RandomBot(), random.Random(SEED).random
     luck, chance, over = Light(draw), Turn.CHANCE, Turn.OVER
     won = 0
     for _ in range(games):

@@ -13,8 +13,8 @@ from typing import Any
 
 from cluster import Cluster
 from croupier.net.event_loop import run
-from croupier.store.records import Entry
-from croupier.store.sqlite_file import PRAGMAS
+from croupier.store.records import JournalEntry
+from croupier.store.sqlite_file import CONNECTION_PRAGMAS
 from croupier.store.store import Store, open_store, upgrade_store
 from harness import verdict
 
@@ -45,7 +45,7 @@ async def tables_wait(store: Store, tables: int, seconds: float) -> Figures:
         seq = 0
         while perf_counter() < end:
             seq += 1
-            await store.append([Entry("holdem", name, seq, FACT % seq, time())])
+            await store.append([JournalEntry("holdem", name, seq, FACT % seq, time())])
             written += 1
 
     async def clock() -> None:
@@ -61,7 +61,7 @@ async def measure(url: str, tables: int, seconds: float) -> Figures:
     """One round on a store, whose books are in order afterwards."""
     async with await open_store(url) as store:
         figures = await tables_wait(store, tables, seconds)
-        assert await store.check() == []
+        assert await store.find_problems() == []
         return figures
 
 
@@ -73,7 +73,7 @@ def rows(commit: int, tables: int) -> list[tuple[object, ...]]:
 def bare_sqlite(path: str, tables: int, seconds: float) -> float:
     """The yardstick: the same commits from a loop of Python that does nothing else, in facts/s."""
     connection = sqlite3.connect(path, isolation_level=None)
-    connection.executescript(f"{PRAGMAS}; DELETE FROM journal WHERE room = 'bare'")
+    connection.executescript(f"{CONNECTION_PRAGMAS}; DELETE FROM journal WHERE room = 'bare'")
     started, commit = perf_counter(), 0
     while perf_counter() < started + seconds:
         commit += 1

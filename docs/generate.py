@@ -7,21 +7,21 @@ from pathlib import Path
 from cyclopts.argument import Argument
 
 from croupier.cli import app
-from croupier.cli.serve import HOSTING
-from croupier.core.dealer import DECISIONS, FAIR, Fair, commitment, derive
-from croupier.core.transcript import Transcript, read
-from croupier.rooms import HOUSES, ROOMS
+from croupier.cli.serve import EVERY_ROOM
+from croupier.core.dealer import FAIR_ALGORITHM, HOUSE_DECISIONS_HAND_NUMBER, FairDealer, commitment, derive_server_seed
+from croupier.core.transcript import Transcript, parse_transcript
+from croupier.rooms import HOUSE_ROOMS, ROOMS
 from croupier.rooms.blackjack import solution as solved_blackjack
-from croupier.rooms.blackjack.rules import BEST as TWENTY_ONE
-from croupier.rooms.blackjack.rules import STANDS, wins
+from croupier.rooms.blackjack.rules import BANK_STANDS_AT, client_wins
+from croupier.rooms.blackjack.rules import TARGET_TOTAL as TWENTY_ONE
 from croupier.rooms.kuhn import solution as solved_kuhn
-from croupier.rooms.kuhn.rules import BETTING, ENDINGS, SHOWDOWN, History
-from croupier.rooms.kuhn.wire import HOUSE_SAYS
+from croupier.rooms.kuhn.rules import BETTING_TREE, SHOWDOWN, TERMINAL_HISTORIES, BettingHistory
+from croupier.rooms.kuhn.wire import HOUSE_DECISIONS
 from croupier.rooms.oldmaid.odds import solution as solved_oldmaid
 from croupier.rooms.sevenhalf import solution as solved_sevenhalf
 from croupier.rooms.sevenhalf.house import COMMANDS
-from croupier.rooms.sevenhalf.rules import BEST, MOVES, RAISES, Phase, pays
-from croupier.strategy.solution import Solved, headline
+from croupier.rooms.sevenhalf.rules import MOVES, RAISE_PHASES, TARGET_HALVES, Phase, payout_in_bets
+from croupier.strategy.solution import Solution, headline
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -54,21 +54,21 @@ def placed(text: str, name: str, part: str) -> str:
 def betting() -> str:
     """The betting tree of Kuhn poker as a table and as a diagram."""
     rows = ["| What has been done | Decides | Choices |", "|---|---|---|"]
-    for history, (seat, actions) in BETTING.items():
+    for history, (seat, actions) in BETTING_TREE.items():
         rows.append(f"| {told(history) or 'nothing yet'} | P_{seat + 1} | {', '.join(actions)} |")
     rows += ["", "| What has been done | The game ends | Worth |", "|---|---|---|"]
-    for history, (winner, coins) in ENDINGS.items():
+    for history, (winner, coins) in TERMINAL_HISTORIES.items():
         ends = "with a showdown" if winner == SHOWDOWN else f"and P_{int(winner) + 1} wins"
         rows.append(f"| {told(history)} | {ends} | {coins} |")
     return "\n".join([*rows, "", "```text", *tree(()), "```", ""])
 
 
-def tree(history: History) -> list[str]:
+def tree(history: BettingHistory) -> list[str]:
     """The betting tree from here on, as lines to be read from left to right."""
-    if history in ENDINGS:
-        winner, coins = ENDINGS[history]
+    if history in TERMINAL_HISTORIES:
+        winner, coins = TERMINAL_HISTORIES[history]
         return [f"showdown for {coins}" if winner == SHOWDOWN else f"P_{int(winner) + 1} wins {coins}"]
-    seat, actions = BETTING[history]
+    seat, actions = BETTING_TREE[history]
     lines = []
     for number, action in enumerate(actions):
         first, last = number == 0, number == len(actions) - 1
@@ -78,7 +78,7 @@ def tree(history: History) -> list[str]:
     return lines
 
 
-def told(history: History) -> str:
+def told(history: BettingHistory) -> str:
     """What has been done, in the words of the wire."""
     return " ".join(history)
 
@@ -88,12 +88,12 @@ def replies() -> str:
     rows = ["| Client | After | Client says | House answers |", "|---|---|---|---|"]
     rows.append("| | between games | `STRT P_1` | `CARD` |")
     rows.append(f"| | between games | `STRT P_2` | `CARD`, then {answers(())} |")
-    for history, (seat, actions) in BETTING.items():
+    for history, (seat, actions) in BETTING_TREE.items():
         for action in actions:
             after = (*history, action)
-            if after not in ENDINGS:
+            if after not in TERMINAL_HISTORIES:
                 answer = answers(after)
-            elif ENDINGS[after][0] == SHOWDOWN:
+            elif TERMINAL_HISTORIES[after][0] == SHOWDOWN:
                 answer = "`CARD`"
             else:
                 answer = "nothing"
@@ -101,12 +101,12 @@ def replies() -> str:
     return "\n".join([*rows, ""])
 
 
-def answers(history: History) -> str:
+def answers(history: BettingHistory) -> str:
     """What the house may say when it decides."""
-    return " or ".join("`CARD`" if says == "CARD" else f"`ACTN {says}`" for says in HOUSE_SAYS[history])
+    return " or ".join("`CARD`" if says == "CARD" else f"`ACTN {says}`" for says in HOUSE_DECISIONS[history])
 
 
-def said(history: History) -> str:
+def said(history: BettingHistory) -> str:
     """What has been done, by whom: the house and the client take turns."""
     sides = ("house",) if len(history) == 1 else ("client", "house")
     return ", ".join(f"{side} {action}" for side, action in zip(sides, history, strict=False)) or "`CARD`"
@@ -114,11 +114,16 @@ def said(history: History) -> str:
 
 def payment() -> str:
     """What seven and a half pays, by both scores."""
-    banks = {"½ to 7": range(1, BEST), "7½": (BEST,), "over": (BEST + 1,)}
+    banks = {"½ to 7": range(1, TARGET_HALVES), "7½": (TARGET_HALVES,), "over": (TARGET_HALVES + 1,)}
     rows = ["| Player | " + " | ".join(f"bank {told}" for told in banks) + " |", "|---" * (len(banks) + 1) + "|"]
-    for told, client in {"½ to 7": range(1, BEST), "7½": (BEST,), "over": (BEST + 1,)}.items():
+    for told, client in {
+        "½ to 7": range(1, TARGET_HALVES),
+        "7½": (TARGET_HALVES,),
+        "over": (TARGET_HALVES + 1,),
+    }.items():
         cells = [
-            gains({pays(own, bank) for own in client for bank in found if ends(own, bank)}) for found in banks.values()
+            gains({payout_in_bets(own, bank) for own in client for bank in found if ends(own, bank)})
+            for found in banks.values()
         ]
         rows.append(f"| {told} | {' | '.join(cells)} |")
     return "\n".join([*rows, "", "An empty cell is a score at which the bank does not stop.", ""])
@@ -126,7 +131,7 @@ def payment() -> str:
 
 def ends(client: int, bank: int) -> bool:
     """Whether the bank of seven and a half stops there: ahead, at seven and a half, or behind one card."""
-    return client > BEST or bank > client or bank == BEST
+    return client > TARGET_HALVES or bank > client or bank == TARGET_HALVES
 
 
 def gains(found: set[int]) -> str:
@@ -147,7 +152,7 @@ def allowed() -> str:
         for lenient in (False, True):
             may = {
                 *MOVES[lenient][phase],
-                *(["ANTE"] if phase in RAISES[lenient] else []),
+                *(["ANTE"] if phase in RAISE_PHASES[lenient] else []),
                 *(["STRT"] if lenient else []),
             }
             lists.append(", ".join(command for command in COMMANDS if command in may))
@@ -157,12 +162,12 @@ def allowed() -> str:
 
 def stands() -> str:
     """Who wins at blackjack when the client stands."""
-    banks = range(STANDS, TWENTY_ONE + 2)
+    banks = range(BANK_STANDS_AT, TWENTY_ONE + 2)
     head = " | ".join("bank over" if bank > TWENTY_ONE else f"bank {bank}" for bank in banks)
     rows = [f"| Client stands on | {head} |", "|---" * (len(banks) + 1) + "|"]
-    for client in range(STANDS - 1, TWENTY_ONE + 1):
-        told = f"{client} or less" if client < STANDS else str(client)
-        rows.append(f"| {told} | {' | '.join('client' if wins(client, bank) else 'bank' for bank in banks)} |")
+    for client in range(BANK_STANDS_AT - 1, TWENTY_ONE + 1):
+        told = f"{client} or less" if client < BANK_STANDS_AT else str(client)
+        rows.append(f"| {told} | {' | '.join('client' if client_wins(client, bank) else 'bank' for bank in banks)} |")
     return "\n".join([*rows, ""])
 
 
@@ -182,7 +187,7 @@ def settings() -> str:
         own: list[Argument] = []
         shared.clear()
         for found in arguments("serve", name):
-            (shared if found.parameter.group == (HOSTING,) else own).append(found)
+            (shared if found.parameter.group == (EVERY_ROOM,) else own).append(found)
         parts += [f"## The room of {room.title}\n\n`croupier serve {name}` has these of its own."]
         parts += [table(own, f"CROUPIER_SERVE_{name.upper()}_", f"[serve.{name}]")]
         where = "HOST:PORT" if name != "holdem" else "URL"
@@ -224,22 +229,26 @@ def vectors() -> str:
     hands = []
     for client_seed in ("", "señor"):
         for cards, hand in ((3, 1), (3, 2), (3, 1000), (40, 1), (52, 1), (52, 3688), (416, 1)):
-            dealer = Fair(server_seed, client_seed.encode())
+            dealer = FairDealer(server_seed, client_seed.encode())
             dealer.hands = hand - 1
-            order = [*dealer.deck(cards)]
+            order = [*dealer.next_deck(cards)]
             hands.append({"client_seed": client_seed, "hand": hand, "cards": cards, "order": order})
-    luck = Fair(server_seed).luck
+    luck = FairDealer(server_seed).luck
     bounds = [3, 3, 2, 10, 1, 65536, 52, 40000, 40000, 40000]
     derived = [
-        {"seed": seed, "room": room, "table": table, "server_seed": derive(seed, room, table).hex()}
+        {"seed": seed, "room": room, "table": table, "server_seed": derive_server_seed(seed, room, table).hex()}
         for seed, room, table in ((1, "kuhn", 1), (1, "kuhn", 2), (42, "blackjack", 7))
     ]
     found = {
-        "algorithm": FAIR,
+        "algorithm": FAIR_ALGORITHM,
         "server_seed": server_seed.hex(),
         "commitment": commitment(server_seed).hex(),
         "hands": hands,
-        "draws": {"hand": DECISIONS, "bounds": bounds, "drawn": [luck.below(bound) for bound in bounds]},
+        "draws": {
+            "hand": HOUSE_DECISIONS_HAND_NUMBER,
+            "bounds": bounds,
+            "drawn": [luck.below(bound) for bound in bounds],
+        },
         "derived": derived,
     }
     lines = []
@@ -261,7 +270,7 @@ def solutions(text: str) -> str:
     return placed(text, "raises", raises())
 
 
-def solution(solved: Solved) -> str:
+def solution(solved: Solution) -> str:
     """A solved game as `croupier solve` prints it."""
     parts = [headline(solved)]
     for grid in solved.grids:
@@ -309,10 +318,10 @@ RING = (
 def transcripts(room: str) -> str:
     """All transcripts of a room on one page."""
     paths = sorted((ROOT / "transcripts" / room).glob("*.txt"))
-    found = sorted((read(path.read_text(), path.stem) for path in paths), key=by_clause)
+    found = sorted((parse_transcript(path.read_text(), path.stem) for path in paths), key=by_clause)
     parts = [
         f"# Transcripts: {ROOMS[room].title}",
-        *(STREAMS if room in HOUSES else {"holdem": REQUESTS, "oldmaid": RING}[room]),
+        *(STREAMS if room in HOUSE_ROOMS else {"holdem": REQUESTS, "oldmaid": RING}[room]),
     ]
     for transcript in found:
         clauses = ", ".join(f"[{clause}](#{clause})" for clause in transcript.clauses)

@@ -4,9 +4,9 @@ from functools import partial
 
 import pytest
 
-from croupier.core.referee import HOUSE, Bench, Verdict
+from croupier.core.referee import HOUSE, RefereeObserver, Verdict
 from croupier.core.room import HouseRoom
-from croupier.core.transcript import Transcript, play, rehearsal, settings, strict
+from croupier.core.transcript import Transcript, house_settings, is_strict, make_harness, play_transcript
 from tests.transcripts import ALL, Reversed, at_fault, broken, for_the_house
 
 PURSE = {"kuhn-7.2", "kuhn-7.3"}
@@ -23,12 +23,12 @@ house_papers = pytest.mark.parametrize(
 @house_papers
 def test_our_house_plays_its_part_however_the_bytes_arrive(room: HouseRoom, transcript: Transcript, chop: int) -> None:
     verdicts: list[Verdict] = []
-    bench = Bench(
-        partial(room.referee, settings(room, transcript), strict(transcript)),
+    bench = RefereeObserver(
+        partial(room.referee, house_settings(room, transcript), is_strict(transcript)),
         lambda _, verdict: verdicts.append(verdict),
     )
-    play(transcript, rehearsal(room, transcript, chop, [bench]), room.patterns)
-    assert [verdict for verdict in verdicts if verdict.side == HOUSE] == []
+    play_transcript(transcript, make_harness(room, transcript, chop, [bench]), room.patterns)
+    assert [verdict for verdict in verdicts if verdict.end == HOUSE] == []
     clauses = {verdict.violation.clause for verdict in verdicts}
     assert clauses & broken(transcript) if at_fault(transcript) == "client" else not clauses - PURSE
 
@@ -37,7 +37,7 @@ def test_our_house_plays_its_part_however_the_bytes_arrive(room: HouseRoom, tran
 @papers
 def test_our_player_plays_its_part_in_reverse(room: HouseRoom, transcript: Transcript, chop: int) -> None:
     stage = Reversed(room, transcript, chop)
-    play(transcript, stage, room.patterns)
+    play_transcript(transcript, stage, room.patterns)
     match at_fault(transcript):
         case "client":
             assert stage.violations == []

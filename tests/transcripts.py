@@ -7,18 +7,25 @@ from pathlib import Path
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
-from croupier.core.session import Chose, Event, Garbled, Joined, Left, Rang, Said, Say, Settle, Tell
-from croupier.core.transcript import Line, Transcript, options, read, settings, strict
-from croupier.rooms import HOUSES
+from croupier.core.session import Event, Joined, Left, Malformed, Notify, Received, Send, Settle, Submitted, TimedOut
+from croupier.core.transcript import (
+    Transcript,
+    TranscriptLine,
+    client_options,
+    house_settings,
+    is_strict,
+    parse_transcript,
+)
+from croupier.rooms import HOUSE_ROOMS
 
 PAPERS = Path(__file__).parent.parent / "transcripts"
 
 
 def transcripts(room: str) -> list[Transcript]:
-    return [read(path.read_text(), f"{room}/{path.stem}") for path in sorted((PAPERS / room).glob("*.txt"))]
+    return [parse_transcript(path.read_text(), f"{room}/{path.stem}") for path in sorted((PAPERS / room).glob("*.txt"))]
 
 
-ALL = [(HOUSES[name], transcript) for name in HOUSES for transcript in transcripts(name)]
+ALL = [(HOUSE_ROOMS[name], transcript) for name in HOUSE_ROOMS for transcript in transcripts(name)]
 
 
 def at_fault(transcript: Transcript) -> str:
@@ -47,11 +54,11 @@ class Reversed:
         self.violations: list[Violation] = []
         self._chop = chop
         self._now = 0.0
-        own, houses = options(room, transcript), settings(room, transcript)
-        self._player = room.player(own, strict(transcript))
-        self._codec = room.codec(strict(transcript), own)
-        self._parser = room.codec(strict(transcript), houses)
-        self._frames = [self._codec.encode(message) for message in room.vocabulary]
+        own, houses = client_options(room, transcript), house_settings(room, transcript)
+        self._player = room.player(own, is_strict(transcript))
+        self._codec = room.codec(is_strict(transcript), own)
+        self._parser = room.codec(is_strict(transcript), houses)
+        self._frames = [self._codec.encode(message) for message in room.sample_messages]
         self._luck = 0
         self._settled: list[str] = []
         self._on(Joined(HOUSE))
@@ -68,7 +75,7 @@ class Reversed:
                 self.refused = message
                 return
             try:
-                said = self._on(Chose(message))
+                said = self._on(Submitted(message))
             except IllegalMove as refusal:
                 self.refused = refusal.found
                 return
@@ -81,17 +88,17 @@ class Reversed:
         for start in range(0, len(data), size):
             for message in self._codec.feed(data[start : start + size]):
                 if not self.over:
-                    self._on(Garbled(HOUSE, message) if isinstance(message, Violation) else Said(HOUSE, message))
+                    self._on(Malformed(HOUSE, message) if isinstance(message, Violation) else Received(HOUSE, message))
         return {}
 
-    def deed(self, line: Line) -> None:
+    def deed(self, line: TranscriptLine) -> None:
         if self.over:
             return
         match line.kind:
             case "pass":
                 self._now += float(line.text)
-                if self._player.alarm is not None and self._player.alarm <= self._now:
-                    self._on(Rang())
+                if self._player.deadline is not None and self._player.deadline <= self._now:
+                    self._on(TimedOut())
             case "dropped":
                 self._on(Left(HOUSE))
             case "left":
@@ -124,9 +131,9 @@ class Reversed:
         said: list[object] = []
         for effect in self._player.on(event, self._now):
             match effect:
-                case Say(_, message):
+                case Send(_, message):
                     said.append(message)
-                case Tell(Violation() as violation):
+                case Notify(Violation() as violation):
                     self.violations.append(violation)
                 case Settle(_, _, _, net):
                     self._settled.append(f"{net:+d}")

@@ -13,9 +13,9 @@ from typing import Any, Self
 
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Drop, Effect, Event, Joined, Left, Peer, Settle
-from croupier.core.transcript import Line, Transcript, hall, settings, strict
-from croupier.logs import silence
-from croupier.net.endpoint import Limits, Switchboard
+from croupier.core.transcript import Transcript, TranscriptLine, house_settings, is_strict, make_hall
+from croupier.logs import silent_logger
+from croupier.net.endpoint import Endpoint, EndpointLimits
 from tests.net.raw_client import PATIENCE
 
 
@@ -33,7 +33,7 @@ class Opened:
         self.faults: list[object] = []
         self._make = make
         self._context = context
-        self._options = {"log": silence(), "limits": Limits(linger=1.0)} | options
+        self._options = {"log": silent_logger(), "limits": EndpointLimits(close_timeout=1.0)} | options
         self._loop = loop_factory()
         self._loop.set_exception_handler(lambda _, told: self.faults.append(told))
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
@@ -59,13 +59,13 @@ class Opened:
         self._do(halt())
 
     async def _open(self) -> Address:
-        self.board = Switchboard(self._make(), taps=[self._tap], **self._options)
+        self.board = Endpoint(self._make(), taps=[self._tap], **self._options)
         return await self.board.listen("127.0.0.1", 0, self._context)
 
     async def _close(self) -> None:
         self.board.halt(final=True)
         async with asyncio.timeout(PATIENCE):
-            await self.board.empty()
+            await self.board.wait_drained()
 
     def _do(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE)
@@ -104,7 +104,7 @@ class Socketed:
         chop: int = 0,
         tls: tuple[ssl.SSLContext, ssl.SSLContext] | None = None,
     ) -> None:
-        own = settings(room, transcript)
+        own = house_settings(room, transcript)
         self._hurry = hurry(transcript)
         self._limit = float(transcript.head.get("move", transcript.head.get("idle", 500)))
         self._chop = chop
@@ -113,11 +113,11 @@ class Socketed:
         self._heard: dict[str, bytes] = {}
         self._facts: list[tuple[str, Peer, str]] = []
         self._room = Opened(
-            lambda: hall(room, transcript, self._hurry),
+            lambda: make_hall(room, transcript, self._hurry),
             loop_factory,
             tls[0] if tls else None,
-            codec=lambda: room.codec(strict(transcript), own),
-            refusal=room.refusal,
+            codec=lambda: room.codec(is_strict(transcript), own),
+            refusal=room.refusal_messages,
         )
 
     def __enter__(self) -> Self:
@@ -141,7 +141,7 @@ class Socketed:
         self._heard[peer] = self._heard[peer][match.end() :]
         return match.groupdict()
 
-    def deed(self, line: Line) -> None:
+    def deed(self, line: TranscriptLine) -> None:
         match line.kind:
             case "pass":
                 # Twice the limit is as good as any longer time.

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from croupier.app.health import Monitoring, health
+from croupier.app.health import MonitoringApp, health_report
 from croupier.core.session import Address
-from croupier.http.limits import MONITORING, Reception
-from croupier.http.server import Listener
-from croupier.observers.counters import Counts
+from croupier.http.limits import MONITORING_LIMITS, ConnectionLimits
+from croupier.http.server import HttpServer
+from croupier.observers.counters import RoomCounters
 from tests.http.service_fixture import answer, request
 from tests.net.raw_client import Caller, Run
 
@@ -25,7 +25,7 @@ class Room:
 
 
 def test_all_is_well_when_every_room_is() -> None:
-    status, body = health(["kuhn", "holdem"], {"kuhn": Room(), "holdem": Room()})
+    status, body = health_report(["kuhn", "holdem"], {"kuhn": Room(), "holdem": Room()})
     assert status == 200
     assert json.loads(body) == {"status": "ok", "rooms": {"kuhn": {"status": "ok"}, "holdem": {"status": "ok"}}}
 
@@ -35,7 +35,7 @@ def test_all_is_well_when_every_room_is() -> None:
     [({"kuhn": Room(), "holdem": Room("no space")}, "no space"), ({"kuhn": Room()}, "it is not open yet")],
 )
 def test_a_room_that_is_down_says_why_and_the_others_are_well(rooms: dict[str, Room], reason: str) -> None:
-    status, body = health(["kuhn", "holdem"], rooms)
+    status, body = health_report(["kuhn", "holdem"], rooms)
     assert status == 503
     found = {"kuhn": {"status": "ok"}, "holdem": {"status": "down", "reason": reason}}
     assert json.loads(body) == {"status": "down", "rooms": found}
@@ -76,7 +76,7 @@ def test_metrics_and_health_are_served_on_one_port(
 def test_half_sent_requests_for_metrics_take_no_thread_and_are_ended(run: Run) -> None:
     async def main() -> None:
         before = threading.active_count()
-        reception = structs.replace(MONITORING, connections=10, arrive=0.0)
+        reception = structs.replace(MONITORING_LIMITS, connections=10, arrive=0.0)
         async with monitoring(reception) as address:
             callers = [Caller(address) for _ in range(30)]
             for caller in callers:
@@ -94,8 +94,8 @@ def test_half_sent_requests_for_metrics_take_no_thread_and_are_ended(run: Run) -
 
 
 @asynccontextmanager
-async def monitoring(reception: Reception = MONITORING) -> AsyncIterator[Address]:
-    listener = Listener(Monitoring(metrics, ["kuhn"], {"kuhn": Room()}), reception, Counts())
+async def monitoring(reception: ConnectionLimits = MONITORING_LIMITS) -> AsyncIterator[Address]:
+    listener = HttpServer(MonitoringApp(metrics, ["kuhn"], {"kuhn": Room()}), reception, RoomCounters())
     yield await listener.listen("127.0.0.1", 0)
     listener.close()
-    await listener.empty(1.0)
+    await listener.drain(1.0)

@@ -20,17 +20,17 @@ from typing import Any, Final, NamedTuple, Self
 import pytest
 from pokerkit import Automation, HandHistory
 
-from croupier.clients.holdem import Client, play
-from croupier.clients.play import Tally
-from croupier.core.bots import mind_named
-from croupier.core.dealer import Fair, derive
+from croupier.clients.holdem import HoldemClient, play_hands
+from croupier.clients.play import BotTally
+from croupier.core.bots import bot_factory
+from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.referee import HOUSE
-from croupier.core.session import Chose, Said
+from croupier.core.session import Received, Submitted
 from croupier.net.event_loop import run
-from croupier.rooms.holdem.bots import STYLES
-from croupier.rooms.holdem.observed.state_reader import read
+from croupier.rooms.holdem.bots import BOT_SPECS
+from croupier.rooms.holdem.observed.state_reader import read_game
 from croupier.rooms.holdem.player import Options, Player
-from croupier.rooms.holdem.wire import NOBODY, Cards, Game
+from croupier.rooms.holdem.wire import NO_TURN, Cards, Game
 from croupier.rooms.holdem.wire import Player as Listed
 from tests.processes import Serving, croupier
 
@@ -79,8 +79,8 @@ class Guest:
     def __init__(self, number: int, mind: str) -> None:
         self.name = f"guest{number}"
         self.line = Line(f"Basic {b64encode(f'{self.name}:secret'.encode()).decode()}")
-        self.mind = mind_named(STYLES, mind)()
-        self.luck = Fair(derive(4, "guests", number)).luck
+        self.mind = bot_factory(BOT_SPECS, mind)()
+        self.luck = FairDealer(derive_server_seed(4, "guests", number)).luck
         self.guid = ""
         self.here = self.coming = False
         self.player = Player()
@@ -99,7 +99,7 @@ class Evening:
         self.count: Counter[str] = Counter()
         self.taken = 0
         """The chips with which players have left."""
-        self.seen = Game("", (), NOBODY, Cards(()), ())
+        self.seen = Game("", (), NO_TURN, Cards(()), ())
         self._visitor = visitor
         self._small_blind = ""
 
@@ -143,7 +143,7 @@ class Evening:
         if act is None:
             assert not guest.here, f"{guest.name} has nothing to decide in {self.seen}"
             return  # this machine has kept him too long
-        guest.player.on(Chose(act), 0.0)
+        guest.player.on(Submitted(act), 0.0)
         got = await self._say(guest, {"action": act.action, "betAmount": act.amount})
         assert "x-fold-reason" not in got.headers, (got, act, self.seen)
         if got.status == 404:  # as above
@@ -164,7 +164,7 @@ class Evening:
     async def fall_silent(self, guest: Guest) -> None:
         """He says nothing until his time is over: he has left, and so have his chips (ruling H6)."""
         got = await guest.line.ask("GET", f"/games/{self._game}?wait=60&since={self._version}")
-        assert guest.listed(read(got.body)) is None
+        assert guest.listed(read_game(got.body)) is None
         assert (await self._say(guest, {"action": 0})).status == 404
         self.count["silent"] += 1
         await self._see(self._visitor)
@@ -189,7 +189,7 @@ class Evening:
 
     async def _look(self, guest: Guest, *, acted: bool = False) -> None:
         await self._see(guest.line, guest if acted else None)
-        guest.player.on(Said(HOUSE, self.seen), 0.0)
+        guest.player.on(Received(HOUSE, self.seen), 0.0)
 
     async def _see(self, line: Line, actor: Guest | None = None) -> None:
         """Look at the table: who has come and gone, whether all chips are there, and what hands are over.
@@ -199,7 +199,7 @@ class Evening:
         got = await line.ask("GET", f"/games/{self._game}")
         assert got.status == 200
         self._version = got.headers["x-game-version"]
-        before, self.seen = self.seen, read(got.body)
+        before, self.seen = self.seen, read_game(got.body)
         for guest in self.guests:
             last, here = guest.listed(before), guest.listed(self.seen) is not None
             if here and last is None:
@@ -360,16 +360,16 @@ def test_ten_bots_play_and_no_chip_is_made_or_lost(tmp_path: Path, hands: int) -
     check(found.hands, record, found.seen.table)
 
 
-async def company(serving: Serving, hands: int) -> tuple[list[Tally], list[str]]:
+async def company(serving: Serving, hands: int) -> tuple[list[BotTally], list[str]]:
     """Ten bots of the library at one game, each for itself, until one has played so many hands; and all hands."""
     visitor = await Line().call(serving.host, serving.port)
     game = json.loads((await visitor.ask("GET", "/games/")).body)[0]["gameID"]
-    tallies = [Tally() for _ in range(SEATS)]
+    tallies = [BotTally() for _ in range(SEATS)]
 
     async def bot(number: int) -> None:
-        mind, luck = mind_named(STYLES, MINDS[number])(), Fair(derive(5, "bots", number)).luck
-        async with Client(f"http://{serving.address}", f"bot{number}", "secret") as client:
-            await play(client, mind, luck, hands, game=game, tally=tallies[number])
+        mind, luck = bot_factory(BOT_SPECS, MINDS[number])(), FairDealer(derive_server_seed(5, "bots", number)).luck
+        async with HoldemClient(f"http://{serving.address}", f"bot{number}", "secret") as client:
+            await play_hands(client, mind, luck, hands, game=game, tally=tallies[number])
 
     async with asyncio.timeout(LONG):
         bots = [asyncio.create_task(bot(number)) for number in range(SEATS)]

@@ -6,7 +6,7 @@ import json
 import pytest
 import structlog
 
-from croupier.logs import configure, log
+from croupier.logs import configure, get_logger
 
 HOSTILE = "\x1b[2Jann\n\u202e12:00:00 error: all is lost\x9b"
 
@@ -27,7 +27,7 @@ def test_text_of_others_is_escaped_in_the_log(monkeypatch: pytest.MonkeyPatch, *
     before = structlog.get_config()
     try:
         configure("info")
-        log(room="kuhn").info("says", peer=7, message=HOSTILE, name="\x1b[2Jann")
+        get_logger(room="kuhn").info("says", peer=7, message=HOSTILE, name="\x1b[2Jann")
     finally:
         structlog.configure(**before)
     (line,) = stream.getvalue().splitlines()

@@ -36,7 +36,7 @@ def raised(kind: type[Exception], *, elsewhere: bool = False) -> Exception:
 
 def test_the_same_fault_is_logged_a_few_times_and_then_counted() -> None:
     clock = Clock()
-    limiter = RepeatLimiter(times=3, seconds=60.0, clock=clock)
+    limiter = RepeatLimiter(limit=3, seconds=60.0, clock=clock)
     heard = [passed(limiter, exc_info=raised(KeyError)) for _ in range(10)]
     assert [entry is not None for entry in heard] == [True] * 3 + [False] * 7
     assert [entry.get("limit") for entry in heard if entry] == [None, None, "not logged again for 60 s"]
@@ -57,7 +57,7 @@ def test_the_same_fault_is_logged_a_few_times_and_then_counted() -> None:
     ],
 )
 def test_another_fault_is_not_limited_with_it(other: dict[str, Any]) -> None:
-    limiter = RepeatLimiter(times=1)
+    limiter = RepeatLimiter(limit=1)
     error = raised(KeyError)
     assert passed(limiter, exc_info=error) is not None
     assert passed(limiter, exc_info=(KeyError, error, error.__traceback__)) is None
@@ -66,12 +66,12 @@ def test_another_fault_is_not_limited_with_it(other: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("level", ["debug", "info"])
 def test_what_is_no_fault_is_not_limited(level: str) -> None:
-    limiter = RepeatLimiter(times=1)
+    limiter = RepeatLimiter(limit=1)
     assert all(passed(limiter, level) is not None for _ in range(10))
 
 
 def test_the_limiter_knows_a_bounded_number_of_faults() -> None:
-    limiter = RepeatLimiter(times=1, most=10)
+    limiter = RepeatLimiter(limit=1, max_windows=10)
     for number in range(1000):
         assert passed(limiter, event=number) is not None
     assert len(limiter._windows) == 10

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from croupier.app.http_room import Web as OpenWeb
-from croupier.core.session import Drop, Event, Left, Said, Say
-from croupier.logs import silence
+from croupier.app.http_room import HttpRoom as OpenWeb
+from croupier.core.session import Drop, Event, Left, Received, Send
+from croupier.logs import silent_logger
 from croupier.store.store import open_store
 from tests.clients import oldmaid_fixtures
 from tests.http.service_fixture import Web, house
@@ -28,7 +28,7 @@ def test_a_tap_that_raises_does_not_stop_a_conversation_nor_the_taps_after_it(ru
     async def main() -> None:
         heard: list[Event[object]] = []
         session = Notes(
-            lambda event, _: [Say(event.peer, "heard"), Drop(event.peer)] if type(event) is Said else [],
+            lambda event, _: [Send(event.peer, "heard"), Drop(event.peer)] if type(event) is Received else [],
         )
         book = Book()
         taps = [full, lambda event, effects, now: heard.append(event)]
@@ -70,11 +70,11 @@ def test_a_game_at_a_house_is_in_the_books_and_its_account_is_released(
             async with Caller(opened.address) as caller:
                 await caller.say(b"STRT P_1ACTN BET")
                 assert (await caller.hear(16)).startswith(b"CARD C_")
-            while opened.board.connected:
+            while opened.board.connection_count:
                 await asyncio.sleep(0.001)
             if opened.books.purses is not None:
-                assert not opened.books.purses._visits
-                assert not opened.books.purses._here
+                assert not opened.books.purses._sessions
+                assert not opened.books.purses._session_by_peer
             assert opened.board.counts.observer_failures
         (game,) = await games_in(path)
         if by is not None:
@@ -108,10 +108,10 @@ def test_a_room_of_holdem_whose_tap_raises_closes_when_its_last_hand_is_over(run
 
     async def main() -> None:
         found = house()
-        web = OpenWeb(found, silence(), [full], clock=asyncio.get_running_loop().time)
+        web = OpenWeb(found, silent_logger(), [full], clock=asyncio.get_running_loop().time)
         web.halt(final=False)
         async with asyncio.timeout(5):
-            await web.empty()
+            await web.wait_drained()
 
     run(main())
 
@@ -144,12 +144,12 @@ def test_an_account_is_released_though_its_table_raises_when_its_client_leaves(r
 
             opened.board.session.on = failing  # type: ignore[method-assign]
             async with Caller(opened.address):
-                await until(lambda: opened.board.connected == 1)
-            await until(lambda: not opened.board.connected)
+                await until(lambda: opened.board.connection_count == 1)
+            await until(lambda: not opened.board.connection_count)
             purses = opened.books.purses
             assert purses is not None
-            assert not purses._here
-            assert not purses._visits
+            assert not purses._session_by_peer
+            assert not purses._sessions
         assert [str(fault) for fault in run.faults] == ["our own fault"]
         run.faults.clear()
 

@@ -9,10 +9,10 @@ from functools import partial
 
 import pytest
 
-from croupier.core.json_transcript import play
+from croupier.core.json_transcript import play_json_transcript
 from croupier.core.session import Peer
-from croupier.core.transcript import Transcript, read, strict
-from croupier.rooms.oldmaid import FULL
+from croupier.core.transcript import Transcript, is_strict, parse_transcript
+from croupier.rooms.oldmaid import TABLE_FULL
 from croupier.rooms.oldmaid.wire import Wire
 from tests.app.socket_harness import Opened, Socketed
 from tests.net.raw_client import LOOPS, PATIENCE
@@ -40,8 +40,8 @@ class Tabled(Socketed):
         self._room = Opened(
             partial(house, paper),
             loop_factory,
-            codec=partial(Wire, "table", strict=strict(paper), dialect=settings(paper).dialect),
-            refusal=[FULL],
+            codec=partial(Wire, "table", strict=is_strict(paper), dialect=settings(paper).dialect),
+            refusal=[TABLE_FULL],
         )
 
     def say(self, peer: str, data: bytes) -> None:
@@ -72,16 +72,16 @@ class Tabled(Socketed):
 @papers
 def test_the_table_says_what_is_on_the_paper_through_a_socket(paper: Transcript, chop: int) -> None:
     with Tabled(paper, LOOPS.get("uvloop", asyncio.new_event_loop), chop) as stage:
-        play(paper, stage)
+        play_json_transcript(paper, stage)
 
 
 @papers
 def test_the_table_says_it_on_plain_asyncio(paper: Transcript) -> None:
     with Tabled(paper, asyncio.new_event_loop) as stage:
-        play(paper, stage)
+        play_json_transcript(paper, stage)
 
 
 def test_a_paper_that_is_wrong_is_found_out_through_a_socket() -> None:
-    paper = read('title: Wrong\nclause: oldmaid-4.6\np> {"cmd": "draw"}\np< {"result": "ok"}\n', "wrong")
+    paper = parse_transcript('title: Wrong\nclause: oldmaid-4.6\np> {"cmd": "draw"}\np< {"result": "ok"}\n', "wrong")
     with pytest.raises(AssertionError), Tabled(paper, asyncio.new_event_loop) as stage:
-        play(paper, stage)
+        play_json_transcript(paper, stage)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from croupier.core.deal_record import verify
+from croupier.core.deal_record import verify_record
 from croupier.rooms import ROOMS
 from tests.processes import Serving, croupier, hear, rest
 
@@ -188,14 +188,14 @@ def test_the_record_of_the_deals_can_be_verified(tmp_path: Path) -> None:
         assert serving.end() == 0
     lines = record.read_bytes().splitlines()
     assert [json.loads(line)["deal"] for line in lines] == ["promise", "hand", "hand", "seed"]
-    findings = [*verify(lines, lambda room: ROOMS[room].pack)]
-    assert [finding.good for finding in findings] == [True], findings
+    findings = [*verify_record(lines, lambda room: ROOMS[room].pack)]
+    assert [finding.is_proved for finding in findings] == [True], findings
     (forged,) = [line.replace(b'"C_', b'"') for line in lines[1:2]]
     cards = json.loads(forged)["cards"]
     lines[1] = lines[1].replace(
         json.dumps(cards, separators=(",", ":")).encode(), json.dumps(cards[::-1], separators=(",", ":")).encode()
     )
-    assert not all(finding.good for finding in verify(lines, lambda room: ROOMS[room].pack))
+    assert not all(finding.is_proved for finding in verify_record(lines, lambda room: ROOMS[room].pack))
 
 
 def test_the_log_is_one_json_object_a_line_when_it_is_no_terminal() -> None:

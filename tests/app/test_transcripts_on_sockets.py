@@ -9,8 +9,8 @@ import pytest
 import trustme
 
 from croupier.core.room import HouseRoom
-from croupier.core.transcript import Transcript, play, read
-from croupier.rooms import HOUSES
+from croupier.core.transcript import Transcript, parse_transcript, play_transcript
+from croupier.rooms import HOUSE_ROOMS
 from tests.app.socket_harness import Socketed
 from tests.net.raw_client import LOOPS
 from tests.sampling import sampled
@@ -36,19 +36,19 @@ def tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
 @papers
 def test_the_room_plays_its_part_on_uvloop(room: HouseRoom, transcript: Transcript) -> None:
     with Socketed(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop)) as stage:
-        play(transcript, stage, room.patterns)
+        play_transcript(transcript, stage, room.patterns)
 
 
 @some_papers
 def test_the_room_plays_its_part_byte_by_byte(room: HouseRoom, transcript: Transcript) -> None:
     with Socketed(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop), 1) as stage:
-        play(transcript, stage, room.patterns)
+        play_transcript(transcript, stage, room.patterns)
 
 
 @some_papers
 def test_the_room_plays_its_part_on_plain_asyncio(room: HouseRoom, transcript: Transcript) -> None:
     with Socketed(room, transcript, asyncio.new_event_loop) as stage:
-        play(transcript, stage, room.patterns)
+        play_transcript(transcript, stage, room.patterns)
 
 
 @some_papers
@@ -56,7 +56,7 @@ def test_the_room_plays_its_part_over_tls(
     room: HouseRoom, transcript: Transcript, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
     with Socketed(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop), tls=tls) as stage:
-        play(transcript, stage, room.patterns)
+        play_transcript(transcript, stage, room.patterns)
 
 
 WRONG = {
@@ -74,9 +74,12 @@ def test_a_paper_that_is_wrong_is_found_out(
     body: str, loop_factory: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tests.app.socket_harness.PATIENCE", 0.25)
-    transcript = read(f"title: Wrong\nclause: kuhn-4.1\ndeck: Q K J\nhouse: CAL\n{body}", "wrong")
-    with pytest.raises((AssertionError, TimeoutError)), Socketed(HOUSES["kuhn"], transcript, loop_factory) as stage:
-        play(transcript, stage, HOUSES["kuhn"].patterns)
+    transcript = parse_transcript(f"title: Wrong\nclause: kuhn-4.1\ndeck: Q K J\nhouse: CAL\n{body}", "wrong")
+    with (
+        pytest.raises((AssertionError, TimeoutError)),
+        Socketed(HOUSE_ROOMS["kuhn"], transcript, loop_factory) as stage,
+    ):
+        play_transcript(transcript, stage, HOUSE_ROOMS["kuhn"].patterns)
 
 
 def test_a_farewell_over_tls_is_not_lost_to_what_the_client_was_still_sending(
@@ -84,9 +87,11 @@ def test_a_farewell_over_tls_is_not_lost_to_what_the_client_was_still_sending(
 ) -> None:
     """On uvloop: the TLS of plain asyncio resets the connection when it closes before it has read everything."""
     words = "HELO" + "junk" * (1 << 18)
-    transcript = read(f"title: Garbage\nclause: kuhn-8.5\np> {words}\np< FAIL W_A\np< DISC\n* dropped p", "garbage")
+    transcript = parse_transcript(
+        f"title: Garbage\nclause: kuhn-8.5\np> {words}\np< FAIL W_A\np< DISC\n* dropped p", "garbage"
+    )
     factory = LOOPS.get("uvloop")
     assert factory is not None or sys.platform == "win32"
     if factory is not None:
-        with Socketed(HOUSES["kuhn"], transcript, factory, tls=tls) as stage:
-            play(transcript, stage, HOUSES["kuhn"].patterns)
+        with Socketed(HOUSE_ROOMS["kuhn"], transcript, factory, tls=tls) as stage:
+            play_transcript(transcript, stage, HOUSE_ROOMS["kuhn"].patterns)

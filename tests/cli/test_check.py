@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from croupier.cli import app
-from croupier.cli.check import owned, reports, room_of
+from croupier.cli.check import build_options, parse_reports, room_of_selection
 from croupier.conformance.case import select
-from croupier.conformance.report.reports import KINDS
+from croupier.conformance.report.reports import REPORT_FORMATS
 from croupier.conformance.run import Role
 from croupier.conformance.run import cases as cases_of
 from croupier.rooms import ROOMS
@@ -64,7 +64,7 @@ def test_our_own_server_passes_and_every_case_is_told() -> None:
 
 def test_a_server_is_started_tested_and_stopped(tmp_path: Path) -> None:
     """And every report is written."""
-    files = [f"{kind}={tmp_path / kind}" for kind in KINDS]
+    files = [f"{kind}={tmp_path / kind}" for kind in REPORT_FORMATS]
     done = check("kuhn/4.1", "--server", HONEST, "--report", *files)
     assert (done.returncode, done.stderr) == (0, "")
     told = json.loads((tmp_path / "json").read_text())
@@ -85,10 +85,10 @@ def test_a_dialect_is_named_once_and_the_rest_is_judged_in_it() -> None:
 
 
 def test_a_dialect_that_is_known_is_said_and_one_that_there_is_not_is_refused() -> None:
-    known = owned([ROOMS["holdem"].options, ROOMS["holdem"].settings], {"dialect": "hspe-go"}, ROOMS["holdem"])
+    known = build_options([ROOMS["holdem"].options, ROOMS["holdem"].settings], {"dialect": "hspe-go"}, ROOMS["holdem"])
     assert known.dialect == "hspe-go"
     with pytest.raises(ValueError, match=r"found \{'dialect': 'welsh'\}"):
-        owned([ROOMS["holdem"].options, ROOMS["holdem"].settings], {"dialect": "welsh"}, ROOMS["holdem"])
+        build_options([ROOMS["holdem"].options, ROOMS["holdem"].settings], {"dialect": "welsh"}, ROOMS["holdem"])
 
 
 def test_a_failure_shows_its_clause_its_bytes_its_cause_and_how_to_repeat_it(tmp_path: Path) -> None:
@@ -230,6 +230,6 @@ def test_the_commands_of_the_page_are_understood_and_choose_cases_that_there_are
     _, bound, *_ = app.parse_args(shlex.split(command), exit_on_error=False, print_error=False)
     selection = bound.arguments["selection"]
     role: Role = "client" if bound.arguments.get("client") else "server"
-    assert select(cases_of(room_of(selection), role), selection)
+    assert select(cases_of(room_of_selection(selection), role), selection)
     asked = bound.arguments.get("report") or []
-    assert len(reports(asked)) == len(asked)
+    assert len(parse_reports(asked)) == len(asked)

@@ -12,12 +12,12 @@ from rich.console import Console
 from croupier.cli import main
 from croupier.rooms.holdem.wire import Player
 from croupier.tui.blackjack import BlackjackScene
-from croupier.tui.holdem.hand_history import name
+from croupier.tui.holdem.hand_history import display_name
 from croupier.tui.holdem.scene import HoldemScene
 from croupier.tui.kuhn import KuhnScene
 from croupier.tui.oldmaid.scene import OldMaidScene
-from croupier.tui.replay.screen import Reader
-from croupier.tui.replay.steps import Step, Story
+from croupier.tui.replay.screen import ReplayScreen
+from croupier.tui.replay.steps import GameReplay, ReplayStep
 from croupier.tui.sevenhalf import SevenHalfScene
 from tests.processes import environment
 
@@ -102,10 +102,10 @@ def test_a_person_is_shown_the_words_of_a_hostile_server_without_obeying_them(sc
 
 
 def test_a_story_is_shown_without_obeying_it() -> None:
-    shown = rendered(Reader(Story(NASTY, [Step(NASTY, [NASTY])])).draw())
+    shown = rendered(ReplayScreen(GameReplay(NASTY, [ReplayStep(NASTY, [NASTY])])).draw())
     assert harmless(shown)
     assert shown.count("[red]you") == 3
 
 
 def test_the_name_of_a_player_is_shown_without_obeying_it() -> None:
-    assert name(Player("p", NASTY, "active", 1, 0, small_blind=True)).isprintable()
+    assert display_name(Player("p", NASTY, "active", 1, 0, small_blind=True)).isprintable()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from croupier.cli import main
-from croupier.store.records import Entry, Hand
+from croupier.store.records import JournalEntry, StoredHand
 from croupier.store.store import Store, open_store
 from tests.processes import COMMAND, environment
 
@@ -21,7 +21,7 @@ PLAIN = {"PYTHONUTF8": "0", "LC_ALL": "C", "LANG": "C", "PYTHONCOERCECLOCALE": "
 """A terminal that has nothing but ASCII."""
 
 
-def filled(path: Path, *hands: Hand) -> Path:
+def filled(path: Path, *hands: StoredHand) -> Path:
     async def fill() -> None:
         async with await open_store(str(path)) as store:
             for hand in hands:
@@ -31,8 +31,8 @@ def filled(path: Path, *hands: Hand) -> Path:
     return path
 
 
-def hand(table: str, number: int = 1, summary: str = "", record: str = RECORD) -> Hand:
-    return Hand("oldmaid", table, number, 1000.0 + number, ("ann",), record, summary)
+def hand(table: str, number: int = 1, summary: str = "", record: str = RECORD) -> StoredHand:
+    return StoredHand("oldmaid", table, number, 1000.0 + number, ("ann",), record, summary)
 
 
 def said(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -93,7 +93,7 @@ def test_an_export_reads_hands_in_portions(
         raise AssertionError("a list of all hands")
 
     monkeypatch.setattr(Store, "hands", never)
-    monkeypatch.setattr("croupier.store.sqlite.PORTION", 2)
+    monkeypatch.setattr("croupier.store.sqlite.FETCH_ROWS", 2)
     kept = filled(tmp_path / "kept.db", *(hand("table", number) for number in range(1, 6)))
     status, out, _ = said(capfd, "hands", "export", tmp_path / "out", "--room", "oldmaid", "--store", kept)
     assert (status, out) == (0, f"5 hands of {kept} are in {tmp_path / 'out'}\n")
@@ -101,7 +101,7 @@ def test_an_export_reads_hands_in_portions(
 
 
 def test_a_hand_that_is_damaged_is_said_plainly(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    bad = Hand("holdem", "t", 1, 1.0, ("ann",), "nonsense")
+    bad = StoredHand("holdem", "t", 1, 1.0, ("ann",), "nonsense")
     kept = filled(tmp_path / "kept.db", bad)
     for command in (("show", "t/1"), ("export", tmp_path / "out")):
         status, _, err = said(capfd, "hands", *command, "--store", kept)
@@ -160,9 +160,9 @@ def test_an_export_takes_no_more_memory_the_more_hands_there_are(tmp_path: Path)
     async def fill() -> None:
         async with await open_store(str(kept)) as store:
             for _ in range(20):
-                first = await store.last("oldmaid", "table") + 1
+                first = await store.last_seq("oldmaid", "table") + 1
                 numbers = range(first * 2000, first * 2000 + 2000)
-                entry = Entry("oldmaid", "table", first, b"{}", 1.0)
+                entry = JournalEntry("oldmaid", "table", first, b"{}", 1.0)
                 await store.append([entry], [hand("table", number, record=record) for number in numbers])
 
     asyncio.run(fill())

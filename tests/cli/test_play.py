@@ -12,8 +12,8 @@ from threading import Thread
 import pytest
 import trustme
 
-from croupier.cli.play import Visit, address
-from croupier.rooms import HOUSES
+from croupier.cli.play import ConnectionOptions, parse_address
+from croupier.rooms import HOUSE_ROOMS
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
 
 
@@ -71,7 +71,7 @@ def test_variables_set_what_flags_set(house: Serving) -> None:
 
 def test_the_bots_are_listed() -> None:
     done = play("--bot", "help")
-    assert [line.split()[0] for line in done.stdout.splitlines()] == [*HOUSES["kuhn"].styles]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [*HOUSE_ROOMS["kuhn"].bots]
 
 
 @pytest.mark.parametrize(
@@ -191,17 +191,19 @@ def test_a_bot_speaks_tls(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "visit", "expected"),
     [
-        (None, Visit(), ("127.0.0.1", None)),
-        (None, Visit(server="cards.example", port=7), ("cards.example", 7)),
-        ("cards.example", Visit(), ("cards.example", None)),
-        ("cards.example:9", Visit(), ("cards.example", 9)),
-        (":9", Visit(), ("127.0.0.1", 9)),
-        ("[::1]:9", Visit(), ("::1", 9)),
-        ("[::1]", Visit(port=3), ("::1", 3)),
+        (None, ConnectionOptions(), ("127.0.0.1", None)),
+        (None, ConnectionOptions(server="cards.example", port=7), ("cards.example", 7)),
+        ("cards.example", ConnectionOptions(), ("cards.example", None)),
+        ("cards.example:9", ConnectionOptions(), ("cards.example", 9)),
+        (":9", ConnectionOptions(), ("127.0.0.1", 9)),
+        ("[::1]:9", ConnectionOptions(), ("::1", 9)),
+        ("[::1]", ConnectionOptions(port=3), ("::1", 3)),
     ],
 )
-def test_addresses_are_read_in_every_form(given: str | None, visit: Visit, expected: tuple[str, int | None]) -> None:
-    assert address(given, visit) == expected
+def test_addresses_are_read_in_every_form(
+    given: str | None, visit: ConnectionOptions, expected: tuple[str, int | None]
+) -> None:
+    assert parse_address(given, visit) == expected
 
 
 def test_an_interrupted_bot_ends_without_a_traceback() -> None:

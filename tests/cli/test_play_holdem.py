@@ -14,9 +14,9 @@ from threading import Thread
 import pytest
 import trustme
 
-from croupier.cli.play import luck
+from croupier.cli.play import bot_luck
 from croupier.rooms.holdem import ROOM
-from croupier.rooms.holdem.bots import STYLES
+from croupier.rooms.holdem.bots import BOT_SPECS
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
 
 ANN = ("--user", "ann", "--password", "secret")
@@ -78,7 +78,7 @@ def test_a_bot_that_waits_alone_is_interrupted_and_tells_what_it_has_won(server:
 
 
 def test_luck_can_be_fixed() -> None:
-    first, again, other = (luck(ROOM, seed) for seed in (4, 4, 5))
+    first, again, other = (bot_luck(ROOM, seed) for seed in (4, 4, 5))
     drawn = [first.below(1000) for _ in range(20)]
     assert drawn == [again.below(1000) for _ in range(20)]
     assert drawn != [other.below(1000) for _ in range(20)]
@@ -98,7 +98,7 @@ def test_variables_set_what_flags_set(server: Serving) -> None:
 
 def test_the_bots_are_listed_without_a_server() -> None:
     done = play("--bot", "help")
-    assert [line.split()[0] for line in done.stdout.splitlines()] == [*STYLES]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [*BOT_SPECS]
 
 
 def test_help_comes_without_what_speaks_http() -> None:

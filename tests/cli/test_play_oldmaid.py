@@ -11,9 +11,9 @@ from contextlib import suppress
 
 import pytest
 
-from croupier.cli.oldmaid import as_text, luck
-from croupier.clients.ring import Tally
-from croupier.rooms.oldmaid.bots import STYLES
+from croupier.cli.oldmaid import bot_luck, summary_text
+from croupier.clients.ring import RingTally
+from croupier.rooms.oldmaid.bots import BOT_SPECS
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
 
 HASTE = ("--pause", 0, "--look", 0.05)
@@ -100,11 +100,11 @@ def test_a_bot_that_waits_alone_is_interrupted_and_tells_what_it_has_played() ->
 
 def test_the_bots_are_listed_without_a_table() -> None:
     done = play("--bot", "help")
-    assert [line.split()[0] for line in done.stdout.splitlines()] == [*STYLES]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [*BOT_SPECS]
 
 
 def test_luck_can_be_fixed_and_is_another_for_everybody() -> None:
-    first, again, other = luck(4, 1), luck(4, 1), luck(4, 2)
+    first, again, other = bot_luck(4, 1), bot_luck(4, 1), bot_luck(4, 2)
     drawn = [first.below(1000) for _ in range(20)]
     assert drawn == [again.below(1000) for _ in range(20)]
     assert drawn != [other.below(1000) for _ in range(20)]
@@ -169,8 +169,8 @@ def test_no_table_and_no_seat_are_said_plainly(server: Serving) -> None:
 
 
 def test_a_summary_counts_places() -> None:
-    tally = Tally("ann", games=3, lost=1)
+    tally = RingTally("ann", games=3, losses=1)
     tally.places.update({4: 1, 1: 2})
-    assert as_text([tally, Tally("bob", games=1)], "random", "table", 1.25) == (
+    assert summary_text([tally, RingTally("bob", games=1)], "random", "table", 1.25) == (
         "random at table: 1.2 s\nann: 3 games, 1 lost, place 1: 2, place 4: 1\nbob: 1 game, 0 lost"
     )

@@ -9,18 +9,18 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from croupier.app.open_rooms import Opening
-from croupier.app.serve import minutes_of
+from croupier.app.open_rooms import RoomConfig
+from croupier.app.serve import conversation_log_path
 from croupier.cli import serve as serving
-from croupier.cli.serve import apart
+from croupier.cli.serve import assign_ports
 from croupier.core.room import HouseRoom
-from croupier.rooms import HOUSES, ROOMS
+from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.processes import COMMAND, Serving, croupier, environment
 from tests.properties.every_room import every_room
 from tests.properties.random_session import styles
 from tests.sampling import sampled
 
-MINDS = [(room, mind) for room in HOUSES.values() for mind in styles(room)]
+MINDS = [(room, mind) for room in HOUSE_ROOMS.values() for mind in styles(room)]
 
 
 HASTE = ("--pause", 0, "--look", 0.05)
@@ -122,18 +122,18 @@ def open_a_game(address: str) -> None:
 def test_seven_and_a_half_opened_alone_asks_for_both_ports_unless_one_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, int | None]] = []
 
-    def note(openings: list[Opening], _: object) -> int:
+    def note(openings: list[RoomConfig], _: object) -> int:
         asked.extend((opening.port, opening.document_port) for opening in openings)
         return 0
 
     monkeypatch.setattr(serving, "open_rooms", note)
-    opened = serving.command(ROOMS["sevenhalf"])
+    opened = serving.room_command(ROOMS["sevenhalf"])
     opened()
     opened(port=1213)
     assert asked == [(1213, 1212), (1213, None)]
     asked.clear()
-    serving.TOKENS.set(("serve",))
-    serving.everything()
+    serving.COMMAND_TOKENS.set(("serve",))
+    serving.open_all_rooms()
     assert {document for _, document in asked} == {None}
 
 
@@ -142,7 +142,7 @@ def test_a_log_of_all_rooms_is_a_file_for_each_that_its_owner_alone_may_read(tmp
     two = {"CROUPIER_SERVE_OLDMAID_PLAYERS": "2"}
     flags = ("--log", tmp_path / "log.txt", "--deals", tmp_path / "deals.jsonl")
     with Serving(*flags, ready=len(ROOMS), variables=free | two) as server:
-        for room in HOUSES:
+        for room in HOUSE_ROOMS:
             play(room, f"{server.host}:{server.ports[room]}", "--games", 3)
         play("oldmaid", f"{server.host}:{server.ports['oldmaid']}", "--bots", 2, *HASTE)
         open_a_game(f"{server.host}:{server.ports['holdem']}")
@@ -164,7 +164,7 @@ def test_a_log_of_all_rooms_is_a_file_for_each_that_its_owner_alone_may_read(tmp
     ],
 )
 def test_rooms_never_share_the_file_of_their_conversations(name: str, found: str, *, alone: bool) -> None:
-    assert minutes_of(ROOMS["kuhn"], Path("logs") / name, alone=alone) == Path("logs") / found
+    assert conversation_log_path(ROOMS["kuhn"], Path("logs") / name, alone=alone) == Path("logs") / found
 
 
 def test_a_log_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_raise_above_the_limit_of_the_table_is_refused_and_the_game_goes_on() 
 
 def test_rooms_whose_documents_claim_the_same_port_are_kept_apart() -> None:
     own = [room.port for room in ROOMS.values()]
-    assert apart(own, [None] * 5) == [1212, 1213, 1214, 8080, 9898]
-    assert apart([1212, 1212], [None, 1212]) == [1213, 1212]
-    assert apart([1212, 1212], [0, None]) == [0, 1212]
+    assert assign_ports(own, [None] * 5) == [1212, 1213, 1214, 8080, 9898]
+    assert assign_ports([1212, 1212], [None, 1212]) == [1213, 1212]
+    assert assign_ports([1212, 1212], [0, None]) == [0, 1212]
     assert ROOMS["sevenhalf"].document_port == ROOMS["kuhn"].port

@@ -15,7 +15,7 @@ import pytest
 import trustme
 
 from croupier.rooms.oldmaid import ROOM
-from croupier.rooms.oldmaid.cards import NAMES
+from croupier.rooms.oldmaid.cards import CARD_NAMES
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment, rest
 
 
@@ -115,7 +115,7 @@ def test_a_seed_deals_the_same_games_again_and_a_record_of_them_can_be_verified(
             for nicks in ("ab", "cd"):
                 players = seated(server, *nicks)
                 games.append(drawn(players, 53))
-                for value in NAMES[:48:4]:
+                for value in CARD_NAMES[:48:4]:
                     pair = [[value.split()[0], suit] for suit in ("spades", "clubs")]
                     assert players[0].ask(cmd="discard", cards=pair)["result"] == "ok"
                 assert players[0].ask(cmd="discard", cards=[["A", "diamonds"], ["A", "hearts"]])["result"] == "ok"
@@ -124,7 +124,7 @@ def test_a_seed_deals_the_same_games_again_and_a_record_of_them_can_be_verified(
             dealt.append(games)
             assert server.stop() == 0
     assert dealt[0] == dealt[1]
-    assert [sorted(game) for game in dealt[0]] == [sorted(NAMES)] * 2
+    assert [sorted(game) for game in dealt[0]] == [sorted(CARD_NAMES)] * 2
     assert dealt[0][0] != dealt[0][1]
     assert [json.loads(line)["deal"] for line in record.read_text().splitlines()] == ["promise", "hand", "seed"] * 2
     for record in records:

@@ -13,13 +13,13 @@ import pytest
 from rich.console import Console
 
 from croupier.cli import solve
-from croupier.rooms.blackjack.rules import BLACKJACK, HIT, STAND, SURRENDER, VALUE
-from croupier.rooms.kuhn.bots import equilibrium
+from croupier.rooms.blackjack.rules import BLACKJACK, HIT, RANK_VALUES, STAND, SURRENDER
+from croupier.rooms.kuhn.bots import equilibrium_bot
 from croupier.rooms.kuhn.rules import View
 from croupier.rooms.oldmaid.odds import solution
-from croupier.rooms.oldmaid.odds.exact import chances as loses
+from croupier.rooms.oldmaid.odds.exact import loss_probabilities as loses
 from croupier.rooms.sevenhalf.rules import SevenHalf
-from croupier.strategy.single_player import OnePlayer
+from croupier.strategy.single_player import SinglePlayerSolver
 from tests.processes import COMMAND, ROOT, croupier, environment
 from tests.rooms.kuhn.action_odds import chances
 
@@ -71,7 +71,7 @@ def test_kuhn_poker_is_printed_with_its_family() -> None:
 
 @pytest.mark.parametrize(("column", "alpha"), [("at_lowest_alpha", Fraction(0)), ("at_highest_alpha", Fraction(1, 3))])
 def test_the_rows_of_kuhn_poker_are_the_published_equilibria(column: str, alpha: Fraction) -> None:
-    book = chances(equilibrium(alpha))
+    book = chances(equilibrium_bot(alpha))
     found = rows("kuhn")
     assert len(found) == 24
     for row in found:
@@ -106,12 +106,12 @@ def test_with_a_limit_above_the_bet_it_says_when_to_raise() -> None:
 @pytest.mark.parametrize("most", [1, 3])
 def test_the_rows_of_seven_and_a_half_are_what_the_solver_finds(most: int) -> None:
     rules = SevenHalf(most)
-    solver = OnePlayer(rules)
+    solver = SinglePlayerSolver(rules)
     found = {(row["hand"], row["bet"], row["pass"] != ""): row for row in rows("sevenhalf", "--max-bet", most)}
-    decisions = solver.decisions(rules.start(1))
+    decisions = solver.reachable_decisions(rules.start(1))
     assert len(found) == len(decisions)
     for state in decisions:
-        worth = {"raise" if isinstance(move, int) else move: coins for move, coins in solver.worth(state).items()}
+        worth = {"raise" if isinstance(move, int) else move: coins for move, coins in solver.move_values(state).items()}
         hand = "".join(sorted(str(card)[0] if str(card)[0].isdigit() else "s" for card in state.cards))
         row = found[hand, str(state.bet), "PASS" in worth]
         assert [row["draw"], row["pass"], row["raise"]] == [told(worth.get(n)) for n in ("DRAW", "PASS", "raise")]
@@ -140,14 +140,14 @@ def test_blackjack_is_printed_with_its_exceptions() -> None:
 
 
 def test_the_rows_of_blackjack_are_what_the_solver_finds(cards: list[dict[str, str]]) -> None:
-    solver = OnePlayer(BLACKJACK)
+    solver = SinglePlayerSolver(BLACKJACK)
     found = {(row["hand"], row["up"]): row for row in cards}
-    decisions = solver.decisions(BLACKJACK.start(2))
+    decisions = solver.reachable_decisions(BLACKJACK.start(2))
     assert len(found) == len(cards) == len(decisions)
     for state in decisions[::11]:
-        ranks = ["T" if VALUE[str(card)[0]] == 10 else str(card)[0] for card in state.cards]
+        ranks = ["T" if RANK_VALUES[str(card)[0]] == 10 else str(card)[0] for card in state.cards]
         row = found["".join(sorted(ranks[:2] + ranks[3:], key="A23456789T".index)), ranks[2]]
-        worth = solver.worth(state)
+        worth = solver.move_values(state)
         assert [row["hit"], row["stand"], row["surrender"]] == [str(worth[n] / 2) for n in (HIT, STAND, SURRENDER)]
         assert Fraction(row[row["best"]]) == max(worth.values()) / 2
 
@@ -158,7 +158,7 @@ def test_the_rows_of_blackjack_add_up_to_its_value(cards: list[dict[str, str]]) 
     assert len(openings) == 550
     assert sum(Fraction(row["reached"]) for row in openings) == 1
     value = sum(Fraction(row["reached"]) * Fraction(row[row["best"]]) for row in openings)
-    assert value == OnePlayer(BLACKJACK).value(BLACKJACK.start(2)) / 2
+    assert value == SinglePlayerSolver(BLACKJACK).value(BLACKJACK.start(2)) / 2
 
 
 def test_blackjack_as_json_says_the_same(cards: list[dict[str, str]]) -> None:
@@ -203,7 +203,7 @@ def test_where_old_maid_is_played_it_says_how_sure_it_is() -> None:
 
 def test_a_share_of_nothing_or_everything_has_an_interval_as_well() -> None:
     """E. B. Wilson's, by hand: z²/(n + z²) is how far it reaches."""
-    none, half, every = (solution.sampled(lost, 100) for lost in (0, 50, 100))
+    none, half, every = (solution.wilson_interval(lost, 100) for lost in (0, 50, 100))
     assert [none.low, none.high] == pytest.approx([0, 0.0369935])
     assert [half.low, half.high] == pytest.approx([0.4038315, 0.5961685])
     assert [every.low, every.high] == pytest.approx([0.9630065, 1])
@@ -232,7 +232,7 @@ def test_old_maid_as_json_says_the_same() -> None:
 def test_the_tables_of_old_maid_fit_80_columns_without_a_word_that_is_cut(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(solution, "SOLVED", 3)
+    monkeypatch.setattr(solution, "MAX_SOLVED_PLAYERS", 3)
     monkeypatch.setenv("COLUMNS", "80")
     assert solve.solve_oldmaid(games=500) == 0
     printed = capsys.readouterr().out
@@ -253,7 +253,7 @@ def test_every_table_fits_80_columns(arguments: tuple[object, ...]) -> None:
 def test_without_a_number_of_players_every_number_is_a_row(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(solution, "SOLVED", 3)
+    monkeypatch.setattr(solution, "MAX_SOLVED_PLAYERS", 3)
     monkeypatch.setenv("COLUMNS", "200")
     assert solve.solve_oldmaid(games=2_000) == 0
     printed = capsys.readouterr().out
@@ -348,10 +348,10 @@ def test_somebody_who_reads_only_the_first_lines_is_left_in_peace() -> None:
 
 def bar(monkeypatch: pytest.MonkeyPatch, patience: float, *, terminal: bool) -> str:
     """What is drawn while 500 decisions are handed out."""
-    monkeypatch.setattr(solve, "PATIENCE", patience)
+    monkeypatch.setattr(solve, "PROGRESS_DELAY_SECONDS", patience)
     console = Console(file=io.StringIO(), force_terminal=terminal, width=80)
     states = [BLACKJACK.start(bet) for bet in range(500)]
-    assert [*solve.watched(states, console)] == states
+    assert [*solve.track_progress(states, console)] == states
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from croupier.core.transcript import play, read, rehearsal
-from croupier.rooms import HOUSES
+from croupier.core.transcript import make_harness, parse_transcript, play_transcript
+from croupier.rooms import HOUSE_ROOMS
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment, hear, rest
 
-ROOM = HOUSES["kuhn"]
+ROOM = HOUSE_ROOMS["kuhn"]
 TAP = (*COMMAND, "tap", "kuhn", "0")
 
 
@@ -70,9 +70,9 @@ def test_a_transcript_of_what_was_tapped_is_replayed(house: Serving, tmp_path: P
         "1 ✗ the client breaks kuhn-2.7: found 'HELP'; allowed: one of the codes STRT, ACTN, CARD, FAIL, DISC"
     ]
     text = (tmp_path / "kuhn-0001.txt").read_text()
-    paper = read(f"deck: Q K J\nhouse: CAL\n{text}", "tapped")
+    paper = parse_transcript(f"deck: Q K J\nhouse: CAL\n{text}", "tapped")
     assert paper.clauses == ("kuhn-2.7",)
-    play(paper, rehearsal(ROOM, paper), ROOM.patterns)
+    play_transcript(paper, make_harness(ROOM, paper), ROOM.patterns)
 
 
 def test_a_house_that_breaks_the_protocol_is_found_out() -> None:

@@ -9,19 +9,19 @@ from ssl import SSLContext
 from time import time
 from typing import Any
 
-from croupier.clients.ring import Ring, Tally, Way, play
-from croupier.core.bots import Random
-from croupier.core.dealer import Fair, Luck, dealers, derive
-from croupier.core.session import Address, Effect, Event, Finished, Tap
-from croupier.logs import silence
-from croupier.net.shared_endpoint import Shared
-from croupier.recording.durable_session import Durable
-from croupier.recording.oldmaid_journal import reopen
+from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
+from croupier.core.bots import RandomBot
+from croupier.core.dealer import FairDealer, Luck, dealer_factory, derive_server_seed
+from croupier.core.session import Address, Effect, Event, HandFinished, Observer
+from croupier.logs import silent_logger
+from croupier.net.shared_endpoint import SharedEndpoint
+from croupier.recording.durable_session import DurableTableEndpoint
+from croupier.recording.oldmaid_journal import open_journal
 from croupier.recording.seeds import Seeds
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.settings import Settings
-from croupier.rooms.oldmaid.table.game import Game
+from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import Wire
 from croupier.store.store import open_store
 from tests.net.raw_client import PATIENCE
@@ -30,7 +30,7 @@ from tests.net.raw_client import PATIENCE
 class Table:
     """A table that is open: its address, and the games that are over."""
 
-    def __init__(self, board: Shared, address: Address, games: list[Game]) -> None:
+    def __init__(self, board: SharedEndpoint, address: Address, games: list[TableGame]) -> None:
         self.board = board
         self.address = address
         self.games = games
@@ -59,30 +59,34 @@ async def opened(
     strict: bool = False,
     ssl: SSLContext | None = None,
     kept: Path | None = None,
-    taps: Sequence[Tap] = (),
+    taps: Sequence[Observer] = (),
     **settings: Any,
 ) -> AsyncIterator[Table]:
     """A table with the luck of seed 1, which is kept in a store if it has one. At the end everybody has to leave."""
     own = Settings(players=players, **settings)
-    games: list[Game] = []
+    games: list[TableGame] = []
 
     def note(event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
-        games.extend(effect.state for effect in effects if isinstance(effect, Finished))  # type: ignore[misc]  # they are Games
+        games.extend(effect.state for effect in effects if isinstance(effect, HandFinished))  # type: ignore[misc]  # they are Games
 
-    house = House(own, dealers(lambda game: derive(1, "oldmaid", game), shared=True), noting=kept is not None)
+    house = House(
+        own,
+        dealer_factory(lambda game: derive_server_seed(1, "oldmaid", game), shared=True),
+        record_entries=kept is not None,
+    )
     wire = partial(Wire, "table", strict=strict, dialect=own.dialect)
     if kept is None:
-        board = Shared(house, wire, silence(), taps=[*taps, note])
+        board = SharedEndpoint(house, wire, silent_logger(), taps=[*taps, note])
     else:
-        _, journal, *_ = await reopen(await open_store(str(kept)), Seeds(1), time)
-        board = Durable(house, journal, wire, silence(), taps=[*taps, note])
+        _, journal, *_ = await open_journal(await open_store(str(kept)), Seeds(1), time)
+        board = DurableTableEndpoint(house, journal, wire, silent_logger(), observers=[*taps, note])
     table = Table(board, await board.listen(host, 0, ssl), games)
     try:
         yield table
     finally:
         board.halt(final=True)
         async with asyncio.timeout(PATIENCE):
-            await board.empty()
+            await board.wait_drained()
 
 
 def options(nick: str, **more: Any) -> Options:
@@ -91,22 +95,22 @@ def options(nick: str, **more: Any) -> Options:
 
 
 def luck(number: int) -> Luck:
-    return Fair(derive(2, "oldmaid bot", number)).luck
+    return FairDealer(derive_server_seed(2, "oldmaid bot", number)).luck
 
 
-def seat(table: Table, nick: str, number: int = 1, **way: Any) -> Ring:
+def seat(table: Table, nick: str, number: int = 1, **way: Any) -> RingClient:
     """A seat for a player in haste."""
-    return Ring(Way(table.address, **way), options(nick), luck(number))
+    return RingClient(RingConfig(table.address, **way), options(nick), luck(number))
 
 
-async def bot(table: Table, nick: str, number: int = 1, games: int = 1, **way: Any) -> Tally:
+async def bot(table: Table, nick: str, number: int = 1, games: int = 1, **way: Any) -> RingTally:
     """Let a bot play."""
-    tally = Tally(nick)
-    await play(partial(seat, table, nick, number, **way), Random(), luck(number), games, tally)
+    tally = RingTally(nick)
+    await play_ring_games(partial(seat, table, nick, number, **way), RandomBot(), luck(number), games, tally)
     return tally
 
 
-async def bots(table: Table, *nicks: str, games: int = 1, **way: Any) -> list[Tally]:
+async def bots(table: Table, *nicks: str, games: int = 1, **way: Any) -> list[RingTally]:
     """Let bots play."""
     async with asyncio.timeout(2 * PATIENCE):
         return await asyncio.gather(*(bot(table, nick, number, games, **way) for number, nick in enumerate(nicks)))

@@ -59,17 +59,17 @@ HANGS_UP = {"kuhn-4.4", "kuhn-8.2"}
 def test_a_house_that_breaks_a_clause_is_told_by_its_clause(run: Run, answers: list[bytes], clause: str) -> None:
     async def main() -> None:
         async with rogue(*answers) as (port, last), croupier.connect("kuhn", port=port) as game:
-            await game.say(Strt("P_1"))
+            await game.send(Strt("P_1"))
             with pytest.raises(Violation) as broken:  # noqa: PT012 -- whenever it comes
-                await game.hear()
+                await game.receive()
                 if len(answers) > 1:
-                    await game.say(BET)
-                await game.hear()
+                    await game.send(BET)
+                await game.receive()
             assert broken.value.clause == clause
             with pytest.raises((Violation, ConnectionError)):
-                await game.hear()
+                await game.receive()
             with pytest.raises((Violation, ConnectionError)):
-                await game.say(BET)
+                await game.send(BET)
         assert last == [b"" if clause in HANGS_UP else b"DISC"]
 
     run(main())
@@ -82,11 +82,11 @@ def test_a_violation_reaches_the_blocking_form_too() -> None:
         with croupier.connect("kuhn", port=listening.getsockname()[1]) as game:
             connection, _ = listening.accept()
             with connection:
-                game.say(Strt("P_1"))
+                game.send(Strt("P_1"))
                 assert connection.recv(100) == b"STRT P_1"
                 connection.sendall(b"HELO")
                 with pytest.raises(Violation, match=re.escape("kuhn-2.7")):
-                    game.hear()
+                    game.receive()
                 connection.settimeout(PATIENCE)
                 assert connection.recv(100) == b"DISC"
                 assert connection.recv(100) == b""
@@ -95,12 +95,12 @@ def test_a_violation_reaches_the_blocking_form_too() -> None:
 def test_strict_refuses_what_is_only_tolerated(run: Run) -> None:
     async def main() -> None:
         async with rogue(b"\r\nCARD C_Q") as (port, _), croupier.connect("kuhn", port=port) as game:
-            await game.say(Strt("P_1"))
-            assert await game.hear() == Card("Q")
+            await game.send(Strt("P_1"))
+            assert await game.receive() == Card("Q")
         async with rogue(b"\r\nCARD C_Q") as (port, _), croupier.connect("kuhn", port=port, strict=True) as game:
-            await game.say(Strt("P_1"))
+            await game.send(Strt("P_1"))
             with pytest.raises(Violation):
-                await game.hear()
+                await game.receive()
 
     run(main())
 
@@ -108,8 +108,8 @@ def test_strict_refuses_what_is_only_tolerated(run: Run) -> None:
 def test_goodbye_is_said_when_the_program_leaves(run: Run) -> None:
     async def main() -> None:
         async with rogue(b"CARD C_Q") as (port, last), croupier.connect("kuhn", port=port) as game:
-            await game.say(Strt("P_1"))
-            await game.hear()
+            await game.send(Strt("P_1"))
+            await game.receive()
         assert last == [b"DISC"]
 
     run(main())
@@ -120,8 +120,8 @@ def test_goodbye_is_said_when_the_program_fails(run: Run) -> None:
         async with rogue(b"CARD C_Q") as (port, last):
             with pytest.raises(ZeroDivisionError):  # noqa: PT012 -- the program fails within
                 async with croupier.connect("kuhn", port=port) as game:
-                    await game.say(Strt("P_1"))
-                    await game.hear()
+                    await game.send(Strt("P_1"))
+                    await game.receive()
                     _ = 1 // 0
         assert last == [b"DISC"]
 

@@ -41,16 +41,16 @@ def test_whole_games_are_played_as_typed_messages(run: Run) -> None:
         ):
             for number in range(1, 4):
                 assert game.legal == (Strt("P_1"), Strt("P_2"), Disc())
-                await game.say(Strt("P_1"))
-                card = await game.hear()
+                await game.send(Strt("P_1"))
+                card = await game.receive()
                 assert isinstance(card, Card)
                 assert {Actn("CHK"), BET} <= {*game.legal}
-                await game.say(BET)
-                shown = await game.hear()
+                await game.send(BET)
+                shown = await game.receive()
                 assert isinstance(shown, Card)
                 assert shown != card
-                assert len(game.settled) == number
-                assert game.settled[-1] == (2 if "JQK".index(card.rank) > "JQK".index(shown.rank) else -2)
+                assert len(game.nets) == number
+                assert game.nets[-1] == (2 if "JQK".index(card.rank) > "JQK".index(shown.rank) else -2)
             assert board.counts.games == 3
 
     run(main())
@@ -59,33 +59,33 @@ def test_whole_games_are_played_as_typed_messages(run: Run) -> None:
 def test_whole_games_are_played_without_a_loop(house: Opened) -> None:
     with croupier.connect("kuhn", *house.address) as game:
         assert game.legal == (Strt("P_1"), Strt("P_2"), Disc())
-        game.say(Strt("P_1"))
-        card = game.hear()
-        game.say(BET)
-        shown = game.hear()
-        assert game.settled == [2 if "JQK".index(card.rank) > "JQK".index(shown.rank) else -2]
-        assert game.player.last.net == game.settled[0]
+        game.send(Strt("P_1"))
+        card = game.receive()
+        game.send(BET)
+        shown = game.receive()
+        assert game.nets == [2 if "JQK".index(card.rank) > "JQK".index(shown.rank) else -2]
+        assert game.player.last.net == game.nets[0]
 
 
 def test_the_blocking_form_works_where_a_loop_is_running_already(house: Opened) -> None:
     async def notebook() -> list[int]:
         with croupier.connect("kuhn", *house.address) as game:
-            game.say(Strt("P_1"))
-            game.hear()
-            game.say(BET)
-            game.hear()
-            return game.settled
+            game.send(Strt("P_1"))
+            game.receive()
+            game.send(BET)
+            game.receive()
+            return game.nets
 
     assert len(asyncio.run(notebook())) == 1
 
 
 def test_two_conversations_go_on_at_the_same_time(house: Opened) -> None:
     with croupier.connect("kuhn", *house.address) as one, croupier.connect("kuhn", *house.address) as two:
-        one.say(Strt("P_1"))
-        two.say(Strt("P_2"))
-        assert isinstance(two.hear(), Card)
-        assert isinstance(one.hear(), Card)
-        assert isinstance(two.hear(), Actn)
+        one.send(Strt("P_1"))
+        two.send(Strt("P_2"))
+        assert isinstance(two.receive(), Card)
+        assert isinstance(one.receive(), Card)
+        assert isinstance(two.receive(), Actn)
 
 
 @pytest.mark.parametrize("message", [BET, Card("K"), Fail("W_A"), "STRT P_1"], ids=str)
@@ -93,11 +93,11 @@ def test_what_is_illegal_is_refused_before_anything_is_sent(run: Run, message: o
     async def main() -> None:
         async with opened(**kuhn()) as (board, (host, port)), croupier.connect("kuhn", host, port) as game:
             with pytest.raises(IllegalMove) as refused:
-                await game.say(message)
+                await game.send(message)
             assert refused.value.found == message
             assert refused.value.allowed == (Strt("P_1"), Strt("P_2"), Disc())
-            await game.say(Strt("P_1"))
-            assert isinstance(await game.hear(), Card)
+            await game.send(Strt("P_1"))
+            assert isinstance(await game.receive(), Card)
             assert board.counts.messages_received == 1
 
     run(main())
@@ -108,9 +108,9 @@ def test_only_what_is_legal_is_sent_by_the_blocking_form(house: Opened) -> None:
         for message in VOCABULARY:
             if message not in game.legal:
                 with pytest.raises(IllegalMove):
-                    game.say(message)
-        game.say(Strt("P_1"))
-        assert isinstance(game.hear(), Card)
+                    game.send(message)
+        game.send(Strt("P_1"))
+        assert isinstance(game.receive(), Card)
     assert house.board.counts.violations == 0
 
 
@@ -140,13 +140,13 @@ def test_after_the_end_there_is_nothing_to_hear_and_nothing_to_say(run: Run) -> 
     async def main() -> None:
         async with opened(**kuhn()) as (board, (host, port)), croupier.connect("kuhn", host, port) as game:
             board.halt(final=True)
-            assert await game.hear() == Disc()
+            assert await game.receive() == Disc()
             assert game.legal == ()
             for _ in range(2):
                 with pytest.raises(ConnectionError):
-                    await game.hear()
+                    await game.receive()
                 with pytest.raises(ConnectionError):
-                    await game.say(Strt("P_1"))
+                    await game.send(Strt("P_1"))
 
     run(main())
 
@@ -155,9 +155,9 @@ def test_what_is_said_between_the_goodbye_and_the_end_is_refused_and_not_lost(ru
     async def main() -> None:
         async with opened(**kuhn()) as (board, (host, port)), croupier.connect("kuhn", host, port) as game:
             board.halt(final=True)
-            assert await game.hear() == Disc()
+            assert await game.receive() == Disc()
             with pytest.raises(ConnectionError):
-                await game.say(Strt("P_1"))
+                await game.send(Strt("P_1"))
 
     run(main())
 
@@ -169,14 +169,14 @@ def test_what_is_said_after_leaving_is_refused_and_not_lost(run: Run) -> None:
                 pass
             assert game.legal == ()
             with pytest.raises(ConnectionError):
-                await game.say(Strt("P_1"))
+                await game.send(Strt("P_1"))
 
     run(main())
 
 
 def test_goodbye_is_said_once_when_the_program_says_it_itself(house: Opened) -> None:
     with croupier.connect("kuhn", *house.address) as game:
-        game.say(Disc())
+        game.send(Disc())
         assert game.legal == ()
     assert house.board.counts.messages_received == 1
 
@@ -190,11 +190,11 @@ def test_a_house_behind_tls_is_played_with(loop_factory: Callable[[], asyncio.Ab
     session = room.pop("session")
     with Opened(lambda: session, loop_factory, server, **room) as house:
         with croupier.connect("kuhn", *house.address, ssl=client) as game:
-            game.say(Strt("P_1"))
-            game.hear()
-            game.say(BET)
-            game.hear()
-            assert len(game.settled) == 1
+            game.send(Strt("P_1"))
+            game.receive()
+            game.send(BET)
+            game.receive()
+            assert len(game.nets) == 1
         with (
             pytest.raises(ConnectionError, match=r"(?i)certificate"),
             croupier.connect("kuhn", *house.address, ssl=ssl.create_default_context()),

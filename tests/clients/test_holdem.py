@@ -13,18 +13,18 @@ import pytest
 import trustme
 
 from croupier.clients import waiting_notice
-from croupier.clients.blocking import BlockingClient
-from croupier.clients.holdem import Client, Refusal, Table, play
-from croupier.clients.holdem_api import Ask, Reply
-from croupier.clients.play import Tally
-from croupier.core.bots import mind_named
-from croupier.core.dealer import Fair, derive
+from croupier.clients.blocking import BlockingHoldemClient
+from croupier.clients.holdem import HoldemClient, HoldemSeat, Refusal, play_hands
+from croupier.clients.holdem_api import ApiRequest, ApiResponse
+from croupier.clients.play import BotTally
+from croupier.core.bots import bot_factory
+from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import IllegalMove
-from croupier.core.session import Effect, Finished, Say
-from croupier.http.holdem_app import Opened
-from croupier.rooms.holdem.bots import STYLES
+from croupier.core.session import Effect, HandFinished, Send
+from croupier.http.holdem_app import HoldemServer
+from croupier.rooms.holdem.bots import BOT_SPECS
 from croupier.rooms.holdem.engine.legal import FOLD
-from croupier.rooms.holdem.wire import BET, Act, Acted, Game
+from croupier.rooms.holdem.wire import ACTION_BET, Act, ActDone, Game
 from tests.clients.independent_server import Stranger, versioned
 from tests.http.service_fixture import basic, opened
 from tests.net.raw_client import PATIENCE, Run
@@ -33,27 +33,27 @@ from tests.processes import ROOT
 DIALECTS: Any = ["readme", "hspe-go"]
 
 
-def url(service: Opened) -> str:
+def url(service: HoldemServer) -> str:
     host, port = service.address
     return f"http://{host}:{port}"
 
 
-def client(service: Opened, user: str, patience: float = PATIENCE) -> Client:
-    return Client(url(service), user, "secret", patience=patience)
+def client(service: HoldemServer, user: str, patience: float = PATIENCE) -> HoldemClient:
+    return HoldemClient(url(service), user, "secret", retry_timeout=patience)
 
 
-def blocking(service: Opened, user: str) -> BlockingClient:
-    return BlockingClient(url(service), user, "secret", patience=PATIENCE)
+def blocking(service: HoldemServer, user: str) -> BlockingHoldemClient:
+    return BlockingHoldemClient(url(service), user, "secret", retry_timeout=PATIENCE)
 
 
-async def evening(service: Opened, specs: Sequence[str], hands: int) -> list[Tally]:
+async def evening(service: HoldemServer, specs: Sequence[str], hands: int) -> list[BotTally]:
     """Bots play at one table until one of them has played so many hands: their tallies."""
-    tallies = [Tally() for _ in specs]
+    tallies = [BotTally() for _ in specs]
 
     async def bot(number: int, spec: str) -> None:
-        luck = Fair(derive(number, "bot", 1)).luck
+        luck = FairDealer(derive_server_seed(number, "bot", 1)).luck
         async with client(service, f"bot{number}") as visitor:
-            await play(visitor, mind_named(STYLES, spec)(), luck, hands, tally=tallies[number])
+            await play_hands(visitor, bot_factory(BOT_SPECS, spec)(), luck, hands, tally=tallies[number])
 
     bots = [asyncio.create_task(bot(number, spec)) for number, spec in enumerate(specs)]
     done, others = await asyncio.wait(bots, return_when=asyncio.FIRST_COMPLETED)
@@ -64,22 +64,22 @@ async def evening(service: Opened, specs: Sequence[str], hands: int) -> list[Tal
     return tallies
 
 
-async def sitting(service: Opened) -> list[str]:
+async def sitting(service: HoldemServer) -> list[str]:
     """Who sits at the first table."""
     async with client(service, "watcher") as watcher:
-        await watcher.enrol()
-        return [one.handle for one in (await watcher.games())[0].table]
+        await watcher.register()
+        return [one.handle for one in (await watcher.list_games())[0].table]
 
 
-async def call_along(table: Table, hands: int = 1_000) -> None:
+async def call_along(table: HoldemSeat, hands: int = 1_000) -> None:
     """Check and call until so many hands are over."""
-    caller, luck = mind_named(STYLES, "caller")(), Fair(bytes(32)).luck
+    caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
     async for _ in table:
-        if len(table.settled) >= hands:
+        if len(table.nets) >= hands:
             return
         act = table.player.decide(caller, luck)
         if act is not None:
-            await table.say(act)
+            await table.make_move(act)
 
 
 # Bots
@@ -108,9 +108,9 @@ def test_all_sorts_of_bots_play_together_and_none_of_their_bets_is_invalid(run: 
         async with opened(dialect, stack=400, taps=[lambda _, effects, __: heard.extend(effects)]) as service:
             tallies = await evening(service, ["random", "maniac", "tight", "caller", "equity:10"], 15)
         assert [tally.fault for tally in tallies] == [None] * 5
-        assert sum(isinstance(fact, Finished) for fact in heard) >= 15
-        acted = [fact.message for fact in heard if isinstance(fact, Say) and isinstance(fact.message, Acted)]
-        assert acted == [Acted()] * len(acted)
+        assert sum(isinstance(fact, HandFinished) for fact in heard) >= 15
+        acted = [fact.message for fact in heard if isinstance(fact, Send) and isinstance(fact.message, ActDone)]
+        assert acted == [ActDone()] * len(acted)
 
     run(main())
 
@@ -118,8 +118,8 @@ def test_all_sorts_of_bots_play_together_and_none_of_their_bets_is_invalid(run: 
 def test_a_bot_without_a_number_of_hands_plays_until_it_is_broke(run: Run) -> None:
     async def main() -> None:
         async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
-            maniac = mind_named(STYLES, "maniac")()
-            bots = [asyncio.create_task(play(one, maniac, Fair(bytes(32)).luck)) for one in (ann, bob)]
+            maniac = bot_factory(BOT_SPECS, "maniac")()
+            bots = [asyncio.create_task(play_hands(one, maniac, FairDealer(bytes(32)).luck)) for one in (ann, bob)]
             done, others = await asyncio.wait(bots, return_when=asyncio.FIRST_COMPLETED)
             (broke,) = done
             assert sum(broke.result().nets) == -40
@@ -135,9 +135,9 @@ def test_a_bot_without_a_number_of_hands_plays_until_it_is_broke(run: Run) -> No
 def test_a_bot_that_may_not_rebuy_ends_when_it_is_broke(run: Run) -> None:
     async def main() -> None:
         async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
-            maniac = mind_named(STYLES, "maniac")()
-            luck = Fair(bytes(32)).luck
-            bots = [asyncio.create_task(play(one, maniac, luck, 1_000, rebuy=False)) for one in (ann, bob)]
+            maniac = bot_factory(BOT_SPECS, "maniac")()
+            luck = FairDealer(bytes(32)).luck
+            bots = [asyncio.create_task(play_hands(one, maniac, luck, 1_000, rebuy=False)) for one in (ann, bob)]
             done, others = await asyncio.wait(bots, return_when=asyncio.FIRST_COMPLETED)
             (broke,) = done
             assert (sum(broke.result().nets), broke.result().connections, broke.result().fault) == (-40, 1, None)
@@ -151,9 +151,9 @@ def test_a_bot_that_may_not_rebuy_ends_when_it_is_broke(run: Run) -> None:
 def test_a_bot_that_rebuys_plays_on_until_it_is_stopped(run: Run) -> None:
     async def main() -> None:
         async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
-            maniac = mind_named(STYLES, "maniac")()
-            other = asyncio.create_task(play(ann, maniac, Fair(bytes(32)).luck, rebuy=True))
-            tally = await play(bob, maniac, Fair(bytes(32)).luck, 40)
+            maniac = bot_factory(BOT_SPECS, "maniac")()
+            other = asyncio.create_task(play_hands(ann, maniac, FairDealer(bytes(32)).luck, rebuy=True))
+            tally = await play_hands(bob, maniac, FairDealer(bytes(32)).luck, 40)
             assert len(tally.nets) == 40
             assert not other.done()
             other.cancel()
@@ -163,11 +163,13 @@ def test_a_bot_that_rebuys_plays_on_until_it_is_stopped(run: Run) -> None:
 
 
 def test_a_bot_that_waits_says_so(run: Run, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting_notice, "NOTICE_SECONDS", 0.0)
+    monkeypatch.setattr(waiting_notice, "NOTICE_DELAY_SECONDS", 0.0)
 
     async def main() -> str:
         async with opened() as service, client(service, "ann") as ann:
-            bot = asyncio.create_task(play(ann, mind_named(STYLES, "caller")(), Fair(bytes(32)).luck, 1_000))
+            bot = asyncio.create_task(
+                play_hands(ann, bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck, 1_000)
+            )
             while not caplog.messages:
                 await asyncio.sleep(0)
             bot.cancel()
@@ -191,10 +193,10 @@ def test_a_bot_that_plays_says_nothing(run: Run, caplog: pytest.LogCaptureFixtur
 def test_a_bot_that_is_stopped_gives_its_seat_back_and_keeps_its_tally(run: Run) -> None:
     async def main() -> None:
         async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
-            tally = Tally()
-            caller, luck = mind_named(STYLES, "caller")(), Fair(bytes(32)).luck
-            bot = asyncio.create_task(play(ann, caller, luck, tally=tally))
-            await bob.enrol()
+            tally = BotTally()
+            caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
+            bot = asyncio.create_task(play_hands(ann, caller, luck, tally=tally))
+            await bob.register()
             async with bob.sit() as table:
                 await call_along(table, hands=3)
                 bot.cancel()
@@ -208,19 +210,19 @@ def test_a_bot_that_is_stopped_gives_its_seat_back_and_keeps_its_tally(run: Run)
 
 def test_what_ends_a_bot_early_is_the_fault_of_its_tally(run: Run) -> None:
     async def main() -> None:
-        caller, luck = mind_named(STYLES, "caller")(), Fair(bytes(32)).luck
+        caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
         async with opened() as service:
-            async with Client(url(service), "ann", "secret") as ann:
-                await ann.enrol()
-            async with Client(url(service), "ann", "guessed") as liar:
-                tally = await play(liar, caller, luck)
+            async with HoldemClient(url(service), "ann", "secret") as ann:
+                await ann.register()
+            async with HoldemClient(url(service), "ann", "guessed") as liar:
+                tally = await play_hands(liar, caller, luck)
             assert isinstance(tally.fault, Refusal)
             assert tally.fault.status == 401
             async with client(service, "bob", patience=0.0) as bob:
-                bot = asyncio.create_task(play(bob, caller, luck))
+                bot = asyncio.create_task(play_hands(bob, caller, luck))
                 async with client(service, "cat") as cat:
-                    await cat.enrol()
-                    (game,) = await cat.games()
+                    await cat.register()
+                    (game,) = await cat.list_games()
                     async for shown in cat.watch(game.game_id):
                         if [one.handle for one in shown.table] == ["bob"]:
                             break
@@ -236,8 +238,8 @@ def test_a_bot_that_cannot_reach_a_server_says_so(run: Run) -> None:
     async def main() -> None:
         async with opened() as service:
             address = url(service)
-        async with Client(address, "ann", "secret", patience=0.0) as ann:
-            tally = await play(ann, mind_named(STYLES, "caller")(), Fair(bytes(32)).luck)
+        async with HoldemClient(address, "ann", "secret", retry_timeout=0.0) as ann:
+            tally = await play_hands(ann, bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck)
         assert isinstance(tally.fault, ConnectionError)
         assert "POST /users/" in str(tally.fault)
         assert tally.connections == 0
@@ -252,9 +254,9 @@ def test_a_mind_that_cheats_is_stopped_and_leaves(run: Run) -> None:
 
     async def main() -> None:
         async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
-            await bob.enrol()
+            await bob.register()
             async with bob.sit() as table:
-                bot = asyncio.create_task(play(ann, Cheat(), Fair(bytes(32)).luck))
+                bot = asyncio.create_task(play_hands(ann, Cheat(), FairDealer(bytes(32)).luck))
                 await call_along(table, hands=1)
                 with pytest.raises(IllegalMove):
                     await bot
@@ -270,24 +272,24 @@ def test_a_mind_that_cheats_is_stopped_and_leaves(run: Run) -> None:
 def test_a_person_sees_his_table_and_acts_when_it_is_his_turn(run: Run, dialect: Any) -> None:
     async def main() -> None:
         async with opened(dialect) as service, client(service, "ann") as ann, client(service, "bob") as bob:
-            await ann.enrol()
-            await bob.enrol()
+            await ann.register()
+            await bob.register()
             async with ann.sit() as table:
                 alone = await anext(table)
                 assert table.player.view is None
                 waiting = asyncio.create_task(anext(table))
-                await bob.join(table.place.game)
+                await bob.join(table.joined_game.game)
                 game = await waiting
                 assert [one.handle for one in game.table] == ["ann", "bob"]
-                assert alone.game_id == game.game_id == table.place.game
+                assert alone.game_id == game.game_id == table.joined_game.game
                 view = table.player.view
                 assert view is not None
                 assert len(view.hole) == 2
                 with pytest.raises(IllegalMove):
-                    await table.say(15)
-                assert await table.say(FOLD) == ""
+                    await table.make_move(15)
+                assert await table.make_move(FOLD) == ""
                 await anext(table)
-                assert table.settled == [-10]
+                assert table.nets == [-10]
             assert await sitting(service) == ["bob"]
 
     run(main())
@@ -296,8 +298,8 @@ def test_a_person_sees_his_table_and_acts_when_it_is_his_turn(run: Run, dialect:
 def test_a_wait_that_is_given_up_may_be_begun_again(run: Run) -> None:
     async def main() -> None:
         async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
-            await ann.enrol()
-            await bob.enrol()
+            await ann.register()
+            await bob.register()
             async with ann.sit() as table:
                 await anext(table)
                 for _ in range(2):
@@ -313,9 +315,9 @@ def test_a_wait_that_is_given_up_may_be_begun_again(run: Run) -> None:
 def test_watching_shows_every_game_without_a_seat(run: Run) -> None:
     async def main() -> None:
         async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
-            await ann.enrol()
-            await bob.enrol()
-            (game,) = await bob.games()
+            await ann.register()
+            await bob.register()
+            (game,) = await bob.list_games()
             place = await ann.join()
             seen: list[Game] = []
             async for one in bob.watch(game.game_id):
@@ -327,7 +329,7 @@ def test_watching_shows_every_game_without_a_seat(run: Run) -> None:
                 else:
                     break
             assert [[player.handle for player in one.table] for one in seen] == [["ann"], ["ann", "bob"], ["bob"]]
-            assert await bob.game(game.game_id) == seen[-1]
+            assert await bob.get_game(game.game_id) == seen[-1]
         gc.collect()
 
     run(main())
@@ -336,9 +338,9 @@ def test_watching_shows_every_game_without_a_seat(run: Run) -> None:
 def test_a_new_game_can_be_made(run: Run) -> None:
     async def main() -> None:
         async with opened() as service, client(service, "ann") as ann:
-            await ann.enrol()
-            place = await ann.open()
-            assert [one.game_id for one in await ann.games()][1] == place.game
+            await ann.register()
+            place = await ann.create_game()
+            assert [one.game_id for one in await ann.list_games()][1] == place.game
             async with ann.sit(place.game) as table:
                 assert (await anext(table)).table[0].handle == "ann"
 
@@ -355,11 +357,11 @@ def test_a_server_behind_tls_is_trusted_by_its_authority(run: Run) -> None:
     async def main() -> None:
         async with opened(context=context) as service:
             address = url(service).replace("http:", "https:")
-            async with Client(address, "ann", "secret", ssl=trusting) as ann:
-                assert await ann.enrol()
-            async with Client(address, "bob", "secret", patience=0.0) as bob:
+            async with HoldemClient(address, "ann", "secret", ssl=trusting) as ann:
+                assert await ann.register()
+            async with HoldemClient(address, "bob", "secret", retry_timeout=0.0) as bob:
                 with pytest.raises(ConnectionError, match="certificate"):
-                    await bob.enrol()
+                    await bob.register()
 
     run(main())
 
@@ -369,19 +371,19 @@ def test_a_server_behind_tls_is_trusted_by_its_authority(run: Run) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_blocking_form_does_the_same(run: Run, dialect: Any) -> None:
-    def visit(service: Opened, user: str, hands: int) -> list[int]:
-        caller, luck = mind_named(STYLES, "caller")(), Fair(bytes(32)).luck
+    def visit(service: HoldemServer, user: str, hands: int) -> list[int]:
+        caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
         with blocking(service, user) as visitor:
-            visitor.enrol()
+            visitor.register()
             with visitor.sit() as table:
                 for game in table:
-                    assert game.game_id == table.place.game
+                    assert game.game_id == table.joined_game.game
                     act = table.player.decide(caller, luck)
                     if act is not None:
-                        table.say(act)
-                    if len(table.settled) >= hands:
+                        table.make_move(act)
+                    if len(table.nets) >= hands:
                         break
-                return table.settled
+                return table.nets
 
     async def main() -> None:
         async with opened(dialect) as service:
@@ -394,24 +396,24 @@ def test_the_blocking_form_does_the_same(run: Run, dialect: Any) -> None:
 
 
 def test_the_blocking_form_asks_for_games_opens_and_watches_them(run: Run) -> None:
-    def visit(service: Opened) -> None:
+    def visit(service: HoldemServer) -> None:
         with blocking(service, "ann") as ann, blocking(service, "bob") as bob:
-            ann.enrol()
-            bob.enrol()
-            place = ann.open()
+            ann.register()
+            bob.register()
+            place = ann.create_game()
             bob.join(place.game)
-            assert [one.game_id for one in ann.games()][1] == place.game
+            assert [one.game_id for one in ann.list_games()][1] == place.game
             seen = []
             for game in ann.watch(place.game):
                 seen.append(len(game.table))
                 if len(seen) == 2:
                     break
                 turn = game.turn
-                call = Act("ann", game.game_id, turn.player_id, BET, turn.bet_to_player - turn.bet_so_far)
+                call = Act("ann", game.game_id, turn.player_id, ACTION_BET, turn.bet_to_player - turn.bet_so_far)
                 assert ann.act(call) == ""
                 bob.leave(bob.join(place.game))
             assert seen[0] == 2
-            assert len(ann.game(place.game).table) == 1
+            assert len(ann.get_game(place.game).table) == 1
 
     async def main() -> None:
         async with opened() as service:
@@ -427,10 +429,10 @@ def test_a_blocking_client_of_nobody_says_so(run: Run) -> None:
 
     address = run(main())
     with (
-        BlockingClient(address, "ann", "secret", patience=0.15) as ann,
+        BlockingHoldemClient(address, "ann", "secret", retry_timeout=0.15) as ann,
         pytest.raises(ConnectionError, match="POST /users/"),
     ):
-        ann.enrol()
+        ann.register()
 
 
 # Servers that are not ours
@@ -449,7 +451,9 @@ class Brittle:
 
     def now(self) -> bytes:
         """The table as ann sees it."""
-        return self.stranger.answer(Ask("GET", f"/games/{self.game}", headers={"authorization": basic("ann")})).body
+        return self.stranger.answer(
+            ApiRequest("GET", f"/games/{self.game}", headers={"authorization": basic("ann")})
+        ).body
 
     def pieces(self) -> Iterator[bytes]:
         """What a stream brings until it breaks off."""
@@ -471,8 +475,8 @@ class Brittle:
         if request.url.path.endswith("/events"):
             self.opened += 1
             return httpx.Response(200, content=self.pieces() if waits else self.slowly())
-        reply = self.table(Ask("GET", request.url.path, headers=dict(request.headers)))
-        assert isinstance(reply, Reply)
+        reply = self.table(ApiRequest("GET", request.url.path, headers=dict(request.headers)))
+        assert isinstance(reply, ApiResponse)
         return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
 
     def check(self, seen: Sequence[Game]) -> None:
@@ -487,7 +491,7 @@ def test_a_stream_is_read_in_pieces_and_looked_after_when_it_breaks_off(run: Run
 
     async def main() -> list[Game]:
         seen: list[Game] = []
-        async with Client("localhost", "ann", "secret", transport=transport) as ann:
+        async with HoldemClient("localhost", "ann", "secret", transport=transport) as ann:
             async for game in ann.watch(brittle.game):
                 seen.append(game)
                 if len(seen) == 4:
@@ -501,7 +505,7 @@ def test_the_blocking_form_reads_streams_in_pieces_as_well() -> None:
     brittle = Brittle()
     transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=True))
     seen: list[Game] = []
-    with BlockingClient("localhost", "ann", "secret", transport=transport) as ann:
+    with BlockingHoldemClient("localhost", "ann", "secret", transport=transport) as ann:
         for game in ann.watch(brittle.game):
             seen.append(game)
             if len(seen) == 4:
@@ -518,16 +522,16 @@ class Plain:
         self.looks = 0
 
     def answer(self, request: httpx.Request) -> httpx.Response:
-        ask = Ask(request.method, request.url.path, request.content, dict(request.headers))
+        ask = ApiRequest(request.method, request.url.path, request.content, dict(request.headers))
         if request.method == "POST" or ask.path == "/games/":
             reply = self.stranger.answer(ask)
         elif ask.path.endswith("/events"):
-            reply = Reply(404, {}, b"no such path\n")
+            reply = ApiResponse(404, {}, b"no such path\n")
         else:
             self.looks += 1
             found = versioned(self.stranger)(ask)
-            assert isinstance(found, Reply)
-            reply = found if self.looks < 4 else Reply(404, {}, b"no such game\n")
+            assert isinstance(found, ApiResponse)
+            reply = found if self.looks < 4 else ApiResponse(404, {}, b"no such game\n")
         return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
 
 
@@ -536,7 +540,7 @@ def test_a_server_without_streams_is_looked_at_until_the_game_is_gone(run: Run) 
 
     async def main() -> int:
         async with (
-            Client("localhost", "ann", "secret", transport=httpx.MockTransport(plain.answer)) as ann,
+            HoldemClient("localhost", "ann", "secret", transport=httpx.MockTransport(plain.answer)) as ann,
             ann.sit() as table,
         ):
             return len([game async for game in table])
@@ -548,7 +552,7 @@ def test_a_server_without_streams_is_looked_at_until_the_game_is_gone(run: Run) 
 def test_the_blocking_form_looks_until_the_game_is_gone_as_well() -> None:
     plain = Plain()
     with (
-        BlockingClient("localhost", "ann", "secret", transport=httpx.MockTransport(plain.answer)) as ann,
+        BlockingHoldemClient("localhost", "ann", "secret", transport=httpx.MockTransport(plain.answer)) as ann,
         ann.sit() as table,
     ):
         assert len([*table]) == 1
@@ -558,7 +562,7 @@ def test_the_blocking_form_looks_until_the_game_is_gone_as_well() -> None:
 def test_a_blocking_client_that_closes_ends_what_it_was_listening_to() -> None:
     brittle = Brittle()
     transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=True))
-    with BlockingClient("localhost", "ann", "secret", transport=transport) as ann:
+    with BlockingHoldemClient("localhost", "ann", "secret", transport=transport) as ann:
         watched = ann.watch(brittle.game)
         next(watched)
         next(watched)
@@ -570,15 +574,15 @@ def test_a_client_that_closes_ends_what_it_was_listening_to(run: Run) -> None:
     async def main() -> None:
         async with opened() as service:
             async with client(service, "ann") as ann:
-                await ann.enrol()
+                await ann.register()
                 place = await ann.join()
                 watched = ann.watch(place.game)
                 await anext(watched)
                 async with client(service, "bob") as bob:
-                    await bob.enrol()
+                    await bob.register()
                     await bob.join()
                 game = await anext(watched)
-                assert await ann.act(Act("ann", place.game, game.turn.player_id, BET, 10)) == ""
+                assert await ann.act(Act("ann", place.game, game.turn.player_id, ACTION_BET, 10)) == ""
             with pytest.raises(RuntimeError):
                 await anext(watched)
 
@@ -590,14 +594,14 @@ def test_a_server_that_lets_nobody_stay_is_left(run: Run) -> None:
     looks = iter([200, 404] * 2)
 
     def answer(request: httpx.Request) -> httpx.Response:
-        reply = stranger.answer(Ask(request.method, request.url.path, request.content, dict(request.headers)))
+        reply = stranger.answer(ApiRequest(request.method, request.url.path, request.content, dict(request.headers)))
         alone = request.method == "GET" and request.url.path != "/games/"
         status = next(looks) if alone else reply.status
         return httpx.Response(status, headers=dict(reply.headers), content=reply.body)
 
-    async def main() -> Tally:
-        async with Client("localhost", "ann", "secret", transport=httpx.MockTransport(answer)) as ann:
-            return await play(ann, mind_named(STYLES, "caller")(), Fair(bytes(32)).luck, hands=1)
+    async def main() -> BotTally:
+        async with HoldemClient("localhost", "ann", "secret", transport=httpx.MockTransport(answer)) as ann:
+            return await play_hands(ann, bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck, hands=1)
 
     tally = run(main())
     assert isinstance(tally.fault, ConnectionError)
@@ -611,7 +615,7 @@ def test_a_server_that_lets_nobody_stay_is_left(run: Run) -> None:
 @pytest.mark.parametrize("address", ["127.0.0.1:8080", "http://127.0.0.1:8080", "https://[::1]:8080/", "localhost"])
 def test_an_address_may_lack_its_scheme(run: Run, address: str) -> None:
     async def main() -> None:
-        async with Client(address, "ann", "secret"):
+        async with HoldemClient(address, "ann", "secret"):
             pass
 
     run(main())
@@ -619,7 +623,7 @@ def test_an_address_may_lack_its_scheme(run: Run, address: str) -> None:
 
 @pytest.mark.parametrize("address", ["", "ftp://host", "http://", "http://host:port", "http://a:b@host", "http://h?q"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
-    for kind in (Client, BlockingClient):
+    for kind in (HoldemClient, BlockingHoldemClient):
         with pytest.raises(ValueError, match="allowed: http://HOST:PORT"):
             kind(address, "ann", "secret")
 
@@ -644,11 +648,11 @@ def test_the_table_of_the_tutorial_is_played_at(run: Run) -> None:
     async def main() -> None:
         async with opened() as service:
             lines = OWN.replace("http://127.0.0.1:8080", url(service)).splitlines()
-            names: dict[str, Any] = {"Client": Client}
+            names: dict[str, Any] = {"Client": HoldemClient}
             exec("async def own():\n" + "\n".join(f"    {line}" for line in lines), names)
             own = asyncio.create_task(names["own"]())
             async with client(service, "bob") as bob:
-                await bob.enrol()
+                await bob.register()
                 async with bob.sit() as table:
                     await call_along(table, hands=3)
             own.cancel()

@@ -10,17 +10,17 @@ from contextlib import asynccontextmanager
 import pytest
 import trustme
 
-from croupier.cli.holdem import knock
+from croupier.cli.holdem import authenticate
 from croupier.clients import game, identify, ring
-from croupier.clients.game import Game
-from croupier.clients.holdem import Client, place
+from croupier.clients.game import GameClient
+from croupier.clients.holdem import HoldemClient, server_address
 from croupier.clients.identify import OtherProtocol, locate
-from croupier.clients.play import Tally, play
+from croupier.clients.play import BotTally, play_games
 from croupier.clients.silence import SilenceWatch
-from croupier.core.bots import Random, mind_named
-from croupier.core.dealer import Fair
-from croupier.core.recognition import is_tls, recognised
-from croupier.rooms import HOUSES, ROOMS, oldmaid
+from croupier.core.bots import RandomBot, bot_factory
+from croupier.core.dealer import FairDealer
+from croupier.core.recognition import is_tls, recognise_room
+from croupier.rooms import HOUSE_ROOMS, ROOMS, oldmaid
 from tests.clients.all_servers import serving
 from tests.clients.test_game import closed_port
 from tests.net.raw_client import Run
@@ -43,11 +43,13 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game, "NOTIFY_AFTER_SECONDS", 0.02)
 
 
-async def visit(room: str, port: int | None, **options: object) -> Tally:
+async def visit(room: str, port: int | None, **options: object) -> BotTally:
     """What comes of a bot's game."""
-    house = HOUSES[room]
-    mind = mind_named(house.styles, "random")()
-    return await play(lambda: Game(house, "127.0.0.1", port, **options), mind, Fair(bytes(32)).luck, 1)  # type: ignore[arg-type]
+    house = HOUSE_ROOMS[room]
+    mind = bot_factory(house.bots, "random")()
+    return await play_games(
+        lambda: GameClient(house, "127.0.0.1", port, **options), mind, FairDealer(bytes(32)).luck, 1
+    )  # type: ignore[arg-type]
 
 
 @asynccontextmanager
@@ -72,13 +74,13 @@ async def answering(answer: Callable[[bytes], bytes]) -> AsyncIterator[tuple[int
         server.close()
 
 
-WRONG = [(room, other) for room in HOUSES for other in ROOMS if other != room]
+WRONG = [(room, other) for room in HOUSE_ROOMS for other in ROOMS if other != room]
 
 
 @pytest.mark.parametrize(("room", "other"), WRONG, ids=[f"{room}-at-{other}" for room, other in WRONG])
 @pytest.mark.usefixtures("hasty")
 def test_a_client_says_which_other_game_it_has_met_and_where_its_own_is(run: Run, room: str, other: str) -> None:
-    async def main() -> Tally:
+    async def main() -> BotTally:
         async with serving(other) as [(_, port)]:
             tally = await visit(room, port)
         assert isinstance(tally.fault, OtherProtocol)
@@ -86,16 +88,16 @@ def test_a_client_says_which_other_game_it_has_met_and_where_its_own_is(run: Run
         assert f"; {ROOMS[room].title} is at 127.0.0.1:{ROOMS[room].port} by default" in str(tally.fault)
         return tally
 
-    assert run(main()).why
+    assert run(main()).fault_text
 
 
 def test_a_client_at_its_own_default_port_is_asked_for_another_address() -> None:
-    kuhn = HOUSES["kuhn"]
-    told = str(identify.explain(kuhn, ("127.0.0.1", kuhn.port), b"STBT \0\0\0d"))
+    kuhn = HOUSE_ROOMS["kuhn"]
+    told = str(identify.other_protocol_error(kuhn, ("127.0.0.1", kuhn.port), b"STBT \0\0\0d"))
     assert told.endswith("; give the address of a server of Kuhn poker as HOST:PORT")
 
 
-@pytest.mark.parametrize("room", HOUSES)
+@pytest.mark.parametrize("room", HOUSE_ROOMS)
 @pytest.mark.usefixtures("hasty")
 def test_a_client_without_tls_is_told_of_a_tls_port(
     run: Run, room: str, certificates: tuple[ssl.SSLContext, ssl.SSLContext]
@@ -128,7 +130,7 @@ def test_a_silent_house_is_named_and_after_its_patience_left(run: Run, monkeypat
         async with answering(lambda _: b"") as (port, _):
             tally = await visit("sevenhalf", port, notify=notices.append, patience=0.2)
             assert "sevenhalf-4.1: found silence" in str(tally.fault)
-            assert tally.why == str(tally.fault), "it had no last words"
+            assert tally.fault_text == str(tally.fault), "it had no last words"
         (notice,) = notices
         assert notice.startswith(f"127.0.0.1:{port} has not answered for ")
         assert notice.endswith(" seconds; still waiting (Ctrl-C ends)")
@@ -141,7 +143,7 @@ def test_nothing_is_asked_of_a_house_that_answers(run: Run) -> None:
         async with answering(lambda _: b"ERRO 12Syntax error") as (port, heard):
             tally = await visit("sevenhalf", port)
             assert heard == [b"STRT"]
-            assert "its last words: 'ERRO 12Syntax error'" in str(tally.why)
+            assert "its last words: 'ERRO 12Syntax error'" in str(tally.fault_text)
 
     run(main())
 
@@ -150,7 +152,7 @@ def test_the_last_words_of_a_house_are_shown_without_control_characters(run: Run
     async def main() -> None:
         async with answering(lambda _: b"oops \x1b[2J") as (port, _):
             tally = await visit("kuhn", port)
-        assert r"its last words: 'oops \x1b[2J'" in str(tally.why)
+        assert r"its last words: 'oops \x1b[2J'" in str(tally.fault_text)
 
     run(main())
 
@@ -163,7 +165,7 @@ def test_the_probe_of_every_room_is_answered_at_once_by_every_room(run: Run, roo
     async def main() -> None:
         async with serving(other) as [address]:
             answer = await identify.probe(ROOMS[room], address)
-        assert recognised(answer or b"", ROOMS.values()) is ROOMS[other]
+        assert recognise_room(answer or b"", ROOMS.values()) is ROOMS[other]
 
     run(main())
 
@@ -177,7 +179,7 @@ def test_alerts_of_tls_are_recognised() -> None:
 def two_ports(monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     """The default ports of seven and a half, in both of which nobody listens."""
     ports = closed_port(), closed_port()
-    room = HOUSES["sevenhalf"]
+    room = HOUSE_ROOMS["sevenhalf"]
     for name, port in zip(("port", "document_port"), ports, strict=True):
         monkeypatch.setitem(room.__dict__, name, port)
     return ports
@@ -189,7 +191,7 @@ def test_seven_and_a_half_is_found_at_its_own_port_and_then_at_that_of_its_docum
     own, old = two_ports
 
     async def main() -> None:
-        room = HOUSES["sevenhalf"]
+        room = HOUSE_ROOMS["sevenhalf"]
         for port in (own, old):
             async with serving("sevenhalf", port=port):
                 assert await locate(room, "127.0.0.1") == ("127.0.0.1", port)
@@ -206,8 +208,8 @@ def test_a_server_at_the_port_of_the_document_is_not_probed_when_nothing_else_li
 ) -> None:
     async def main() -> None:
         async with answering(lambda _: b"") as (port, heard):
-            monkeypatch.setitem(HOUSES["sevenhalf"].__dict__, "document_port", port)
-            assert await locate(HOUSES["sevenhalf"], "127.0.0.1") == ("127.0.0.1", port)
+            monkeypatch.setitem(HOUSE_ROOMS["sevenhalf"].__dict__, "document_port", port)
+            assert await locate(HOUSE_ROOMS["sevenhalf"], "127.0.0.1") == ("127.0.0.1", port)
         assert heard == []
 
     run(main())
@@ -259,9 +261,9 @@ def test_a_silence_is_counted_from_the_last_message_and_only_while_an_answer_is_
 def test_a_player_of_old_maid_says_which_other_game_it_has_met(run: Run, other: str) -> None:
     async def main() -> None:
         async with serving(other) as [address]:
-            tally = ring.Tally("ann")
-            seat = lambda: ring.sit(*address)  # noqa: E731 -- as short as what it does
-            await ring.play(seat, Random(), Fair(bytes(32)).luck, 1, tally)
+            tally = ring.RingTally("ann")
+            seat = lambda: ring.join_table(*address)  # noqa: E731 -- as short as what it does
+            await ring.play_ring_games(seat, RandomBot(), FairDealer(bytes(32)).luck, 1, tally)
         (fault,) = tally.faults
         assert fault.startswith(f"127.0.0.1:{address[1]} speaks {ROOMS[other].title} (it answered ")
 
@@ -274,8 +276,8 @@ def test_a_player_of_old_maid_who_is_alone_is_told_that_it_waits(run: Run, monke
     async def main() -> None:
         notice = asyncio.get_running_loop().create_future()
         async with serving("oldmaid") as [address]:
-            way, luck = ring.Way(address), Fair(bytes(32)).luck
-            async with ring.Ring(way, oldmaid.Options(), luck, notify=notice.set_result):
+            way, luck = ring.RingConfig(address), FairDealer(bytes(32)).luck
+            async with ring.RingClient(way, oldmaid.Options(), luck, notify=notice.set_result):
                 assert "has not begun a game yet; waiting for players" in await notice
 
     run(main())
@@ -290,9 +292,11 @@ def test_a_client_of_hold_em_says_which_other_game_it_has_met(
     async def main() -> None:
         async with serving(other) as [(host, port)]:
             url = f"http://{host}:{port}"
-            async with Client(url, "ann", "secret") as user:
+            async with HoldemClient(url, "ann", "secret") as user:
                 with pytest.raises(OtherProtocol, match=re.escape(f"{host}:{port} speaks {ROOMS[other].title} (")):
-                    await identify.arrive(knock(user, "ann", "secret"), ROOMS["holdem"], place(url), None, print)
+                    await identify.await_first_answer(
+                        authenticate(user, "ann", "secret"), ROOMS["holdem"], server_address(url), None, print
+                    )
 
     run(main())
 
@@ -308,7 +312,7 @@ def test_a_client_of_hold_em_at_a_silent_server_is_told_that_it_waits(
             notice = asyncio.get_running_loop().create_future()
             room, address = ROOMS["holdem"], ("127.0.0.1", port)
             arriving = asyncio.ensure_future(
-                identify.arrive(asyncio.Event().wait(), room, address, None, notice.set_result)
+                identify.await_first_answer(asyncio.Event().wait(), room, address, None, notice.set_result)
             )
             assert f"127.0.0.1:{port} has not answered for " in await notice
             arriving.cancel()
@@ -318,10 +322,12 @@ def test_a_client_of_hold_em_at_a_silent_server_is_told_that_it_waits(
 
 def test_a_nick_that_is_taken_is_answered_with_the_flag_that_sets_another(run: Run) -> None:
     async def main() -> str:
-        async with serving("oldmaid") as [address], ring.sit(*address):
-            tally = ring.Tally("croupier")
-            await ring.play(lambda: ring.sit(*address), Random(), Fair(bytes(32)).luck, 1, tally)
+        async with serving("oldmaid") as [address], ring.join_table(*address):
+            tally = ring.RingTally("croupier")
+            await ring.play_ring_games(
+                lambda: ring.join_table(*address), RandomBot(), FairDealer(bytes(32)).luck, 1, tally
+            )
             return tally.faults[0]
 
-    assert ring.advised(run(main())).endswith(" (--nick NAME sets another nick)")
-    assert ring.advised("the table hung up") == "the table hung up"
+    assert ring.with_advice(run(main())).endswith(" (--nick NAME sets another nick)")
+    assert ring.with_advice("the table hung up") == "the table hung up"

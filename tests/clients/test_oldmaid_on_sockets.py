@@ -6,8 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from croupier.core.bots import Random
-from croupier.rooms.oldmaid.ring.player_events import Drew, Gave, News, Offered, Offering, Over, Picked, Sat
+from croupier.core.bots import RandomBot
+from croupier.rooms.oldmaid.ring.player_events import (
+    CardDrawn,
+    CardGiven,
+    CardPicked,
+    OfferMade,
+    OfferReceived,
+    PlayerEvent,
+    PlayerFinished,
+    SeatTaken,
+)
 from croupier.store.store import open_store
 from tests.clients.independent_player import Stranger
 from tests.clients.oldmaid_fixtures import Table, bot, bots, luck, opened, seat
@@ -26,7 +35,7 @@ def test_everybody_finds_the_place_that_the_table_has_for_him(run: Run, players:
             assert {tally.nick: [*tally.places] for tally in tallies} == {
                 nick: [place] for place, nick in enumerate(ranking, start=1)
             }
-            assert [tally.nick for tally in tallies if tally.lost] == [ranking[-1]]
+            assert [tally.nick for tally in tallies if tally.losses] == [ranking[-1]]
             assert table.board.counts.undeliverable == 0
 
     run(main())
@@ -53,7 +62,7 @@ def test_strangers_and_ours_play_in_one_ring(run: Run, chop: int, dialect: str) 
             strangers = [Stranger(table.address, nick, chop) for nick in ("ann", "bob")]
             tallies, *_ = await asyncio.gather(bots(table, "cyd", "dan"), *(stranger.play() for stranger in strangers))
             assert [tally.faults for tally in tallies] == [[], []]
-            lost = [one.nick for one in (*strangers, *tallies) if one.lost]
+            lost = [one.nick for one in (*strangers, *tallies) if one.losses]
             assert [lost] == [ranking[-1:] for ranking in table.rankings]
 
     run(main())
@@ -63,20 +72,20 @@ ALONE = "nobody is left to play with"
 STUCK = "the table hung up: oldmaid-6.10: "
 
 
-async def torn(table: Table, kind: type[News], times: int) -> None:
+async def torn(table: Table, kind: type[PlayerEvent], times: int) -> None:
     """A player whose connections break when he has heard this so many times."""
     ring = seat(table, "torn", 99)
     async with ring:
         while times:
-            pick = ring.player.decide(Random(), luck(99))
+            pick = ring.player.decide(RandomBot(), luck(99))
             if pick is not None:
-                await ring.say(pick)
-            news = await ring.hear()
+                await ring.send(pick)
+            news = await ring.receive()
             times -= isinstance(news, kind)
-            assert not isinstance(news, Over), "the game was over before"
-        for line in [*ring._board.lines.values()]:
-            line.cut_off()
-        while not isinstance(await ring.hear(), Over):
+            assert not isinstance(news, PlayerFinished), "the game was over before"
+        for line in [*ring._endpoint.connections.values()]:
+            line.abort()
+        while not isinstance(await ring.receive(), PlayerFinished):
             pass
         assert ring.result is not None
         assert ring.result.outcome == "ended"
@@ -84,10 +93,19 @@ async def torn(table: Table, kind: type[News], times: int) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "times"),
-    [(Sat, 1), (Drew, 1), (Drew, 7), (Offered, 1), (Picked, 1), (Picked, 3), (Offering, 2), (Gave, 1)],
+    [
+        (SeatTaken, 1),
+        (CardDrawn, 1),
+        (CardDrawn, 7),
+        (OfferReceived, 1),
+        (CardPicked, 1),
+        (CardPicked, 3),
+        (OfferMade, 2),
+        (CardGiven, 1),
+    ],
 )
 def test_when_the_connections_of_a_player_break_he_is_last_and_the_others_end(
-    run: Run, kind: type[News], times: int
+    run: Run, kind: type[PlayerEvent], times: int
 ) -> None:
     """The cards that go with him may leave more that pair with nothing than a game can end with: it is stuck then."""
 
@@ -96,12 +114,12 @@ def test_when_the_connections_of_a_player_break_he_is_last_and_the_others_end(
             others = [bot(table, nick, number) for number, nick in enumerate(("ann", "bob", "cyd"))]
             _, *tallies = await table.seats(torn(table, kind, times), *others)
             (game,) = table.games
-            assert game.nicks[game.gone[0]] == "torn"
-            assert [ranking[-1:] for ranking in table.rankings] == [[] if game.void else ["torn"]]
+            assert game.nicks[game.departed_seats[0]] == "torn"
+            assert [ranking[-1:] for ranking in table.rankings] == [[] if game.is_void else ["torn"]]
             assert [tally.games for tally in tallies] == [1, 1, 1]
             for tally in tallies:
                 assert all(fault.startswith((ALONE, STUCK)) for fault in tally.faults)
-            assert [fault for tally in tallies for fault in tally.faults if fault.startswith(STUCK)] or not game.void
+            assert [fault for tally in tallies for fault in tally.faults if fault.startswith(STUCK)] or not game.is_void
 
     run(main())
 
@@ -113,11 +131,11 @@ def test_a_table_that_breaks_off_ends_the_game_for_everybody(run: Run) -> None:
             async def breaks() -> None:
                 ring = seat(table, "cyd", 9)
                 async with ring:
-                    while not isinstance(await ring.hear(), Drew):
+                    while not isinstance(await ring.receive(), CardDrawn):
                         pass
-                    for line in [*table.board.lines.values()]:
-                        line.cut_off()
-                    while not isinstance(await ring.hear(), Over):
+                    for line in [*table.board.connections.values()]:
+                        line.abort()
+                    while not isinstance(await ring.receive(), PlayerFinished):
                         pass
 
             tallies, _ = await asyncio.gather(bots(table, "ann", "bob"), breaks())
@@ -134,13 +152,13 @@ def test_a_table_that_stops_lets_the_running_game_end(run: Run) -> None:
 
             async def stops() -> None:
                 async with seat(table, "dan", 9) as ring:
-                    news: News | None = None
-                    while not isinstance(news, Over):
-                        pick = ring.player.decide(Random(), luck(9))
+                    news: PlayerEvent | None = None
+                    while not isinstance(news, PlayerFinished):
+                        pick = ring.player.decide(RandomBot(), luck(9))
                         if pick is not None:
-                            await ring.say(pick)
-                        news = await ring.hear()
-                        if (isinstance(news, Drew) and news.last) or isinstance(news, Offered):
+                            await ring.send(pick)
+                        news = await ring.receive()
+                        if (isinstance(news, CardDrawn) and news.is_last) or isinstance(news, OfferReceived):
                             table.board.halt(final=False)
 
             playing = asyncio.gather(bots(table, "ann", "bob", "cyd"), stops())
@@ -148,7 +166,7 @@ def test_a_table_that_stops_lets_the_running_game_end(run: Run) -> None:
             tallies, _ = await playing
             assert [tally.faults for tally in tallies] == [[], [], []]
             async with asyncio.timeout(PATIENCE):
-                await table.board.empty()
+                await table.board.wait_drained()
 
     run(main())
 

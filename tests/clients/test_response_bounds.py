@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from croupier.clients import response_bodies
-from croupier.clients.blocking import BlockingClient
-from croupier.clients.holdem import Client
-from croupier.clients.response_bodies import MAX_BODY_BYTES, MAX_LINE_BYTES, Lines
+from croupier.clients.blocking import BlockingHoldemClient
+from croupier.clients.holdem import HoldemClient
+from croupier.clients.response_bodies import MAX_BODY_BYTES, MAX_LINE_BYTES, NdjsonReader
 from croupier.core.errors import Violation
 from tests.net.raw_client import Run
 
@@ -80,27 +80,27 @@ async def serving(answer: Answer) -> AsyncIterator[str]:
 
 
 async def look(url: str) -> None:
-    async with Client(url, "ann", "secret", patience=0.0) as ann:
-        await ann.games()
+    async with HoldemClient(url, "ann", "secret", retry_timeout=0.0) as ann:
+        await ann.list_games()
 
 
 async def watch(url: str) -> None:
-    async with Client(url, "ann", "secret", patience=0.0) as ann:
+    async with HoldemClient(url, "ann", "secret", retry_timeout=0.0) as ann:
         async for _ in ann.watch("g"):
             pass
 
 
 async def look_without_a_loop(url: str) -> None:
     def main() -> None:
-        with BlockingClient(url, "ann", "secret", patience=0.0) as ann:
-            ann.games()
+        with BlockingHoldemClient(url, "ann", "secret", retry_timeout=0.0) as ann:
+            ann.list_games()
 
     await asyncio.to_thread(main)
 
 
 async def watch_without_a_loop(url: str) -> None:
     def main() -> None:
-        with BlockingClient(url, "ann", "secret", patience=0.0) as ann:
+        with BlockingHoldemClient(url, "ann", "secret", retry_timeout=0.0) as ann:
             for _ in ann.watch("g"):
                 pass
 
@@ -140,8 +140,8 @@ def test_a_client_asks_for_bodies_that_are_not_packed() -> None:
         asked.append(request.headers["accept-encoding"])
         return httpx.Response(200, content=b"[]")
 
-    with BlockingClient("localhost", "ann", "secret", transport=httpx.MockTransport(answer)) as ann:
-        assert ann.games() == []
+    with BlockingHoldemClient("localhost", "ann", "secret", transport=httpx.MockTransport(answer)) as ann:
+        assert ann.list_games() == []
     assert asked == ["identity"]
 
 
@@ -149,22 +149,28 @@ def test_a_body_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(response_bodies, "MAX_BODY_SECONDS", -1.0)
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=iter([b"[", b"]"])))
     with (
-        BlockingClient("localhost", "ann", "secret", patience=0.0, transport=transport) as ann,
+        BlockingHoldemClient("localhost", "ann", "secret", retry_timeout=0.0, transport=transport) as ann,
         pytest.raises(ConnectionError, match="a body of more than"),
     ):
-        ann.games()
+        ann.list_games()
 
 
 def test_a_line_that_comes_in_pieces_is_read_whole() -> None:
-    lines = Lines()
-    assert [lines.newest(piece) for piece in (b"a", b"b\n", b"c\nd\n\n", b"\n", b"e")] == [b"", b"ab", b"d", b"", b""]
-    assert lines.newest(b"x" * (MAX_LINE_BYTES - 1) + b"\n") == b"e" + b"x" * (MAX_LINE_BYTES - 1)
+    lines = NdjsonReader()
+    assert [lines.newest_line(piece) for piece in (b"a", b"b\n", b"c\nd\n\n", b"\n", b"e")] == [
+        b"",
+        b"ab",
+        b"d",
+        b"",
+        b"",
+    ]
+    assert lines.newest_line(b"x" * (MAX_LINE_BYTES - 1) + b"\n") == b"e" + b"x" * (MAX_LINE_BYTES - 1)
 
 
 def test_a_line_without_an_end_is_no_game() -> None:
-    lines = Lines()
+    lines = NdjsonReader()
     for _ in range(MAX_LINE_BYTES // 1024):
-        assert lines.newest(b"x" * 1024) == b""
-    lines.newest(b"x")
+        assert lines.newest_line(b"x" * 1024) == b""
+    lines.newest_line(b"x")
     with pytest.raises(Violation):
-        lines.newest(b"x")
+        lines.newest_line(b"x")

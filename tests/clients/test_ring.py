@@ -8,28 +8,34 @@ from typing import Any
 import pytest
 import trustme
 
-from croupier.clients.ring import Ring, Tally, Way, play, sit
-from croupier.core.bots import Random
+from croupier.clients.ring import RingClient, RingConfig, RingTally, join_table, play_ring_games
+from croupier.core.bots import RandomBot
 from croupier.core.errors import IllegalMove
 from croupier.core.session import Address
-from croupier.net.endpoint import Switchboard, Unmoored
+from croupier.net.endpoint import Endpoint, LocalAddressError
 from croupier.rooms.oldmaid.player import Options
-from croupier.rooms.oldmaid.ring.player_events import News, Offered, Over, Result, Sat
+from croupier.rooms.oldmaid.ring.player_events import (
+    OfferReceived,
+    PlayerEvent,
+    PlayerFinished,
+    PlayerResult,
+    SeatTaken,
+)
 from croupier.rooms.oldmaid.wire import Pick
 from tests.clients.oldmaid_fixtures import bots, luck, opened, options, seat
 from tests.net.raw_client import PATIENCE, Run
 from tests.net.test_local_port import HOSTS, closed_port
 
 
-async def to_the_end(ring: Ring, number: int = 0) -> list[News]:
+async def to_the_end(ring: RingClient, number: int = 0) -> list[PlayerEvent]:
     """Let a bot play: all that it hears."""
-    news: list[News] = []
+    news: list[PlayerEvent] = []
     async with asyncio.timeout(2 * PATIENCE):
-        while not (news and isinstance(news[-1], Over)):
-            pick = ring.player.decide(Random(), luck(number))
+        while not (news and isinstance(news[-1], PlayerFinished)):
+            pick = ring.player.decide(RandomBot(), luck(number))
             if pick is not None:
-                await ring.say(pick)
-            news.append(await ring.hear())
+                await ring.send(pick)
+            news.append(await ring.receive())
     return news
 
 
@@ -39,7 +45,7 @@ def test_everybody_is_listed_where_he_listens_so_nobody_tells_a_port(run: Run, h
         async with opened(3, host, strict=True) as table, seat(table, "cyd", strict=True) as ring:
             tallies, news = await asyncio.gather(bots(table, "ann", "bob", strict=True), to_the_end(ring))
             assert [tally.faults for tally in tallies] == [[], []]
-            (sat,) = [one for one in news if isinstance(one, Sat)]
+            (sat,) = [one for one in news if isinstance(one, SeatTaken)]
             assert {address[0] for address, _ in sat.players} == {host}
             assert len({address for address, _ in sat.players}) == 3
 
@@ -49,11 +55,13 @@ def test_everybody_is_listed_where_he_listens_so_nobody_tells_a_port(run: Run, h
 def test_a_table_is_found_by_its_name(run: Run) -> None:
     async def main() -> None:
         async with opened(2) as table:
-            tallies = [Tally("ann"), Tally("bob")]
-            way = Way(("localhost", table.address[1]))
+            tallies = [RingTally("ann"), RingTally("bob")]
+            way = RingConfig(("localhost", table.address[1]))
             await asyncio.gather(
                 *(
-                    play(lambda nick=tally.nick: Ring(way, options(nick), luck(1)), Random(), luck(1), 1, tally)  # type: ignore[misc]
+                    play_ring_games(
+                        lambda nick=tally.nick: RingClient(way, options(nick), luck(1)), RandomBot(), luck(1), 1, tally
+                    )  # type: ignore[misc]
                     for tally in tallies
                 )
             )
@@ -68,7 +76,7 @@ def test_it_listens_where_it_is_told_to(run: Run) -> None:
         async with opened(2) as table, seat(table, "ann", host="127.0.0.1", port=port) as ring:
             tallies, news = await asyncio.gather(bots(table, "bob"), to_the_end(ring))
             assert tallies[0].faults == []
-            (sat,) = [one for one in news if isinstance(one, Sat)]
+            (sat,) = [one for one in news if isinstance(one, SeatTaken)]
             assert (("127.0.0.1", port), "ann") in sat.players
 
     run(main())
@@ -91,14 +99,14 @@ class Heard:
 @pytest.fixture
 def unmoored(monkeypatch: pytest.MonkeyPatch) -> None:
     """A system that lets nobody connect from a port that is listened on."""
-    connected = Switchboard._connected
+    connected = Endpoint._connect_from
 
-    async def refuse(board: Switchboard, local: Address, address: Address) -> socket.socket:
+    async def refuse(board: Endpoint, local: Address, address: Address) -> socket.socket:
         if local[1]:
-            raise Unmoored("not from here")
+            raise LocalAddressError("not from here")
         return await connected(board, local, address)
 
-    monkeypatch.setattr(Switchboard, "_connected", refuse)
+    monkeypatch.setattr(Endpoint, "_connect_from", refuse)
 
 
 def test_where_the_system_does_not_let_it_call_from_its_port_it_tells_the_table(run: Run, unmoored: None) -> None:
@@ -106,11 +114,11 @@ def test_where_the_system_does_not_let_it_call_from_its_port_it_tells_the_table(
         log = Heard()
         port = closed_port()
         async with opened(2) as table:
-            way = Way(table.address, port=port)
-            async with Ring(way, options("ann"), luck(1), log) as ring:
+            way = RingConfig(table.address, port=port)
+            async with RingClient(way, options("ann"), luck(1), log) as ring:
                 tallies, news = await asyncio.gather(bots(table, "bob"), to_the_end(ring))
                 assert tallies[0].faults == []
-                (sat,) = [one for one in news if isinstance(one, Sat)]
+                (sat,) = [one for one in news if isinstance(one, SeatTaken)]
                 assert (("127.0.0.1", port), "ann") in sat.players
         assert log.warnings == ["cannot call from where it listens, so it tells its port"]
 
@@ -121,7 +129,7 @@ def test_a_strict_table_does_not_want_to_be_told(run: Run, unmoored: None) -> No
     async def main() -> None:
         async with opened(2, strict=True) as table, seat(table, "ann") as ring:
             (over,) = await to_the_end(ring)
-            assert isinstance(over, Over)
+            assert isinstance(over, PlayerFinished)
             assert "oldmaid-3.5" in over.result.reason
 
     run(main())
@@ -131,10 +139,10 @@ def test_a_port_may_be_announced_that_is_not_the_one_it_listens_on(run: Run) -> 
     async def main() -> None:
         port = closed_port()
         async with opened(2) as table:
-            way = Way(table.address, port=port)
-            async with Ring(way, options("ann", port=port), luck(1)) as ring:
+            way = RingConfig(table.address, port=port)
+            async with RingClient(way, options("ann", port=port), luck(1)) as ring:
                 (tally,), news = await asyncio.gather(bots(table, "bob"), to_the_end(ring))
-                (sat,) = [one for one in news if isinstance(one, Sat)]
+                (sat,) = [one for one in news if isinstance(one, SeatTaken)]
                 assert (("127.0.0.1", port), "ann") in sat.players
                 assert tally.faults == []
 
@@ -145,7 +153,7 @@ def test_a_port_may_be_announced_that_is_not_the_one_it_listens_on(run: Run) -> 
 def test_no_table_is_no_game_and_the_port_is_free_again(run: Run, announced: int | None) -> None:
     async def main() -> None:
         port, nowhere = closed_port(), closed_port()
-        ring = Ring(Way(("127.0.0.1", nowhere), port=port), options("ann", port=announced), luck(1))
+        ring = RingClient(RingConfig(("127.0.0.1", nowhere), port=port), options("ann", port=announced), luck(1))
         with pytest.raises(ConnectionError, match=f"no table answers at 127.0.0.1:{nowhere}: .*refused|failed"):
             await ring.__aenter__()
         socket.create_server(("127.0.0.1", port)).close()
@@ -157,9 +165,9 @@ def test_a_table_without_a_way_to_it_is_no_game(run: Run) -> None:
     async def main() -> None:
         for name in ("nowhere.invalid", "x" * 64 + ".invalid"):
             with pytest.raises(ConnectionError, match="no table answers at "):
-                await Ring(Way((name, 9898)), options("ann"), luck(1)).__aenter__()
+                await RingClient(RingConfig((name, 9898)), options("ann"), luck(1)).__aenter__()
         with pytest.raises(ConnectionError, match="no table answers at "):
-            await Ring(Way(("192.0.2.1", 9898), "::1"), options("ann"), luck(1)).__aenter__()
+            await RingClient(RingConfig(("192.0.2.1", 9898), "::1"), options("ann"), luck(1)).__aenter__()
 
     run(main())
 
@@ -181,7 +189,7 @@ def test_who_gives_up_while_he_calls_leaves_the_port_free(run: Run) -> None:
             silent.bind(("127.0.0.1", 0))
             silent.listen()
             context = ssl.create_default_context()  # nobody shakes hands
-            ring = Ring(Way(silent.getsockname(), port=port, ssl=context), options("ann"), luck(1))
+            ring = RingClient(RingConfig(silent.getsockname(), port=port, ssl=context), options("ann"), luck(1))
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.1):
                     await ring.__aenter__()
@@ -194,10 +202,10 @@ def test_who_gives_up_while_he_calls_leaves_the_port_free(run: Run) -> None:
 def test_a_refused_join_ends_it_with_the_reason(run: Run) -> None:
     async def main() -> None:
         async with opened(3) as table, seat(table, "ann"):
-            tally = Tally("ann")
-            while table.board.connected < 1:
+            tally = RingTally("ann")
+            while table.board.connection_count < 1:
                 await asyncio.sleep(0)
-            await play(lambda: seat(table, "ann", 2), Random(), luck(2), 5, tally)
+            await play_ring_games(lambda: seat(table, "ann", 2), RandomBot(), luck(2), 5, tally)
             assert (tally.games, len(tally.faults)) == (0, 1)
             assert "oldmaid-3.8" in tally.faults[0]
 
@@ -209,11 +217,11 @@ def test_nothing_is_heard_behind_the_end(run: Run) -> None:
         async with opened(2) as table, seat(table, "ann") as ring:
             assert ring.result is None
             (tally,), news = await asyncio.gather(bots(table, "bob"), to_the_end(ring))
-            assert isinstance(news[-1], Over)
+            assert isinstance(news[-1], PlayerFinished)
             assert ring.result == news[-1].result
-            assert {ring.result.outcome, "lost" if tally.lost else "out"} == {"lost", "out"}
+            assert {ring.result.outcome, "lost" if tally.losses else "out"} == {"lost", "out"}
             with pytest.raises(ConnectionError, match="the game is over"):
-                await ring.hear()
+                await ring.receive()
 
     run(main())
 
@@ -223,13 +231,13 @@ def test_only_cards_that_are_offered_can_be_picked(run: Run) -> None:
         async with opened(2) as table, seat(table, "ann") as ring:
             assert ring.legal == ()
             with pytest.raises(IllegalMove):
-                await ring.say(Pick(0))
+                await ring.send(Pick(0))
             playing = asyncio.ensure_future(bots(table, "bob"))
-            while not isinstance(news := await ring.hear(), Offered):
+            while not isinstance(news := await ring.receive(), OfferReceived):
                 pass
             assert ring.legal == tuple(map(Pick, range(news.num_cards)))
             with pytest.raises(IllegalMove):
-                await ring.say(Pick(news.num_cards))
+                await ring.send(Pick(news.num_cards))
             await to_the_end(ring)
             await playing
 
@@ -242,12 +250,12 @@ def test_who_leaves_in_the_middle_of_a_game_is_gone(run: Run) -> None:
 
             async def leave() -> None:
                 async with seat(table, "cyd", 9) as ring:
-                    while not isinstance(await ring.hear(), Sat):
+                    while not isinstance(await ring.receive(), SeatTaken):
                         pass
 
             tallies, _ = await asyncio.gather(bots(table, "ann", "bob"), leave())
             (game,) = table.games
-            assert [game.nicks[at] for at in game.gone][:1] == ["cyd"]
+            assert [game.nicks[at] for at in game.departed_seats][:1] == ["cyd"]
             assert [tally.games for tally in tallies] == [1, 1]
 
     run(main())
@@ -262,7 +270,7 @@ def test_games_are_played_one_behind_the_other(run: Run) -> None:
                 assert (tally.games, tally.faults) == (4, [])
                 places = [ranking.index(tally.nick) + 1 for ranking in table.rankings]
                 assert sorted(tally.places.elements()) == sorted(places)
-                assert tally.lost == places.count(3)
+                assert tally.losses == places.count(3)
 
     run(main())
 
@@ -286,19 +294,22 @@ def test_a_seat_is_taken_in_one_line(run: Run) -> None:
     async def main() -> None:
         async with opened(2) as table:
             host, port = table.address
-            async with sit(host, port, nick="ann") as ring, sit(host, port, options=Options("bob", look=0.05)) as other:
+            async with (
+                join_table(host, port, nick="ann") as ring,
+                join_table(host, port, options=Options("bob", poll_seconds=0.05)) as other,
+            ):
                 assert [one.player.options.nick for one in (ring, other)] == ["ann", "bob"]
-                sat, also = await ring.hear(), await other.hear()
-                assert isinstance(sat, Sat)
-                assert isinstance(also, Sat)
+                sat, also = await ring.receive(), await other.receive()
+                assert isinstance(sat, SeatTaken)
+                assert isinstance(also, SeatTaken)
                 assert sat.players == also.players
 
     run(main())
 
 
 def test_a_tally_knows_places_losses_and_faults() -> None:
-    tally = Tally("ann")
+    tally = RingTally("ann")
     results: list[Any] = [("out", 1), ("out", 2), ("lost", 4), ("out", 1), ("ended", None, "gone")]
     for result in results:
-        tally.note(Result(*result))
-    assert (tally.lost, tally.places, tally.faults) == (1, {1: 2, 2: 1, 4: 1}, ["gone"])
+        tally.add_result(PlayerResult(*result))
+    assert (tally.losses, tally.places, tally.faults) == (1, {1: 2, 2: 1, 4: 1}, ["gone"])

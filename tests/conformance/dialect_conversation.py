@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.diagnosis.causes import likely
+from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
-from croupier.core.session import Drop, Garbled, Joined, Said, Say
-from croupier.core.transcript import Transcript, hall, settings
+from croupier.core.session import Drop, Joined, Malformed, Received, Send
+from croupier.core.transcript import Transcript, house_settings, make_hall
 from croupier.rooms.blackjack import ROOM as BLACKJACK
 from croupier.rooms.kuhn import ROOM as KUHN
 from croupier.rooms.sevenhalf import ROOM as SEVENHALF
@@ -43,34 +43,36 @@ class Hearing(NamedTuple):
     @property
     def clause(self) -> str:
         """The clause that the house has broken."""
-        return next(f.verdict.violation.clause for f in self.conversation.faults if f.verdict.side == HOUSE)
+        return next(f.verdict.violation.clause for f in self.conversation.faults if f.verdict.end == HOUSE)
 
     @property
     def cause(self) -> str:
-        return likely(self.room, None, b"", self.conversation, wire=self.wire, own=self.own, strict=self.strict)
+        return likely_cause(
+            self.room, None, b"", self.conversation, wire_log=self.wire, known_options=self.own, strict=self.strict
+        )
 
 
 def hear(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> Hearing:
     """The conversation up to the first fault of the house, or to the end of its referee's patience."""
     paper = Transcript("hearing", "a hearing", (), {**head, "strict": "yes"} if rogue.strict else head, ())
-    own = settings(room, paper)
-    house = hall(room, paper)
+    own = house_settings(room, paper)
+    house = make_hall(room, paper)
     house.on(Joined(1), 0.0)
     inward, outward = (room.codec(rogue.strict, own) for _ in range(2))
     found = Hearing(room, Conversation(room, own, strict=rogue.strict), [], own, rogue.strict)
     act = rogue.habit
 
     def judged() -> bool:
-        return any(fault.verdict.side == HOUSE for fault in found.conversation.faults)
+        return any(fault.verdict.end == HOUSE for fault in found.conversation.faults)
 
     def send(answers: Any) -> None:
         for data in answers:
             if data == HANG_UP:
-                found.conversation.left(HOUSE, 0.0)
+                found.conversation.on_disconnect(HOUSE, 0.0)
                 continue
             found.wire.append((HOUSE, data))
             if not judged():
-                found.conversation.heard(HOUSE, data, 0.0)
+                found.conversation.on_data(HOUSE, data, 0.0)
 
     send(act(GREETING, []))
     for line in rogue.says:
@@ -80,14 +82,14 @@ def hear(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> Hearing:
             garbled = isinstance(item, Violation)
             said = line if garbled else inward.encode(item)
             found.wire.append((CLIENT, said))
-            found.conversation.heard(CLIENT, said, 0.0)
-            effects = house.on(Garbled(1, item) if garbled else Said(1, item), 0.0)
+            found.conversation.on_data(CLIENT, said, 0.0)
+            effects = house.on(Malformed(1, item) if garbled else Received(1, item), 0.0)
             answers = [
                 HANG_UP if isinstance(effect, Drop) else outward.encode(effect.message)
                 for effect in effects
-                if isinstance(effect, Say | Drop)
+                if isinstance(effect, Send | Drop)
             ]
             send(act(str(item).encode() if garbled else said, answers))
-    if not judged() and found.conversation.alarm is not None:
-        found.conversation.rang(found.conversation.alarm)
+    if not judged() and found.conversation.deadline is not None:
+        found.conversation.on_timeout(found.conversation.deadline)
     return found

@@ -11,27 +11,27 @@ from itertools import count, repeat
 from pathlib import Path
 
 from croupier.core.errors import Violation
-from croupier.core.session import Drop, Garbled, Joined, Left, Said, Say
-from croupier.core.transcript import Transcript, hall
-from croupier.rooms import HOUSES
+from croupier.core.session import Drop, Joined, Left, Malformed, Received, Send
+from croupier.core.transcript import Transcript, make_hall
+from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.dialect_samples import HABITS, Habit
 
 
 async def open_house(room: str, port: int, habit: Habit, heads: Iterator[Mapping[str, str]]) -> asyncio.Server:
     """Open a room in which every connection is dealt as the head of a transcript says."""
-    rules = HOUSES[room]
+    rules = HOUSE_ROOMS[room]
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        house = hall(rules, Transcript("otherwise", "a table", (), next(heads), ()))
+        house = make_hall(rules, Transcript("otherwise", "a table", (), next(heads), ()))
         codec = rules.codec(False, None)
         house.on(Joined(1), 0.0)
         try:
             while data := await reader.read(1 << 16):
                 for item in codec.feed(data):
-                    event = Garbled(1, item) if isinstance(item, Violation) else Said(1, item)
+                    event = Malformed(1, item) if isinstance(item, Violation) else Received(1, item)
                     for effect in house.on(event, 0.0):
                         match effect:
-                            case Say(_, message):
+                            case Send(_, message):
                                 writer.write(habit(codec.encode(message)))
                             case Drop():
                                 return

@@ -8,15 +8,15 @@ from itertools import count
 from typing import Any
 
 from croupier.conformance.results import Result
-from croupier.conformance.servers import GROUNDS
-from croupier.conformance.servers.attempts import Examination, ServerCase
-from croupier.conformance.servers.scripted_client import Probe
-from croupier.conformance.servers.server import examined
+from croupier.conformance.servers import TEST_DATA_BY_ROOM
+from croupier.conformance.servers.attempts import HouseServerCase, ServerExaminer
+from croupier.conformance.servers.scripted_client import ScriptedClient
+from croupier.conformance.servers.server import examine_cases
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
-from croupier.core.session import Drop, Garbled, Joined, Left, Rang, Said, Say
-from croupier.core.transcript import Transcript, hall, settings
+from croupier.core.session import Drop, Joined, Left, Malformed, Received, Send, TimedOut
+from croupier.core.transcript import Transcript, house_settings, make_hall
 from tests.rooms.conversation_fixture import GREETING, HANG_UP, Habit, honest
 
 
@@ -26,9 +26,9 @@ class Table:
     def __init__(self, room: HouseRoom, head: Mapping[str, str], habit: Habit, seed: int, *, strict: bool) -> None:
         more = {"seed": str(seed), "strict": "yes" if strict else "no"}
         paper = Transcript("parlour", "a conversation", (), {**more, **head}, ())
-        own = settings(room, paper)
+        own = house_settings(room, paper)
         self._habit = habit
-        self._house = hall(room, paper)
+        self._house = make_hall(room, paper)
         self._house.on(Joined(1), 0.0)
         self._inward, self._outward = (room.codec(strict, own) for _ in range(2))
         self._closed = False
@@ -47,9 +47,9 @@ class Table:
 
     def _answers(self, item: Any) -> list[bytes]:
         found = []
-        for effect in self._house.on(Garbled(1, item) if isinstance(item, Violation) else Said(1, item), 0.0):
+        for effect in self._house.on(Malformed(1, item) if isinstance(item, Violation) else Received(1, item), 0.0):
             match effect:
-                case Say(_, message):
+                case Send(_, message):
                     found.append(self._outward.encode(message))
                 case Drop():
                     found.append(HANG_UP)
@@ -79,28 +79,28 @@ class Parlour:
         self._numbers = count(1000 * seed)
         self.table = lambda: Table(room, head, habit, next(self._numbers), strict=strict)
 
-    async def meet(self, probe: Probe) -> None:
+    async def meet(self, probe: ScriptedClient) -> None:
         self.met += 1
         table, now = self.table(), 0.0
         effects = deque(probe.on(Joined(HOUSE), now))
         for data in table.greeting():
             self._send(probe, data, now, effects)
-        while not probe.over:
-            while effects and not probe.over:
+        while not probe.is_over:
+            while effects and not probe.is_over:
                 match effects.popleft():
-                    case Say(_, data):
+                    case Send(_, data):
                         for answer in table.hears(data):
                             self._send(probe, answer, now, effects)
                     case _:
                         pass
-            if not probe.over:
-                assert probe.alarm is not None, "nobody has anything to say"
-                now = max(now, probe.alarm)
-                effects += probe.on(Rang(), now)
+            if not probe.is_over:
+                assert probe.deadline is not None, "nobody has anything to say"
+                now = max(now, probe.deadline)
+                effects += probe.on(TimedOut(), now)
 
     @staticmethod
-    def _send(probe: Probe, data: bytes, now: float, effects: deque[Any]) -> None:
-        effects += probe.on(Left(HOUSE) if data == HANG_UP else Said(HOUSE, data), now)
+    def _send(probe: ScriptedClient, data: bytes, now: float, effects: deque[Any]) -> None:
+        effects += probe.on(Left(HOUSE) if data == HANG_UP else Received(HOUSE, data), now)
 
 
 @asynccontextmanager
@@ -130,6 +130,8 @@ async def opened(parlour: Parlour) -> AsyncIterator[int]:
         yield server.sockets[0].getsockname()[1]
 
 
-async def tried(parlour: Parlour, room: HouseRoom, cases: Sequence[ServerCase], **more: Any) -> tuple[Result, ...]:
+async def tried(parlour: Parlour, room: HouseRoom, cases: Sequence[HouseServerCase], **more: Any) -> tuple[Result, ...]:
     """What the tester finds in a parlour."""
-    return await examined(Examination(GROUNDS[room.name], parlour, **more), cases, None, lambda _: None)
+    return await examine_cases(
+        ServerExaminer(TEST_DATA_BY_ROOM[room.name], parlour, **more), cases, None, lambda _: None
+    )

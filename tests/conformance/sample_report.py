@@ -14,7 +14,7 @@ QUOTES = "it puts quotes around its arguments"
 def talk(*said: tuple[int, bytes]) -> Conversation:
     conversation = Conversation(ROOM, strict=True)
     for side, data in said:
-        conversation.heard(side, data, 1.0)
+        conversation.on_data(side, data, 1.0)
     return conversation
 
 
@@ -51,10 +51,10 @@ REPORT = Report(
     room="kuhn",
     role="server",
     target="127.0.0.1:1212",
-    repeat="croupier check {case} 127.0.0.1:1212 --seed 7",
+    repeat_template="croupier check {case} 127.0.0.1:1212 --seed 7",
     version="0.1.0",
     seed=7,
-    begun=1_700_000_000.0,
+    started_at=1_700_000_000.0,
     seconds=2.5,
     results=RESULTS,
     stderr=f"Traceback\n\tat {NASTY}",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.diagnosis.causes import dialect, likely
+from croupier.conformance.diagnosis.causes import dialect_of_cause, likely_cause
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.blackjack import ROOM as BLACKJACK
 from croupier.rooms.kuhn import ROOM as KUHN
@@ -90,23 +90,23 @@ def test_a_cause_is_found_for_many_rogues_and_reads_as_a_sentence() -> None:
 
 
 def test_quotes_are_a_dialect_and_a_missing_card_is_none() -> None:
-    found = dialect(KUHN, "it puts quotes around its arguments")
+    found = dialect_of_cause(KUHN, "it puts quotes around its arguments")
     assert found is not None
-    assert found.told == "puts quotes around its arguments"
-    assert dialect(KUHN, "it leaves out CARD") is None
-    assert dialect(SEVENHALF, "here it sends an integer without its sign") is None
+    assert found.description == "puts quotes around its arguments"
+    assert dialect_of_cause(KUHN, "it leaves out CARD") is None
+    assert dialect_of_cause(SEVENHALF, "here it sends an integer without its sign") is None
 
 
 def conversation(*said: tuple[int, bytes], strict: bool = False) -> Conversation:
     found = Conversation(KUHN, strict=strict)
     for side, data in said:
-        found.heard(side, data, 0.0)
+        found.on_data(side, data, 0.0)
     return found
 
 
 def test_two_departures_at_once_are_both_named() -> None:
     heard = conversation((CLIENT, b"STRT P_1"), (HOUSE, b'CARD "C_Q"\n'), strict=True)
-    cause = likely(KUHN, None, b"", heard, strict=True)
+    cause = likely_cause(KUHN, None, b"", heard, strict=True)
     assert sorted(cause.removeprefix("it ").split(", and it ")) == [
         "ends its messages with a line end",
         "puts quotes around its arguments",
@@ -115,9 +115,9 @@ def test_two_departures_at_once_are_both_named() -> None:
 
 def test_what_came_together_and_was_answered_once_hints_at_one_read_for_one_message() -> None:
     heard = conversation((CLIENT, b"STRT P_1ACTN BETSTRT P_1"), (HOUSE, b"CARD C_QCARD C_K"))
-    heard.rang(9.0)
+    heard.on_timeout(9.0)
     wire = [(CLIENT, b"STRT P_1ACTN BETSTRT P_1"), (HOUSE, b"CARD C_QCARD C_K")]
-    assert likely(KUHN, None, b"", heard, wire=wire) == (
+    assert likely_cause(KUHN, None, b"", heard, wire_log=wire) == (
         "it may take what one read brings for one message: several came at once"
     )
 
@@ -125,24 +125,24 @@ def test_what_came_together_and_was_answered_once_hints_at_one_read_for_one_mess
 def test_what_came_in_pieces_and_was_not_answered_hints_at_it_too() -> None:
     wire = [(CLIENT, b"STRT"), (CLIENT, b" P_1")]
     heard = conversation(*wire)
-    heard.rang(9.0)
-    assert likely(KUHN, None, b"", heard, wire=wire) == (
+    heard.on_timeout(9.0)
+    assert likely_cause(KUHN, None, b"", heard, wire_log=wire) == (
         "it may take what one read brings for a whole message: this one came in pieces"
     )
 
 
 def test_without_a_fault_the_bytes_alone_tell_the_cause() -> None:
     heard = conversation()
-    assert likely(BLACKJACK, b"ERR\0\0\1\xf5", b"ERR501", heard) == "it writes its integers as text"
-    assert likely(KUHN, b"FAIL W_A", b"FAIL N_C", heard) == ""
-    assert likely(KUHN, None, b"FAIL N_C", heard) == ""
+    assert likely_cause(BLACKJACK, b"ERR\0\0\1\xf5", b"ERR501", heard) == "it writes its integers as text"
+    assert likely_cause(KUHN, b"FAIL W_A", b"FAIL N_C", heard) == ""
+    assert likely_cause(KUHN, None, b"FAIL N_C", heard) == ""
 
 
 def test_a_client_is_told_what_it_does() -> None:
     heard = conversation((CLIENT, b"STRT P_1\0"), (HOUSE, b"CARD C_Q"), (CLIENT, b"ACTN BET\0"))
-    assert likely(KUHN, None, b"", heard, side=CLIENT) == "it ends its messages with a NUL"
+    assert likely_cause(KUHN, None, b"", heard, side=CLIENT) == "it ends its messages with a NUL"
 
 
 def test_of_what_was_not_heard_to_its_end_the_beginning_tells_the_cause() -> None:
-    assert likely(KUHN, None, b"", conversation((CLIENT, b"STRTP")), side=CLIENT) == "it forgets the space"
-    assert likely(KUHN, None, b"", conversation((CLIENT, b"HELO")), side=CLIENT) == ""
+    assert likely_cause(KUHN, None, b"", conversation((CLIENT, b"STRTP")), side=CLIENT) == "it forgets the space"
+    assert likely_cause(KUHN, None, b"", conversation((CLIENT, b"HELO")), side=CLIENT) == ""

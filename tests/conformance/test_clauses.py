@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from croupier.conformance.clauses import clause, clauses
+from croupier.conformance.clauses import clauses, find_clause
 from croupier.rooms import ROOMS
 from tests.processes import ROOT
 
@@ -22,18 +22,18 @@ def test_every_clause_of_a_page_is_there_with_its_words_and_its_source(room: str
 
 
 def test_a_clause_tells_where_it_comes_from() -> None:
-    found = clause("kuhn-4.1")
+    found = find_clause("kuhn-4.1")
     assert found.text == "`STRT P_1` is answered by CARD with the client's card. The client acts next."
-    assert found.told == "A protocol for the Poker Kuhn game, §3.1, §5; ruling K5"
-    assert clause("sevenhalf-2.9").told == "rulings G2, S10"
-    assert clause("sevenhalf-4.1").told == "A protocol for the 7 and a half game, §2, §3.1"
+    assert found.citation == "A protocol for the Poker Kuhn game, §3.1, §5; ruling K5"
+    assert find_clause("sevenhalf-2.9").citation == "rulings G2, S10"
+    assert find_clause("sevenhalf-4.1").citation == "A protocol for the 7 and a half game, §2, §3.1"
 
 
 def test_tolerances_are_marked() -> None:
-    assert [each.id for each in clauses("kuhn").values() if each.tolerated] == ["kuhn-2.4", "kuhn-2.5"]
+    assert [each.id for each in clauses("kuhn").values() if each.is_tolerated] == ["kuhn-2.4", "kuhn-2.5"]
 
 
 def test_a_clause_that_is_none_has_no_words() -> None:
-    assert clause("kuhn-99.1").text == clause("nowhere-1.1").text == ""
+    assert find_clause("kuhn-99.1").text == find_clause("nowhere-1.1").text == ""
     with pytest.raises(ValueError, match="found no page of 'nowhere'"):
         clauses("nowhere")

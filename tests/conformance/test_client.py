@@ -14,12 +14,12 @@ from croupier.conformance.clients.client import check_client, client_cases
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.core.room import HouseRoom
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.kuhn import ROOM as KUHN
 from tests.conformance.programs import FOLDER, command
 from tests.processes import COMMAND
 
-rooms = pytest.mark.parametrize("room", HOUSES.values(), ids=HOUSES)
+rooms = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
 
 
 def tried(
@@ -31,7 +31,7 @@ def tried(
 
 def alarms(results: Sequence[Result]) -> list[Result]:
     """What would be a false alarm about a client that is right."""
-    return [result for result in results if not result.outcome.good or result.outcome is Outcome.NON_STRICT]
+    return [result for result in results if not result.outcome.is_good or result.outcome is Outcome.NON_STRICT]
 
 
 @rooms
@@ -58,7 +58,9 @@ def test_our_own_client_passes(room: HouseRoom) -> None:
 @pytest.mark.parametrize("bot", ["random", "own"])
 @rooms
 def test_our_own_client_passes_all_cases(room: HouseRoom, bot: str) -> None:
-    line = shlex.join([*COMMAND, "play", room.name, "HOST", "--bot", room.style if bot == "own" else bot, "-n", "3"])
+    line = shlex.join(
+        [*COMMAND, "play", room.name, "HOST", "--bot", room.default_bot if bot == "own" else bot, "-n", "3"]
+    )
     assert alarms(tried(room, line.replace("HOST", "{host}:{port}"), timeout=20.0)) == []
 
 
@@ -82,7 +84,7 @@ def test_a_client_of_one_game_has_nothing_to_fear(room: HouseRoom) -> None:
 def test_results_are_in_the_order_of_the_cases_and_told_as_they_come() -> None:
     cases = select(client_cases(KUHN), "kuhn/4")
     told: list[Result] = []
-    results = asyncio.run(check_client(KUHN, command("kuhn", "client"), cases=cases, told=told.append))
+    results = asyncio.run(check_client(KUHN, command("kuhn", "client"), cases=cases, on_result=told.append))
     assert [result.case for result in results] == [case.id for case in cases]
     assert sorted(told, key=lambda result: result.case) == sorted(results, key=lambda result: result.case)
 
@@ -100,7 +102,7 @@ def test_a_failure_comes_with_what_the_program_has_written() -> None:
     said: list[bytes] = []
     cases = select(client_cases(KUHN), "kuhn/4.1/p1-acts")
     line = command("kuhn", "client", "crashes")
-    (result,) = asyncio.run(check_client(KUHN, line, cases=cases, stderr=said.append))
+    (result,) = asyncio.run(check_client(KUHN, line, cases=cases, on_stderr=said.append))
     assert result.failure is not None
     assert "exit status 1: RuntimeError: index out of range" in result.failure.actual
     assert [b"Traceback" in text for text in said] == [True]
@@ -110,7 +112,7 @@ def test_a_program_that_never_connects_is_reported_as_not_tested() -> None:
     results = tried(KUHN, command("kuhn", "client", "ends-at-once"))
     assert {result.outcome for result in results} == {Outcome.SKIP}
     report = Report("kuhn", "client", "x", "x", "0", 1, 0.0, 0.0, tuple(results))
-    assert report.status == 2
+    assert report.exit_status == 2
 
 
 def test_a_program_that_is_not_there_is_an_error() -> None:
@@ -134,9 +136,9 @@ def test_a_failure_shows_the_dialogue_and_the_bytes() -> None:
 
 
 def test_a_dialect_is_named_as_the_cause() -> None:
-    cases = select(client_cases(HOUSES["sevenhalf"]), "sevenhalf/7.3/largest-bet")
+    cases = select(client_cases(HOUSE_ROOMS["sevenhalf"]), "sevenhalf/7.3/largest-bet")
     line = command("sevenhalf", "client", "little-endian")
-    (result,) = asyncio.run(check_client(HOUSES["sevenhalf"], line, cases=cases))
+    (result,) = asyncio.run(check_client(HOUSE_ROOMS["sevenhalf"], line, cases=cases))
     assert result.failure is not None
     assert result.failure.cause == "it sends its integers with the least significant byte first"
 
@@ -164,14 +166,14 @@ kuhn_client.main()
 def test_a_client_that_dawdles_once_between_two_games_is_not_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("croupier.conformance.clients.client.REST", 0.3)
+    monkeypatch.setattr("croupier.conformance.clients.client.IDLE_TIMEOUT_SECONDS", 0.3)
     script, marker = tmp_path / "dawdler.py", tmp_path / "dawdled"
     script.write_text(DAWDLER)
     line = shlex.join([sys.executable, "-S", str(script), str(FOLDER), str(marker)]) + " {host} {port}"
     cases = select(client_cases(KUHN), "kuhn/1.3/byte-by-byte-p1-acts")
     (result,) = asyncio.run(check_client(KUHN, line, cases=cases))
     assert marker.exists()
-    assert result.outcome.good, result
+    assert result.outcome.is_good, result
 
 
 SLEEPER = """

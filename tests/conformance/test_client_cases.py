@@ -6,12 +6,12 @@ import pytest
 
 from croupier.conformance.case import select
 from croupier.conformance.clauses import clauses
-from croupier.conformance.clients.cases import GUESTS, Kind
+from croupier.conformance.clients.cases import TEST_DATA_BY_ROOM, CaseKind
 from croupier.conformance.clients.client import client_cases, untestable
 from croupier.core.room import HouseRoom
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSE_ROOMS
 
-rooms = pytest.mark.parametrize("room", HOUSES.values(), ids=HOUSES)
+rooms = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
 
 
 @rooms
@@ -68,19 +68,30 @@ def test_settings_and_decks_of_every_case_are_those_of_the_room(room: HouseRoom)
     for case in client_cases(room):
         own = room.settings(**case.settings)
         text = case.decks.replace(" / ", "\n\n").replace(" ", "\n")
-        assert len(room.pack.decks(text or room.pack.names[0], case.id, room.decks(own))) == case.decks.count("/") + 1
+        assert (
+            len(room.pack.parse_decks(text or room.pack.names[0], case.id, room.deck_count(own)))
+            == case.decks.count("/") + 1
+        )
 
 
 @rooms
 def test_what_is_only_tolerated_is_never_demanded(room: HouseRoom) -> None:
     page = clauses(room.name)
     for case in client_cases(room):
-        if case.kind is Kind.VARIATION:
-            assert not page[case.clause].tolerated, case.id
+        if case.kind is CaseKind.VARIATION:
+            assert not page[case.clause].is_tolerated, case.id
 
 
 @rooms
 def test_every_clause_that_is_named_is_one_of_the_page(room: HouseRoom) -> None:
-    guests = GUESTS[room.name]
-    named = {guests.first, guests.message, guests.stream, guests.limit, guests.seat, guests.goodbye, guests.closing}
+    guests = TEST_DATA_BY_ROOM[room.name]
+    named = {
+        guests.first_clause,
+        guests.message_clause,
+        guests.stream_clause,
+        guests.limit_clause,
+        guests.seat_clause,
+        guests.goodbye_clause,
+        guests.closing_clause,
+    }
     assert named <= {*clauses(room.name)}

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.servers.scripted_client import Probe
+from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.server import server_cases
 from croupier.core.referee import HOUSE
-from croupier.core.session import Joined, Left, Rang, Said, Say
-from croupier.rooms import HOUSES
+from croupier.core.session import Joined, Left, Received, Send, TimedOut
+from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import Parlour, Table, opened, tried
 from tests.conformance.test_server import bad, over_a_socket
 from tests.rooms.conversation_fixture import HANG_UP, Habit, honest, instead
 from tests.rooms.sevenhalf.frames import DRAW, STRT, ante, erro
 
-ROOM = HOUSES["sevenhalf"]
+ROOM = HOUSE_ROOMS["sevenhalf"]
 CASES = server_cases(ROOM)
 NO = [erro("no"), HANG_UP]
 
@@ -141,24 +141,24 @@ class Limited:
         self._limit = limit
         self._way = way
 
-    async def meet(self, probe: Probe) -> None:
+    async def meet(self, probe: ScriptedClient) -> None:
         table, now, heard = self._parlour.table(), 0.0, 0.0
         effects = deque(probe.on(Joined(HOUSE), now))
-        while not probe.over:
+        while not probe.is_over:
             for effect in [effects.popleft() for _ in range(len(effects))]:
-                if isinstance(effect, Say) and now < heard + self._limit:
+                if isinstance(effect, Send) and now < heard + self._limit:
                     heard = now
                     for answer in table.hears(effect.message):
                         self._parlour._send(probe, answer, now, effects)
-            if probe.over or effects:
+            if probe.is_over or effects:
                 continue
             farewell = heard + self._limit + self._way
-            if probe.alarm is not None and probe.alarm < farewell:
-                now = max(now, probe.alarm)
-                effects += probe.on(Rang(), now)
+            if probe.deadline is not None and probe.deadline < farewell:
+                now = max(now, probe.deadline)
+                effects += probe.on(TimedOut(), now)
             else:
                 now = farewell
-                effects += probe.on(Said(HOUSE, erro("out of time")), now)
+                effects += probe.on(Received(HOUSE, erro("out of time")), now)
                 effects += probe.on(Left(HOUSE), now)
 
 

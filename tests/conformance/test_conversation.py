@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from croupier.conformance.conversation import Conversation
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.wire import ACTN, CARD, STRT
 
@@ -19,26 +19,26 @@ def test_lines_have_their_bytes_and_a_fault_its_place(chop: int) -> None:
     conversation = Conversation(ROOM)
     for side, data in TALK:
         for at in range(0, len(data), chop):
-            conversation.heard(side, data[at : at + chop], 1.0)
+            conversation.on_data(side, data[at : at + chop], 1.0)
     assert [(line.side, line.data) for line in conversation.lines] == TALK
     assert [line.message for line in conversation.lines] == [STRT["P_1"], CARD["Q"], ACTN["BET"], CARD["Q"]]
-    assert [(fault.verdict.side, fault.verdict.violation.clause, fault.lines) for fault in conversation.faults] == [
+    assert [(fault.verdict.end, fault.verdict.violation.clause, fault.line_count) for fault in conversation.faults] == [
         (HOUSE, "kuhn-5.4", 4)
     ]
-    assert conversation.departures(CLIENT) == {"kuhn-2.4"}
-    assert conversation.departures(HOUSE) == {"kuhn-2.5"}
+    assert conversation.tolerated(CLIENT) == {"kuhn-2.4"}
+    assert conversation.tolerated(HOUSE) == {"kuhn-2.5"}
 
 
 def test_what_is_glued_together_is_told_apart() -> None:
     conversation = Conversation(ROOM)
-    conversation.heard(HOUSE, b"", 0.0)
-    conversation.heard(CLIENT, b"STRT P_1ACTN CHKSTR", 0.0)
+    conversation.on_data(HOUSE, b"", 0.0)
+    conversation.on_data(CLIENT, b"STRT P_1ACTN CHKSTR", 0.0)
     assert [line.data for line in conversation.lines] == [b"STRT P_1", b"ACTN CHK"]
-    assert conversation.rest(CLIENT) == b"STR"
-    assert conversation.alarm == 5.0
-    conversation.heard(HOUSE, b"CARD C_KCARD C_J", 1.0)
+    assert conversation.incomplete(CLIENT) == b"STR"
+    assert conversation.deadline == 5.0
+    conversation.on_data(HOUSE, b"CARD C_KCARD C_J", 1.0)
     assert conversation.faults == []
-    assert conversation.alarm is None
+    assert conversation.deadline is None
 
 
 def test_silence_and_an_early_end_are_faults_of_the_house() -> None:
@@ -46,9 +46,9 @@ def test_silence_and_an_early_end_are_faults_of_the_house() -> None:
         (lambda c: c.rang(c.alarm), "silence"),
         (lambda c: c.left(HOUSE, 1.0), "the end of the convers"),
     ):
-        conversation = Conversation(ROOM, patience=2.0)
-        conversation.heard(CLIENT, b"STRT P_1", 0.0)
-        assert conversation.alarm == 2.0
+        conversation = Conversation(ROOM, answer_timeout=2.0)
+        conversation.on_data(CLIENT, b"STRT P_1", 0.0)
+        assert conversation.deadline == 2.0
         (fault,) = end(conversation)
         assert fault.verdict.violation.clause == "kuhn-4.1"
         assert fault.verdict.violation.found.startswith(found)
@@ -57,27 +57,27 @@ def test_silence_and_an_early_end_are_faults_of_the_house() -> None:
 
 def test_what_cannot_be_read_is_kept_within_bounds() -> None:
     conversation = Conversation(ROOM, strict=True)
-    conversation.heard(CLIENT, b"hello" + b"?" * 100_000, 0.0)
+    conversation.on_data(CLIENT, b"hello" + b"?" * 100_000, 0.0)
     (line,) = conversation.lines
     assert isinstance(line.message, Violation)
     assert line.data == b"hell"
-    assert len(conversation.rest(CLIENT)) == 1 << 16
+    assert len(conversation.incomplete(CLIENT)) == 1 << 16
 
 
 @given(st.data())
 def test_what_is_heard_at_once_is_what_is_heard_byte_by_byte(data: st.DataObject) -> None:
-    room = data.draw(st.sampled_from(list(HOUSES.values())))
+    room = data.draw(st.sampled_from(list(HOUSE_ROOMS.values())))
     strict = data.draw(st.booleans())
     codec = room.codec(strict, None)
-    spelt = st.sampled_from(room.vocabulary).map(codec.encode)
+    spelt = st.sampled_from(room.sample_messages).map(codec.encode)
     strange = st.one_of(spelt.map(bytes.lower), st.sampled_from([b"\r\n", b" ", b"\0", b'"', b"?" * 40]))
     reads = data.draw(st.lists(st.lists(st.one_of(spelt, spelt, strange), max_size=3).map(b"".join), max_size=4))
     whole, chopped = (Conversation(room, strict=strict) for _ in range(2))
     for read in reads:
-        whole.heard(HOUSE, read, 0.0)
+        whole.on_data(HOUSE, read, 0.0)
         for byte in read:
-            chopped.heard(HOUSE, bytes((byte,)), 0.0)
+            chopped.on_data(HOUSE, bytes((byte,)), 0.0)
     assert whole.lines == chopped.lines
-    assert whole.rest(HOUSE) == chopped.rest(HOUSE)
-    assert whole.departures(HOUSE) == chopped.departures(HOUSE)
+    assert whole.incomplete(HOUSE) == chopped.incomplete(HOUSE)
+    assert whole.tolerated(HOUSE) == chopped.tolerated(HOUSE)
     assert whole.faults == chopped.faults

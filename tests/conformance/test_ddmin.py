@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conformance.ddmin import fewer
+from croupier.conformance.ddmin import ddmin
 
 
 def shortest(
@@ -22,7 +22,7 @@ def shortest(
         tries += 1
         return rest if shows(rest) else None
 
-    found = asyncio.run(fewer(parts, lambda found: found, again, enough))
+    found = asyncio.run(ddmin(parts, lambda found: found, again, enough))
     return found, tries
 
 
@@ -36,7 +36,7 @@ def test_what_is_needed_stays_and_all_else_is_left_out(parts: list[int], data: s
         return rest if {*needed} <= {*rest} else None
 
     found: Sequence[tuple[int, int]] = places
-    found = asyncio.run(fewer(found, lambda found: found, again))
+    found = asyncio.run(ddmin(found, lambda found: found, again))
     assert [*found] == needed
 
 

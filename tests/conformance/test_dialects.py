@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conformance.diagnosis.dialect import MOST, Spelling, Translation, named
-from croupier.conformance.diagnosis.layouts import TONGUES, spellings
+from croupier.conformance.diagnosis.dialect import MAX_UNREAD_BYTES, Dialect, DialectReader, dialect_from_cause
+from croupier.conformance.diagnosis.layouts import LAYOUTS, dialects
 from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.dialect_samples import HABITS, TALKS, Habit
 
 every_habit = pytest.mark.parametrize(
@@ -24,24 +24,24 @@ every_habit = pytest.mark.parametrize(
 )
 
 
-def spelling(room: str, words: str) -> Spelling:
-    return next(each for each in spellings(room) if each.told == words)
+def spelling(room: str, words: str) -> Dialect:
+    return next(each for each in dialects(room) if each.description == words)
 
 
 @every_habit
 def test_what_is_spelt_otherwise_is_read_as_what_it_means(room: str, words: str, habit: Habit) -> None:
     messages = TALKS[room]
     assert any(habit(message) != message for message in messages)
-    found = Translation(spelling(room, words))
+    found = DialectReader(spelling(room, words))
     for message in messages:
         assert found.feed(habit(message)) == message
-    assert found.rest == b""
+    assert found.unread == b""
 
 
 @every_habit
 def test_messages_may_be_glued_together(room: str, words: str, habit: Habit) -> None:
     messages = TALKS[room]
-    assert Translation(spelling(room, words)).feed(b"".join(map(habit, messages))) == b"".join(messages)
+    assert DialectReader(spelling(room, words)).feed(b"".join(map(habit, messages))) == b"".join(messages)
 
 
 ENDLESS = ("as text", "in another form")
@@ -53,55 +53,55 @@ def test_messages_may_be_cut_at_any_byte(room: str, words: str, habit: Habit) ->
     if any(part in words for part in ENDLESS):
         return
     messages = TALKS[room]
-    found = Translation(spelling(room, words))
+    found = DialectReader(spelling(room, words))
     data = b"".join(map(habit, messages))
     assert b"".join(found.feed(bytes((byte,))) for byte in data) == b"".join(messages)
 
 
-@pytest.mark.parametrize("room", TONGUES)
+@pytest.mark.parametrize("room", LAYOUTS)
 def test_every_spelling_has_an_example_here(room: str) -> None:
-    throughout = {each.told for each in spellings(room) if each.throughout}
+    throughout = {each.description for each in dialects(room) if each.is_consistent}
     signs = {words for words in throughout if room == "blackjack" and re.search("minus|negative|one byte", words)}
     assert throughout - HABITS[room].keys() <= signs - {"sends characters of one byte"}
 
 
-@pytest.mark.parametrize("room", TONGUES)
+@pytest.mark.parametrize("room", LAYOUTS)
 def test_spellings_can_be_told_apart_by_their_words(room: str) -> None:
-    words = [each.told for each in spellings(room)]
+    words = [each.description for each in dialects(room)]
     assert len(set(words)) == len(words)
-    for one in spellings(room):
-        assert named(f"it {one.told}", spellings(room)) == (one if one.throughout else None)
+    for one in dialects(room):
+        assert dialect_from_cause(f"it {one.description}", dialects(room)) == (one if one.is_consistent else None)
 
 
 def test_several_spellings_are_read_at_the_same_time() -> None:
-    known = spellings("kuhn")
+    known = dialects("kuhn")
     both = spelling("kuhn", "ends its messages with a line end") + spelling("kuhn", "puts quotes around its arguments")
-    assert Translation(both).feed(b'CARD "C_Q"\nACTN "BET"\n') == b"CARD C_QACTN BET"
-    assert both.told == "ends its messages with a line end, and it puts quotes around its arguments"
-    assert named(f"it {both.told}", known) == both
+    assert DialectReader(both).feed(b'CARD "C_Q"\nACTN "BET"\n') == b"CARD C_QACTN BET"
+    assert both.description == "ends its messages with a line end, and it puts quotes around its arguments"
+    assert dialect_from_cause(f"it {both.description}", known) == both
 
 
 def test_what_two_spellings_spell_otherwise_may_be_spelt_in_either_way() -> None:
     words = spelling("kuhn", "writes BRT, which is a slip of the document's")
     both = spelling("kuhn", "writes a card as its rank alone") + words
-    assert Translation(both).feed(b"CARD QACTN BRTCARD C_KACTN CHK") == b"CARD C_QACTN BETCARD C_KACTN CHK"
-    found = Translation(both)
+    assert DialectReader(both).feed(b"CARD QACTN BRTCARD C_KACTN CHK") == b"CARD C_QACTN BETCARD C_KACTN CHK"
+    found = DialectReader(both)
     assert b"".join(found.feed(bytes((byte,))) for byte in b"ACTN BRT") == b"ACTN BET"
-    assert Translation(both).feed(b"CARD 7o") == b"CARD 7o"
+    assert DialectReader(both).feed(b"CARD 7o") == b"CARD 7o"
 
 
 def test_another_cause_names_no_spelling() -> None:
-    assert named("it leaves out CARD", spellings("kuhn")) is None
-    assert named("here it writes its integers as text", spellings("sevenhalf")) is None
-    assert named("", spellings("kuhn")) is None
+    assert dialect_from_cause("it leaves out CARD", dialects("kuhn")) is None
+    assert dialect_from_cause("here it writes its integers as text", dialects("sevenhalf")) is None
+    assert dialect_from_cause("", dialects("kuhn")) is None
 
 
-@pytest.mark.parametrize("room", HOUSES.values(), ids=HOUSES)
+@pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
 def test_what_is_in_no_dialect_is_handed_on_as_it_came(room: HouseRoom) -> None:
-    for each in spellings(room.name):
+    for each in dialects(room.name):
         for data in (b"HELLO WORLD", b"\xff" * 9, b"?"):
-            assert Translation(each).feed(data) in {data, b""}
-        assert Translation(each).feed(b"#" * 2 * MOST) == b"#" * 2 * MOST
+            assert DialectReader(each).feed(data) in {data, b""}
+        assert DialectReader(each).feed(b"#" * 2 * MAX_UNREAD_BYTES) == b"#" * 2 * MAX_UNREAD_BYTES
 
 
 ORDINARY = (
@@ -115,21 +115,21 @@ ORDINARY = (
 
 @given(st.data())
 def test_whoever_speaks_as_the_document_has_it_is_understood_as_well(data: st.DataObject) -> None:
-    room = data.draw(st.sampled_from(list(HOUSES.values())))
-    one = data.draw(st.sampled_from([each for each in spellings(room.name) if each.told in ORDINARY]))
+    room = data.draw(st.sampled_from(list(HOUSE_ROOMS.values())))
+    one = data.draw(st.sampled_from([each for each in dialects(room.name) if each.description in ORDINARY]))
     codec = room.codec(True, None)
-    messages = data.draw(st.lists(st.sampled_from(room.vocabulary), max_size=6))
+    messages = data.draw(st.lists(st.sampled_from(room.sample_messages), max_size=6))
     sent = b"".join(map(codec.encode, messages))
     cut = data.draw(st.integers(0, len(sent)))
-    found = Translation(one)
+    found = DialectReader(one)
     assert found.feed(sent[:cut]) + found.feed(sent[cut:]) == sent
 
 
-@given(st.sampled_from([*TONGUES]), st.data(), st.lists(st.binary(max_size=12), max_size=6))
+@given(st.sampled_from([*LAYOUTS]), st.data(), st.lists(st.binary(max_size=12), max_size=6))
 def test_no_bytes_are_too_strange_to_be_read(room: str, data: st.DataObject, pieces: Sequence[bytes]) -> None:
-    one = data.draw(st.sampled_from(spellings(room)))
-    found = Translation(one)
-    codec = HOUSES[room].codec(True, None)
+    one = data.draw(st.sampled_from(dialects(room)))
+    found = DialectReader(one)
+    codec = HOUSE_ROOMS[room].codec(True, None)
     for piece in pieces:
         assert all(isinstance(item, Violation) or item is not None for item in codec.feed(found.feed(piece)))
-    assert len(found.rest) < MOST
+    assert len(found.unread) < MAX_UNREAD_BYTES

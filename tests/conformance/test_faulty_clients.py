@@ -9,7 +9,7 @@ import pytest
 from croupier.conformance.case import select
 from croupier.conformance.clients.client import check_client, client_cases
 from croupier.conformance.results import Outcome, Result
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.programs import command
 from tests.sampling import sampled
 
@@ -166,7 +166,7 @@ TELLING = [
 
 def tried(room: str, line: str, *selections: str, strict: bool = False, seed: int = 1) -> Sequence[Result]:
     """What comes of these cases with a program."""
-    house = HOUSES[room]
+    house = HOUSE_ROOMS[room]
     cases = [case for selection in selections for case in select(client_cases(house), selection)]
 
     async def main() -> Sequence[Result]:
@@ -181,7 +181,7 @@ def tried(room: str, line: str, *selections: str, strict: bool = False, seed: in
 )
 def test_a_rogue_client_is_found_on_its_own_clause(rogue: Rogue) -> None:
     (result,) = tried(rogue.room, command(rogue.room, "client", rogue.habit), rogue.case, strict=rogue.strict)
-    assert result.outcome is Outcome.FAIL, result.told
+    assert result.outcome is Outcome.FAIL, result.note
     assert result.failure is not None
     assert result.failure.clause == rogue.clause, result.failure
     assert 0 < len(result.dialogue) <= 6 or rogue.clause.endswith(("-1.2", "-2.1"))
@@ -193,7 +193,7 @@ def test_where_the_document_is_silent_it_is_told_what_was_seen(
 ) -> None:
     (result,) = tried(room, command(room, "client", habit), f"{room}/{case}")
     assert result.outcome is outcome, result
-    assert told in result.told
+    assert told in result.note
 
 
 @pytest.mark.slow

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.program import Program, free_port
+from croupier.conformance.program import ProgramUnderTest, free_port
 from croupier.conformance.results import Outcome, Result
 from croupier.conformance.servers.server import check_server, server_cases
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.programs import command
 from tests.sampling import sampled
 
@@ -72,13 +72,16 @@ ROGUES = {
 
 def tried(room: str, habit: str, selection: str, part: int = 1, failures: int | None = None) -> Sequence[Result]:
     """What comes of these cases with a server."""
-    house = HOUSES[room]
+    house = HOUSE_ROOMS[room]
     cases = select(server_cases(house), selection)[::part]
 
     async def main() -> Sequence[Result]:
         port = await free_port()
-        async with asyncio.timeout(120), await Program.start(command(room, "server", habit), {"port": port}) as program:
-            await program.listening("127.0.0.1", port, 20.0)
+        async with (
+            asyncio.timeout(120),
+            await ProgramUnderTest.start(command(room, "server", habit), {"port": port}) as program,
+        ):
+            await program.wait_listening("127.0.0.1", port, 20.0)
             return await check_server(
                 house,
                 "127.0.0.1",
@@ -89,16 +92,16 @@ def tried(room: str, habit: str, selection: str, part: int = 1, failures: int | 
                 seed=1,
                 timeout=2.0,
                 max_failures=failures,
-                told=lambda _: None,
+                on_result=lambda _: None,
             )
 
     return asyncio.run(main())
 
 
-@pytest.mark.parametrize("room", HOUSES)
+@pytest.mark.parametrize("room", HOUSE_ROOMS)
 def test_an_honest_server_passes(room: str) -> None:
     results = tried(room, "honest", room, part=4)
-    assert [result for result in results if not result.outcome.good] == []
+    assert [result for result in results if not result.outcome.is_good] == []
     assert sum(result.outcome is Outcome.PASS for result in results) > len(results) * 3 // 4
 
 

@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 
 from croupier.conformance.results import Result
-from croupier.conformance.servers import GROUNDS
-from croupier.conformance.servers.attempts import Examination
-from croupier.conformance.servers.server import Wire, server_cases
+from croupier.conformance.servers import TEST_DATA_BY_ROOM
+from croupier.conformance.servers.attempts import ServerExaminer
+from croupier.conformance.servers.server import TcpHouse, server_cases
 from croupier.core.room import HouseRoom
-from croupier.core.transcript import Transcript, settings
-from croupier.rooms import HOUSES
+from croupier.core.transcript import Transcript, house_settings
+from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import Parlour, opened
 from tests.rooms.blackjack.test_rogue_houses import ROGUES as BLACKJACK
 from tests.rooms.kuhn.test_rogue_houses import ROGUES as KUHN
 from tests.rooms.sevenhalf.test_rogue_houses import ROGUES as SEVENHALF
 
 ROGUES = [
-    *((HOUSES["kuhn"], rogue, dict(rogue.head)) for rogue in KUHN),
+    *((HOUSE_ROOMS["kuhn"], rogue, dict(rogue.head)) for rogue in KUHN),
     *(
-        (HOUSES["sevenhalf"], rogue, {"deck": rogue.game[0], "bet": str(rogue.game[1]), **rogue.head})
+        (HOUSE_ROOMS["sevenhalf"], rogue, {"deck": rogue.game[0], "bet": str(rogue.game[1]), **rogue.head})
         for rogue in SEVENHALF
     ),
-    *((HOUSES["blackjack"], rogue, {"deck": rogue.deck, **rogue.head}) for rogue in BLACKJACK),
+    *((HOUSE_ROOMS["blackjack"], rogue, {"deck": rogue.deck, **rogue.head}) for rogue in BLACKJACK),
 ]
 """Each with its room and the head that it is set by: its own deck, for many know one hand only."""
 
@@ -34,10 +34,10 @@ MISSED = 0.02
 
 
 def known(room: HouseRoom, head: Mapping[str, str]) -> Any:
-    return settings(room, Transcript("a rogue", "set", (), head, ()))
+    return house_settings(room, Transcript("a rogue", "set", (), head, ()))
 
 
-async def found(examination: Examination, room: HouseRoom, clause: str) -> tuple[Result | None, Counter[str]]:
+async def found(examination: ServerExaminer, room: HouseRoom, clause: str) -> tuple[Result | None, Counter[str]]:
     """The first result on a clause, and all that was found before it."""
     before: Counter[str] = Counter()
     for case in server_cases(room):
@@ -51,7 +51,9 @@ async def found(examination: Examination, room: HouseRoom, clause: str) -> tuple
 
 def tried(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> tuple[Result | None, Counter[str]]:
     parlour = Parlour(room, head, rogue.habit, strict=rogue.strict)
-    examination = Examination(GROUNDS[room.name], parlour, own=known(room, head), strict=rogue.strict, effort=0.05)
+    examination = ServerExaminer(
+        TEST_DATA_BY_ROOM[room.name], parlour, known_options=known(room, head), strict=rogue.strict, effort=0.05
+    )
     return asyncio.run(found(examination, room, rogue.clause))
 
 
@@ -65,7 +67,7 @@ def test_there_are_a_hundred_rogues_and_more() -> None:
 def test_a_rogue_is_found_on_its_own_clause(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> None:
     result, before = tried(room, rogue, head)
     assert result is not None, before
-    assert not result.outcome.good
+    assert not result.outcome.is_good
     assert bool(result.dialogue) == bool(rogue.says)
 
 
@@ -85,19 +87,19 @@ def test_nearly_all_rogues_are_found_on_their_own_clauses() -> None:
 def test_a_rogue_is_found_over_a_socket(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> None:
     async def check() -> tuple[Result | None, Counter[str]]:
         async with opened(Parlour(room, head, rogue.habit, strict=rogue.strict)) as port:
-            wire = Wire(("127.0.0.1", port), 1.0)
-            examination = Examination(
-                GROUNDS[room.name],
+            wire = TcpHouse(("127.0.0.1", port), 1.0)
+            examination = ServerExaminer(
+                TEST_DATA_BY_ROOM[room.name],
                 wire,
-                own=known(room, head),
+                known_options=known(room, head),
                 strict=rogue.strict,
-                patience=1.0,
+                answer_timeout=1.0,
                 effort=0.1,
             )
             try:
                 return await found(examination, room, rogue.clause)
             finally:
-                await wire.closed()
+                await wire.wait_closed()
 
     result, before = asyncio.run(check())
     assert result is not None, before

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conformance.report.hexdump import WIDTH, dump, first_wrong, plain, printable, rows, side_by_side
+from croupier.conformance.report.hexdump import (
+    BYTES_PER_ROW,
+    first_difference,
+    hex_diff,
+    hex_dump,
+    hex_rows,
+    is_plain_text,
+    printable,
+)
 
 
 @pytest.mark.parametrize(
@@ -19,11 +27,11 @@ from croupier.conformance.report.hexdump import WIDTH, dump, first_wrong, plain,
     ],
 )
 def test_the_first_wrong_byte_is_wrong_missing_or_too_many(wanted: bytes, got: bytes, at: int | None) -> None:
-    assert first_wrong(wanted, got) == at
+    assert first_difference(wanted, got) == at
 
 
 def test_both_stand_side_by_side_with_a_mark_below_the_first_wrong_byte() -> None:
-    assert side_by_side(b"CARD C_Q", b'CARD "C_Q"').splitlines() == [
+    assert hex_diff(b"CARD C_Q", b'CARD "C_Q"').splitlines() == [
         "      expected                           actual",
         '0000  43 41 52 44 20 43 5F 51  CARD C_Q  43 41 52 44 20 22 43 5F  CARD "C_',
         "                                                        ^^",
@@ -32,42 +40,44 @@ def test_both_stand_side_by_side_with_a_mark_below_the_first_wrong_byte() -> Non
 
 
 def test_where_a_byte_is_missing_there_are_dashes() -> None:
-    assert side_by_side(b"DISC", b"DIS").splitlines()[1:] == [
+    assert hex_diff(b"DISC", b"DIS").splitlines()[1:] == [
         "0000  44 49 53 43              DISC      44 49 53 --              DIS",
         "                                                  ^^",
     ]
 
 
 def test_of_long_ones_the_rows_around_the_first_wrong_byte_are_shown() -> None:
-    shown = rows(bytes(1000), bytes(500) + b"\1" + bytes(499))
-    assert [row.at for row in shown] == [472, 480, 488, 496, 504, 512, 520]
-    assert [row.wrong for row in shown] == [None, None, None, 4, None, None, None]
+    shown = hex_rows(bytes(1000), bytes(500) + b"\1" + bytes(499))
+    assert [row.offset for row in shown] == [472, 480, 488, 496, 504, 512, 520]
+    assert [row.first_wrong for row in shown] == [None, None, None, 4, None, None, None]
 
 
 @given(st.binary(max_size=64), st.binary(max_size=64))
 def test_the_mark_stands_below_the_first_wrong_byte(wanted: bytes, got: bytes) -> None:
-    at = first_wrong(wanted, got)
-    marked = [row for row in rows(wanted, got) if row.wrong is not None]
-    assert [row.at + row.wrong for row in marked if row.wrong is not None] == ([] if at is None else [at])
-    assert all(row.differs[row.wrong] for row in marked if row.wrong is not None)
-    lines = side_by_side(wanted, got).splitlines()
+    at = first_difference(wanted, got)
+    marked = [row for row in hex_rows(wanted, got) if row.first_wrong is not None]
+    assert [row.offset + row.first_wrong for row in marked if row.first_wrong is not None] == (
+        [] if at is None else [at]
+    )
+    assert all(row.differs[row.first_wrong] for row in marked if row.first_wrong is not None)
+    lines = hex_diff(wanted, got).splitlines()
     marks = [number for number, line in enumerate(lines) if line.strip() == "^^"]
     assert len(marks) == len(marked)
     for number in marks:
         place = lines[number].index("^^")
-        assert (place - 41) // 3 == at % WIDTH
+        assert (place - 41) // 3 == at % BYTES_PER_ROW
         assert lines[number - 1][place : place + 2] in {f"{got[at]:02X}" if at < len(got) else "--"}
 
 
 def test_a_dump_shows_bytes_and_letters() -> None:
-    assert dump(b"HELLO, YOUR CARD") == "0000  48 45 4C 4C 4F 2C 20 59 4F 55 52 20 43 41 52 44  HELLO, YOUR CARD"
-    assert dump(b"\0\x7f").endswith("  ..")
-    assert len(dump(bytes(40)).splitlines()) == 3
+    assert hex_dump(b"HELLO, YOUR CARD") == "0000  48 45 4C 4C 4F 2C 20 59 4F 55 52 20 43 41 52 44  HELLO, YOUR CARD"
+    assert hex_dump(b"\0\x7f").endswith("  ..")
+    assert len(hex_dump(bytes(40)).splitlines()) == 3
 
 
 def test_plain_text_needs_no_hexadecimal() -> None:
-    assert plain(b"CARD C_Q")
-    assert not any(map(plain, (b"CARD C_Q\n", b"\0H", b" STRT", "7½".encode())))
+    assert is_plain_text(b"CARD C_Q")
+    assert not any(map(is_plain_text, (b"CARD C_Q\n", b"\0H", b" STRT", "7½".encode())))
 
 
 @given(st.text())

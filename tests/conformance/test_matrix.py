@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from croupier.conformance.matrix.cells import Cell, Kept, Kind
-from croupier.conformance.matrix.matrix import Matrix, Plan, write
-from croupier.conformance.matrix.submission import submissions
-from croupier.rooms import HOUSES
+from croupier.conformance.matrix.cells import Cell, CellFile, CellKind
+from croupier.conformance.matrix.matrix import Matrix, MatrixPlan, write_results
+from croupier.conformance.matrix.submission import load_submissions
+from croupier.rooms import HOUSE_ROOMS
 
 PUPIL = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(Path(__file__).with_name('pupil.py')))}"
 
@@ -28,20 +28,22 @@ def hand_in(folder: Path, name: str, server: str | None = "honest", client: str 
     (place / "submission.toml").write_text("\n".join(lines))
 
 
-def plan(folder: Path, out: Path, **terms: object) -> Plan:
+def plan(folder: Path, out: Path, **terms: object) -> MatrixPlan:
     known = {"conversations": 1, "jobs": 2, "output": 1 << 16, **terms}
-    return Plan(rooms=[HOUSES["kuhn"]], submissions=submissions(folder, out), out=out, **known)  # type: ignore[arg-type]  # each is of its type
+    return MatrixPlan(
+        rooms=[HOUSE_ROOMS["kuhn"]], submissions=load_submissions(folder, out), output_folder=out, **known
+    )  # type: ignore[arg-type]  # each is of its type
 
 
-def played(one: Plan) -> tuple[list[Cell], list[bool]]:
+def played(one: MatrixPlan) -> tuple[list[Cell], list[bool]]:
     """The cells in order, and whether each was played before."""
     told: list[bool] = []
     matrix = Matrix(one, lambda cell, before: told.append(before))
     assert asyncio.run(matrix.play())
-    return matrix.in_order(), told
+    return matrix.ordered_cells(), told
 
 
-def found(cells: Iterable[Cell]) -> dict[tuple[str, str], tuple[Kind, tuple[str, ...], str]]:
+def found(cells: Iterable[Cell]) -> dict[tuple[str, str], tuple[CellKind, tuple[str, ...], str]]:
     return {(cell.server, cell.client): (cell.finding.kind, cell.finding.blame, cell.finding.clause) for cell in cells}
 
 
@@ -51,12 +53,12 @@ def test_everybody_plays_everybody_and_what_is_finished_is_not_played_again(tmp_
     hand_in(folder, "bob", server="deals-twice", client="acts-first")
     hand_in(folder, "cid", server="serves-once", client=None)
     cells, told = played(plan(folder, out, conversations=2))
-    well = (Kind.WELL, (), "")
-    acts_first = (Kind.BROKE, ("client",), "kuhn-6.2")
+    well = (CellKind.WELL, (), "")
+    acts_first = (CellKind.BROKE, ("client",), "kuhn-6.2")
     assert found(cells) == {
         ("ada", "ada"): well,
         ("ada", "bob"): acts_first,
-        ("bob", "ada"): (Kind.BROKE, ("server",), "kuhn-5.4"),
+        ("bob", "ada"): (CellKind.BROKE, ("server",), "kuhn-5.4"),
         ("bob", "bob"): acts_first,
         ("cid", "ada"): well,
         ("cid", "bob"): acts_first,
@@ -69,7 +71,7 @@ def test_everybody_plays_everybody_and_what_is_finished_is_not_played_again(tmp_
     changed, told = played(plan(folder, out, conversations=2))
     assert sorted(told) == [False] * 4 + [True] * 2
     assert found(changed)["bob", "ada"] == well
-    assert [cell for cell in changed if "bob" not in cell.place] == [cells[0], cells[4]]
+    assert [cell for cell in changed if "bob" not in cell.position] == [cells[0], cells[4]]
     _, told = played(plan(folder, out, conversations=2, fresh=True))
     assert told == [False] * 6
 
@@ -77,17 +79,17 @@ def test_everybody_plays_everybody_and_what_is_finished_is_not_played_again(tmp_
 @pytest.mark.parametrize(
     ("server", "kind", "clause", "told"),
     [
-        ("crashes", Kind.CRASHED, "kuhn-4.1", "the server has ended (SIGSEGV)"),
-        ("hangs", Kind.HUNG, "kuhn-4.1", "found silence"),
-        ("ends-at-once", Kind.UNHEARD, "", "has ended (exit status 1)"),
-        ("never-listens", Kind.UNHEARD, "", "takes no connections"),
-        ("says-nonsense", Kind.BROKE, "kuhn-2.6", "found 'CARD 1_1'"),
-        ("ends-in-nul", Kind.BROKE, "kuhn-2.7", "the likely cause is that it "),
-        ("chatty", Kind.CHATTY, "", "written more than is kept"),
+        ("crashes", CellKind.CRASHED, "kuhn-4.1", "the server has ended (SIGSEGV)"),
+        ("hangs", CellKind.HUNG, "kuhn-4.1", "found silence"),
+        ("ends-at-once", CellKind.UNHEARD, "", "has ended (exit status 1)"),
+        ("never-listens", CellKind.UNHEARD, "", "takes no connections"),
+        ("says-nonsense", CellKind.BROKE, "kuhn-2.6", "found 'CARD 1_1'"),
+        ("ends-in-nul", CellKind.BROKE, "kuhn-2.7", "the likely cause is that it "),
+        ("chatty", CellKind.CHATTY, "", "written more than is kept"),
     ],
 )
 def test_a_server_that_is_no_good_is_told_from_the_client(
-    tmp_path: Path, server: str, kind: Kind, clause: str, told: str
+    tmp_path: Path, server: str, kind: CellKind, clause: str, told: str
 ) -> None:
     hand_in(tmp_path / "class", "ada", server=server)
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", seconds=4.0))
@@ -98,16 +100,18 @@ def test_a_server_that_is_no_good_is_told_from_the_client(
 @pytest.mark.parametrize(
     ("client", "kind", "told"),
     [
-        ("cannot-start", Kind.CRASHED, "the client has ended (exit status 1)"),
-        ("crashes", Kind.CRASHED, "the client has ended (SIGABRT)"),
-        ("never-connects", Kind.ABSENT, "has not connected within its time"),
-        ("says-nothing", Kind.HUNG, "says nothing more"),
-        ("stays", Kind.HUNG, "goes on when the house has closed"),
-        ("leaves-at-once", Kind.IDLE, "has ended every conversation before a game was over"),
-        ("chatty", Kind.CHATTY, "has written more than is kept"),
+        ("cannot-start", CellKind.CRASHED, "the client has ended (exit status 1)"),
+        ("crashes", CellKind.CRASHED, "the client has ended (SIGABRT)"),
+        ("never-connects", CellKind.ABSENT, "has not connected within its time"),
+        ("says-nothing", CellKind.HUNG, "says nothing more"),
+        ("stays", CellKind.HUNG, "goes on when the house has closed"),
+        ("leaves-at-once", CellKind.IDLE, "has ended every conversation before a game was over"),
+        ("chatty", CellKind.CHATTY, "has written more than is kept"),
     ],
 )
-def test_a_client_that_is_no_good_is_told_from_the_server(tmp_path: Path, client: str, kind: Kind, told: str) -> None:
+def test_a_client_that_is_no_good_is_told_from_the_server(
+    tmp_path: Path, client: str, kind: CellKind, told: str
+) -> None:
     hand_in(tmp_path / "class", "ada", client=client)
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", seconds=4.0))
     assert (cell.finding.kind, cell.finding.blame) == (kind, ("client",))
@@ -118,7 +122,7 @@ def test_a_client_that_is_no_good_is_told_from_the_server(tmp_path: Path, client
 def test_a_client_that_plays_for_ever_was_seen_often_enough(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada", client="plays-for-ever")
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", seconds=30.0))
-    assert (cell.finding.kind, cell.games, cell.messages) == (Kind.WELL, 500, 2000)
+    assert (cell.finding.kind, cell.games, cell.messages) == (CellKind.WELL, 500, 2000)
 
 
 def test_who_cannot_be_used_has_cells_all_the_same_and_results_are_written(tmp_path: Path) -> None:
@@ -132,12 +136,12 @@ def test_who_cannot_be_used_has_cells_all_the_same_and_results_are_written(tmp_p
     one = plan(folder, out)
     assert one.cells == 9
     cells, _ = played(one)
-    assert {place: blame for place, (kind, blame, _) in found(cells).items() if kind is Kind.UNUSABLE} == {
+    assert {place: blame for place, (kind, blame, _) in found(cells).items() if kind is CellKind.UNUSABLE} == {
         ("ada", "bob"): ("client",),
         ("ada", "cid"): ("client",),
         **{(server, client): ("server",) for server in ("bob", "cid") for client in ("ada", "bob", "cid")},
     }
-    write(one, cells, whole=True)
+    write_results(one, cells, is_complete=True)
     assert sorted(path.name for path in out.iterdir()) == [
         *("cells.jsonl", "gradescope", "matrix.csv", "matrix.html", "matrix.json", "work"),
     ]
@@ -150,21 +154,21 @@ def test_a_program_that_does_not_exist_is_no_use(tmp_path: Path) -> None:
     toml = tmp_path / "class" / "ada" / "submission.toml"
     toml.write_text('room = "kuhn"\nserver = "./no-such-server {port}"\nclient = "./no-such-client {port}"')
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out"))
-    assert (cell.finding.kind, cell.finding.blame) == (Kind.UNHEARD, ("server",))
+    assert (cell.finding.kind, cell.finding.blame) == (CellKind.UNHEARD, ("server",))
     assert "cannot be started" in cell.finding.told
     hand_in(tmp_path / "class", "ada")
     toml.write_text(toml.read_text().partition("client")[0] + 'client = "./no-such-client {port}"')
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out"))
-    assert (cell.finding.kind, cell.finding.blame) == (Kind.UNUSABLE, ("client",))
+    assert (cell.finding.kind, cell.finding.blame) == (CellKind.UNUSABLE, ("client",))
 
 
 def test_where_a_cell_cannot_be_kept_the_class_is_not_played_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(kept: Kept, cell: Cell) -> None:
+    def full(kept: CellFile, cell: Cell) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Kept, "keep", full)
+    monkeypatch.setattr(CellFile, "save", full)
     hand_in(tmp_path / "class", "ada")
     hand_in(tmp_path / "class", "bob")
     told: list[Cell] = []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conformance.tap.pcap import SEGMENT, Capture, checksum
+from croupier.conformance.tap.pcap import MAX_SEGMENT_BYTES, Capture, checksum
 from croupier.core.referee import CLIENT, HOUSE
 
 CLIENTS = ("127.0.0.1", 40_001)
@@ -45,16 +45,20 @@ def test_the_checksum_is_that_of_the_standard_example() -> None:
 def talk(said: list[tuple[int, bytes]], client: tuple[str, int] | None = CLIENTS) -> bytes:
     file = io.BytesIO()
     capture = Capture(file, offset=1000.0)
-    capture.opened(1, client, HOUSES, 0.25)
+    capture.add_connection(1, client, HOUSES, 0.25)
     for side, data in said:
-        capture.said(1, side, data, 0.5)
-    capture.closed(1, CLIENT, 0.75)
-    capture.closed(1, HOUSE, 0.75)
-    capture.ended(1)
+        capture.add_data(1, side, data, 0.5)
+    capture.add_close(1, CLIENT, 0.75)
+    capture.add_close(1, HOUSE, 0.75)
+    capture.finish_connection(1)
     return file.getvalue()
 
 
-@given(st.lists(st.tuples(st.sampled_from([CLIENT, HOUSE]), st.binary(min_size=1, max_size=3 * SEGMENT)), max_size=6))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([CLIENT, HOUSE]), st.binary(min_size=1, max_size=3 * MAX_SEGMENT_BYTES)), max_size=6
+    )
+)
 def test_every_packet_follows_the_one_before_and_all_bytes_are_there(said: list[tuple[int, bytes]]) -> None:
     streams = {40_001: b"", 1212: b""}
     following: dict[int, int] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.conformance.program import Program, ProgramError, argv, ending, free_port
+from croupier.conformance.program import ProgramError, ProgramUnderTest, describe_exit, free_port, split_command
 from tests.net.raw_client import LOOPS, PATIENCE, Run
 
 FOREVER = "import signal; signal.pause()"
@@ -48,33 +48,33 @@ async def said(file: Path) -> str:
 
 
 def test_the_address_is_filled_in_word_by_word() -> None:
-    words = argv("java -jar 'my game.jar' -s {host} --port={port}", {"host": "::1", "port": 1212})
+    words = split_command("java -jar 'my game.jar' -s {host} --port={port}", {"host": "::1", "port": 1212})
     assert words == ["java", "-jar", "my game.jar", "-s", "::1", "--port=1212"]
 
 
 def test_a_value_is_never_split() -> None:
-    assert argv("show {file}", {"file": "a b 'c"}) == ["show", "a b 'c"]
+    assert split_command("show {file}", {"file": "a b 'c"}) == ["show", "a b 'c"]
 
 
 def test_another_name_in_braces_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"found \{prot\} in .*; allowed: \{host\}, \{port\}"):
-        argv("client {prot}", {"host": "127.0.0.1", "port": 1})
+        split_command("client {prot}", {"host": "127.0.0.1", "port": 1})
 
 
 def test_other_braces_are_the_programs_own() -> None:
-    assert argv("awk '{print $1}' {} {1}", {"port": 1}) == ["awk", "{print $1}", "{}", "{1}"]
+    assert split_command("awk '{print $1}' {} {1}", {"port": 1}) == ["awk", "{print $1}", "{}", "{1}"]
 
 
 @pytest.mark.parametrize("command", ["", "  ", "client 'open"])
 def test_a_command_line_that_makes_no_sense_is_an_error(command: str) -> None:
     with pytest.raises(ValueError, match="allowed: a "):
-        argv(command, {})
+        split_command(command, {})
 
 
 def test_nothing_is_expanded_by_a_shell(run: Run) -> None:
     async def main() -> bytes:
-        async with await Program.start("echo $HOME * > {port}", {"port": 7}) as program:
-            assert await program.ended(PATIENCE) == 0
+        async with await ProgramUnderTest.start("echo $HOME * > {port}", {"port": 7}) as program:
+            assert await program.wait_ended(PATIENCE) == 0
             return program.stdout
 
     assert run(main()) == b"$HOME * > 7\n"
@@ -86,32 +86,32 @@ def test_nothing_is_expanded_by_a_shell(run: Run) -> None:
 def test_the_exit_status_and_all_output_are_told(run: Run) -> None:
     async def main() -> None:
         script = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
-        async with await Program.start(python(script), {}) as program:
-            assert await program.ended(PATIENCE) == 3
+        async with await ProgramUnderTest.start(python(script), {}) as program:
+            assert await program.wait_ended(PATIENCE) == 3
             assert (program.stdout, program.stderr, program.status) == (b"out\n", b"err\n", 3)
-            assert program.complaint() == "; its stderr: err"
+            assert program.stderr_excerpt() == "; its stderr: err"
 
     run(main())
 
 
 def test_a_signal_is_told_as_a_negative_status(run: Run) -> None:
     async def main() -> None:
-        async with await Program.start(
+        async with await ProgramUnderTest.start(
             python("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"), {}
         ) as program:
-            assert await program.ended(PATIENCE) == -signal.SIGSEGV
+            assert await program.wait_ended(PATIENCE) == -signal.SIGSEGV
 
     run(main())
 
 
 def test_endings_are_told_in_words() -> None:
-    assert [ending(3), ending(-11), ending(-40)] == ["exit status 3", "SIGSEGV", "signal 40"]
+    assert [describe_exit(3), describe_exit(-11), describe_exit(-40)] == ["exit status 3", "SIGSEGV", "signal 40"]
 
 
 def test_a_program_that_runs_has_no_status(run: Run) -> None:
     async def main() -> None:
-        async with await Program.start(python(FOREVER), {}) as program:
-            assert await program.ended(0.01) is None
+        async with await ProgramUnderTest.start(python(FOREVER), {}) as program:
+            assert await program.wait_ended(0.01) is None
             assert program.status is None
 
     run(main())
@@ -119,16 +119,18 @@ def test_a_program_that_runs_has_no_status(run: Run) -> None:
 
 def test_its_input_is_empty(run: Run) -> None:
     async def main() -> None:
-        async with await Program.start(python("import sys; sys.exit(len(sys.stdin.read()))"), {}) as program:
-            assert await program.ended(PATIENCE) == 0
+        async with await ProgramUnderTest.start(python("import sys; sys.exit(len(sys.stdin.read()))"), {}) as program:
+            assert await program.wait_ended(PATIENCE) == 0
 
     run(main())
 
 
 def test_it_is_started_in_its_folder(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
-        async with await Program.start(python("import os; print(os.getcwd())"), {}, folder=tmp_path) as program:
-            await program.ended(PATIENCE)
+        async with await ProgramUnderTest.start(
+            python("import os; print(os.getcwd())"), {}, folder=tmp_path
+        ) as program:
+            await program.wait_ended(PATIENCE)
             assert program.stdout.decode().strip() == str(tmp_path.resolve())
 
     run(main())
@@ -137,12 +139,12 @@ def test_it_is_started_in_its_folder(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["/no/such/program", "no-such-program-either", "/", "'a\0b'"])
 def test_what_cannot_be_started_is_an_error(run: Run, command: str) -> None:
     with pytest.raises(ProgramError, match="cannot be started: "):
-        run(Program.start(command, {}))
+        run(ProgramUnderTest.start(command, {}))
 
 
 def test_a_folder_that_is_not_there_is_an_error(run: Run, tmp_path: Path) -> None:
     with pytest.raises(ProgramError, match="cannot be started: "):
-        run(Program.start("echo", {}, folder=tmp_path / "none"))
+        run(ProgramUnderTest.start("echo", {}, folder=tmp_path / "none"))
 
 
 # Nothing is left behind.
@@ -155,7 +157,7 @@ def test_stopping_asks_first(run: Run, tmp_path: Path) -> None:
             "import signal, sys, pathlib; signal.signal(signal.SIGTERM, lambda *_: sys.exit('in order'));"
             "pathlib.Path(sys.argv[1]).write_text('ready\\n'); signal.pause()"
         )
-        program = await Program.start(python(script, str(file)), {})
+        program = await ProgramUnderTest.start(python(script, str(file)), {})
         await said(file)
         await program.stop(PATIENCE)
         assert (program.status, program.stderr) == (1, b"in order\n")
@@ -167,7 +169,7 @@ def test_who_does_not_listen_to_reason_is_killed(run: Run, tmp_path: Path) -> No
     async def main() -> None:
         file = tmp_path / "ready"
         script = f"{DEAF}; import sys, pathlib; pathlib.Path(sys.argv[1]).write_text('ready\\n'); signal.pause()"
-        program = await Program.start(python(script, str(file)), {})
+        program = await ProgramUnderTest.start(python(script, str(file)), {})
         await said(file)
         await program.stop(0.05)
         assert program.status == -signal.SIGKILL
@@ -189,10 +191,10 @@ pathlib.Path(sys.argv[1]).write_text(f"{{child.pid}}\\n")
 def test_grandchildren_end_with_it(run: Run, tmp_path: Path, end: str) -> None:
     async def main() -> None:
         file = tmp_path / "pid"
-        program = await Program.start(python(GRANDCHILD + end, str(file)), {})
+        program = await ProgramUnderTest.start(python(GRANDCHILD + end, str(file)), {})
         pid = int(await said(file))
         if not end:
-            assert await program.ended(PATIENCE) == 0
+            assert await program.wait_ended(PATIENCE) == 0
         await program.stop(0.05)
         async with asyncio.timeout(PATIENCE):
             while alive(pid):  # its new parent is told of its end, not we
@@ -210,7 +212,7 @@ def test_children_are_given_the_time_to_end_in_order(run: Run, tmp_path: Path) -
             "signal.signal(signal.SIGTERM, end); pathlib.Path(sys.argv[1]).write_text('ready\\n'); signal.pause()"
         )
         parent = "import subprocess, sys; subprocess.run([sys.executable, '-c', *sys.argv[1:]])"
-        program = await Program.start(python(parent, child, str(ready), str(done)), {})
+        program = await ProgramUnderTest.start(python(parent, child, str(ready), str(done)), {})
         await said(ready)
         await program.stop(PATIENCE)
         assert program.status == -signal.SIGTERM
@@ -223,21 +225,21 @@ def test_a_cancelled_stop_kills_all_the_same(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         file = tmp_path / "ready"
         script = f"{DEAF}; import sys, pathlib; pathlib.Path(sys.argv[1]).write_text('ready\\n'); signal.pause()"
-        program = await Program.start(python(script, str(file)), {})
+        program = await ProgramUnderTest.start(python(script, str(file)), {})
         await said(file)
         stopping = asyncio.create_task(program.stop(PATIENCE))
         await asyncio.sleep(0)
         stopping.cancel()
         with pytest.raises(asyncio.CancelledError):
             await stopping
-        assert await program.ended(PATIENCE) == -signal.SIGKILL
+        assert await program.wait_ended(PATIENCE) == -signal.SIGKILL
 
     run(main())
 
 
 def test_stopping_twice_is_once(run: Run) -> None:
     async def main() -> None:
-        program = await Program.start(python("pass"), {})
+        program = await ProgramUnderTest.start(python("pass"), {})
         await program.stop()
         await program.stop()
         assert program.status is not None
@@ -251,9 +253,9 @@ def test_stopping_twice_is_once(run: Run) -> None:
 def test_a_chatty_program_is_heard_within_bounds_and_not_killed(run: Run) -> None:
     async def main() -> None:
         script = "print('first'); [print('x' * 1000) for _ in range(5000)]; print('last')"
-        async with await Program.start(python(script), {}, output=1000) as program:
-            assert await program.ended(PATIENCE) == 0
-            assert program.chatty
+        async with await ProgramUnderTest.start(python(script), {}, max_output_bytes=1000) as program:
+            assert await program.wait_ended(PATIENCE) == 0
+            assert program.has_written_too_much
             assert len(program.stdout) == 500
             assert program.stdout.startswith(b"first\nxxx")
             assert program.stdout.endswith(b"xxx\nlast\n")
@@ -264,10 +266,10 @@ def test_a_chatty_program_is_heard_within_bounds_and_not_killed(run: Run) -> Non
 def test_what_is_not_too_much_is_kept_whole(run: Run) -> None:
     async def main() -> None:
         script = "import sys; print(''.join(map(str, range(3000))), end='', file=sys.stderr)"
-        async with await Program.start(python(script), {}, output=1 << 16) as program:
-            await program.ended(PATIENCE)
+        async with await ProgramUnderTest.start(python(script), {}, max_output_bytes=1 << 16) as program:
+            await program.wait_ended(PATIENCE)
             assert program.stderr.decode() == "".join(map(str, range(3000)))
-            assert not program.chatty
+            assert not program.has_written_too_much
 
     run(main())
 
@@ -286,8 +288,8 @@ connection.recv(1)
 def test_a_server_is_waited_for_and_its_first_client_is_ours(run: Run) -> None:
     async def main() -> None:
         port = await free_port()
-        async with await Program.start(python(SERVER, "{port}"), {"port": port}) as program:
-            await program.listening("127.0.0.1", port, PATIENCE)
+        async with await ProgramUnderTest.start(python(SERVER, "{port}"), {"port": port}) as program:
+            await program.wait_listening("127.0.0.1", port, PATIENCE)
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             assert await reader.readexactly(9) == b"the first"
             writer.close()
@@ -297,12 +299,12 @@ def test_a_server_is_waited_for_and_its_first_client_is_ours(run: Run) -> None:
 
 
 def test_where_the_system_does_not_tell_it_is_tried(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.conformance.program.TABLES", (Path("/proc/net/no-such-table"),))
+    monkeypatch.setattr("croupier.conformance.program.PROC_NET_FILES", (Path("/proc/net/no-such-table"),))
 
     async def main() -> None:
         port = await free_port()
-        async with await Program.start(python(SERVER, "{port}"), {"port": port}) as program:
-            await program.listening("127.0.0.1", port, PATIENCE)
+        async with await ProgramUnderTest.start(python(SERVER, "{port}"), {"port": port}) as program:
+            await program.wait_listening("127.0.0.1", port, PATIENCE)
 
     run(main())
 
@@ -310,9 +312,9 @@ def test_where_the_system_does_not_tell_it_is_tried(run: Run, monkeypatch: pytes
 def test_a_server_that_ends_at_once_is_told_with_its_errors(run: Run) -> None:
     async def main() -> None:
         port = await free_port()
-        async with await Program.start(python("import sys; sys.exit('no such deck')"), {}) as program:
+        async with await ProgramUnderTest.start(python("import sys; sys.exit('no such deck')"), {}) as program:
             with pytest.raises(ProgramError, match=r"has ended \(exit status 1\) .* its stderr: no such deck"):
-                await program.listening("127.0.0.1", port, PATIENCE)
+                await program.wait_listening("127.0.0.1", port, PATIENCE)
 
     run(main())
 
@@ -320,16 +322,16 @@ def test_a_server_that_ends_at_once_is_told_with_its_errors(run: Run) -> None:
 def test_a_server_that_never_listens_is_told(run: Run) -> None:
     async def main() -> None:
         port = await free_port()
-        async with await Program.start(python(FOREVER), {}) as program:
+        async with await ProgramUnderTest.start(python(FOREVER), {}) as program:
             with pytest.raises(ProgramError, match=f"runs and takes no connections at 127.0.0.1:{port}"):
-                await program.listening("127.0.0.1", port, 0.05)
+                await program.wait_listening("127.0.0.1", port, 0.05)
 
     run(main())
 
 
 def test_a_program_has_a_process_group_of_its_own(run: Run) -> None:
     async def main() -> None:
-        async with await Program.start(python(FOREVER), {}) as program:
+        async with await ProgramUnderTest.start(python(FOREVER), {}) as program:
             assert os.getpgid(program.pid) == program.pid != os.getpgrp()
 
     run(main())

@@ -6,27 +6,27 @@ import pytest
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.resources import transcripts
-from croupier.conformance.servers import GROUNDS
-from croupier.conformance.servers.replay import Passage, followed, playable, recorded
+from croupier.conformance.servers import TEST_DATA_BY_ROOM
+from croupier.conformance.servers.replay import HouseReplayStep, is_playable, record, replay
 from croupier.conformance.servers.scripted_client import HangUp
-from croupier.conformance.servers.test_data import Talk
+from croupier.conformance.servers.test_data import ScenarioContext
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.transcript import Transcript, read
+from croupier.core.transcript import Transcript, parse_transcript
 
-KUHN = GROUNDS["kuhn"]
-BLACKJACK = GROUNDS["blackjack"]
+KUHN = TEST_DATA_BY_ROOM["kuhn"]
+BLACKJACK = TEST_DATA_BY_ROOM["blackjack"]
 
 
 def paper(name: str, room: str = "kuhn") -> Transcript:
     return next(found for found in transcripts(room) if found.name == name)
 
 
-def talk(ground: str = "kuhn") -> Talk:
-    found = GROUNDS[ground]
-    return Talk(Conversation(found.room), Random(1), found, found.room.codec(True, None).encode)
+def talk(ground: str = "kuhn") -> ScenarioContext:
+    found = TEST_DATA_BY_ROOM[ground]
+    return ScenarioContext(Conversation(found.room), Random(1), found, found.room.codec(True, None).encode)
 
 
-@pytest.mark.parametrize("room", GROUNDS)
+@pytest.mark.parametrize("room", TEST_DATA_BY_ROOM)
 def test_every_room_has_its_transcripts(room: str) -> None:
     assert len(transcripts(room)) > 50
 
@@ -51,48 +51,50 @@ def test_a_room_without_transcripts_is_refused() -> None:
     ],
 )
 def test_a_client_can_play_what_needs_no_time_no_settings_and_no_fault_of_the_house(name: str, fits: bool) -> None:
-    assert playable(paper(name), KUHN.settings) == fits
+    assert is_playable(paper(name), KUHN.harmless_settings) == fits
 
 
 def test_several_clients_are_not_one() -> None:
-    assert not playable(paper("private-tables", "sevenhalf"), GROUNDS["sevenhalf"].settings)
+    assert not is_playable(paper("private-tables", "sevenhalf"), TEST_DATA_BY_ROOM["sevenhalf"].harmless_settings)
 
 
 def test_a_setting_that_changes_nothing_about_the_answers_may_stand_in_the_head() -> None:
     text = "title: t\nclause: sevenhalf-4.1\nbet: {}\np> STRT\n"
-    assert playable(read(text.format(10), "ten"), GROUNDS["sevenhalf"].settings)
-    assert not playable(read(text.format(1073741823), "most"), GROUNDS["sevenhalf"].settings)
+    assert is_playable(parse_transcript(text.format(10), "ten"), TEST_DATA_BY_ROOM["sevenhalf"].harmless_settings)
+    assert not is_playable(
+        parse_transcript(text.format(1073741823), "most"), TEST_DATA_BY_ROOM["sevenhalf"].harmless_settings
+    )
 
 
 def test_a_passage_is_what_is_said_and_what_comes_of_it() -> None:
-    assert recorded(KUHN, paper("refusal-changes-nothing")) == (
-        Passage(b"STRT P_1", ("CARD",), (), None),
-        Passage(b"STRT P_2", ("FAIL W_A",), ("kuhn-6.3",), None),
-        Passage(b"ACTN FLD", ("FAIL W_A",), ("kuhn-6.1",), None),
-        Passage(b"ACTN BET", ("CARD",), (), None),
+    assert record(KUHN, paper("refusal-changes-nothing")) == (
+        HouseReplayStep(b"STRT P_1", ("CARD",), (), None),
+        HouseReplayStep(b"STRT P_2", ("FAIL W_A",), ("kuhn-6.3",), None),
+        HouseReplayStep(b"ACTN FLD", ("FAIL W_A",), ("kuhn-6.1",), None),
+        HouseReplayStep(b"ACTN BET", ("CARD",), (), None),
     )
-    assert recorded(KUHN, paper("hang-up-in-a-game"))[-1].said is None
+    assert record(KUHN, paper("hang-up-in-a-game"))[-1].sent is None
 
 
-@pytest.mark.parametrize("room", GROUNDS)
+@pytest.mark.parametrize("room", TEST_DATA_BY_ROOM)
 def test_our_own_house_plays_all_that_a_client_can_play(room: str) -> None:
-    ground = GROUNDS[room]
-    papers = [found for found in transcripts(room) if playable(found, ground.settings)]
+    ground = TEST_DATA_BY_ROOM[room]
+    papers = [found for found in transcripts(room) if is_playable(found, ground.harmless_settings)]
     assert len(papers) > 30
     for found in papers:
         spoken = sum(line.kind in {">", "left"} for line in found.lines)
-        assert len(recorded(ground, found)) == spoken, found.name
+        assert len(record(ground, found)) == spoken, found.name
 
 
 def test_the_cards_matter_where_the_paper_is_about_them() -> None:
-    assert all(passage.outline is None for passage in recorded(BLACKJACK, paper("bytes-of-a-round", "blackjack")))
-    assert any(passage.outline for passage in recorded(BLACKJACK, paper("21-by-a-hit-soft", "blackjack")))
+    assert all(passage.outline is None for passage in record(BLACKJACK, paper("bytes-of-a-round", "blackjack")))
+    assert any(passage.outline for passage in record(BLACKJACK, paper("21-by-a-hit-soft", "blackjack")))
 
 
 def test_a_stranger_is_followed_with_other_cards_but_not_into_another_game() -> None:
     stranger = talk()
-    script = followed(recorded(KUHN, paper("bet-call-p2")))(stranger)
-    hear = stranger.conversation.heard
+    script = replay(record(KUHN, paper("bet-call-p2")))(stranger)
+    hear = stranger.conversation.on_data
     assert next(script) == b"STRT P_2"
     hear(CLIENT, b"STRT P_2", 0.0)
     hear(HOUSE, b"CARD C_JACTN BET", 0.0)
@@ -106,10 +108,10 @@ def test_a_stranger_is_followed_with_other_cards_but_not_into_another_game() -> 
 
 def test_off_paper_it_is_told_what_did_not_come_up() -> None:
     stranger = talk()
-    script = followed(recorded(KUHN, paper("bet-call-p2")))(stranger)
+    script = replay(record(KUHN, paper("bet-call-p2")))(stranger)
     next(script)
-    stranger.conversation.heard(CLIENT, b"STRT P_2", 0.0)
-    stranger.conversation.heard(HOUSE, b"CARD C_JACTN CHK", 0.0)
+    stranger.conversation.on_data(CLIENT, b"STRT P_2", 0.0)
+    stranger.conversation.on_data(HOUSE, b"CARD C_JACTN CHK", 0.0)
     with pytest.raises(StopIteration) as end:
         next(script)
     assert end.value.value == "CARD ACTN BET did not come up: it was CARD ACTN CHK"
@@ -117,14 +119,14 @@ def test_off_paper_it_is_told_what_did_not_come_up() -> None:
 
 def test_what_is_wrong_on_paper_has_to_be_wrong_here() -> None:
     stranger = talk("sevenhalf")
-    script = followed((Passage(b"ERRO 00", (), ("sevenhalf-7.3",), None),))(stranger)
+    script = replay((HouseReplayStep(b"ERRO 00", (), ("sevenhalf-7.3",), None),))(stranger)
     next(script)
-    stranger.conversation.heard(CLIENT, b"ERRO 00", 0.0)
+    stranger.conversation.on_data(CLIENT, b"ERRO 00", 0.0)
     with pytest.raises(StopIteration) as end:
         next(script)
     assert end.value.value == "it was right to say this here"
 
 
 def test_the_client_hangs_up_where_it_does_on_paper() -> None:
-    script = followed((Passage(None, (), (), None),))(talk())
+    script = replay((HouseReplayStep(None, (), (), None),))(talk())
     assert next(script) == HangUp()

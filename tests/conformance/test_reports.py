@@ -10,10 +10,19 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from croupier.conformance.report.reports import KINDS, block, gradescope, html, junit, markdown, tap, terminal
+from croupier.conformance.report.reports import (
+    REPORT_FORMATS,
+    failure_text,
+    gradescope,
+    html,
+    junit,
+    markdown,
+    tap,
+    terminal,
+)
 from croupier.conformance.report.reports import json as as_json
-from croupier.conformance.report.summary import SIGNS, counted, dialogue, reasons
-from croupier.conformance.report.terminal import show
+from croupier.conformance.report.summary import SIGNS, count_outcomes, dialogue, failure_reasons
+from croupier.conformance.report.terminal import print_parts
 from croupier.conformance.results import Outcome, Report
 from tests.conformance.sample_report import NASTY, QUOTES, REPORT, RESULTS
 
@@ -21,13 +30,13 @@ EMPTY = replace(REPORT, results=(), stderr="")
 CLEAN = replace(REPORT, results=RESULTS[:1], stderr="", dialect="the server shouts")
 FAILURES = ("kuhn/4.2/deal-and-act", "kuhn/4.3/check", "kuhn/4.4/prose", "kuhn/4.6/call")
 
-every_kind = pytest.mark.parametrize("kind", KINDS)
+every_kind = pytest.mark.parametrize("kind", REPORT_FORMATS)
 every_run = pytest.mark.parametrize("report", [REPORT, CLEAN, EMPTY], ids=["mixed", "clean", "empty"])
 
 
 def shown(report: Report, **options: object) -> str:
     console = Console(file=io.StringIO(), width=100, **options)
-    show(console, terminal(report))
+    print_parts(console, terminal(report))
     return console.file.getvalue()
 
 
@@ -62,7 +71,7 @@ class Page(HTMLParser):
 
 def test_a_report_fits_80_columns_and_breaks_no_word() -> None:
     console = Console(file=io.StringIO(), width=80)
-    show(console, terminal(REPORT))
+    print_parts(console, terminal(REPORT))
     text = console.file.getvalue()
     assert max(len(line) for line in text.splitlines() if not line.startswith("repeat: ")) <= 80
     words = set(text.split())
@@ -74,7 +83,7 @@ def test_a_report_fits_80_columns_and_breaks_no_word() -> None:
 @every_kind
 @every_run
 def test_a_report_is_text_that_can_be_written_and_harms_no_terminal(kind: str, report: Report) -> None:
-    text = KINDS[kind](report)
+    text = REPORT_FORMATS[kind](report)
     assert text.endswith("\n")
     text.encode()
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", text)
@@ -110,7 +119,7 @@ def test_the_page_of_a_run_shows_no_filter_for_what_did_not_come_up() -> None:
 
 
 def test_a_failure_shows_all_that_is_known_of_it() -> None:
-    assert block(REPORT, RESULTS[1]).splitlines() == [
+    assert failure_text(REPORT, RESULTS[1]).splitlines() == [
         "clause: kuhn-2.6 A known code and a space followed by three characters that are not one of its arguments "
         "(`STRT P_3`) is a message that means nothing: its length is known, so the conversation goes on behind it. "
         "A house answers FAIL W_A.",
@@ -130,12 +139,12 @@ def test_a_failure_shows_all_that_is_known_of_it() -> None:
 
 
 def test_bytes_that_are_no_text_are_shown_in_hexadecimal_as_well() -> None:
-    assert r"  server  \x1b[2J   [1B 5B 32 4A]" in block(REPORT, RESULTS[3])
+    assert r"  server  \x1b[2J   [1B 5B 32 4A]" in failure_text(REPORT, RESULTS[3])
 
 
 def test_failures_with_one_cause_have_one_reason() -> None:
-    (first,) = reasons(REPORT)
-    assert first.told == f"{QUOTES}: 2 cases fail for this one reason"
+    (first,) = failure_reasons(REPORT)
+    assert first.title == f"{QUOTES}: 2 cases fail for this one reason"
     assert [result.case for result in first.results] == ["kuhn/4.2/deal-and-act", "kuhn/4.3/check"]
 
 
@@ -198,7 +207,7 @@ def test_tap_has_a_point_a_case_and_yaml_that_json_can_read() -> None:
     for number, (point, result) in enumerate(zip(points, RESULTS, strict=True), 1):
         match = re.fullmatch(r"(ok|not ok) (\d+) - (\S+)(?: (?:\\.|[^\\#])*?)?( # SKIP .+)?", point)
         assert match, point
-        assert (match[1] == "ok", int(match[2]), match[3]) == (result.outcome.good, number, result.case)
+        assert (match[1] == "ok", int(match[2]), match[3]) == (result.outcome.is_good, number, result.case)
         assert bool(match[4]) == (result.outcome is Outcome.SKIP)
     for line in lines:
         if line.startswith("  ") and line.strip() not in {"---", "..."}:
@@ -269,14 +278,14 @@ def test_markdown_means_nothing_but_itself() -> None:
 
 def test_of_a_dialogue_the_last_six_messages_are_shown() -> None:
     longer = replace(RESULTS[1], dialogue=RESULTS[1].dialogue * 5)
-    assert block(REPORT, longer).count("\n  client") == 3
+    assert failure_text(REPORT, longer).count("\n  client") == 3
     dialogue = json.loads(as_json(replace(REPORT, results=(longer,))))["results"][0]["dialogue"]
     assert [line["side"] for line in dialogue] == ["client", "server"] * 3
 
 
 def test_a_run_without_cases_is_never_green() -> None:
-    assert EMPTY.status == 2
-    assert counted(EMPTY) == "no case was run"
+    assert EMPTY.exit_status == 2
+    assert count_outcomes(EMPTY) == "no case was run"
     assert "Nothing could be tested." in shown(EMPTY)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from croupier.conformance.case import select
 from croupier.conformance.results import Outcome, Report, Result
-from croupier.conformance.run import ROLES, Check, Role, cases, check
-from croupier.rooms import HOUSES, ROOMS
+from croupier.conformance.run import ROLES, Plan, Role, cases, check
+from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.conformance.dialect_samples import HABITS, Habit
 from tests.conformance.dialect_server import lucky, open_house
 
@@ -24,7 +24,7 @@ def run(room: str, selection: str, habit: Habit, say: Callable[[Result | str], N
         server = await open_house(room, 0, habit, lucky())
         port = server.sockets[0].getsockname()[1]
         try:
-            plan = Check(room=HOUSES[room], role="server", selection=selection, port=port, timeout=1.0)
+            plan = Plan(room=HOUSE_ROOMS[room], role="server", selection=selection, port=port, timeout=1.0)
             return await check(plan, say, time.time())
         finally:
             server.close()
@@ -52,11 +52,11 @@ FEW = [
 
 def named_once(room: str, words: str) -> None:
     report = run(room, SECTIONS[room], HABITS[room][words])
-    failures = [result for result in report.results if not result.outcome.good]
+    failures = [result for result in report.results if not result.outcome.is_good]
     assert report.dialect == f"the server departs from the protocol all along: it {words}"
     assert [result.failure.cause for result in failures if result.failure] == [f"it {words}"]
     assert report.count(Outcome.PASS) >= len(report.results) - 2
-    assert report.status == 1
+    assert report.exit_status == 1
 
 
 @pytest.mark.parametrize(("room", "words"), FEW)
@@ -73,7 +73,7 @@ def test_every_dialect_is_found_and_named_once(room: str, words: str) -> None:
 @pytest.mark.parametrize(("room", "words"), sorted(TOLERATED))
 def test_what_is_tolerated_is_no_dialect(room: str, words: str) -> None:
     report = run(room, f"{room}/4.1", HABITS[room][words])
-    assert (report.status, report.dialect) == (0, "")
+    assert (report.exit_status, report.dialect) == (0, "")
     assert report.count(Outcome.NON_STRICT) >= 1
 
 
@@ -102,10 +102,10 @@ def test_behind_a_dialect_what_else_is_wrong_is_found() -> None:
 def test_the_results_are_in_the_order_of_the_cases_and_each_is_told() -> None:
     news: list[Result | str] = []
     report = run("kuhn", "kuhn/4.1", bytes, news.append)
-    chosen = select(cases(HOUSES["kuhn"], "server"), "kuhn/4.1")
+    chosen = select(cases(HOUSE_ROOMS["kuhn"], "server"), "kuhn/4.1")
     assert [result.case for result in report.results] == [case.id for case in chosen]
     assert sorted(news, key=str) == sorted(report.results, key=str)
-    assert (report.room, report.role, report.status, report.dialect) == ("kuhn", "server", 0, "")
+    assert (report.room, report.role, report.exit_status, report.dialect) == ("kuhn", "server", 0, "")
 
 
 @pytest.mark.parametrize("room", ROOMS)

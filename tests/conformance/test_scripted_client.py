@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import pytest
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.servers.scripted_client import WHOLE, Delivery, HangUp, Probe, Script, Wait
+from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, ClientScript, HangUp, ScriptedClient, Wait
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.session import Drop, Halted, Joined, Left, Rang, Said, Say
+from croupier.core.session import Closing, Drop, Joined, Left, Received, Send, TimedOut
 from croupier.rooms.kuhn import ROOM
 
 
-def script(*deeds: object, ends: str | None = None) -> Script:
+def script(*deeds: object, ends: str | None = None) -> ClientScript:
     for deed in deeds:
         if isinstance(deed, Violation):
             raise deed
@@ -20,112 +20,116 @@ def script(*deeds: object, ends: str | None = None) -> Script:
     return ends
 
 
-def probe(*deeds: object, ends: str | None = None, judges: Sequence[Conversation] = (), **more: object) -> Probe:
-    return Probe(judges or [Conversation(ROOM, patience=2.0)], script(*deeds, ends=ends), **more)
+def probe(
+    *deeds: object, ends: str | None = None, judges: Sequence[Conversation] = (), **more: object
+) -> ScriptedClient:
+    return ScriptedClient(judges or [Conversation(ROOM, answer_timeout=2.0)], script(*deeds, ends=ends), **more)
 
 
-def clause(probe: Probe) -> str | None:
+def clause(probe: ScriptedClient) -> str | None:
     return probe.fault.verdict.violation.clause if probe.fault else None
 
 
 def test_the_script_goes_on_when_the_house_has_answered() -> None:
     talk = probe(b"STRT P_2", b"ACTN CHK", goodbye=b"DISC")
-    assert talk.on(Joined(HOUSE), 0.0) == [Say(HOUSE, b"STRT P_2")]
-    assert talk.on(Said(HOUSE, b"CARD C_Q"), 0.25) == [], "an action is still owed"
-    assert talk.on(Said(HOUSE, b"ACTN CHK"), 0.5) == [Say(HOUSE, b"ACTN CHK")]
-    assert talk.on(Said(HOUSE, b"CARD C_K"), 0.6) == [Say(HOUSE, b"DISC"), Drop(HOUSE)]
-    assert (talk.over, talk.came_to, talk.fault) == (True, None, None)
-    assert talk.said == [b"STRT P_2", b"ACTN CHK"]
-    assert talk.wire[1] == (HOUSE, b"CARD C_Q")
-    assert talk.slowest == 0.5
-    assert talk.on(Said(HOUSE, b"MORE"), 0.7) == []
+    assert talk.on(Joined(HOUSE), 0.0) == [Send(HOUSE, b"STRT P_2")]
+    assert talk.on(Received(HOUSE, b"CARD C_Q"), 0.25) == [], "an action is still owed"
+    assert talk.on(Received(HOUSE, b"ACTN CHK"), 0.5) == [Send(HOUSE, b"ACTN CHK")]
+    assert talk.on(Received(HOUSE, b"CARD C_K"), 0.6) == [Send(HOUSE, b"DISC"), Drop(HOUSE)]
+    assert (talk.is_over, talk.skip_reason, talk.fault) == (True, None, None)
+    assert talk.sent == [b"STRT P_2", b"ACTN CHK"]
+    assert talk.wire_log[1] == (HOUSE, b"CARD C_Q")
+    assert talk.slowest_seconds == 0.5
+    assert talk.on(Received(HOUSE, b"MORE"), 0.7) == []
 
 
 def test_bytes_leave_in_pieces_with_a_pause_between_them() -> None:
-    talk = probe(b"STRT P_1", delivery=Delivery(3, 0.5))
-    assert talk.on(Joined(HOUSE), 0.0) == [Say(HOUSE, b"STR")]
-    assert talk.alarm == 0.5
-    assert talk.on(Rang(), 0.5) == [Say(HOUSE, b"T P")]
-    assert talk.on(Rang(), 0.75) == [], "too early"
-    assert talk.on(Rang(), 1.0) == [Say(HOUSE, b"_1")]
-    assert talk.alarm == 3.0, "the patience of the judge"
-    assert probe(b"STRT P_1", delivery=Delivery(3)).on(Joined(HOUSE), 0.0) == [
-        Say(HOUSE, piece) for piece in (b"STR", b"T P", b"_1")
+    talk = probe(b"STRT P_1", delivery=Chunking(3, 0.5))
+    assert talk.on(Joined(HOUSE), 0.0) == [Send(HOUSE, b"STR")]
+    assert talk.deadline == 0.5
+    assert talk.on(TimedOut(), 0.5) == [Send(HOUSE, b"T P")]
+    assert talk.on(TimedOut(), 0.75) == [], "too early"
+    assert talk.on(TimedOut(), 1.0) == [Send(HOUSE, b"_1")]
+    assert talk.deadline == 3.0, "the patience of the judge"
+    assert probe(b"STRT P_1", delivery=Chunking(3)).on(Joined(HOUSE), 0.0) == [
+        Send(HOUSE, piece) for piece in (b"STR", b"T P", b"_1")
     ]
 
 
 def test_silence_is_a_fault_when_patience_ends() -> None:
-    talk = probe(b"STRT P_1", delivery=WHOLE)
+    talk = probe(b"STRT P_1", delivery=UNCHUNKED)
     talk.on(Joined(HOUSE), 1.0)
-    assert talk.alarm == 3.0
-    assert talk.on(Rang(), 3.0) == [Drop(HOUSE)]
+    assert talk.deadline == 3.0
+    assert talk.on(TimedOut(), 3.0) == [Drop(HOUSE)]
     assert clause(talk) == "kuhn-4.1"
 
 
 def test_who_has_slept_through_the_end_of_a_silence_listens_once_more() -> None:
-    talk = probe(b"STRT P_1", judges=[Conversation(ROOM, strict=strict, patience=2.0) for strict in (False, True)])
+    talk = probe(
+        b"STRT P_1", judges=[Conversation(ROOM, strict=strict, answer_timeout=2.0) for strict in (False, True)]
+    )
     talk.on(Joined(HOUSE), 0.0)
-    assert talk.alarm == 2.0
-    assert talk.on(Rang(), 2.5) == []
-    assert talk.alarm == 3.0, "as long as it has slept"
-    assert talk.on(Rang(), 9.0) == []
-    assert talk.alarm == 10.0, "but not for ever"
-    assert talk.on(Rang(), 10.01) == [Drop(HOUSE)]
+    assert talk.deadline == 2.0
+    assert talk.on(TimedOut(), 2.5) == []
+    assert talk.deadline == 3.0, "as long as it has slept"
+    assert talk.on(TimedOut(), 9.0) == []
+    assert talk.deadline == 10.0, "but not for ever"
+    assert talk.on(TimedOut(), 10.01) == [Drop(HOUSE)]
     assert clause(talk) == "kuhn-4.1"
 
 
 def test_what_has_come_in_the_sleep_is_an_answer() -> None:
     talk = probe(b"STRT P_1", b"ACTN BET")
     talk.on(Joined(HOUSE), 0.0)
-    assert talk.on(Rang(), 2.5) == []
-    assert talk.on(Said(HOUSE, b"CARD C_Q"), 2.5) == [Say(HOUSE, b"ACTN BET")]
-    assert talk.alarm == 4.5, "what was excused is over"
+    assert talk.on(TimedOut(), 2.5) == []
+    assert talk.on(Received(HOUSE, b"CARD C_Q"), 2.5) == [Send(HOUSE, b"ACTN BET")]
+    assert talk.deadline == 4.5, "what was excused is over"
     assert talk.fault is None
 
 
 def test_it_stops_at_the_first_fault() -> None:
     talk = probe(b"STRT P_1", b"ACTN BET", goodbye=b"DISC")
     talk.on(Joined(HOUSE), 0.0)
-    assert talk.on(Said(HOUSE, b"ACTN CHK"), 0.0) == [Drop(HOUSE)]
+    assert talk.on(Received(HOUSE, b"ACTN CHK"), 0.0) == [Drop(HOUSE)]
     assert clause(talk) == "kuhn-4.1"
-    assert talk.came_to is not None
+    assert talk.skip_reason is not None
 
 
 def test_what_wants_no_answer_has_a_hush_behind_it_and_what_has_one_a_grace() -> None:
     talk = probe(b"FAIL W_A", b"STRT P_1", hush=0.1, grace=0.5)
     assert talk.on(Joined(HOUSE), 0.0) == []
-    assert talk.alarm == 0.5, "before anything is said it is listened to, too"
-    assert talk.on(Rang(), 0.5) == [Say(HOUSE, b"FAIL W_A")]
-    assert talk.alarm == 0.6
-    assert talk.on(Rang(), 0.6) == [Say(HOUSE, b"STRT P_1")]
-    assert talk.on(Said(HOUSE, b"CARD C_Q"), 0.7) == []
-    assert talk.alarm == pytest.approx(1.2)
-    assert talk.on(Said(HOUSE, b"CARD C_K"), 0.8) == [Drop(HOUSE)]
+    assert talk.deadline == 0.5, "before anything is said it is listened to, too"
+    assert talk.on(TimedOut(), 0.5) == [Send(HOUSE, b"FAIL W_A")]
+    assert talk.deadline == 0.6
+    assert talk.on(TimedOut(), 0.6) == [Send(HOUSE, b"STRT P_1")]
+    assert talk.on(Received(HOUSE, b"CARD C_Q"), 0.7) == []
+    assert talk.deadline == pytest.approx(1.2)
+    assert talk.on(Received(HOUSE, b"CARD C_K"), 0.8) == [Drop(HOUSE)]
     assert clause(talk) == "kuhn-4.9"
 
 
 def test_a_script_may_wait_and_hang_up() -> None:
     talk = probe(Wait(2.0), b"STRT", HangUp(), goodbye=b"DISC")
     assert talk.on(Joined(HOUSE), 0.0) == []
-    assert talk.alarm == 2.0
-    assert talk.on(Rang(), 2.0) == [Say(HOUSE, b"STRT"), Drop(HOUSE)]
-    assert (talk.over, talk.came_to) == (True, None)
+    assert talk.deadline == 2.0
+    assert talk.on(TimedOut(), 2.0) == [Send(HOUSE, b"STRT"), Drop(HOUSE)]
+    assert (talk.is_over, talk.skip_reason) == (True, None)
 
 
 def test_what_a_script_comes_to_is_kept_also_when_the_house_leaves_as_it_should() -> None:
     off = probe(b"STRT P_1", ends="the king did not come up")
     off.on(Joined(HOUSE), 0.0)
-    off.on(Said(HOUSE, b"CARD C_Q"), 0.0)
-    assert off.came_to == "the king did not come up"
+    off.on(Received(HOUSE, b"CARD C_Q"), 0.0)
+    assert off.skip_reason == "the king did not come up"
     left = probe(b"DISC")
     left.on(Joined(HOUSE), 0.0)
     assert left.on(Left(HOUSE), 0.0) == []
-    assert (left.came_to, left.fault, left.house_left) == (None, None, True)
+    assert (left.skip_reason, left.fault, left.house_has_left) == (None, None, True)
     early = probe(b"STRT P_1", b"ACTN CHK")
     early.on(Joined(HOUSE), 0.0)
-    early.on(Said(HOUSE, b"DISC"), 0.0)
+    early.on(Received(HOUSE, b"DISC"), 0.0)
     early.on(Left(HOUSE), 0.0)
-    assert (early.came_to, early.fault) == ("the house has ended the conversation", None)
+    assert (early.skip_reason, early.fault) == ("the house has ended the conversation", None)
 
 
 def test_a_house_that_just_hangs_up_is_at_fault() -> None:
@@ -138,7 +142,7 @@ def test_a_house_that_just_hangs_up_is_at_fault() -> None:
 def test_nobody_there_is_no_fault_but_a_reason() -> None:
     talk = probe(b"STRT P_1")
     assert talk.on(Left(HOUSE, "refused"), 0.0) == []
-    assert (talk.over, talk.unreachable, talk.fault, talk.wire) == (True, "refused", None, [])
+    assert (talk.is_over, talk.connect_error, talk.fault, talk.wire_log) == (True, "refused", None, [])
 
 
 def test_two_judges_have_to_agree_that_the_house_is_wrong() -> None:
@@ -146,23 +150,23 @@ def test_two_judges_have_to_agree_that_the_house_is_wrong() -> None:
         judges = [Conversation(ROOM, strict=strict) for strict in (False, True)]
         talk = probe(b"STRT P_1", b"\nACTN BET", judges=judges)
         talk.on(Joined(HOUSE), 0.0)
-        talk.on(Said(HOUSE, b"CARD C_Q"), 0.0)
-        talk.on(Said(HOUSE, answer), 0.0)
+        talk.on(Received(HOUSE, b"CARD C_Q"), 0.0)
+        talk.on(Received(HOUSE, answer), 0.0)
         talk.on(Left(HOUSE), 0.0)
-        assert [any(fault.verdict.side == HOUSE for fault in judge.faults) for judge in judges] == faults
+        assert [any(fault.verdict.end == HOUSE for fault in judge.faults) for judge in judges] == faults
         assert (talk.fault is not None) == all(faults)
 
 
 def test_a_script_may_accuse_the_house() -> None:
     talk = probe(b"STRT P_1", Violation("kuhn-7.1", "an empty purse", "a full one"))
     talk.on(Joined(HOUSE), 0.0)
-    assert talk.on(Said(HOUSE, b"CARD C_Q"), 0.0) == [Drop(HOUSE)]
+    assert talk.on(Received(HOUSE, b"CARD C_Q"), 0.0) == [Drop(HOUSE)]
     assert clause(talk) == "kuhn-7.1"
 
 
 def test_it_leaves_when_it_is_told_to() -> None:
     talk = probe(b"STRT P_1")
     talk.on(Joined(HOUSE), 0.0)
-    assert talk.on(Halted(final=True), 0.0) == [Drop(HOUSE)]
-    assert talk.alarm is None
-    assert talk.wire == [(CLIENT, b"STRT P_1")]
+    assert talk.on(Closing(is_final=True), 0.0) == [Drop(HOUSE)]
+    assert talk.deadline is None
+    assert talk.wire_log == [(CLIENT, b"STRT P_1")]

@@ -10,13 +10,13 @@ from croupier.conformance.clauses import clauses
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.servers.server import check_server, server_cases, untestable
 from croupier.core.room import HouseRoom
-from croupier.core.transcript import Transcript, settings
-from croupier.rooms import HOUSES
+from croupier.core.transcript import Transcript, house_settings
+from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.holdem import ROOM as HOLDEM
 from tests.conformance.house_fixture import Parlour, opened, tried
 from tests.rooms.conversation_fixture import HANG_UP, before, followed, instead
 
-rooms = pytest.mark.parametrize("room", HOUSES.values(), ids=HOUSES)
+rooms = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
 
 HEADS: dict[str, list[dict[str, str]]] = {
     "kuhn": [{}, {"coins": "1"}, {"mind": "random"}, {"coins": "0"}, {"house": "BET FLD"}],
@@ -36,14 +36,14 @@ def run(
     room: HouseRoom, head: Mapping[str, str], seed: int, *, strict: bool = False, part: int = 1
 ) -> tuple[Result, ...]:
     """What the tester finds; one case in `part` is tried."""
-    own = settings(room, Transcript("a house", "set", (), head, ())) if TOLD & head.keys() else None
+    own = house_settings(room, Transcript("a house", "set", (), head, ())) if TOLD & head.keys() else None
     parlour = Parlour(room, head, seed=seed, strict=strict)
     cases = server_cases(room)[::part]
     return asyncio.run(tried(parlour, room, cases, own=own, strict=strict, seed=seed, effort=0.0))
 
 
 def bad(results: tuple[Result, ...]) -> list[Result]:
-    return [result for result in results if not result.outcome.good]
+    return [result for result in results if not result.outcome.is_good]
 
 
 @rooms
@@ -59,7 +59,7 @@ def test_there_are_cases_enough_and_no_two_have_a_name(room: HouseRoom) -> None:
     cases = server_cases(room)
     assert len({case.id for case in cases}) == len(cases) >= 150
     assert all(case.id.startswith(f"{room.name}/{case.clause.removeprefix(f'{room.name}-')}/") for case in cases)
-    assert all(case.title and case.plays for case in cases)
+    assert all(case.title and case.scenarios for case in cases)
     assert server_cases(room) == cases
 
 
@@ -94,10 +94,10 @@ def test_it_has_none_over_a_thousand_runs(room: HouseRoom, part: int) -> None:
 
 @pytest.mark.parametrize(("room", "head"), [("sevenhalf", {"once": "yes"}), ("blackjack", {"ten": "digits"})])
 def test_a_departure_that_is_tolerated_is_told_and_with_strict_it_fails(room: str, head: dict[str, str]) -> None:
-    tolerated = run(HOUSES[room], head, 1, part=5)
+    tolerated = run(HOUSE_ROOMS[room], head, 1, part=5)
     assert bad(tolerated) == []
-    assert any(result.outcome is Outcome.NON_STRICT and result.told for result in tolerated)
-    refused = bad(run(HOUSES[room], head, 1, strict=True, part=5))
+    assert any(result.outcome is Outcome.NON_STRICT and result.note for result in tolerated)
+    refused = bad(run(HOUSE_ROOMS[room], head, 1, strict=True, part=5))
     assert {result.failure.clause for result in refused if result.failure} == (
         {"sevenhalf-8.5"} if room == "sevenhalf" else {"blackjack-2.7"}
     )
@@ -107,17 +107,17 @@ def test_a_departure_that_is_tolerated_is_told_and_with_strict_it_fails(room: st
 @pytest.mark.parametrize("room", ["kuhn", "sevenhalf"])
 def test_what_a_house_makes_of_a_tolerance_is_its_choice(room: str, strict: bool) -> None:
     tolerances = {"kuhn": {"kuhn-2.4", "kuhn-2.5"}, "sevenhalf": {"sevenhalf-2.8", "sevenhalf-4.8"}}[room]
-    cases = [case for case in server_cases(HOUSES[room]) if case.clause in tolerances]
-    results = asyncio.run(tried(Parlour(HOUSES[room], strict=strict), HOUSES[room], cases))
+    cases = [case for case in server_cases(HOUSE_ROOMS[room]) if case.clause in tolerances]
+    results = asyncio.run(tried(Parlour(HOUSE_ROOMS[room], strict=strict), HOUSE_ROOMS[room], cases))
     assert {result.clause for result in results} == tolerances
     assert [result.outcome for result in results] == [Outcome.CHOICE] * len(cases)
-    assert {result.told for result in results} == {
+    assert {result.note for result in results} == {
         "the server refuses it, as a strict one does" if strict else "the server takes it"
     }
 
 
 def test_what_is_refused_wherever_it_is_said_is_unimplemented() -> None:
-    room = HOUSES["blackjack"]
+    room = HOUSE_ROOMS["blackjack"]
     habit = instead(b"SRD", b"ERR\0\0\x01\xf5")
     cases = [case for case in server_cases(room) if "surrender" in case.id]
     results = asyncio.run(tried(Parlour(room, habit=habit), room, cases))
@@ -128,7 +128,7 @@ def test_what_is_refused_wherever_it_is_said_is_unimplemented() -> None:
 
 
 def test_a_failure_has_its_bytes_and_a_short_dialogue() -> None:
-    room = HOUSES["kuhn"]
+    room = HOUSE_ROOMS["kuhn"]
     habit = before(b"FAIL W_A", b"DISC")
     results = asyncio.run(tried(Parlour(room, habit=habit), room, server_cases(room)[::5], effort=0.0))
     failed = [result for result in bad(results) if result.failure and result.failure.wanted]
@@ -143,7 +143,7 @@ def test_a_failure_has_its_bytes_and_a_short_dialogue() -> None:
 
 def test_a_house_of_one_game_is_found_on_the_close_that_nobody_has_asked_for() -> None:
     """The parlour lets the client speak before it hears that the house has left."""
-    room = HOUSES["kuhn"]
+    room = HOUSE_ROOMS["kuhn"]
     habit = followed(b"ACTN BET", HANG_UP)
     cases = [case for case in server_cases(room) if case.id == "kuhn/4.10/games-in-a-row"]
     (result,) = asyncio.run(tried(Parlour(room, habit=habit), room, cases))
@@ -185,16 +185,16 @@ def test_our_own_house_has_none_over_a_socket_either(room: HouseRoom, part: int)
 
 def test_nobody_there_is_no_failure_but_an_error() -> None:
     async def check() -> None:
-        async with opened(Parlour(HOUSES["kuhn"])) as port:
+        async with opened(Parlour(HOUSE_ROOMS["kuhn"])) as port:
             pass
-        await over_a_socket(HOUSES["kuhn"], port)
+        await over_a_socket(HOUSE_ROOMS["kuhn"], port)
 
     with pytest.raises(ConnectionError, match=r"no server at 127.0.0.1:\d+: "):
         asyncio.run(check())
 
 
 def test_a_dead_server_is_waited_for_a_few_times_only() -> None:
-    room = HOUSES["kuhn"]
+    room = HOUSE_ROOMS["kuhn"]
     cases = [case for case in server_cases(room) if case.section.startswith("4.")]
 
     async def check() -> tuple[Result, ...]:
@@ -202,14 +202,14 @@ def test_a_dead_server_is_waited_for_a_few_times_only() -> None:
             return await over_a_socket(room, port, timeout=0.3, cases=cases)
 
     results = asyncio.run(check())
-    assert sum(result.seconds >= 0.3 and not result.outcome.good for result in results) <= 4
+    assert sum(result.seconds >= 0.3 and not result.outcome.is_good for result in results) <= 4
     deaf = next(result for result in results if result.case == "kuhn/4.1/document-example-1")
     assert (deaf.outcome, deaf.failure and deaf.failure.clause) == (Outcome.FAIL, "kuhn-4.1")
     assert [line.data for line in deaf.dialogue] == [b"STRT P_1"]
 
 
 def test_after_so_many_failures_the_rest_is_left_out() -> None:
-    room = HOUSES["kuhn"]
+    room = HOUSE_ROOMS["kuhn"]
 
     async def check() -> tuple[Result, ...]:
         async with opened(Parlour(room, habit=lambda *_: [HANG_UP])) as port:
@@ -217,12 +217,12 @@ def test_after_so_many_failures_the_rest_is_left_out() -> None:
 
     results = asyncio.run(check())
     assert len(bad(results)) == 2
-    assert not results[-1].outcome.good
-    assert Report("kuhn", "server", "", "", "", 0, 0.0, 0.0, results).status == 1
+    assert not results[-1].outcome.is_good
+    assert Report("kuhn", "server", "", "", "", 0, 0.0, 0.0, results).exit_status == 1
 
 
 def test_a_server_that_is_gone_in_the_middle_fails_what_is_left() -> None:
-    room = HOUSES["kuhn"]
+    room = HOUSE_ROOMS["kuhn"]
     parlour = Parlour(room)
 
     async def check() -> tuple[Result, ...]:
@@ -238,15 +238,15 @@ def test_a_server_that_is_gone_in_the_middle_fails_what_is_left() -> None:
                 room,
                 "127.0.0.1",
                 port,
-                cases=[case for case in server_cases(room) if not case.together][:6],
+                cases=[case for case in server_cases(room) if not case.is_concurrent][:6],
                 options=None,
                 strict=False,
                 seed=0,
                 timeout=1.0,
                 max_failures=None,
-                told=told,
+                on_result=told,
             )
 
     results = asyncio.run(check())
-    assert [result.outcome.good for result in results] == [True, True, False, False, False, False]
+    assert [result.outcome.is_good for result in results] == [True, True, False, False, False, False]
     assert {result.failure.expected for result in results if result.failure} == {"a connection"}

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from random import Random
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.servers import GROUNDS
-from croupier.conformance.servers.scenarios import said
-from croupier.conformance.servers.scripted_client import Probe
-from croupier.conformance.servers.shrink import CLOSES, SHORT, shortened, unasked
-from croupier.conformance.servers.test_data import Talk
+from croupier.conformance.servers import TEST_DATA_BY_ROOM
+from croupier.conformance.servers.scenarios import send_each
+from croupier.conformance.servers.scripted_client import ScriptedClient
+from croupier.conformance.servers.shrink import MAX_CLOSE_TRIES, SHORT_DIALOGUE_LINES, find_unasked_close, shrink
+from croupier.conformance.servers.test_data import ScenarioContext
 from croupier.core.referee import HOUSE
 from tests.conformance.house_fixture import Parlour
 from tests.rooms.conversation_fixture import HANG_UP, Habit, followed, honest, instead, without
 
-KUHN = GROUNDS["kuhn"]
+KUHN = TEST_DATA_BY_ROOM["kuhn"]
 EVENING = [*[b"STRT P_1", b"ACTN BET"] * 6, b"FAIL W_A", b"STRT P_1"]
 
 
@@ -26,20 +26,24 @@ class Teller:
         self.grace = 0.02
         self._parlour = Parlour(KUHN.room, {"deck": "Q K J", "house": "CAL", "coins": "100"}, habit)
 
-    async def says(self, words: Sequence[bytes]) -> Probe:
+    async def says(self, words: Sequence[bytes]) -> ScriptedClient:
         self.times += 1
-        talk = Talk(Conversation(KUHN.room), Random(0), KUHN, KUHN.room.codec(True, None).encode)
-        probe = Probe([talk.conversation], said(*words)(talk), hush=0.01, grace=self.grace)
+        talk = ScenarioContext(Conversation(KUHN.room), Random(0), KUHN, KUHN.room.codec(True, None).encode)
+        probe = ScriptedClient(
+            [talk.conversation], send_each(*words)(talk), quiet_seconds=0.01, grace_seconds=self.grace
+        )
         await self._parlour.meet(probe)
         return probe
 
 
-def told(habit: Habit, words: Sequence[bytes] = EVENING, seconds: float = 30.0) -> tuple[Probe, Probe, Teller]:
+def told(
+    habit: Habit, words: Sequence[bytes] = EVENING, seconds: float = 30.0
+) -> tuple[ScriptedClient, ScriptedClient, Teller]:
     teller = Teller(habit)
 
-    async def shown() -> tuple[Probe, Probe]:
+    async def shown() -> tuple[ScriptedClient, ScriptedClient]:
         probe = await teller.says(words)
-        return probe, await shortened(probe, teller.says, seconds)
+        return probe, await shrink(probe, teller.says, seconds)
 
     return *asyncio.run(shown()), teller
 
@@ -49,14 +53,14 @@ def test_what_has_no_part_in_the_fault_is_left_out() -> None:
     assert long.fault
     assert short.fault
     assert short.fault.verdict.violation.clause == long.fault.verdict.violation.clause == "kuhn-4.9"
-    assert len(short.conversation.lines) <= SHORT < len(long.conversation.lines)
-    assert short.said[-1] == b"FAIL W_A"
+    assert len(short.conversation.lines) <= SHORT_DIALOGUE_LINES < len(long.conversation.lines)
+    assert short.sent[-1] == b"FAIL W_A"
 
 
 def test_what_was_sent_ahead_is_taken_apart() -> None:
     long, short, _ = told(instead(b"ACTN CAL", b"CARD C_K"), [b"".join([*EVENING, b"ACTN CAL"])])
-    assert len(long.said) == 1
-    assert len(short.conversation.lines) <= SHORT < len(long.conversation.lines)
+    assert len(long.sent) == 1
+    assert len(short.conversation.lines) <= SHORT_DIALOGUE_LINES < len(long.conversation.lines)
 
 
 def test_what_is_short_is_only_said_once_more() -> None:
@@ -80,7 +84,7 @@ def test_what_does_not_show_again_is_told_as_it_was() -> None:
 
     long, short, _ = told(habit)
     assert short is long
-    assert any(fault.verdict.side == HOUSE for fault in short.conversation.faults)
+    assert any(fault.verdict.end == HOUSE for fault in short.conversation.faults)
 
 
 def test_without_time_nothing_is_tried() -> None:
@@ -89,14 +93,14 @@ def test_without_time_nothing_is_tried() -> None:
     assert teller.times == 1
 
 
-def listened(habit: Habit, *words: bytes) -> tuple[Probe, Probe, Teller]:
+def listened(habit: Habit, *words: bytes) -> tuple[ScriptedClient, ScriptedClient, Teller]:
     teller = Teller(habit)
 
-    async def shown() -> tuple[Probe, Probe]:
+    async def shown() -> tuple[ScriptedClient, ScriptedClient]:
         teller.grace = 0.0
         probe = await teller.says(words)
         teller.grace = 0.02
-        return probe, await unasked(probe, teller.says, "kuhn-8.2")
+        return probe, await find_unasked_close(probe, teller.says, "kuhn-8.2")
 
     return *asyncio.run(shown()), teller
 
@@ -116,4 +120,4 @@ def test_a_house_that_hangs_up_in_the_place_of_an_answer_has_not_answered() -> N
     assert found is alone
     assert found.fault
     assert found.fault.verdict.violation.clause == "kuhn-4.4"
-    assert teller.times == 1 + CLOSES
+    assert teller.times == 1 + MAX_CLOSE_TRIES

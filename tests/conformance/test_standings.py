@@ -10,35 +10,35 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from croupier.conformance.matrix.cells import SIGNS, Cell, Finding, Kind, Spoken
-from croupier.conformance.matrix.chart import COLOURS, html, short
+from croupier.conformance.matrix.cells import SIGNS, Cell, CellFinding, CellKind, CellLine
+from croupier.conformance.matrix.chart import COLOURS, cell_label, html
 from croupier.conformance.matrix.grid import STYLES, grid
-from croupier.conformance.matrix.standings import Score, everything, gradescope, moodle, score
+from croupier.conformance.matrix.standings import Score, full_json, gradescope, moodle, score
 from croupier.conformance.matrix.submission import Submission
 
 ADA = Submission("ada", "Ada <Lovelace>", Path("ada"), "1")
 BOB = Submission("bob", "=1+1", Path("bob"), "2", fault="found no <submission>")
 FAIR = Submission("bob", "Bob", Path("bob"), "2")
-BROKEN = Finding(
-    Kind.BROKE,
+BROKEN = CellFinding(
+    CellKind.BROKE,
     ("server",),
     "kuhn-4.3",
     "the server breaks kuhn-4.3: found <b>; allowed: CARD",
-    (Spoken("client", "ACTN CHK"), Spoken("house", "? '<b>'", "3c 62 3e")),
+    (CellLine("client", "ACTN CHK"), CellLine("house", "? '<b>'", "3c 62 3e")),
 )
 TITLES = {"kuhn": "Kuhn poker", "blackjack": "Blackjack"}
 
 
-def cell(server: str, client: str, finding: Finding, room: str = "kuhn") -> Cell:
+def cell(server: str, client: str, finding: CellFinding, room: str = "kuhn") -> Cell:
     return Cell(room, server, client, "k", finding, games=6, connections=3, messages=40, stderr="server; <oops>")
 
 
 CELLS = [
-    cell("ada", "ada", Finding(Kind.WELL)),
+    cell("ada", "ada", CellFinding(CellKind.WELL)),
     cell("ada", "bob", BROKEN),
-    cell("bob", "ada", Finding(Kind.CRASHED, ("client", "server"), "kuhn-6.2", "both")),
-    cell("bob", "bob", Finding(Kind.ABSENT, ("client",), told="the client has not connected")),
-    cell("ada", "ada", Finding(Kind.WELL), "blackjack"),
+    cell("bob", "ada", CellFinding(CellKind.CRASHED, ("client", "server"), "kuhn-6.2", "both")),
+    cell("bob", "bob", CellFinding(CellKind.ABSENT, ("client",), told="the client has not connected")),
+    cell("ada", "ada", CellFinding(CellKind.WELL), "blackjack"),
 ]
 
 
@@ -93,7 +93,7 @@ def test_gradescope_has_a_test_for_every_cell_that_counts() -> None:
 
 
 def test_the_json_has_everything() -> None:
-    found = json.loads(everything(CELLS, [ADA, BOB], ["kuhn", "blackjack"], whole=False))
+    found = json.loads(full_json(CELLS, [ADA, BOB], ["kuhn", "blackjack"], is_complete=False))
     assert found["whole"] is False
     assert found["rooms"] == ["kuhn", "blackjack"]
     assert found["students"][0]["scores"]["server"] == {"all": pytest.approx(200 / 3), "kuhn": 50.0, "blackjack": 100.0}
@@ -134,28 +134,28 @@ class Page(HTMLParser):
 
 
 def test_the_page_needs_nothing_but_itself_and_every_cell_opens() -> None:
-    page = Page(html(CELLS, [ADA, BOB], TITLES, whole=False))
+    page = Page(html(CELLS, [ADA, BOB], TITLES, is_complete=False))
     assert not page.tags & {"script", "link", "img", "b", "oops", "lovelace"}
     assert len(page.ids) == len({*page.ids}) == len(CELLS)
     assert {*page.links} == {"#", *(f"#{each}" for each in page.ids)}
     for text in ("Ada <Lovelace>", "found <b>; allowed: CARD", "3c 62 3e", "server; <oops>", "found no <submission>"):
         assert text in page.text
     assert "more to come" in page.text
-    assert "more to come" not in Page(html(CELLS, [ADA], TITLES, whole=True)).text
+    assert "more to come" not in Page(html(CELLS, [ADA], TITLES, is_complete=True)).text
 
 
 def test_a_page_without_cells_is_one_too() -> None:
-    assert "0 cells" in Page(html([], [ADA], TITLES, whole=True)).text
+    assert "0 cells" in Page(html([], [ADA], TITLES, is_complete=True)).text
 
 
 def test_every_kind_has_a_sign_of_its_own_and_colours() -> None:
-    assert len({*SIGNS.values()}) == len(Kind)
-    assert {*SIGNS} == {*COLOURS} == {*STYLES} == {*Kind}
+    assert len({*SIGNS.values()}) == len(CellKind)
+    assert {*SIGNS} == {*COLOURS} == {*STYLES} == {*CellKind}
 
 
 @pytest.mark.parametrize(("number", "text"), [*enumerate(["✓", "S§4.3", "SC✗", "C○", "✓"])])
 def test_a_cell_says_in_short_who_is_to_blame_for_what(number: int, text: str) -> None:
-    assert short(CELLS[number]) == text
+    assert cell_label(CELLS[number]) == text
 
 
 def test_names_of_servers_are_broken_between_words_only() -> None:

@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from croupier.conformance.matrix.submission import Submission, built, digest, reference, submission, submissions
-from croupier.rooms import HOUSES
+from croupier.conformance.matrix.submission import (
+    Submission,
+    build_submission,
+    folder_digest,
+    load_submission,
+    load_submissions,
+    reference_submission,
+)
+from croupier.rooms import HOUSE_ROOMS
 
 GOOD = 'name = "Ada"\n[kuhn]\nserver = "./server {port}"\nclient = "./client {host} {port}"\n'
 
@@ -15,7 +22,7 @@ GOOD = 'name = "Ada"\n[kuhn]\nserver = "./server {port}"\nclient = "./client {ho
 def handed_in(folder: Path, text: str = GOOD) -> Submission:
     folder.mkdir(exist_ok=True)
     (folder / "submission.toml").write_text(text)
-    return submission(folder)
+    return load_submission(folder)
 
 
 def test_a_submission_says_how_its_programs_are_started(tmp_path: Path) -> None:
@@ -64,7 +71,7 @@ def test_a_class_is_every_folder_but_hidden_ones_and_the_results(tmp_path: Path)
     for name in ("empty", ".git", "out"):
         (tmp_path / name).mkdir()
     (tmp_path / "notes.txt").write_text("a file")
-    found = submissions(tmp_path, tmp_path / "out")
+    found = load_submissions(tmp_path, tmp_path / "out")
     assert [(each.id, each.fault) for each in found] == [
         ("ada", ""),
         ("empty", "found no submission.toml; allowed: one in its folder"),
@@ -75,7 +82,7 @@ def test_a_class_is_every_folder_but_hidden_ones_and_the_results(tmp_path: Path)
 def test_a_class_without_anybody_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "bare").mkdir()
     with pytest.raises(ValueError, match="allowed: "):
-        submissions(tmp_path / name, tmp_path / "out")
+        load_submissions(tmp_path / name, tmp_path / "out")
 
 
 def test_the_digest_is_that_of_names_and_contents(tmp_path: Path) -> None:
@@ -83,24 +90,24 @@ def test_the_digest_is_that_of_names_and_contents(tmp_path: Path) -> None:
     before = handed_in(folder).digest
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "x.pyc").write_bytes(b"x")
-    assert digest(folder) == before
+    assert folder_digest(folder) == before
     (folder / "sub").mkdir()
     (folder / "sub" / "a").write_text("1")
-    with_a = digest(folder)
+    with_a = folder_digest(folder)
     (folder / "sub" / "a").rename(folder / "sub" / "b")
-    assert len({before, with_a, digest(folder)}) == 3
+    assert len({before, with_a, folder_digest(folder)}) == 3
     shutil.copytree(folder, tmp_path / "copy")
-    assert digest(tmp_path / "copy") == digest(folder)
+    assert folder_digest(tmp_path / "copy") == folder_digest(folder)
 
 
 def test_a_submission_is_built_once_in_a_copy(tmp_path: Path) -> None:
     folder, work = tmp_path / "ada", tmp_path / "work"
     found = handed_in(folder, 'build = ["cp submission.toml built", "mkdir once"]\n' + GOOD[13:])
-    place = asyncio.run(built(found, work))
+    place = asyncio.run(build_submission(found, work))
     assert place is not None
     assert (place / "built").exists()
     assert sorted(path.name for path in folder.iterdir()) == ["submission.toml"]
-    assert asyncio.run(built(found, work)) == place, "mkdir would fail the second time"
+    assert asyncio.run(build_submission(found, work)) == place, "mkdir would fail the second time"
 
 
 @pytest.mark.parametrize(
@@ -114,12 +121,12 @@ def test_a_submission_is_built_once_in_a_copy(tmp_path: Path) -> None:
 def test_what_cannot_be_built_is_told_with_what_the_compiler_said(tmp_path: Path, build: str, told: str) -> None:
     found = handed_in(tmp_path / "bob", f"build = '{build}'\n{GOOD[13:]}")
     with pytest.raises(ValueError, match="cannot be built") as error:
-        asyncio.run(built(found, tmp_path / "work"))
+        asyncio.run(build_submission(found, tmp_path / "work"))
     assert told in str(error.value)
 
 
 def test_our_own_house_and_client_are_in_no_folder() -> None:
-    own = reference()
-    assert own.reference
-    assert own.commands.keys() == HOUSES.keys()
-    assert asyncio.run(built(own, Path("nowhere"))) is None
+    own = reference_submission()
+    assert own.is_reference
+    assert own.commands.keys() == HOUSE_ROOMS.keys()
+    assert asyncio.run(build_submission(own, Path("nowhere"))) is None

@@ -9,58 +9,70 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.tap.connection import Passage
-from croupier.conformance.tap.transcript import Script, spelt
+from croupier.conformance.tap.connection import TappedConnection
+from croupier.conformance.tap.transcript import HouseTranscriptWriter, transcript_text
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
-from croupier.core.session import Drop, Effect, Event, Left, Peer, Say, Session
-from croupier.core.transcript import Rehearsal, Transcript, data, hall, play, read, rehearsal, settings, strict
-from croupier.rooms import HOUSES
+from croupier.core.session import Drop, Effect, Event, Left, Peer, Send, Session
+from croupier.core.transcript import (
+    Harness,
+    Transcript,
+    encode_line,
+    house_settings,
+    is_strict,
+    make_hall,
+    make_harness,
+    parse_transcript,
+    play_transcript,
+)
+from croupier.rooms import HOUSE_ROOMS
 from tests.transcripts import ALL, broken, for_the_house
 
 MESSAGES = [
-    pytest.param(room, message, id=f"{room.name} {message}") for room in HOUSES.values() for message in room.vocabulary
+    pytest.param(room, message, id=f"{room.name} {message}")
+    for room in HOUSE_ROOMS.values()
+    for message in room.sample_messages
 ]
 
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_read_again(found: bytes) -> None:
-    line = f"p> {spelt(found)}"
+    line = f"p> {transcript_text(found)}"
     assert line.isascii()
     assert line.isprintable()
-    (read_line,) = read(f"title: x\nclause: x\n{line}", "x").lines
-    assert data(read_line.text) == found
+    (read_line,) = parse_transcript(f"title: x\nclause: x\n{line}", "x").lines
+    assert encode_line(read_line.text) == found
 
 
 @pytest.mark.parametrize(("room", "message"), MESSAGES)
 def test_any_message_is_read_again(room: HouseRoom, message: object) -> None:
     sent = room.codec(False, None).encode(message)
-    assert data(spelt(sent, message)) == sent
+    assert encode_line(transcript_text(sent, message)) == sent
 
 
 @pytest.mark.parametrize(
     ("sent", "message", "text"),
     [
-        (b"MON\0\0\x03\xe8", HOUSES["blackjack"].vocabulary[0], "MON{hex:000003e8}"),
+        (b"MON\0\0\x03\xe8", HOUSE_ROOMS["blackjack"].sample_messages[0], "MON{hex:000003e8}"),
         (b" a b\n", None, "{sp}a b{lf}"),
         (b"{x}\xe9", None, "{hex:7b}x{hex:7de9}"),
         (b"\0T\0\0", None, "{char16:T}{hex:0000}"),
     ],
 )
 def test_bytes_are_spelt_as_plainly_as_can_be(sent: bytes, message: object, text: str) -> None:
-    assert spelt(sent, message) == text
+    assert transcript_text(sent, message) == text
 
 
 def script(
     paper: Conversation, heard: Conversation, closed: Sequence[Peer], title: str, head: Mapping[str, str]
 ) -> str:
     """What was heard, as it is written down."""
-    passage = Passage(1, None, heard, 0.0)
-    passage.closed += closed
-    writing = Script(paper, StringIO())
-    writing.heard(passage, heard.lines, heard.faults)
-    writing.ended(passage)
-    return "".join(writing.paper(title, head))
+    passage = TappedConnection(1, None, heard, 0.0)
+    passage.closed_sides += closed
+    writing = HouseTranscriptWriter(paper, StringIO())
+    writing.add_lines(passage, heard.lines, heard.faults)
+    writing.add_end(passage)
+    return "".join(writing.transcript(title, head))
 
 
 class Overheard:
@@ -74,13 +86,13 @@ class Overheard:
 
     @property
     def alarm(self) -> float | None:
-        return self._house.alarm
+        return self._house.deadline
 
     def on(self, event: Event[Any], now: float) -> list[Effect[Any]]:
         effects = [*self._house.on(event, now)]
         for effect in effects:
-            if isinstance(effect, Say):
-                self._heard.heard(HOUSE, self._codec.encode(effect.message), now)
+            if isinstance(effect, Send):
+                self._heard.on_data(HOUSE, self._codec.encode(effect.message), now)
             elif isinstance(effect, Drop):
                 self.closed.append(HOUSE)
         if isinstance(event, Left):
@@ -88,18 +100,18 @@ class Overheard:
         return effects
 
 
-class Listening(Rehearsal[Any, Any]):
+class Listening(Harness[Any, Any]):
     """A stage on which all bytes of both ends are heard."""
 
     def __init__(self, room: HouseRoom, transcript: Transcript, heard: Conversation) -> None:
-        own = settings(room, transcript)
+        own = house_settings(room, transcript)
         self.heard = heard
-        self.house = Overheard(hall(room, transcript), room.codec(strict(transcript), own), heard)
-        super().__init__(self.house, lambda: room.codec(strict(transcript), own))
+        self.house = Overheard(make_hall(room, transcript), room.codec(is_strict(transcript), own), heard)
+        super().__init__(self.house, lambda: room.codec(is_strict(transcript), own))
 
-    def say(self, peer: str, data: bytes) -> None:
-        self.heard.heard(CLIENT, data, self.now)
-        super().say(peer, data)
+    def send(self, peer: str, data: bytes) -> None:
+        self.heard.on_data(CLIENT, data, self.now)
+        super().send(peer, data)
 
 
 SIMPLE = [
@@ -114,16 +126,16 @@ SIMPLE = [
 @pytest.mark.parametrize(("room", "paper"), SIMPLE, ids=[paper.name for _, paper in SIMPLE])
 def test_a_paper_that_was_played_and_heard_is_played_again(room: HouseRoom, paper: Transcript) -> None:
     def conversation() -> Conversation:
-        return Conversation(room, settings(room, paper), strict=strict(paper))
+        return Conversation(room, house_settings(room, paper), strict=is_strict(paper))
 
     heard = conversation()
     stage = Listening(room, paper, heard)
-    play(paper, stage, room.patterns)
+    play_transcript(paper, stage, room.patterns)
     head = {name: value for name, value in paper.head.items() if name not in {"title", "clause", "fault"}}
     text = script(conversation(), heard, stage.house.closed, paper.title, head)
-    again = read(text, "again")
-    play(again, rehearsal(room, again), room.patterns)
-    said = [b"".join(data(line.text) for line in one.lines if line.kind == ">") for one in (paper, again)]
+    again = parse_transcript(text, "again")
+    play_transcript(again, make_harness(room, again), room.patterns)
+    said = [b"".join(encode_line(line.text) for line in one.lines if line.kind == ">") for one in (paper, again)]
     assert said[0] == said[1]
     if heard.faults:
         assert again.head["fault"].startswith("client ")
@@ -131,11 +143,11 @@ def test_a_paper_that_was_played_and_heard_is_played_again(room: HouseRoom, pape
 
 
 def test_a_verdict_stands_behind_the_line_that_shows_it() -> None:
-    heard = Conversation(HOUSES["kuhn"])
-    heard.heard(CLIENT, b"STRT P_1", 0.0)
-    heard.heard(HOUSE, b"CARD C_QACTN\0", 0.0)
-    heard.left(HOUSE, 1.0)
-    assert script(Conversation(HOUSES["kuhn"]), heard, [HOUSE], "A story", {"strict": "yes"}).splitlines() == [
+    heard = Conversation(HOUSE_ROOMS["kuhn"])
+    heard.on_data(CLIENT, b"STRT P_1", 0.0)
+    heard.on_data(HOUSE, b"CARD C_QACTN\0", 0.0)
+    heard.on_disconnect(HOUSE, 1.0)
+    assert script(Conversation(HOUSE_ROOMS["kuhn"]), heard, [HOUSE], "A story", {"strict": "yes"}).splitlines() == [
         "title: A story",
         "clause: kuhn-2.7",
         "fault: house kuhn-2.7",

@@ -5,17 +5,29 @@ from typing import Any
 
 import pytest
 
-from croupier.conformance.clients.kuhn import word
-from croupier.conformance.clients.responders import Habit, Live, Paper, honest, steps
-from croupier.conformance.clients.test_server import Deed, End, Scene, Stand, Times
+from croupier.conformance.clients.kuhn import obligation
+from croupier.conformance.clients.responders import (
+    LiveResponder,
+    Mutation,
+    TranscriptResponder,
+    transcript_steps,
+    unchanged,
+)
+from croupier.conformance.clients.test_server import (
+    ClientTimeouts,
+    ConversationEnd,
+    HouseAction,
+    HouseSetup,
+    HouseTestServer,
+)
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.resources import transcripts
-from croupier.conformance.tap.outbox import Manner
-from croupier.core.session import Drop, Joined, Left, Rang, Said, Say
+from croupier.conformance.tap.outbox import Delivery
+from croupier.core.session import Drop, Joined, Left, Received, Send, TimedOut
 from croupier.rooms.kuhn import ROOM, Actn, Settings
 
 CALLS = {"mind": "script:CAL", "coins": 10}
-TIMES = Times(act=5.0, rest=1.0, close=0.5)
+TIMES = ClientTimeouts(act_seconds=5.0, idle_seconds=1.0, close_seconds=0.5)
 
 
 class Guest:
@@ -23,32 +35,38 @@ class Guest:
 
     def __init__(
         self,
-        scene: Scene,
+        scene: HouseSetup,
         settings: Mapping[str, Any] = CALLS,
-        habit: Habit = honest,
+        habit: Mutation = unchanged,
         paper: str = "",
         *,
         strict: bool = False,
     ) -> None:
         own = Settings(**settings)
-        house = Live(ROOM, own, habit, decks="Q K J")
+        house = LiveResponder(ROOM, own, habit, decks="Q K J")
         voice = (
-            Paper(steps(ROOM, own, {each.name: each for each in transcripts("kuhn")}[paper]), house) if paper else house
+            TranscriptResponder(
+                transcript_steps(ROOM, own, {each.name: each for each in transcripts("kuhn")}[paper]), house
+            )
+            if paper
+            else house
         )
-        conversation = Conversation(ROOM, own, patience=1e9)
+        conversation = Conversation(ROOM, own, answer_timeout=1e9)
         codec = ROOM.codec(False, own)
-        self.stand = Stand(voice, scene, conversation, codec, word=word, times=TIMES, strict=strict)
+        self.stand = HouseTestServer(
+            voice, scene, conversation, codec, obligation=obligation, timeouts=TIMES, strict=strict
+        )
         self.now = 0.0
         self.heard: list[bytes] = []
         self.dropped = False
         self.over = False
-        self.stand.over = lambda: setattr(self, "over", True)
+        self.stand.on_over = lambda: setattr(self, "over", True)
         self._do(Joined(1, ("192.0.2.1", 40_000)))
 
     def say(self, data: bytes) -> bytes:
         """Say something; what is answered at once."""
         before = len(self.heard)
-        self._do(Said(1, data))
+        self._do(Received(1, data))
         return b"".join(self.heard[before:])
 
     def leave(self) -> None:
@@ -56,15 +74,15 @@ class Guest:
 
     def wait(self) -> None:
         """Until the stand's alarm rings."""
-        assert self.stand.alarm is not None
-        self.now = self.stand.alarm
-        self._do(Rang())
+        assert self.stand.deadline is not None
+        self.now = self.stand.deadline
+        self._do(TimedOut())
 
     def _do(self, event: Any) -> None:
         pieces = []
         for effect in self.stand.on(event, self.now):
             match effect:
-                case Say(_, data):
+                case Send(_, data):
                     pieces.append(data)
                 case Drop():
                     self.dropped = True
@@ -72,22 +90,26 @@ class Guest:
             self.heard.append(b"".join(pieces))
 
 
-def played(games: int) -> Scene:
-    return Scene(point=lambda talk: talk.referee.finished >= games)
+def played(games: int) -> HouseSetup:
+    return HouseSetup(is_reached=lambda talk: talk.referee.finished_count >= games)
 
 
 def test_a_client_plays_until_it_is_decided_and_then_hears_goodbye() -> None:
     guest = Guest(played(1))
     assert guest.say(b"STRT P_1") == b"CARD C_Q"
     assert guest.say(b"ACTN BET") == b"CARD C_K"
-    assert guest.stand.reached
+    assert guest.stand.has_reached_state
     assert not guest.dropped
     guest.say(b"STRT P_1")
     assert guest.say(b"ACTN BET") == b"CARD C_KDISC"
     assert guest.dropped
     guest.leave()
     assert guest.over
-    assert (guest.stand.end, guest.stand.fault, guest.stand.broken) == (End.HOUSE, None, None)
+    assert (guest.stand.conversation_end, guest.stand.fault, guest.stand.house_fault) == (
+        ConversationEnd.HOUSE,
+        None,
+        None,
+    )
 
 
 def test_messages_of_one_read_are_answered_one_after_the_other() -> None:
@@ -97,7 +119,7 @@ def test_messages_of_one_read_are_answered_one_after_the_other() -> None:
 
 
 def test_answers_leave_in_pieces_of_the_size_that_was_asked_for() -> None:
-    guest = Guest(Scene(point=lambda _: False, manner=Manner(chop=3, delay=0.01)))
+    guest = Guest(HouseSetup(is_reached=lambda _: False, delivery=Delivery(max_piece_bytes=3, delay_seconds=0.01)))
     guest.say(b"STRT P_1")
     while b"".join(guest.heard) != b"CARD C_Q":
         guest.wait()
@@ -107,18 +129,18 @@ def test_answers_leave_in_pieces_of_the_size_that_was_asked_for() -> None:
 def test_a_client_is_not_silent_while_the_stand_sleeps() -> None:
     guest = Guest(played(9))
     guest.say(b"STRT P_1")
-    assert guest.stand.alarm == TIMES.act
-    guest.now = TIMES.act + 0.5
-    guest._do(Rang())
-    assert guest.stand.end is End.RUNNING
-    assert guest.stand.alarm == TIMES.act + 1.0
+    assert guest.stand.deadline == TIMES.act_seconds
+    guest.now = TIMES.act_seconds + 0.5
+    guest._do(TimedOut())
+    assert guest.stand.conversation_end is ConversationEnd.RUNNING
+    assert guest.stand.deadline == TIMES.act_seconds + 1.0
     assert guest.say(b"ACTN BET") == b"CARD C_K"
     guest.wait()
-    assert guest.stand.end is End.SILENCE
+    assert guest.stand.conversation_end is ConversationEnd.SILENCE
 
 
 def test_messages_that_stand_apart_are_reads_of_their_own() -> None:
-    guest = Guest(Scene(point=lambda _: False, apart=0.01), {"mind": "script:BET"})
+    guest = Guest(HouseSetup(is_reached=lambda _: False, message_gap_seconds=0.01), {"mind": "script:BET"})
     guest.say(b"STRT P_2")
     guest.wait()
     assert guest.heard == [b"CARD C_K", b"ACTN BET"]
@@ -146,50 +168,50 @@ def test_a_departure_ends_a_strict_run_only() -> None:
 
 
 def test_a_house_leaves_where_the_case_wants_it_to() -> None:
-    guest = Guest(Scene(point=lambda talk: talk.referee.game is not None, deed=Deed.LEAVE))
+    guest = Guest(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.LEAVE))
     assert guest.say(b"STRT P_1") == b"CARD C_QDISC"
     assert guest.dropped
     guest.wait()
     assert guest.over
-    assert guest.stand.parted is None
+    assert guest.stand.close_delay_seconds is None
     guest.leave()
-    assert guest.stand.parted is None, "it has not left by itself: nobody waits for it any more"
+    assert guest.stand.close_delay_seconds is None, "it has not left by itself: nobody waits for it any more"
 
 
 def test_when_a_client_has_closed_behind_the_goodbye_is_seen() -> None:
-    guest = Guest(Scene(point=lambda talk: talk.referee.game is not None, deed=Deed.LEAVE))
+    guest = Guest(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.LEAVE))
     guest.say(b"STRT P_1")
     guest.now += 0.1
     guest.leave()
     assert guest.over
-    assert guest.stand.parted == pytest.approx(0.1)
+    assert guest.stand.close_delay_seconds == pytest.approx(0.1)
 
 
 def test_a_house_closes_with_the_end_of_the_game() -> None:
-    guest = Guest(Scene(point=lambda talk: talk.referee.game is not None, deed=Deed.CLOSE))
+    guest = Guest(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.CLOSE))
     assert guest.say(b"STRT P_1") == b"CARD C_Q"
     assert guest.say(b"ACTN BET") == b"CARD C_KDISC"
     assert guest.dropped
 
 
 def test_what_crosses_the_goodbye_is_nobodys_fault() -> None:
-    guest = Guest(Scene(point=lambda talk: talk.referee.game is not None, deed=Deed.CLOSE))
+    guest = Guest(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.CLOSE))
     guest.say(b"STRT P_1")
     guest.say(b"ACTN BETDISC")
     assert guest.stand.conversation.faults == []
 
 
 def test_a_house_that_hangs_up_has_broken_a_clause() -> None:
-    guest = Guest(Scene(point=lambda talk: talk.referee.game is not None, deed=Deed.HANG_UP))
+    guest = Guest(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.HANG_UP))
     assert guest.say(b"STRT P_1") == b"CARD C_Q"
-    assert guest.stand.broken is not None
-    assert guest.stand.broken.verdict.violation.clause == "kuhn-8.2"
+    assert guest.stand.house_fault is not None
+    assert guest.stand.house_fault.verdict.violation.clause == "kuhn-8.2"
 
 
 def test_behind_its_own_fault_the_house_waits_for_one_word() -> None:
     guest = Guest(played(9), habit=lambda answers: [b"CARD C_A"])
     guest.say(b"STRT P_1")
-    assert guest.stand.broken is not None
+    assert guest.stand.house_fault is not None
     assert not guest.dropped
     assert guest.say(b"ACTN BET") == b""
     assert guest.dropped
@@ -200,11 +222,11 @@ def test_behind_its_own_fault_the_house_waits_for_one_word() -> None:
 def test_a_silence_in_a_game_is_waited_for_longer_than_one_between_games() -> None:
     guest = Guest(played(9))
     guest.say(b"STRT P_1")
-    assert guest.stand.alarm == 5.0
+    assert guest.stand.deadline == 5.0
     guest.say(b"ACTN BET")
-    assert guest.stand.alarm == 1.0
+    assert guest.stand.deadline == 1.0
     guest.wait()
-    assert (guest.stand.end, guest.stand.playing) == (End.SILENCE, "")
+    assert (guest.stand.conversation_end, guest.stand.pending_obligation) == (ConversationEnd.SILENCE, "")
 
 
 def test_single_bytes_do_not_extend_the_time() -> None:
@@ -212,9 +234,9 @@ def test_single_bytes_do_not_extend_the_time() -> None:
     guest.say(b"STRT P_1")
     guest.now = 4.0
     guest.say(b"A")
-    assert guest.stand.alarm == 5.0
+    assert guest.stand.deadline == 5.0
     guest.wait()
-    assert (guest.stand.end, guest.stand.playing) == (End.SILENCE, "kuhn-4.1")
+    assert (guest.stand.conversation_end, guest.stand.pending_obligation) == (ConversationEnd.SILENCE, "kuhn-4.1")
 
 
 def test_who_only_looks_whether_anybody_is_there_is_not_the_client() -> None:
@@ -231,25 +253,25 @@ def test_a_second_connection_is_dropped() -> None:
 
 
 def test_a_paper_is_played_as_long_as_the_client_keeps_to_it() -> None:
-    guest = Guest(Scene(point=lambda _: False), paper="house-answers-a-fold")
+    guest = Guest(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
     assert guest.say(b"STRT P_2") == b"CARD C_QACTN BET"
     assert guest.say(b"ACTN FLD") == b"CARD C_K"
-    assert guest.stand.broken is not None
-    assert guest.stand.broken.verdict.violation.clause == "kuhn-4.7"
+    assert guest.stand.house_fault is not None
+    assert guest.stand.house_fault.verdict.violation.clause == "kuhn-4.7"
 
 
 def test_until_the_paper_begins_our_house_plays() -> None:
-    guest = Guest(Scene(point=lambda _: False), paper="house-answers-a-fold")
+    guest = Guest(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
     assert guest.say(b"STRT P_1ACTN BET") == b"CARD C_QCARD C_K"
     assert guest.say(b"STRT P_2") == b"CARD C_QACTN BET"
 
 
 def test_who_leaves_the_paper_hears_goodbye() -> None:
-    guest = Guest(Scene(point=lambda _: False), paper="house-answers-a-fold")
+    guest = Guest(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
     guest.say(b"STRT P_2")
     assert guest.say(b"ACTN CAL") == b"DISC"
-    assert guest.stand.stray == "the client said ACTN CAL where ACTN FLD leads there"
-    assert guest.stand.broken is None
+    assert guest.stand.deviation == "the client said ACTN CAL where ACTN FLD leads there"
+    assert guest.stand.house_fault is None
 
 
 def test_a_client_that_repeats_itself_for_ever_is_sent_away() -> None:

@@ -7,21 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bots import Policy, Random, Script, Style, mind_named
-from croupier.core.dealer import Fair
-from croupier.rooms import HOUSES
+from croupier.core.bots import BotSpec, PolicyBot, RandomBot, ScriptedBot, bot_factory
+from croupier.core.dealer import FairDealer
+from croupier.rooms import HOUSE_ROOMS
 
-LUCK = Fair(bytes(32)).luck
+LUCK = FairDealer(bytes(32)).luck
 STYLES = {
-    "first": Style("the first legal move", lambda: Script(["a"])),
-    "often": Style("a with this probability", lambda p: Policy({"v": {"a": p, "b": 1 - p}}), Fraction),
-    "song": Style("moves in turn", Script, lambda text: text.split(","), remembers=True),
+    "first": BotSpec("the first legal move", lambda: ScriptedBot(["a"])),
+    "often": BotSpec("a with this probability", lambda p: PolicyBot({"v": {"a": p, "b": 1 - p}}), Fraction),
+    "song": BotSpec("moves in turn", ScriptedBot, lambda text: text.split(","), is_stateful=True),
 }
 
 
 @given(st.lists(st.text("abc", min_size=1, max_size=1), min_size=1, max_size=8), st.integers(1, 20))
 def test_a_script_that_is_always_legal_is_played_as_it_is_written(moves: list[str], length: int) -> None:
-    script = Script(moves)
+    script = ScriptedBot(moves)
     assert [script.choose(None, "abc", LUCK) for _ in range(length)] == [moves[n % len(moves)] for n in range(length)]
 
 
@@ -29,7 +29,7 @@ def test_a_script_that_is_always_legal_is_played_as_it_is_written(moves: list[st
     st.lists(st.sampled_from("abc"), min_size=1, max_size=8), st.lists(st.sampled_from(["ab", "bc", "d"]), max_size=9)
 )
 def test_a_script_only_ever_plays_what_is_legal(moves: list[str], offers: list[str]) -> None:
-    script = Script(moves)
+    script = ScriptedBot(moves)
     for legal in offers:
         move = script.choose(None, legal, LUCK)
         assert move in legal
@@ -38,7 +38,7 @@ def test_a_script_only_ever_plays_what_is_legal(moves: list[str], offers: list[s
 
 @given(st.lists(st.integers(), min_size=1, max_size=9))
 def test_chance_only_ever_plays_what_is_legal(legal: list[int]) -> None:
-    assert Random().choose(None, legal, LUCK) in legal
+    assert RandomBot().choose(None, legal, LUCK) in legal
 
 
 @given(
@@ -47,7 +47,7 @@ def test_chance_only_ever_plays_what_is_legal(legal: list[int]) -> None:
 )
 def test_a_policy_only_ever_plays_what_is_legal(row: dict[str, int], offered: set[str]) -> None:
     total, legal = sum(row.values()), tuple(sorted(offered))
-    policy = Policy({"v": {move: Fraction(weight, total) for move, weight in row.items()}})
+    policy = PolicyBot({"v": {move: Fraction(weight, total) for move, weight in row.items()}})
     for _ in range(5):
         move = policy.choose("v", legal, LUCK)
         assert move in legal
@@ -55,13 +55,13 @@ def test_a_policy_only_ever_plays_what_is_legal(row: dict[str, int], offered: se
 
 
 def test_a_policy_never_plays_what_it_gives_no_chance() -> None:
-    policy = Policy({"v": {"a": Fraction(0), "b": Fraction(1), "c": Fraction(0)}})
+    policy = PolicyBot({"v": {"a": Fraction(0), "b": Fraction(1), "c": Fraction(0)}})
     assert {policy.choose("v", "abc", LUCK) for _ in range(100)} == {"b"}
     assert policy.choose("v", "ac", LUCK) == "a", "nothing is left of the row, so the first legal move"
 
 
 def test_a_policy_that_leans_to_one_side_does_so() -> None:
-    policy = Policy({"v": {"a": Fraction(9, 10), "b": Fraction(1, 10)}})
+    policy = PolicyBot({"v": {"a": Fraction(9, 10), "b": Fraction(1, 10)}})
     found = Counter(policy.choose("v", "ab", LUCK) for _ in range(1000))
     assert abs(found["a"] - 900) < 5 * (1000 * 0.09) ** 0.5
 
@@ -69,30 +69,30 @@ def test_a_policy_that_leans_to_one_side_does_so() -> None:
 @pytest.mark.parametrize("row", [{"a": Fraction(1, 3)}, {"a": Fraction(2)}, {"a": Fraction(2), "b": Fraction(-1)}])
 def test_a_row_that_is_no_distribution_is_refused_with_its_view(row: dict[str, Fraction]) -> None:
     with pytest.raises(ValueError, match=r"^the view: found the probabilities"):
-        Policy({"the view": row})
+        PolicyBot({"the view": row})
 
 
 @pytest.mark.parametrize("spec", ["", "last", "first:1", "often", "often:", "often:x", "often:1/0", "often:2"])
 def test_what_no_style_can_make_is_refused_with_what_was_found_and_allowed(spec: str) -> None:
     with pytest.raises(ValueError, match="allowed: ") as refusal:
-        mind_named(STYLES, spec)
+        bot_factory(STYLES, spec)
     assert f"found the mind {spec!r}" in str(refusal.value)
 
 
 def test_a_mind_that_remembers_is_made_anew_for_every_table() -> None:
-    song, first = mind_named(STYLES, "song:a,b"), mind_named(STYLES, "first")
+    song, first = bot_factory(STYLES, "song:a,b"), bot_factory(STYLES, "first")
     assert [song().choose(None, "ab", LUCK) for _ in range(3)] == ["a", "a", "a"]
     assert song() is not song()
     assert first() is first()
 
 
 def test_an_argument_may_hold_colons() -> None:
-    assert mind_named(STYLES, "song:x:y")().choose(None, ("x:y", "z"), LUCK) == "x:y"
+    assert bot_factory(STYLES, "song:x:y")().choose(None, ("x:y", "z"), LUCK) == "x:y"
 
 
 @pytest.mark.parametrize("room", ["kuhn", "sevenhalf", "blackjack"])
 @pytest.mark.parametrize("spec", ["script", "script:"])
 def test_a_script_without_moves_is_refused_in_words_for_people(room: str, spec: str) -> None:
     with pytest.raises(ValueError, match=r"found the mind 'script:?': .*; allowed: ") as raised:
-        mind_named(HOUSES[room].styles, spec)
+        bot_factory(HOUSE_ROOMS[room].bots, spec)
     assert "__init__" not in str(raised.value)

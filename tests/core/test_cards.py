@@ -13,16 +13,16 @@ decks = st.lists(st.lists(st.sampled_from(range(3)), min_size=1, max_size=3, uni
 @given(decks, st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_what_is_written_is_read(listed: list[tuple[int, ...]], end: str, upper: bool) -> None:
     text = (2 * end).join(end.join(PACK.names[card] for card in deck) for deck in listed)
-    assert PACK.decks(text if upper else text.lower()) == tuple(listed)
+    assert PACK.parse_decks(text if upper else text.lower()) == tuple(listed)
 
 
 def test_the_file_of_the_graders_is_read() -> None:
-    assert PACK.decks("C_Q\nC_K\n\nC_J\nC_Q\n") == ((1, 2), (0, 1))
+    assert PACK.parse_decks("C_Q\nC_K\n\nC_J\nC_Q\n") == ((1, 2), (0, 1))
 
 
 def test_comments_and_more_blank_lines_change_nothing() -> None:
     text = "# the first\n\n\nQ # top\n# not the end of a deck\n K\n\n\n\n#\nJ\n\n"
-    assert PACK.decks(text) == ((1, 2), (0,))
+    assert PACK.parse_decks(text) == ((1, 2), (0,))
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,14 @@ def test_comments_and_more_blank_lines_change_nothing() -> None:
 )
 def test_what_is_wrong_is_told_with_its_line(text: str, told: str) -> None:
     with pytest.raises(ValueError, match="found") as refusal:
-        PACK.decks(text, "my.deck")
+        PACK.parse_decks(text, "my.deck")
     assert str(refusal.value).startswith(told)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_decks_or_a_value_error(text: str) -> None:
     try:
-        found = PACK.decks(text)
+        found = PACK.parse_decks(text)
     except ValueError as error:
         told = str(error)
     else:

@@ -9,8 +9,18 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from croupier.core.cards import Pack
-from croupier.core.deal_record import Entry, Finding, Hand, Nets, Promise, Seed, deal, encode, verify
-from croupier.core.dealer import FAIR, SCRIPTED, Fair
+from croupier.core.deal_record import (
+    DealPromise,
+    DealRecordEntry,
+    DealSeed,
+    DealtHand,
+    NetCheck,
+    RecordFinding,
+    deal_cards,
+    encode_entry,
+    verify_record,
+)
+from croupier.core.dealer import FAIR_ALGORITHM, SCRIPTED_ALGORITHM, FairDealer
 
 PACKS = {"kuhn": Pack(("J", "Q", "K"))}
 SEED = bytes(range(32))
@@ -18,31 +28,31 @@ OTHER = bytes(32)
 WORD = b"word"
 
 
-def promise(table: int = 1, algorithm: str = FAIR, seed: bytes = SEED) -> Promise:
-    return Promise("kuhn", table, algorithm, sha256(seed).hexdigest())
+def promise(table: int = 1, algorithm: str = FAIR_ALGORITHM, seed: bytes = SEED) -> DealPromise:
+    return DealPromise("kuhn", table, algorithm, sha256(seed).hexdigest())
 
 
-def hand(number: int, table: int = 1, cards: int = 2, seed: bytes = SEED) -> Hand:
-    return Hand("kuhn", table, number, [*deal((seed, WORD), number, PACKS["kuhn"], cards)], 1)
+def hand(number: int, table: int = 1, cards: int = 2, seed: bytes = SEED) -> DealtHand:
+    return DealtHand("kuhn", table, number, [*deal_cards((seed, WORD), number, PACKS["kuhn"], cards)], 1)
 
 
-def seed(table: int = 1, server_seed: bytes = SEED, word: bytes = WORD, hands: int = 2) -> Seed:
-    return Seed("kuhn", table, server_seed.hex(), word.hex(), hands)
+def seed(table: int = 1, server_seed: bytes = SEED, word: bytes = WORD, hands: int = 2) -> DealSeed:
+    return DealSeed("kuhn", table, server_seed.hex(), word.hex(), hands)
 
 
-def check(*entries: Entry | bytes) -> list[Finding]:
-    lines = [entry if isinstance(entry, bytes) else encode(entry) for entry in entries]
-    return list(verify(lines, lambda room: PACKS[room]))
+def check(*entries: DealRecordEntry | bytes) -> list[RecordFinding]:
+    lines = [entry if isinstance(entry, bytes) else encode_entry(entry) for entry in entries]
+    return list(verify_record(lines, lambda room: PACKS[room]))
 
 
-def goods(findings: Sequence[Finding]) -> list[tuple[int, bool | None]]:
-    return [(finding.line, finding.good) for finding in findings]
+def goods(findings: Sequence[RecordFinding]) -> list[tuple[int, bool | None]]:
+    return [(finding.line, finding.is_proved) for finding in findings]
 
 
 def test_a_kept_promise_is_found_good_where_the_seed_is_revealed() -> None:
     (finding,) = check(promise(), hand(1), hand(2), seed())
-    assert (finding.line, finding.good) == (4, True)
-    assert "the promise was kept, 2 hands" in finding.told
+    assert (finding.line, finding.is_proved) == (4, True)
+    assert "the promise was kept, 2 hands" in finding.message
 
 
 def test_tables_are_checked_each_on_its_own() -> None:
@@ -53,20 +63,20 @@ def test_tables_are_checked_each_on_its_own() -> None:
 
 def test_a_changed_card_is_found_at_its_line() -> None:
     true = hand(2)
-    changed = Hand("kuhn", 1, 2, [*reversed(true.cards)], 1)
+    changed = DealtHand("kuhn", 1, 2, [*reversed(true.cards)], 1)
     (finding,) = check(promise(), hand(1), changed, seed())
-    assert (finding.line, finding.good) == (3, False)
-    assert f"found {' '.join(changed.cards)}; the seed deals {' '.join(true.cards)}" in finding.told
+    assert (finding.line, finding.is_proved) == (3, False)
+    assert f"found {' '.join(changed.cards)}; the seed deals {' '.join(true.cards)}" in finding.message
 
 
 @pytest.mark.parametrize("cards", [["A", "B"], ["J", "J"], ["J", "Q", "K", "A"], [""]])
 def test_cards_that_no_deck_deals_are_found(cards: list[str]) -> None:
-    assert goods(check(promise(), Hand("kuhn", 1, 1, cards, 0), seed(hands=1))) == [(2, False)]
+    assert goods(check(promise(), DealtHand("kuhn", 1, 1, cards, 0), seed(hands=1))) == [(2, False)]
 
 
 def test_a_hand_without_cards_proves_nothing() -> None:
     """Whoever leaves the cards out must not be told that the hand is as the seed deals it."""
-    assert not any(finding.good for finding in check(promise(), Hand("kuhn", 1, 1, [], -1), seed(hands=1)))
+    assert not any(finding.is_proved for finding in check(promise(), DealtHand("kuhn", 1, 1, [], -1), seed(hands=1)))
 
 
 def test_a_hand_may_show_fewer_cards_than_were_shuffled() -> None:
@@ -75,30 +85,30 @@ def test_a_hand_may_show_fewer_cards_than_were_shuffled() -> None:
 
 def test_a_changed_seed_is_found() -> None:
     (finding,) = check(promise(), hand(1), seed(server_seed=OTHER, hands=1))
-    assert (finding.line, finding.good) == (3, False)
-    assert "not the one that was promised in line 1" in finding.told
+    assert (finding.line, finding.is_proved) == (3, False)
+    assert "not the one that was promised in line 1" in finding.message
 
 
 def test_a_changed_word_of_the_players_is_found() -> None:
     findings = check(promise(), *(hand(number) for number in range(1, 9)), seed(word=b"drow", hands=8))
     assert findings
-    assert not any(finding.good for finding in findings)
+    assert not any(finding.is_proved for finding in findings)
 
 
 @pytest.mark.parametrize("hex_seed", ["", "00", "zz" * 32, "00" * 33, "é" * 64])
 def test_a_seed_that_nobody_can_read_is_found(hex_seed: str) -> None:
-    assert goods(check(promise(), Seed("kuhn", 1, hex_seed, "", 0))) == [(2, False)]
+    assert goods(check(promise(), DealSeed("kuhn", 1, hex_seed, "", 0))) == [(2, False)]
 
 
 def test_a_room_that_nobody_knows_is_found() -> None:
-    strange = Promise("bridge", 1, FAIR, sha256(SEED).hexdigest())
-    assert goods(check(strange, Seed("bridge", 1, SEED.hex(), "", 0))) == [(2, False)]
+    strange = DealPromise("bridge", 1, FAIR_ALGORITHM, sha256(SEED).hexdigest())
+    assert goods(check(strange, DealSeed("bridge", 1, SEED.hex(), "", 0))) == [(2, False)]
 
 
 def test_about_a_seed_that_is_not_revealed_nothing_can_be_said() -> None:
     (finding,) = check(b"", promise(), hand(1))
-    assert (finding.line, finding.good) == (2, None)
-    assert "not revealed yet, 1 hand cannot" in finding.told
+    assert (finding.line, finding.is_proved) == (2, None)
+    assert "not revealed yet, 1 hand cannot" in finding.message
 
 
 def test_a_promise_that_is_made_again_before_the_first_hand_is_the_same_promise() -> None:
@@ -108,12 +118,12 @@ def test_a_promise_that_is_made_again_before_the_first_hand_is_the_same_promise(
 def test_a_second_promise_leaves_the_first_one_not_opened() -> None:
     findings = check(promise(), hand(1), promise(seed=OTHER), promise(), hand(1), seed(hands=1))
     assert goods(findings) == [(1, None), (3, None), (6, True)]
-    assert [(finding.opened, finding.lacking) for finding in findings] == [
+    assert [(finding.is_opened, finding.is_incomplete) for finding in findings] == [
         (False, True),
         (False, True),
         (True, False),
     ]
-    assert findings[0].told.startswith("kuhn table 1: not opened: line 3 promises anew, 1 hand cannot be checked")
+    assert findings[0].message.startswith("kuhn table 1: not opened: line 3 promises anew, 1 hand cannot be checked")
 
 
 def test_of_several_promises_the_one_that_is_opened_has_to_be_the_last_one() -> None:
@@ -126,17 +136,17 @@ def test_a_seed_that_was_revealed_already_is_found(table: int) -> None:
     again = promise(table), hand(1, table), seed(table, hands=1)
     findings = check(promise(), hand(1), seed(hands=1), *again)
     assert goods(findings) == [(3, True), (6, False)]
-    assert findings[1].told == (
+    assert findings[1].message == (
         f"kuhn table {table}: found a server seed that was revealed already, for kuhn table 1 in line 3;"
         " allowed: a new one"
     )
 
 
 @pytest.mark.parametrize("entry", [hand(1), seed()])
-def test_a_deal_before_its_promise_is_found(entry: Entry) -> None:
+def test_a_deal_before_its_promise_is_found(entry: DealRecordEntry) -> None:
     findings = check(entry, promise(), hand(1), hand(2), seed())
     assert goods(findings) == [(1, False), (5, True)]
-    assert "found a deal before its promise" in findings[0].told
+    assert "found a deal before its promise" in findings[0].message
 
 
 def test_a_deal_behind_its_seed_is_found() -> None:
@@ -144,21 +154,21 @@ def test_a_deal_behind_its_seed_is_found() -> None:
 
 
 def test_about_cards_laid_out_by_hand_nothing_is_promised() -> None:
-    (finding,) = check(promise(algorithm=SCRIPTED), hand(1), seed(hands=1))
-    assert finding.good is None
-    assert repr(SCRIPTED) in finding.told
+    (finding,) = check(promise(algorithm=SCRIPTED_ALGORITHM), hand(1), seed(hands=1))
+    assert finding.is_proved is None
+    assert repr(SCRIPTED_ALGORITHM) in finding.message
 
 
 def test_a_hand_that_is_told_twice_is_found() -> None:
     findings = check(promise(), hand(1), hand(1), seed(hands=1))
     assert goods(findings) == [(4, False)]
-    assert "hand 1: found a hand twice" in findings[0].told
+    assert "hand 1: found a hand twice" in findings[0].message
 
 
 def test_hands_that_are_left_out_are_named() -> None:
     findings = check(promise(), hand(2), hand(4), hand(5), seed(hands=9))
     assert goods(findings) == [(5, False)] * 3
-    assert [finding.told for finding in findings] == [
+    assert [finding.message for finding in findings] == [
         "kuhn table 1, hand 1: this hand is not in the record; allowed: hands 1 to 9",
         "kuhn table 1, hand 3: this hand is not in the record; allowed: hands 1 to 9",
         "kuhn table 1: hands 6 to 9 are not in the record; allowed: hands 1 to 9",
@@ -169,36 +179,36 @@ def test_hands_that_are_left_out_are_named() -> None:
 def test_a_hand_that_is_left_out_is_named_also_where_the_seed_is_not_revealed() -> None:
     findings = check(promise(), hand(1), hand(3))
     assert goods(findings) == [(1, False), (1, None)]
-    assert "hand 2: this hand is not in the record" in findings[0].told
+    assert "hand 2: this hand is not in the record" in findings[0].message
 
 
 def test_a_net_is_checked_as_the_room_checks_it() -> None:
-    def rule(hand: Hand) -> bool:
+    def rule(hand: DealtHand) -> bool:
         if hand.net != 1:
             raise ValueError(f"found {hand.net}")
         return hand.done is not None
 
-    def findings(*hands: Hand) -> list[Finding]:
-        lines = map(encode, (promise(), *hands, seed(hands=len(hands))))
-        return [*verify(lines, lambda room: PACKS[room], lambda _: Nets("are one", rule))]
+    def findings(*hands: DealtHand) -> list[RecordFinding]:
+        lines = map(encode_entry, (promise(), *hands, seed(hands=len(hands))))
+        return [*verify_record(lines, lambda room: PACKS[room], lambda _: NetCheck("are one", rule))]
 
     one = structs.replace(hand(1), done=("CHK",), seat=0)
     assert goods(findings(one, structs.replace(hand(2), net=2))) == [(3, False)]
     (bare,) = findings(one, hand(2))
-    assert bare.good is None
-    assert "without moves in the record the nets are not checked of hands 2" in bare.told
+    assert bare.is_proved is None
+    assert "without moves in the record the nets are not checked of hands 2" in bare.message
     (kept,) = findings(one)
-    assert kept.told == "kuhn table 1: the promise was kept, 1 hand is as the seed deals them; the nets are one"
+    assert kept.message == "kuhn table 1: the promise was kept, 1 hand is as the seed deals them; the nets are one"
 
 
 @pytest.mark.parametrize("number", [0, 2, 100])
 def test_a_hand_that_was_never_dealt_is_found(number: int) -> None:
-    assert goods(check(promise(), hand(1), Hand("kuhn", 1, number, ["J", "Q"], 1), seed(hands=1))) == [(3, False)]
+    assert goods(check(promise(), hand(1), DealtHand("kuhn", 1, number, ["J", "Q"], 1), seed(hands=1))) == [(3, False)]
 
 
 @pytest.mark.parametrize("number", [-1, -(2**63), 2**64])
 def test_a_hand_with_an_impossible_number_is_found(number: int) -> None:
-    assert goods(check(promise(), hand(1), Hand("kuhn", 1, number, ["J", "Q"], 1), seed(hands=1))) == [(3, False)]
+    assert goods(check(promise(), hand(1), DealtHand("kuhn", 1, number, ["J", "Q"], 1), seed(hands=1))) == [(3, False)]
 
 
 GARBAGE = {
@@ -218,14 +228,18 @@ GARBAGE = {
 def test_a_line_that_is_no_record_is_found_and_the_rest_is_checked(line: bytes) -> None:
     findings = check(promise(), line, hand(1), hand(2), seed())
     assert goods(findings) == [(2, False), (5, True)]
-    assert "allowed: promise, hand, seed" in findings[0].told
+    assert "allowed: promise, hand, seed" in findings[0].message
 
 
-@given(st.lists(st.one_of(st.binary(max_size=40), st.sampled_from([encode(e) for e in (promise(), hand(1), seed())]))))
+@given(
+    st.lists(
+        st.one_of(st.binary(max_size=40), st.sampled_from([encode_entry(e) for e in (promise(), hand(1), seed())]))
+    )
+)
 def test_no_record_makes_the_check_fail(lines: list[bytes]) -> None:
     for finding in check(*lines):
         assert 1 <= finding.line <= len(lines)
-        assert finding.told
+        assert finding.message
 
 
 def test_blank_lines_are_passed_over_and_counted() -> None:
@@ -233,7 +247,7 @@ def test_blank_lines_are_passed_over_and_counted() -> None:
 
 
 def test_the_cards_of_a_hand_are_those_that_the_dealer_dealt() -> None:
-    dealer = Fair(SEED, WORD)
+    dealer = FairDealer(SEED, WORD)
     for number in range(1, 20):
-        deck = dealer.deck(3)
-        assert [PACKS["kuhn"].names[card] for card in deck] == [*deal((SEED, WORD), number, PACKS["kuhn"], 3)]
+        deck = dealer.next_deck(3)
+        assert [PACKS["kuhn"].names[card] for card in deck] == [*deal_cards((SEED, WORD), number, PACKS["kuhn"], 3)]

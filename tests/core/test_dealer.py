@@ -13,17 +13,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from croupier.core.dealer import (
-    DECISIONS,
-    FAIR,
-    SCRIPTED,
+    FAIR_ALGORITHM,
+    HOUSE_DECISIONS_HAND_NUMBER,
+    SCRIPTED_ALGORITHM,
     Deck,
-    Fair,
+    FairDealer,
     Luck,
     Mac,
-    Scripted,
+    ScriptedDealer,
     commitment,
-    dealers,
-    derive,
+    dealer_factory,
+    derive_server_seed,
     shuffled,
 )
 
@@ -79,9 +79,9 @@ def rigged(size: int, *draws: int) -> Deck:
 
 @given(seeds, words, hands, st.integers(1, 60))
 def test_decks_are_dealt_as_the_page_says(server_seed: bytes, client_seed: bytes, hand: int, size: int) -> None:
-    dealer = Fair(server_seed, client_seed)
+    dealer = FairDealer(server_seed, client_seed)
     dealer.hands = hand - 1
-    assert [*dealer.deck(size)] == in_order(size, stream(server_seed, client_seed, hand))
+    assert [*dealer.next_deck(size)] == in_order(size, stream(server_seed, client_seed, hand))
 
 
 @given(st.binary(max_size=64), words, words)
@@ -92,7 +92,10 @@ def test_the_mac_is_hmac_with_sha256(key: bytes, beginning: bytes, end: bytes) -
 
 @given(seeds, words, st.lists(st.integers(1, 65536), max_size=60))
 def test_decisions_are_drawn_as_the_page_says(server_seed: bytes, client_seed: bytes, bounds: list[int]) -> None:
-    luck, again = Fair(server_seed, client_seed).luck, stream(server_seed, client_seed, DECISIONS)
+    luck, again = (
+        FairDealer(server_seed, client_seed).luck,
+        stream(server_seed, client_seed, HOUSE_DECISIONS_HAND_NUMBER),
+    )
     assert [luck.below(bound) for bound in bounds] == [below(again, bound) for bound in bounds]
 
 
@@ -154,32 +157,34 @@ def test_the_last_card_needs_no_luck() -> None:
 
 
 def test_behind_the_last_card_there_is_nothing() -> None:
-    deck = Fair(bytes(32)).deck(3)
+    deck = FairDealer(bytes(32)).next_deck(3)
     assert sorted(deck) == [0, 1, 2]
     assert next(deck, None) is None
 
 
 @given(seeds, words, st.integers(1, 20))
 def test_a_hand_does_not_depend_on_what_was_drawn_before_it(server_seed: bytes, client_seed: bytes, hand: int) -> None:
-    busy, idle = Fair(server_seed, client_seed), Fair(server_seed, client_seed)
+    busy, idle = FairDealer(server_seed, client_seed), FairDealer(server_seed, client_seed)
     for _ in range(hand - 1):
         busy.luck.below(52)
-        assert len([*busy.deck(52)]) == 52
-        idle.deck(1)
-    assert [*busy.deck(52)] == [*idle.deck(52)]
+        assert len([*busy.next_deck(52)]) == 52
+        idle.next_deck(1)
+    assert [*busy.next_deck(52)] == [*idle.next_deck(52)]
     assert busy.hands == idle.hands == hand
 
 
 @given(seeds, words, words)
 def test_the_players_word_changes_the_deal(server_seed: bytes, one: bytes, other: bytes) -> None:
     assume(one != other)
-    decks = [[*Fair(server_seed, word).deck(52)] for word in (one, other)]
+    decks = [[*FairDealer(server_seed, word).next_deck(52)] for word in (one, other)]
     assert decks[0] != decks[1]
 
 
 def test_six_deals_are_equally_frequent_over_many_seeds() -> None:
     """Over fixed seeds, so that it is the same every time: no deal is off by more than five standard deviations."""
-    found = Counter(tuple(islice(Fair(derive(seed, "test", 1)).deck(3), 2)) for seed in range(3000))
+    found = Counter(
+        tuple(islice(FairDealer(derive_server_seed(seed, "test", 1)).next_deck(3), 2)) for seed in range(3000)
+    )
     expected, spread = 500, (3000 * Fraction(5, 36)) ** 0.5
     assert len(found) == 6
     assert all(abs(number - expected) < 5 * spread for number in found.values())
@@ -188,7 +193,7 @@ def test_six_deals_are_equally_frequent_over_many_seeds() -> None:
 @pytest.mark.parametrize("length", [0, 16, 31, 33, 64])
 def test_a_server_seed_of_another_length_is_refused(length: int) -> None:
     with pytest.raises(ValueError, match=f"found a server seed of {length} bytes; allowed: 32"):
-        Fair(bytes(length))
+        FairDealer(bytes(length))
 
 
 @given(
@@ -198,16 +203,16 @@ def test_a_server_seed_of_another_length_is_refused(length: int) -> None:
 def test_decks_laid_out_by_hand_are_dealt_in_turn_and_the_rest_lies_shuffled_below(
     decks: list[tuple[int, ...]], seed: bytes
 ) -> None:
-    dealer = Scripted(decks, seed)
+    dealer = ScriptedDealer(decks, seed)
     for hand in range(2 * len(decks)):
         script = decks[hand % len(decks)]
-        dealt = [*dealer.deck(5)]
+        dealt = [*dealer.next_deck(5)]
         rest = [card for card in range(5) if card not in script]
         words = stream(seed, b"", hand + 1)
         assert tuple(dealt[: len(script)]) == script
         assert dealt[len(script) :] == [rest[place] for place in in_order(len(rest), words)]
     assert dealer.hands == 2 * len(decks)
-    assert dealer.algorithm == SCRIPTED
+    assert dealer.algorithm == SCRIPTED_ALGORITHM
 
 
 @given(seeds)
@@ -216,22 +221,27 @@ def test_the_commitment_is_the_hash_of_the_seed(seed: bytes) -> None:
 
 
 def test_one_number_gives_every_table_of_every_room_a_seed_of_its_own() -> None:
-    found = {derive(seed, room, table) for seed in (1, 2, 11) for room in ("kuhn", "other") for table in range(1, 100)}
+    found = {
+        derive_server_seed(seed, room, table)
+        for seed in (1, 2, 11)
+        for room in ("kuhn", "other")
+        for table in range(1, 100)
+    }
     assert len(found) == 3 * 2 * 99
-    assert derive(1, "kuhn", 1) == hmac.new(FAIR.encode(), b"1/kuhn/1", sha256).digest()
+    assert derive_server_seed(1, "kuhn", 1) == hmac.new(FAIR_ALGORITHM.encode(), b"1/kuhn/1", sha256).digest()
 
 
 def test_at_shared_tables_the_decks_go_on_from_hand_to_hand() -> None:
-    make = dealers(lambda table: bytes(32), decks=[(0,), (1,), (2,)], shared=True)
-    assert [next(make(deal).deck(3)) for deal in range(1, 8)] == [0, 1, 2, 0, 1, 2, 0]
-    alone = dealers(lambda table: bytes(32), decks=[(0,), (1,), (2,)])
-    assert [next(alone(deal).deck(3)) for deal in range(1, 8)] == [0] * 7
+    make = dealer_factory(lambda table: bytes(32), decks=[(0,), (1,), (2,)], shared=True)
+    assert [next(make(deal).next_deck(3)) for deal in range(1, 8)] == [0, 1, 2, 0, 1, 2, 0]
+    alone = dealer_factory(lambda table: bytes(32), decks=[(0,), (1,), (2,)])
+    assert [next(alone(deal).next_deck(3)) for deal in range(1, 8)] == [0] * 7
 
 
 def test_dealers_deal_each_table_from_its_own_seed() -> None:
-    make = dealers(lambda table: bytes([table]) * 32, b"word")
+    make = dealer_factory(lambda table: bytes([table]) * 32, b"word")
     first, second = make(1), make(2)
-    assert (first.server_seed, first.client_seed, first.algorithm) == (b"\1" * 32, b"word", FAIR)
+    assert (first.server_seed, first.client_seed, first.algorithm) == (b"\1" * 32, b"word", FAIR_ALGORITHM)
     assert second.server_seed == b"\2" * 32
-    assert list(islice(stream(b"\1" * 32, b"word", DECISIONS), 1)) == [first.luck.below(65_536)]
-    assert next(dealers(lambda table: bytes(32), decks=[(2,)])(1).deck(3)) == 2
+    assert list(islice(stream(b"\1" * 32, b"word", HOUSE_DECISIONS_HAND_NUMBER), 1)) == [first.luck.below(65_536)]
+    assert next(dealer_factory(lambda table: bytes(32), decks=[(2,)])(1).next_deck(3)) == 2

@@ -21,7 +21,7 @@ def test_an_illegal_move_is_a_value_error_and_a_violation_is_not() -> None:
 def test_a_violation_tells_its_clause_first() -> None:
     violation = Violation("kuhn-2.7", "'HELO'", "a code")
     assert str(violation) == "kuhn-2.7: found 'HELO'; allowed: a code"
-    assert (violation.clause, violation.found, violation.allowed, violation.lost) == (
+    assert (violation.clause, violation.found, violation.allowed, violation.fatal) == (
         "kuhn-2.7",
         "'HELO'",
         "a code",
@@ -37,7 +37,7 @@ def test_violations_are_equal_when_they_say_the_same() -> None:
         Violation("x-1.2", "this", "that"),
         Violation("x-1.1", "those", "that"),
         Violation("x-1.1", "this", "those"),
-        Violation("x-1.1", "this", "that", lost=True),
+        Violation("x-1.1", "this", "that", fatal=True),
         "x-1.1: found this; allowed: that",
     ]
     assert all(one != other for other in others)

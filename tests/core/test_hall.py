@@ -7,25 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.dealer import FAIR, Fair
+from croupier.core.dealer import FAIR_ALGORITHM, FairDealer
 from croupier.core.errors import Violation
 from croupier.core.hall import Hall
 from croupier.core.session import (
-    Chose,
+    Closing,
     Commit,
     Drop,
     Effect,
     Event,
-    Garbled,
-    Halted,
     Joined,
     Left,
+    Malformed,
     Peer,
-    Rang,
+    Received,
     Reveal,
-    Said,
-    Say,
+    Send,
     Settle,
+    Submitted,
+    TimedOut,
 )
 
 
@@ -41,13 +41,13 @@ class Table:
         match event:
             case Joined():
                 self.alarm = self._first
-                return [Say(self.peer, "welcome")]
-            case Said(_, alarm):
+                return [Send(self.peer, "welcome")]
+            case Received(_, alarm):
                 self.alarm = alarm
                 return []
-            case Rang():
+            case TimedOut():
                 self.alarm = None
-                return [Say(self.peer, now)]
+                return [Send(self.peer, now)]
             case Left():
                 return [Settle(self.peer, 1, 0, 0, None)]
             case _:
@@ -60,13 +60,13 @@ def seed(peer: Peer) -> bytes:
 
 
 def hall(first: float | None = None, sit: Callable[..., Table] | None = None) -> Hall[float | None, object]:
-    return Hall(sit or (lambda peer, dealer: Table(peer, first)), lambda peer: Fair(seed(peer)))
+    return Hall(sit or (lambda peer, dealer: Table(peer, first)), lambda peer: FairDealer(seed(peer)))
 
 
 def test_a_promise_is_told_before_the_first_word_and_the_seed_after_the_last() -> None:
     room = hall()
-    assert room.on(Joined(7), 0.0) == [Commit(7, FAIR, sha256(seed(7)).digest()), Say(7, "welcome")]
-    assert room.on(Left(7), 0.0) == [Settle(7, 1, 0, 0, None), Reveal(7, FAIR, seed(7), b"", 0)]
+    assert room.on(Joined(7), 0.0) == [Commit(7, FAIR_ALGORITHM, sha256(seed(7)).digest()), Send(7, "welcome")]
+    assert room.on(Left(7), 0.0) == [Settle(7, 1, 0, 0, None), Reveal(7, FAIR_ALGORITHM, seed(7), b"", 0)]
 
 
 def test_the_hall_knows_how_many_are_in_it() -> None:
@@ -78,7 +78,7 @@ def test_the_hall_knows_how_many_are_in_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "event", [Said(2, None), Garbled(2, Violation("x-1.1", "a", "b")), Left(2)], ids=lambda e: type(e).__name__
+    "event", [Received(2, None), Malformed(2, Violation("x-1.1", "a", "b")), Left(2)], ids=lambda e: type(e).__name__
 )
 def test_an_event_goes_to_the_table_of_its_peer(event: Event[float | None]) -> None:
     heard: list[tuple[Peer, object]] = []
@@ -100,48 +100,48 @@ def test_the_closing_of_the_room_is_told_to_all_tables() -> None:
     room = hall(10.0)
     for peer in (1, 2, 3):
         room.on(Joined(peer), 0.0)
-    assert room.on(Halted(), 0.0) == [Drop(1), Drop(2), Drop(3)]
+    assert room.on(Closing(), 0.0) == [Drop(1), Drop(2), Drop(3)]
 
 
 def test_what_only_a_player_hears_is_our_own_mistake() -> None:
     with pytest.raises(AssertionError, match="not for a hall"):
-        hall().on(Chose("x"), 0.0)
+        hall().on(Submitted("x"), 0.0)
 
 
 def test_without_alarms_the_hall_has_none() -> None:
     room = hall()
-    assert room.alarm is None
+    assert room.deadline is None
     room.on(Joined(1), 0.0)
-    assert room.alarm is None
-    assert room.on(Rang(), 100.0) == []
+    assert room.deadline is None
+    assert room.on(TimedOut(), 100.0) == []
 
 
 def test_an_alarm_that_moves_forward_rings_in_time() -> None:
     room = hall(100.0)
     room.on(Joined(1), 0.0)
-    room.on(Said(1, 5.0), 1.0)
-    assert room.alarm == 5.0
-    assert room.on(Rang(), 5.0) == [Say(1, 5.0)]
-    assert room.on(Rang(), 100.0) == [], "the old one is forgotten"
+    room.on(Received(1, 5.0), 1.0)
+    assert room.deadline == 5.0
+    assert room.on(TimedOut(), 5.0) == [Send(1, 5.0)]
+    assert room.on(TimedOut(), 100.0) == [], "the old one is forgotten"
 
 
 def test_an_alarm_that_is_put_off_does_not_ring_early() -> None:
     room = hall(10.0)
     room.on(Joined(1), 0.0)
-    room.on(Said(1, 50.0), 1.0)
-    assert room.on(Rang(), 10.0) == []
-    assert room.alarm == 50.0
-    assert room.on(Rang(), 49.9) == []
-    assert room.on(Rang(), 50.0) == [Say(1, 50.0)]
-    assert room.alarm is None
+    room.on(Received(1, 50.0), 1.0)
+    assert room.on(TimedOut(), 10.0) == []
+    assert room.deadline == 50.0
+    assert room.on(TimedOut(), 49.9) == []
+    assert room.on(TimedOut(), 50.0) == [Send(1, 50.0)]
+    assert room.deadline is None
 
 
 def test_an_alarm_that_is_called_off_does_not_ring() -> None:
     room = hall(10.0)
     room.on(Joined(1), 0.0)
-    room.on(Said(1, None), 1.0)
-    assert room.on(Rang(), 10.0) == []
-    assert room.alarm is None
+    room.on(Received(1, None), 1.0)
+    assert room.on(TimedOut(), 10.0) == []
+    assert room.deadline is None
 
 
 def test_the_alarm_of_who_has_left_does_not_ring() -> None:
@@ -149,8 +149,8 @@ def test_the_alarm_of_who_has_left_does_not_ring() -> None:
     room.on(Joined(1), 0.0)
     room.on(Joined(2), 5.0)
     room.on(Left(1), 6.0)
-    assert room.on(Rang(), 10.0) == [Say(2, 10.0)]
-    assert room.alarm is None
+    assert room.on(TimedOut(), 10.0) == [Send(2, 10.0)]
+    assert room.deadline is None
 
 
 def test_a_peer_that_comes_back_does_not_hear_the_alarm_of_its_past() -> None:
@@ -158,9 +158,9 @@ def test_a_peer_that_comes_back_does_not_hear_the_alarm_of_its_past() -> None:
     room.on(Joined(1), 0.0)
     room.on(Left(1), 1.0)
     room.on(Joined(1), 2.0)
-    room.on(Said(1, 90.0), 2.0)
-    assert room.on(Rang(), 10.0) == []
-    assert room.on(Rang(), 90.0) == [Say(1, 90.0)]
+    room.on(Received(1, 90.0), 2.0)
+    assert room.on(TimedOut(), 10.0) == []
+    assert room.on(TimedOut(), 90.0) == [Send(1, 90.0)]
 
 
 moments = st.one_of(st.none(), st.integers(0, 60).map(float))
@@ -182,7 +182,7 @@ def test_every_table_is_rung_when_its_alarm_is_due_and_at_no_other_time(evening:
     for step in evening:
         match step:
             case "says", peer, alarm if peer in due:
-                room.on(Said(peer, alarm), now)
+                room.on(Received(peer, alarm), now)
                 due[peer] = alarm
             case "says", peer, _:
                 room.on(Joined(peer), now)
@@ -195,10 +195,10 @@ def test_every_table_is_rung_when_its_alarm_is_due_and_at_no_other_time(evening:
             case _:
                 pass
         late = [peer for peer, alarm in due.items() if alarm is not None and alarm <= now]
-        assert not late or (room.alarm is not None and room.alarm <= now), "the hall asks to be rung in time"
+        assert not late or (room.deadline is not None and room.deadline <= now), "the hall asks to be rung in time"
         rung = []
-        while room.alarm is not None and room.alarm <= now:
-            rung += [effect.peer for effect in room.on(Rang(), now)]
+        while room.deadline is not None and room.deadline <= now:
+            rung += [effect.peer for effect in room.on(TimedOut(), now)]
         assert sorted(rung) == sorted(late)
         due |= dict.fromkeys(late)
 
@@ -213,19 +213,19 @@ def test_a_table_that_is_talked_to_directly_is_rung_in_time(talk: list[tuple[Pee
             self.alarm = now + 20.0 if self.alarm is None else self.alarm
             return effects
 
-    room = Hall(lambda peer, dealer: Steady(peer, 20.0), lambda peer: Fair(seed(peer)), 3.0)
+    room = Hall(lambda peer, dealer: Steady(peer, 20.0), lambda peer: FairDealer(seed(peer)), 3.0)
     for peer in (1, 2, 3):
         room.on(Joined(peer), 0.0)
     due, now = dict.fromkeys((1, 2, 3), 20.0), 0.0
     for speaker, pause, ahead in talk:
         now += pause
         rung = []
-        while room.alarm is not None and room.alarm <= now:
-            rung += [effect.peer for effect in room.on(Rang(), now) if isinstance(effect, Say)]
+        while room.deadline is not None and room.deadline <= now:
+            rung += [effect.peer for effect in room.on(TimedOut(), now) if isinstance(effect, Send)]
         late = [peer for peer, alarm in due.items() if alarm <= now]
         assert sorted(rung) == late
         due |= dict.fromkeys(late, now + 20.0)
-        room.table(speaker).on(Said(speaker, now + ahead), now)
+        room.table(speaker).on(Received(speaker, now + ahead), now)
         due[speaker] = now + ahead
 
 
@@ -258,7 +258,7 @@ def test_nothing_grows_while_one_peer_puts_its_alarm_off() -> None:
     room = hall(500.0)
     room.on(Joined(1), 0.0)
     for now in range(10_000):
-        room.on(Said(1, now + 500.0), float(now))
-        if room.alarm is not None and room.alarm <= now:
-            assert room.on(Rang(), float(now)) == []
-    assert len(room._alarms) <= 2
+        room.on(Received(1, now + 500.0), float(now))
+        if room.deadline is not None and room.deadline <= now:
+            assert room.on(TimedOut(), float(now)) == []
+    assert len(room._deadlines) <= 2

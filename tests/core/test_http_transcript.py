@@ -9,8 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import encode
 
-from croupier.core.http_transcript import Ask, Expect, Heard, Mismatch, ask, basic, compare, expect, play, substitute
-from croupier.core.transcript import Line, read
+from croupier.core.http_transcript import (
+    ExpectedResponse,
+    Mismatch,
+    TranscriptRequest,
+    TranscriptResponse,
+    basic_authorization,
+    match_response,
+    parse_expected_response,
+    parse_request,
+    play_http_transcript,
+    substitute,
+)
+from croupier.core.transcript import TranscriptLine, parse_transcript
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="$"))
 JSON = st.recursive(
@@ -20,30 +31,30 @@ JSON = st.recursive(
 )
 
 
-def answer(body: object, status: int = 200, **headers: str) -> Heard:
-    return Heard(status, headers, body if isinstance(body, bytes) else encode(body))
+def answer(body: object, status: int = 200, **headers: str) -> TranscriptResponse:
+    return TranscriptResponse(status, headers, body if isinstance(body, bytes) else encode(body))
 
 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("GET /games/", Ask("GET", "/games/")),
-        ('POST /a/ {"action": 1}', Ask("POST", "/a/", (), b'{"action": 1}')),
-        ("POST /a/ 'text'", Ask("POST", "/a/", (), b"text")),
-        (r"POST /a/ '{\xff\x00'", Ask("POST", "/a/", (), b"{\xff\x00")),
-        ("POST /a/ 'ab' * 3", Ask("POST", "/a/", (), b"ababab")),
-        ("POST /a/ ''", Ask("POST", "/a/")),
-        ("GET /a [If-None-Match: W/1]", Ask("GET", "/a", (("If-None-Match", "W/1"),))),
-        ("POST /a [A: b c] [D-E:] [1, 2]", Ask("POST", "/a", (("A", "b c"), ("D-E", "")), b"[1, 2]")),
+        ("GET /games/", TranscriptRequest("GET", "/games/")),
+        ('POST /a/ {"action": 1}', TranscriptRequest("POST", "/a/", (), b'{"action": 1}')),
+        ("POST /a/ 'text'", TranscriptRequest("POST", "/a/", (), b"text")),
+        (r"POST /a/ '{\xff\x00'", TranscriptRequest("POST", "/a/", (), b"{\xff\x00")),
+        ("POST /a/ 'ab' * 3", TranscriptRequest("POST", "/a/", (), b"ababab")),
+        ("POST /a/ ''", TranscriptRequest("POST", "/a/")),
+        ("GET /a [If-None-Match: W/1]", TranscriptRequest("GET", "/a", (("If-None-Match", "W/1"),))),
+        ("POST /a [A: b c] [D-E:] [1, 2]", TranscriptRequest("POST", "/a", (("A", "b c"), ("D-E", "")), b"[1, 2]")),
     ],
 )
-def test_a_request_is_method_path_headers_and_body(text: str, found: Ask) -> None:
-    assert ask(text, {}) == found
+def test_a_request_is_method_path_headers_and_body(text: str, found: TranscriptRequest) -> None:
+    assert parse_request(text, {}) == found
 
 
 def test_names_in_a_request_stand_for_what_they_were_bound_to() -> None:
     bound = {"game": "g-1", "tag": '"v"'}
-    assert ask('POST /games/$game/x [If-Match: $tag] {"id": "$game"}', bound) == Ask(
+    assert parse_request('POST /games/$game/x [If-Match: $tag] {"id": "$game"}', bound) == TranscriptRequest(
         "POST", "/games/g-1/x", (("If-Match", '"v"'),), b'{"id": "g-1"}'
     )
 
@@ -51,7 +62,7 @@ def test_names_in_a_request_stand_for_what_they_were_bound_to() -> None:
 @pytest.mark.parametrize("text", ["", "GET", "get /games/", "GET games/", "GET /a nonsense", "POST /a {'a': 1}"])
 def test_a_request_that_is_none_is_refused_with_what_was_found_and_allowed(text: str) -> None:
     with pytest.raises(ValueError, match=r"found .*; allowed"):
-        ask(text, {})
+        parse_request(text, {})
 
 
 @pytest.mark.parametrize(("bound", "allowed"), [({}, "no name yet"), ({"a": "1", "b": "2"}, r"\$a, \$b")])
@@ -63,26 +74,26 @@ def test_a_name_that_is_not_bound_cannot_be_said(bound: dict[str, str], allowed:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("200", Expect(200)),
-        ("201 empty", Expect(201, (), "empty")),
-        ("401 [WWW-Authenticate: Basic *]", Expect(401, (("WWW-Authenticate", "Basic *"),))),
-        ('200 [A: b] [C:] ["x", 1]', Expect(200, (("A", "b"), ("C", "")), '["x", 1]')),
-        ("404 'found *'", Expect(404, (), "'found *'")),
+        ("200", ExpectedResponse(200)),
+        ("201 empty", ExpectedResponse(201, (), "empty")),
+        ("401 [WWW-Authenticate: Basic *]", ExpectedResponse(401, (("WWW-Authenticate", "Basic *"),))),
+        ('200 [A: b] [C:] ["x", 1]', ExpectedResponse(200, (("A", "b"), ("C", "")), '["x", 1]')),
+        ("404 'found *'", ExpectedResponse(404, (), "'found *'")),
     ],
 )
-def test_an_answer_is_status_headers_and_body(text: str, found: Expect) -> None:
-    assert expect(text) == found
+def test_an_answer_is_status_headers_and_body(text: str, found: ExpectedResponse) -> None:
+    assert parse_expected_response(text) == found
 
 
 @pytest.mark.parametrize("text", ["", "OK", "999", "200 nonsense", '200 {"a": }', "200 'open"])
 def test_an_answer_that_is_none_is_refused_with_what_was_found_and_allowed(text: str) -> None:
     with pytest.raises(ValueError, match=r"found .*; allowed"):
-        expect(text)
+        parse_expected_response(text)
 
 
 @given(JSON)
 def test_every_json_body_is_itself(body: object) -> None:
-    assert compare(expect(f"200 {encode(body).decode()}"), answer(body), {}) == {}
+    assert match_response(parse_expected_response(f"200 {encode(body).decode()}"), answer(body), {}) == {}
 
 
 @pytest.mark.parametrize(
@@ -110,33 +121,40 @@ def test_every_json_body_is_itself(body: object) -> None:
 )
 def test_a_body_that_is_another_is_told_with_the_place(expected: str, heard: object, place: str) -> None:
     with pytest.raises(Mismatch, match=place):
-        compare(expect(f"200 {expected}"), answer(heard), {"known": "it"})
+        match_response(parse_expected_response(f"200 {expected}"), answer(heard), {"known": "it"})
 
 
 @pytest.mark.parametrize("heard", [None, 1, "x", [], {"a": [1]}])
 def test_any_json_may_stand_where_nothing_is_known(heard: object) -> None:
-    assert compare(expect('200 {"a": "$_", "b": "$_"}'), answer({"a": heard, "b": 2}), {}) == {}
+    assert match_response(parse_expected_response('200 {"a": "$_", "b": "$_"}'), answer({"a": heard, "b": 2}), {}) == {}
 
 
 def test_a_status_alone_says_nothing_about_the_body() -> None:
-    assert compare(expect("200"), answer(b"\xff anything"), {}) == {}
+    assert match_response(parse_expected_response("200"), answer(b"\xff anything"), {}) == {}
     with pytest.raises(Mismatch, match=r"the status is 404 \(b'no'\), not 200"):
-        compare(expect("200"), answer(b"no", 404), {})
+        match_response(parse_expected_response("200"), answer(b"no", 404), {})
 
 
 def test_names_are_bound_by_the_first_answer_and_asked_of_the_next() -> None:
-    bound = compare(expect('200 [ETag: $tag] {"id": "$game"}'), answer({"id": "g"}, etag='"1"'), {})
+    bound = match_response(
+        parse_expected_response('200 [ETag: $tag] {"id": "$game"}'), answer({"id": "g"}, etag='"1"'), {}
+    )
     assert bound == {"tag": '"1"', "game": "g"}
-    assert compare(expect('200 [Location: /games/$game] "$game"'), answer("g", location="/games/g"), bound) == bound
+    assert (
+        match_response(
+            parse_expected_response('200 [Location: /games/$game] "$game"'), answer("g", location="/games/g"), bound
+        )
+        == bound
+    )
     with pytest.raises(Mismatch, match="Location"):
-        compare(expect("200 [Location: /games/$game]"), answer(b"", location="/games/h"), bound)
+        match_response(parse_expected_response("200 [Location: /games/$game]"), answer(b"", location="/games/h"), bound)
 
 
 def test_a_name_may_come_twice_in_one_text() -> None:
-    assert compare(expect("200 '$a and $a'"), answer(b"x and x"), {}) == {"a": "x"}
-    assert compare(expect("200 '$_ and $1'"), answer(b"x and $1"), {}) == {}
+    assert match_response(parse_expected_response("200 '$a and $a'"), answer(b"x and x"), {}) == {"a": "x"}
+    assert match_response(parse_expected_response("200 '$_ and $1'"), answer(b"x and $1"), {}) == {}
     with pytest.raises(Mismatch):
-        compare(expect("200 '$a and $a'"), answer(b"x and y"), {})
+        match_response(parse_expected_response("200 '$a and $a'"), answer(b"x and y"), {})
 
 
 @pytest.mark.parametrize(
@@ -150,32 +168,32 @@ def test_a_name_may_come_twice_in_one_text() -> None:
 )
 def test_headers_have_to_be_as_they_are_written(expected: str, headers: dict[str, str], told: str) -> None:
     with pytest.raises(Mismatch, match=told):
-        compare(expect(f"405 {expected}"), answer(b"", 405, **headers), {})
+        match_response(parse_expected_response(f"405 {expected}"), answer(b"", 405, **headers), {})
 
 
 def test_headers_that_are_not_mentioned_do_not_matter() -> None:
-    assert compare(expect("200 [B: *] [C:]"), answer(b"", a="1", b="2"), {}) == {}
+    assert match_response(parse_expected_response("200 [B: *] [C:]"), answer(b"", a="1", b="2"), {}) == {}
 
 
 def test_credentials_are_name_and_password_in_base64() -> None:
-    assert basic("Aladdin", "open sesame") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
-    assert basic("ann") == "Basic YW5uOnNlY3JldA=="
+    assert basic_authorization("Aladdin", "open sesame") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
+    assert basic_authorization("ann") == "Basic YW5uOnNlY3JldA=="
 
 
 class Desk:
     """A stage that answers from a list and remembers what was asked and done."""
 
-    def __init__(self, *answers: Heard) -> None:
+    def __init__(self, *answers: TranscriptResponse) -> None:
         self.answers = deque(answers)
         self.past: list[object] = []
 
-    def ask(self, user: str, request: Ask) -> None:
+    def ask(self, user: str, request: TranscriptRequest) -> None:
         self.past.append((user, request))
 
-    def hear(self, user: str) -> Heard:
+    def hear(self, user: str) -> TranscriptResponse:
         return self.answers.popleft()
 
-    def deed(self, line: Line) -> None:
+    def deed(self, line: TranscriptLine) -> None:
         self.past.append(line.text)
 
     def quiet(self) -> None:
@@ -186,25 +204,32 @@ HEAD = "title: A title\nclause: holdem-1.1\n"
 
 
 def test_a_paper_is_played_line_by_line() -> None:
-    paper = read(HEAD + 'a> POST /users/\na< 201\n  "$a"\n* 3 seconds pass\nb> GET /users/$a\nb< 404\n', "paper")
+    paper = parse_transcript(
+        HEAD + 'a> POST /users/\na< 201\n  "$a"\n* 3 seconds pass\nb> GET /users/$a\nb< 404\n', "paper"
+    )
     desk = Desk(answer("g", 201), answer(b"", 404))
-    play(paper, desk)
-    assert desk.past == [("a", Ask("POST", "/users/")), "3", ("b", Ask("GET", "/users/g")), "quiet"]
+    play_http_transcript(paper, desk)
+    assert desk.past == [
+        ("a", TranscriptRequest("POST", "/users/")),
+        "3",
+        ("b", TranscriptRequest("GET", "/users/g")),
+        "quiet",
+    ]
 
 
 def test_an_answer_that_is_not_on_the_paper_is_told_with_its_line() -> None:
     with pytest.raises(AssertionError, match=r"^paper, line 4: the status is 403"):
-        play(read(HEAD + "a> POST /users/\na< 201\n", "paper"), Desk(answer(b"", 403)))
+        play_http_transcript(parse_transcript(HEAD + "a> POST /users/\na< 201\n", "paper"), Desk(answer(b"", 403)))
 
 
 def test_a_line_that_means_nothing_is_told_with_its_number() -> None:
     with pytest.raises(ValueError, match=r"^paper, line 3: found 'STRT P_1'; allowed: METHOD"):
-        play(read(HEAD + "a> STRT P_1\n", "paper"), Desk())
+        play_http_transcript(parse_transcript(HEAD + "a> STRT P_1\n", "paper"), Desk())
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_a_line_or_a_value_error(text: str) -> None:
-    for parse in (lambda: ask(text, {}), lambda: expect(text)):
+    for parse in (lambda: parse_request(text, {}), lambda: parse_expected_response(text)):
         told = "found and allowed"
         try:
             parse()
@@ -217,6 +242,6 @@ def test_any_text_is_a_line_or_a_value_error(text: str) -> None:
 @given(st.text(max_size=40), st.binary(max_size=20))
 def test_no_answer_breaks_the_comparison(text: str, body: bytes) -> None:
     with suppress(ValueError):
-        expected = expect(f"200 {text}")
+        expected = parse_expected_response(f"200 {text}")
         with suppress(Mismatch):
-            assert compare(expected, answer(body), {}).keys() <= {*re.findall(r"\$([a-z_0-9]+)", text)}
+            assert match_response(expected, answer(body), {}).keys() <= {*re.findall(r"\$([a-z_0-9]+)", text)}

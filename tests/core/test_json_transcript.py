@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.json import encode
 
 from croupier.core.http_transcript import Mismatch
-from croupier.core.json_transcript import heard, play, said, values
-from croupier.core.transcript import Line, read
+from croupier.core.json_transcript import encode_sent, match_received, parse_values, play_json_transcript
+from croupier.core.transcript import TranscriptLine, parse_transcript
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="$"))
 JSON = st.recursive(
@@ -38,37 +38,37 @@ JSON = st.recursive(
     ],
 )
 def test_what_is_said_is_json_with_a_line_end_or_text_as_it_stands(text: str, data: bytes) -> None:
-    assert said(text, {}) == data
+    assert encode_sent(text, {}) == data
 
 
 def test_names_in_what_is_said_stand_for_what_they_were_bound_to() -> None:
     bound = {"value": "3", "suit": "spades"}
-    assert said('{"cards": [["$value", "$suit"]]}', bound) == b'{"cards": [["3", "spades"]]}\n'
-    assert said("'$value'", bound) == b"3"
+    assert encode_sent('{"cards": [["$value", "$suit"]]}', bound) == b'{"cards": [["3", "spades"]]}\n'
+    assert encode_sent("'$value'", bound) == b"3"
     with pytest.raises(ValueError, match=r"found \$other; allowed: \$value, \$suit"):
-        said('["$other"]', bound)
+        encode_sent('["$other"]', bound)
 
 
 @pytest.mark.parametrize("text", ["draw", "{'cmd': 'draw'}", '{"cmd": }', '{"a": 1} b', "'open", "[" * 100_000])
 def test_a_line_that_is_neither_is_refused_with_what_was_found_and_allowed(text: str) -> None:
     with pytest.raises(ValueError, match=r"(?s)found .*; allowed: JSON values, 'text'"):
-        said(text, {})
+        encode_sent(text, {})
     with pytest.raises(ValueError, match=r"(?s)found .*; allowed"):
-        heard(text, b"1", {})
+        match_received(text, b"1", {})
 
 
 @pytest.mark.parametrize("text", ["", "1 2", '{"a": 1} {"a": 1}'])
 def test_one_value_is_heard_in_a_line(text: str) -> None:
     with pytest.raises(ValueError, match=r"found .*; allowed: one JSON value in a line that is heard"):
-        heard(text, b"1", {})
+        match_received(text, b"1", {})
 
 
 @given(JSON)
 def test_every_json_value_is_itself(value: object) -> None:
     text = encode(value).decode()
-    assert values(text) == [value]
-    assert heard(text, encode(value), {}) == {}
-    assert said(text, {}) == encode(value) + b"\n"
+    assert parse_values(text) == [value]
+    assert match_received(text, encode(value), {}) == {}
+    assert encode_sent(text, {}) == encode(value) + b"\n"
 
 
 @pytest.mark.parametrize(
@@ -89,19 +89,19 @@ def test_every_json_value_is_itself(value: object) -> None:
 )
 def test_what_is_heard_and_is_another_is_told_with_the_place(expected: str, found: bytes, told: str) -> None:
     with pytest.raises(Mismatch, match=told):
-        heard(expected, found, {"known": "it"})
+        match_received(expected, found, {"known": "it"})
 
 
 @pytest.mark.parametrize("found", [b"null", b"1", b'"x"', b"[]", b'{"a":[1]}'])
 def test_any_json_may_stand_where_nothing_is_known(found: bytes) -> None:
-    assert heard('"$_"', found, {}) == {}
+    assert match_received('"$_"', found, {}) == {}
 
 
 def test_names_are_bound_by_what_is_heard_first_and_hold_from_then_on() -> None:
-    bound = heard('{"card": ["$value", "$suit"]}', b'{"card":["3","spades"]}', {})
+    bound = match_received('{"card": ["$value", "$suit"]}', b'{"card":["3","spades"]}', {})
     assert bound == {"value": "3", "suit": "spades"}
-    assert heard('["$suit", "$other"]', b'["spades","x"]', bound) == bound | {"other": "x"}
-    assert heard('"found $value of $kind"', b'"found 3 of a kind"', bound) == bound | {"kind": "a kind"}
+    assert match_received('["$suit", "$other"]', b'["spades","x"]', bound) == bound | {"other": "x"}
+    assert match_received('"found $value of $kind"', b'"found 3 of a kind"', bound) == bound | {"kind": "a kind"}
 
 
 class Ring:
@@ -119,7 +119,7 @@ class Ring:
         assert match, f"{peer} hears no whole line"
         return match.groupdict()
 
-    def deed(self, line: Line) -> None:
+    def deed(self, line: TranscriptLine) -> None:
         self.past.append((line.kind, line.peer, line.text))
 
     def quiet(self) -> None:
@@ -130,13 +130,13 @@ HEAD = "title: A title\nclause: oldmaid-1.1\n"
 
 
 def test_a_paper_is_played_line_by_line() -> None:
-    paper = read(
+    paper = parse_transcript(
         HEAD + 'p> {"cmd": "draw"}\np< {"result": "ok",\n  "card": ["$v", "$s"]}\n* 0.05 seconds pass\n'
         'q> \'{"cards": [["$v", "$s"]\'\n* left q\n',
         "paper",
     )
     ring = Ring(b'{"result":"ok","card":["3","spades"]}\n')
-    play(paper, ring)
+    play_json_transcript(paper, ring)
     assert ring.past == [
         ("p", b'{"cmd": "draw"}\n'),
         ("pass", "", "0.05"),
@@ -151,17 +151,17 @@ def test_a_paper_is_played_line_by_line() -> None:
 )
 def test_what_does_not_come_true_is_told_with_its_line(answer: bytes, told: str) -> None:
     with pytest.raises(AssertionError, match=rf"^paper, line 4: {told}"):
-        play(read(HEAD + 'p> {}\np< "this"\n', "paper"), Ring(answer))
+        play_json_transcript(parse_transcript(HEAD + 'p> {}\np< "this"\n', "paper"), Ring(answer))
 
 
 def test_a_line_that_means_nothing_is_told_with_its_number() -> None:
     with pytest.raises(ValueError, match=r"^paper, line 3: found 'STRT P_1'; allowed: JSON"):
-        play(read(HEAD + "p> STRT P_1\n", "paper"), Ring())
+        play_json_transcript(parse_transcript(HEAD + "p> STRT P_1\n", "paper"), Ring())
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_a_line_or_a_value_error(text: str) -> None:
-    for parse in (lambda: said(text, {}), lambda: heard(text, b"1", {})):
+    for parse in (lambda: encode_sent(text, {}), lambda: match_received(text, b"1", {})):
         told = "found and allowed"
         with suppress(Mismatch):
             try:
@@ -175,4 +175,4 @@ def test_any_text_is_a_line_or_a_value_error(text: str) -> None:
 @given(st.text(max_size=40), st.binary(max_size=20))
 def test_nothing_that_is_heard_breaks_the_comparison(text: str, found: bytes) -> None:
     with suppress(ValueError, Mismatch):
-        assert heard(text, found, {}).keys() <= {*re.findall(r"\$([a-z_0-9]+)", text)}
+        assert match_received(text, found, {}).keys() <= {*re.findall(r"\$([a-z_0-9]+)", text)}

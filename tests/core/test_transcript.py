@@ -4,57 +4,72 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.transcript import Line, data, pattern, play, read, rehearsal
-from croupier.rooms import HOUSES
+from croupier.core.transcript import (
+    TranscriptLine,
+    compile_pattern,
+    encode_line,
+    make_harness,
+    parse_transcript,
+    play_transcript,
+)
+from croupier.rooms import HOUSE_ROOMS
 
-KUHN = HOUSES["kuhn"]
+KUHN = HOUSE_ROOMS["kuhn"]
 HEAD = "title: A title\nclause: kuhn-4.1 kuhn-4.2\n"
 CARDS = {"card": b"C_[JQK]", "action": b"CHK|BET|FLD"}
 
 
 def perform(body: str, head: str = "deck: Q K J\nhouse: CAL\n") -> None:
-    play(read(HEAD + head + body, "paper"), rehearsal(KUHN, read(HEAD + head + body, "paper")), KUHN.patterns)
+    play_transcript(
+        parse_transcript(HEAD + head + body, "paper"),
+        make_harness(KUHN, parse_transcript(HEAD + head + body, "paper")),
+        KUHN.patterns,
+    )
 
 
 def test_a_transcript_is_a_head_and_a_body() -> None:
-    paper = read(HEAD + "deck: Q K\n\n# some\np> STRT P_1\np< CARD {card}\n* 2.5 seconds pass\n* left p\n", "paper")
+    paper = parse_transcript(
+        HEAD + "deck: Q K\n\n# some\np> STRT P_1\np< CARD {card}\n* 2.5 seconds pass\n* left p\n", "paper"
+    )
     assert (paper.name, paper.title, paper.clauses) == ("paper", "A title", ("kuhn-4.1", "kuhn-4.2"))
     assert paper.head["deck"] == "Q K"
     assert paper.lines == (
-        Line(6, ">", "p", "STRT P_1"),
-        Line(7, "<", "p", "CARD {card}"),
-        Line(8, "pass", "", "2.5"),
-        Line(9, "left", "p", ""),
+        TranscriptLine(6, ">", "p", "STRT P_1"),
+        TranscriptLine(7, "<", "p", "CARD {card}"),
+        TranscriptLine(8, "pass", "", "2.5"),
+        TranscriptLine(9, "left", "p", ""),
     )
 
 
 @pytest.mark.parametrize(
     ("written", "line"),
     [
-        ("* dropped p", Line(3, "dropped", "p")),
-        ("* settled p -2", Line(3, "settled", "p", "-2")),
-        ("* settled ann +1", Line(3, "settled", "ann", "+1")),
-        ("* settled p ?", Line(3, "settled", "p", "?")),
-        ("* 1 second pass", Line(3, "pass", "", "1")),
-        ("* halted", Line(3, "halted", "", "")),
-        ("* halted for good", Line(3, "halted", "", " for good")),
-        ("p>  BET", Line(3, ">", "p", " BET")),
-        ("p>", Line(3, ">", "p", "")),
+        ("* dropped p", TranscriptLine(3, "dropped", "p")),
+        ("* settled p -2", TranscriptLine(3, "settled", "p", "-2")),
+        ("* settled ann +1", TranscriptLine(3, "settled", "ann", "+1")),
+        ("* settled p ?", TranscriptLine(3, "settled", "p", "?")),
+        ("* 1 second pass", TranscriptLine(3, "pass", "", "1")),
+        ("* halted", TranscriptLine(3, "halted", "", "")),
+        ("* halted for good", TranscriptLine(3, "halted", "", " for good")),
+        ("p>  BET", TranscriptLine(3, ">", "p", " BET")),
+        ("p>", TranscriptLine(3, ">", "p", "")),
     ],
 )
-def test_every_kind_of_line_is_understood(written: str, line: Line) -> None:
-    assert read(HEAD + written, "paper").lines == (line,)
+def test_every_kind_of_line_is_understood(written: str, line: TranscriptLine) -> None:
+    assert parse_transcript(HEAD + written, "paper").lines == (line,)
 
 
 def test_a_line_that_begins_with_white_space_continues_the_line_above() -> None:
-    paper = read(HEAD + "deck: Q\n  K J\n\np> STRT\n    P_1\n\n# in between\n\tand more\np< CARD\n", "paper")
+    paper = parse_transcript(
+        HEAD + "deck: Q\n  K J\n\np> STRT\n    P_1\n\n# in between\n\tand more\np< CARD\n", "paper"
+    )
     assert paper.head["deck"] == "Q K J"
-    assert paper.lines == (Line(6, ">", "p", "STRT P_1 and more"), Line(11, "<", "p", "CARD"))
+    assert paper.lines == (TranscriptLine(6, ">", "p", "STRT P_1 and more"), TranscriptLine(11, "<", "p", "CARD"))
 
 
 def test_a_first_line_has_none_above_that_it_could_continue() -> None:
     with pytest.raises(ValueError, match="paper, line 1: found '  title: x'; allowed: 'p> …', 'p< …' or a deed"):
-        read("  title: x\nclause: y\np> x\n", "paper")
+        parse_transcript("  title: x\nclause: y\np> x\n", "paper")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +77,7 @@ def test_a_first_line_has_none_above_that_it_could_continue() -> None:
 )
 def test_a_line_that_is_none_is_refused_with_its_number(written: str) -> None:
     with pytest.raises(ValueError, match="allowed: 'p> …', 'p< …' or a deed") as refusal:
-        read(f"{HEAD}p> x\n{written}\n", "paper")
+        parse_transcript(f"{HEAD}p> x\n{written}\n", "paper")
     assert f"paper, line 4: found {written!r}" in str(refusal.value)
 
 
@@ -72,13 +87,13 @@ def test_a_line_that_is_none_is_refused_with_its_number(written: str) -> None:
 )
 def test_a_transcript_without_its_parts_is_refused_with_what_is_missing(text: str, missing: str) -> None:
     with pytest.raises(ValueError, match=f"paper: found no {missing}; allowed: a head and a body"):
-        read(text, "paper")
+        parse_transcript(text, "paper")
 
 
 @given(st.text(max_size=80))
 def test_any_text_is_a_transcript_or_a_value_error(text: str) -> None:
     try:
-        found = read(HEAD + text, "paper")
+        found = parse_transcript(HEAD + text, "paper")
     except ValueError as error:
         told = str(error)
     else:
@@ -101,12 +116,12 @@ def test_any_text_is_a_transcript_or_a_value_error(text: str) -> None:
     ],
 )
 def test_what_is_in_braces_stands_for_bytes(text: str, found: bytes) -> None:
-    assert data(text) == found
+    assert encode_line(text) == found
 
 
 def test_what_is_said_cannot_be_left_to_luck() -> None:
     with pytest.raises(ValueError, match=r"found the pattern \{card\}; allowed: bytes"):
-        data("CARD {card}")
+        encode_line("CARD {card}")
 
 
 @pytest.mark.parametrize(
@@ -114,38 +129,38 @@ def test_what_is_said_cannot_be_left_to_luck() -> None:
 )
 def test_bytes_that_cannot_be_are_refused_with_what_was_found_and_allowed(text: str) -> None:
     with pytest.raises(ValueError, match=r"found .*; allowed"):
-        data(text)
+        encode_line(text)
 
 
 def test_a_pattern_that_nobody_knows_is_refused_with_what_was_found_and_allowed() -> None:
     with pytest.raises(ValueError, match=r"found .*; allowed"):
-        pattern("CARD {kard}", CARDS, {})
+        compile_pattern("CARD {kard}", CARDS, {})
 
 
 def test_a_pattern_binds_what_luck_brought() -> None:
-    match = pattern("CARD {card}", CARDS, {}).match(b"CARD C_Q")
+    match = compile_pattern("CARD {card}", CARDS, {}).match(b"CARD C_Q")
     assert match is not None
     assert match.groupdict() == {"card": b"C_Q"}
-    bound = pattern("CARD {card}", CARDS, {"card": b"C_Q"})
+    bound = compile_pattern("CARD {card}", CARDS, {"card": b"C_Q"})
     assert bound.match(b"CARD C_Q")
     assert not bound.match(b"CARD C_K")
 
 
 def test_patterns_with_numbers_are_luck_of_their_own() -> None:
-    match = pattern("CARD {card1}CARD {card2}", CARDS, {}).match(b"CARD C_QCARD C_K")
+    match = compile_pattern("CARD {card1}CARD {card2}", CARDS, {}).match(b"CARD C_QCARD C_K")
     assert match is not None
     assert match.groupdict() == {"card1": b"C_Q", "card2": b"C_K"}
 
 
 def test_a_pattern_with_choices_keeps_to_its_braces() -> None:
-    found = pattern("ACTN {action}!", CARDS, {})
+    found = compile_pattern("ACTN {action}!", CARDS, {})
     assert found.match(b"ACTN BET!")
     assert not found.match(b"ACTN CHK")
 
 
 @given(st.text(st.characters(codec="latin-1", exclude_characters="{}")))
 def test_text_without_braces_matches_itself(text: str) -> None:
-    assert pattern(text, {}, {}).fullmatch(data(text))
+    assert compile_pattern(text, {}, {}).fullmatch(encode_line(text))
 
 
 def test_a_true_transcript_is_performed_without_a_word() -> None:

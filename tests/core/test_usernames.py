@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.usernames import ALIKE, MAX_CHARACTERS, Misnamed, normalized, skeleton, username
+from croupier.core.usernames import (
+    CONFUSABLES,
+    MAX_NAME_CHARACTERS,
+    InvalidUsername,
+    normalize_username,
+    skeleton,
+    validate_username,
+)
 
 GOOD = {
     "ann": "ann",
@@ -90,15 +97,15 @@ ALIKES = [
 
 @pytest.mark.parametrize(("text", "name"), GOOD.items(), ids=map(ascii, GOOD))
 def test_a_name_is_kept_normalized(text: str, name: str) -> None:
-    assert username(text) == name
-    assert username(name) == name
-    assert normalized(text) == name
+    assert validate_username(text) == name
+    assert validate_username(name) == name
+    assert normalize_username(text) == name
 
 
 @pytest.mark.parametrize("text", BAD, ids=map(ascii, BAD))
 def test_what_nobody_may_be_called_is_refused(text: str) -> None:
-    with pytest.raises(Misnamed, match="; allowed: "):
-        username(text)
+    with pytest.raises(InvalidUsername, match="; allowed: "):
+        validate_username(text)
 
 
 @pytest.mark.parametrize("names", ALIKES, ids=[ascii(names[0]) for names in ALIKES])
@@ -112,18 +119,18 @@ def test_names_that_look_different_have_skeletons_of_their_own() -> None:
 
 
 def test_the_table_of_lookalikes_says_what_a_skeleton_is_made_of() -> None:
-    for character, letter in ALIKE.items():
+    for character, letter in CONFUSABLES.items():
         assert normalize("NFD", normalize("NFKC", character).casefold()) == character
-        assert letter not in ALIKE
+        assert letter not in CONFUSABLES
 
 
 @given(st.text(max_size=70))
 def test_every_text_is_a_name_or_is_refused(text: str) -> None:
     try:
-        name = username(text)
-    except Misnamed:
+        name = validate_username(text)
+    except InvalidUsername:
         return
-    assert 0 < len(name) <= MAX_CHARACTERS
-    assert name == normalize("NFKC", name) == username(name)
+    assert 0 < len(name) <= MAX_NAME_CHARACTERS
+    assert name == normalize("NFKC", name) == validate_username(name)
     assert ":" not in name
     assert skeleton(name) == skeleton(text) == skeleton(skeleton(name))

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from argon2 import PasswordHasher
 
-from croupier.core.dealer import dealers, derive
-from croupier.http.auth import Guard
-from croupier.http.holdem_app import Opened, Service, open_service
-from croupier.http.limits import Limits, Reception
+from croupier.core.dealer import dealer_factory, derive_server_seed
+from croupier.http.auth import Authenticator
+from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
+from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from tests.net.raw_client import PATIENCE, Caller
@@ -36,8 +36,8 @@ class Hands:
 def house(seed: int = 1, **settings: Any) -> House:
     return House(
         Settings(**settings),
-        dealers(lambda deal: derive(seed, "holdem", deal)),
-        derive(seed, "guids", 0),
+        dealer_factory(lambda deal: derive_server_seed(seed, "holdem", deal)),
+        derive_server_seed(seed, "guids", 0),
     )
 
 
@@ -70,13 +70,19 @@ class Web:
     """A service without a socket, whose clock stands still until it is moved."""
 
     def __init__(
-        self, dialect: str = "readme", *, limits: Limits = Limits(), seed: int = 1, guard: Any = None, **rest: Any
+        self,
+        dialect: str = "readme",
+        *,
+        limits: ServiceLimits = ServiceLimits(),
+        seed: int = 1,
+        guard: Any = None,
+        **rest: Any,
     ) -> None:
         known = {key: rest.pop(key) for key in ("taps", "log", "proxies") if key in rest}
         self.clock = Hands()
         self.house = house(seed, dialect=dialect, **rest)
-        self.guard = guard or Guard(clock=self.clock, hasher=QUICK)
-        self.service = Service(self.house, self.guard, dialect, clock=self.clock, limits=limits, **known)
+        self.guard = guard or Authenticator(clock=self.clock, hasher=QUICK)
+        self.service = HoldemApp(self.house, self.guard, dialect, clock=self.clock, limits=limits, **known)
 
     def __enter__(self) -> Self:
         return self
@@ -174,29 +180,29 @@ class Web:
 async def opened(
     dialect: str = "readme",
     *,
-    limits: Limits = Limits(),
-    reception: Reception = Reception(),
+    limits: ServiceLimits = ServiceLimits(),
+    reception: ConnectionLimits = ConnectionLimits(),
     context: ssl.SSLContext | None = None,
     log: Any = None,
     taps: Any = (),
-    guard: Guard | None = None,
+    guard: Authenticator | None = None,
     **settings: Any,
-) -> AsyncIterator[Opened]:
+) -> AsyncIterator[HoldemServer]:
     """A service on a free port; at the end it is stopped, and everybody has to be gone."""
-    guard = guard or Guard(hasher=QUICK)
-    service = Service(house(dialect=dialect, **settings), guard, dialect, limits=limits, log=log, taps=taps)
-    found = await open_service(service, "127.0.0.1", 0, ssl=context, reception=reception)
+    guard = guard or Authenticator(hasher=QUICK)
+    service = HoldemApp(house(dialect=dialect, **settings), guard, dialect, limits=limits, log=log, taps=taps)
+    found = await open_holdem_server(service, "127.0.0.1", 0, ssl=context, limits=reception)
     try:
         yield found
     finally:
         await close(found)
 
 
-async def close(found: Opened, seconds: float = 1.0) -> None:
+async def close(found: HoldemServer, seconds: float = 1.0) -> None:
     """Stop a service; everybody has to be gone then."""
     async with asyncio.timeout(PATIENCE):
         await found.stop(seconds)
-    assert found.connected == 0
+    assert found.connection_count == 0
 
 
 def request(method: str, path: str, user: str | None = None, body: Any = None, **headers: str) -> bytes:

@@ -10,8 +10,8 @@ import pytest
 from croupier.cli.accounts import close, reset_password
 from croupier.core.session import Address
 from croupier.http import read_api
-from croupier.http.auth import PATIENT, Guard
-from croupier.http.stored_users import Members
+from croupier.http.auth import DEFAULT_HASHER, Authenticator
+from croupier.http.stored_users import StoredUsers
 from croupier.store.store import open_store, upgrade_store
 from tests.http.service_fixture import QUICK, Hands, opened, request
 from tests.http.test_auth import Changing
@@ -25,9 +25,9 @@ def test_a_stream_and_a_long_poll_of_a_closed_account_end(
     run: Run, monkeypatch: pytest.MonkeyPatch, *, moves: bool
 ) -> None:
     """holdem-2.12"""
-    monkeypatch.setattr(read_api, "ROUND_SECONDS", 60.0 if moves else 0.01)
+    monkeypatch.setattr(read_api, "USERS_CHECK_INTERVAL_SECONDS", 60.0 if moves else 0.01)
     users = Changing()
-    guard = Guard(users, clock=Hands(), hasher=QUICK)
+    guard = Authenticator(users, clock=Hands(), hasher=QUICK)
 
     async def main() -> None:
         async with opened(guard=guard) as found, two(found.address) as (ann, bob):
@@ -55,9 +55,9 @@ def test_a_stream_and_a_long_poll_of_a_closed_account_end(
 
 
 def test_a_change_of_others_wakes_no_long_poll(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_api, "ROUND_SECONDS", 0.001)
+    monkeypatch.setattr(read_api, "USERS_CHECK_INTERVAL_SECONDS", 0.001)
     users = Changing()
-    guard = Guard(users, clock=Hands(), hasher=QUICK)
+    guard = Authenticator(users, clock=Hands(), hasher=QUICK)
 
     async def main() -> None:
         async with opened(guard=guard) as found, two(found.address) as (ann, bob):
@@ -112,16 +112,16 @@ def test_a_login_that_nobody_has_changed_is_no_read_of_the_store(run: Run, tmp_p
             await open_store(str(tmp_path / "store")) as other,
         ):
             await store.watch_accounts()
-            guard = Guard(Members(store), clock=Hands(), hasher=QUICK)
+            guard = Authenticator(StoredUsers(store), clock=Hands(), hasher=QUICK)
             header = b"Basic " + b64encode(b"ann:secret")
-            await guard.enrol(header, "192.0.2.1")
-            assert guard.known(header) == "ann"
+            await guard.register(header, "192.0.2.1")
+            assert guard.cached_username(header) == "ann"
             await other.add_account("bob", "hash")
-            assert guard.known(header) == "ann"
+            assert guard.cached_username(header) == "ann"
             await other.set_password("bob", "other", reason="changed")
-            assert guard.known(header) is None, "it is looked at once more"
-            assert await guard.check(header, "192.0.2.1") == "ann"
-            assert guard.known(header) == "ann"
+            assert guard.cached_username(header) is None, "it is looked at once more"
+            assert await guard.authenticate_username(header, "192.0.2.1") == "ann"
+            assert guard.cached_username(header) == "ann"
             guard.close()
 
     run(main())
@@ -144,7 +144,7 @@ def test_a_guesser_with_a_login_of_its_own_has_a_hundred_tries_a_minute() -> Non
     """Real argon2 and sockets: a right login in another spelling between every two wrong ones."""
 
     async def main() -> None:
-        async with opened(guard=Guard(hasher=PATIENT, clock=Hands())) as found:
+        async with opened(guard=Authenticator(hasher=DEFAULT_HASHER, clock=Hands())) as found:
             assert await asked_for(found.address, "POST", "eve", "secret") == 201
             statuses = []
             for number in range(130):
@@ -161,7 +161,7 @@ def test_a_right_login_is_answered_while_three_hundred_register() -> None:
     """Real argon2 and sockets, one address for all."""
 
     async def main() -> None:
-        async with opened(guard=Guard(hasher=PATIENT, remember=0.0)) as found:
+        async with opened(guard=Authenticator(hasher=DEFAULT_HASHER, login_seconds=0.0)) as found:
             assert await asked_for(found.address, "POST", "ann", "secret") == 201
             new = [
                 asyncio.create_task(asked_for(found.address, "POST", f"user {number}", "secret"))

@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 from croupier.cli.accounts import close
-from croupier.http.auth import Denied
-from croupier.http.closed_accounts import ClosedAccounts
+from croupier.http.auth import AuthError
+from croupier.http.closed_accounts import ClosedAccountMonitor
 from tests.net.raw_client import Run
 from tests.recording.test_holdem_journal import kept
 
@@ -22,7 +22,7 @@ def test_a_user_whose_account_is_closed_while_the_server_runs_leaves_all_games(r
     async def main() -> None:
         async with kept(path) as web:
             game, (ann, _) = await web.seated("ann", "bob")
-            watch = ClosedAccounts(web.service.desk, web.guard, interval=0.001)
+            watch = ClosedAccountMonitor(web.service.service, web.guard, interval=0.001)
             left = asyncio.create_task(web.ask("GET", f"/games/{game}?wait=60"))
             await close_account("bob", path)
             assert [one["playerID"] for one in (await left).json["table"]] == [ann]
@@ -42,7 +42,7 @@ def test_an_account_that_was_closed_while_no_server_ran_has_no_seat(run: Run, tm
         async with kept(path) as web:
             left = asyncio.create_task(web.ask("GET", f"/games/{game}?wait=60"))
             await asyncio.sleep(0)
-            watch = ClosedAccounts(web.service.desk, web.guard, interval=0.001)
+            watch = ClosedAccountMonitor(web.service.service, web.guard, interval=0.001)
             assert [one["playerID"] for one in (await left).json["table"]] == [ann]
             watch.stop()
 
@@ -55,7 +55,7 @@ def test_a_store_that_is_down_is_asked_again(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with kept(path) as web:
             game, (ann, _) = await web.seated("ann", "bob")
-            failures, is_user = [Denied("busy", "found a store that is down", 1.0)] * 3, web.guard.is_user
+            failures, is_user = [AuthError("busy", "found a store that is down", 1.0)] * 3, web.guard.is_user
 
             async def sometimes(name: str) -> bool:
                 if failures:
@@ -63,7 +63,7 @@ def test_a_store_that_is_down_is_asked_again(run: Run, tmp_path: Path) -> None:
                 return await is_user(name)
 
             web.guard.is_user = sometimes
-            watch = ClosedAccounts(web.service.desk, web.guard, interval=0.001)
+            watch = ClosedAccountMonitor(web.service.service, web.guard, interval=0.001)
             left = asyncio.create_task(web.ask("GET", f"/games/{game}?wait=60"))
             await close_account("bob", path)
             assert [one["playerID"] for one in (await left).json["table"]] == [ann]

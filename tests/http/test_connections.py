@@ -10,12 +10,12 @@ import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.http.connection import Line
-from croupier.http.limits import Reception
-from croupier.http.pipelining import MAX_PIECE_BYTES as PIECE
-from croupier.http.server import Listener
-from croupier.net.event_loop import factory
-from croupier.observers.counters import Counts
+from croupier.http.connection import HttpConnection
+from croupier.http.limits import ConnectionLimits
+from croupier.http.pipelining import MAX_CHUNK_BYTES as PIECE
+from croupier.http.server import HttpServer
+from croupier.net.event_loop import loop_factory
+from croupier.observers.counters import RoomCounters
 from tests.http.service_fixture import Web, answer, ask, chunks, close, opened, request
 from tests.net.raw_client import Caller, Run, Wire
 
@@ -193,13 +193,13 @@ def test_who_stops_talking_is_still_answered(run: Run) -> None:
 
 def test_who_stops_talking_does_not_wait_for_long(run: Run) -> None:
     async def main() -> None:
-        async with opened(reception=Reception(linger=0.05)) as found, Caller(found.address) as caller:
+        async with opened(reception=ConnectionLimits(close_timeout=0.05)) as found, Caller(found.address) as caller:
             game = await first_game(caller)
             await caller.say(request("GET", f"/games/{game}?wait=60"))
             caller.stop_talking()
             with suppress(ConnectionError):
                 assert await caller.rest() == b""
-            while found.service.waiting:
+            while found.app.subscriber_count:
                 await asyncio.sleep(0.001)
 
     run(main())
@@ -267,13 +267,13 @@ class Cord(Wire):
 
 def test_who_does_not_read_for_long_is_cut_off(run: Run) -> None:
     async def main() -> None:
-        counts = Counts()
-        listener = Listener(None, Reception(stuck=30.0), counts)
-        line, wire = Line(listener), Cord()
+        counts = RoomCounters()
+        listener = HttpServer(None, ConnectionLimits(write_timeout=30.0), counts)
+        line, wire = HttpConnection(listener), Cord()
         line.connection_made(wire)
         line.pause_writing()
         for now, aborted in ((100.0, False), (129.0, False), (130.0, False), (130.1, True)):
-            line.look_after(now)
+            line.check_timeouts(now)
             assert wire.aborted == aborted
         assert counts.overflows == 1
         line.connection_lost(None)
@@ -284,15 +284,18 @@ def test_who_does_not_read_for_long_is_cut_off(run: Run) -> None:
 def test_who_does_not_take_the_last_of_an_answer_is_cut_off(run: Run) -> None:
     async def main() -> None:
         with Web() as web:
-            line, wire = Line(Listener(web.service, Reception(stuck=30.0), Counts())), Cord()
+            line, wire = (
+                HttpConnection(HttpServer(web.service, ConnectionLimits(write_timeout=30.0), RoomCounters())),
+                Cord(),
+            )
             line.connection_made(wire)
             line.data_received(request("GET", "/games/", Connection="close"))
             while not wire.closed:
                 await asyncio.sleep(0)
-            line.look_after(100.0)
-            line.look_after(130.0)
+            line.check_timeouts(100.0)
+            line.check_timeouts(130.0)
             assert not wire.aborted
-            line.look_after(130.1)
+            line.check_timeouts(130.1)
             assert wire.aborted
             line.connection_lost(None)
 
@@ -301,14 +304,17 @@ def test_who_does_not_take_the_last_of_an_answer_is_cut_off(run: Run) -> None:
 
 def test_who_reads_again_in_time_is_not_cut_off(run: Run) -> None:
     async def main() -> None:
-        line, wire = Line(Listener(None, Reception(stuck=30.0, arrive=1e9), Counts())), Cord()
+        line, wire = (
+            HttpConnection(HttpServer(None, ConnectionLimits(write_timeout=30.0, request_timeout=1e9), RoomCounters())),
+            Cord(),
+        )
         line.connection_made(wire)
         for start in (0.0, 40.0, 80.0):
             line.pause_writing()
-            line.look_after(start)
-            line.look_after(start + 29.0)
+            line.check_timeouts(start)
+            line.check_timeouts(start + 29.0)
             line.resume_writing()
-            line.look_after(start + 31.0)
+            line.check_timeouts(start + 31.0)
         assert not wire.aborted
         line.connection_lost(None)
 
@@ -328,20 +334,23 @@ SLOW: dict[str, list[bytes]] = {
 def test_a_request_that_takes_too_long_is_408(run: Run, pieces: list[bytes]) -> None:
     async def main() -> None:
         with Web() as web:
-            line, wire = Line(Listener(web.service, Reception(arrive=20.0), Counts())), Cord()
+            line, wire = (
+                HttpConnection(HttpServer(web.service, ConnectionLimits(request_timeout=20.0), RoomCounters())),
+                Cord(),
+            )
             line.connection_made(wire)
             start = asyncio.get_running_loop().time()
             for piece in pieces:
                 line.data_received(piece)
                 await asyncio.sleep(0)
-                line.look_after(start + 1.0)
-            line.look_after(start + 19.0)
+                line.check_timeouts(start + 1.0)
+            line.check_timeouts(start + 19.0)
             assert wire.writes == []
-            line.look_after(start + 21.1)
+            line.check_timeouts(start + 21.1)
             assert b"".join(wire.writes).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
             assert wire.ended
             line.data_received(b"too late")
-            line.look_after(start + 100.0)
+            line.check_timeouts(start + 100.0)
             assert len(wire.writes) == 1
             line.connection_lost(None)
             await asyncio.sleep(0)
@@ -352,16 +361,19 @@ def test_a_request_that_takes_too_long_is_408(run: Run, pieces: list[bytes]) -> 
 def test_who_has_nothing_to_ask_for_long_is_parted_with(run: Run) -> None:
     async def main() -> None:
         with Web() as web:
-            line, wire = Line(Listener(web.service, Reception(idle=75.0), Counts())), Cord()
+            line, wire = (
+                HttpConnection(HttpServer(web.service, ConnectionLimits(keep_alive_timeout=75.0), RoomCounters())),
+                Cord(),
+            )
             line.connection_made(wire)
             for now in (0.0, 60.0, 120.0, 180.0):
                 line.data_received(request("GET", "/games/"))
                 await asyncio.sleep(0)
-                line.look_after(now)
+                line.check_timeouts(now)
             line.data_received(b"\r\n")  # which is no request
-            line.look_after(255.0)
+            line.check_timeouts(255.0)
             assert not wire.closed
-            line.look_after(255.1)
+            line.check_timeouts(255.1)
             assert wire.closed
             assert len(b"".join(wire.writes).split(b"HTTP/1.1 200 OK")) == 5
             line.connection_lost(None)
@@ -373,12 +385,12 @@ def test_nobody_is_parted_with_while_he_waits_for_us(run: Run) -> None:
     async def main() -> None:
         with Web() as web:
             game = web.house.games()[0].guid
-            line, wire = Line(Listener(web.service, Reception(), Counts())), Cord()
+            line, wire = HttpConnection(HttpServer(web.service, ConnectionLimits(), RoomCounters())), Cord()
             line.connection_made(wire)
             line.data_received(request("GET", f"/games/{game}?wait=60") + request("GET", "/games/"))
             for now in range(0, 1000, 10):
                 await asyncio.sleep(0)
-                line.look_after(float(now))
+                line.check_timeouts(float(now))
             assert not wire.closed
             assert wire.writes == []
             line.connection_lost(None)
@@ -390,11 +402,14 @@ def test_nobody_is_parted_with_while_he_waits_for_us(run: Run) -> None:
 # Places.
 
 
-LIMITED = {"connections": Reception(connections=2), "per_address": Reception(per_address=2)}
+LIMITED = {
+    "connections": ConnectionLimits(max_connections=2),
+    "per_address": ConnectionLimits(max_connections_per_address=2),
+}
 
 
 @pytest.mark.parametrize(("reason", "reception"), LIMITED.items(), ids=LIMITED.keys())
-def test_who_finds_no_place_is_told_to_come_later(run: Run, reason: str, reception: Reception) -> None:
+def test_who_finds_no_place_is_told_to_come_later(run: Run, reason: str, reception: ConnectionLimits) -> None:
     async def main() -> None:
         async with opened(reception=reception) as found, Caller(found.address) as one:
             assert (await ask(one, "GET", "/games/")).status == 200
@@ -407,10 +422,10 @@ def test_who_finds_no_place_is_told_to_come_later(run: Run, reason: str, recepti
                     assert got.text == f"holdem-9.10: found no free place ({reason}); allowed: to come later\n"
                     assert await three.rest() == b""
                     two.hang_up()
-                    while found.connected > 1:
+                    while found.connection_count > 1:
                         await asyncio.sleep(0.001)
-            assert found.service.counts.refused == {reason: 3}
-            assert found.service.counts.connections == 4
+            assert found.app.counts.refused == {reason: 3}
+            assert found.app.counts.connections == 4
 
     run(main())
 
@@ -418,8 +433,10 @@ def test_who_finds_no_place_is_told_to_come_later(run: Run, reason: str, recepti
 def test_a_flood_of_those_who_find_no_place_is_not_waited_for(run: Run) -> None:
     async def main() -> None:
         with Web() as web:
-            listener = Listener(web.service, Reception(connections=1, lingering=2), Counts())
-            lines, cords = [Line(listener) for _ in range(5)], [Cord() for _ in range(5)]
+            listener = HttpServer(
+                web.service, ConnectionLimits(max_connections=1, max_lingering_connections=2), RoomCounters()
+            )
+            lines, cords = [HttpConnection(listener) for _ in range(5)], [Cord() for _ in range(5)]
             for line, cord in zip(lines, cords, strict=True):
                 line.connection_made(cord)
             assert [len(cord.writes) for cord in cords] == [0, 1, 1, 0, 0]
@@ -432,15 +449,15 @@ def test_a_flood_of_those_who_find_no_place_is_not_waited_for(run: Run) -> None:
 
 def test_zero_means_no_limit(run: Run) -> None:
     async def main() -> None:
-        counts = Counts()
-        listener = Listener(None, Reception(connections=0, per_address=0), counts)
-        lines = [Line(listener) for _ in range(3000)]
+        counts = RoomCounters()
+        listener = HttpServer(None, ConnectionLimits(max_connections=0, max_connections_per_address=0), counts)
+        lines = [HttpConnection(listener) for _ in range(3000)]
         for line in lines:
             line.connection_made(Cord())
-        assert (len(listener.lines), counts.refused) == (3000, {})
+        assert (len(listener.connections), counts.refused) == (3000, {})
         for line in lines:
             line.connection_lost(None)
-        assert len(listener.lines) == 0
+        assert len(listener.connections) == 0
 
     run(main())
 
@@ -453,7 +470,7 @@ def test_a_port_that_is_taken_or_none_is_an_error(run: Run) -> None:
         async with opened() as found:
             for port in (found.address[1], -1, 65_536):
                 with pytest.raises(OSError, match=r"."):
-                    await Listener(None, Reception(), Counts()).listen("127.0.0.1", port)
+                    await HttpServer(None, ConnectionLimits(), RoomCounters()).listen("127.0.0.1", port)
 
     run(main())
 
@@ -463,7 +480,7 @@ def test_at_the_end_what_was_asked_is_answered_and_idle_connections_close(run: R
         async with opened() as found, Caller(found.address) as idle, Caller(found.address) as busy:
             game = await first_game(idle)
             await busy.say(request("GET", f"/games/{game}?wait=60"))
-            while not found.service.waiting:
+            while not found.app.subscriber_count:
                 await asyncio.sleep(0.001)
             await close(found)
             assert await idle.rest() == b""
@@ -478,12 +495,12 @@ def test_at_the_end_what_was_asked_is_answered_and_idle_connections_close(run: R
 
 def test_who_does_not_let_go_at_the_end_is_cut_off(run: Run) -> None:
     async def main() -> None:
-        reception = Reception(linger=0.05)
+        reception = ConnectionLimits(close_timeout=0.05)
         places = opened(reception=reception)
         async with places as found, Caller(found.address) as one, Caller(found.address) as two:
             await one.say(b"POST /users/ HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12")
             await two.say(b"GET /games/ HT")
-            while found.connected < 2:
+            while found.connection_count < 2:
                 await asyncio.sleep(0.001)
             await close(found, 0.0)
 
@@ -492,7 +509,7 @@ def test_who_does_not_let_go_at_the_end_is_cut_off(run: Run) -> None:
 
 def test_who_is_gone_in_the_middle_leaves_nothing_behind(run: Run) -> None:
     async def main() -> None:
-        async with opened(reception=Reception(linger=0.05)) as found, Caller(found.address) as other:
+        async with opened(reception=ConnectionLimits(close_timeout=0.05)) as found, Caller(found.address) as other:
             await first_game(other)
             for what in (
                 b"GET",
@@ -504,7 +521,7 @@ def test_who_is_gone_in_the_middle_leaves_nothing_behind(run: Run) -> None:
                     async with caller:
                         await caller.say(what)
                         leave(caller)
-                    while found.connected > 1:
+                    while found.connection_count > 1:
                         await asyncio.sleep(0.001)
             assert (await ask(other, "GET", "/games/")).status == 200
 
@@ -569,20 +586,20 @@ def test_no_bytes_do_harm(pieces: list[bytes]) -> None:
     async def main() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, told: faults.append(told))
         with Web() as web:
-            counts = Counts()
-            line, wire = Line(Listener(web.service, Reception(), counts)), Cord()
+            counts = RoomCounters()
+            line, wire = HttpConnection(HttpServer(web.service, ConnectionLimits(), counts)), Cord()
             line.connection_made(wire)
             for piece in pieces:
                 line.data_received(piece)
                 await asyncio.sleep(0)
             for now in (0.0, 30.0, 200.0):
-                line.look_after(now)
+                line.check_timeouts(now)
             line.connection_lost(None)
             await asyncio.sleep(0)
             for data in (b"".join(wire.writes),):
                 assert data == b"" or data.startswith((b"HTTP/1.1 2", b"HTTP/1.1 4"))
             assert not web.service.counts.refused
 
-    with asyncio.Runner(loop_factory=factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(main())
     assert faults == []

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from croupier.http.connection import Line
-from croupier.store.records import StoreDown
+from croupier.http.connection import HttpConnection
+from croupier.store.records import StoreUnavailable
 from tests.http.service_fixture import Got, Web, request
 from tests.http.test_immediate_responses import Connected, parsed
 from tests.net.raw_client import Run
@@ -145,7 +145,7 @@ def test_a_store_that_is_down_is_told_at_once_to_those_who_wait(run: Run) -> Non
             await turns()
             assert looker.ask(look) is None, "the very same again"
             assert other.ask(request("POST", f"/games/{game}/players/", "ann")) is None
-            web.journal.done(StoreDown("found no space on the disk"))
+            web.journal.done(StoreUnavailable("found no space on the disk"))
             for _ in range(2):
                 await turns()
                 for connection in connections:
@@ -191,7 +191,7 @@ def test_who_waits_when_the_house_closes_is_answered_and_then_seen_off(run: Run)
             connection.ask(bet(game, ann, "ann", 10))
             await turns()
             connection.listener.close()
-            emptying = asyncio.ensure_future(connection.listener.empty(5.0))
+            emptying = asyncio.ensure_future(connection.listener.drain(5.0))
             await turns()
             assert not emptying.done()
             web.journal.done()
@@ -214,7 +214,7 @@ def test_who_waits_for_longer_than_a_house_that_closes_is_not_waited_for(run: Ru
             looker.ask(request("GET", f"/games/{game}"))
             await turns()
             for connection in (actor, looker):
-                emptying = asyncio.ensure_future(connection.listener.empty(0.0))
+                emptying = asyncio.ensure_future(connection.listener.drain(0.0))
                 while not connection.wire.closed:
                     await asyncio.sleep(0)
                 await connection.leave()
@@ -243,7 +243,7 @@ def test_who_ends_his_side_while_he_waits_is_answered(run: Run) -> None:
     run(main())
 
 
-async def said(line: Line, data: bytes, size: int) -> None:
+async def said(line: HttpConnection, data: bytes, size: int) -> None:
     """Say something in two pieces, and let the loop turn."""
     for piece in (data[:size], data[size:]):
         if piece:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from croupier.core.dealer import Dealer, Scripted, derive
-from croupier.core.session import Finished
-from croupier.http.auth import Guard
-from croupier.http.holdem_app import Service
-from croupier.net.event_loop import factory
+from croupier.core.dealer import Dealer, ScriptedDealer, derive_server_seed
+from croupier.core.session import HandFinished
+from croupier.http.auth import Authenticator
+from croupier.http.holdem_app import HoldemApp
+from croupier.net.event_loop import loop_factory
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
@@ -31,14 +31,14 @@ class Laid(Web):
 
     def __init__(self, deck: Sequence[int], dialect: Any) -> None:
         super().__init__(dialect)
-        self.house = House(Settings(dialect=dialect), self._dealer(deck), derive(1, "guids", 0))
-        self.guard = Guard(clock=self.clock, hasher=QUICK)
-        self.service = Service(self.house, self.guard, dialect, clock=self.clock)
+        self.house = House(Settings(dialect=dialect), self._dealer(deck), derive_server_seed(1, "guids", 0))
+        self.guard = Authenticator(clock=self.clock, hasher=QUICK)
+        self.service = HoldemApp(self.house, self.guard, dialect, clock=self.clock)
 
     @staticmethod
     def _dealer(deck: Sequence[int]) -> Any:
         def dealer(hand: int) -> Dealer:
-            return Scripted([tuple(deck)], derive(1, "holdem", hand))
+            return ScriptedDealer([tuple(deck)], derive_server_seed(1, "holdem", hand))
 
         return dealer
 
@@ -50,11 +50,11 @@ async def told(
     await web.enrol(*USERS)
     game = await web.game()
     heard = []
-    finished: list[Finished] = []
-    web.service.desk._observers.add(
-        lambda event, effects, now: finished.extend(e for e in effects if isinstance(e, Finished))
+    finished: list[HandFinished] = []
+    web.service.service._observers.add(
+        lambda event, effects, now: finished.extend(e for e in effects if isinstance(e, HandFinished))
     )
-    users = {web.house.guid(user): user for user in USERS}
+    users = {web.house.guid_of(user): user for user in USERS}
     for user in USERS[:2]:
         await web.ask("POST", f"/games/{game}/players/", user)
     for action, amount in acts:
@@ -98,7 +98,7 @@ def test_hidden_cards_change_nothing_that_anybody_else_is_told(
                 heard.append(await told(web, viewer, acts_before_the_end))
         assert heard[0] == heard[1]
 
-    with asyncio.Runner(loop_factory=factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(main())
 
 
@@ -127,13 +127,13 @@ def test_a_history_shows_what_was_shown_and_to_everybody_his_own(run: Run, diale
         deck = [CARDS.index(card) for card in ("AS", "2C", "KS", "7D", "3H", "4H", "5H", "6H", "8H")]
         with Laid(deck, dialect) as web:
             await web.enrol(*USERS)
-            users = {web.house.guid(user): user for user in USERS}
+            users = {web.house.guid_of(user): user for user in USERS}
             game = await web.game()
             for user in USERS[:2]:
                 await web.ask("POST", f"/games/{game}/players/", user)
             path = f"/games/{game}/hands"
             assert (await web.ask("GET", f"{path}/1.phh")).status == 404, "it is not over"
-            await web.act(game, "ann", web.house.guid("ann"), 0)
+            await web.act(game, "ann", web.house.guid_of("ann"), 0)
             for viewer, shown in (("ann", {"AsKs"}), ("bob", {"2c7d"}), ("cid", set()), (None, set())):
                 got = await web.ask("GET", f"{path}/1.phh", viewer)
                 assert (got.status, got.headers["content-type"]) == (200, "application/toml")

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from croupier.http.connection import Line
-from croupier.http.limits import Limits, Reception
-from croupier.http.server import Listener
-from croupier.observers.counters import Counts
+from croupier.http.connection import HttpConnection
+from croupier.http.limits import ConnectionLimits, ServiceLimits
+from croupier.http.server import HttpServer
+from croupier.observers.counters import RoomCounters
 from tests.http.service_fixture import Got, Web, request
 from tests.http.test_connections import Cord
 from tests.net.raw_client import Run
@@ -23,10 +23,10 @@ class Connected:
     """A connection to a service, without a socket."""
 
     def __init__(self, web: Web) -> None:
-        self.listener = Listener(web.service, Reception(), Counts())
-        self.listener.date = b"date: today\r\n"
+        self.listener = HttpServer(web.service, ConnectionLimits(), RoomCounters())
+        self.listener.date_header = b"date: today\r\n"
         self.listener.state.default_headers = [(b"date", b"today")]
-        self.line = Line(self.listener)
+        self.line = HttpConnection(self.listener)
         self.wire = Cord()
         self.line.connection_made(self.wire)
 
@@ -63,7 +63,7 @@ def test_what_is_said_at_once_is_what_a_task_would_say(run: Run, dialect: str) -
     async def main() -> None:
         with Web(dialect) as web:
             await web.enrol("ann", "bob", "cid")
-            guids = {user: web.house.guid(user) for user in ("ann", "bob", "cid")}
+            guids = {user: web.house.guid_of(user) for user in ("ann", "bob", "cid")}
             game = await web.game()
             for user in ("ann", "bob"):
                 await web.ask("POST", f"/games/{game}/players/", user)
@@ -104,10 +104,10 @@ def test_commands_are_done_at_once(run: Run, dialect: str) -> None:
             connection = Connected(web)
             game = await web.game()
             join = request("POST", f"/games/{game}/players/", "ann")
-            acts = f"/games/{game}/players/{web.house.guid('ann')}/acts/"
+            acts = f"/games/{game}/players/{web.house.guid_of('ann')}/acts/"
             wrong = request("POST", acts, "ann", {"action": 1, "betAmount": 15})
             act = request("POST", acts, "ann", {"action": 0})
-            leave = request("DELETE", f"/games/{game}/players/{web.house.guid('ann')}", "ann")
+            leave = request("DELETE", f"/games/{game}/players/{web.house.guid_of('ann')}", "ann")
             statuses = []
             for what in (join, wrong, act, leave, leave, request("POST", "/games/", "ann")):
                 got = connection.ask(what)
@@ -170,7 +170,7 @@ def test_who_is_not_known_yet_waits_for_his_task(run: Run) -> None:
 
 def test_with_a_limit_on_requests_everything_is_counted(run: Run) -> None:
     async def main() -> None:
-        with Web(limits=Limits(requests=2)) as web:
+        with Web(limits=ServiceLimits(max_requests=2)) as web:
             connection = Connected(web)
             statuses = []
             for _ in range(3):
@@ -274,7 +274,7 @@ def test_what_is_said_again_is_answered_as_if_it_were_read(steps: list[tuple[int
                         await asyncio.sleep(0)
                     heard[number] += connection.wire.writes
                     if connection is slow:
-                        connection.line._again = None
+                        connection.line._repeated_request = None
                 assert b"".join(heard[0]) == b"".join(heard[1])
             for connection in (quick, slow):
                 await connection.leave()

@@ -18,11 +18,11 @@ from requests import Session
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
-from croupier.http.auth import Guard
-from croupier.http.holdem_app import Opened, Service, open_service
-from croupier.http.limits import Limits
-from croupier.http.openapi import ROUTES, description, find
-from croupier.net.event_loop import factory
+from croupier.http.auth import Authenticator
+from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
+from croupier.http.limits import ServiceLimits
+from croupier.http.openapi import ROUTES, find_route, openapi_document
+from croupier.net.event_loop import loop_factory
 from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem.wire import Join
 from tests.http.service_fixture import QUICK, Web, basic, close, house
@@ -38,7 +38,7 @@ def test_the_description_is_served_as_json(run: Run) -> None:
             with Web(dialect) as web:
                 got = await web.ask("GET", "/openapi.json")
                 assert (got.status, got.headers["content-type"]) == (200, "application/json")
-                assert got.json == json.loads(json.dumps(description(dialect)))  # type: ignore[arg-type]
+                assert got.json == json.loads(json.dumps(openapi_document(dialect)))  # type: ignore[arg-type]
                 assert got.json["openapi"].startswith("3.1.")
 
     run(main())
@@ -46,7 +46,7 @@ def test_the_description_is_served_as_json(run: Run) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_schemas_are_valid(dialect: Any) -> None:
-    found: Any = json.loads(json.dumps(description(dialect)))
+    found: Any = json.loads(json.dumps(openapi_document(dialect)))
     schemas = found["components"]["schemas"]
     assert {"Bet", "Fold", "Game", "Player", "Turn", "Cards", "Pot", "Problem"} <= {*schemas}
     for schema in schemas.values():
@@ -57,14 +57,14 @@ def test_the_schemas_are_valid(dialect: Any) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_everything_that_is_shown_has_the_shape_that_is_described(run: Run, dialect: Any) -> None:
-    described: Any = json.loads(json.dumps(description(dialect)))
+    described: Any = json.loads(json.dumps(openapi_document(dialect)))
     schema = {"$ref": "#/components/schemas/Game", "components": described["components"]}
     fits = jsonschema_rs.validator_for(schema | {"$schema": "https://json-schema.org/draft/2020-12/schema"})
 
     async def main() -> None:
         with Web(dialect) as web:
             await web.enrol("ann", "bob")
-            users = {web.house.guid(user): user for user in ("ann", "bob")}
+            users = {web.house.guid_of(user): user for user in ("ann", "bob")}
             game = await web.game()
             for user in users.values():
                 await web.ask("POST", f"/games/{game}/players/", user)
@@ -77,9 +77,9 @@ def test_everything_that_is_shown_has_the_shape_that_is_described(run: Run, dial
 
 
 def test_every_operation_of_the_description_is_there_and_no_other() -> None:
-    paths: Any = description("readme")["paths"]
+    paths: Any = openapi_document("readme")["paths"]
     for route in ROUTES:
-        found = find(route.path)
+        found = find_route(route.path)
         assert found is not None
         assert found[0] is route
         assert {*paths[route.path]} - {"parameters"} == {method.lower() for method in route.operations}
@@ -92,7 +92,7 @@ class Open:
     def __init__(self, dialect: str) -> None:
         self.dialect: Any = dialect
         self.game = self.player = ""
-        self.loop = factory()()
+        self.loop = loop_factory()()
         self.faults: list[tuple[str, dict[str, object]]] = []
         self.thread = Thread(target=self.loop.run_forever, daemon=True)
 
@@ -102,34 +102,34 @@ class Open:
     def do(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(2 * PATIENCE)
 
-    async def open(self) -> Opened:
+    async def open(self) -> HoldemServer:
         tables = house(dialect=self.dialect, turn_seconds=3600.0)
         game = tables.games()[0]
-        guard = Guard(
+        guard = Authenticator(
             hasher=QUICK,
-            mistakes=RateLimiter(10**9, 1.0),
-            guesses=RateLimiter(10**9, 1.0),
-            enrolments=RateLimiter(10**9, 1.0),
+            name_limiter=RateLimiter(10**9, 1.0),
+            address_limiter=RateLimiter(10**9, 1.0),
+            registration_limiter=RateLimiter(10**9, 1.0),
         )
-        service = Service(
+        service = HoldemApp(
             tables,
             guard,
             self.dialect,
             log=self,  # type: ignore[arg-type]
-            limits=Limits(wait=0.0),
+            limits=ServiceLimits(max_wait_seconds=0.0),
         )
         for user in ("ann", "bob"):
-            await guard.enrol(basic(user).encode(), "")
-            service.desk.ask(Join(user, game.guid))
-        self.game, self.player = game.guid, tables.guid("ann")
-        return await open_service(service, "127.0.0.1", 0)
+            await guard.register(basic(user).encode(), "")
+            service.service.execute_now(Join(user, game.guid))
+        self.game, self.player = game.guid, tables.guid_of("ann")
+        return await open_holdem_server(service, "127.0.0.1", 0)
 
 
 @contextmanager
 def opened(dialect: str) -> Iterator[tuple[str, Open]]:
     found = Open(dialect)
     found.thread.start()
-    service: Opened = found.do(found.open())
+    service: HoldemServer = found.do(found.open())
     try:
         yield f"http://127.0.0.1:{service.address[1]}", found
     finally:
@@ -157,7 +157,7 @@ def fuzz(dialect: str, user: str | None, examples: int) -> None:
     Streams have no end, so they are left out.
     """
     with opened(dialect) as (url, service), Session() as session:
-        schema = schemathesis.openapi.from_dict(json.loads(json.dumps(description(service.dialect))))
+        schema = schemathesis.openapi.from_dict(json.loads(json.dumps(openapi_document(service.dialect))))
         names = {"gameID": service.game, "playerID": service.player}
         tried = set()
         for found in schema.get_all_operations():

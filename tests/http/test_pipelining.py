@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import trustme
 
-from croupier.http.connection import Line
-from croupier.http.limits import Limits, Reception
+from croupier.http.connection import HttpConnection
+from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.http.pipelining import MAX_UNPARSED_BYTES
-from croupier.http.server import Listener
-from croupier.observers.counters import Counts
+from croupier.http.server import HttpServer
+from croupier.observers.counters import RoomCounters
 from tests.http.service_fixture import Web, answer, opened, request
 from tests.http.test_connections import Cord
 from tests.net.raw_client import Caller, Run
@@ -31,8 +31,11 @@ class PausedCord(Cord):
         self.read = True
 
 
-def connected(web: Web) -> tuple[Line, PausedCord]:
-    line, wire = Line(Listener(web.service, Reception(), Counts(), room="holdem")), PausedCord()
+def connected(web: Web) -> tuple[HttpConnection, PausedCord]:
+    line, wire = (
+        HttpConnection(HttpServer(web.service, ConnectionLimits(), RoomCounters(), room="holdem")),
+        PausedCord(),
+    )
     line.connection_made(wire)
     return line, wire
 
@@ -167,10 +170,12 @@ def test_a_client_that_leaves_is_no_fault_of_the_server(run: Run, state: Callabl
         server, client = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
         authority.issue_cert("127.0.0.1").configure_cert(server)
         authority.configure_trust(client)
-        limits = Limits(alive=0.01)
+        limits = ServiceLimits(heartbeat_seconds=0.01)
         context = server if secure else None
-        async with opened(context=context, limits=limits, log=log, reception=Reception(linger=0.05)) as found:
-            guid = found.service.desk.house.games()[0].guid
+        async with opened(
+            context=context, limits=limits, log=log, reception=ConnectionLimits(close_timeout=0.05)
+        ) as found:
+            guid = found.app.service.house.games()[0].guid
             for leave in ("close", "abort"):
                 for changes in (False, True):
                     reader, writer = await asyncio.open_connection(
@@ -182,8 +187,8 @@ def test_a_client_that_leaves_is_no_fault_of_the_server(run: Run, state: Callabl
                         await reader.readuntil(b"\n\n")
                     getattr(writer.transport, leave)()
                     if changes:
-                        found.service.desk.pages.moved([guid])
-                    while found.connected or found.service.waiting:
+                        found.app.service.views.notify_changed([guid])
+                    while found.connection_count or found.app.subscriber_count:
                         await asyncio.sleep(0.001)
             assert log.entries == []
 

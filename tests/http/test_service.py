@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from croupier.core.session import Changed, Effect, Event, Said, Say
+from croupier.core.session import Effect, Event, Received, Send, TableChanged
 from croupier.http import views
-from croupier.http.auth import Guard
-from croupier.http.limits import Limits
+from croupier.http.auth import Authenticator
+from croupier.http.limits import ServiceLimits
 from croupier.http.openapi import ROUTES
-from croupier.http.views import shown
-from croupier.net.event_loop import factory
+from croupier.http.views import make_representation
+from croupier.net import event_loop
 from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem.wire import Open, encode
 from tests.http.service_fixture import QUICK, Got, Hands, Web, basic
@@ -23,7 +23,7 @@ from tests.net.raw_client import Run
 @pytest.fixture
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     """Nothing here has a socket: one loop is as good as the other."""
-    return factory()
+    return event_loop.loop_factory()
 
 
 DIALECTS = pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
@@ -208,7 +208,7 @@ def test_a_new_user_needs_credentials_and_a_name_that_is_free(run: Run, dialect:
         with Web(dialect) as web:
             got = await web.ask("POST", "/users/", "ann", b"anything")
             guid = got.json if dialect == "readme" else got.json["PlayerID"]
-            assert (got.status, guid) == (201, web.house.guid("ann"))
+            assert (got.status, guid) == (201, web.house.guid_of("ann"))
             for headers in ({}, {"authorization": "Basic !!!"}, {"authorization": basic("")}):
                 assert (await web.ask("POST", "/users/", headers=headers)).status == 400
             same = await web.ask("POST", "/users/", "ann")
@@ -242,7 +242,7 @@ def test_who_guesses_is_told_to_wait(run: Run) -> None:
 def test_a_flood_of_new_users_is_told_to_wait(run: Run) -> None:
     async def main() -> None:
         clock = Hands()
-        guard = Guard(clock=clock, hasher=QUICK, enrolments=RateLimiter(2, 60.0), queue=2)
+        guard = Authenticator(clock=clock, hasher=QUICK, registration_limiter=RateLimiter(2, 60.0), max_queued=2)
         with Web(guard=guard) as web:
             many = await asyncio.gather(*(web.ask("POST", "/users/", f"user {n}", address=f"{n}") for n in range(5)))
             assert sorted(got.status for got in many) == [201, 201, 503, 503, 503]
@@ -401,7 +401,7 @@ def test_the_headers_of_a_page(run: Run, dialect: str) -> None:
 def test_what_has_not_changed_for_a_viewer_is_304(run: Run, dialect: str) -> None:
     async def main() -> None:
         with Web(dialect) as web:
-            guids = {user: web.house.guid(user) for user in ("ann", "bob")}
+            guids = {user: web.house.guid_of(user) for user in ("ann", "bob")}
             await web.enrol("ann", "bob")
             game = await web.game()
             for user in guids:
@@ -447,11 +447,11 @@ def test_a_page_is_rendered_once_for_every_change_and_viewer(run: Run) -> None:
 
             def noted(text: bytes, *rest: Any) -> Any:
                 rendered.append(json.loads(text)["cards"]["hole"])
-                return shown(text, *rest)
+                return make_representation(text, *rest)
 
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(views, "encode", counted)
-                patch.setattr(views, "shown", noted)
+                patch.setattr(views, "make_representation", noted)
                 for turn in range(3):
                     encoded.clear()
                     rendered.clear()
@@ -471,7 +471,7 @@ def test_of_many_games_a_reader_of_hspe_go_is_shown_those_that_fit(run: Run) -> 
             users = [f"somebody with rather a long name {number}" for number in range(600)]
             await web.enrol(*users[:1])
             for user in users:
-                web.service.desk.ask(Open(user))
+                web.service.service.execute_now(Open(user))
             got = await web.ask("GET", "/games/")
             assert len(web.house.games()) >= 600
             assert 130_000 < len(got.body) <= 131_072
@@ -494,13 +494,13 @@ def test_taps_hear_of_everything_before_the_answer_leaves(run: Run) -> None:
             before = len(heard)
             web.service._send = None  # type: ignore[method-assign,assignment]  # nothing can leave
             with pytest.raises(TypeError):
-                await web.act(game, "ann", web.house.guid("ann"), 0)
+                await web.act(game, "ann", web.house.guid_of("ann"), 0)
             event, effects, now = heard[before]
-            assert isinstance(event, Said)
+            assert isinstance(event, Received)
             assert now == 3.0
-            assert isinstance(effects[-1], Say)
+            assert isinstance(effects[-1], Send)
             assert effects[-1].peer == event.peer
-            assert any(isinstance(effect, Changed) for effect in effects)
+            assert any(isinstance(effect, TableChanged) for effect in effects)
 
     run(main())
 
@@ -522,7 +522,7 @@ def test_the_alarm_of_the_house_rings_when_it_is_due(run: Run) -> None:
 
     async def main() -> None:
         with Web(turn_seconds=0.05) as web:
-            web.service.desk.clock = asyncio.get_running_loop().time
+            web.service.service.clock = asyncio.get_running_loop().time
             game, guids = await web.seated("ann", "bob")
             first = await web.turn(game)
             assert first["playerID"] == guids[0]
@@ -537,10 +537,10 @@ def test_alarms_that_are_due_ring_when_they_are_asked_to(run: Run) -> None:
         with Web() as web:
             game, _ = await web.seated("ann", "bob", "cid")
             web.clock.now = 14.9
-            web.service.ring()
+            web.service.process_deadlines()
             assert len((await web.ask("GET", f"/games/{game}")).json["table"]) == 2
             web.clock.now = 100.0
-            web.service.ring()
+            web.service.process_deadlines()
             assert (await web.turn(game))["expiry"] == "1970-01-01T00:01:55.000000Z"
 
     run(main())
@@ -564,7 +564,7 @@ def test_what_happened_is_counted(run: Run) -> None:
 
 def test_a_limit_on_requests_is_kept_and_told(run: Run) -> None:
     async def main() -> None:
-        with Web(limits=Limits(requests=5, span=10.0)) as web:
+        with Web(limits=ServiceLimits(max_requests=5, request_window_seconds=10.0)) as web:
             found: list[Got] = [await web.ask("GET", "/games/") for _ in range(7)]
             assert [got.status for got in found] == [200] * 5 + [429] * 2
             assert [got.headers["ratelimit"] for got in found[:5]] == [

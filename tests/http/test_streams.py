@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from croupier.core.session import Address
-from croupier.http.holdem_app import Opened
-from croupier.http.limits import Limits, Reception
+from croupier.http.holdem_app import HoldemServer
+from croupier.http.limits import ConnectionLimits, ServiceLimits
 from tests.http.service_fixture import Web, answer, ask, opened, request
 from tests.net.raw_client import PATIENCE, Caller, Run
 
@@ -100,10 +100,10 @@ async def following(address: Address, game: str, user: str | None = None, **head
         yield Stream(caller, {name.lower(): value for name, value in pairs})
 
 
-async def crowd(found: Opened, size: int) -> None:
+async def crowd(found: HoldemServer, size: int) -> None:
     """Wait until so many wait for news."""
     async with asyncio.timeout(PATIENCE):
-        while found.service.waiting != size:
+        while found.app.subscriber_count != size:
             await asyncio.sleep(0.001)
 
 
@@ -142,7 +142,7 @@ def test_who_knows_another_version_is_answered_at_once(run: Run) -> None:
 
 def test_who_has_waited_long_enough_sees_what_there_is(run: Run) -> None:
     async def main() -> None:
-        async with opened(limits=Limits(wait=0.01)) as found, two(found.address) as (ann, _):
+        async with opened(limits=ServiceLimits(max_wait_seconds=0.01)) as found, two(found.address) as (ann, _):
             plain = await ann.see()
             version, tag = plain.headers["x-game-version"], plain.headers["etag"]
             for query in ("?wait=0", f"?wait=0&since={version}", "?wait=0.01", f"?wait=1000&since={version}"):
@@ -176,7 +176,7 @@ def test_a_wait_ends_with_the_game(run: Run) -> None:
 
 def test_who_hangs_up_waits_no_longer(run: Run) -> None:
     async def main() -> None:
-        reception = Reception(linger=0.05)
+        reception = ConnectionLimits(close_timeout=0.05)
         async with opened(reception=reception) as found, two(found.address) as (ann, _):
             async with Caller(found.address) as poll, following(found.address, ann.game) as stream:
                 await poll.say(request("GET", f"/games/{ann.game}?wait=60"))
@@ -266,7 +266,7 @@ def test_what_was_heard_before_is_not_told_again(run: Run) -> None:
 def test_a_stream_without_news_is_kept_alive(run: Run, accept: str, alive: str) -> None:
     async def main() -> None:
         async with (
-            opened(limits=Limits(alive=0.01)) as found,
+            opened(limits=ServiceLimits(heartbeat_seconds=0.01)) as found,
             two(found.address) as (ann, _),
             following(found.address, ann.game, Accept=accept) as stream,
         ):
@@ -325,7 +325,10 @@ def test_in_dialect_hspe_go_only_who_sits_there_follows_with_credentials(run: Ru
 def test_streams_and_long_polls_are_limited_for_everybody_and_together(run: Run) -> None:
     async def main() -> None:
         async with (
-            opened(limits=Limits(streams=3, streams_each=2), reception=Reception(linger=0.05)) as found,
+            opened(
+                limits=ServiceLimits(max_streams=3, max_streams_per_user=2),
+                reception=ConnectionLimits(close_timeout=0.05),
+            ) as found,
             two(found.address) as (ann, bob),
             following(found.address, ann.game, "ann"),
             Caller(found.address) as poll,

@@ -7,16 +7,18 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-from croupier.core.dealer import dealers, derive
+from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.hall import Hall
-from croupier.core.session import Address, Drop, Effect, Event, Halted, Joined, Left, Patience, Said, Say
-from croupier.logs import silence
-from croupier.net.endpoint import Limits, Switchboard
-from croupier.net.event_loop import factory
-from croupier.rooms import HOUSES
+from croupier.core.session import Address, Closing, Drop, Effect, Event, Joined, Left, Received, Send, Timeouts
+from croupier.logs import silent_logger
+from croupier.net.endpoint import Endpoint, EndpointLimits
+from croupier.net.event_loop import loop_factory
+from croupier.rooms import HOUSE_ROOMS
 
-LOOPS = {"asyncio": asyncio.new_event_loop} | ({"uvloop": factory()} if factory() is not asyncio.new_event_loop else {})
+LOOPS = {"asyncio": asyncio.new_event_loop} | (
+    {"uvloop": loop_factory()} if loop_factory() is not asyncio.new_event_loop else {}
+)
 PATIENCE = 5.0
 """Seconds after which a wait has failed."""
 
@@ -49,7 +51,7 @@ class Words:
     def feed(self, data: bytes) -> Sequence[str | Violation]:
         *lines, self._rest = (self._rest + data).split(b"\n")
         return [
-            Violation("test-1", line.decode(), "a word", lost=line[:1] == b"!")
+            Violation("test-1", line.decode(), "a word", fatal=line[:1] == b"!")
             if line[:1] in b"?!" and line
             else line.decode()
             for line in lines
@@ -69,7 +71,9 @@ class Notes:
         self.alarm: float | None = None
         self.events: list[Event[Any]] = []
         self.here: set[int] = set()
-        self._answer = answer or (lambda event, now: [Say(event.peer, event.message)] if type(event) is Said else [])
+        self._answer = answer or (
+            lambda event, now: [Send(event.peer, event.message)] if type(event) is Received else []
+        )
         self._news = asyncio.Event()
 
     def on(self, event: Event[Any], now: float) -> Sequence[Effect[Any]]:
@@ -80,7 +84,7 @@ class Notes:
                 self.here.add(peer)
             case Left(peer):
                 self.here.discard(peer)
-            case Halted():
+            case Closing():
                 return [Drop(peer) for peer in sorted(self.here)]
             case _:
                 pass
@@ -99,27 +103,27 @@ class Notes:
 
 
 @asynccontextmanager
-async def opened(session: Any, **options: Any) -> AsyncIterator[tuple[Switchboard, Address]]:
+async def opened(session: Any, **options: Any) -> AsyncIterator[tuple[Endpoint, Address]]:
     """A switchboard that listens on a free port; at the end the room closes, and everybody has to leave."""
-    options = {"codec": Words, "log": silence()} | options
-    board = Switchboard(session, **options)
+    options = {"codec": Words, "log": silent_logger()} | options
+    board = Endpoint(session, **options)
     address = await board.listen("127.0.0.1", 0)
     try:
         yield board, address
     finally:
         board.halt(final=True)
         async with asyncio.timeout(PATIENCE):
-            await board.empty()
+            await board.wait_drained()
 
 
 def kuhn(**settings: Any) -> dict[str, Any]:
     """What to open a Kuhn room with: `session` and the options of a switchboard. Luck is that of seed 1."""
-    room = HOUSES["kuhn"]
-    seating = room.house(room.settings(**settings), Patience(), False)
+    room = HOUSE_ROOMS["kuhn"]
+    seating = room.house(room.settings(**settings), Timeouts(), False)
     return {
-        "session": Hall(seating, dealers(lambda table: derive(1, room.name, table))),
+        "session": Hall(seating, dealer_factory(lambda table: derive_server_seed(1, room.name, table))),
         "codec": lambda: room.codec(False, None),
-        "refusal": room.refusal,
+        "refusal": room.refusal_messages,
     }
 
 
@@ -207,4 +211,4 @@ class Wire(asyncio.Transport):
         self.aborted = True
 
 
-__all__ = ["LOOPS", "PATIENCE", "Caller", "Limits", "Notes", "Run", "Wire", "Words", "kuhn", "opened"]
+__all__ = ["LOOPS", "PATIENCE", "Caller", "EndpointLimits", "Notes", "Run", "Wire", "Words", "kuhn", "opened"]

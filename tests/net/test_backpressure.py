@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from croupier.core.session import Joined, Left, Said, Say
-from croupier.net.endpoint import Limits, Line
+from croupier.core.session import Joined, Left, Received, Send
+from croupier.net.endpoint import Connection, EndpointLimits
 from tests.net.raw_client import PATIENCE, Caller, Notes, Run, opened
 
 WORD = b"x" * 4_999 + b"\n"
@@ -18,16 +18,16 @@ ONE_READ = 256 << 10
 
 
 @pytest.fixture
-def paused(monkeypatch: pytest.MonkeyPatch) -> list[Line]:
+def paused(monkeypatch: pytest.MonkeyPatch) -> list[Connection]:
     """The lines that were asked to pause writing."""
-    found: list[Line] = []
-    pause = Line.pause_writing
+    found: list[Connection] = []
+    pause = Connection.pause_writing
 
-    def noted(line: Line) -> None:
+    def noted(line: Connection) -> None:
         found.append(line)
         pause(line)
 
-    monkeypatch.setattr(Line, "pause_writing", noted)
+    monkeypatch.setattr(Connection, "pause_writing", noted)
     return found
 
 
@@ -45,7 +45,7 @@ async def fill(caller: Caller, words: int) -> int:
     return words
 
 
-def test_the_room_stops_reading_from_a_client_that_does_not_read(run: Run, paused: list[Line]) -> None:
+def test_the_room_stops_reading_from_a_client_that_does_not_read(run: Run, paused: list[Connection]) -> None:
     async def main() -> None:
         session = Notes()
         async with (
@@ -74,7 +74,7 @@ def test_the_room_stops_reading_from_a_client_that_does_not_read(run: Run, pause
     run(main())
 
 
-def test_a_client_that_catches_up_is_read_from_again(run: Run, paused: list[Line]) -> None:
+def test_a_client_that_catches_up_is_read_from_again(run: Run, paused: list[Connection]) -> None:
     async def main() -> None:
         async with opened(Notes()) as (_, address), Caller(address, buffer=16 << 10) as slow:
             for _ in range(2):
@@ -89,32 +89,34 @@ def test_a_client_that_catches_up_is_read_from_again(run: Run, paused: list[Line
     run(main())
 
 
-def test_a_peer_that_does_not_read_what_others_cause_is_cut_off(run: Run, paused: list[Line]) -> None:
+def test_a_peer_that_does_not_read_what_others_cause_is_cut_off(run: Run, paused: list[Connection]) -> None:
     async def main() -> None:
         gossip = "g" * 10_000
 
-        def answer(event: object, now: float) -> list[Say[str]]:
-            if type(event) is not Said:
+        def answer(event: object, now: float) -> list[Send[str]]:
+            if type(event) is not Received:
                 return []
-            listeners = [Say(1, gossip)] if 1 in session.here else []
-            return [*listeners, Say(event.peer, event.message)]
+            listeners = [Send(1, gossip)] if 1 in session.here else []
+            return [*listeners, Send(event.peer, event.message)]
 
         session = Notes(answer)
-        limits = Limits(buffer=200_000)
+        limits = EndpointLimits(max_write_buffer_bytes=200_000)
         async with opened(session, limits=limits) as (board, address), Caller(address, buffer=16 << 10) as deaf:
             await session.hears(Joined)
             async with Caller(address) as loud:
                 while board.counts.overflows == 0:
                     await loud.ask(b"tell it\n", b"tell it\n")
-                    if line := board.lines.get(1):
-                        assert line._transport.get_write_buffer_size() <= limits.buffer + len(gossip) + 1
+                    if line := board.connections.get(1):
+                        assert (
+                            line._transport.get_write_buffer_size() <= limits.max_write_buffer_bytes + len(gossip) + 1
+                        )
                     assert board.counts.messages_received < 5_000, "it should long have been cut off"
                 (left,) = await session.hears(Left)
                 assert left.peer == 1
                 await loud.ask(b"still there\n", b"still there\n")
                 assert board.counts.overflows == 1
                 assert board.counts.undeliverable == 0
-                assert [*board.lines] == [2]
+                assert [*board.connections] == [2]
             heard = await deaf.rest()
             assert 0 < len(heard) < board.counts.messages_received * len(gossip)
 
@@ -124,16 +126,18 @@ def test_a_peer_that_does_not_read_what_others_cause_is_cut_off(run: Run, paused
 def test_many_who_do_not_read_are_each_cut_off_once(run: Run) -> None:
     async def main() -> None:
         session = Notes(
-            lambda event, _: [Say(peer, "g" * 300_000) for peer in sorted(session.here)] if type(event) is Said else []
+            lambda event, _: (
+                [Send(peer, "g" * 300_000) for peer in sorted(session.here)] if type(event) is Received else []
+            )
         )
-        async with opened(session, limits=Limits(buffer=100_000)) as (board, address):
+        async with opened(session, limits=EndpointLimits(max_write_buffer_bytes=100_000)) as (board, address):
             deaf = [Caller(address, buffer=16 << 10) for _ in range(3)]
             for caller in deaf:
                 await caller.__aenter__()
             for _ in range(200):
                 if not session.here:
                     break
-                board.hear(Said(0, "tell them"))
+                board.handle_and_flush(Received(0, "tell them"))
                 await asyncio.sleep(0)
             await session.hears(Left, 3)
             assert board.counts.overflows == 3

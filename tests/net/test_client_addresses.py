@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.app.open_rooms import Hosting
-from croupier.app.serve import check
-from croupier.http.auth import Guard
-from croupier.http.limits import Limits, Reception
-from croupier.net.client_addresses import TrustedProxies, counted, parse, trusted_proxies
+from croupier.app.open_rooms import ServerConfig
+from croupier.app.serve import check_config
+from croupier.http.auth import Authenticator
+from croupier.http.limits import ConnectionLimits, ServiceLimits
+from croupier.net.client_addresses import TrustedProxies, address_key, parse_address, parse_trusted_proxies
 from croupier.net.rate_limiter import RateLimiter
 from tests.http.service_fixture import QUICK, Web, ask, basic, opened
 from tests.net.raw_client import Caller, Run
 
-PROXIES = trusted_proxies("10.0.0.0/8, 2001:db8:ffff::1")
+PROXIES = parse_trusted_proxies("10.0.0.0/8, 2001:db8:ffff::1")
 CLIENT = "192.0.2.7"
 
 
@@ -34,7 +34,7 @@ CLIENT = "192.0.2.7"
     ],
 )
 def test_an_address_counts_as_its_network(host: str, counts: str) -> None:
-    assert counted(host) == counts
+    assert address_key(host) == counts
 
 
 FORWARDED: dict[str, tuple[str, list[bytes], list[bytes], str]] = {
@@ -67,32 +67,32 @@ FORWARDED: dict[str, tuple[str, list[bytes], list[bytes], str]] = {
 def test_the_client_is_the_last_one_that_is_no_trusted_proxy(
     peer: str, forwarded: list[bytes], others: list[bytes], client: str
 ) -> None:
-    assert PROXIES.client(peer, forwarded, others) == client
+    assert PROXIES.client_address(peer, forwarded, others) == client
 
 
 @given(st.lists(st.binary(max_size=40), max_size=3), st.lists(st.binary(max_size=40), max_size=3))
 def test_whatever_is_forwarded_there_is_an_address(forwarded: list[bytes], others: list[bytes]) -> None:
-    assert parse(PROXIES.client("10.0.0.1", forwarded, others)) is not None
-    assert trusted_proxies("").client("10.0.0.1", forwarded, others) == "10.0.0.1"
+    assert parse_address(PROXIES.client_address("10.0.0.1", forwarded, others)) is not None
+    assert parse_trusted_proxies("").client_address("10.0.0.1", forwarded, others) == "10.0.0.1"
 
 
 @pytest.mark.parametrize("text", ["x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.1,", ",", "10.0.0.1 10.0.0.2"])
 def test_what_is_no_address_is_no_proxy(text: str) -> None:
     with pytest.raises(ValueError, match=r"found --trusted-proxies .*; allowed: "):
-        check(Hosting(trusted_proxies=text))
+        check_config(ServerConfig(trusted_proxies=text))
 
 
 def test_the_proxy_protocol_needs_proxies() -> None:
     with pytest.raises(ValueError, match="found --proxy-protocol without --trusted-proxies"):
-        check(Hosting(proxy_protocol=True))
-    assert not Hosting(trusted_proxies="10.0.0.1").limits.proxies
-    assert "10.0.0.1" in Hosting(trusted_proxies="10.0.0.1", proxy_protocol=True).limits.proxies
+        check_config(ServerConfig(proxy_protocol=True))
+    assert not ServerConfig(trusted_proxies="10.0.0.1").limits.trusted_proxies
+    assert "10.0.0.1" in ServerConfig(trusted_proxies="10.0.0.1", proxy_protocol=True).limits.trusted_proxies
 
 
 def test_the_limits_of_a_service_behind_a_proxy_count_its_clients(run: Run) -> None:
     async def main() -> None:
-        guard = Guard(hasher=QUICK, enrolments=RateLimiter(1, 60.0))
-        with Web(guard=guard, limits=Limits(requests=20), proxies=trusted_proxies("10.0.0.1")) as web:
+        guard = Authenticator(hasher=QUICK, registration_limiter=RateLimiter(1, 60.0))
+        with Web(guard=guard, limits=ServiceLimits(max_requests=20), proxies=parse_trusted_proxies("10.0.0.1")) as web:
 
             async def ask_for(method: str, path: str, client: str, password: str, peer: str = "10.0.0.1") -> int:
                 headers = {"x-forwarded-for": client, "authorization": basic(client.replace(":", "."), password)}
@@ -115,11 +115,11 @@ def test_the_limits_of_a_service_behind_a_proxy_count_its_clients(run: Run) -> N
 
 def test_streams_of_the_public_behind_a_proxy_are_counted_by_network(run: Run) -> None:
     async def main() -> None:
-        with Web(limits=Limits(streams_each=1), proxies=TrustedProxies()) as web:
+        with Web(limits=ServiceLimits(max_streams_per_user=1), proxies=TrustedProxies()) as web:
             game = await web.game()
             poll = f"/games/{game}?wait=60"
             waiting = asyncio.create_task(web.ask("GET", poll, address="2001:db8::1"))
-            while not web.service.waiting:
+            while not web.service.subscriber_count:
                 await asyncio.sleep(0)
             assert (await web.ask("GET", poll, address="2001:db8::2")).status == 429
             web.service.halt(final=True)
@@ -130,8 +130,11 @@ def test_streams_of_the_public_behind_a_proxy_are_counted_by_network(run: Run) -
 
 def test_a_proxy_has_more_connections_than_one_address_may_have(run: Run) -> None:
     async def main() -> None:
-        for proxies, counts in ((PROXIES, [200, 503, 503]), (trusted_proxies("127.0.0.1"), [200] * 3)):
-            async with opened(reception=Reception(per_address=1, proxies=proxies)) as found, AsyncExitStack() as stack:
+        for proxies, counts in ((PROXIES, [200, 503, 503]), (parse_trusted_proxies("127.0.0.1"), [200] * 3)):
+            async with (
+                opened(reception=ConnectionLimits(max_connections_per_address=1, trusted_proxies=proxies)) as found,
+                AsyncExitStack() as stack,
+            ):
                 callers = [await stack.enter_async_context(Caller(found.address)) for _ in range(3)]
                 assert [(await ask(caller, "GET", "/games/")).status for caller in callers] == counts
 

@@ -7,23 +7,23 @@ from typing import Any
 
 import pytest
 
-from croupier.core.session import Effect, Event, Joined, Said
-from croupier.logs import silence
-from croupier.net.endpoint import Limits, Switchboard
+from croupier.core.session import Effect, Event, Joined, Received
+from croupier.logs import silent_logger
+from croupier.net.endpoint import Endpoint, EndpointLimits
 from tests.net.raw_client import PATIENCE, Caller, Notes, Run, Words
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["comes-first", "comes-last"])
 def test_who_comes_while_the_room_closes_hears_the_end(run: Run, first: bool) -> None:
     def close(event: Event[Any], now: float) -> list[Effect[Any]]:
-        if isinstance(event, Said):
+        if isinstance(event, Received):
             board.halt(final=True)
         return []
 
     async def main() -> None:
         nonlocal board
         session = Notes(close)
-        board = Switchboard(session, Words, silence(), limits=Limits(linger=0.1))
+        board = Endpoint(session, Words, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
         address = await board.listen("127.0.0.1", 0)
         async with Caller(address) as caller, Caller(address) as other:
             await session.hears(Joined, 2)
@@ -40,7 +40,7 @@ def test_who_comes_while_the_room_closes_hears_the_end(run: Run, first: bool) ->
                         assert await asyncio.get_running_loop().sock_recv(late, 1) == b""
             assert await other.rest() == b""
         async with asyncio.timeout(PATIENCE):
-            await board.empty()
+            await board.wait_drained()
 
-    board: Switchboard
+    board: Endpoint
     run(main())

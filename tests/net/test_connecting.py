@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from croupier.core.session import Call, Drop, Effect, Event, Joined, Left, Rang, Said, Say
-from croupier.logs import silence
-from croupier.net.endpoint import Limits, Switchboard
+from croupier.core.session import Connect, Drop, Effect, Event, Joined, Left, Received, Send, TimedOut
+from croupier.logs import silent_logger
+from croupier.net.endpoint import Endpoint, EndpointLimits
 from tests.net.raw_client import PATIENCE, Caller, Notes, Run, Words, opened
 
 NEIGHBOUR = 1_000_000
@@ -24,16 +24,16 @@ class Calling(Notes):
 
     def _hand_on(self, event: Event[str], now: float) -> list[Effect[str]]:
         match event:
-            case Said(peer, message) if message.startswith("call "):
-                return [Call(NEIGHBOUR, (self._host, int(message[5:])))]
-            case Said(peer, message) if peer == NEIGHBOUR:
-                return [Say(1, message)]
-            case Said(peer, message):
-                return [Say(NEIGHBOUR, message)]
+            case Received(peer, message) if message.startswith("call "):
+                return [Connect(NEIGHBOUR, (self._host, int(message[5:])))]
+            case Received(peer, message) if peer == NEIGHBOUR:
+                return [Send(1, message)]
+            case Received(peer, message):
+                return [Send(NEIGHBOUR, message)]
             case Joined(peer) if peer == NEIGHBOUR:
-                return [Say(1, "called")]
+                return [Send(1, "called")]
             case Left(peer) if peer == NEIGHBOUR and 1 in self.here:
-                return [Say(1, "gone")]
+                return [Send(1, "gone")]
             case _:
                 return []
 
@@ -59,7 +59,7 @@ def test_a_neighbour_that_answers_is_joined_and_talked_with(run: Run) -> None:
         ):
             await caller.ask(call(there[1]), b"called\n")
             await caller.ask(b"hello\n", b"hello\n")
-            assert neighbour.told(Said) == [Said(1, "hello")]
+            assert neighbour.told(Received) == [Received(1, "hello")]
             assert [joined.peer for joined in session.told(Joined)] == [1, NEIGHBOUR]
             assert session.told(Joined)[1].address == there
             assert board.counts.connections == 2
@@ -69,7 +69,7 @@ def test_a_neighbour_that_answers_is_joined_and_talked_with(run: Run) -> None:
 
 def test_a_neighbour_that_hangs_up_has_left(run: Run) -> None:
     async def main() -> None:
-        neighbour = Notes(lambda event, _: [Drop(event.peer)] if type(event) is Said else [])
+        neighbour = Notes(lambda event, _: [Drop(event.peer)] if type(event) is Received else [])
         session = Calling()
         async with opened(neighbour) as (_, there), opened(session) as (_, address), Caller(address) as caller:
             await caller.ask(call(there[1]), b"called\n")
@@ -97,9 +97,9 @@ def test_a_call_that_takes_too_long_is_left_with_the_reason(run: Run) -> None:
             silent.bind(("127.0.0.1", 0))
             silent.listen()
             session = Notes()
-            board = Switchboard(session, Words, silence(), limits=Limits(connect=0.05))
+            board = Endpoint(session, Words, silent_logger(), limits=EndpointLimits(connect_timeout=0.05))
             # The connection is there, but nobody shakes hands.
-            await board.dial(NEIGHBOUR, silent.getsockname(), ssl.create_default_context())
+            await board.connect(NEIGHBOUR, silent.getsockname(), ssl.create_default_context())
             assert session.events == [Left(NEIGHBOUR, "no answer within 0.05 seconds")]
 
     run(main())
@@ -114,14 +114,16 @@ def test_a_call_that_is_given_up_as_it_is_answered_is_left_once_and_leaves_nothi
 
         async with opened(Notes()) as (_, there):
             session = Notes(stands_still)
-            board = Switchboard(session, Words, silence(), limits=Limits(connect=0.05, linger=0.05))
-            await board.dial(NEIGHBOUR, there)
+            board = Endpoint(
+                session, Words, silent_logger(), limits=EndpointLimits(connect_timeout=0.05, close_timeout=0.05)
+            )
+            await board.connect(NEIGHBOUR, there)
             if not session.told(Left):  # a loop on which it counts as answered
-                board.expel(NEIGHBOUR)
+                board.disconnect(NEIGHBOUR)
             async with asyncio.timeout(PATIENCE):
-                await board.empty()
+                await board.wait_drained()
             assert [type(event) for event in session.events] == [Joined, Left]
-            assert board.connected == 0
+            assert board.connection_count == 0
 
     run(main())
 
@@ -156,15 +158,15 @@ def test_a_call_that_is_answered_when_the_room_has_closed_is_left(run: Run) -> N
     """Its Joined never comes, so its Left has to, and nothing of it is heard in between."""
 
     async def main() -> None:
-        talkative = Notes(lambda event, _: [Say(event.peer, "welcome")] if type(event) is Joined else [])
+        talkative = Notes(lambda event, _: [Send(event.peer, "welcome")] if type(event) is Joined else [])
         session = Notes()
         async with opened(talkative) as (_, there):
-            board = Switchboard(session, Words, silence(), limits=Limits(linger=0.1))
+            board = Endpoint(session, Words, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
             board.halt(final=False)
-            await board.dial(NEIGHBOUR, there)
+            await board.connect(NEIGHBOUR, there)
             async with asyncio.timeout(PATIENCE):
-                await board.empty()
-            assert session.told(Said) == []
+                await board.wait_drained()
+            assert session.told(Received) == []
             assert session.told(Joined) == []
             assert [left.peer for left in await _now_or_soon(session)] == [NEIGHBOUR]
 
@@ -179,7 +181,7 @@ async def _now_or_soon(session: Notes) -> list[Left]:
 def test_calls_take_no_places_from_those_who_come(run: Run) -> None:
     async def main() -> None:
         session = Calling()
-        limits = Limits(per_address=1)
+        limits = EndpointLimits(max_connections_per_address=1)
         async with (
             opened(Notes()) as (_, there),
             opened(session, limits=limits) as (board, address),
@@ -195,7 +197,7 @@ def test_calls_take_no_places_from_those_who_come(run: Run) -> None:
 def test_an_alarm_rings_while_a_call_is_on_its_way(run: Run) -> None:
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
-            if type(event) is Rang:
+            if type(event) is TimedOut:
                 session.alarm = None
             return []
 
@@ -203,13 +205,15 @@ def test_an_alarm_rings_while_a_call_is_on_its_way(run: Run) -> None:
             silent.bind(("127.0.0.1", 0))
             silent.listen()
             session = Notes(answer)
-            board = Switchboard(session, Words, silence(), limits=Limits(connect=0.2))
+            board = Endpoint(session, Words, silent_logger(), limits=EndpointLimits(connect_timeout=0.2))
             session.alarm = board.clock() + 0.02
-            dialling = asyncio.ensure_future(board.dial(NEIGHBOUR, silent.getsockname(), ssl.create_default_context()))
-            board.hear(Said(0, "wake up"))
-            await session.hears(Rang)
+            dialling = asyncio.ensure_future(
+                board.connect(NEIGHBOUR, silent.getsockname(), ssl.create_default_context())
+            )
+            board.handle_and_flush(Received(0, "wake up"))
+            await session.hears(TimedOut)
             assert not dialling.done()
             await dialling
-            assert [type(event) for event in session.events] == [Said, Rang, Left]
+            assert [type(event) for event in session.events] == [Received, TimedOut, Left]
 
     run(main())

@@ -3,8 +3,8 @@
 import asyncio
 import time
 
-from croupier.core.session import Drop, Effect, Event, Halted, Rang, Said, Say
-from croupier.net.endpoint import Limits
+from croupier.core.session import Closing, Drop, Effect, Event, Received, Send, TimedOut
+from croupier.net.endpoint import EndpointLimits
 from tests.net.raw_client import Caller, Notes, Run, opened
 
 SOON = 0.03
@@ -24,22 +24,22 @@ class Clock(Notes):
 
     def _answer_in_time(self, event: Event[str], now: float) -> list[Effect[str]]:
         match event:
-            case Said(peer, "never"):
+            case Received(peer, "never"):
                 self.alarm = None
-                return [Say(peer, "ok")]
-            case Said(peer, "goodbye soon"):
+                return [Send(peer, "ok")]
+            case Received(peer, "goodbye soon"):
                 self.alarm = now + SOON
-                return [Say(peer, "ok")]
-            case Said(peer, seconds):
+                return [Send(peer, "ok")]
+            case Received(peer, seconds):
                 self.alarm = now + float(seconds)
-                return [Say(peer, "ok")]
-            case Rang():
+                return [Send(peer, "ok")]
+            case TimedOut():
                 assert self.alarm is not None
                 self.rang.append(now - self.alarm)
                 self.alarm = now + SOON if self._again else None
                 self._again -= 1
-                return [Say(peer, "ring") for peer in sorted(self.here)]
-            case Halted():
+                return [Send(peer, "ring") for peer in sorted(self.here)]
+            case Closing():
                 self.alarm = None
                 return []
             case _:
@@ -90,9 +90,9 @@ def test_an_alarm_that_was_cancelled_does_not_ring(run: Run) -> None:
             await caller.ask(f"{SOON}\n".encode(), b"ok\n")
             await caller.ask(b"never\n", b"ok\n")
             passed = asyncio.Event()
-            board.after(3 * SOON, passed.set)
+            board.call_later(3 * SOON, passed.set)
             await passed.wait()
-            assert session.told(Rang) == []
+            assert session.told(TimedOut) == []
             await caller.ask(f"{SOON}\n".encode(), b"ok\n")
             assert await caller.hear(5) == b"ring\n"
 
@@ -140,15 +140,15 @@ def test_an_alarm_late_because_the_loop_was_busy_still_rings_once(run: Run) -> N
 def test_a_drop_when_the_alarm_rings_ends_the_conversation(run: Run) -> None:
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
-            if type(event) is Said:
+            if type(event) is Received:
                 session.alarm = now + SOON
-            elif type(event) is Rang:
+            elif type(event) is TimedOut:
                 session.alarm = None
-                return [Say(1, "time is up"), Drop(1)]
+                return [Send(1, "time is up"), Drop(1)]
             return []
 
         session = Notes(answer)
-        async with opened(session, limits=Limits(linger=0.1)) as (_, address), Caller(address) as caller:
+        async with opened(session, limits=EndpointLimits(close_timeout=0.1)) as (_, address), Caller(address) as caller:
             await caller.say(b"hello\n")
             assert await caller.rest() == b"time is up\n"
 

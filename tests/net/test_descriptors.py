@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from croupier.net import descriptors
-from croupier.net.descriptors import CALM_PROBES, DescriptorWatch
+from croupier.net.descriptors import MIN_FREE_PROBES, DescriptorMonitor
 from tests.net.raw_client import Run
 from tests.processes import COMMAND, PATIENCE, Serving
 
@@ -34,7 +34,7 @@ class Entries(list[tuple[str, str]]):
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
 def test_running_out_is_logged_once_and_so_is_its_end(run: Run, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    monkeypatch.setattr(descriptors, "PROBE_SECONDS", 0.0)
+    monkeypatch.setattr(descriptors, "PROBE_INTERVAL_SECONDS", 0.0)
     real: Callable[[int], int] = os.dup
     free, probes = True, 0
 
@@ -47,19 +47,19 @@ def test_running_out_is_logged_once_and_so_is_its_end(run: Run, monkeypatch: pyt
 
     async def probed() -> None:
         before = probes
-        while probes < before + CALM_PROBES + 2:
+        while probes < before + MIN_FREE_PROBES + 2:
             await asyncio.sleep(0)
 
     async def main() -> None:
         nonlocal free
         log: Any = Entries()
-        watch = DescriptorWatch(log)
+        watch = DescriptorMonitor(log)
         await probed()
         assert log == []
         for times in (1, 2):
             free = False
             await probed()
-            watch.exhausted()
+            watch.report_exhausted()
             assert log == [("error", OUT), ("warning", AGAIN)] * (times - 1) + [("error", OUT)]
             free = True
             await probed()

@@ -5,77 +5,77 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from croupier.core.session import Drop, Event, Halted, Joined, Left, Said, Say
-from croupier.net.endpoint import Limits, Switchboard
+from croupier.core.session import Closing, Drop, Event, Joined, Left, Received, Send
+from croupier.net.endpoint import Endpoint, EndpointLimits
 from tests.net.raw_client import PATIENCE, Caller, Notes, Run, kuhn, opened
 
 
 def polite(event: Event[str], now: float) -> list[object]:
     """Drops whoever says `bye`, with a farewell."""
     match event:
-        case Said(peer, "bye"):
-            return [Say(peer, "farewell"), Drop(peer)]
-        case Said(peer, message):
-            return [Say(peer, message)]
+        case Received(peer, "bye"):
+            return [Send(peer, "farewell"), Drop(peer)]
+        case Received(peer, message):
+            return [Send(peer, message)]
         case _:
             return []
 
 
-async def hang_up(caller: Caller, board: Switchboard) -> None:
+async def hang_up(caller: Caller, board: Endpoint) -> None:
     caller.hang_up()
 
 
-async def reset(caller: Caller, board: Switchboard) -> None:
+async def reset(caller: Caller, board: Endpoint) -> None:
     caller.reset()
 
 
-async def stop_talking(caller: Caller, board: Switchboard) -> None:
+async def stop_talking(caller: Caller, board: Endpoint) -> None:
     caller.stop_talking()
     assert await caller.rest() == b""
 
 
-async def be_dropped(caller: Caller, board: Switchboard) -> None:
+async def be_dropped(caller: Caller, board: Endpoint) -> None:
     await caller.say(b"bye\n")
     assert await caller.rest() == b"farewell\n"
     caller.hang_up()
 
 
-async def be_dropped_and_reset(caller: Caller, board: Switchboard) -> None:
+async def be_dropped_and_reset(caller: Caller, board: Endpoint) -> None:
     await caller.say(b"bye\n")
     assert await caller.rest() == b"farewell\n"
     caller.reset()
 
 
-async def reset_behind_the_goodbye(caller: Caller, board: Switchboard) -> None:
+async def reset_behind_the_goodbye(caller: Caller, board: Endpoint) -> None:
     await caller.say(b"bye\n")
     caller.reset()
 
 
-async def stop_talking_behind_the_goodbye(caller: Caller, board: Switchboard) -> None:
+async def stop_talking_behind_the_goodbye(caller: Caller, board: Endpoint) -> None:
     await caller.say(b"bye\n")
     caller.stop_talking()
     assert await caller.rest() == b"farewell\n"
 
 
-async def never_close(caller: Caller, board: Switchboard) -> None:
+async def never_close(caller: Caller, board: Endpoint) -> None:
     await caller.say(b"bye\n")
     assert await caller.rest() == b"farewell\n"
 
 
-async def be_there_when_the_room_closes(caller: Caller, board: Switchboard) -> None:
+async def be_there_when_the_room_closes(caller: Caller, board: Endpoint) -> None:
     board.halt(final=True)
     assert await caller.rest() == b""
     caller.hang_up()
 
 
-async def be_there_when_the_room_closes_twice(caller: Caller, board: Switchboard) -> None:
+async def be_there_when_the_room_closes_twice(caller: Caller, board: Endpoint) -> None:
     board.halt(final=False)
     board.halt(final=True)
     assert await caller.rest() == b""
     caller.reset()
 
 
-async def be_dropped_when_the_room_closes(caller: Caller, board: Switchboard) -> None:
+async def be_dropped_when_the_room_closes(caller: Caller, board: Endpoint) -> None:
     await caller.say(b"bye\n")
     assert await caller.rest() == b"farewell\n"
     board.halt(final=True)
@@ -97,22 +97,25 @@ WAYS = (
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_left_is_told_exactly_once(run: Run, way: Callable[[Caller, Switchboard], Awaitable[None]]) -> None:
+def test_left_is_told_exactly_once(run: Run, way: Callable[[Caller, Endpoint], Awaitable[None]]) -> None:
     async def main() -> None:
         session = Notes(polite)
-        async with opened(session, limits=Limits(linger=0.2)) as (board, address), Caller(address) as caller:
+        async with (
+            opened(session, limits=EndpointLimits(close_timeout=0.2)) as (board, address),
+            Caller(address) as caller,
+        ):
             await caller.ask(b"here\n", b"here\n")
             await way(caller, board)
             await session.hears(Left)
             async with asyncio.timeout(PATIENCE):
-                await board.empty()
-            assert not board.lines
+                await board.wait_drained()
+            assert not board.connections
             (left,) = session.told(Left)
             assert left.peer == 1
             assert left.reason
             assert len(session.told(Joined)) == 1
         assert len(session.told(Left)) == 1
-        last = [event for event in session.events if not isinstance(event, Halted)][-1]
+        last = [event for event in session.events if not isinstance(event, Closing)][-1]
         assert last == left, "nothing is told of a peer behind its Left"
 
     run(main())
@@ -120,7 +123,7 @@ def test_left_is_told_exactly_once(run: Run, way: Callable[[Caller, Switchboard]
 
 def test_a_drop_in_answer_to_joined_is_a_goodbye_too(run: Run) -> None:
     async def main() -> None:
-        session = Notes(lambda event, _: [Say(1, "no"), Drop(1)] if type(event) is Joined else [])
+        session = Notes(lambda event, _: [Send(1, "no"), Drop(1)] if type(event) is Joined else [])
         async with opened(session) as (_, address), Caller(address) as caller:
             assert await caller.rest() == b"no\n"
             caller.hang_up()
@@ -131,7 +134,9 @@ def test_a_drop_in_answer_to_joined_is_a_goodbye_too(run: Run) -> None:
 
 def test_a_peer_is_dropped_once_however_often_the_session_says_so(run: Run) -> None:
     async def main() -> None:
-        session = Notes(lambda event, _: [Drop(event.peer), Drop(event.peer)] if type(event) in {Said, Left} else [])
+        session = Notes(
+            lambda event, _: [Drop(event.peer), Drop(event.peer)] if type(event) in {Received, Left} else []
+        )
         async with opened(session) as (_, address), Caller(address) as caller:
             await caller.say(b"one\n")
             assert await caller.rest() == b""
@@ -155,13 +160,16 @@ def test_a_farewell_is_not_lost_to_what_the_client_was_still_sending(run: Run) -
 
 def test_a_client_that_talks_on_after_the_farewell_is_cut_off(run: Run) -> None:
     async def main() -> None:
-        async with opened(**kuhn(), limits=Limits(linger=0.1)) as (board, address), Caller(address) as caller:
+        async with (
+            opened(**kuhn(), limits=EndpointLimits(close_timeout=0.1)) as (board, address),
+            Caller(address) as caller,
+        ):
             await caller.ask(b"HELO", b"FAIL W_ADISC")
             with pytest.raises(ConnectionError):  # noqa: PT012 -- sooner or later
                 while True:
                     await caller.say(b"junk" * 1_000)
                     await asyncio.sleep(0)
-            await board.empty()
+            await board.wait_drained()
             assert board.counts.messages_received == 1
 
     run(main())
@@ -170,7 +178,7 @@ def test_a_client_that_talks_on_after_the_farewell_is_cut_off(run: Run) -> None:
 def test_a_dropped_peer_that_never_closes_is_cut_off_and_its_place_is_free(run: Run) -> None:
     async def main() -> None:
         session = Notes(polite)
-        limits = Limits(connections=1, linger=0.05)
+        limits = EndpointLimits(max_connections=1, close_timeout=0.05)
         async with opened(session, limits=limits) as (board, address), Caller(address) as silent:
             await silent.ask(b"bye\n", b"farewell\n")
             await session.hears(Left)
@@ -183,12 +191,12 @@ def test_a_dropped_peer_that_never_closes_is_cut_off_and_its_place_is_free(run: 
 
 def test_a_dropped_peer_that_does_not_read_is_cut_off(run: Run) -> None:
     async def main() -> None:
-        session = Notes(lambda event, _: [Say(1, "x" * (8 << 20)), Drop(1)] if type(event) is Said else [])
-        limits = Limits(buffer=64 << 20, linger=0.1)
+        session = Notes(lambda event, _: [Send(1, "x" * (8 << 20)), Drop(1)] if type(event) is Received else [])
+        limits = EndpointLimits(max_write_buffer_bytes=64 << 20, close_timeout=0.1)
         async with opened(session, limits=limits) as (board, address), Caller(address, buffer=16 << 10) as deaf:
             await deaf.say(b"go\n")
             await session.hears(Left)
-            await board.empty()
+            await board.wait_drained()
 
     run(main())
 
@@ -198,18 +206,18 @@ def test_a_peer_that_hung_up_and_does_not_read_is_cut_off(run: Run) -> None:
 
     async def main() -> None:
         session = Notes()
-        limits = Limits(linger=0.1)
+        limits = EndpointLimits(close_timeout=0.1)
         async with opened(session, limits=limits) as (board, address), Caller(address, buffer=16 << 10) as deaf:
             await session.hears(Joined)
-            transport = board.lines[1]._transport
+            transport = board.connections[1]._transport
             while not transport.get_write_buffer_size():
-                board.handle(Said(1, "x" * 10_000), 0.0)
+                board.handle(Received(1, "x" * 10_000), 0.0)
                 board.flush()
                 await asyncio.sleep(0)
             deaf.stop_talking()
             assert await session.hears(Left) == [Left(1, "hung up")]
             async with asyncio.timeout(PATIENCE / 2):
-                await board.empty()
+                await board.wait_drained()
 
     run(main())
 

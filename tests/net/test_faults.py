@@ -2,8 +2,8 @@
 
 from contextlib import suppress
 
-from croupier.core.session import Drop, Effect, Event, Joined, Left, Rang, Said, Say
-from croupier.net.endpoint import Limits
+from croupier.core.session import Drop, Effect, Event, Joined, Left, Received, Send, TimedOut
+from croupier.net.endpoint import EndpointLimits
 from tests.net.raw_client import Caller, Notes, Run, opened
 
 
@@ -29,7 +29,7 @@ class Book:
 def test_a_word_to_nobody_is_counted_and_told_and_the_others_hear_theirs(run: Run) -> None:
     async def main() -> None:
         session = Notes(
-            lambda event, _: [Say(77, "lost"), Say(event.peer, "heard")] if type(event) is Said else [],
+            lambda event, _: [Send(77, "lost"), Send(event.peer, "heard")] if type(event) is Received else [],
         )
         book = Book()
         async with opened(session, log=book) as (board, address), Caller(address) as caller:
@@ -45,7 +45,7 @@ def test_a_word_to_nobody_is_counted_and_told_and_the_others_hear_theirs(run: Ru
 
 def test_a_word_to_somebody_who_has_just_left_is_undeliverable(run: Run) -> None:
     async def main() -> None:
-        session = Notes(lambda event, _: [Say(event.peer, "farewell")] if type(event) is Left else [])
+        session = Notes(lambda event, _: [Send(event.peer, "farewell")] if type(event) is Left else [])
         async with opened(session) as (board, address):
             async with Caller(address):
                 await session.hears(Joined)
@@ -61,10 +61,10 @@ def test_a_word_to_somebody_who_was_dropped_is_undeliverable_and_costs_nobody_el
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
             match event:
-                case Said(peer, "bye"):
+                case Received(peer, "bye"):
                     return [Drop(peer)]
-                case Said(peer, message):
-                    return [Say(1, message), Say(peer, message)]
+                case Received(peer, message):
+                    return [Send(1, message), Send(peer, message)]
                 case _:
                     return []
 
@@ -88,10 +88,10 @@ def test_a_word_to_somebody_who_was_dropped_is_undeliverable_and_costs_nobody_el
 def failing(event: Event[str], now: float) -> list[Effect[str]]:
     """Cannot hear the word `boom`."""
     match event:
-        case Said(_, "boom"):
+        case Received(_, "boom"):
             raise RuntimeError("boom")
-        case Said(peer, message):
-            return [Say(peer, message)]
+        case Received(peer, message):
+            return [Send(peer, message)]
         case _:
             return []
 
@@ -108,7 +108,7 @@ def test_a_session_that_raises_closes_the_connection_it_happened_on_and_no_other
             assert [str(fault) for fault in run.faults] == ["boom"]
             run.faults.clear()
             await two.ask(b"still here\n", b"still here\n")
-            assert [*board.lines] == [2]
+            assert [*board.connections] == [2]
 
     run(main())
 
@@ -117,10 +117,10 @@ def test_what_was_said_to_others_before_the_session_raised_is_sent(run: Run) -> 
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
             match event:
-                case Said(_, "boom"):
+                case Received(_, "boom"):
                     raise RuntimeError("boom")
-                case Said(_, message):
-                    return [Say(2, message)]
+                case Received(_, message):
+                    return [Send(2, message)]
                 case _:
                     return []
 
@@ -142,12 +142,15 @@ def test_a_session_that_raises_on_joined_does_not_keep_the_connection(run: Run) 
             return []
 
         session = Notes(answer)
-        async with opened(session, limits=Limits(linger=0.1)) as (board, address), Caller(address) as one:
+        async with (
+            opened(session, limits=EndpointLimits(close_timeout=0.1)) as (board, address),
+            Caller(address) as one,
+        ):
             with suppress(ConnectionError):  # the end may come in peace or as a reset
                 assert await one.rest() == b""
             assert [str(fault) for fault in run.faults] == ["boom"]
             run.faults.clear()
-            await board.empty()
+            await board.wait_drained()
 
     run(main())
 
@@ -174,21 +177,21 @@ def test_a_session_that_raises_when_its_alarm_rings_closes_nothing_and_hears_the
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
             match event:
-                case Said(peer, message):
+                case Received(peer, message):
                     session.alarm = now
-                    return [Say(peer, message)]
-                case Rang():
+                    return [Send(peer, message)]
+                case TimedOut():
                     session.alarm = None
-                    if len(session.told(Rang)) == 1:
+                    if len(session.told(TimedOut)) == 1:
                         raise RuntimeError("boom")
-                    return [Say(1, "ring")]
+                    return [Send(1, "ring")]
                 case _:
                     return []
 
         session = Notes(answer)
         async with opened(session) as (_, address), Caller(address) as one:
             await one.ask(b"one\n", b"one\n")
-            await session.hears(Rang)
+            await session.hears(TimedOut)
             await one.ask(b"two\n", b"two\n")
             assert await one.hear(5) == b"ring\n"
             assert [str(fault) for fault in run.faults] == ["boom"]

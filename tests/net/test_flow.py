@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from croupier.core.session import Drop, Joined, Left, Said, Say
-from croupier.logs import silence
-from croupier.net.endpoint import Line, Switchboard
+from croupier.core.session import Drop, Joined, Left, Received, Send
+from croupier.logs import silent_logger
+from croupier.net.endpoint import Connection, Endpoint
 from tests.net.raw_client import Caller, Notes, Run, Wire, Words, kuhn, opened
 
 GAMES = b"STRT P_1ACTN BETSTRT P_3STRT P_2ACTN CHKACTN CALactn fld\r\nSTRT P_1ACTN CHKACTN FLDDISC"
@@ -24,9 +24,9 @@ async def talk(flights: list[bytes]) -> bytes:
 
 def test_words_that_arrive_together_are_answered_by_one_write(run: Run) -> None:
     async def main() -> None:
-        board = Switchboard(Notes(), Words, silence())
+        board = Endpoint(Notes(), Words, silent_logger())
         wire = Wire()
-        line = Line(board)
+        line = Connection(board)
         line.connection_made(wire)
         line.data_received(b"one\ntwo\nthr")
         line.data_received(b"ee\nfour\n")
@@ -37,10 +37,12 @@ def test_words_that_arrive_together_are_answered_by_one_write(run: Run) -> None:
 
 def test_one_read_gives_one_write_to_each_who_is_told(run: Run) -> None:
     async def main() -> None:
-        session = Notes(lambda event, _: [Say(peer, event.message) for peer in (1, 2)] if type(event) is Said else [])
-        board = Switchboard(session, Words, silence())
+        session = Notes(
+            lambda event, _: [Send(peer, event.message) for peer in (1, 2)] if type(event) is Received else []
+        )
+        board = Endpoint(session, Words, silent_logger())
         wires = [Wire(port=1), Wire(port=2)]
-        lines = [Line(board), Line(board)]
+        lines = [Connection(board), Connection(board)]
         for line, wire in zip(lines, wires, strict=True):
             line.connection_made(wire)
         lines[0].data_received(b"one\ntwo\n")
@@ -52,9 +54,9 @@ def test_one_read_gives_one_write_to_each_who_is_told(run: Run) -> None:
 def test_the_farewell_and_the_answers_before_it_are_one_write(run: Run) -> None:
     async def main() -> None:
         room = kuhn(mind="script:CAL")
-        board = Switchboard(room["session"], room["codec"], silence())
+        board = Endpoint(room["session"], room["codec"], silent_logger())
         wire = Wire()
-        line = Line(board)
+        line = Connection(board)
         line.connection_made(wire)
         line.data_received(b"STRT P_3ABCD")
         assert wire.writes == [b"FAIL W_AFAIL W_ADISC"]
@@ -103,7 +105,7 @@ def test_peers_are_counted_from_one_in_the_order_in_which_they_come(run: Run) ->
             for number in (1, 2, 3):
                 async with Caller(address) as caller:
                     await caller.ask(b"here\n", b"here\n")
-                    assert session.events[-1] == Said(number, "here")
+                    assert session.events[-1] == Received(number, "here")
                     assert session.told(Joined)[-1] == Joined(number, caller.socket.getsockname())
                 await session.hears(Left, number)
             assert board.counts.connections == 3
@@ -114,7 +116,7 @@ def test_peers_are_counted_from_one_in_the_order_in_which_they_come(run: Run) ->
 def test_nothing_that_is_said_behind_a_drop_is_heard(run: Run) -> None:
     async def main() -> None:
         session = Notes(
-            lambda event, _: [Say(event.peer, "bye"), Drop(event.peer)] if type(event) is Said else [],
+            lambda event, _: [Send(event.peer, "bye"), Drop(event.peer)] if type(event) is Received else [],
         )
         async with opened(session) as (_, address), Caller(address) as caller:
             await caller.say(b"one\ntwo\n")
@@ -122,6 +124,6 @@ def test_nothing_that_is_said_behind_a_drop_is_heard(run: Run) -> None:
             await caller.say(b"three\n")
             caller.hang_up()
             await session.hears(Left)
-            assert session.told(Said) == [Said(1, "one")]
+            assert session.told(Received) == [Received(1, "one")]
 
     run(main())

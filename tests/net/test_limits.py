@@ -5,16 +5,16 @@ from contextlib import suppress
 import pytest
 
 from croupier.core.session import Joined, Left
-from croupier.logs import silence
-from croupier.net.endpoint import Limits, Line, Switchboard
+from croupier.logs import silent_logger
+from croupier.net.endpoint import Connection, Endpoint, EndpointLimits
 from tests.net.raw_client import Caller, Notes, Run, Wire, Words, kuhn, opened
 
-FULL = {"connections": Limits(connections=2), "per_address": Limits(per_address=2)}
+FULL = {"connections": EndpointLimits(max_connections=2), "per_address": EndpointLimits(max_connections_per_address=2)}
 full = pytest.mark.parametrize(("reason", "limits"), FULL.items(), ids=FULL.keys())
 
 
 @full
-def test_who_finds_no_place_is_told_goodbye_and_the_end(run: Run, reason: str, limits: Limits) -> None:
+def test_who_finds_no_place_is_told_goodbye_and_the_end(run: Run, reason: str, limits: EndpointLimits) -> None:
     async def main() -> None:
         async with opened(**kuhn(), limits=limits) as (board, address), Caller(address) as one, Caller(address) as two:
             await one.ask(b"ACTN BET", b"FAIL W_A")
@@ -29,7 +29,7 @@ def test_who_finds_no_place_is_told_goodbye_and_the_end(run: Run, reason: str, l
 
 
 @full
-def test_a_place_is_free_again_when_somebody_has_left(run: Run, reason: str, limits: Limits) -> None:
+def test_a_place_is_free_again_when_somebody_has_left(run: Run, reason: str, limits: EndpointLimits) -> None:
     async def main() -> None:
         session = Notes()
         async with opened(session, limits=limits, refusal=["full"]) as (board, address), Caller(address) as one:
@@ -48,7 +48,7 @@ def test_a_place_is_free_again_when_somebody_has_left(run: Run, reason: str, lim
 def test_what_a_refused_client_says_is_heard_by_nobody(run: Run) -> None:
     async def main() -> None:
         session = Notes()
-        async with opened(session, limits=Limits(connections=1), refusal=["full"]) as (board, address):
+        async with opened(session, limits=EndpointLimits(max_connections=1), refusal=["full"]) as (board, address):
             async with Caller(address) as one, Caller(address) as two:
                 await one.ask(b"here\n", b"here\n")
                 await two.say(b"let me in\n" * 10_000)
@@ -64,11 +64,13 @@ def test_what_a_refused_client_says_is_heard_by_nobody(run: Run) -> None:
 
 def test_zero_means_no_limit(run: Run) -> None:
     async def main() -> None:
-        board = Switchboard(Notes(), Words, silence(), limits=Limits(connections=0, per_address=0))
-        lines = [Line(board) for _ in range(3_000)]
+        board = Endpoint(
+            Notes(), Words, silent_logger(), limits=EndpointLimits(max_connections=0, max_connections_per_address=0)
+        )
+        lines = [Connection(board) for _ in range(3_000)]
         for line in lines:
             line.connection_made(Wire())
-        assert len(board.lines) == 3_000
+        assert len(board.connections) == 3_000
         assert not board.counts.refused
 
     run(main())
@@ -76,10 +78,12 @@ def test_zero_means_no_limit(run: Run) -> None:
 
 def test_every_address_has_places_of_its_own(run: Run) -> None:
     async def main() -> None:
-        board = Switchboard(Notes(), Words, silence(), limits=Limits(per_address=1), refusal=["full"])
+        board = Endpoint(
+            Notes(), Words, silent_logger(), limits=EndpointLimits(max_connections_per_address=1), refusal=["full"]
+        )
         wires = [Wire(host) for host in ("192.0.2.1", "192.0.2.2", "192.0.2.1", "2001:db8::1")]
         for wire in wires:
-            Line(board).connection_made(wire)
+            Connection(board).connection_made(wire)
         assert [wire.writes for wire in wires] == [[], [], [b"full\n"], []]
         assert [wire.ended for wire in wires] == [False, False, True, False]
 
@@ -89,31 +93,31 @@ def test_every_address_has_places_of_its_own(run: Run) -> None:
 def test_a_room_that_closes_refuses_who_comes_in_at_the_last_moment(run: Run) -> None:
     async def main() -> None:
         session = Notes()
-        board = Switchboard(session, Words, silence(), refusal=["closing"])
+        board = Endpoint(session, Words, silent_logger(), refusal=["closing"])
         board.halt(final=False)
         wire = Wire()
-        line = Line(board)
+        line = Connection(board)
         line.connection_made(wire)  # accepted before the room was told to close, made after it
         assert wire.writes == [b"closing\n"]
         assert wire.ended
         assert session.told(Joined) == []
         assert board.counts.refused == {"closing": 1}
         line.connection_lost(None)
-        await board.empty()
+        await board.wait_drained()
 
     run(main())
 
 
 def test_a_refused_client_that_never_closes_is_cut_off(run: Run) -> None:
     async def main() -> None:
-        limits = Limits(connections=1, linger=0.05)
+        limits = EndpointLimits(max_connections=1, close_timeout=0.05)
         async with opened(Notes(), limits=limits) as (board, address), Caller(address) as one, Caller(address) as two:
             await one.ask(b"here\n", b"here\n")
             assert await two.rest() == b""
             board.halt(final=True)
             assert await one.rest() == b""
             one.hang_up()
-            await board.empty()  # though `two` holds its end
+            await board.wait_drained()  # though `two` holds its end
 
     run(main())
 
@@ -122,7 +126,7 @@ def test_a_flood_of_those_who_find_no_place_is_not_waited_for(run: Run) -> None:
     """Refused clients that do not close are seen off politely, but only so many at a time."""
 
     async def main() -> None:
-        limits = Limits(connections=1, lingering=1, linger=30.0)
+        limits = EndpointLimits(max_connections=1, max_lingering_connections=1, close_timeout=30.0)
         async with opened(Notes(), limits=limits, refusal=["full"]) as (board, address), Caller(address) as one:
             await one.ask(b"here\n", b"here\n")
             async with Caller(address) as polite, Caller(address) as flood:

@@ -1,6 +1,6 @@
 """What happened is counted, and told to whoever listens, before anything comes of it."""
 
-from croupier.core.session import Drop, Effect, Event, Garbled, Left, Said, Say, Settle
+from croupier.core.session import Drop, Effect, Event, Left, Malformed, Received, Send, Settle
 from tests.net.raw_client import Caller, Notes, Run, kuhn, opened
 
 
@@ -36,10 +36,10 @@ def test_a_tap_hears_every_event_with_its_effects_before_they_are_performed(run:
 
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
             match event:
-                case Said(peer, message):
-                    return [Say(peer, message), Settle(peer, 1, 0, 1, None)]
-                case Garbled(peer):
-                    return [Say(peer, "what?"), Drop(peer)]
+                case Received(peer, message):
+                    return [Send(peer, message), Settle(peer, 1, 0, 1, None)]
+                case Malformed(peer):
+                    return [Send(peer, "what?"), Drop(peer)]
                 case _:
                     return []
 

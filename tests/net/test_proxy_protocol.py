@@ -14,18 +14,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.session import Address, Joined
-from croupier.logs import silence
-from croupier.net.client_addresses import trusted_proxies
-from croupier.net.endpoint import Limits, Switchboard
-from croupier.net.proxy_protocol import MAX_BODY_BYTES, MAX_LINE_BYTES, SIGNATURE, BadHeader, proxy_header
+from croupier.logs import silent_logger
+from croupier.net.client_addresses import parse_trusted_proxies
+from croupier.net.endpoint import Endpoint, EndpointLimits
+from croupier.net.proxy_protocol import (
+    MAX_V1_HEADER_BYTES,
+    MAX_V2_BODY_BYTES,
+    V2_SIGNATURE,
+    ProxyHeaderError,
+    parse_proxy_header,
+)
 from tests.net.raw_client import PATIENCE, Caller, Notes, Run, Words
 
-LOCAL = trusted_proxies("127.0.0.0/8")
+LOCAL = parse_trusted_proxies("127.0.0.0/8")
 
 
 def read(data: bytes) -> tuple[Address | None, bytes]:
     """The address of a header, and what is left behind it. Raises BadHeader, and EOFError where the header goes on."""
-    header = proxy_header()
+    header = parse_proxy_header()
     wanted = next(header)
     while True:
         if len(data) < wanted:
@@ -38,7 +44,7 @@ def read(data: bytes) -> tuple[Address | None, bytes]:
 
 
 def binary(command: int, family: int, body: bytes) -> bytes:
-    return SIGNATURE + bytes([0x20 | command, family]) + len(body).to_bytes(2) + body
+    return V2_SIGNATURE + bytes([0x20 | command, family]) + len(body).to_bytes(2) + body
 
 
 def inet(client: str, port: int, more: bytes = b"") -> bytes:
@@ -75,14 +81,14 @@ BAD: dict[str, bytes] = {
     "a port in other digits": "PROXY TCP4 192.0.2.7 192.0.2.1 \u00b9 2\r\n".encode("latin-1"),
     "a word too many": b"PROXY TCP4 192.0.2.7 192.0.2.1 1 2 3\r\n",
     "two spaces": b"PROXY TCP4  192.0.2.7 192.0.2.1 1 2\r\n",
-    "no end": b"PROXY TCP4 " + b"1" * MAX_LINE_BYTES,
-    "another version": SIGNATURE + b"\x31\x11\x00\x0c" + bytes(12),
+    "no end": b"PROXY TCP4 " + b"1" * MAX_V1_HEADER_BYTES,
+    "another version": V2_SIGNATURE + b"\x31\x11\x00\x0c" + bytes(12),
     "another command": binary(2, 0x11, bytes(12)),
     "datagrams": binary(1, 0x12, bytes(12)),
     "too short": binary(1, 0x11, bytes(11)),
     "too short for IPv6": binary(1, 0x21, bytes(35)),
     "a family that is none": binary(1, 0x41, bytes(216)),
-    "too long": binary(1, 0x11, bytes(MAX_BODY_BYTES + 1)),
+    "too long": binary(1, 0x11, bytes(MAX_V2_BODY_BYTES + 1)),
 }
 
 
@@ -96,13 +102,13 @@ def test_a_header_names_the_client(header: bytes, address: Address | None) -> No
 
 @pytest.mark.parametrize("header", BAD.values(), ids=BAD.keys())
 def test_what_is_no_header_is_refused(header: bytes) -> None:
-    with pytest.raises(BadHeader, match="; allowed: "):
+    with pytest.raises(ProxyHeaderError, match="; allowed: "):
         read(header)
 
 
 def fuzz(data: bytes) -> None:
-    for begun in (b"", b"PROXY ", b"PROXY TCP4 ", SIGNATURE, SIGNATURE + b"\x21\x11"):
-        with suppress(BadHeader, EOFError):
+    for begun in (b"", b"PROXY ", b"PROXY TCP4 ", V2_SIGNATURE, V2_SIGNATURE + b"\x21\x11"):
+        with suppress(ProxyHeaderError, EOFError):
             address, rest = read(begun + data)
             assert (begun + data).endswith(rest)
             if address is not None:
@@ -124,16 +130,16 @@ def test_millions_of_mutated_headers_are_read_or_refused() -> None:
         data = bytearray(luck.choice(whole))
         for _ in range(luck.randint(1, 4)):
             data[luck.randrange(len(data))] = luck.randrange(256)
-        with suppress(BadHeader, EOFError):
+        with suppress(ProxyHeaderError, EOFError):
             read(bytes(data) + bytes(luck.randrange(64)))
 
 
 @asynccontextmanager
 async def behind_a_proxy(session: Any, tls: ssl.SSLContext | None = None, **limits: Any) -> AsyncIterator[Any]:
     """A switchboard that trusts proxies of this machine, its address, and a way to say something to it."""
-    settings = Limits(**({"proxies": LOCAL, "linger": 0.2} | limits))
+    settings = EndpointLimits(**({"proxies": LOCAL, "linger": 0.2} | limits))
 
-    board = Switchboard(session, Words, silence(), limits=settings, refusal=["full"])
+    board = Endpoint(session, Words, silent_logger(), limits=settings, refusal=["full"])
     address = await board.listen("127.0.0.1", 0, tls)
     try:
         yield board, address
@@ -142,7 +148,7 @@ async def behind_a_proxy(session: Any, tls: ssl.SSLContext | None = None, **limi
         await asyncio.sleep(0)
         board.halt(final=True)
         async with asyncio.timeout(PATIENCE):
-            await board.empty()
+            await board.wait_drained()
 
 
 async def said(address: Address, data: bytes) -> bytes:
@@ -220,7 +226,7 @@ def test_connections_without_a_header_are_limited_and_end_with_the_room(run: Run
 def test_others_are_not_believed(run: Run) -> None:
     async def main() -> None:
         notes = Notes()
-        async with behind_a_proxy(notes, proxies=trusted_proxies("192.0.2.1")) as (_, address):
+        async with behind_a_proxy(notes, proxies=parse_trusted_proxies("192.0.2.1")) as (_, address):
             assert await said(address, b"PROXY TCP4 192.0.2.7 192.0.2.1 1 2\nhello\n") != b"hello\n"
         assert [joined.address[0] for joined in notes.told(Joined)] == ["127.0.0.1"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from croupier.core.session import Drop, Effect, Event, Halted, Joined, Left, Said
-from croupier.logs import silence
-from croupier.net.endpoint import Limits
-from croupier.net.shared_endpoint import Shared
+from croupier.core.session import Closing, Drop, Effect, Event, Joined, Left, Received
+from croupier.logs import silent_logger
+from croupier.net.endpoint import EndpointLimits
+from croupier.net.shared_endpoint import SharedEndpoint
 from tests.net.raw_client import PATIENCE, Caller, Notes, Run, Words
 
 
@@ -21,53 +21,53 @@ class Games(Notes):
         self.playing = False
 
     def on(self, event: Event[Any], now: float) -> Sequence[Effect[Any]]:
-        if isinstance(event, Said):
+        if isinstance(event, Received):
             self.playing = event.message == "begin"
-        closing = isinstance(event, Halted) and not event.final
+        closing = isinstance(event, Closing) and not event.is_final
         effects = super().on(event, now)
         return [effect for effect in effects if not (closing and isinstance(effect, Drop))]
 
 
-async def empty(board: Shared) -> None:
+async def empty(board: SharedEndpoint) -> None:
     async with asyncio.timeout(PATIENCE):
-        await board.empty()
+        await board.wait_drained()
 
 
 def test_it_is_empty_when_nothing_is_played_whoever_is_there(run: Run) -> None:
     async def main() -> None:
         session = Games()
-        board = Shared(session, Words, silence(), limits=Limits(linger=0.1))
+        board = SharedEndpoint(session, Words, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
         async with Caller(await board.listen("127.0.0.1", 0)) as caller:
             await session.hears(Joined)
             board.halt(final=False)
             await empty(board)
-            assert board.connected == 1
+            assert board.connection_count == 1
             board.halt(final=True)
             assert await caller.rest() == b""
             await empty(board)
-            assert board.connected == 0
+            assert board.connection_count == 0
 
     run(main())
 
 
 def test_a_running_game_is_waited_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.net.shared_endpoint.MOMENT", 0.05)
+    monkeypatch.setattr("croupier.net.shared_endpoint.HANG_UP_GRACE_SECONDS", 0.05)
 
     async def main() -> None:
         session = Games()
-        board = Shared(session, Words, silence(), limits=Limits(linger=0.1))
+        board = SharedEndpoint(session, Words, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
         async with Caller(await board.listen("127.0.0.1", 0)) as caller:
             await caller.say(b"begin\n")
-            await session.hears(Said)
+            await session.hears(Received)
             board.halt(final=False)
             waiting = asyncio.ensure_future(empty(board))
             await asyncio.sleep(0)
             await caller.say(b"begin\n")
-            await session.hears(Said, 2)
+            await session.hears(Received, 2)
             assert not waiting.done()
             await caller.say(b"end\n")
             await waiting
-            assert board.connected == 1
+            assert board.connection_count == 1
             board.halt(final=True)
             await empty(board)
 
@@ -77,19 +77,19 @@ def test_a_running_game_is_waited_for(run: Run, monkeypatch: pytest.MonkeyPatch)
 def test_who_hangs_up_when_the_game_is_over_is_waited_for_a_moment(run: Run) -> None:
     async def main() -> None:
         session = Games()
-        board = Shared(session, Words, silence(), limits=Limits(linger=0.1))
+        board = SharedEndpoint(session, Words, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
         async with Caller(await board.listen("127.0.0.1", 0)) as caller:
             await caller.say(b"begin\n")
-            await session.hears(Said)
+            await session.hears(Received)
             board.halt(final=False)
             waiting = asyncio.ensure_future(empty(board))
             await asyncio.sleep(0)
             await caller.say(b"end\n")
-            await session.hears(Said, 2)
+            await session.hears(Received, 2)
             assert not waiting.done()
             caller.hang_up()
             await session.hears(Left)
             await waiting
-            assert board.connected == 0
+            assert board.connection_count == 0
 
     run(main())

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from croupier.core.session import Said, Say
-from croupier.core.transcript import Transcript, play, read, rehearsal
-from croupier.observers.conversation_log import Minutes, harmless
-from croupier.observers.counters import Counts
-from croupier.observers.fan_out import Observers
-from croupier.rooms import HOUSES, ROOMS
+from croupier.core.session import Received, Send
+from croupier.core.transcript import Transcript, make_harness, parse_transcript, play_transcript
+from croupier.observers.conversation_log import ConversationLog, escape_line
+from croupier.observers.counters import RoomCounters
+from croupier.observers.fan_out import ObserverFanOut
+from croupier.rooms import HOUSE_ROOMS, ROOMS
 from croupier.rooms.oldmaid.wire import Reply, Wire
 
 GAME = """title: The document's first example
@@ -28,32 +28,32 @@ WRITTEN = "C: STRT\nS: STBT 100\nC: DRAW\nS: CARD 7o\nC: PASS\nS: BKSC 27ccc 07.
 
 
 def written(transcript: Transcript, path: Path, room: str = "sevenhalf") -> None:
-    minutes = Minutes(path)
-    play(transcript, rehearsal(HOUSES[room], transcript, 1, [minutes]), HOUSES[room].patterns)
+    minutes = ConversationLog(path)
+    play_transcript(transcript, make_harness(HOUSE_ROOMS[room], transcript, 1, [minutes]), HOUSE_ROOMS[room].patterns)
     minutes.close()
 
 
 def test_a_game_is_written_as_the_ruling_wants_it(tmp_path: Path) -> None:
-    written(read(GAME, "game"), tmp_path / "log.txt")
+    written(parse_transcript(GAME, "game"), tmp_path / "log.txt")
     assert (tmp_path / "log.txt").read_bytes() == WRITTEN.encode()
 
 
 def test_every_connection_has_a_file_of_its_own_when_the_name_says_so(tmp_path: Path) -> None:
-    written(read(GAME + GAME.partition("7o 7c cc\n")[2].replace("p", "q"), "two"), tmp_path / "log-{n}.txt")
+    written(parse_transcript(GAME + GAME.partition("7o 7c cc\n")[2].replace("p", "q"), "two"), tmp_path / "log-{n}.txt")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"log-1.txt": WRITTEN, "log-2.txt": WRITTEN}
 
 
 def test_one_file_has_all_connections_and_is_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_text("of yesterday")
-    written(read(GAME + GAME.partition("7o 7c cc\n")[2].replace("p", "q"), "two"), path)
+    written(parse_transcript(GAME + GAME.partition("7o 7c cc\n")[2].replace("p", "q"), "two"), path)
     assert path.read_text() == 2 * WRITTEN
 
 
 def test_a_message_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
     text = "title: Odd\nclause: sevenhalf-6.6\nfault: client\np> ERRO 05a{lf}{cr}{hex:1bf1}HELO\n"
     text += "p< ERRO 49unreadable; allowed: STRT, DRAW, ANTE, PASS, ERRO\n* dropped p\n"
-    written(read(text, "odd"), tmp_path / "log.txt")
+    written(parse_transcript(text, "odd"), tmp_path / "log.txt")
     assert (tmp_path / "log.txt").read_bytes().splitlines() == [
         "C: ERRO 05a\\x0a\\x0d\\x1bñ".encode(),
         b"C: 'HELO'",
@@ -74,24 +74,24 @@ def test_a_message_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
     ],
 )
 def test_no_letter_of_a_message_spoils_a_terminal(message: str, line: str) -> None:
-    assert harmless(message) == line
+    assert escape_line(message) == line
 
 
 def test_minutes_are_for_their_owner_alone(tmp_path: Path) -> None:
-    written(read(GAME, "game"), tmp_path / "log.txt")
-    written(read(GAME, "game"), tmp_path / "log-{n}.txt")
+    written(parse_transcript(GAME, "game"), tmp_path / "log.txt")
+    written(parse_transcript(GAME, "game"), tmp_path / "log-{n}.txt")
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
 
 
 def test_what_the_house_says_by_itself_is_in_the_minutes(tmp_path: Path) -> None:
     text = "title: Idle\nclause: kuhn-1.4\nidle: 5\np> STRT P_1\np< CARD {card}\n* 6 seconds pass\np< DISC\n"
-    written(read(text + "* dropped p\n* settled p -1\n", "idle"), tmp_path / "log.txt", "kuhn")
+    written(parse_transcript(text + "* dropped p\n* settled p -1\n", "idle"), tmp_path / "log.txt", "kuhn")
     assert [line[:7] for line in (tmp_path / "log.txt").read_text().splitlines()] == ["C: STRT", "S: CARD", "S: DISC"]
 
 
 def test_a_file_that_cannot_be_opened_is_an_error_at_once(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no-such-folder"):
-        Minutes(tmp_path / "no-such-folder" / "log.txt")
+        ConversationLog(tmp_path / "no-such-folder" / "log.txt")
 
 
 class Ears:
@@ -104,21 +104,23 @@ class Ears:
 
 def test_a_file_a_connection_that_cannot_be_opened_does_not_end_the_conversation(tmp_path: Path) -> None:
     ears = Ears()
-    minutes = Observers([Minutes(tmp_path / "no-such-folder" / "{n}.txt")], ears, Counts())
-    transcript = read(GAME, "game")
-    play(transcript, rehearsal(HOUSES["sevenhalf"], transcript, 0, [minutes]), HOUSES["sevenhalf"].patterns)
+    minutes = ObserverFanOut([ConversationLog(tmp_path / "no-such-folder" / "{n}.txt")], ears, RoomCounters())
+    transcript = parse_transcript(GAME, "game")
+    play_transcript(
+        transcript, make_harness(HOUSE_ROOMS["sevenhalf"], transcript, 0, [minutes]), HOUSE_ROOMS["sevenhalf"].patterns
+    )
     (told,) = ears.heard
     assert "an observer failed --log: " in told
     assert "no-such-folder" in told
 
 
 def test_a_disk_that_is_full_does_not_end_the_conversation_nor_its_end(tmp_path: Path) -> None:
-    ears, counts = Ears(), Counts()
+    ears, counts = Ears(), RoomCounters()
     (tmp_path / "log.txt").symlink_to("/dev/full")
-    minutes = Minutes(tmp_path / "log.txt")
-    transcript = read(GAME, "game")
-    stage = rehearsal(HOUSES["sevenhalf"], transcript, 0, [Observers([minutes], ears, counts)])
-    play(transcript, stage, HOUSES["sevenhalf"].patterns)
+    minutes = ConversationLog(tmp_path / "log.txt")
+    transcript = parse_transcript(GAME, "game")
+    stage = make_harness(HOUSE_ROOMS["sevenhalf"], transcript, 0, [ObserverFanOut([minutes], ears, counts)])
+    play_transcript(transcript, stage, HOUSE_ROOMS["sevenhalf"].patterns)
     minutes.close()
     assert ears.heard == ["an observer failed --log: [Errno 28] No space left on device"]
     assert counts.observer_failures == 3, "one for each event of which something was said"
@@ -128,8 +130,8 @@ def test_a_disk_that_is_full_does_not_end_the_conversation_nor_its_end(tmp_path:
 def test_old_maid_is_written_as_it_was_on_the_wire(tmp_path: Path, dialect: str, listed: str) -> None:
     """A list of players in the form of the dialect, and a tolerated spelling as it was sent."""
     room = ROOMS["oldmaid"]
-    spelt = room.spelt(room.settings(dialect=dialect))
-    minutes = Minutes(tmp_path / "log", spelt)
+    spelt = room.message_formatter(room.settings(dialect=dialect))
+    minutes = ConversationLog(tmp_path / "log", spelt)
     said = (
         '{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_cards":false}',
         '{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_card":"true"}',
@@ -137,9 +139,9 @@ def test_old_maid_is_written_as_it_was_on_the_wire(tmp_path: Path, dialect: str,
     )
     for line in said:
         (message,) = Wire("table").feed(line.encode())
-        minutes(Said(1, message), (), 0.0)
+        minutes(Received(1, message), (), 0.0)
     reply = Reply("ok", players=((("192.0.2.1", 40001), "ann"),))
-    minutes(Said(1, message), (Say(1, reply),), 0.0)
+    minutes(Received(1, message), (Send(1, reply),), 0.0)
     minutes.close()
     lines = (tmp_path / "log").read_text().splitlines()
     assert lines[:3] == [f"C: {line}" for line in said]

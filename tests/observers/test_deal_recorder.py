@@ -7,29 +7,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from croupier.core.deal_record import Promise, Seed, encode, verify
+from croupier.core.deal_record import DealPromise, DealSeed, encode_entry, verify_record
 from croupier.core.room import HouseRoom
-from croupier.core.session import Commit, Drop, Rang, Say
+from croupier.core.session import Commit, Drop, Send, TimedOut
 from croupier.core.transcript import Transcript
-from croupier.core.transcript import settings as house_settings
-from croupier.logs import silence
-from croupier.observers.deal_file import Record
-from croupier.observers.deal_recorder import Deals
-from croupier.observers.line_writer import Lines
-from croupier.rooms import HOUSES
+from croupier.core.transcript import house_settings as house_settings
+from croupier.logs import silent_logger
+from croupier.observers.deal_file import DealFile
+from croupier.observers.deal_recorder import DealRecorder
+from croupier.observers.line_writer import LineWriter
+from croupier.rooms import HOUSE_ROOMS
 from tests.properties.every_room import every_room
 from tests.properties.random_session import Evening, Step, evening, heads, steps
 
-KUHN = HOUSES["kuhn"]
+KUHN = HOUSE_ROOMS["kuhn"]
 
 
-def deals_in(file: BytesIO) -> Deals:
-    return Deals("kuhn", Record(Lines(file), silence()), KUHN.dealt, done=KUHN.done)
+def deals_in(file: BytesIO) -> DealRecorder:
+    return DealRecorder("kuhn", DealFile(LineWriter(file), silent_logger()), KUHN.dealt_cards, moves=KUHN.commands)
 
 
 def said(room: str, data: bytes) -> list[Step]:
     """A guest says this."""
-    return [("says", 1, message) for message in HOUSES[room].codec(False, None).feed(data)]
+    return [("says", 1, message) for message in HOUSE_ROOMS[room].codec(False, None).feed(data)]
 
 
 PLAYED = {
@@ -43,14 +43,21 @@ PLAYED = {
 def written(night: Evening, room: HouseRoom = KUHN) -> list[bytes]:
     file = BytesIO()
     own = house_settings(room, Transcript("law", "a law", (), night.head, ()))
-    deals = Deals(room.name, Record(Lines(file), silence()), room.dealt, room.decks(own), room.done)
+    deals = DealRecorder(
+        room.name, DealFile(LineWriter(file), silent_logger()), room.dealt_cards, room.deck_count(own), room.commands
+    )
     for event, effects in night.facts:
         deals(event, effects, 0.0)
     return file.getvalue().splitlines(keepends=True)
 
 
 def verdicts(lines: list[bytes]) -> list[bool | None]:
-    return [finding.good for finding in verify(lines, lambda room: HOUSES[room].pack, lambda room: HOUSES[room].nets)]
+    return [
+        finding.is_proved
+        for finding in verify_record(
+            lines, lambda room: HOUSE_ROOMS[room].pack, lambda room: HOUSE_ROOMS[room].net_check
+        )
+    ]
 
 
 @every_room
@@ -77,7 +84,7 @@ def test_a_net_that_is_not_what_the_cards_and_moves_give_is_found(room: HouseRoo
 
 
 def test_a_record_that_was_tampered_with_is_found_out() -> None:
-    start, bet = KUHN.vocabulary[0], KUHN.vocabulary[3]
+    start, bet = KUHN.sample_messages[0], KUHN.sample_messages[3]
     night = evening(KUHN, {"seed": "5"}, [("says", 1, start), ("says", 1, bet)] * 10)
     lines = written(night)
     assert len(lines) == 12
@@ -89,12 +96,12 @@ def test_a_record_that_was_tampered_with_is_found_out() -> None:
 
 
 def test_the_record_of_decks_laid_out_by_hand_promises_nothing() -> None:
-    night = evening(KUHN, {"deck": "Q K J"}, [("says", 1, KUHN.vocabulary[0])])
+    night = evening(KUHN, {"deck": "Q K J"}, [("says", 1, KUHN.sample_messages[0])])
     assert verdicts(written(night)) == [None]
 
 
 def test_a_hand_is_told_with_its_cards_and_what_it_brought() -> None:
-    start, bet = KUHN.vocabulary[0], KUHN.vocabulary[3]
+    start, bet = KUHN.sample_messages[0], KUHN.sample_messages[3]
     night = evening(KUHN, {"deck": "Q K J", "house": "CAL"}, [("says", 3, start), ("says", 3, bet)])
     promise, hand, seed = (msgspec.json.decode(line) for line in written(night))
     deal = {"deal": "hand", "room": "kuhn", "table": 3, "hand": 1, "cards": ["Q", "K"], "net": -2}
@@ -104,7 +111,7 @@ def test_a_hand_is_told_with_its_cards_and_what_it_brought() -> None:
 
 def test_every_line_is_in_the_file_when_the_effects_are_performed() -> None:
     """Write-ahead: nothing may wait in a buffer of our own."""
-    night = evening(KUHN, {}, [("says", 1, KUHN.vocabulary[0])])
+    night = evening(KUHN, {}, [("says", 1, KUHN.sample_messages[0])])
     file = BytesIO()
     deals = deals_in(file)
     for event, effects in night.facts:
@@ -114,27 +121,27 @@ def test_every_line_is_in_the_file_when_the_effects_are_performed() -> None:
     assert file.getvalue()
 
 
-@pytest.mark.parametrize("effect", [Say(1, "x"), Drop(1)])
-def test_what_is_no_deal_is_not_written(effect: Say[str] | Drop) -> None:
+@pytest.mark.parametrize("effect", [Send(1, "x"), Drop(1)])
+def test_what_is_no_deal_is_not_written(effect: Send[str] | Drop) -> None:
     file = BytesIO()
-    deals_in(file)(Rang(), [effect], 0.0)
+    deals_in(file)(TimedOut(), [effect], 0.0)
     assert file.getvalue() == b""
 
 
 def test_entries_come_back_as_they_were_written() -> None:
-    for entry in (Promise("kuhn", 1, "x", "00"), Seed("kuhn", 1, "00", "", 3)):
-        assert msgspec.json.decode(encode(entry), type=Promise | Seed) == entry
+    for entry in (DealPromise("kuhn", 1, "x", "00"), DealSeed("kuhn", 1, "00", "", 3)):
+        assert msgspec.json.decode(encode_entry(entry), type=DealPromise | DealSeed) == entry
 
 
 def test_a_promise_that_was_written_before_its_effects_are_heard_is_written_once() -> None:
     file = BytesIO()
     deals = deals_in(file)
     effects = [Commit(1, "croupier-fair-1", bytes(32))]
-    assert deals.promise(effects)
+    assert deals.write_promises(effects)
     assert file.getvalue().count(b"promise") == 1
-    deals(Rang(), effects, 0.0)
+    deals(TimedOut(), effects, 0.0)
     assert file.getvalue().count(b"promise") == 1
-    assert not deals.promise([Say(1, "x")])
+    assert not deals.write_promises([Send(1, "x")])
 
 
 class Full(BytesIO):
@@ -145,7 +152,7 @@ class Full(BytesIO):
 def test_a_promise_that_could_not_be_written_early_is_a_failure_when_its_effects_are_heard() -> None:
     deals = deals_in(Full())
     effects = [Commit(7, "croupier-fair-1", bytes(32))]
-    assert deals.promise(effects)
+    assert deals.write_promises(effects)
     with pytest.raises(OSError, match="nothing about kuhn table 7 will be in the dealer's record"):
-        deals(Rang(), effects, 0.0)
-    deals(Rang(), [], 0.0)
+        deals(TimedOut(), effects, 0.0)
+    deals(TimedOut(), [], 0.0)

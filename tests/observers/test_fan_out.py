@@ -2,9 +2,9 @@
 
 import pytest
 
-from croupier.core.session import Effect, Event, Joined, Rang
-from croupier.observers.counters import Counts
-from croupier.observers.fan_out import REPORT_INTERVAL_SECONDS, Observers, name
+from croupier.core.session import Effect, Event, Joined, TimedOut
+from croupier.observers.counters import RoomCounters
+from croupier.observers.fan_out import REPORT_INTERVAL_SECONDS, ObserverFanOut, observer_name
 
 
 class Book:
@@ -30,8 +30,8 @@ class Failing:
 
 
 def test_a_tap_that_raises_is_counted_and_logged_and_the_next_one_hears_the_same() -> None:
-    book, counts, heard = Book(), Counts(), []
-    observers = Observers([Failing(), lambda *facts: heard.append(facts)], book, counts)
+    book, counts, heard = Book(), RoomCounters(), []
+    observers = ObserverFanOut([Failing(), lambda *facts: heard.append(facts)], book, counts)
     effects: list[Effect[object]] = []
     observers(Joined(1), effects, 2.0)
     assert heard == [(Joined(1), effects, 2.0)]
@@ -42,18 +42,18 @@ def test_a_tap_that_raises_is_counted_and_logged_and_the_next_one_hears_the_same
 
 
 def test_a_tap_that_goes_on_failing_is_logged_now_and_then_with_how_often_it_has_failed() -> None:
-    book, counts = Book(), Counts()
-    observers = Observers([Failing()], book, counts)
+    book, counts = Book(), RoomCounters()
+    observers = ObserverFanOut([Failing()], book, counts)
     for second in range(100):
-        observers(Rang(), [], second)
-    observers(Rang(), [], 3 * REPORT_INTERVAL_SECONDS)
+        observers(TimedOut(), [], second)
+    observers(TimedOut(), [], 3 * REPORT_INTERVAL_SECONDS)
     assert counts.observer_failures == 101
     assert [entry["failures"] for entry in book.entries] == [1, 60, 40]
 
 
 def test_a_log_that_cannot_be_written_to_stops_nobody_either() -> None:
-    counts = Counts()
-    Observers([Failing()], Book(broken=True), counts)(Rang(), [], 0.0)
+    counts = RoomCounters()
+    ObserverFanOut([Failing()], Book(broken=True), counts)(TimedOut(), [], 0.0)
     assert counts.observer_failures == 1
 
 
@@ -62,7 +62,7 @@ def test_what_ends_the_process_is_no_failure_of_an_observer() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Observers([interrupted], Book(), Counts())(Rang(), [], 0.0)
+        ObserverFanOut([interrupted], Book(), RoomCounters())(TimedOut(), [], 0.0)
 
 
 def test_a_tap_that_is_added_twice_is_called_once() -> None:
@@ -71,11 +71,11 @@ def test_a_tap_that_is_added_twice_is_called_once() -> None:
     def tap(event: object, effects: object, now: float) -> None:
         heard.append(event)
 
-    observers = Observers([], Book(), Counts())
+    observers = ObserverFanOut([], Book(), RoomCounters())
     observers.add(tap)
     observers.add(tap)
-    observers(Rang(), [], 0.0)
-    assert heard == [Rang()]
+    observers(TimedOut(), [], 0.0)
+    assert heard == [TimedOut()]
 
 
 def test_a_tap_is_named_after_what_it_is_for_or_what_it_is() -> None:
@@ -83,6 +83,6 @@ def test_a_tap_is_named_after_what_it_is_for_or_what_it_is() -> None:
         def __call__(self, event: object, effects: object, now: float) -> None:
             raise NotImplementedError
 
-    assert name(Failing()) == "--fails"
-    assert name(Nameless()) == "Nameless"
-    assert name(test_a_tap_is_named_after_what_it_is_for_or_what_it_is).startswith("test_")  # type: ignore[arg-type]
+    assert observer_name(Failing()) == "--fails"
+    assert observer_name(Nameless()) == "Nameless"
+    assert observer_name(test_a_tap_is_named_after_what_it_is_for_or_what_it_is).startswith("test_")  # type: ignore[arg-type]

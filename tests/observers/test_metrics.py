@@ -2,18 +2,18 @@
 
 from prometheus_client import CollectorRegistry, generate_latest
 
-from croupier.observers.counters import Counts
-from croupier.observers.metrics import COUNTERS, Meter
+from croupier.observers.counters import RoomCounters
+from croupier.observers.metrics import COUNTERS, MetricsCollector
 
 
-def scrape(*rooms: tuple[str, Counts, int]) -> list[str]:
+def scrape(*rooms: tuple[str, RoomCounters, int]) -> list[str]:
     registry = CollectorRegistry()
-    registry.register(Meter(lambda: rooms))
+    registry.register(MetricsCollector(lambda: rooms))
     return [line for line in generate_latest(registry).decode().splitlines() if not line.startswith("#")]
 
 
 def test_every_counter_is_told_by_its_name_and_room() -> None:
-    counts = Counts()
+    counts = RoomCounters()
     for number, (name, _) in enumerate(COUNTERS, start=1):
         setattr(counts, name, number)
     lines = scrape(("kuhn", counts, 0))
@@ -22,13 +22,13 @@ def test_every_counter_is_told_by_its_name_and_room() -> None:
 
 
 def test_a_new_room_has_counted_nothing() -> None:
-    values = [line.rpartition(" ")[2] for line in scrape(("kuhn", Counts(), 0))]
+    values = [line.rpartition(" ")[2] for line in scrape(("kuhn", RoomCounters(), 0))]
     assert values
     assert set(values) == {"0.0"}
 
 
 def test_bytes_are_told_by_direction_and_refusals_by_reason() -> None:
-    counts = Counts()
+    counts = RoomCounters()
     counts.bytes_received, counts.bytes_sent = 3, 5
     counts.refused["full"] += 2
     lines = scrape(("kuhn", counts, 7))
@@ -39,7 +39,7 @@ def test_bytes_are_told_by_direction_and_refusals_by_reason() -> None:
 
 
 def test_rooms_are_told_apart() -> None:
-    one, other = Counts(), Counts()
+    one, other = RoomCounters(), RoomCounters()
     one.games, other.games = 1, 2
     lines = scrape(("kuhn", one, 0), ("other", other, 0))
     assert 'croupier_games_total{room="kuhn"} 1.0' in lines
@@ -47,8 +47,8 @@ def test_rooms_are_told_apart() -> None:
 
 
 def test_counts_are_read_when_they_are_asked_for() -> None:
-    counts, registry = Counts(), CollectorRegistry()
-    registry.register(Meter(lambda: [("kuhn", counts, 0)]))
+    counts, registry = RoomCounters(), CollectorRegistry()
+    registry.register(MetricsCollector(lambda: [("kuhn", counts, 0)]))
     counts.games = 9
     assert registry.get_sample_value("croupier_games_total", {"room": "kuhn"}) == 9.0
     counts.games = 10
@@ -58,4 +58,4 @@ def test_counts_are_read_when_they_are_asked_for() -> None:
 def test_every_count_is_told() -> None:
     """No slot of the counts is forgotten by the meter."""
     told = {name for name, _ in COUNTERS} | {"bytes_received", "bytes_sent", "refused"}
-    assert told == set(Counts.__slots__)
+    assert told == set(RoomCounters.__slots__)

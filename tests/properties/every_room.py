@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis.strategies import SearchStrategy, tuples
 
 from croupier.core.room import HouseRoom
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSE_ROOMS
 
-every_room = pytest.mark.parametrize("room", HOUSES.values(), ids=HOUSES)
+every_room = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
 
 type Draw = Callable[[HouseRoom], SearchStrategy[Any]]
 

@@ -8,23 +8,23 @@ from hypothesis.strategies import SearchStrategy
 
 from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom
-from croupier.core.transcript import data
-from croupier.rooms import HOUSES
+from croupier.core.transcript import encode_line
+from croupier.rooms import HOUSE_ROOMS
 from tests.transcripts import transcripts
 
 
 def messages(room: HouseRoom) -> SearchStrategy[Any]:
     """Any message, and goodbye not as often as it would be."""
-    talk = [message for message in room.vocabulary if message not in room.goodbyes]
-    return st.sampled_from([*talk, *talk, *talk, *room.vocabulary])
+    talk = [message for message in room.sample_messages if message not in room.final_messages]
+    return st.sampled_from([*talk, *talk, *talk, *room.sample_messages])
 
 
 @cache
 def violations(name: str) -> tuple[Violation, ...]:
     """What a codec finds wrong with the vocabulary when any one byte of it is something else."""
-    room = HOUSES[name]
+    room = HOUSE_ROOMS[name]
     found: dict[Violation, None] = {}
-    for message in room.vocabulary:
+    for message in room.sample_messages:
         frame = room.codec(True, None).encode(message)
         for at in range(len(frame)):
             for strange in b"\x00 \xff?3":
@@ -41,7 +41,7 @@ def garbles(room: HouseRoom) -> SearchStrategy[Violation]:
 def lines(name: str) -> tuple[bytes, ...]:
     """All that is said in one transcript, by one side, for every transcript and either side."""
     said = [
-        b"".join(data(line.text) for line in paper.lines if line.kind == kind and not patterned(line.text))
+        b"".join(encode_line(line.text) for line in paper.lines if line.kind == kind and not patterned(line.text))
         for paper in transcripts(name)
         for kind in "<>"
     ]
@@ -51,7 +51,7 @@ def lines(name: str) -> tuple[bytes, ...]:
 def patterned(text: str) -> bool:
     """Whether luck has a part in the line."""
     try:
-        data(text)
+        encode_line(text)
     except ValueError:
         return True
     return False
@@ -59,7 +59,7 @@ def patterned(text: str) -> bool:
 
 def streams(room: HouseRoom) -> SearchStrategy[bytes]:
     """Bytes that a peer might send: messages, lines of transcripts cut anywhere or changed, and noise."""
-    frames = st.sampled_from([room.codec(True, None).encode(message) for message in room.vocabulary])
+    frames = st.sampled_from([room.codec(True, None).encode(message) for message in room.sample_messages])
     papers = st.sampled_from(lines(room.name))
     cut = st.tuples(papers, st.integers(0, 400)).map(lambda cut: cut[0][: cut[1]])
     piece = st.one_of(frames, frames, papers, cut, papers.flatmap(changed), st.binary(max_size=12))

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from croupier.core.errors import Violation
-from croupier.core.referee import Bench, Verdict
+from croupier.core.referee import RefereeObserver, Verdict
 from croupier.core.room import HouseRoom
-from croupier.core.session import Effect, Event, Garbled, Halted, Joined, Left, Peer, Rang, Said, Say
-from croupier.core.transcript import Transcript, hall, settings
+from croupier.core.session import Closing, Effect, Event, Joined, Left, Malformed, Peer, Received, Send, TimedOut
+from croupier.core.transcript import Transcript, house_settings, make_hall
 from tests.properties.inputs import bursts, garbles, messages
 
 type Step = tuple[Any, ...]
@@ -63,7 +63,7 @@ def heads(room: HouseRoom) -> SearchStrategy[dict[str, str]]:
 def styles(room: HouseRoom) -> list[str]:
     """The minds of the room: those that need no argument, and those that are given as examples."""
     found = []
-    for name, style in room.styles.items():
+    for name, style in room.bots.items():
         found += [f"{name}:{example}" for example in style.examples]
         with suppress(TypeError):
             style.make()
@@ -83,8 +83,8 @@ class Evening:
 
     def __post_init__(self) -> None:
         paper = Transcript("law", "a law", (), self.head, ())
-        self._hall, own = hall(self.room, paper), settings(self.room, paper)
-        self._bench = Bench(
+        self._hall, own = make_hall(self.room, paper), house_settings(self.room, paper)
+        self._bench = RefereeObserver(
             self.referee or partial(self.room.referee, own, False), lambda _, verdict: self.verdicts.append(verdict)
         )
         self._now = 0.0
@@ -98,10 +98,10 @@ class Evening:
             match step:
                 case "waits", seconds:
                     self._now += seconds
-                    self._on(Rang())
+                    self._on(TimedOut())
                 case "halts", final:
                     self._closed = True
-                    self._on(Halted(final))
+                    self._on(Closing(final))
                 case deed, guest, *what if self._welcome(guest):
                     self._deed(deed, guest, *what)
                 case _:
@@ -121,7 +121,7 @@ class Evening:
     def heard(self, peer: Peer) -> bytes:
         """All bytes that a peer was sent."""
         codec = self.room.codec(False, None)
-        return b"".join(codec.encode(say.message) for say in self.effects(Say, peer))
+        return b"".join(codec.encode(say.message) for say in self.effects(Send, peer))
 
     def about(self, peer: Peer) -> list[Effect[Any]]:
         """Everything that was done about one peer, in order."""
@@ -146,11 +146,11 @@ class Evening:
                 self._on(Left(guest))
             case "bursts":
                 for item in what:
-                    self._on(Garbled(guest, item) if isinstance(item, Violation) else Said(guest, item))
+                    self._on(Malformed(guest, item) if isinstance(item, Violation) else Received(guest, item))
             case "says":
-                self._on(Said(guest, what))
+                self._on(Received(guest, what))
             case _:
-                self._on(Garbled(guest, what))
+                self._on(Malformed(guest, what))
 
     def _on(self, event: Event[Any]) -> None:
         effects = tuple(self._hall.on(event, self._now))

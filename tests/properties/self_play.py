@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from croupier.core.bots import Mind
-from croupier.core.dealer import Fair, derive
-from croupier.core.referee import HOUSE, Bench, Verdict
+from croupier.core.bots import Bot
+from croupier.core.dealer import FairDealer, derive_server_seed
+from croupier.core.referee import HOUSE, RefereeObserver, Verdict
 from croupier.core.room import HouseRoom
-from croupier.core.session import Chose, Event, Joined, Said, Say, Settle, Tell
-from croupier.core.transcript import Transcript, hall, settings
+from croupier.core.session import Event, Joined, Notify, Received, Send, Settle, Submitted
+from croupier.core.transcript import Transcript, house_settings, make_hall
 
 GUEST = 1
 
@@ -20,7 +20,7 @@ class Bout:
     """Our player against our house, in memory, until somebody says goodbye."""
 
     room: HouseRoom
-    mind: Mind[Any, Any]
+    mind: Bot[Any, Any]
     head: dict[str, str]
     told: list[Any] = field(default_factory=list)
     won: list[tuple[int, int, int]] = field(default_factory=list)
@@ -29,11 +29,11 @@ class Bout:
     referee: Callable[[], Any] | None = None
 
     def play(self, games: int) -> None:
-        luck = Fair(derive(int(self.head["seed"]), "mind", 1)).luck
+        luck = FairDealer(derive_server_seed(int(self.head["seed"]), "mind", 1)).luck
         self.player = self.room.player(self.room.options(), False)
         paper = Transcript("law", "a law", (), self.head, ())
-        self.house, own = hall(self.room, paper), settings(self.room, paper)
-        self._bench = Bench(
+        self.house, own = make_hall(self.room, paper), house_settings(self.room, paper)
+        self._bench = RefereeObserver(
             self.referee or partial(self.room.referee, own, False), lambda _, verdict: self.verdicts.append(verdict)
         )
         self._at_house(Joined(GUEST))
@@ -41,7 +41,7 @@ class Bout:
         while len(self.won) < games:
             choice = self.player.decide(self.mind, luck, len(self.won))
             assert choice in self.player.legal, "with this house there is always something to say"
-            self._at_player(Chose(choice))
+            self._at_player(Submitted(choice))
             if not self.player.legal:
                 return
 
@@ -50,8 +50,8 @@ class Bout:
         self._bench(event, effects, 0.0)
         for effect in effects:
             match effect:
-                case Say(_, message):
-                    self._at_player(Said(HOUSE, message))
+                case Send(_, message):
+                    self._at_player(Received(HOUSE, message))
                 case Settle(_, hand, seat, net):
                     self.paid.append((hand, seat, net))
                 case _:
@@ -60,11 +60,11 @@ class Bout:
     def _at_player(self, event: Event[Any]) -> None:
         for effect in self.player.on(event, 0.0):
             match effect:
-                case Say(_, message):
-                    self._at_house(Said(GUEST, message))
+                case Send(_, message):
+                    self._at_house(Received(GUEST, message))
                 case Settle(_, hand, seat, net):
                     self.won.append((hand, seat, net))
-                case Tell(news):
+                case Notify(news):
                     self.told.append(news)
                 case _:
                     pass

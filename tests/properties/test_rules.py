@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from croupier.core.errors import IllegalMove
 from croupier.core.room import HouseRoom
 from croupier.core.rules import Rules, Turn
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSE_ROOMS
 from tests.properties.every_room import every_room, law
 
 ENOUGH = 500
@@ -46,7 +46,7 @@ def states(room: HouseRoom) -> Sequence[Any]:
 
 @cache
 def sample(name: str) -> Sequence[Any]:
-    rules, luck = HOUSES[name].rules, random.Random(1)
+    rules, luck = HOUSE_ROOMS[name].rules, random.Random(1)
     found = [*islice(walk(rules), ENOUGH)]
     for _ in range(GAMES):
         found.append(rules.start())
@@ -164,10 +164,10 @@ def test_every_game_ends_however_it_is_played(room: HouseRoom, data: st.DataObje
 def test_the_cards_that_were_dealt_are_told_in_the_order_of_the_deal(room: HouseRoom) -> None:
     """The dealer's record is checked against a pack, so it can only hold cards of the pack, and each of them once."""
     for state in states(room):
-        dealt = room.dealt(state)
+        dealt = room.dealt_cards(state)
         assert set(dealt) <= set(room.pack.names)
         assert len(set(dealt)) == len(dealt)
         for move in moves(room.rules, state):
-            after = room.dealt(room.rules.play(state, move))
+            after = room.dealt_cards(room.rules.play(state, move))
             assert tuple(after[: len(dealt)]) == tuple(dealt)
             assert len(after) > len(dealt) or room.rules.turn(state) is not Turn.CHANCE

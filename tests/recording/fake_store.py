@@ -10,18 +10,18 @@ from typing import Any
 
 import msgspec
 
-from croupier.core.dealer import dealers, derive
+from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.hall import Hall
-from croupier.core.session import Address, Patience
-from croupier.logs import silence
-from croupier.net.endpoint import Limits, Switchboard
+from croupier.core.session import Address, Timeouts
+from croupier.logs import silent_logger
+from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.recording.accounts import Purses
-from croupier.recording.game_records import Told, every
-from croupier.recording.recorded_room import Booked, open_books
-from croupier.recording.recorder import Daybook
-from croupier.recording.shared_store import Shelf
-from croupier.rooms import HOUSES
-from croupier.store.records import Account, Entry, Posting, StoreDown, Transfer
+from croupier.recording.game_records import GameRecord, all_games
+from croupier.recording.recorded_room import RecordedRoom, open_recorder
+from croupier.recording.recorder import GameRecorder
+from croupier.recording.shared_store import SharedStore
+from croupier.rooms import HOUSE_ROOMS
+from croupier.store.records import Account, JournalEntry, Posting, StoreUnavailable, Transfer
 from croupier.store.store import open_store
 from tests.net.raw_client import PATIENCE
 
@@ -39,15 +39,15 @@ class Ink:
     """A store in which nothing is durable before the test says so. `waiting` is what is to be written."""
 
     def __init__(self) -> None:
-        self.waiting: list[tuple[Entry | tuple[Posting, ...], Future[Any]]] = []
-        self.written: list[Entry] = []
+        self.waiting: list[tuple[JournalEntry | tuple[Posting, ...], Future[Any]]] = []
+        self.written: list[JournalEntry] = []
         self.there = 0
         self.down: str | None = None
         self.closed = False
         self.flowing = False
         self.rises = asyncio.Event()
 
-    def append(self, entries: Sequence[Entry]) -> Future[None]:
+    def append(self, entries: Sequence[JournalEntry]) -> Future[None]:
         (entry,) = entries
         return self._put(entry)
 
@@ -76,7 +76,7 @@ class Ink:
     @property
     def games(self) -> list[list[Any]]:
         """The games of what waits, page by page."""
-        return [msgspec.json.decode(what.fact)["games"] for what, _ in self.waiting if isinstance(what, Entry)]
+        return [msgspec.json.decode(what.fact)["games"] for what, _ in self.waiting if isinstance(what, JournalEntry)]
 
     def done(self, *errors: Exception | None) -> None:
         """Everything that waits is durable, but for what fails; the errors are those of the first ones."""
@@ -86,7 +86,7 @@ class Ink:
                 future.set_exception(error)
                 continue
             future.set_result(None)
-            if isinstance(what, Entry):
+            if isinstance(what, JournalEntry):
                 self.written.append(what)
 
     def flow(self) -> None:
@@ -96,26 +96,30 @@ class Ink:
 
     def fail(self) -> None:
         """Nothing that waits can be written."""
-        self.done(*[StoreDown("the disk is full") for _ in self.waiting])
+        self.done(*[StoreUnavailable("the disk is full") for _ in self.waiting])
 
 
 class Opened:
     """A house with books on a free port."""
 
-    def __init__(self, books: Daybook, board: Switchboard, address: Address) -> None:
+    def __init__(self, books: GameRecorder, board: Endpoint, address: Address) -> None:
         self.books = books
         self.board = board
         self.address = address
 
 
-def _board(room: str, books: Daybook, settings: Any, limits: Limits, seed: int, taps: Any = ()) -> Switchboard:
-    house = HOUSES[room]
-    seating = house.house(settings, Patience(), False)
+def _board(
+    room: str, books: GameRecorder, settings: Any, limits: EndpointLimits, seed: int, taps: Any = ()
+) -> Endpoint:
+    house = HOUSE_ROOMS[room]
+    seating = house.house(settings, Timeouts(), False)
     purses = books.purses
-    seat = seating if purses is None else lambda peer, dealer: seating(peer, dealer, purses.of(peer))
-    hall: Hall[Any, Any] = Hall(seat, dealers(lambda table: derive(seed, room, table)))
+    seat = seating if purses is None else lambda peer, dealer: seating(peer, dealer, purses.purse_of(peer))
+    hall: Hall[Any, Any] = Hall(seat, dealer_factory(lambda table: derive_server_seed(seed, room, table)))
     codec = partial(house.codec, False, settings)
-    return Switchboard(hall, codec, silence(), taps=taps, limits=limits, refusal=house.refusal, books=books)
+    return Endpoint(
+        hall, codec, silent_logger(), taps=taps, limits=limits, refusal=house.refusal_messages, recorder=books
+    )
 
 
 @asynccontextmanager
@@ -123,12 +127,16 @@ async def by_hand(
     ink: Ink, room: str = "kuhn", *, durable: bool = True, accounts: bool = False, **settings: Any
 ) -> AsyncIterator[Opened]:
     """A house whose books are written by hand, to the end of the test; then everybody has to leave."""
-    house = HOUSES[room]
+    house = HOUSE_ROOMS[room]
     own = house.settings(**settings)
     account = Account(1, room, True, None, NOON, None, 0)
-    purses = Purses(ink, house, silence(), by="address", usual=10, house=account) if accounts else None  # type: ignore[arg-type]  # all that is asked of it
-    books = Daybook(ink, house, silence(), lambda: NOON, durable=durable, purses=purses)  # type: ignore[arg-type]
-    async with _opened(_board(room, books, own, Limits(linger=0.2), 1), books) as opened:
+    purses = (
+        Purses(ink, house, silent_logger(), identify_by="address", opening_coins=10, house_account=account)
+        if accounts
+        else None
+    )  # type: ignore[arg-type]  # all that is asked of it
+    books = GameRecorder(ink, house, silent_logger(), lambda: NOON, durable=durable, purses=purses)  # type: ignore[arg-type]
+    async with _opened(_board(room, books, own, EndpointLimits(close_timeout=0.2), 1), books) as opened:
         try:
             yield opened
         finally:
@@ -148,32 +156,34 @@ async def kept(
     **settings: Any,
 ) -> AsyncIterator[Opened]:
     """A house whose books are in a file."""
-    own = HOUSES[room].settings(**settings)
-    books = await open_books(Shelf(str(path)), HOUSES[room], own, silence(), journal=journal, by=by)
-    async with _opened(_board(room, books, own, Limits(linger=0.2), seed, taps), books, tls) as opened:
+    own = HOUSE_ROOMS[room].settings(**settings)
+    books = await open_recorder(
+        SharedStore(str(path)), HOUSE_ROOMS[room], own, silent_logger(), journal=journal, identify_by=by
+    )
+    async with _opened(_board(room, books, own, EndpointLimits(close_timeout=0.2), seed, taps), books, tls) as opened:
         yield opened
 
 
 @asynccontextmanager
-async def _opened(board: Switchboard, books: Daybook, tls: Any = None) -> AsyncIterator[Opened]:
-    booked = Booked(board, books)
+async def _opened(board: Endpoint, books: GameRecorder, tls: Any = None) -> AsyncIterator[Opened]:
+    booked = RecordedRoom(board, books)
     address = await booked.listen("127.0.0.1", 0, tls)
     try:
         yield Opened(books, board, address)
     finally:
         booked.halt(final=True)
         async with asyncio.timeout(PATIENCE):
-            await booked.empty()
+            await booked.wait_drained()
 
 
-async def games_in(path: Path, room: str = "kuhn") -> list[Told]:
+async def games_in(path: Path, room: str = "kuhn") -> list[GameRecord]:
     """What is kept of a room, the oldest first."""
     async with await open_store(str(path)) as store:
-        return [game async for game in every(store, room)]
+        return [game async for game in all_games(store, room)]
 
 
 async def balances(path: Path) -> dict[str, int]:
     """Every account of a store that is in order."""
     async with await open_store(str(path)) as store:
-        assert await store.check() == []
+        assert await store.find_problems() == []
         return {account.name: account.balance for account in await store.accounts()}

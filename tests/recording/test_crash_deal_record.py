@@ -37,7 +37,7 @@ def test_a_house_that_is_killed_had_promised_every_card_that_it_showed(tmp_path:
             for bettor in bettors:
                 bettor.join(PATIENCE)
         assert promises(path) - before >= sum(bool(bettor.told) for bettor in bettors)
-        assert all(finding.good is not False for finding in findings(path))
+        assert all(finding.is_proved is not False for finding in findings(path))
 
 
 @pytest.mark.slow
@@ -63,8 +63,8 @@ def test_hands_of_holdem_that_outlive_a_killed_server_are_as_promised(tmp_path: 
             for bot in bots:
                 bot.join(PATIENCE)
     found = findings(path)
-    assert all(finding.good is not False for finding in found), found
-    assert any(finding.good for finding in found)
+    assert all(finding.is_proved is not False for finding in found), found
+    assert any(finding.is_proved for finding in found)
 
 
 @pytest.mark.parametrize("times", [2, pytest.param(100, marks=pytest.mark.slow)])
@@ -83,6 +83,6 @@ def test_a_disk_that_is_full_at_times_disturbs_nobody_and_the_record_accuses_nob
             play(serving)
         assert serving.stop() == 0
     found = findings(path)
-    assert all(finding.good is not False for finding in found), found
-    assert sum(finding.good is True for finding in found) >= times
-    assert sum(finding.good is None for finding in found) > 0
+    assert all(finding.is_proved is not False for finding in found), found
+    assert sum(finding.is_proved is True for finding in found) >= times
+    assert sum(finding.is_proved is None for finding in found) > 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.core.deal_record import Finding, verify
+from croupier.core.deal_record import RecordFinding, verify_record
 from croupier.rooms import ROOMS
 from tests.processes import Serving, croupier, hear
 
@@ -22,9 +22,9 @@ def play(serving: Serving) -> None:
     assert re.fullmatch(GAME, heard), heard
 
 
-def findings(path: Path) -> list[Finding]:
+def findings(path: Path) -> list[RecordFinding]:
     with path.open("rb") as lines:
-        return [*verify(lines, lambda room: ROOMS[room].pack)]
+        return [*verify_record(lines, lambda room: ROOMS[room].pack)]
 
 
 def failures(serving: Serving) -> float:
@@ -72,8 +72,8 @@ def test_when_the_disk_has_space_again_the_record_goes_on_and_says_what_it_lacks
         told = [entry for entry in serving.entries if entry["event"] == "the dealer's record can be written to again"]
         assert [entry["missing_tables"] for entry in told] == [{"kuhn": [2, 3, 2]}]
     found = findings(path)
-    assert sorted(str(finding.good) for finding in found) == ["None", "True", "True"]
-    assert not any("are not in the record" in finding.told for finding in found), "both hands of table 1 are"
+    assert sorted(str(finding.is_proved) for finding in found) == ["None", "True", "True"]
+    assert not any("are not in the record" in finding.message for finding in found), "both hands of table 1 are"
     done = croupier("verify", path)
     assert done.returncode == 2, "nothing is broken, and something is missing"
     assert "2 tables from 2 to 3" in done.stdout
@@ -91,4 +91,4 @@ def test_a_record_that_ends_in_half_a_line_is_mended_before_it_goes_on(tmp_path:
         assert [entry["event"] for entry in serving.entries] == ["the dealer's record ended in half a line"]
         play(serving)
         assert serving.stop() == 0
-    assert [finding.good for finding in findings(path)] == [True] * 3
+    assert [finding.is_proved for finding in findings(path)] == [True] * 3

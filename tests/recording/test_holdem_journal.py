@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from croupier.core.cards import Order
-from croupier.core.dealer import dealers
-from croupier.core.session import Finished
-from croupier.http.auth import Guard
-from croupier.http.holdem_app import Service
-from croupier.http.stored_users import Members
+from croupier.core.dealer import dealer_factory
+from croupier.core.session import HandFinished
+from croupier.http.auth import Authenticator
+from croupier.http.holdem_app import HoldemApp
+from croupier.http.stored_users import StoredUsers
 from croupier.recording import holdem_journal as journals
-from croupier.recording.holdem_journal import ROOM, TABLE, Begun, Journal, reopen
+from croupier.recording.holdem_journal import JOURNAL_TABLE, ROOM_NAME, HoldemJournal, JournalStart, open_journal
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table.persistence import Heard
+from croupier.rooms.holdem.table.persistence import HouseInput
 from croupier.rooms.holdem.wire import Close
-from croupier.store.records import Entry, StoreDown
+from croupier.store.records import JournalEntry, StoreUnavailable
 from croupier.store.store import open_store
 from tests.http.service_fixture import QUICK, Got, Hands, Web, house
 from tests.net.raw_client import PATIENCE
@@ -42,24 +42,24 @@ class HeldStore:
         await self.event.wait()
 
 
-class Held(Journal):
+class Held(HoldemJournal):
     """A journal whose writing is done by hand. `writings` is what it is to write."""
 
     def __init__(self, kept: House) -> None:
-        self.writings: list[tuple[Sequence[Heard], Future[None]]] = []
+        self.writings: list[tuple[Sequence[HouseInput], Future[None]]] = []
         self.there = False
         self.rises = HeldStore()
         super().__init__(self.rises, kept, kept.settings, 1, 0)  # type: ignore[arg-type]  # all that is asked of it
 
-    def write(self, heard: Sequence[Heard], finished: Iterable[Finished]) -> Future[None]:
+    def write(self, facts: Sequence[HouseInput], finished: Iterable[HandFinished]) -> Future[None]:
         future: Future[None] = asyncio.get_running_loop().create_future()
-        self.writings.append((heard, future))
+        self.writings.append((facts, future))
         return future
 
-    async def written(self, heard: Sequence[Heard]) -> bool:
+    async def was_written(self, facts: Sequence[HouseInput]) -> bool:
         return self.there
 
-    def done(self, error: Exception | None = None) -> list[Heard]:
+    def done(self, error: Exception | None = None) -> list[HouseInput]:
         heard, future = self.writings.pop(0)
         future.set_result(None) if error is None else future.set_exception(error)
         return [*heard]
@@ -71,9 +71,9 @@ class Holding(Web):
     def __init__(self, **rest: Any) -> None:
         self.clock = Hands()
         self.house = house(1, **rest)
-        self.guard = Guard(clock=self.clock, hasher=QUICK)
+        self.guard = Authenticator(clock=self.clock, hasher=QUICK)
         self.journal = Held(self.house)
-        self.service = Service(self.house, self.guard, clock=self.clock, journal=self.journal)
+        self.service = HoldemApp(self.house, self.guard, clock=self.clock, journal=self.journal)
 
     def later(self, asked: Awaitable[Got]) -> asyncio.Task[Got]:
         return asyncio.ensure_future(asked)
@@ -247,14 +247,14 @@ def test_while_the_store_is_down_everything_is_refused_and_no_turn_ends(written:
             await turns()
             joining = web.later(web.ask("POST", "/games/", "ann"))
             await turns()
-            web.journal.done(StoreDown("found no space on the disk"))
+            web.journal.done(StoreUnavailable("found no space on the disk"))
             for refused in (acting, looking, joining):
                 got = await refused
                 assert got.status == 503
                 assert "holdem-3.17" in got.text
             for _ in range(2):
                 web.clock.now += 100.0
-                web.service.ring()
+                web.service.process_deadlines()
                 assert (await web.act(game, "bob", bob)).status == 503
                 assert (await web.ask("GET", "/games/")).status == 503
             web.journal.there = written
@@ -267,7 +267,7 @@ def test_while_the_store_is_down_everything_is_refused_and_no_turn_ends(written:
             await turns()
             turn = await web.turn(game)
             assert turn["playerID"] == bob, "the act that nobody was told about"
-            assert web.house.alarm == web.clock.now + 15.0
+            assert web.house.deadline == web.clock.now + 15.0
             checking = web.later(web.act(game, "bob", bob))
             await turns()
             web.journal.done()
@@ -282,11 +282,11 @@ def test_a_store_that_goes_down_again_at_once_is_waited_for_again() -> None:
             game, (ann, _) = await web.two()
             acting = web.later(web.act(game, "ann", ann, 1, 10))
             await turns()
-            web.journal.done(StoreDown("once"))
+            web.journal.done(StoreUnavailable("once"))
             assert (await acting).status == 503
             web.journal.rises.event.set()
             await turns()
-            web.journal.done(StoreDown("twice"))
+            web.journal.done(StoreUnavailable("twice"))
             await turns()
             web.journal.done()
             await turns()
@@ -311,20 +311,20 @@ async def kept(
 ) -> AsyncIterator[Web]:
     """A service whose house is in a store."""
 
-    def build(begun: Begun) -> House:
-        return House(begun.settings, dealers(begun.server_seed, client_seed.encode()), begun.server_seed(0))
+    def build(begun: JournalStart) -> House:
+        return House(begun.settings, dealer_factory(begun.server_seed, client_seed.encode()), begun.server_seed(0))
 
     async with await open_store(str(path)) as store:
-        wanted = Begun(Settings(**settings), seed, client_seed=client_seed, decks=decks)
+        wanted = JournalStart(Settings(**settings), seed, client_seed=client_seed, decks=decks)
         await store.watch_accounts()
-        found, journal, now = await reopen(store, wanted, build)
+        found, journal, now = await open_journal(store, wanted, build)
         web = object.__new__(Web)
         web.clock = Hands()
         web.clock.now = now
         web.house = found
-        web.guard = Guard(Members(store), clock=web.clock, hasher=QUICK)
-        web.service = Service(found, web.guard, clock=web.clock, taps=taps, journal=journal)
-        await web.service.desk.open()
+        web.guard = Authenticator(StoredUsers(store), clock=web.clock, hasher=QUICK)
+        web.service = HoldemApp(found, web.guard, clock=web.clock, taps=taps, journal=journal)
+        await web.service.service.open()
         with web:
             yield web
 
@@ -337,7 +337,7 @@ def test_a_closed_account_has_no_seat_any_more_also_when_the_house_is_opened_aga
         async with kept(path, games_per_user=1) as web:
             game, (ann, _) = await web.seated("ann", "bob")
             assert (await web.ask("POST", "/games/", "ann")).status == 403
-            await web.service.desk.answer(Close("bob"))
+            await web.service.service.execute(Close("bob"))
             table = (await web.ask("GET", f"/games/{game}")).json["table"]
             assert [(one["playerID"], one["wealth"]) for one in table] == [(ann, 10_020)]
         async with kept(path, games_per_user=1) as web:
@@ -378,14 +378,14 @@ def test_what_was_played_while_the_room_closed_is_heard_again_as_it_was(tmp_path
             web.service.halt(final=False)
             assert (await web.act(game, "ann", ann, 0)).status == 201
             assert (await web.turn(game))["playerID"] == ""
-            before = web.house.kept()
+            before = web.house.snapshot()
 
-        def build(begun: Begun) -> House:
-            return House(begun.settings, dealers(begun.server_seed), begun.server_seed(0))
+        def build(begun: JournalStart) -> House:
+            return House(begun.settings, dealer_factory(begun.server_seed), begun.server_seed(0))
 
         async with await open_store(str(path)) as store:
-            again, _, _ = await reopen(store, Begun(Settings()), build)
-        assert again.kept() == before
+            again, _, _ = await open_journal(store, JournalStart(Settings()), build)
+        assert again.snapshot() == before
         async with kept(path) as web:
             assert (await web.turn(game))["playerID"]
 
@@ -401,17 +401,17 @@ def test_another_pace_is_kept_though_nobody_plays_yet(tmp_path: Path) -> None:
         async with kept(path, turn_seconds=7.0) as web:
             assert web.house.settings.turn_seconds == 7.0
             await web.seated("ann", "bob")
-            due = web.house.alarm
+            due = web.house.deadline
         async with kept(path, turn_seconds=7.0) as web:
             assert due is not None
-            assert web.house.alarm == web.clock.now + 7.0
+            assert web.house.deadline == web.clock.now + 7.0
 
     run(main)
 
 
 def test_a_long_evening_goes_on_from_the_state_that_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journals, "SELDOM", 7)
-    monkeypatch.setattr(journals, "FACT", 1 << 20)
+    monkeypatch.setattr(journals, "MIN_FACTS_PER_SNAPSHOT", 7)
+    monkeypatch.setattr(journals, "APPROXIMATE_FACT_BYTES", 1 << 20)
 
     async def main() -> None:
         path = tmp_path / "kept.db"
@@ -429,10 +429,10 @@ def test_a_long_evening_goes_on_from_the_state_that_was_kept(tmp_path: Path, mon
                     assert (await web.check_or_call(game, users)).status == 201
                 seen = (await web.ask("GET", f"/games/{game}")).json["table"]
         async with await open_store(str(path)) as store:
-            snapshot = await store.snapshot(ROOM, TABLE)
+            snapshot = await store.load_snapshot(ROOM_NAME, JOURNAL_TABLE)
             assert snapshot is not None
-            assert 0 < await store.last(ROOM, TABLE) - snapshot.seq < 20
-            assert await store.check() == []
+            assert 0 < await store.last_seq(ROOM_NAME, JOURNAL_TABLE) - snapshot.seq < 20
+            assert await store.find_problems() == []
 
     run(main)
 
@@ -462,7 +462,7 @@ def test_a_house_does_not_go_on_with_other_cards(
 
 @pytest.mark.parametrize("seldom", [1, 1000], ids=["kept", "heard again"])
 def test_a_house_does_not_go_on_by_other_stakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seldom: int) -> None:
-    monkeypatch.setattr(journals, "SELDOM", seldom)
+    monkeypatch.setattr(journals, "MIN_FACTS_PER_SNAPSHOT", seldom)
 
     async def main() -> None:
         path = tmp_path / "kept.db"
@@ -479,7 +479,7 @@ def test_a_house_does_not_go_on_by_other_stakes(tmp_path: Path, monkeypatch: pyt
 def test_the_pace_may_be_another_one_and_the_past_stays_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seldom: int
 ) -> None:
-    monkeypatch.setattr(journals, "SELDOM", seldom)
+    monkeypatch.setattr(journals, "MIN_FACTS_PER_SNAPSHOT", seldom)
 
     async def main() -> None:
         path, chips = tmp_path / "kept.db", {}
@@ -490,11 +490,11 @@ def test_the_pace_may_be_another_one_and_the_past_stays_as_it_was(
                 seen = (await web.ask("GET", f"/games/{game}")).json
                 now = {one["handle"]: one["wealth"] + one["bet_so_far"] for one in seen["table"]}
                 assert chips in ({}, now)
-                assert web.house.alarm == web.clock.now + seconds
+                assert web.house.deadline == web.clock.now + seconds
                 await web.check_or_call(game, dict(zip(guids, ("ann", "bob", "cid"), strict=True)))
                 web.clock.now += seconds - 0.5
-                web.service.ring()
-                await web.service.desk.settle()
+                web.service.process_deadlines()
+                await web.service.service.wait_durable()
                 seen = (await web.ask("GET", f"/games/{game}")).json
                 chips = {one["handle"]: one["wealth"] + one["bet_so_far"] for one in seen["table"]}
 
@@ -507,8 +507,8 @@ def test_a_journal_with_a_gap_is_not_taken_for_one(tmp_path: Path) -> None:
         async with kept(path) as web:
             await web.seated("ann", "bob")
         async with await open_store(str(path)) as store:
-            last = await store.last(ROOM, TABLE)
-            await store.append([Entry(ROOM, TABLE, last + 2, Heard(1.0).to_json(), 1.0)])
+            last = await store.last_seq(ROOM_NAME, JOURNAL_TABLE)
+            await store.append([JournalEntry(ROOM_NAME, JOURNAL_TABLE, last + 2, HouseInput(1.0).to_json(), 1.0)])
         with pytest.raises(ValueError, match=f"found the fact {last + 2} behind the fact {last}"):
             async with kept(path):
                 pass
@@ -528,7 +528,7 @@ def test_of_two_servers_with_one_store_the_later_one_has_the_room(tmp_path: Path
                 assert (await second.act(game, "ann", ann, 1, 10)).status == 201
                 assert (await second.act(game, "bob", bob, 1, 0)).status == 201
         async with await open_store(str(path)) as store:
-            assert await store.check() == []
+            assert await store.find_problems() == []
 
     run(main)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from bench.cluster import Cluster
 
-from croupier.recording.holdem_journal import ROOM
+from croupier.recording.holdem_journal import ROOM_NAME
 from croupier.store.store import open_store, upgrade_store
 from tests.recording.test_holdem_journal import kept
 
@@ -41,27 +41,27 @@ def test_while_the_database_is_away_no_turn_ends_and_then_the_hand_goes_on(
 
             await asyncio.to_thread(cluster.stop, how)
             assert (await web.check_or_call(game, users)).status == 503
-            while web.service.desk.trouble is None:
+            while web.service.service.unavailable_reason is None:
                 await asyncio.sleep(0.01)
             web.clock.now += 1000.0
-            web.service.ring()
+            web.service.process_deadlines()
             for method, path in (("GET", "/games/"), ("POST", "/users/"), ("POST", f"/games/{game}/players/")):
                 assert (await web.ask(method, path, f"new{how}")).status in {429, 503}
 
             await asyncio.to_thread(cluster.start_anew)
-            while web.service.desk.trouble is not None:
+            while web.service.service.unavailable_reason is not None:
                 await asyncio.sleep(0.01)
             after = (await web.ask("GET", f"/games/{game}")).json
             assert [one["playerID"] for one in after["table"]] == [one["playerID"] for one in before["table"]]
             assert after["cards"]["flop"] == before["cards"]["flop"]
-            assert web.house.alarm == web.clock.now + 15.0
+            assert web.house.deadline == web.clock.now + 15.0
             while (await web.ask("GET", f"/games/{game}")).json["cards"]["flop"] is not None:
                 assert (await web.check_or_call(game, users)).status == 201
             for name in names:
                 guid = next(found for found, user in users.items() if user == name)
                 assert (await web.ask("DELETE", f"/games/{game}/players/{guid}", name)).status == 200
         async with await open_store(place) as store:
-            assert await store.check() == []
-            assert len(await store.hands(ROOM)) >= 1
+            assert await store.find_problems() == []
+            assert len(await store.hands(ROOM_NAME)) >= 1
 
     asyncio.run(main())

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 import trustme
 
-from croupier.app.open_rooms import Hosting
-from croupier.app.serve import check, tls
-from croupier.core.dealer import Dealer, Fair
+from croupier.app.open_rooms import ServerConfig
+from croupier.app.serve import check_config, make_tls_context
+from croupier.core.dealer import Dealer, FairDealer
 from croupier.core.private_table import Purse
-from croupier.core.session import Halted, Joined, Patience, Said, Say
-from croupier.recording.accounts import host, subject
-from croupier.rooms import HOUSES
+from croupier.core.session import Closing, Joined, Received, Send, Timeouts
+from croupier.recording.accounts import client_host, subject_name
+from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.blackjack import Bet, Err, Mon, Ply
-from croupier.store.records import Refused, StoreDown
+from croupier.store.records import StoreUnavailable, WriteRefused
 from croupier.store.store import open_store
 from tests.net.raw_client import Caller, Run
 from tests.recording.fake_store import Ink, Opened, balances, by_hand, games_in, kept
@@ -37,7 +37,7 @@ async def play(house: Opened, *said: bytes) -> bytes:
 
 async def gone(house: Opened) -> None:
     """Everybody has left."""
-    await until(lambda: not house.board.connected)
+    await until(lambda: not house.board.connection_count)
 
 
 def test_a_client_that_comes_again_has_what_it_had(run: Run, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_connections_of_one_client_share_a_purse_and_no_coin_is_staked_twice(run
 def test_a_room_s_accounts_are_its_own(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        for room in HOUSES:
+        for room in HOUSE_ROOMS:
             async with kept(path, room, by="address") as house:
                 await play(house)
                 await gone(house)
@@ -120,15 +120,15 @@ def test_a_game_that_the_ledger_refuses_is_void_and_its_client_has_to_come_again
             await bet(caller)
             await until(lambda: ink.waiting)
             assert house.books.purses is not None
-            purse = house.books.purses.of(1)
-            ink.done(Refused("found 2 coins to be taken; allowed: 1"))
+            purse = house.books.purses.purse_of(1)
+            ink.done(WriteRefused("found 2 coins to be taken; allowed: 1"))
             await is_cut_off(caller)
             assert (purse.coins, purse.staked) == (0, 0)
             await gone(house)
             async with Caller(house.address) as again:
                 await again.say(b"STRT P_1")
                 assert CARD.fullmatch(await again.hear(8))
-                assert house.books.purses.of(2).coins == 9
+                assert house.books.purses.purse_of(2).coins == 9
             assert house.books.trouble is None
 
     run(main())
@@ -161,10 +161,10 @@ def test_a_game_that_the_ledger_refuses_in_the_end_is_void_as_well(run: Run) -> 
             ink.there = 1
             ink.rises.set()
             await until(lambda: ink.waiting)
-            ink.done(Refused("found an account that is closed"))
+            ink.done(WriteRefused("found an account that is closed"))
             await is_cut_off(caller)
             assert house.books.trouble is None
-            assert house.board.trouble is None
+            assert house.board.unavailable_reason is None
 
     run(main())
 
@@ -303,7 +303,7 @@ def test_who_leaves_before_he_is_known_was_never_there(run: Run) -> None:
         ink.account = later  # type: ignore[method-assign]
         async with by_hand(ink, accounts=True) as house:
             async with Caller(house.address) as caller:
-                await until(lambda: house.board.connected)
+                await until(lambda: house.board.connection_count)
                 caller.reset()
                 await gone(house)
             async with Caller(house.address) as caller:
@@ -328,7 +328,7 @@ def test_a_house_that_closes_does_not_wait_until_everybody_is_known(run: Run) ->
         ink.account = never  # type: ignore[method-assign]
         async with by_hand(ink, accounts=True) as house, Caller(house.address) as caller:
             await caller.say(b"STRT P_1")
-            await until(lambda: house.board.connected)
+            await until(lambda: house.board.connection_count)
             house.board.halt(final=True)
             await is_cut_off(caller)
         assert ink.closed
@@ -341,7 +341,7 @@ def test_who_cannot_be_looked_up_is_refused(run: Run) -> None:
         ink = Ink()
 
         async def down(name: str) -> Any:
-            raise StoreDown(name)
+            raise StoreUnavailable(name)
 
         ink.account = down  # type: ignore[method-assign]
         async with by_hand(ink, accounts=True) as house, Caller(house.address) as caller:
@@ -357,7 +357,7 @@ def test_who_was_refused_takes_no_purse_with_him(run: Run) -> None:
         account = ink.account
 
         async def down(name: str) -> Any:
-            raise StoreDown(name)
+            raise StoreUnavailable(name)
 
         ink.account = down  # type: ignore[method-assign]
         async with by_hand(ink, accounts=True, **CALLS) as house, Caller(house.address) as refused:
@@ -367,11 +367,11 @@ def test_who_was_refused_takes_no_purse_with_him(run: Run) -> None:
                 await one.say(b"STRT P_1")
                 assert CARD.fullmatch(await one.hear(8))
                 refused.hang_up()
-                await until(lambda: house.board.connected == 1)
+                await until(lambda: house.board.connection_count == 1)
                 async with Caller(house.address) as other:
                     await other.ask(b"ACTN BET", b"FAIL W_A")
                     assert house.books.purses is not None
-                    assert house.books.purses.of(2) is house.books.purses.of(3)
+                    assert house.books.purses.purse_of(2) is house.books.purses.purse_of(3)
 
     run(main())
 
@@ -400,13 +400,13 @@ def test_seven_and_a_half_bets_no_more_than_there_is(run: Run, tmp_path: Path) -
 
 def test_a_lenient_game_without_strt_costs_as_much() -> None:
     table = seated("sevenhalf", Purse(150), dialect="lenient")
-    room = HOUSES["sevenhalf"]
-    draw, strt = (next(m for m in room.vocabulary if str(m) == word) for word in ("DRAW", "STRT"))
-    assert str(table.on(Said(1, draw), 0.0)[0].message).startswith("CARD")
-    told = [str(effect.message) for effect in table.on(Said(1, strt), 0.0) if isinstance(effect, Say)]
+    room = HOUSE_ROOMS["sevenhalf"]
+    draw, strt = (next(m for m in room.sample_messages if str(m) == word) for word in ("DRAW", "STRT"))
+    assert str(table.on(Received(1, draw), 0.0)[0].message).startswith("CARD")
+    told = [str(effect.message) for effect in table.on(Received(1, strt), 0.0) if isinstance(effect, Send)]
     assert told == ["ERRO 37not enough coins for the starting bet"]
     again = seated("sevenhalf", Purse(99), dialect="lenient")
-    assert str(again.on(Said(1, draw), 0.0)[0].message) == told[0]
+    assert str(again.on(Received(1, draw), 0.0)[0].message) == told[0]
 
 
 def test_no_purse_is_ever_more_than_a_number_can_tell_however_many_rounds_are_won_at_once() -> None:
@@ -414,11 +414,11 @@ def test_no_purse_is_ever_more_than_a_number_can_tell_however_many_rounds_are_wo
     purse = Purse(2**30)
     one, other = seated("blackjack", purse), seated("blackjack", purse)
     for table in (one, other):
-        assert table.on(Said(1, Ply()), 0.0) == [Say(1, Mon(purse.coins))]
-    assert one.on(Said(1, Bet(2**29)), 0.0)[-1] != Say(1, Err(400))
+        assert table.on(Received(1, Ply()), 0.0) == [Send(1, Mon(purse.coins))]
+    assert one.on(Received(1, Bet(2**29)), 0.0)[-1] != Send(1, Err(400))
     most = 2**31 - 1 - 2 * 2**29 - 2**29
-    assert other.on(Said(1, Bet(most + 1)), 0.0) == [Say(1, Err(400))]
-    assert other.on(Said(1, Bet(most)), 0.0)[-1] != Say(1, Err(400))
+    assert other.on(Received(1, Bet(most + 1)), 0.0) == [Send(1, Err(400))]
+    assert other.on(Received(1, Bet(most)), 0.0)[-1] != Send(1, Err(400))
     assert purse.coins + 2 * purse.staked == 2**31 - 1
 
 
@@ -426,18 +426,18 @@ def test_a_game_that_is_void_gives_back_what_was_staked() -> None:
     for room, said in (("kuhn", b"STRT P_1"), ("blackjack", b"PLYBET\0\0\0\x07"), ("sevenhalf", b"STRTDRAW")):
         purse = Purse(1000)
         table = seated(room, purse)
-        for message in HOUSES[room].codec(False, None).feed(said):
-            table.on(Said(1, message), 0.0)
+        for message in HOUSE_ROOMS[room].codec(False, None).feed(said):
+            table.on(Received(1, message), 0.0)
         assert purse.coins < 1000
-        table.on(Halted(final=True), 0.0)
+        table.on(Closing(is_final=True), 0.0)
         assert purse.coins == 1000
 
 
 def seated(room: str, purse: Purse, **settings: Any) -> Any:
     """A table whose client has this purse."""
-    house = HOUSES[room]
-    dealer: Dealer = Fair(bytes(32))
-    table = house.house(house.settings(**settings), Patience(), False)(1, dealer, purse)
+    house = HOUSE_ROOMS[room]
+    dealer: Dealer = FairDealer(bytes(32))
+    table = house.house(house.settings(**settings), Timeouts(), False)(1, dealer, purse)
     table.on(Joined(1), 0.0)
     return table
 
@@ -480,19 +480,19 @@ def test_a_certificate_tells_who_comes_wherever_he_comes_from(run: Run, tmp_path
 
 def test_no_two_subjects_have_one_name() -> None:
     def named(**parts: str) -> str:
-        return subject({"subject": tuple(((kind, value),) for kind, value in parts.items())})
+        return subject_name({"subject": tuple(((kind, value),) for kind, value in parts.items())})
 
     assert named(commonName="ann", organizationName="Club") == "CN=ann,O=Club"
     assert named(commonName="ann,O=Club") == r"CN=ann\2cO\3dClub"
     assert named(commonName="a\nb", serial="1") == r"CN=a\0ab,serial=1"
     assert named(commonName="x" * 300).startswith("sha256:")
-    assert subject({"serialNumber": "01"}) != subject({"serialNumber": "02"})
+    assert subject_name({"serialNumber": "01"}) != subject_name({"serialNumber": "02"})
 
 
 def test_an_address_is_the_same_over_either_protocol() -> None:
-    assert host(("::ffff:192.0.2.7", 1)) == host(("192.0.2.7", 2)) == "192.0.2.7"
-    assert host(("2001:db8::1", 1)) == "2001:db8::1"
-    assert host(None) == "unknown"
+    assert client_host(("::ffff:192.0.2.7", 1)) == client_host(("192.0.2.7", 2)) == "192.0.2.7"
+    assert client_host(("2001:db8::1", 1)) == "2001:db8::1"
+    assert client_host(None) == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -505,12 +505,12 @@ def test_an_address_is_the_same_over_either_protocol() -> None:
 )
 def test_accounts_that_cannot_be_kept_are_refused_at_once(settings: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=f"^{told}$"):
-        check(Hosting(**{"accounts": "address"} | settings))
+        check_config(ServerConfig(**{"accounts": "address"} | settings))
 
 
 def test_an_authority_for_clients_needs_tls_and_a_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^found --tls-client-ca without --tls-cert; allowed: both"):
-        tls(Hosting(tls_client_ca=tmp_path / "ca.pem"))
+        make_tls_context(ServerConfig(tls_client_ca=tmp_path / "ca.pem"))
     authority = trustme.CA()
     issued = authority.issue_cert("127.0.0.1")
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
@@ -518,8 +518,8 @@ def test_an_authority_for_clients_needs_tls_and_a_file(tmp_path: Path) -> None:
     for blob in issued.cert_chain_pems:
         blob.write_to_path(cert, append=True)
     with pytest.raises(ValueError, match=r"^found no certificate of an authority in .*ca.pem"):
-        tls(Hosting(tls_cert=cert, tls_key=key, tls_client_ca=tmp_path / "ca.pem"))
+        make_tls_context(ServerConfig(tls_cert=cert, tls_key=key, tls_client_ca=tmp_path / "ca.pem"))
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
-    context = tls(Hosting(tls_cert=cert, tls_key=key, tls_client_ca=tmp_path / "ca.pem"))
+    context = make_tls_context(ServerConfig(tls_cert=cert, tls_key=key, tls_client_ca=tmp_path / "ca.pem"))
     assert context is not None
     assert context.verify_mode is ssl.CERT_REQUIRED

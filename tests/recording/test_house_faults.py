@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from bench.cluster import Cluster
 
-from croupier.recording.game_records import every
+from croupier.recording.game_records import all_games
 from croupier.store.store import Store, open_store, upgrade_store
 from tests.processes import PATIENCE, Serving, rest
 
@@ -63,7 +63,7 @@ class Bettor(Thread):
 
 async def books(store: Store) -> dict[str, list[int]]:
     """What every client has won by the ledger, game by game, in books that are in order: the journal says the same."""
-    assert await store.check() == []
+    assert await store.find_problems() == []
     accounts = await store.accounts()
     assert sum(account.balance for account in accounts) == 0
     found = {}
@@ -73,7 +73,7 @@ async def books(store: Store) -> dict[str, list[int]]:
             assert lines[0].coins == PLENTY
             found[account.name.removeprefix("kuhn:")] = [line.coins for line in lines[1:]]
     games: dict[str, list[int]] = {name: [] for name in found}
-    async for game in every(store, "kuhn"):
+    async for game in all_games(store, "kuhn"):
         if game.net:
             games[game.client.removeprefix("kuhn:")].append(game.net)
     assert games == found
@@ -170,8 +170,8 @@ def test_a_full_disk_closes_the_house_until_there_is_space_again(tmp_path: Path,
         assert events == ["the store cannot be written to", "the store can be written to again"]
 
     async def story(store: Store) -> list[int]:
-        assert await store.check() == []
-        return [game.net async for game in every(store, "kuhn") if game.net]
+        assert await store.find_problems() == []
+        return [game.net async for game in all_games(store, "kuhn") if game.net]
 
     nets = read(path, story)
     assert nets[1 : 1 + len(bettor.told)] == bettor.told

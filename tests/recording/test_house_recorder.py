@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from croupier.recording import recorder
-from croupier.store.records import Refused
+from croupier.store.records import WriteRefused
 from croupier.store.store import open_store
 from tests.net.raw_client import Caller, Run
 from tests.recording.fake_store import Ink, by_hand, games_in, kept, turns
@@ -150,7 +150,7 @@ def test_who_leaves_while_he_waits_is_forgotten(run: Run) -> None:
                 await bet(caller)
                 await until(lambda: ink.waiting)
                 caller.reset()
-                await until(lambda: not house.board.connected)
+                await until(lambda: not house.board.connection_count)
             ink.done()
             await turns()
             assert len(ink.written) == 1
@@ -189,8 +189,8 @@ def test_without_waiting_the_answer_goes_first_and_the_page_soon_after(run: Run)
 
 
 def test_when_too_much_waits_a_client_waits_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder, "PAGE", 2)
-    monkeypatch.setattr(recorder, "MOST", 2)
+    monkeypatch.setattr(recorder, "MAX_BATCH_GAMES", 2)
+    monkeypatch.setattr(recorder, "MAX_WAITING_BATCHES", 2)
 
     async def main() -> None:
         ink = Ink()
@@ -260,7 +260,7 @@ def test_a_house_that_cannot_write_begins_no_games_until_it_can(
     run: Run, monkeypatch: pytest.MonkeyPatch, room: str, goodbye: bytes
 ) -> None:
     """kuhn-8.4, sevenhalf-8.4, blackjack-8.5"""
-    monkeypatch.setattr(recorder, "GRACE", 0.01)
+    monkeypatch.setattr(recorder, "STORE_DOWN_GRACE_SECONDS", 0.01)
     first = {"kuhn": b"STRT P_1", "sevenhalf": b"STRTDRAW", "blackjack": b"PLYBET\0\0\0\1"}[room]
     refusal = b"ERRO 15no seat is free" if room == "sevenhalf" else goodbye
 
@@ -298,7 +298,7 @@ def test_a_house_that_cannot_write_begins_no_games_until_it_can(
 def test_a_running_game_is_finished_though_the_store_is_down_and_told_when_it_is_back(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder, "GRACE", 0.01)
+    monkeypatch.setattr(recorder, "STORE_DOWN_GRACE_SECONDS", 0.01)
 
     async def main() -> None:
         ink = Ink()
@@ -358,8 +358,8 @@ def test_whoever_writes_into_the_same_run_ends_this_house(run: Run) -> None:
         async with by_hand(ink, **CALLS) as house, Caller(house.address) as caller:
             await bet(caller)
             await until(lambda: ink.waiting)
-            ink.done(Refused("found facts of another server"))
-            await until(lambda: house.board.trouble)
+            ink.done(WriteRefused("found facts of another server"))
+            await until(lambda: house.board.unavailable_reason)
             assert house.books.trouble == "found facts of another server"
             await is_cut_off(caller)
 
@@ -381,7 +381,7 @@ def test_everything_is_there_when_the_house_has_closed(run: Run, tmp_path: Path)
             assert (game.room, game.seat, abs(game.net), game.done) == ("kuhn", 0, 2, ("BET", "CAL"))
             assert len({*game.cards}) == 2
         async with await open_store(str(path)) as store:
-            assert await store.check() == []
+            assert await store.find_problems() == []
 
     run(main())
 

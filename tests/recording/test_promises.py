@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from croupier.core.session import Commit, Effect
-from croupier.logs import silence
+from croupier.logs import silent_logger
 from croupier.recording import promises as module
-from croupier.recording.promises import Disk, Promises
-from croupier.store.records import StoreDown
+from croupier.recording.promises import FileSync, Promises
+from croupier.store.records import StoreUnavailable
 from tests.net.raw_client import Caller, Run
 from tests.net.test_faults import Book
 from tests.recording.fake_store import Ink, by_hand, turns
@@ -49,7 +49,7 @@ def test_a_hand_of_holdem_is_promised_before_it_is_written_and_shown(run: Run) -
     async def main() -> None:
         with Holding() as web:
             slow = Slow()
-            web.service.desk._promises = slow  # type: ignore[assignment]  # all that is asked of it
+            web.service.service._promises = slow  # type: ignore[assignment]  # all that is asked of it
             await web.enrol("ann", "bob")
             game = await web.game()
             joining = web.later(web.ask("POST", f"/games/{game}/players/", "ann"))
@@ -87,7 +87,7 @@ def test_a_game_of_old_maid_is_promised_before_it_is_written_and_told(run: Run, 
         slow.done()
         await turns()
         assert evening.heard[bob] == []
-        await journal.done(StoreDown("no space") if lost else None)
+        await journal.done(StoreUnavailable("no space") if lost else None)
         assert [clause(reply) for reply in evening.heard[bob]] == ["oldmaid-9.15" if lost else ""]
         assert slow.futures == []
 
@@ -99,11 +99,11 @@ def test_a_client_of_a_durable_house_is_heard_when_its_cards_are_promised(run: R
     async def main() -> None:
         ink, slow = Ink(), Slow()
         async with by_hand(ink, accounts=accounts) as house, Caller(house.address) as caller:
-            await until(lambda: house.board.connected == 1 and not house.board.lines[1]._waits)
+            await until(lambda: house.board.connection_count == 1 and not house.board.connections[1]._is_held)
             house.books._promises = slow  # type: ignore[assignment]
             async with Caller(house.address) as late:
                 await late.say(b"STRT P_1")
-                await until(lambda: bool(slow.futures) and bool(house.board.lines[2]._backlog))
+                await until(lambda: bool(slow.futures) and bool(house.board.connections[2]._input_backlog))
                 await caller.say(b"STRT P_1")
                 assert re.fullmatch(rb"CARD C_[JQK]", await caller.hear(8)), "its own promise was kept before"
                 assert house.board.counts.messages_received == 1
@@ -116,7 +116,7 @@ def test_a_client_of_a_durable_house_is_heard_when_its_cards_are_promised(run: R
 def test_a_house_that_is_not_durable_waits_for_no_disk(run: Run) -> None:
     async def main() -> None:
         async with by_hand(Ink(), durable=False) as house, Caller(house.address) as caller:
-            assert house.books.promised() is None
+            assert house.books.sync_promises() is None
             await caller.say(b"STRT P_1")
             assert re.fullmatch(rb"CARD C_[JQK]", await caller.hear(8))
 
@@ -147,9 +147,9 @@ def test_all_who_wait_while_the_disk_is_busy_wait_for_one_fsync(
 
     async def main() -> None:
         with (tmp_path / "deals").open("ab") as file:
-            disk = Disk(file.fileno(), silence())
+            disk = FileSync(file.fileno(), silent_logger())
             syncs.go.clear()
-            waiting = [disk.synced() for _ in range(100)]
+            waiting = [disk.request_sync() for _ in range(100)]
             assert not any(one is None or one.done() for one in waiting)
             syncs.go.set()
             await asyncio.gather(*filter(None, waiting))
@@ -163,14 +163,14 @@ def test_a_disk_that_does_not_answer_is_not_waited_for_until_it_does(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     syncs, book = Syncs(monkeypatch), Book()
-    monkeypatch.setattr(module, "MAX_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(module, "MAX_SYNC_WAIT_SECONDS", 0.01)
 
     async def main() -> None:
         with (tmp_path / "deals").open("ab") as file:
-            disk = Disk(file.fileno(), book)
+            disk = FileSync(file.fileno(), book)
             syncs.go.clear()
-            await asyncio.gather(*filter(None, [disk.synced(), disk.synced()]))
-            assert disk.synced() is None
+            await asyncio.gather(*filter(None, [disk.request_sync(), disk.request_sync()]))
+            assert disk.request_sync() is None
             assert [entry[:2] for entry in book.entries] == [
                 ("error", "the dealer's record may lack promises after a power loss")
             ]
@@ -178,7 +178,7 @@ def test_a_disk_that_does_not_answer_is_not_waited_for_until_it_does(
             while len(book.entries) < 2:
                 await asyncio.sleep(0.001)
             assert book.entries[1][:2] == ("warning", "the disk of the dealer's record answers again")
-            assert disk.synced() is not None
+            assert disk.request_sync() is not None
             disk.close()
 
     run(main())
@@ -192,8 +192,8 @@ def test_a_disk_that_fails_is_logged_and_the_hand_goes_on(
 
     async def main() -> None:
         with (tmp_path / "deals").open("ab") as file:
-            disk = Disk(file.fileno(), book)
-            future = disk.synced()
+            disk = FileSync(file.fileno(), book)
+            future = disk.request_sync()
             assert future is not None
             await future
             assert book.entries[0][0] == "error"
@@ -206,8 +206,8 @@ def test_a_disk_that_fails_is_logged_and_the_hand_goes_on(
 def test_nobody_waits_for_what_is_no_plain_file(run: Run) -> None:
     async def main() -> None:
         descriptor = os.open("/dev/full", os.O_WRONLY)
-        disk = Disk(descriptor, silence())
-        assert disk.synced() is None
+        disk = FileSync(descriptor, silent_logger())
+        assert disk.request_sync() is None
         disk.close()
         os.close(descriptor)
 
@@ -221,8 +221,8 @@ def test_effects_without_a_promise_are_not_waited_for(run: Run, tmp_path: Path) 
 
     async def main() -> None:
         with (tmp_path / "deals").open("ab") as file:
-            disk = Disk(file.fileno(), silence())
-            assert Promises(Nothing(), disk).keep([]) is None  # type: ignore[arg-type]
+            disk = FileSync(file.fileno(), silent_logger())
+            assert Promises(Nothing(), disk).write([]) is None  # type: ignore[arg-type]
             disk.close()
 
     run(main())

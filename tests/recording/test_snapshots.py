@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from croupier.recording import holdem_journal, oldmaid_journal
-from croupier.rooms.holdem.table.persistence import Heard
-from croupier.rooms.oldmaid.table.persistence import Note, Started, Tale
-from croupier.store.records import Refused, Snapshot
+from croupier.rooms.holdem.table.persistence import HouseInput
+from croupier.rooms.oldmaid.table.persistence import GameLogEntry, GameStarted, LogReplay
+from croupier.store.records import Snapshot, WriteRefused
 from tests.http.service_fixture import house
 from tests.net.raw_client import Run
 from tests.net.test_faults import Book
@@ -26,20 +26,20 @@ class Store:
         if self._cancelled:
             future.cancel()
         else:
-            future.set_exception(Refused("string or blob too big"))
+            future.set_exception(WriteRefused("string or blob too big"))
         return future
 
 
 def heard(store: Any, book: Book) -> None:
     """A fact of hold'em is durable."""
     found = house()
-    holdem_journal.Journal(store, found, found.settings, 1, 0, log=book).settled([Heard(1.0)])
+    holdem_journal.HoldemJournal(store, found, found.settings, 1, 0, log=book).confirm_written([HouseInput(1.0)])
 
 
 def noted(store: Any, book: Book) -> None:
     """A fact of Old Maid is durable."""
-    notes: list[Note] = [Started(1, ("ann", "bob"))]
-    oldmaid_journal.Courses(store, lambda: 1.0, Tale(), 1, 0, log=book).settled(notes)
+    notes: list[GameLogEntry] = [GameStarted(1, ("ann", "bob"))]
+    oldmaid_journal.OldMaidJournal(store, lambda: 1.0, LogReplay(), 1, 0, log=book).confirm_written(notes)
 
 
 @pytest.mark.parametrize(("keeps", "table"), [(heard, "house"), (noted, "table")], ids=["holdem", "oldmaid"])

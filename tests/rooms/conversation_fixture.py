@@ -6,8 +6,8 @@ from typing import Any
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Referee, Verdict
 from croupier.core.room import HouseRoom
-from croupier.core.session import Drop, Garbled, Joined, Left, Rang, Said, Say
-from croupier.core.transcript import Transcript, hall, settings
+from croupier.core.session import Drop, Joined, Left, Malformed, Received, Send, TimedOut
+from croupier.core.transcript import Transcript, house_settings, make_hall
 
 HANG_UP = b"<the connection is closed>"
 """What stands for a close among the bytes of a house."""
@@ -66,9 +66,9 @@ class Court:
         self.verdicts: list[Verdict] = []
         self.heard = b""
         paper = Transcript("court", "a hearing", (), {**head, "strict": "yes"} if strict else head, ())
-        own = settings(room, paper)
+        own = house_settings(room, paper)
         self._habit = habit
-        self._hall = hall(room, paper)
+        self._hall = make_hall(room, paper)
         self._hall.on(Joined(1), 0.0)
         self._referee = referee or room.referee(own, strict)
         self._inward, self._outward, self._ears = (room.codec(strict, own) for _ in range(3))
@@ -81,7 +81,7 @@ class Court:
             for item in self._inward.feed(line):
                 if self._closed:
                     return
-                self._judge(Garbled(CLIENT, item) if isinstance(item, Violation) else Said(CLIENT, item))
+                self._judge(Malformed(CLIENT, item) if isinstance(item, Violation) else Received(CLIENT, item))
                 self._send(self._habit(self._spelt(item), self._answers(item)))
 
     def leave(self) -> None:
@@ -90,12 +90,12 @@ class Court:
 
     def wait(self) -> None:
         """Long enough for the referee's patience to end, and for the client to ask nothing more."""
-        if self._referee.alarm is not None:
-            self._judge(Rang(), self._referee.alarm)
+        if self._referee.deadline is not None:
+            self._judge(TimedOut(), self._referee.deadline)
 
     def clauses(self, side: int) -> list[str]:
         """The clauses that one side broke, in order."""
-        return [verdict.violation.clause for verdict in self.verdicts if verdict.side == side]
+        return [verdict.violation.clause for verdict in self.verdicts if verdict.end == side]
 
     def _spelt(self, item: Any) -> bytes:
         """A message as it is on the wire; what is none has no spelling but its fault."""
@@ -103,9 +103,9 @@ class Court:
 
     def _answers(self, item: Any) -> list[bytes]:
         found = []
-        for effect in self._hall.on(Garbled(1, item) if isinstance(item, Violation) else Said(1, item), 0.0):
+        for effect in self._hall.on(Malformed(1, item) if isinstance(item, Violation) else Received(1, item), 0.0):
             match effect:
-                case Say(_, message):
+                case Send(_, message):
                     found.append(self._outward.encode(message))
                 case Drop():
                     found.append(HANG_UP)
@@ -121,7 +121,7 @@ class Court:
                 continue
             self.heard += data
             for item in self._ears.feed(data):
-                self._judge(Garbled(HOUSE, item) if isinstance(item, Violation) else Said(HOUSE, item))
+                self._judge(Malformed(HOUSE, item) if isinstance(item, Violation) else Received(HOUSE, item))
 
     def _judge(self, event: Any, now: float = 0.0) -> None:
         self.verdicts += self._referee.on(event, now)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from croupier.core.transcript import Transcript
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSE_ROOMS
 from tests.transcripts import transcripts
 
 PAGES = Path(__file__).parents[2] / "docs" / "protocols"
@@ -39,7 +39,7 @@ class Page:
         return {*paper.clauses, *self.name.findall(paper.head.get("fault", ""))}
 
 
-ALL = {room: Page(room) for room in HOUSES}
+ALL = {room: Page(room) for room in HOUSE_ROOMS}
 
 every_page = pytest.mark.parametrize("page", ALL.values(), ids=ALL)
 every_clause = pytest.mark.parametrize(

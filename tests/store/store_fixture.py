@@ -5,8 +5,8 @@ from asyncio import Future
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from croupier.net.event_loop import factory
-from croupier.store.records import Entry, StoreError
+from croupier.net.event_loop import loop_factory
+from croupier.store.records import JournalEntry, StoreError
 from croupier.store.store import Store, open_store
 
 PATIENCE = 30.0
@@ -34,26 +34,26 @@ class Shelf:
 def run[T](main: Awaitable[T]) -> T:
     """Run on the loop of a server; what the loop is told of is an error here."""
     faults: list[dict[str, Any]] = []
-    with asyncio.Runner(loop_factory=factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.get_loop().set_exception_handler(lambda _, fault: faults.append(fault))
         result = runner.run(main)
     assert faults == []
     return result
 
 
-def fact(table: str, seq: int, text: str = "", room: str = "holdem") -> Entry:
+def fact(table: str, seq: int, text: str = "", room: str = "holdem") -> JournalEntry:
     """A fact of a table; its text is JSON."""
-    return Entry(room, table, seq, (text or f'{{"n":{seq}}}').encode(), NOON + seq)
+    return JournalEntry(room, table, seq, (text or f'{{"n":{seq}}}').encode(), NOON + seq)
 
 
-def facts(table: str, seqs: range) -> list[Entry]:
+def facts(table: str, seqs: range) -> list[JournalEntry]:
     """Facts of one table."""
     return [fact(table, seq) for seq in seqs]
 
 
-async def journal(store: Store, table: str, after: int = 0, room: str = "holdem") -> list[Entry]:
+async def journal(store: Store, table: str, after: int = 0, room: str = "holdem") -> list[JournalEntry]:
     """All of a table's journal."""
-    return [entry async for entry in store.journal(room, table, after)]
+    return [entry async for entry in store.read_journal(room, table, after)]
 
 
 async def error(future: Future[Any]) -> StoreError:

@@ -10,7 +10,7 @@ from bench.cluster import Cluster
 
 from croupier.store import announcements, sqlite
 from croupier.store.migrations import upgrade_file
-from croupier.store.records import Refused, StoreError
+from croupier.store.records import StoreError, WriteRefused
 from croupier.store.store import Store, open_store, upgrade_store
 from croupier.store.version_file import VersionFile
 from tests.store.conftest import ask, new_database
@@ -64,7 +64,7 @@ def test_who_repeats_a_change_announces_it_again(shelf: Shelf) -> None:
         await store.add_account("ann", "hash")
         await store.close_account("ann", reason="left")
         before = store.accounts_version()
-        assert isinstance(await error(store.close_account("ann", reason="again")), Refused)
+        assert isinstance(await error(store.close_account("ann", reason="again")), WriteRefused)
         after = store.accounts_version()
         assert after is None or after != before
 
@@ -99,7 +99,7 @@ def test_a_server_that_does_not_answer_is_told_of(cluster: Cluster, monkeypatch:
         async with await open_store(url) as store:
             await store.add_account("ann", "hash")
             async with await open_store(url) as silent:
-                monkeypatch.setattr(announcements.Listener, "_heard", lambda *_: None)
+                monkeypatch.setattr(announcements.AnnouncementListener, "_heard", lambda *_: None)
                 await silent.watch_accounts()
                 failed = await error(store.set_password("ann", "changed", reason="changed"))
             assert "a server has not confirmed" in str(failed)
@@ -118,7 +118,7 @@ def test_a_version_file_belongs_to_whom_the_store_belongs(tmp_path: Path) -> Non
     one, other = VersionFile(store), VersionFile(store)
     assert (tmp_path / "store.accounts").stat().st_mode & 0o777 == store.stat().st_mode & 0o777
     assert one.read() == other.read() == 0
-    one.change()
+    one.randomize()
     assert one.read() == other.read() != 0
     one.close()
     other.close()

@@ -23,9 +23,9 @@ async def books(store: Store) -> list[object]:
         [
             (tail, await journal(store, tail.table, room=room))
             for room in ("holdem", "kuhn")
-            for tail in await store.tables(room)
+            for tail in await store.journal_heads(room)
         ],
-        await store.snapshot("holdem", "a"),
+        await store.load_snapshot("holdem", "a"),
         await store.hands(player="alice"),
         await store.matches("kuhn"),
     ]
@@ -43,7 +43,7 @@ def test_a_backup_is_a_store_with_the_same_books(shelf: Shelf, tmp_path: Path) -
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     twin = Shelf(str(copy), "sqlite")
     assert twin.run(books) == found
-    assert twin.run(Store.check) == []
+    assert twin.run(Store.find_problems) == []
     assert twin.run(lambda store: store.credit("alice", 1, reason="life goes on")).balance == 81
 
 
@@ -56,7 +56,7 @@ def test_a_backup_never_takes_the_place_of_a_file(shelf: Shelf, tmp_path: Path) 
             await store.backup(taken)
         with pytest.raises(FileNotFoundError):
             await store.backup(tmp_path / "no-such-folder" / "copy")
-        assert store.down is None
+        assert store.outage is None
 
     shelf.run(story)
     assert taken.read_text() == "mine"
@@ -80,10 +80,10 @@ def test_the_house_goes_on_while_it_is_copied_and_the_copy_is_of_one_moment(shel
         await store.export(stream)
         copying = False
         await writing
-        assert await store.last("holdem", "a") == written
+        assert await store.last_seq("holdem", "a") == written
         async with await open_store(str(tmp_path / "copy")) as copy:
-            assert await copy.check() == []
-            assert await copy.last("holdem", "a") == await copy.last("holdem", "b") <= written
+            assert await copy.find_problems() == []
+            assert await copy.last_seq("holdem", "a") == await copy.last_seq("holdem", "b") <= written
         rows = [json.loads(line) for line in stream.getvalue().splitlines()]
         counts = Counter(row["journal"]["table"] for row in rows if "journal" in row)
         assert counts["a"] == counts["b"] <= written
@@ -127,4 +127,4 @@ def test_more_rows_than_are_read_at_once_are_copied_all(shelf: Shelf, tmp_path: 
         assert await store.export(stream) == 2501
 
     shelf.run(story)
-    assert Shelf(str(tmp_path / "copy"), "sqlite").run(lambda store: store.last("holdem", "a")) == 2501
+    assert Shelf(str(tmp_path / "copy"), "sqlite").run(lambda store: store.last_seq("holdem", "a")) == 2501

@@ -37,12 +37,12 @@ async def all_are_gone(url: str) -> None:
 
 
 async def nothing_is_lost(store: Store, told: dict[tuple[str, str], int]) -> None:
-    assert await store.check() == []
-    ends = {table: await store.last("holdem", table) for table in TABLES}
+    assert await store.find_problems() == []
+    ends = {table: await store.last_seq("holdem", table) for table in TABLES}
     for table, end in ends.items():
         assert max(told[table, "coin"], told[table, "fact"]) <= end
         assert await journal(store, table) == facts(table, range(1, end + 1))
-        hands = await store.hands("holdem", table, most=end + 1)
+        hands = await store.hands("holdem", table, limit=end + 1)
         assert sorted(hand.number for hand in hands) == [*range(1, end + 1)]
     alice, house = await store.account("alice"), await store.house_account("holdem")
     assert alice is not None

@@ -12,7 +12,7 @@ import pytest
 from bench.cluster import Cluster
 
 from croupier.store import group_commit, sqlite_file
-from croupier.store.records import Finding, StoreDown
+from croupier.store.records import StoreFinding, StoreUnavailable
 from croupier.store.store import Store, open_store, upgrade_store
 from tests.store.conftest import ask, new_database
 from tests.store.store_fixture import Shelf, error, fact, facts, journal, run
@@ -36,21 +36,21 @@ def test_a_server_that_is_stopped_and_started_again(fragile: Cluster, how: int) 
     async def story(store: Store) -> None:
         await store.append(facts(table, range(1, 4)))
         await asyncio.to_thread(fragile.stop, how)
-        with pytest.raises(StoreDown, match=r"^postgresql:///postgres: "):
+        with pytest.raises(StoreUnavailable, match=r"^postgresql:///postgres: "):
             await store.append([fact(table, 4)])
-        assert store.down is not None
-        with pytest.raises(StoreDown):
-            await store.last("holdem", table)
-        with pytest.raises(StoreDown):
-            await store.check()
-        assert isinstance(await error(store.add_account("alice")), StoreDown)
+        assert store.outage is not None
+        with pytest.raises(StoreUnavailable):
+            await store.last_seq("holdem", table)
+        with pytest.raises(StoreUnavailable):
+            await store.find_problems()
+        assert isinstance(await error(store.add_account("alice")), StoreUnavailable)
         await asyncio.to_thread(fragile.start)
-        await store.up()
-        assert store.down is None
-        assert await store.last("holdem", table) == 3
+        await store.wait_until_up()
+        assert store.outage is None
+        assert await store.last_seq("holdem", table) == 3
         await store.append([fact(table, 4)])
         assert await journal(store, table) == facts(table, range(1, 5))
-        assert await store.check() == []
+        assert await store.find_problems() == []
 
     Shelf(fragile.url(), "postgresql").run(story, pauses=PAUSES)
 
@@ -61,7 +61,7 @@ def test_a_server_that_was_started_anew_while_nobody_wrote_is_found_again_withou
         await asyncio.to_thread(fragile.stop)
         await asyncio.to_thread(fragile.start)
         await store.append([fact("idle", 2)])
-        assert store.down is None
+        assert store.outage is None
 
     Shelf(fragile.url(), "postgresql").run(story)
 
@@ -75,7 +75,7 @@ def test_whoever_reads_while_the_server_goes_is_told_that_the_store_is_down(frag
 
     async def story(store: Store) -> None:
         async def read() -> None:
-            with pytest.raises(StoreDown):  # noqa: PT012 -- sooner or later
+            with pytest.raises(StoreUnavailable):  # noqa: PT012 -- sooner or later
                 while True:
                     await store.account("alice")
 
@@ -93,9 +93,9 @@ def test_whoever_reads_while_the_server_goes_is_told_that_the_store_is_down(frag
 def test_a_store_whose_server_is_gone_can_be_closed(fragile: Cluster) -> None:
     async def story(store: Store) -> None:
         await store.append([fact("gone", 1)])
-        await store.last("holdem", "gone")
+        await store.last_seq("holdem", "gone")
         await asyncio.to_thread(fragile.stop)
-        assert isinstance(await error(store.append([fact("gone", 2)])), StoreDown)
+        assert isinstance(await error(store.append([fact("gone", 2)])), StoreUnavailable)
 
     try:
         Shelf(fragile.url(), "postgresql").run(story)
@@ -105,20 +105,20 @@ def test_a_store_whose_server_is_gone_can_be_closed(fragile: Cluster) -> None:
 
 def test_a_server_whose_settings_lose_what_was_committed_is_found(fragile: Cluster) -> None:
     shelf = Shelf(fragile.url(), "postgresql")
-    assert shelf.run(Store.check) == []
+    assert shelf.run(Store.find_problems) == []
     asyncio.run(ask(shelf.url, "ALTER SYSTEM SET fsync = off"))
     asyncio.run(ask(shelf.url, "SELECT pg_reload_conf()"))
     try:
         told = "found fsync = off in the server's settings; allowed: on"
-        assert shelf.run(until_checked) == [Finding("engine", told)]
+        assert shelf.run(until_checked) == [StoreFinding("engine", told)]
     finally:
         asyncio.run(ask(shelf.url, "ALTER SYSTEM RESET fsync"))
         asyncio.run(ask(shelf.url, "SELECT pg_reload_conf()"))
 
 
-async def until_checked(store: Store) -> list[Finding]:
+async def until_checked(store: Store) -> list[StoreFinding]:
     """What a check finds when the server has heard of its new settings."""
-    while not (found := await store.check()):
+    while not (found := await store.find_problems()):
         await asyncio.sleep(0.01)
     return found
 
@@ -132,7 +132,7 @@ def test_a_crash_of_the_server_loses_nothing_that_was_acknowledged(fragile: Clus
                 while True:
                     await store.append([fact(f"crash {name}", durable[name] + 1)])
                     durable[name] += 1
-            except StoreDown:
+            except StoreUnavailable:
                 pass
 
         playing = asyncio.gather(*map(table, durable))
@@ -141,10 +141,10 @@ def test_a_crash_of_the_server_loses_nothing_that_was_acknowledged(fragile: Clus
         await asyncio.to_thread(fragile.stop, signal.SIGQUIT)
         await playing
         await asyncio.to_thread(fragile.start)
-        await store.up()
+        await store.wait_until_up()
         for name, seq in durable.items():
-            assert seq <= await store.last("holdem", f"crash {name}") <= seq + 1
-        assert await store.check() == []
+            assert seq <= await store.last_seq("holdem", f"crash {name}") <= seq + 1
+        assert await store.find_problems() == []
 
     Shelf(fragile.url(), "postgresql").run(story, pauses=PAUSES)
 
@@ -161,8 +161,8 @@ def test_a_connection_that_is_cut_fails_what_was_on_its_way_and_nothing_else(clu
         )
         await other.close()
         (outcome,) = await asyncio.gather(store.append([fact("a", 2)]), return_exceptions=True)
-        await store.up()
-        last = await store.last("holdem", "a")
+        await store.wait_until_up()
+        last = await store.last_seq("holdem", "a")
         assert last == (2 if outcome is None else 1)
         await store.append([fact("a", last + 1)])
 
@@ -183,9 +183,9 @@ def test_what_failed_is_not_written_behind_ones_back_when_the_store_is_up_again(
         while not await other.fetchval(asked):
             await asyncio.sleep(0.001)
         store._engine._writer.terminate()  # the server is not told, as when a cable is cut
-        assert isinstance(await error(stuck), StoreDown)
-        await store.up()
-        assert await store.last("holdem", "a") == 1
+        assert isinstance(await error(stuck), StoreUnavailable)
+        await store.wait_until_up()
+        assert await store.last_seq("holdem", "a") == 1
         await locked.rollback()
         await other.close()
         await store.append([fact("a", 2)])
@@ -215,7 +215,7 @@ def test_a_file_that_another_process_does_not_let_go(
 ) -> None:
     path = tmp_path / "store"
     path.write_bytes(blank)
-    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.02)
+    monkeypatch.setattr(sqlite_file, "BUSY_TIMEOUT_SECONDS", 0.02)
 
     async def story(store: Store) -> None:
         await store.append([fact("a", 1)])
@@ -224,7 +224,7 @@ def test_a_file_that_another_process_does_not_let_go(
             assert str(await error(store.append([fact("a", 2)]))) == f"{path}: database is locked"
             assert await journal(store, "a") == facts("a", range(1, 2)), "it can be read all the same"
             other.execute("ROLLBACK")
-        await store.up()
+        await store.wait_until_up()
         await store.append([fact("a", 2)])
 
     Shelf(str(path), "sqlite").run(story, pauses=PAUSES)
@@ -233,7 +233,7 @@ def test_a_file_that_another_process_does_not_let_go(
 def test_a_file_that_is_gone_is_not_made_anew(blank: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "store"
     path.write_bytes(blank)
-    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.02)
+    monkeypatch.setattr(sqlite_file, "BUSY_TIMEOUT_SECONDS", 0.02)
 
     async def story(store: Store) -> None:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -241,12 +241,12 @@ def test_a_file_that_is_gone_is_not_made_anew(blank: bytes, tmp_path: Path, monk
             other.execute("BEGIN IMMEDIATE")
             for left in tmp_path.iterdir():
                 left.rename(tmp_path / f"hidden {left.name}")
-            assert isinstance(await error(store.append([fact("a", 2)])), StoreDown)
+            assert isinstance(await error(store.append([fact("a", 2)])), StoreUnavailable)
         assert not path.exists()
         for left in tmp_path.iterdir():
             left.rename(tmp_path / left.name.removeprefix("hidden "))
-        await store.up()
-        assert await store.last("holdem", "a") == 1
+        await store.wait_until_up()
+        assert await store.last_seq("holdem", "a") == 1
         await store.append([fact("a", 2)])
 
     Shelf(str(path), "sqlite").run(story, pauses=PAUSES)
@@ -256,9 +256,9 @@ def test_a_file_that_is_gone_is_not_made_anew(blank: bytes, tmp_path: Path, monk
 async def is_refused(store: Store, seq: int, why: str) -> None:
     """Nothing can be written, and the reason is this."""
     found = await error(store.append([fact("a", seq)]))
-    assert isinstance(found, StoreDown)
+    assert isinstance(found, StoreUnavailable)
     assert why in str(found)
-    assert why in str(store.down)
+    assert why in str(store.outage)
 
 
 def test_a_file_that_is_deleted_takes_nothing_more_until_the_very_file_is_back(blank: bytes, tmp_path: Path) -> None:
@@ -272,10 +272,10 @@ def test_a_file_that_is_deleted_takes_nothing_more_until_the_very_file_is_back(b
         await is_refused(store, 2, f"{path}: the store was deleted or moved while it was open")
         await is_refused(store, 2, "put back the very file")
         (tmp_path / "aside").rename(path)
-        await store.up()
-        assert await store.last("holdem", "a") in {1, 2}, "nobody knows"
-        await store.append([fact("a", await store.last("holdem", "a") + 1)])
-        assert await store.check() == []
+        await store.wait_until_up()
+        assert await store.last_seq("holdem", "a") in {1, 2}, "nobody knows"
+        await store.append([fact("a", await store.last_seq("holdem", "a") + 1)])
+        assert await store.find_problems() == []
 
     Shelf(str(path), "sqlite").run(story, pauses=PAUSES)
     assert [left.name for left in tmp_path.iterdir()] == ["store"]
@@ -284,15 +284,15 @@ def test_a_file_that_is_deleted_takes_nothing_more_until_the_very_file_is_back(b
 def test_a_file_that_is_deleted_while_nobody_writes_is_noticed(
     blank: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_commit, "LOOK_SECONDS", 0.005)
+    monkeypatch.setattr(group_commit, "CHECK_INTERVAL_SECONDS", 0.005)
     path = tmp_path / "store"
     path.write_bytes(blank)
 
     async def story(store: Store) -> None:
         path.unlink()
-        while store.down is None:
+        while store.outage is None:
             await asyncio.sleep(0.001)
-        assert store.down.startswith(f"{path}: the store was deleted")
+        assert store.outage.startswith(f"{path}: the store was deleted")
 
     Shelf(str(path), "sqlite").run(story, pauses=PAUSES)
 
@@ -311,8 +311,8 @@ def test_another_store_in_the_place_of_the_one_that_was_opened_is_neither_writte
         (tmp_path / "aside").hardlink_to(path)
         other.rename(path)
         await is_refused(store, 3, f"{path}: the store was replaced by another one")
-        with pytest.raises(StoreDown, match="replaced"):
-            await store.check()
+        with pytest.raises(StoreUnavailable, match="replaced"):
+            await store.find_problems()
         await is_refused(store, 3, "replaced")
 
     Shelf(str(path), "sqlite").run(story, pauses=PAUSES)
@@ -320,9 +320,9 @@ def test_another_store_in_the_place_of_the_one_that_was_opened_is_neither_writte
         left.unlink()  # as whoever restores a backup has to
 
     async def again(store: Store) -> None:
-        assert await store.last("holdem", "a") == 1
+        assert await store.last_seq("holdem", "a") == 1
         await store.append([fact("a", 2)])
-        assert await store.check() == []
+        assert await store.find_problems() == []
 
     Shelf(str(path), "sqlite").run(again)
 
@@ -344,7 +344,7 @@ def test_the_log_of_another_store_is_still_there_when_one_that_was_replaced_is_c
             await is_refused(first, 2, "replaced by another one")
             await first.close()
             await other.append([fact("b", 2)])
-            assert await other.check() == []
+            assert await other.find_problems() == []
 
     run(main())
 
@@ -357,10 +357,10 @@ def test_a_log_that_is_deleted_is_noticed_and_nothing_is_lost(blank: bytes, tmp_
         await store.append([fact("a", 1)])
         (tmp_path / "store-wal").unlink()
         await is_refused(store, 2, "store-wal: the log of the store was deleted or replaced")
-        await store.up()
-        assert await store.last("holdem", "a") == 2, "it was written before it was noticed"
+        await store.wait_until_up()
+        assert await store.last_seq("holdem", "a") == 2, "it was written before it was noticed"
         await store.append([fact("a", 3)])
         assert await journal(store, "a") == facts("a", range(1, 4))
-        assert await store.check() == []
+        assert await store.find_problems() == []
 
     Shelf(str(path), "sqlite").run(story, pauses=PAUSES)

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 
 from croupier.store import group_commit as module
-from croupier.store.engine import Deed, Facts
-from croupier.store.group_commit import BATCH, Scribe
-from croupier.store.records import Refused, StoreDown
+from croupier.store.engine import Facts, Write
+from croupier.store.group_commit import MAX_BATCH_FACTS, GroupCommitter
+from croupier.store.records import StoreUnavailable, WriteRefused
 from tests.store.store_fixture import PATIENCE, run
 
 
@@ -16,7 +16,7 @@ class Desk:
     """An engine that only remembers. It commits when it is let; `broken` says why it cannot."""
 
     def __init__(self) -> None:
-        self.commits: list[list[Deed]] = []
+        self.commits: list[list[Write]] = []
         self.let = asyncio.Event()
         self.let.set()
         self.begun = asyncio.Event()
@@ -24,7 +24,7 @@ class Desk:
         self.tried = 0
         self.guilty: dict[str, Exception] = {}
 
-    async def commit(self, deeds: Sequence[Deed]) -> list[object]:
+    async def commit(self, deeds: Sequence[Write]) -> list[object]:
         self.begun.set()
         await self.let.wait()
         if self.broken is not None:
@@ -49,10 +49,10 @@ def some(table: str, *seqs: int) -> Facts:
     return Facts([("holdem", table, seq, "{}", 0.0) for seq in seqs], len(seqs))
 
 
-def told(story: Callable[[Scribe, Desk], Awaitable[None]], most: int = 100) -> None:
+def told(story: Callable[[GroupCommitter, Desk], Awaitable[None]], most: int = 100) -> None:
     async def main() -> None:
         desk = Desk()
-        scribe = Scribe(desk, most, (0.001, 0.004))
+        scribe = GroupCommitter(desk, most, (0.001, 0.004))
         async with asyncio.timeout(PATIENCE):
             await story(scribe, desk)
             await scribe.close()
@@ -61,18 +61,18 @@ def told(story: Callable[[Scribe, Desk], Awaitable[None]], most: int = 100) -> N
 
 
 def test_all_that_is_said_in_one_turn_of_the_loop_is_one_commit() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
-        await asyncio.gather(*(scribe.put(some(table, 1)) for table in "abcd"))
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
+        await asyncio.gather(*(scribe.submit(some(table, 1)) for table in "abcd"))
         assert [len(commit) for commit in desk.commits] == [4]
 
     told(story)
 
 
 def test_tables_that_go_on_as_soon_as_they_may_are_always_written_together() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
         async def table(name: str) -> None:
             for seq in range(5):
-                await scribe.put(some(name, seq))
+                await scribe.submit(some(name, seq))
 
         await asyncio.gather(*map(table, "abcdefgh"))
         assert [len(commit) for commit in desk.commits] == [8] * 5
@@ -81,11 +81,11 @@ def test_tables_that_go_on_as_soon_as_they_may_are_always_written_together() -> 
 
 
 def test_what_comes_during_a_commit_goes_with_the_next() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
         desk.let.clear()
-        first = scribe.put(some("a", 1))
+        first = scribe.submit(some("a", 1))
         await desk.begun.wait()
-        later = [scribe.put(some("a", 2)), scribe.put(some("b", 1)), scribe.put(some("a", 3))]
+        later = [scribe.submit(some("a", 2)), scribe.submit(some("b", 1)), scribe.submit(some("a", 3))]
         assert not first.done()
         desk.let.set()
         await asyncio.gather(first, *later)
@@ -96,110 +96,116 @@ def test_what_comes_during_a_commit_goes_with_the_next() -> None:
 
 
 def test_a_commit_is_never_larger_than_a_batch_unless_one_flight_is() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
-        flights = [some("a", *range(BATCH - 1)), some("b", 1), some("c", 1), some("d", *range(2 * BATCH)), some("e", 1)]
-        await asyncio.gather(*map(scribe.put, flights))
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
+        flights = [
+            some("a", *range(MAX_BATCH_FACTS - 1)),
+            some("b", 1),
+            some("c", 1),
+            some("d", *range(2 * MAX_BATCH_FACTS)),
+            some("e", 1),
+        ]
+        await asyncio.gather(*map(scribe.submit, flights))
         assert desk.commits == [flights[:2], flights[2:3], flights[3:4], flights[4:]]
 
-    told(story, most=10 * BATCH)
+    told(story, most=10 * MAX_BATCH_FACTS)
 
 
 def test_everybody_is_told_his_own_outcome() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
-        desk.guilty = {"b": Refused("no")}
-        outcomes = await asyncio.gather(*(scribe.put(some(table, 1)) for table in "abc"), return_exceptions=True)
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
+        desk.guilty = {"b": WriteRefused("no")}
+        outcomes = await asyncio.gather(*(scribe.submit(some(table, 1)) for table in "abc"), return_exceptions=True)
         assert outcomes == [None, desk.guilty["b"], None]
-        assert scribe.down is None
+        assert scribe.outage is None
 
     told(story)
 
 
 def test_a_full_queue_takes_nothing_until_there_is_room() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
         desk.let.clear()
-        waiting = [scribe.put(some("a", 1, 2)), scribe.put(some("b", 1))]
-        assert scribe.full
-        with pytest.raises(StoreDown, match="found 3 facts that wait to be written; allowed: 3"):
-            await scribe.put(some("c", 1))
-        room = asyncio.ensure_future(scribe.room())
+        waiting = [scribe.submit(some("a", 1, 2)), scribe.submit(some("b", 1))]
+        assert scribe.is_full
+        with pytest.raises(StoreUnavailable, match="found 3 facts that wait to be written; allowed: 3"):
+            await scribe.submit(some("c", 1))
+        room = asyncio.ensure_future(scribe.wait_for_space())
         await desk.begun.wait()
         assert not room.done()
         desk.let.set()
         await room
-        assert not scribe.full
-        await asyncio.gather(*waiting, scribe.put(some("d", 1)))
+        assert not scribe.is_full
+        await asyncio.gather(*waiting, scribe.submit(some("d", 1)))
         assert desk.written() == [("a", 1), ("a", 2), ("b", 1), ("d", 1)]
 
     told(story, most=3)
 
 
 def test_there_is_room_at_once_when_nothing_waits() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
-        await scribe.room()
-        await scribe.up()
-        assert (scribe.full, scribe.down) == (False, None)
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
+        await scribe.wait_for_space()
+        await scribe.wait_until_up()
+        assert (scribe.is_full, scribe.outage) == (False, None)
 
     told(story)
 
 
 def test_a_commit_that_fails_takes_all_that_wait_with_it_and_nothing_of_them_is_written_later() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
         desk.let.clear()
-        first = scribe.put(some("a", 1))
+        first = scribe.submit(some("a", 1))
         await desk.begun.wait()
-        waiting = [scribe.put(some("a", 2)), scribe.put(some("b", 1))]
-        desk.broken = StoreDown("the disk is full")
+        waiting = [scribe.submit(some("a", 2)), scribe.submit(some("b", 1))]
+        desk.broken = StoreUnavailable("the disk is full")
         desk.let.set()
         outcomes = await asyncio.gather(first, *waiting, return_exceptions=True)
-        assert [(type(each), str(each)) for each in outcomes] == [(StoreDown, "the disk is full")] * 3
-        assert scribe.down == "the disk is full"
+        assert [(type(each), str(each)) for each in outcomes] == [(StoreUnavailable, "the disk is full")] * 3
+        assert scribe.outage == "the disk is full"
         desk.broken = None
-        await scribe.up()
-        await scribe.put(some("a", 1))
+        await scribe.wait_until_up()
+        await scribe.submit(some("a", 1))
         assert desk.written() == [("a", 1)]
 
     told(story)
 
 
 def test_a_store_that_is_down_refuses_at_once_and_comes_back_by_itself() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
-        desk.broken = StoreDown("gone")
-        with pytest.raises(StoreDown, match="gone"):
-            await scribe.put(some("a", 1))
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
+        desk.broken = StoreUnavailable("gone")
+        with pytest.raises(StoreUnavailable, match="gone"):
+            await scribe.submit(some("a", 1))
         while desk.tried < 4:
-            refused = scribe.put(some("a", 1))
+            refused = scribe.submit(some("a", 1))
             assert refused.done()
-            assert isinstance(refused.exception(), StoreDown)
-            await scribe.room()
+            assert isinstance(refused.exception(), StoreUnavailable)
+            await scribe.wait_for_space()
             await asyncio.sleep(0)
         desk.broken = None
-        await scribe.up()
-        assert scribe.down is None
-        await scribe.put(some("a", 1))
+        await scribe.wait_until_up()
+        assert scribe.outage is None
+        await scribe.submit(some("a", 1))
         assert desk.written() == [("a", 1)]
 
     told(story)
 
 
 def test_a_mistake_of_the_engine_leaves_nobody_waiting() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
         desk.broken = ZeroDivisionError("oh")
-        with pytest.raises(StoreDown, match="ZeroDivisionError"):
-            await scribe.put(some("a", 1))
+        with pytest.raises(StoreUnavailable, match="ZeroDivisionError"):
+            await scribe.submit(some("a", 1))
         desk.broken = None
-        await scribe.up()
+        await scribe.wait_until_up()
 
     told(story)
 
 
 def test_who_closes_the_store_waits_for_what_was_said_and_nothing_more_may_be() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
         desk.let.clear()
-        said = scribe.put(some("a", 1))
+        said = scribe.submit(some("a", 1))
         closing = asyncio.ensure_future(scribe.close())
         await desk.begun.wait()
-        with pytest.raises(StoreDown, match="closed"):
-            await scribe.put(some("a", 2))
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await scribe.submit(some("a", 2))
         assert not closing.done()
         desk.let.set()
         await closing
@@ -210,37 +216,37 @@ def test_who_closes_the_store_waits_for_what_was_said_and_nothing_more_may_be() 
 
 
 def test_a_store_that_is_down_can_be_closed() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
-        desk.broken = StoreDown("gone")
-        with pytest.raises(StoreDown):
-            await scribe.put(some("a", 1))
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
+        desk.broken = StoreUnavailable("gone")
+        with pytest.raises(StoreUnavailable):
+            await scribe.submit(some("a", 1))
 
     told(story)
 
 
 def test_what_nobody_waits_for_any_more_is_written_all_the_same() -> None:
-    async def story(scribe: Scribe, desk: Desk) -> None:
-        scribe.put(some("a", 1)).cancel()
-        await scribe.put(some("a", 2))
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
+        scribe.submit(some("a", 1)).cancel()
+        await scribe.submit(some("a", 2))
         assert desk.written() == [("a", 1), ("a", 2)]
 
     told(story)
 
 
 def test_a_store_that_goes_away_while_nobody_writes_is_down_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(module, "CHECK_INTERVAL_SECONDS", 0.001)
 
-    async def story(scribe: Scribe, desk: Desk) -> None:
-        await scribe.put(some("a", 1))
-        desk.broken = StoreDown("the file is gone")
-        while scribe.down is None:
+    async def story(scribe: GroupCommitter, desk: Desk) -> None:
+        await scribe.submit(some("a", 1))
+        desk.broken = StoreUnavailable("the file is gone")
+        while scribe.outage is None:
             await asyncio.sleep(0.001)
-        assert scribe.down == "the file is gone"
-        with pytest.raises(StoreDown, match="the file is gone"):
-            await scribe.put(some("a", 2))
+        assert scribe.outage == "the file is gone"
+        with pytest.raises(StoreUnavailable, match="the file is gone"):
+            await scribe.submit(some("a", 2))
         desk.broken = None
-        await scribe.up()
-        await scribe.put(some("a", 2))
+        await scribe.wait_until_up()
+        await scribe.submit(some("a", 2))
         assert desk.written() == [("a", 1), ("a", 2)]
 
     told(story)

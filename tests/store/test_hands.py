@@ -4,13 +4,15 @@ import asyncio
 
 import pytest
 
-from croupier.store.records import Hand, Match, Refused
+from croupier.store.records import Match, StoredHand, WriteRefused
 from croupier.store.store import Store
 from tests.store.store_fixture import NOON, Shelf, error, fact, facts
 
 
-def hand(number: int, *players: str, table: str = "a", room: str = "holdem") -> Hand:
-    return Hand(room, table, number, NOON + number, players, f"hand {number}\nvariant = 'NT'", f"{players[0]} won")
+def hand(number: int, *players: str, table: str = "a", room: str = "holdem") -> StoredHand:
+    return StoredHand(
+        room, table, number, NOON + number, players, f"hand {number}\nvariant = 'NT'", f"{players[0]} won"
+    )
 
 
 HANDS = [
@@ -63,7 +65,7 @@ def test_a_number_that_a_table_has_had_is_refused(shelf: Shelf) -> None:
     async def story(store: Store) -> None:
         await store.add_hand(HANDS[0])
         failed = await error(store.add_hand(hand(1, "zoe")))
-        assert isinstance(failed, Refused)
+        assert isinstance(failed, WriteRefused)
         assert str(failed) == "found hand 1 of holdem a already; allowed: a new number"
         assert await store.hands() == [HANDS[0]]
         assert await store.hands(player="zoe") == []
@@ -77,12 +79,12 @@ def test_a_hand_is_written_with_the_fact_that_ends_it_or_not_at_all(shelf: Shelf
         again = store.append([fact("a", 2)], [HANDS[0], HANDS[1]])
         neighbour = store.append([fact("b", 1)], [HANDS[2]])
         behind = store.append([fact("a", 1)], [HANDS[1]])
-        assert isinstance(await error(again), Refused)
+        assert isinstance(await error(again), WriteRefused)
         await neighbour
-        assert isinstance(await error(behind), Refused)
+        assert isinstance(await error(behind), WriteRefused)
         assert await store.hands() == [HANDS[2], HANDS[0]]
-        assert [await store.last("holdem", table) for table in "ab"] == [1, 1]
-        assert await store.check() == []
+        assert [await store.last_seq("holdem", table) for table in "ab"] == [1, 1]
+        assert await store.find_problems() == []
 
     shelf.run(story)
 
@@ -90,8 +92,8 @@ def test_a_hand_is_written_with_the_fact_that_ends_it_or_not_at_all(shelf: Shelf
 def test_hands_that_end_together_are_written_together_whoever_has_played_them(shelf: Shelf) -> None:
     async def story(store: Store) -> None:
         twice, nobody = (
-            Hand("holdem", "b", 1, NOON, ("ann", "ann"), "r", "s"),
-            Hand("holdem", "c", 1, NOON, (), "r", "s"),
+            StoredHand("holdem", "b", 1, NOON, ("ann", "ann"), "r", "s"),
+            StoredHand("holdem", "c", 1, NOON, (), "r", "s"),
         )
         away = [each.__replace__(room="holdem", table="d") for each in HANDS]
         await asyncio.gather(
@@ -102,8 +104,8 @@ def test_hands_that_end_together_are_written_together_whoever_has_played_them(sh
         assert await store.hands(table="c") == [nobody]
         assert await store.hands(table="d") == away[::-1]
         assert await store.hands(player="alice") == [away[2], away[0]]
-        assert [await store.last("holdem", table) for table in "bcd"] == [29, 29, 2]
-        assert await store.check() == []
+        assert [await store.last_seq("holdem", table) for table in "bcd"] == [29, 29, 2]
+        assert await store.find_problems() == []
 
     shelf.run(story)
 
@@ -114,7 +116,7 @@ def test_matches_are_listed_with_the_latest_first(shelf: Shelf) -> None:
         ids = [await store.add_match(match) for match in played]
         kept = [match.__replace__(id=number) for match, number in zip(played, ids, strict=True)]
         assert await store.matches("kuhn") == kept[::-1]
-        assert await store.matches("kuhn", most=1) == kept[2:]
+        assert await store.matches("kuhn", limit=1) == kept[2:]
         assert await store.matches("holdem") == []
 
     shelf.run(story)
@@ -126,12 +128,12 @@ def test_every_hand_is_read_in_portions_as_it_was_when_asked_for(shelf: Shelf, a
         for each in HANDS:
             await store.add_hand(each)
         found = []
-        async for each in store.every_hand("holdem", **asked):
+        async for each in store.iterate_hands("holdem", **asked):
             found.append(each)
             if len(found) == 1:
                 await store.add_hand(hand(99, "alice", "cleo", table="a"))
                 await store.add_hand(hand(99, "alice", "cleo", table="b"))
-        now = [each for each in await store.hands("holdem", **asked, most=1000) if each.number != 99]
+        now = [each for each in await store.hands("holdem", **asked, limit=1000) if each.number != 99]
         assert found == now != []
 
     shelf.run(story)
@@ -141,6 +143,6 @@ def test_more_hands_than_a_portion_are_all_read(shelf: Shelf) -> None:
     async def story(store: Store) -> None:
         many = [hand(number, "alice") for number in range(1, 2502)]
         await store.append([fact("a", 1)], many)
-        assert [each.number async for each in store.every_hand("holdem")] == [*range(2501, 0, -1)]
+        assert [each.number async for each in store.iterate_hands("holdem")] == [*range(2501, 0, -1)]
 
     shelf.run(story)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from croupier.store.engine import Script
-from croupier.store.records import MOST_COINS, Account, Line, Posting, Refused, StoreError, Transfer
+from croupier.store.records import MAX_COINS, Account, Posting, StatementEntry, StoreError, Transfer, WriteRefused
 from croupier.store.store import Store, open_store
 from tests.store.store_fixture import NOON, Shelf, error
 
@@ -25,7 +25,7 @@ def test_an_account_is_opened_with_coins_from_the_cashier(shelf: Shelf) -> None:
         assert await store.account("alice") == alice
         assert await store.balance(alice.id) == 100
         assert await coins(store) == {"cashier": -100, "alice": 100}
-        assert await store.statement(alice.id) == [Line(1, NOON, "opened", 100, 100)]
+        assert await store.statement(alice.id) == [StatementEntry(1, NOON, "opened", 100, 100)]
 
     settings(shelf, story)
 
@@ -91,7 +91,7 @@ def test_transfers_that_belong_together_are_made_or_refused_together(shelf: Shel
         def game(key: str, won: int, held: int) -> Transfer:
             return Transfer(key, (Posting(alice.id, won, held), Posting(house.id, -won)), key)
 
-        assert isinstance(await error(store.transfer_all([game("1", 2, 5), game("2", -1, 8)])), Refused)
+        assert isinstance(await error(store.transfer_all([game("1", 2, 5), game("2", -1, 8)])), WriteRefused)
         assert await coins(store) == {"cashier": -5, "kuhn": 0, "alice": 5}
         both = [game("1", 2, 5), game("2", -1, 7)]
         for _ in range(2):
@@ -106,7 +106,7 @@ def test_a_transfer_sums_to_zero_or_is_refused(shelf: Shelf, postings: list[tupl
     async def story(store: Store) -> None:
         ids = {name: (await store.add_account(name, coins=9)).id for name in "ab"}
         failed = store.transfer("odd", [Posting(ids[name], n) for name, n in postings])
-        assert isinstance(await error(failed), Refused)
+        assert isinstance(await error(failed), WriteRefused)
         assert await coins(store) == {"cashier": -18, "a": 9, "b": 9}
 
     settings(shelf, story)
@@ -119,7 +119,7 @@ def test_postings_of_one_account_are_one_entry(shelf: Shelf) -> None:
         await store.transfer("hand 1", pot)
         assert [line.coins for line in await store.statement(alice.id)] == [10, 4]
         assert await coins(store) == {"cashier": -20, "alice": 14, "bob": 6}
-        assert await store.check() == []
+        assert await store.find_problems() == []
 
     settings(shelf, story)
 
@@ -203,12 +203,12 @@ def test_nothing_is_done_to_an_account_that_is_closed_or_not_there(shelf: Shelf)
 
 def test_an_account_holds_as_many_coins_as_64_bits_can(shelf: Shelf) -> None:
     async def story(store: Store) -> None:
-        alice = await store.add_account("alice", coins=MOST_COINS)
-        assert alice.balance == MOST_COINS
-        assert isinstance(await error(store.credit("alice", 1, reason="one too many")), Refused)
-        assert isinstance(await error(store.credit("alice", MOST_COINS + 1, reason="far too many")), Refused)
-        assert await store.balance(alice.id) == MOST_COINS
-        assert await store.check() == []
+        alice = await store.add_account("alice", coins=MAX_COINS)
+        assert alice.balance == MAX_COINS
+        assert isinstance(await error(store.credit("alice", 1, reason="one too many")), WriteRefused)
+        assert isinstance(await error(store.credit("alice", MAX_COINS + 1, reason="far too many")), WriteRefused)
+        assert await store.balance(alice.id) == MAX_COINS
+        assert await store.find_problems() == []
 
     settings(shelf, story)
 
@@ -218,9 +218,9 @@ def test_a_transfer_that_is_refused_harms_nobody_who_is_written_with_it(shelf: S
         alice, bob = [await store.add_account(name, coins=10) for name in ("alice", "bob")]
         moves = [store.transfer(f"{n}", [Posting(alice.id, -n), Posting(bob.id, n)]) for n in (6, 5, 4)]
         outcomes = await asyncio.gather(*moves, return_exceptions=True)
-        assert [isinstance(outcome, Refused) for outcome in outcomes] == [False, True, False]
+        assert [isinstance(outcome, WriteRefused) for outcome in outcomes] == [False, True, False]
         assert await coins(store) == {"cashier": -20, "alice": 0, "bob": 20}
-        assert await store.check() == []
+        assert await store.find_problems() == []
 
     settings(shelf, story)
 
@@ -232,7 +232,7 @@ def test_two_stores_that_are_open_at_once_keep_the_same_books(shelf: Shelf) -> N
             lose = [Posting(alice.id, -1), Posting(house.id, 1)]
             await asyncio.gather(*(each.transfer("lost", lose) for each in (store, second) * 25))
             assert await second.balance(alice.id) == 50
-            assert await store.check() == []
+            assert await store.find_problems() == []
 
     shelf.run(story)
 
@@ -249,7 +249,7 @@ def test_a_mistake_in_a_script_is_told_to_whom_it_belongs_and_to_nobody_else(she
         with pytest.raises(ZeroDivisionError, match="oh"):
             await failed
         assert (await beside).balance == 3
-        assert store.down is None
-        assert await store.check() == [], "nothing of it is written"
+        assert store.outage is None
+        assert await store.find_problems() == [], "nothing of it is written"
 
     settings(shelf, story)

@@ -16,14 +16,14 @@ from bench.cluster import Cluster
 from croupier.store import migrations
 from croupier.store.records import StoreError
 from croupier.store.store import Store, open_store, upgrade_store
-from croupier.store.urls import PostgresPlace, SqlitePlace, place
+from croupier.store.urls import PostgresLocation, SqliteLocation, parse_location
 from tests.store.conftest import ask, new_database
 from tests.store.store_fixture import Shelf, fact, run
 
 
 async def visit(where: str | None, **settings: object) -> None:
     async with await open_store(where, **settings) as store:
-        await store.append([fact("a", await store.last("holdem", "a") + 1)])
+        await store.append([fact("a", await store.last_seq("holdem", "a") + 1)])
 
 
 def refusal(where: str, **settings: object) -> str:
@@ -35,27 +35,29 @@ def refusal(where: str, **settings: object) -> str:
 @pytest.mark.parametrize(
     ("where", "found"),
     [
-        ("books", SqlitePlace(Path("books"))),
-        ("/var/books.db", SqlitePlace(Path("/var/books.db"))),
-        ("~/books", SqlitePlace(Path.home() / "books")),
-        ("sqlite:///books%20of%20ours", SqlitePlace(Path("books of ours"))),
-        ("sqlite:////var/books", SqlitePlace(Path("/var/books"))),
-        ("postgresql://a:b@c:5/d", PostgresPlace("postgresql://a:b@c:5/d")),
-        ("postgres://c/d", PostgresPlace("postgresql://c/d")),
+        ("books", SqliteLocation(Path("books"))),
+        ("/var/books.db", SqliteLocation(Path("/var/books.db"))),
+        ("~/books", SqliteLocation(Path.home() / "books")),
+        ("sqlite:///books%20of%20ours", SqliteLocation(Path("books of ours"))),
+        ("sqlite:////var/books", SqliteLocation(Path("/var/books"))),
+        ("postgresql://a:b@c:5/d", PostgresLocation("postgresql://a:b@c:5/d")),
+        ("postgres://c/d", PostgresLocation("postgresql://c/d")),
     ],
 )
 def test_a_store_is_a_path_or_a_url(where: str, found: object) -> None:
-    assert place(where) == found
+    assert parse_location(where) == found
 
 
 def test_without_a_word_it_is_a_file_among_the_users_data() -> None:
-    assert place(None) == SqlitePlace(Path(platformdirs.user_data_dir("croupier", appauthor=False)) / "store.sqlite")
+    assert parse_location(None) == SqliteLocation(
+        Path(platformdirs.user_data_dir("croupier", appauthor=False)) / "store.sqlite"
+    )
 
 
 @pytest.mark.parametrize("where", ["", ":memory:", "sqlite://", "sqlite://books", "sqlite:///:memory:", "mysql://a/b"])
 def test_anything_else_is_refused(where: str) -> None:
     with pytest.raises(StoreError, match="allowed: a path, sqlite:///PATH, postgresql://USER@HOST/DATABASE"):
-        place(where)
+        parse_location(where)
 
 
 def test_the_password_of_a_server_is_never_told() -> None:
@@ -66,8 +68,8 @@ def test_the_password_of_a_server_is_never_told() -> None:
         "postgresql://croupier:sec?ret@db:5/books",
         "postgresql://croupier:se@cret@db:5/books",
     ):
-        assert str(place(url)) == "postgresql://db:5/books"
-    assert "cret" not in str(place("postgresql://db/books?user=a@b&password=secret"))
+        assert str(parse_location(url)) == "postgresql://db:5/books"
+    assert "cret" not in str(parse_location("postgresql://db/books?user=a@b&password=secret"))
     told = refusal("postgresql://croupier:secret@127.0.0.1:1/books")
     assert told.startswith("cannot reach postgresql://127.0.0.1:1/books: ")
     assert "secret" not in told
@@ -79,7 +81,7 @@ def test_a_file_that_is_not_there_is_made_with_its_folders_for_its_owner_alone(t
     run(visit(str(path)))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [left.name for left in path.parent.iterdir()] == [path.name]
-    assert Shelf(str(path), "sqlite").run(lambda store: store.last("holdem", "a")) == 2
+    assert Shelf(str(path), "sqlite").run(lambda store: store.last_seq("holdem", "a")) == 2
 
 
 def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
@@ -101,7 +103,7 @@ def test_two_who_make_the_same_store_at_once_share_it(tmp_path: Path) -> None:
         one, other = await asyncio.gather(open_store(where), open_store(where))
         async with one, other:
             await one.append([fact("a", 1)])
-            assert await other.last("holdem", "a") == 1
+            assert await other.last_seq("holdem", "a") == 1
 
     run(both())
     assert [left.name for left in tmp_path.iterdir()] == ["store"]
@@ -160,7 +162,7 @@ def test_the_store_of_an_older_croupier_is_told_how_to_be_upgraded(
 def test_an_upgrade_of_what_is_up_to_date_changes_nothing(shelf: Shelf) -> None:
     run(visit(shelf.url))
     run(upgrade_store(shelf.url))
-    assert shelf.run(lambda store: store.last("holdem", "a")) == 1
+    assert shelf.run(lambda store: store.last_seq("holdem", "a")) == 1
 
 
 def test_an_empty_database_of_a_server_becomes_a_store_unless_one_must_be_there(cluster: Cluster) -> None:
@@ -179,7 +181,7 @@ def test_two_who_open_the_same_empty_database_at_once_share_it(cluster: Cluster)
         one, other = await asyncio.gather(open_store(url), open_store(url))
         async with one, other:
             await one.append([fact("a", 1)])
-            assert await other.last("holdem", "a") == 1
+            assert await other.last_seq("holdem", "a") == 1
 
     run(both())
 
@@ -197,7 +199,7 @@ def test_two_who_upgrade_the_same_database_at_once_do_it_once(cluster: Cluster) 
         await asyncio.gather(upgrade_store(url), upgrade_store(url))
 
     run(both())
-    assert Shelf(url, "postgresql").run(Store.check) == []
+    assert Shelf(url, "postgresql").run(Store.find_problems) == []
 
 
 @pytest.mark.parametrize("url", ["postgresql://a:b:c/d", "postgresql://[::1/d", "postgresql://h:port/d"])
@@ -270,7 +272,7 @@ def test_a_store_that_rooms_share_is_closed_by_the_last_of_them(tmp_path: Path) 
         other = store.share()
         await store.close()
         await other.append([fact("a", 1)])
-        assert await other.last("holdem", "a") == 1
+        assert await other.last_seq("holdem", "a") == 1
         await other.close()
         with pytest.raises(StoreError, match="the store is closed"):
             await other.append([fact("a", 2)])

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from croupier.net.event_loop import factory
-from croupier.store.records import Posting, Refused, Snapshot
+from croupier.net.event_loop import loop_factory
+from croupier.store.records import Posting, Snapshot, WriteRefused
 from croupier.store.store import open_store
 from tests.store.conftest import new_database
 from tests.store.store_fixture import NOON, fact, journal
@@ -29,7 +29,7 @@ class Books(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.runner = asyncio.Runner(loop_factory=factory())
+        self.runner = asyncio.Runner(loop_factory=loop_factory())
         self.url = self.place()
         self.store = self.do(lambda: open_store(self.url))
         self.journal: dict[str, list[bytes]] = defaultdict(list)
@@ -54,7 +54,7 @@ class Books(RuleBasedStateMachine):
         async def main() -> bool:
             try:
                 await make()
-            except Refused:
+            except WriteRefused:
                 return True
             return False
 
@@ -86,7 +86,7 @@ class Books(RuleBasedStateMachine):
             return await asyncio.gather(*futures, return_exceptions=True)
 
         outcomes = self.runner.run(main())
-        assert [type(outcome) for outcome in outcomes] == [type(None), Refused] * len(tables)
+        assert [type(outcome) for outcome in outcomes] == [type(None), WriteRefused] * len(tables)
 
     @rule(table=TABLES)
     def save(self, table: str) -> None:

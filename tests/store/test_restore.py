@@ -45,7 +45,7 @@ def test_a_backup_comes_back_into_an_empty_store_of_either_engine(shelf: Shelf, 
     run(restore_store(backup, shelf.url))
     assert backup.read_bytes() == before
     assert shelf.run(books) == Shelf(str(backup), "sqlite").run(books)
-    assert shelf.run(Store.check) == []
+    assert shelf.run(Store.find_problems) == []
 
 
 def test_what_is_restored_goes_on_with_the_next_numbers(shelf: Shelf, backup: Path) -> None:
@@ -55,7 +55,7 @@ def test_what_is_restored_goes_on_with_the_next_numbers(shelf: Shelf, backup: Pa
         known = {account.id for account in await store.accounts()}
         assert (await store.add_account("zoe", coins=5)).id not in known
         await store.append([fact("long", 2502)])
-        assert await store.check() == []
+        assert await store.find_problems() == []
 
     shelf.run(story)
 
@@ -77,7 +77,7 @@ def test_a_store_that_somebody_has_open_is_not_replaced(shelf: Shelf, backup: Pa
 
     shelf.run(story)
     run(restore_store(backup, shelf.url, force=True))
-    assert shelf.run(lambda store: store.last("holdem", "long")) == 2501
+    assert shelf.run(lambda store: store.last_seq("holdem", "long")) == 2501
 
 
 def test_where_no_store_is_one_is_made_that_only_its_owner_may_read(backup: Path, tmp_path: Path) -> None:
@@ -85,13 +85,13 @@ def test_where_no_store_is_one_is_made_that_only_its_owner_may_read(backup: Path
     run(restore_store(backup, str(path)))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [left.name for left in path.parent.iterdir()] == ["store"]
-    assert Shelf(str(path), "sqlite").run(Store.check) == []
+    assert Shelf(str(path), "sqlite").run(Store.find_problems) == []
 
 
 def test_an_empty_database_is_set_up_for_a_backup(request: pytest.FixtureRequest, backup: Path) -> None:
     url = new_database(request.getfixturevalue("cluster"), "template0")
     run(restore_store(backup, url))
-    assert Shelf(url, "postgresql").run(Store.check) == []
+    assert Shelf(url, "postgresql").run(Store.find_problems) == []
 
 
 def test_what_is_no_backup_is_said_and_nothing_is_changed(shelf: Shelf, backup: Path, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_restore_that_is_killed_at_any_moment_leaves_the_old_store_or_the_new_
                 restoring.wait(0.3 + 0.1 * delay)
             restoring.kill()
         shelf = Shelf(str(path), "sqlite")
-        found.add(shelf.run(lambda store: store.last("holdem", "a")))
-        assert shelf.run(Store.check) == []
+        found.add(shelf.run(lambda store: store.last_seq("holdem", "a")))
+        assert shelf.run(Store.find_problems) == []
         path.unlink()
     assert found <= {3000, 10_000}

@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from croupier.net.event_loop import run
-from croupier.store.records import Hand, Posting, StoreDown
+from croupier.store.records import Posting, StoredHand, StoreUnavailable
 from croupier.store.store import Store, open_store
 from tests.store.store_fixture import NOON, fact
 
@@ -59,14 +59,14 @@ def gamble(pipe: Connection, url: str) -> None:
     """
 
     async def table(store: Store, name: str, alice: int, house: int) -> None:
-        seq = await store.last("holdem", name)
+        seq = await store.last_seq("holdem", name)
         while True:
             if seq:
                 lost = [Posting(alice, -1), Posting(house, 1)]
                 await store.transfer("lost", lost, key=f"{name}/{seq}")
                 pipe.send((name, "coin", seq))
             seq += 1
-            await store.append([fact(name, seq)], [Hand("holdem", name, seq, NOON, ("alice",), "{}")])
+            await store.append([fact(name, seq)], [StoredHand("holdem", name, seq, NOON, ("alice",), "{}")])
             pipe.send((name, "fact", seq))
 
     async def main() -> None:
@@ -86,7 +86,7 @@ def fill_the_disk(pipe: Connection, path: str, allowed: int) -> None:
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 
     async def main() -> None:
-        async with await open_store(path, pauses=(0.01, 0.05)) as store:
+        async with await open_store(path, retry_delays=(0.01, 0.05)) as store:
             resource.setrlimit(resource.RLIMIT_FSIZE, (allowed, hard))
             durable = 0
             try:
@@ -94,15 +94,15 @@ def fill_the_disk(pipe: Connection, path: str, allowed: int) -> None:
                     flight = [fact("a", durable + n, f'"{"x" * 500}"') for n in range(1, 11)]
                     await store.append(flight)
                     durable += 10
-            except StoreDown as down:
-                pipe.send((str(down), store.down))
+            except StoreUnavailable as down:
+                pipe.send((str(down), store.outage))
             refused = store.append([fact("a", durable + 1)])
-            pipe.send(isinstance(refused.exception() if refused.done() else None, StoreDown))
-            pipe.send((durable, await store.last("holdem", "a")))
+            pipe.send(isinstance(refused.exception() if refused.done() else None, StoreUnavailable))
+            pipe.send((durable, await store.last_seq("holdem", "a")))
             resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-            await store.up()
+            await store.wait_until_up()
             await store.append([fact("a", durable + 1)])
-            pipe.send((durable + 1, await store.last("holdem", "a")))
-            pipe.send(await store.check())
+            pipe.send((durable + 1, await store.last_seq("holdem", "a")))
+            pipe.send(await store.find_problems())
 
     run(main())

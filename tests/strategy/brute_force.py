@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from croupier.core.bank import BankRules, Choices, Move, State
+from croupier.core.bank import BankMove, BankRules, BankState, RaiseChoices
 from croupier.core.rules import Turn
 
 
@@ -12,9 +12,9 @@ class Brute:
 
     def __init__(self, rules: BankRules) -> None:
         self.rules = rules
-        self.known: dict[State, Fraction] = {}
+        self.known: dict[BankState, Fraction] = {}
 
-    def value(self, state: State) -> Fraction:
+    def value(self, state: BankState) -> Fraction:
         if state not in self.known:
             turn = self.rules.turn(state)
             if turn is Turn.OVER:
@@ -30,17 +30,17 @@ class Brute:
             self.known[state] = found
         return self.known[state]
 
-    def worth(self, state: State) -> Mapping[Move, Fraction]:
+    def worth(self, state: BankState) -> Mapping[BankMove, Fraction]:
         return {move: self.value(self.rules.play(state, move)) for move in self.moves(state)}
 
-    def moves(self, state: State) -> Iterator[Move]:
+    def moves(self, state: BankState) -> Iterator[BankMove]:
         """All that is legal; of raises, every single one."""
         legal = self.rules.legal(state)
         yield from (move for move in legal if isinstance(move, str))
-        if isinstance(legal, Choices):
+        if isinstance(legal, RaiseChoices):
             assert isinstance(legal[-1], int)
             yield from range(1, legal[-1] + 1)
 
-    def decisions(self) -> list[State]:
+    def decisions(self) -> list[BankState]:
         """Every decision that was met so far, in every order of its cards."""
         return [state for state in self.known if not isinstance(self.rules.turn(state), Turn)]

@@ -6,8 +6,8 @@ from itertools import product
 from typing import Any
 
 from croupier.core.rules import Rules, Seat, Turn
-from croupier.rooms.kuhn.rules import BETTING, ENDINGS, SHOWDOWN
-from croupier.strategy.game_tree import Strategy
+from croupier.rooms.kuhn.rules import BETTING_TREE, SHOWDOWN, TERMINAL_HISTORIES
+from croupier.strategy.game_tree import BehaviourStrategy
 
 
 class Matrix:
@@ -56,13 +56,13 @@ class ManyCards:
         dealt, history = state
         if len(dealt) < 2:
             return Turn.CHANCE
-        return BETTING[history][0] if history in BETTING else Turn.OVER
+        return BETTING_TREE[history][0] if history in BETTING_TREE else Turn.OVER
 
     def legal(self, state: tuple[Any, ...]) -> Sequence[Any]:
         dealt, history = state
         if len(dealt) < 2:
             return [card for card in self.cards if card not in dealt]
-        return BETTING[history][1] if history in BETTING else ()
+        return BETTING_TREE[history][1] if history in BETTING_TREE else ()
 
     def odds(self, state: tuple[Any, ...]) -> Mapping[Any, Fraction]:
         legal = self.legal(state) if len(state[0]) < 2 else ()
@@ -74,7 +74,7 @@ class ManyCards:
 
     def payoff(self, state: tuple[Any, ...]) -> tuple[int, int]:
         (mine, other), history = state
-        winner, coins = ENDINGS[history]
+        winner, coins = TERMINAL_HISTORIES[history]
         wins = mine > other if winner == SHOWDOWN else winner == 0
         return (coins, -coins) if wins else (-coins, coins)
 
@@ -83,7 +83,7 @@ class ManyCards:
         return (dealt[seat] if seat < len(dealt) else None, history)
 
 
-def worth(rules: Rules[Any, Any], state: Any, strategies: Sequence[Strategy]) -> Fraction:
+def worth(rules: Rules[Any, Any], state: Any, strategies: Sequence[BehaviourStrategy]) -> Fraction:
     """What the first seat wins on average when both keep to their strategies, by playing it all out."""
     turn = rules.turn(state)
     if turn is Turn.OVER:
@@ -93,7 +93,7 @@ def worth(rules: Rules[Any, Any], state: Any, strategies: Sequence[Strategy]) ->
     return sum((p * worth(rules, rules.play(state, move), strategies) for move, p in row.items() if p), Fraction(0))
 
 
-def most(rules: Rules[Any, Any], seat: Seat, other: Strategy) -> Fraction:
+def most(rules: Rules[Any, Any], seat: Seat, other: BehaviourStrategy) -> Fraction:
     """The best that any of all pure strategies of a seat does against a strategy of the other, by trying them all."""
     views: dict[Any, Sequence[Any]] = {}
 

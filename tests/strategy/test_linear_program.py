@@ -5,39 +5,45 @@ from fractions import Fraction
 import pytest
 
 from croupier.strategy import linear_program
-from croupier.strategy.linear_program import Bound, Program, Unsolved
+from croupier.strategy.linear_program import Constraint, LinearProgram, SolverError
 
 ONE = Fraction(1)
 
 
 def test_the_highest_value_is_exact() -> None:
-    program = Program(2, 2, [Bound({0: 3, 1: 1}, ONE, exact=False), Bound({0: 1, 1: 3}, ONE, exact=False)])
-    assert program.highest({0: 1, 1: 1}) == (Fraction(1, 2), [Fraction(1, 4), Fraction(1, 4)])
+    program = LinearProgram(
+        2, 2, [Constraint({0: 3, 1: 1}, ONE, is_equality=False), Constraint({0: 1, 1: 3}, ONE, is_equality=False)]
+    )
+    assert program.maximize({0: 1, 1: 1}) == (Fraction(1, 2), [Fraction(1, 4), Fraction(1, 4)])
 
 
 def test_a_free_variable_may_be_negative() -> None:
-    program = Program(2, 1, [Bound({0: 1, 1: 1}, Fraction(-1, 3), exact=True), Bound({0: -1}, ONE, exact=False)])
-    assert program.highest({1: 1}) == (Fraction(-1, 3), [0, Fraction(-1, 3)])
+    program = LinearProgram(
+        2, 1, [Constraint({0: 1, 1: 1}, Fraction(-1, 3), is_equality=True), Constraint({0: -1}, ONE, is_equality=False)]
+    )
+    assert program.maximize({1: 1}) == (Fraction(-1, 3), [0, Fraction(-1, 3)])
 
 
 def test_more_bounds_make_it_no_higher() -> None:
-    program = Program(1, 1, [Bound({0: 1}, Fraction(2, 3), exact=False)])
-    assert program.highest({0: 1})[0] == Fraction(2, 3)
-    assert program.with_bounds(Bound({0: 1}, Fraction(1, 7), exact=True)).highest({0: 1})[0] == Fraction(1, 7)
+    program = LinearProgram(1, 1, [Constraint({0: 1}, Fraction(2, 3), is_equality=False)])
+    assert program.maximize({0: 1})[0] == Fraction(2, 3)
+    assert program.with_constraints(Constraint({0: 1}, Fraction(1, 7), is_equality=True)).maximize({0: 1})[
+        0
+    ] == Fraction(1, 7)
 
 
 @pytest.mark.parametrize(
     ("bounds", "told"),
     [
         ([], "allowed: one with a solution"),
-        ([Bound({0: 1}, -ONE, exact=False)], "allowed: one with a solution"),
-        ([Bound({0: 123_456_789}, ONE, exact=True)], "found a solution that is not exact"),
+        ([Constraint({0: 1}, -ONE, is_equality=False)], "allowed: one with a solution"),
+        ([Constraint({0: 123_456_789}, ONE, is_equality=True)], "found a solution that is not exact"),
     ],
     ids=["no limit", "no solution", "too fine"],
 )
-def test_what_has_no_exact_solution_is_refused(bounds: list[Bound], told: str) -> None:
-    with pytest.raises(Unsolved, match=told):
-        Program(1, 1, bounds).highest({0: 1})
+def test_what_has_no_exact_solution_is_refused(bounds: list[Constraint], told: str) -> None:
+    with pytest.raises(SolverError, match=told):
+        LinearProgram(1, 1, bounds).maximize({0: 1})
 
 
 @pytest.mark.parametrize(
@@ -53,7 +59,9 @@ def test_what_has_no_exact_solution_is_refused(bounds: list[Bound], told: str) -
 def test_a_wrong_guess_is_never_believed(
     monkeypatch: pytest.MonkeyPatch, values: list[float], prices: list[float]
 ) -> None:
-    monkeypatch.setattr(linear_program.Program, "_guess", lambda self, aim: (values, prices))
-    program = Program(2, 2, [Bound({0: 3, 1: 1}, ONE, exact=False), Bound({0: 1, 1: 3}, ONE, exact=False)])
-    with pytest.raises(Unsolved, match="not exact"):
-        program.highest({0: 1, 1: 1})
+    monkeypatch.setattr(linear_program.LinearProgram, "_guess", lambda self, aim: (values, prices))
+    program = LinearProgram(
+        2, 2, [Constraint({0: 3, 1: 1}, ONE, is_equality=False), Constraint({0: 1, 1: 3}, ONE, is_equality=False)]
+    )
+    with pytest.raises(SolverError, match="not exact"):
+        program.maximize({0: 1, 1: 1})

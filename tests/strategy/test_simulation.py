@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from croupier.core.bank import BankRules, Move, State
-from croupier.core.dealer import Fair
+from croupier.core.bank import BankMove, BankRules, BankState
+from croupier.core.dealer import FairDealer
 from croupier.core.rules import Turn
 from croupier.rooms.blackjack.rules import BLACKJACK, Blackjack
 from croupier.rooms.sevenhalf.rules import SevenHalf
-from croupier.strategy.single_player import OnePlayer
+from croupier.strategy.single_player import SinglePlayerSolver
 from tests.sampling import sampled
 
 ERRORS = 3
@@ -24,15 +24,15 @@ class Table:
 
     def __init__(self, rules: BankRules, bet: int) -> None:
         self.rules, self.bet = rules, bet
-        self.solver = OnePlayer(rules)
+        self.solver = SinglePlayerSolver(rules)
         self.cards = rules.cards * rules.decks
-        self.best: dict[object, Move] = {}
-        self.kind = {card: number for number, kind in enumerate(self.solver.kinds) for card in kind}
+        self.best: dict[object, BankMove] = {}
+        self.kind = {card: number for number, kind in enumerate(self.solver.card_kinds) for card in kind}
 
     def round(self, draw: Callable[[], str]) -> int:
         """What one round wins, from cards that are drawn one by one."""
         rules, kind = self.rules, self.kind
-        state: State = rules.start(self.bet)
+        state: BankState = rules.start(self.bet)
         while (turn := state.node.turn) is not Turn.OVER:
             if turn is Turn.CHANCE:
                 state = rules.play(state, draw())
@@ -40,7 +40,7 @@ class Table:
             spot = state.node, state.bet, tuple(sorted([kind[card] for card in state.cards]))
             move = self.best.get(spot)
             if move is None:
-                move = self.best[spot] = self.solver.best(state)
+                move = self.best[spot] = self.solver.best_move(state)
             state = rules.play(state, move)
         return rules.payoff(state)[0]
 
@@ -59,9 +59,9 @@ class Table:
 
 def dealt(table: Table, games: int) -> Iterator[int]:
     """Rounds from the decks of the house's own dealer."""
-    dealer = Fair(bytes(32))
+    dealer = FairDealer(bytes(32))
     for _ in range(games):
-        deck = dealer.deck(len(table.cards))
+        deck = dealer.next_deck(len(table.cards))
         yield table.round(lambda deck=deck: table.cards[next(deck)])  # type: ignore[misc]  # bound at once
 
 
@@ -114,11 +114,11 @@ def test_ten_million_rounds_win_what_best_play_is_worth(name: str) -> None:
 
 def test_the_value_is_what_the_mean_of_all_openings_is() -> None:
     """The same number twice: from the start, and from the hands that are dealt."""
-    solver = OnePlayer(BLACKJACK)
+    solver = SinglePlayerSolver(BLACKJACK)
     found, whole = Fraction(0), 52 * 51 * 50
-    for first in solver.kinds:
-        for second in solver.kinds:
-            for up in solver.kinds:
+    for first in solver.card_kinds:
+        for second in solver.card_kinds:
+            for up in solver.card_kinds:
                 cards = first[0], next(card for card in second if card != first[0])
                 last = next(card for card in up if card not in cards)
                 ways = len(first) * (len(second) - (second is first))
@@ -126,5 +126,5 @@ def test_the_value_is_what_the_mean_of_all_openings_is() -> None:
                 state = BLACKJACK.start(2)
                 for card in (*cards, last):
                     state = BLACKJACK.play(state, card)
-                found += Fraction(ways, whole) * max(solver.worth(state).values())
+                found += Fraction(ways, whole) * max(solver.move_values(state).values())
     assert found == solver.value(BLACKJACK.start(2))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.clients.blocking import BlockingClient, BlockingTable
+from croupier.clients.blocking import BlockingHoldemClient, BlockingHoldemSeat
 from croupier.rooms.holdem.engine.legal import FOLD, Move
 from tests.processes import Serving
 from tests.tui import fake_terminal as seats
@@ -35,7 +35,7 @@ def serving(*flags: str, deck: Path | None = None) -> Iterator[Serving]:
 class Other:
     """Somebody else at the table."""
 
-    def __init__(self, client: BlockingClient, table: BlockingTable) -> None:
+    def __init__(self, client: BlockingHoldemClient, table: BlockingHoldemSeat) -> None:
         self.client = client
         self.table = table
 
@@ -45,18 +45,18 @@ class Other:
             next(self.table)
         view = self.table.player.view
         assert view is not None
-        assert self.table.say(view.call if move is None else move) == ""
+        assert self.table.make_move(view.call if move is None else move) == ""
 
     @property
     def handles(self) -> list[str]:
         """Who is at the table."""
-        return [one.handle for one in self.client.game(self.table.place.game).table]
+        return [one.handle for one in self.client.get_game(self.table.joined_game.game).table]
 
 
 @contextmanager
 def other(server: Serving, name: str = "bob") -> Iterator[Other]:
-    with BlockingClient(server.address, name, "hidden") as client:
-        client.enrol()
+    with BlockingHoldemClient(server.address, name, "hidden") as client:
+        client.register()
         with client.sit() as table:
             yield Other(client, table)
 
@@ -218,10 +218,10 @@ def test_who_finds_no_free_seat_waits_for_one(tmp_path: Path) -> None:
         serving("--seats", "2") as server,
         other(server, "bob"),
         other(server, "cid") as cid,
-        sitting(server.port, *ANN, "--game", cid.table.place.game) as seat,
+        sitting(server.port, *ANN, "--game", cid.table.joined_game.game) as seat,
     ):
         seat.sees("Waiting for a free seat")
-        cid.client.leave(cid.table.place)
+        cid.client.leave(cid.table.joined_game)
         seat.sees("cid leaves")
         seat.sees("You sit down")
         seat.sees("It is your turn: 10 to call")

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from croupier.clients.holdem_api import Ask, Lost, Reply
+from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed
 from croupier.core.errors import IllegalMove
-from croupier.rooms.holdem.wire import NOBODY, Cards, Game, Player, Pot, Turn
-from croupier.tui.holdem.hand_history import LINES, LONGEST, Chronicle, name, running
-from croupier.tui.holdem.interaction import _act, difference
+from croupier.rooms.holdem.wire import NO_TURN, Cards, Game, Player, Pot, Turn
+from croupier.tui.holdem.hand_history import MAX_LINES, MAX_NAME_COLUMNS, LiveHandHistory, display_name, is_running
+from croupier.tui.holdem.interaction import _submit_move, clock_offset
 from croupier.tui.holdem.scene import seconds_left
-from croupier.tui.holdem.table_view import Felt
+from croupier.tui.holdem.table_view import HoldemTableView
 from tests.rooms.holdem.house_fixture import Parlour, duel, trio
 
 USERS = ("ann", "bob", "cat", "dan")
@@ -27,15 +27,15 @@ USERS = ("ann", "bob", "cat", "dan")
 
 def told(parlour: Parlour, *lines: str, user: str | None = "ann", skipping: bool = False) -> list[str]:
     """What a chronicle tells of lines of acts: it sees every state, or only the last one of each line."""
-    chronicle = Chronicle(user or "")
-    chronicle.saw(parlour.view(user))
+    chronicle = LiveHandHistory(user or "")
+    chronicle.update(parlour.view(user))
     chronicle.lines.clear()
     found: list[str] = []
     for line in lines:
         acts = [line] if skipping else line.split(", ")
         for act in acts:
             parlour.play(act)
-            chronicle.saw(parlour.view(user))
+            chronicle.update(parlour.view(user))
             found += chronicle.lines
             chronicle.lines.clear()
     return found
@@ -94,27 +94,27 @@ def test_a_call_that_ends_the_hand_is_no_fold() -> None:
 
 def test_where_the_end_is_shown_it_is_told_once() -> None:
     parlour = duel(pause_seconds=5.0)
-    chronicle = Chronicle("ann")
+    chronicle = LiveHandHistory("ann")
     for act in ("ann 10", "bob 20", "ann fold"):
-        chronicle.saw(parlour.view("ann"))
+        chronicle.update(parlour.view("ann"))
         parlour.play(act)
-    chronicle.saw(parlour.view("ann"))
+    chronicle.update(parlour.view("ann"))
     parlour.wait(5.0)
-    chronicle.saw(parlour.view("ann"))
+    chronicle.update(parlour.view("ann"))
     assert [*chronicle.lines][-3:] == ["You fold", "bob wins, +20", "Hand 2: the button is bob"]
 
 
 def test_who_comes_and_who_goes_is_told() -> None:
     parlour = Parlour(turn_seconds=10.0)
-    chronicle = Chronicle("ann")
+    chronicle = LiveHandHistory("ann")
     seen = []
     for user in ("ann", "bob", "cat"):
         parlour.join(user)
-        chronicle.saw(parlour.view("ann"))
+        chronicle.update(parlour.view("ann"))
     parlour.play("ann 10, bob 0")
-    chronicle.saw(parlour.view("ann"))
+    chronicle.update(parlour.view("ann"))
     parlour.leave("bob")
-    chronicle.saw(parlour.view("ann"))
+    chronicle.update(parlour.view("ann"))
     seen += chronicle.lines
     assert seen[:2] == ["bob sits down", "Hand 1: the button is yours"]
     assert seen[-4:-1] == ["You win, +20", "bob leaves", "cat sits down"]
@@ -122,34 +122,34 @@ def test_who_comes_and_who_goes_is_told() -> None:
 
 def test_who_leaves_during_a_hand_is_told_at_once() -> None:
     parlour = trio()
-    chronicle = Chronicle("ann")
-    chronicle.saw(parlour.view("ann"))
+    chronicle = LiveHandHistory("ann")
+    chronicle.update(parlour.view("ann"))
     parlour.leave("cat")
-    chronicle.saw(parlour.view("ann"))
+    chronicle.update(parlour.view("ann"))
     assert [*chronicle.lines] == ["Hand 1: the button is bob", "cat leaves"]
-    assert (chronicle.button, chronicle.big_blind) == (parlour.house.guid("bob"), parlour.house.guid("ann"))
+    assert (chronicle.button, chronicle.big_blind) == (parlour.house.guid_of("bob"), parlour.house.guid_of("ann"))
 
 
 def test_a_hand_that_is_first_seen_on_the_flop_begins_there() -> None:
     parlour = duel(decks="AS 2C AH 2D KS QH 9C 8D 4H", ante=5)
     parlour.play("ann 10, bob 0")
-    chronicle = Chronicle("bob")
-    chronicle.saw(parlour.view("bob"))
+    chronicle = LiveHandHistory("bob")
+    chronicle.update(parlour.view("bob"))
     assert [*chronicle.lines] == ["Hand 1: the button is ann", "Flop: K♠ Q♥ 9♣"]
-    assert set(chronicle.brought.values()) == {10_000}
+    assert set(chronicle.stacks_before.values()) == {10_000}
     parlour.play("bob 20, ann fold")
-    chronicle.saw(parlour.view("bob"))
+    chronicle.update(parlour.view("bob"))
     assert "You win, +25" in chronicle.lines
 
 
 def test_cards_of_winners_that_are_none_are_not_told() -> None:
     parlour = duel(dialect="hspe-go")
-    chronicle = Chronicle("ann")
-    chronicle.saw(parlour.view("ann"))
+    chronicle = LiveHandHistory("ann")
+    chronicle.update(parlour.view("ann"))
     parlour.play("ann 9990, bob 9980")
     end = msgspec.json.decode(msgspec.json.encode(parlour.view("ann")))
     end["last_winners"][0]["Hand"][0] = "\x1b[2J"
-    chronicle.saw(msgspec.convert(end, Game))
+    chronicle.update(msgspec.convert(end, Game))
     assert "You win, +10000" in chronicle.lines
 
 
@@ -162,7 +162,7 @@ def evening(
     for _ in range(acts):
         who = parlour.turn()
         if not who:
-            if parlour.house.alarm is None:
+            if parlour.house.deadline is None:
                 return
             parlour.wait(1.0)
         else:
@@ -179,15 +179,15 @@ def evening(
 def test_whoever_wins_is_told_with_what_he_wins(rules: dict[str, Any], seed: int, own: str) -> None:
     parlour = Parlour(seed=seed, stack=2000, **rules)
     parlour.join(*USERS)
-    chronicle = Chronicle(own)
+    chronicle = LiveHandHistory(own)
     playing = False
     for game, nets in evening(parlour, Random(seed), own or None):
         chronicle.lines.clear()
-        chronicle.saw(game)
+        chronicle.update(game)
         wins = [int(found[1]) for line in chronicle.lines if (found := re.search(r" wins?\b.*, \+(\d+)$", line))]
         if len(nets) == playing or not nets:  # else hands were played of which nothing was seen
             assert sorted(wins) == sorted(net for hand in nets for net in hand if net > 0)
-        playing = running(game)
+        playing = is_running(game)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([None, "ann"]), st.floats(0.1, 0.9))
@@ -195,11 +195,11 @@ def test_whatever_is_missed_the_rest_is_told(seed: int, user: str | None, missed
     parlour = Parlour(seed=seed, stack=500, ante=1)
     parlour.join(*USERS)
     luck = Random(seed)
-    chronicle = Chronicle(user or "")
+    chronicle = LiveHandHistory(user or "")
     for game, _ in evening(parlour, luck, user):
         if luck.random() > missed:
-            chronicle.saw(game)
-    assert len(chronicle.lines) <= LINES
+            chronicle.update(game)
+    assert len(chronicle.lines) <= MAX_LINES
     names = "|".join(("You", *USERS))
     assert all(re.match(f"({names}) [a-z]+|(Flop|Turn|River): |Hand ", line) for line in chronicle.lines)
 
@@ -209,11 +209,11 @@ def test_whatever_is_missed_the_rest_is_told(seed: int, user: str | None, missed
 
 def drawn(game: Game, width: int = 72, height: int = 40, user: str = "") -> str:
     """A picture of a game, without any colour."""
-    chronicle = Chronicle()
-    chronicle.saw(game)
+    chronicle = LiveHandHistory()
+    chronicle.update(game)
     console = Console(width=width, height=height, force_terminal=True, color_system="truecolor")
     with console.capture() as capture:
-        console.print(Felt(game, user, chronicle))
+        console.print(HoldemTableView(game, user, chronicle))
     shown = capture.get()
     assert not re.search(r"\x1b\[[0-9;]*[34]\d", shown), "nobody should need colours"
     return re.sub(r"\x1b\[[0-9;]*m", "", shown)
@@ -259,7 +259,7 @@ def test_what_others_call_themselves_is_shown_and_not_obeyed() -> None:
     nameless = Player("b", "", "active", 1, 2, False)
     picture = drawn(shown(rogue, nameless, pots=()))
     assert "?[2J?[red]xxxxx~" in picture
-    assert len(name(rogue)) == LONGEST
+    assert len(display_name(rogue)) == MAX_NAME_COLUMNS
     assert picture.splitlines()[2].split()[:2] == [">", "b"]
 
 
@@ -280,7 +280,7 @@ def test_cards_of_no_hand_are_shown_without_one() -> None:
         ("2029-12-31 20:00:10.021303798 -0400 EDT", 11),
         ("2030-01-01 00:00:10", 10),
         ("2029-12-31T23:59:59Z", 0),
-        (NOBODY.expiry, 0),
+        (NO_TURN.expiry, 0),
         ("soon", None),
         ("", None),
         ("9999-12-31 23:59:59 -9900 X", None),
@@ -293,17 +293,17 @@ def test_the_time_that_is_left_is_read_in_every_form(expiry: str, left: int | No
 @pytest.mark.parametrize(
     ("reply", "ahead"),
     [
-        (Reply(200, {"date": "Tue, 01 Jan 2030 00:01:00 GMT"}, b"[]"), 60.5),
-        (Reply(200, {"date": "Mon, 31 Dec 2029 23:59:00 GMT"}, b"[]"), -59.5),
-        (Reply(200, {"date": "Tue, 01 Jan 2030 00:00:01 GMT"}, b"[]"), 0.0),
-        (Reply(200, {"date": "tomorrow"}, b"[]"), 0.0),
-        (Reply(200, {}, b"[]"), 0.0),
-        (Lost("gone"), 0.0),
+        (ApiResponse(200, {"date": "Tue, 01 Jan 2030 00:01:00 GMT"}, b"[]"), 60.5),
+        (ApiResponse(200, {"date": "Mon, 31 Dec 2029 23:59:00 GMT"}, b"[]"), -59.5),
+        (ApiResponse(200, {"date": "Tue, 01 Jan 2030 00:00:01 GMT"}, b"[]"), 0.0),
+        (ApiResponse(200, {"date": "tomorrow"}, b"[]"), 0.0),
+        (ApiResponse(200, {}, b"[]"), 0.0),
+        (ConnectionFailed("gone"), 0.0),
     ],
 )
-def test_a_clock_that_is_wrong_is_corrected_by_the_servers(reply: Reply | Lost, ahead: float) -> None:
-    errand = difference(lambda: 1893456000.0)
-    assert next(errand) == Ask("GET", "/games/")
+def test_a_clock_that_is_wrong_is_corrected_by_the_servers(reply: ApiResponse | ConnectionFailed, ahead: float) -> None:
+    errand = clock_offset(lambda: 1893456000.0)
+    assert next(errand) == ApiRequest("GET", "/games/")
     with pytest.raises(StopIteration) as end:
         errand.send(reply)
     assert end.value.value == ahead
@@ -314,4 +314,4 @@ def test_an_act_that_has_become_too_late_is_explained() -> None:
         async def say(self, move: object) -> str:
             raise IllegalMove(move, ())
 
-    assert asyncio.run(_act(Late(), 20)) == "20 is not allowed here; allowed: nothing"
+    assert asyncio.run(_submit_move(Late(), 20)) == "20 is not allowed here; allowed: nothing"

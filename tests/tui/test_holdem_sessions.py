@@ -8,11 +8,11 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from croupier.clients.holdem import Client
-from croupier.tui.holdem.interaction import _visit
+from croupier.clients.holdem import HoldemClient
+from croupier.tui.holdem.interaction import _play_session
 from croupier.tui.holdem.scene import HoldemScene
-from croupier.tui.keys import END
-from croupier.tui.table_action import Wish
+from croupier.tui.keys import END_OF_INPUT
+from croupier.tui.table_action import TableAction
 from tests.processes import PATIENCE
 
 
@@ -71,13 +71,13 @@ class Screen:
         if self._keys and all(text in self.shown for text in self._keys[0][:-1]):
             self._pressed.put_nowait(self._keys.pop(0)[-1])
 
-    def visit(self) -> tuple[Wish | None, str]:
-        async def main() -> tuple[Wish | None, str]:
+    def visit(self) -> tuple[TableAction | None, str]:
+        async def main() -> tuple[TableAction | None, str]:
             transport = httpx.MockTransport(self.host)
-            async with Client("server", "ann", "secret", patience=0.0, transport=transport) as client:
-                return await _visit(client, None, self.scene, self._pressed, cast(Live, self))
+            async with HoldemClient("server", "ann", "secret", retry_timeout=0.0, transport=transport) as client:
+                return await _play_session(client, None, self.scene, self._pressed, cast(Live, self))
 
-        async def patient() -> tuple[Wish | None, str]:
+        async def patient() -> tuple[TableAction | None, str]:
             async with asyncio.timeout(PATIENCE):
                 return await main()
 
@@ -86,7 +86,7 @@ class Screen:
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.tui.holdem.interaction.HASTE", 0.05)
+    monkeypatch.setattr("croupier.tui.holdem.interaction.JOIN_TIMEOUT_SECONDS", 0.05)
 
 
 def test_a_server_that_does_not_answer_who_joins_is_given_up(hasty: None) -> None:
@@ -96,14 +96,14 @@ def test_a_server_that_does_not_answer_who_joins_is_given_up(hasty: None) -> Non
 
 def test_who_wants_to_join_again_is_told_when_nobody_answers(hasty: None) -> None:
     screen = Screen(Host(), ("Waiting for somebody", "q"))
-    assert screen.visit() == (Wish.LEAVE, "")
+    assert screen.visit() == (TableAction.LEAVE, "")
     screen.host.answers["POST_players"] = None
     assert screen.visit() == (None, "The server is gone: no answer")
 
 
 def test_who_leaves_does_not_wait_for_a_server_that_does_not_answer(hasty: None) -> None:
     screen = Screen(Host(DELETE_p=None), ("Waiting for somebody", "q"))
-    assert screen.visit() == (Wish.LEAVE, "")
+    assert screen.visit() == (TableAction.LEAVE, "")
     assert screen.host.asked[-1] == "DELETE_p"
 
 
@@ -122,17 +122,19 @@ def test_a_server_that_breaks_the_protocol_is_told_its_clause() -> None:
 
 def test_an_act_that_the_server_refuses_is_told_and_the_turn_comes_back() -> None:
     screen = Screen(
-        Host(GET_g=(200, TURN), POST_acts=(503, "later")), ("[c] call 10", "c"), ("503", "[c] call 10", END)
+        Host(GET_g=(200, TURN), POST_acts=(503, "later")), ("[c] call 10", "c"), ("503", "[c] call 10", END_OF_INPUT)
     )
-    assert screen.visit() == (Wish.LEAVE, "")
+    assert screen.visit() == (TableAction.LEAVE, "")
     assert 'The server says: 503 Service Unavailable: "later"' in screen.shown
     assert "[c] call 10" in screen.shown
     assert screen.host.asked.count("POST_acts") == 1
 
 
 def test_an_act_is_under_way_until_it_is_answered(hasty: None) -> None:
-    screen = Screen(Host(GET_g=(200, TURN), POST_acts=None), ("[f] fold", "f"), ("on its way", "f"), ("'f' does", END))
-    assert screen.visit() == (Wish.LEAVE, "")
+    screen = Screen(
+        Host(GET_g=(200, TURN), POST_acts=None), ("[f] fold", "f"), ("on its way", "f"), ("'f' does", END_OF_INPUT)
+    )
+    assert screen.visit() == (TableAction.LEAVE, "")
     assert "Your act is on its way" in screen.shown
     assert screen.host.asked.count("POST_acts") == 1
 
@@ -140,7 +142,7 @@ def test_an_act_is_under_way_until_it_is_answered(hasty: None) -> None:
 def test_who_is_put_out_of_the_game_for_no_reason_that_can_be_seen_is_told_so() -> None:
     host = Host(GET_g=(200, TURN), POST_acts=(404, "gone"))
     screen = Screen(host, ("[f] fold", "f"), ("no seat in this game any more", "j"))
-    assert screen.visit() == (Wish.AGAIN, "")
+    assert screen.visit() == (TableAction.REJOIN, "")
     assert "DELETE_p" not in host.asked
 
 
@@ -149,4 +151,4 @@ def test_the_next_hand_is_waited_for() -> None:
         Host(GET_g=(200, {"gameID": "g", "table": [player("ann", "p"), player("bob", "q")]})),
         ("The next hand is about to begin", "q"),
     )
-    assert screen.visit() == (Wish.LEAVE, "")
+    assert screen.visit() == (TableAction.LEAVE, "")

@@ -5,39 +5,39 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from croupier.core.dealer import Fair, derive
-from croupier.core.session import Chose, Event, Joined, Left, Peer, Rang, Said, Tell
-from croupier.rooms.oldmaid.cards import NUMBERS, WIRES
+from croupier.core.dealer import FairDealer, derive_server_seed
+from croupier.core.session import Event, Joined, Left, Notify, Peer, Received, Submitted, TimedOut
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, WIRE_CARDS
 from croupier.rooms.oldmaid.player import TABLE, Options, Player
 from croupier.rooms.oldmaid.ring.player_events import (
-    Discarded,
-    Drew,
-    Gave,
-    Kept,
-    News,
-    Offered,
-    Offering,
-    Over,
-    Passed,
-    Picked,
-    Result,
-    Rid,
-    Sat,
-    Stood,
-    Withdrawn,
-    Won,
+    CardDrawn,
+    CardGiven,
+    CardPicked,
+    HandEmptied,
+    NeighbourSkipped,
+    OfferMade,
+    OfferReceived,
+    OfferWithdrawn,
+    PairDiscarded,
+    PairRefused,
+    PlaceAnnounced,
+    PlayerEvent,
+    PlayerFinished,
+    PlayerResult,
+    SeatTaken,
+    StandingChanged,
 )
 from croupier.rooms.oldmaid.wire import OK, OUT, Offer, Pick, Reply, Standing, YourTurn
 from croupier.tui.keys import ENTER, ESCAPE
-from croupier.tui.oldmaid.scene import OldMaidScene, ending, story
-from croupier.tui.oldmaid.table_view import face, spelt
-from croupier.tui.table_action import Wish
+from croupier.tui.oldmaid.scene import OldMaidScene, ending_text, event_text
+from croupier.tui.oldmaid.table_view import card_face, cards_text
+from croupier.tui.table_action import TableAction
 
 RIGHT: Peer = 1
 LEFT: Peer = -1
 NEXT: Peer = -2
-ACES = NUMBERS["A", "spades"], NUMBERS["A", "clubs"]
-JOKER = NUMBERS["joker", "maid"]
+ACES = CARD_NUMBERS["A", "spades"], CARD_NUMBERS["A", "clubs"]
+JOKER = CARD_NUMBERS["joker", "maid"]
 NOT_TAKEN = "The table does not take the ace of spades and the ace of clubs"
 
 
@@ -45,26 +45,28 @@ class Visit:
     """Bob, who sits between Ann and Cyd, and what he sees."""
 
     def __init__(self, *nicks: str) -> None:
-        self.player = Player(Options("bob", pause=0.0, retry_seconds=0.0), Fair(derive(1, "oldmaid", 1)).luck)
+        self.player = Player(
+            Options("bob", pause=0.0, retry_seconds=0.0), FairDealer(derive_server_seed(1, "oldmaid", 1)).luck
+        )
         self.scene = OldMaidScene("table:9898")
         self.scene.sit(self.player)
         self.hears(Joined(TABLE))
         if nicks:
             listed = tuple((("192.0.2.1", 4001 + at), nick) for at, nick in enumerate(nicks))
-            self.hears(Said(TABLE, Reply("ok", players=listed)), Joined(RIGHT), Joined(LEFT))
+            self.hears(Received(TABLE, Reply("ok", players=listed)), Joined(RIGHT), Joined(LEFT))
 
     def hears(self, *events: Event[Any]) -> None:
         for event in events:
             for effect in self.player.on(event, 0.0):
-                if isinstance(effect, Tell):
-                    assert not isinstance(effect.news, Exception | Left)
-                    self.scene.heard(effect.news)
+                if isinstance(effect, Notify):
+                    assert not isinstance(effect.notice, Exception | Left)
+                    self.scene.on_received(effect.notice)
 
     def draws(self, card: str, result: str = "ok") -> None:
         value, suit = card.split()
-        self.hears(Said(RIGHT, YourTurn()), Said(TABLE, Reply(result, card=(value, suit))))
+        self.hears(Received(RIGHT, YourTurn()), Received(TABLE, Reply(result, card=(value, suit))))
         if result == "ok":
-            self.hears(Said(LEFT, OK))
+            self.hears(Received(LEFT, OK))
 
     def sees(self, width: int = 72, height: int = 40) -> list[str]:
         console = Console(width=width, height=height, force_terminal=True, color_system=None)
@@ -79,7 +81,7 @@ def offered() -> Visit:
     visit = Visit("ann", "bob", "cyd")
     visit.draws("3 spades")
     visit.draws("joker maid")
-    visit.hears(Said(RIGHT, Offer(12)))
+    visit.hears(Received(RIGHT, Offer(12)))
     return visit
 
 
@@ -108,7 +110,7 @@ def test_who_is_out_or_gone_is_no_neighbour_any_more() -> None:
     visit.hears(Left(LEFT, "closed"), Joined(NEXT))
     assert visit.sees()[2:4] == ["cyd gone", "dan left neighbour"]
     visit.draws("3 hearts", "last_card")
-    visit.hears(Said(NEXT, OK), Said(NEXT, OUT))
+    visit.hears(Received(NEXT, OK), Received(NEXT, OUT))
     assert visit.sees()[:4] == ["ann left and right", "bob you, 2 cards", "cyd gone", "dan out"]
     assert {"cyd is gone", "dan is out"} < {*visit.sees()}
 
@@ -128,11 +130,11 @@ def test_the_chosen_card_is_drawn_out_and_others_can_be_chosen(offered: Visit) -
 def test_a_card_that_was_picked_is_waited_for(offered: Visit) -> None:
     pick = offered.scene.press(ENTER)
     assert isinstance(pick, Pick)
-    offered.hears(Chose(pick), Rang())
+    offered.hears(Submitted(pick), TimedOut())
     assert "Your pick is on its way …" in offered.sees()
     assert offered.scene.press(ENTER) is None
     assert "Enter does nothing now." in offered.sees()
-    offered.hears(Said(RIGHT, Reply("ok", card=("K", "hearts"))))
+    offered.hears(Received(RIGHT, Reply("ok", card=("K", "hearts"))))
     assert "You pick the king of hearts" in offered.sees()
     assert "You offer 3 cards to cyd …" in offered.sees()
 
@@ -148,27 +150,27 @@ def test_who_is_in_is_asked_before_he_leaves(offered: Visit) -> None:
     assert offered.sees()[-1] == "[q] leave all the same  [Esc] stay"
     assert offered.scene.press(ESCAPE) is None
     assert offered.scene.press("q") is None
-    assert offered.scene.press("q") is Wish.LEAVE
-    assert Visit().scene.press("q") is Wish.LEAVE
+    assert offered.scene.press("q") is TableAction.LEAVE
+    assert Visit().scene.press("q") is TableAction.LEAVE
 
 
 def test_a_finished_game_is_counted_and_another_one_may_begin() -> None:
     visit = Visit("ann", "bob", "cyd")
     visit.draws("joker maid", "last_card")
-    visit.hears(Said(LEFT, OUT), Joined(NEXT), Said(NEXT, OUT))
+    visit.hears(Received(LEFT, OUT), Joined(NEXT), Received(NEXT, OUT))
     seen = visit.sees()
     assert {"You are left with the old maid: you have lost.", "Games: 1   Lost: 1", "The game is over."} < {*seen}
     assert seen[-1] == "[n/Enter] another game  [q] leave"
-    assert visit.scene.press(ENTER) is Wish.AGAIN
+    assert visit.scene.press(ENTER) is TableAction.REJOIN
     visit.scene.sit(Visit().player)
     assert "Games: 1   Lost: 1" in visit.sees()
-    visit.scene.ended("You have left the table.")
+    visit.scene.on_ended("You have left the table.")
     assert visit.sees()[-1] == "Games: 1   Lost: 1"
 
 
 def test_a_game_that_never_began_is_not_counted() -> None:
     visit = Visit()
-    visit.hears(Said(TABLE, Reply("error", "oldmaid-3.8: taken")))
+    visit.hears(Received(TABLE, Reply("error", "oldmaid-3.8: taken")))
     assert visit.sees() == [
         "Waiting for others to play with …",
         "The game has ended early: the table does not let us in: oldmaid-3.8:",
@@ -181,57 +183,59 @@ def test_a_game_that_never_began_is_not_counted() -> None:
 def test_who_is_out_watches_the_others() -> None:
     visit = Visit("ann", "bob", "cyd")
     visit.draws("3 spades", "last_card")
-    visit.hears(Said(LEFT, OK), Said(LEFT, Pick(0)), Said(TABLE, OK), Rang())
-    visit.player.on(Rang(), 9.0)
-    visit.hears(Said(TABLE, Standing(("ann", "cyd"), ("bob",))))
+    visit.hears(Received(LEFT, OK), Received(LEFT, Pick(0)), Received(TABLE, OK), TimedOut())
+    visit.player.on(TimedOut(), 9.0)
+    visit.hears(Received(TABLE, Standing(("ann", "cyd"), ("bob",))))
     seen = visit.sees()
     assert "bob you, out" in seen
     assert "You are out, and the others play on …" in seen
     assert {"cyd picks the 3 of spades from you", "You have no cards any more", "You are number 1"} < {*seen}
-    assert visit.scene.press("q") is Wish.LEAVE
+    assert visit.scene.press("q") is TableAction.LEAVE
 
 
 @pytest.mark.parametrize(
     ("news", "told"),
     [
-        (Sat(((("192.0.2.1", 1), "ann"), (("192.0.2.1", 2), "bob")), 1), "2 players; you are number 2"),
-        (Drew(JOKER, True), "You draw the last card, the old maid"),
-        (Drew(NUMBERS["10", "hearts"], False), "You draw the 10 of hearts"),
-        (Discarded(*ACES), "You throw away the ace of spades and the ace of clubs"),
-        (Kept(*ACES, "no\x1b[m"), "The table does not take the ace of spades and the ace of clubs: no?[m"),
+        (SeatTaken(((("192.0.2.1", 1), "ann"), (("192.0.2.1", 2), "bob")), 1), "2 players; you are number 2"),
+        (CardDrawn(JOKER, True), "You draw the last card, the old maid"),
+        (CardDrawn(CARD_NUMBERS["10", "hearts"], False), "You draw the 10 of hearts"),
+        (PairDiscarded(*ACES), "You throw away the ace of spades and the ace of clubs"),
+        (PairRefused(*ACES, "no\x1b[m"), "The table does not take the ace of spades and the ace of clubs: no?[m"),
         (
-            Kept(*ACES, "oldmaid-6.9: x"),
+            PairRefused(*ACES, "oldmaid-6.9: x"),
             "The table does not take the ace of spades and the ace of clubs: the game is over",
         ),
-        (Offered(0), "You are offered an empty hand: it is your turn"),
-        (Offered(3), ""),
-        (Withdrawn(), "Who offered you his hand is gone: it is your turn"),
-        (Picked(JOKER), "You pick the old maid"),
-        (Gave(JOKER, "an\x1bn"), "an?n picks the old maid from you"),
-        (Passed("ann", "gone"), "ann is gone"),
-        (Rid(), "You have no cards any more"),
-        (Won(2), "You are number 2"),
-        (Offering("ann", 3), ""),
-        (Stood(Standing((), ())), ""),
-        (Over(Result("out", 1)), ""),
+        (OfferReceived(0), "You are offered an empty hand: it is your turn"),
+        (OfferReceived(3), ""),
+        (OfferWithdrawn(), "Who offered you his hand is gone: it is your turn"),
+        (CardPicked(JOKER), "You pick the old maid"),
+        (CardGiven(JOKER, "an\x1bn"), "an?n picks the old maid from you"),
+        (NeighbourSkipped("ann", "gone"), "ann is gone"),
+        (HandEmptied(), "You have no cards any more"),
+        (PlaceAnnounced(2), "You are number 2"),
+        (OfferMade("ann", 3), ""),
+        (StandingChanged(Standing((), ())), ""),
+        (PlayerFinished(PlayerResult("out", 1)), ""),
     ],
 )
-def test_what_happens_is_told_in_a_line(news: News, told: str) -> None:
-    assert story(news) == told
+def test_what_happens_is_told_in_a_line(news: PlayerEvent, told: str) -> None:
+    assert event_text(news) == told
 
 
 def test_every_end_is_told() -> None:
-    assert ending(Result("out", 2)) == "The game is over, and you have not lost. You are number 2."
-    assert ending(Result("out")) == "The game is over, and you have not lost."
-    assert ending(Result("lost", 4)) == "You are left with the old maid: you have lost."
-    assert ending(Result("ended", None, "why")) == "The game has ended early: why."
+    assert ending_text(PlayerResult("out", 2)) == "The game is over, and you have not lost. You are number 2."
+    assert ending_text(PlayerResult("out")) == "The game is over, and you have not lost."
+    assert ending_text(PlayerResult("lost", 4)) == "You are left with the old maid: you have lost."
+    assert ending_text(PlayerResult("ended", None, "why")) == "The game has ended early: why."
 
 
 def test_every_card_has_a_face_and_a_name_of_its_own() -> None:
     assert (
-        len({face(card).name for card in range(len(WIRES))}) == len({spelt([card]) for card in range(len(WIRES))}) == 53
+        len({card_face(card).name for card in range(len(WIRE_CARDS))})
+        == len({cards_text([card]) for card in range(len(WIRE_CARDS))})
+        == 53
     )
-    assert spelt([0, 33, JOKER]) == "2♠ 10♣ joker"
+    assert cards_text([0, 33, JOKER]) == "2♠ 10♣ joker"
 
 
 @pytest.mark.parametrize("width", [20, 30, 40, 72])

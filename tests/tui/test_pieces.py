@@ -8,10 +8,10 @@ from rich.text import Text
 
 from croupier.rooms.blackjack.rules import CARDS as FRENCH
 from croupier.rooms.sevenhalf.rules import CARDS as SPANISH
-from croupier.tui.cards import HEIGHT, WIDTH, Hands, fan, french, spanish
-from croupier.tui.frame import Frame
-from croupier.tui.keys import BACKSPACE, END, ENTER, ESCAPE, of_line, split
-from croupier.tui.number_input import Number
+from croupier.tui.cards import CARD_HEIGHT_LINES, CARD_WIDTH_COLUMNS, TwoHands, fan_lines, french_face, spanish_face
+from croupier.tui.frame import SceneFrame
+from croupier.tui.keys import BACKSPACE, END_OF_INPUT, ENTER, ESCAPE, keys_of_line, split_keys
+from croupier.tui.number_input import NumberInput
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from croupier.tui.number_input import Number
     [
         ("cq", ["c", "q"]),
         ("\r\n", [ENTER, ENTER]),
-        ("\x03", [END]),
+        ("\x03", [END_OF_INPUT]),
         ("\b\x7f", [BACKSPACE, BACKSPACE]),
         ("\x1b", [ESCAPE]),
         ("a\x1b[Ab", ["a", "\x1b[A", "b"]),
@@ -27,41 +27,41 @@ from croupier.tui.number_input import Number
     ],
 )
 def test_keys_are_told_apart(typed: str, found: list[str]) -> None:
-    assert split(typed) == found
+    assert split_keys(typed) == found
 
 
 @pytest.mark.parametrize(
     ("line", "found"), [("c\n", ["c"]), ("\n", [ENTER]), ("25\n", ["2", "5", ENTER]), (" p \n", ["p"])]
 )
 def test_a_whole_line_ends_with_enter_where_enter_says_something(line: str, found: list[str]) -> None:
-    assert of_line(line) == found
+    assert keys_of_line(line) == found
 
 
 def test_a_number_takes_digits_and_corrections_and_no_more() -> None:
-    number = Number()
-    taken = [number.takes(key) for key in [BACKSPACE, ESCAPE, "٣", "4", "2", BACKSPACE, "0", "x", ENTER]]
+    number = NumberInput()
+    taken = [number.accept_key(key) for key in [BACKSPACE, ESCAPE, "٣", "4", "2", BACKSPACE, "0", "x", ENTER]]
     assert taken == [False, False, False, True, True, True, True, False, False]
-    assert (number.typed, number.taken(), number.typed) == ("40", 40, "")
-    assert number.takes("7")
-    assert number.takes(ESCAPE)
-    assert number.typed == ""
+    assert (number.digits, number.pop_value(), number.digits) == ("40", 40, "")
+    assert number.accept_key("7")
+    assert number.accept_key(ESCAPE)
+    assert number.digits == ""
 
 
 def test_a_number_has_an_end() -> None:
-    number = Number()
+    number = NumberInput()
     for key in "9" * 99:
-        number.takes(key)
-    assert number.taken() < 10**10
+        number.accept_key(key)
+    assert number.pop_value() < 10**10
 
 
 def test_cards_have_the_names_that_people_know() -> None:
-    assert [spanish(card).name for card in ("7o", "sc", "ce", "rb")] == [
+    assert [spanish_face(card).name for card in ("7o", "sc", "ce", "rb")] == [
         "the 7 of oros",
         "the sota of copes",
         "the cavall of espases",
         "the rei of bastos",
     ]
-    assert [french(card).name for card in ("TS", "AH", "JD", "2C")] == [
+    assert [french_face(card).name for card in ("TS", "AH", "JD", "2C")] == [
         "the 10 of spades",
         "the ace of hearts",
         "the jack of diamonds",
@@ -69,14 +69,17 @@ def test_cards_have_the_names_that_people_know() -> None:
     ]
 
 
-@given(st.integers(0, 20), st.integers(WIDTH, 90))
+@given(st.integers(0, 20), st.integers(CARD_WIDTH_COLUMNS, 90))
 def test_however_many_cards_fit_any_width_and_each_can_be_told(count: int, width: int) -> None:
-    for faces in ([spanish(card) for card in SPANISH[-count - 1 :]], [french(card) for card in FRENCH[:count]]):
-        lines = fan(faces, width)
+    for faces in (
+        [spanish_face(card) for card in SPANISH[-count - 1 :]],
+        [french_face(card) for card in FRENCH[:count]],
+    ):
+        lines = fan_lines(faces, width)
         assert max(map(len, lines)) <= width
-        assert len(lines) % HEIGHT == 0
-        ranks = "".join(lines[1::HEIGHT])
-        suits = "".join(lines[2::HEIGHT])
+        assert len(lines) % CARD_HEIGHT_LINES == 0
+        ranks = "".join(lines[1::CARD_HEIGHT_LINES])
+        suits = "".join(lines[2::CARD_HEIGHT_LINES])
         for face in faces:
             assert f"{face.rank:<2}"[:2] in ranks
             assert f"{face.suit:<2}"[:2] in suits
@@ -85,14 +88,18 @@ def test_however_many_cards_fit_any_width_and_each_can_be_told(count: int, width
 @given(st.integers(0, 14), st.integers(0, 14), st.integers(1, 90))
 def test_two_hands_fit_any_width(own: int, bank: int, width: int) -> None:
     console = Console(width=width, height=24, force_terminal=True)
-    hands = Hands(([spanish(card) for card in SPANISH[:own]], "you"), ([spanish(card) for card in SPANISH[:bank]], ""))
+    hands = TwoHands(
+        ([spanish_face(card) for card in SPANISH[:own]], "you"), ([spanish_face(card) for card in SPANISH[:bank]], "")
+    )
     assert all(sum(len(part.text) for part in line) <= width for line in console.render_lines(hands))
 
 
 @pytest.mark.parametrize(("height", "kept"), [(30, 5), (8, 3), (5, 0), (3, 0)])
 def test_the_history_gives_way_and_the_keys_stay(height: int, kept: int) -> None:
     console = Console(width=40, height=height, force_terminal=True, color_system=None)
-    frame = Frame("title", [Text("above")], [f"game {number}" for number in range(5)], [Text("keys"), Text("more")])
+    frame = SceneFrame(
+        "title", [Text("above")], [f"game {number}" for number in range(5)], [Text("keys"), Text("more")]
+    )
     with console.capture() as capture:
         console.print(frame)
     shown = capture.get()

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.histories import to_ohh, to_phh
-from croupier.rooms.holdem.table.finished_hands import Played
-from croupier.rooms.oldmaid.table.persistence import Record
-from croupier.tui.replay import read, told
-from croupier.tui.replay.holdem import story
-from croupier.tui.replay.screen import Reader
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
+from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
+from croupier.tui.replay import read_replay, replay_lines
+from croupier.tui.replay.holdem import hand_replay
+from croupier.tui.replay.screen import ReplayScreen
 from tests.rooms.holdem.random_hands import begin, end
 from tests.tui.fake_terminal import before
 
@@ -36,12 +36,12 @@ def hand() -> Hand:
 
 
 def words(text: str, name: str = "it") -> list[str]:
-    return [step.told for step in read(text, name).steps]
+    return [step.text for step in read_replay(text, name).steps]
 
 
 def test_a_hand_is_told_from_the_blinds_to_the_pots() -> None:
-    steps = story(hand(), NAMES, "a hand").steps
-    assert [step.told for step in steps[:6]] == [
+    steps = hand_replay(hand(), NAMES, "a hand").steps
+    assert [step.text for step in steps[:6]] == [
         "Everybody puts in 1; bob posts the small blind, 5, cid the big blind, 10.",
         "Everybody has two cards.",
         "ann raises to 299, all-in.",
@@ -49,10 +49,10 @@ def test_a_hand_is_told_from_the_blinds_to_the_pots() -> None:
         "cid folds.",
         "ann takes 200 back, which nobody has called.",
     ]
-    assert steps[-1].told == "bob wins the pot, 211: pair of twos."
-    assert "bob" in steps[2].shows[2]
-    assert steps[2].shows[2].startswith(">")
-    assert steps[2].shows[-1] == "Pot: 317"
+    assert steps[-1].text == "bob wins the pot, 211: pair of twos."
+    assert "bob" in steps[2].table_lines[2]
+    assert steps[2].table_lines[2].startswith(">")
+    assert steps[2].table_lines[-1] == "Pot: 317"
 
 
 def test_a_player_who_leaves_is_told_and_a_hand_that_is_not_over_has_no_winner() -> None:
@@ -60,9 +60,9 @@ def test_a_player_who_leaves_is_told_and_a_hand_that_is_not_over_has_no_winner()
     found.deal(range(6))
     found.bet(20)
     found.leave(2)
-    steps = story(found, NAMES, "a hand").steps
-    assert [step.told for step in steps[2:]] == ["ann calls 20.", "cid leaves the table."]
-    assert steps[-1].shows[2].startswith(">")
+    steps = hand_replay(found, NAMES, "a hand").steps
+    assert [step.text for step in steps[2:]] == ["ann calls 20.", "cid leaves the table."]
+    assert steps[-1].table_lines[2].startswith(">")
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -70,34 +70,34 @@ def test_the_chips_on_the_screen_are_those_of_the_hand(seed: int) -> None:
     luck = Random(seed)
     whole = end(begin(luck), luck, leaving=0.03)
     names = [f"player{seat}" for seat in range(len(whole.stacks))]
-    steps = story(whole, names, "a hand").steps
-    for chips, name, line in zip(whole.stacks, names, steps[-1].shows[1:], strict=False):
+    steps = hand_replay(whole, names, "a hand").steps
+    for chips, name, line in zip(whole.stacks, names, steps[-1].table_lines[1:], strict=False):
         assert name in line
         assert str(chips) in line.split()
-    gains = [step.told for step in steps if " wins " in step.told]
+    gains = [step.text for step in steps if " wins " in step.text]
     assert len(gains) == len(whole.awards)
 
 
 def test_a_phh_file_is_told_with_the_names_that_it_has() -> None:
     text = to_phh(hand(), players=NAMES, table="t", number=3)
-    assert words(text) == [step.told for step in story(hand(), NAMES, "").steps]
+    assert words(text) == [step.text for step in hand_replay(hand(), NAMES, "").steps]
     nameless = re.sub(r"^players = \[.*?\]$", "", text, flags=re.MULTILINE | re.DOTALL)
     assert "p1 posts the small blind, 5, p2 the big blind, 10." in words(nameless)[0]
 
 
 def test_open_hand_history_is_told_as_it_stands() -> None:
-    steps = read(to_ohh(hand(), players=NAMES, table="t", number=3).decode(), "it").steps
-    assert steps[0].told == "Preflop."
-    assert {"ann raises by adding 299, all-in.", "bob calls 94, all-in.", "cid folds."} <= {step.told for step in steps}
-    assert [step.told for step in steps[-2:]] == ["ann takes 200 back, which nobody has called.", "bob wins 211."]
-    assert steps[-1].shows[-1] == "Pot: 0"
-    assert [line.split()[1] for line in steps[-1].shows[1:4]] == ["200", "211", "69"]
+    steps = read_replay(to_ohh(hand(), players=NAMES, table="t", number=3).decode(), "it").steps
+    assert steps[0].text == "Preflop."
+    assert {"ann raises by adding 299, all-in.", "bob calls 94, all-in.", "cid folds."} <= {step.text for step in steps}
+    assert [step.text for step in steps[-2:]] == ["ann takes 200 back, which nobody has called.", "bob wins 211."]
+    assert steps[-1].table_lines[-1] == "Pot: 0"
+    assert [line.split()[1] for line in steps[-1].table_lines[1:4]] == ["200", "211", "69"]
 
 
 def test_what_the_store_has_of_hands_and_games_is_told() -> None:
-    kept = Played("game", 3, 9, NAMES, ("a", "b", "c"), hand(), ()).record.decode()
-    assert read(kept, "it").title == "holdem/game/3"
-    maids = Record(4, ("ann", "bob"), False, ("bob", "ann"), [("drew", 0, "3 spades"), ("gone", 1)])
+    kept = FinishedHand("game", 3, 9, NAMES, ("a", "b", "c"), hand(), ()).json.decode()
+    assert read_replay(kept, "it").title == "holdem/game/3"
+    maids = OldMaidRecord(4, ("ann", "bob"), False, ("bob", "ann"), [("drew", 0, "3 spades"), ("gone", 1)])
     assert words(maids.to_json().decode()) == [
         "ann, bob sit down.",
         "ann draws 3 spades.",
@@ -154,22 +154,22 @@ def test_a_transcript_is_told_line_by_line(paper: Path) -> None:
 )
 def test_what_tells_no_game_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"found|missing"):
-        read(text, "it")
+        read_replay(text, "it")
 
 
 def test_the_keys_go_forward_and_back_and_away() -> None:
-    found = read(to_phh(hand(), players=NAMES), "it")
-    reader, last = Reader(found), len(found.steps) - 1
+    found = read_replay(to_phh(hand(), players=NAMES), "it")
+    reader, last = ReplayScreen(found), len(found.steps) - 1
     for key, at in ((" ", 1), ("\x1b[C", 2), ("\x1b[D", 1), ("\x1b[F", last), (" ", last), ("\x1b[H", 0), ("p", 0)):
         assert reader.press(key)
-        assert reader.at == at, repr(key)
+        assert reader.position == at, repr(key)
     assert reader.press("x")
     assert not reader.press("q")
-    assert not Reader(found).press("\x04")
+    assert not ReplayScreen(found).press("\x04")
 
 
 def test_a_story_in_lines_ends_with_the_table() -> None:
-    lines = [*told(read(to_phh(hand(), players=NAMES), "a hand"))]
+    lines = [*replay_lines(read_replay(to_phh(hand(), players=NAMES), "a hand"))]
     assert lines[0] == "a hand"
     assert lines[3] == "   3  ann raises to 299, all-in."
     assert lines[-1].startswith("Board: ")

@@ -160,10 +160,10 @@ def test_a_person_may_leave_while_the_table_still_connects(key: str) -> None:
 
 def test_the_notice_of_a_silent_house_is_shown_until_it_answers() -> None:
     scene = KuhnScene("127.0.0.1:1212")
-    scene.silent("127.0.0.1:1212 has not answered for 2 seconds")
+    scene.show_waiting_notice("127.0.0.1:1212 has not answered for 2 seconds")
     console = Console(width=100, record=True, file=StringIO())
     console.print(scene.draw())
     assert "has not answered for 2 seconds" in console.export_text()
-    scene.ended("Gone.")
+    scene.on_ended("Gone.")
     console.print(scene.draw())
     assert "has not answered" not in console.export_text()

@@ -6,107 +6,107 @@ from contextlib import suppress
 from ssl import SSLContext
 from typing import Any, Self
 
-from croupier.core.session import Address, Effect, Event, Tap
-from croupier.http.auth import Guard
-from croupier.http.closed_accounts import ClosedAccounts
-from croupier.http.holdem_app import Opened, Service, open_service
-from croupier.http.limits import Limits, Reception
-from croupier.http.stored_users import Members
-from croupier.logs import Log
+from croupier.core.session import Address, Effect, Event, Observer
+from croupier.http.auth import Authenticator
+from croupier.http.closed_accounts import ClosedAccountMonitor
+from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
+from croupier.http.limits import ConnectionLimits, ServiceLimits
+from croupier.http.stored_users import StoredUsers
+from croupier.logs import Logger
 from croupier.net.client_addresses import TrustedProxies
-from croupier.observers.counters import Counts
-from croupier.recording.holdem_journal import Journal
+from croupier.observers.counters import RoomCounters
+from croupier.recording.holdem_journal import HoldemJournal
 from croupier.recording.promises import Promises
 from croupier.rooms.holdem.house import House
-from croupier.store.records import StoreDown
+from croupier.store.records import StoreUnavailable
 
 
-class Web:
+class HttpRoom:
     """The house of hold'em, open at `address`. As a tap it hears when the last hand is over."""
 
-    _opened: Opened
+    _running_service: HoldemServer
 
     def __init__(
         self,
         house: House,
-        told: Log,
-        taps: Sequence[Tap],
+        log: Logger,
+        observers: Sequence[Observer],
         *,
         clock: Callable[[], float],
-        journal: Journal | None = None,
+        journal: HoldemJournal | None = None,
         promises: Promises | None = None,
         proxies: TrustedProxies = TrustedProxies(),
     ) -> None:
         self._house = house
         self._journal = journal
         settings = house.settings if journal is None else journal.settings
-        self._guard = Guard(None if journal is None else Members(journal.store))
-        self._closed_accounts: ClosedAccounts | None = None
-        self._service = Service(
+        self._authenticator = Authenticator(None if journal is None else StoredUsers(journal.store))
+        self._closed_accounts: ClosedAccountMonitor | None = None
+        self._service = HoldemApp(
             house,
-            self._guard,
+            self._authenticator,
             settings.dialect,
             clock=clock,
-            log=told,
-            taps=(*taps, self),
-            limits=Limits(requests=settings.requests_per_minute),
+            log=log,
+            taps=(*observers, self),
+            limits=ServiceLimits(max_requests=settings.requests_per_minute),
             journal=journal,
             promises=promises,
             proxies=proxies,
         )
-        self._quiet = asyncio.Event()
-        self._halted = False
-        self._stopping: asyncio.Task[None] | None = None
+        self._idle = asyncio.Event()
+        self._is_halted = False
+        self._stop_task: asyncio.Task[None] | None = None
 
-    async def open(self, address: Address, ssl: SSLContext | None, reception: Reception) -> Self:
+    async def open(self, address: Address, ssl: SSLContext | None, connection_limits: ConnectionLimits) -> Self:
         """Listen on an address. Raises OSError when it cannot be had; who asks while the store is down is told so."""
-        self._opened = await open_service(self._service, *address, ssl=ssl, reception=reception)
-        with suppress(StoreDown):
-            await self._service.desk.open()
+        self._running_service = await open_holdem_server(self._service, *address, ssl=ssl, limits=connection_limits)
+        with suppress(StoreUnavailable):
+            await self._service.service.open()
         if self._journal is not None:
-            self._closed_accounts = ClosedAccounts(self._service.desk, self._guard)
+            self._closed_accounts = ClosedAccountMonitor(self._service.service, self._authenticator)
         return self
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
         """Something has happened at the tables."""
-        if self._halted and not self._house.playing:
-            self._quiet.set()
+        if self._is_halted and not self._house.playing:
+            self._idle.set()
 
     @property
     def address(self) -> Address:
         """Where it listens."""
-        return self._opened.address
+        return self._running_service.address
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> RoomCounters:
         """What has happened since it was opened."""
         return self._service.counts
 
     @property
-    def connected(self) -> int:
+    def connection_count(self) -> int:
         """How many connections there are."""
-        return self._opened.connected
+        return self._running_service.connection_count
 
     @property
-    def trouble(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         """Why nothing can be played here now; None if it can."""
-        return self._service.desk.trouble
+        return self._service.service.unavailable_reason
 
     def halt(self, *, final: bool) -> None:
         """No new hands; when `final`, running ones are void, and everybody is seen off."""
-        self._halted = True
+        self._is_halted = True
         if final:
             if self._closed_accounts is not None:
                 self._closed_accounts.stop()
-            self._quiet.set()
-            self._stopping = asyncio.get_running_loop().create_task(self._opened.stop())
+            self._idle.set()
+            self._stop_task = asyncio.get_running_loop().create_task(self._running_service.stop())
         else:
             self._service.halt(final=False)
 
-    async def empty(self) -> None:
+    async def wait_drained(self) -> None:
         """Wait until no hand is running any more, and after the final halt until nobody is connected."""
-        await self._quiet.wait()
-        if self._stopping is not None:
-            await self._stopping
+        await self._idle.wait()
+        if self._stop_task is not None:
+            await self._stop_task
             if self._journal is not None:
                 await self._journal.store.close()

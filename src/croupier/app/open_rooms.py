@@ -11,28 +11,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from croupier.core.cards import Order
-from croupier.core.dealer import Dealer, dealers, derive
+from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
 from croupier.core.hall import Hall
 from croupier.core.room import HouseRoom, Room
-from croupier.core.session import Address, Patience, Peer, Rang, Session, Tap
-from croupier.logs import Level, Log
-from croupier.net.addresses import unheard
-from croupier.net.client_addresses import trusted_proxies
-from croupier.net.endpoint import Limits, Switchboard
-from croupier.net.shared_endpoint import Shared
-from croupier.observers.counters import Counts
+from croupier.core.session import Address, Observer, Peer, Session, TimedOut, Timeouts
+from croupier.logs import Logger, LogLevel
+from croupier.net.addresses import listen_error
+from croupier.net.client_addresses import parse_trusted_proxies
+from croupier.net.endpoint import Endpoint, EndpointLimits
+from croupier.net.shared_endpoint import SharedEndpoint
+from croupier.observers.counters import RoomCounters
 from croupier.recording.promises import Promises
-from croupier.recording.recorded_room import Booked, open_books
-from croupier.recording.seeds import Sown
-from croupier.recording.shared_store import Shelf
+from croupier.recording.recorded_room import RecordedRoom, open_recorder
+from croupier.recording.seeds import SeedConfig
+from croupier.recording.shared_store import SharedStore
 
 if TYPE_CHECKING:  # what only one room needs is loaded when that room is opened
-    from croupier.recording.holdem_journal import Journal
+    from croupier.recording.holdem_journal import HoldemJournal
     from croupier.rooms.holdem.house import House
 
 
 @dataclass(frozen=True)
-class Hosting:
+class ServerConfig:
     """What can be set about every room alike."""
 
     host: str = "127.0.0.1"
@@ -104,18 +104,18 @@ class Hosting:
     drain_seconds: float = 5.0
     """When told to stop, let running games end for so long. A second signal ends them at once."""
 
-    log_level: Level = "info"
+    log_level: LogLevel = "info"
     """How much goes to the log on standard error; debug shows every message."""
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> EndpointLimits:
         """What the switchboard of a room allows. Raises ValueError."""
-        proxies = trusted_proxies(self.trusted_proxies if self.proxy_protocol else "")
-        return Limits(self.max_connections, self.max_per_address, proxies=proxies)
+        proxies = parse_trusted_proxies(self.trusted_proxies if self.proxy_protocol else "")
+        return EndpointLimits(self.max_connections, self.max_per_address, trusted_proxies=proxies)
 
 
 @dataclass(frozen=True)
-class Opening:
+class RoomConfig:
     """A room to open: where, with which settings of its own, and with which decks laid out by hand."""
 
     room: Room
@@ -126,31 +126,31 @@ class Opening:
     """A house listens there as well, unless something else does."""
 
 
-class Fittings(NamedTuple):
+class RoomContext(NamedTuple):
     """What a server fits a room out with: its log, its taps, TLS, where it is kept, and the promises of its dealer."""
 
-    told: Log
-    taps: Sequence[Tap]
-    context: ssl.SSLContext | None
-    shelf: Shelf
+    log: Logger
+    observers: Sequence[Observer]
+    tls_context: ssl.SSLContext | None
+    shared_store: SharedStore
     promises: Promises | None = None
 
 
-class Open(Protocol):
+class OpenRoom(Protocol):
     """A room that is open."""
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> RoomCounters:
         """What has happened in it."""
         ...
 
     @property
-    def connected(self) -> int:
+    def connection_count(self) -> int:
         """How many are connected now."""
         ...
 
     @property
-    def trouble(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         """Why nothing can be played here now; None if it can."""
         ...
 
@@ -158,87 +158,100 @@ class Open(Protocol):
         """No new games; when `final`, running ones are void, and everybody is seen off."""
         ...
 
-    async def empty(self) -> None:
+    async def wait_drained(self) -> None:
         """Wait until nothing is played here any more, and after the final halt until nobody is connected."""
         ...
 
 
-async def open_room(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Sequence[Address]]:
+async def open_room(
+    room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
+) -> tuple[OpenRoom, Sequence[Address]]:
     """Open a room, and say where it listens.
 
     Raises ValueError on settings that make no sense, OSError on files and addresses.
     """
-    opens = _open_house if isinstance(opening.room, HouseRoom) else OPENS[opening.room.name]
-    return await opens(opening, hosting, fittings)
+    opens = _open_house if isinstance(room_config.room, HouseRoom) else ROOM_OPENERS[room_config.room.name]
+    return await opens(room_config, server_config, context)
 
 
-async def _open_house(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Sequence[Address]]:
+async def _open_house(
+    opening: RoomConfig, hosting: ServerConfig, fittings: RoomContext
+) -> tuple[OpenRoom, Sequence[Address]]:
     told, taps, context, shelf, promises = fittings
     room = opening.room
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
-    patience = Patience(hosting.idle_seconds, hosting.move_seconds)
+    patience = Timeouts(hosting.idle_seconds, hosting.move_seconds)
     seating = room.house(opening.settings, patience, hosting.strict)
     dealers = _dealers(opening, hosting)
-    journal = hosting.journal or ("durable" if hosting.accounts else "off" if _rehearsal(opening, hosting) else "async")
+    journal = hosting.journal or (
+        "durable" if hosting.accounts else "off" if _is_prearranged(opening, hosting) else "async"
+    )
     books = None
     seat: Callable[[Peer, Dealer], Session[Any, Any]] = seating
     if journal != "off":
-        books = await open_books(
-            shelf, room, opening.settings, told, journal=journal, by=hosting.accounts, promises=promises
+        books = await open_recorder(
+            shelf, room, opening.settings, told, journal=journal, identify_by=hosting.accounts, promises=promises
         )
         if (purses := books.purses) is not None:
-            seat = lambda peer, dealer: seating(peer, dealer, purses.of(peer))  # noqa: E731 -- as short as what it does
-    board = Switchboard(
-        Hall(seat, dealers, patience.glance),
+            seat = lambda peer, dealer: seating(peer, dealer, purses.purse_of(peer))  # noqa: E731 -- as short as what it does
+    board = Endpoint(
+        Hall(seat, dealers, patience.shortest),
         partial(room.codec, hosting.strict, opening.settings),
         told,
         taps=taps,
         limits=hosting.limits,
-        refusal=room.refusal,
-        books=books,
+        refusal=room.refusal_messages,
+        recorder=books,
     )
     at = (hosting.host, opening.port)
-    house = board if books is None else Booked(board, books)
+    house = board if books is None else RecordedRoom(board, books)
     try:
         first = await house.listen(*at, context)
     except OSError as error:
-        raise unheard(at, error) from error
+        raise listen_error(at, error) from error
     if opening.document_port is None:
         return house, [first]
     also = (hosting.host, opening.document_port)
     try:
         return house, [first, await board.listen(*also, context)]
     except OSError as error:
-        told.warning("the port of the protocol's document is not available", reason=str(unheard(also, error)))
+        told.warning("the port of the protocol's document is not available", reason=str(listen_error(also, error)))
         return house, [first]
 
 
-async def _open_holdem(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Sequence[Address]]:
-    from croupier.app.http_room import Web
-    from croupier.http.limits import Reception
-    from croupier.rooms.holdem.engine.ranks import load
+async def _open_holdem(
+    opening: RoomConfig, hosting: ServerConfig, fittings: RoomContext
+) -> tuple[OpenRoom, Sequence[Address]]:
+    from croupier.app.http_room import HttpRoom
+    from croupier.http.limits import ConnectionLimits
+    from croupier.rooms.holdem.engine.ranks import load_tables
 
     told, taps, context, shelf, promises = fittings
-    load()  # rather than at the first showdown, for which all tables would have to wait
-    house, clock, journal = await _house_of_holdem(opening, hosting, shelf, told)
-    proxies = trusted_proxies(hosting.trusted_proxies)
-    reception = Reception(hosting.max_connections, hosting.max_per_address, idle=hosting.idle_seconds, proxies=proxies)
+    load_tables()  # rather than at the first showdown, for which all tables would have to wait
+    house, clock, journal = await _load_holdem_house(opening, hosting, shelf, told)
+    proxies = parse_trusted_proxies(hosting.trusted_proxies)
+    reception = ConnectionLimits(
+        hosting.max_connections,
+        hosting.max_per_address,
+        keep_alive_timeout=hosting.idle_seconds,
+        trusted_proxies=proxies,
+    )
     at = (hosting.host, opening.port)
     try:
-        web = Web(house, told, taps, clock=clock, journal=journal, promises=promises, proxies=proxies)
+        web = HttpRoom(house, told, taps, clock=clock, journal=journal, promises=promises, proxies=proxies)
         await web.open(at, context, reception)
     except BaseException as error:
         if journal is not None:
             await journal.store.close()
         if isinstance(error, OSError):
-            raise unheard(at, error) from error
+            raise listen_error(at, error) from error
         raise
     return web, [web.address]
 
 
-async def _house_of_holdem(
-    opening: Opening, hosting: Hosting, shelf: Shelf, log: Log
-) -> tuple["House", Callable[[], float], "Journal | None"]:
+async def _load_holdem_house(
+    opening: RoomConfig, hosting: ServerConfig, shelf: SharedStore, log: Logger
+) -> tuple["House", Callable[[], float], "HoldemJournal | None"]:
     """The house of hold'em, in memory or as the journal in a store has it, with its clock.
 
     Raises ValueError on settings that make no sense, or not for what is kept, and OSError on a store that is none.
@@ -246,27 +259,29 @@ async def _house_of_holdem(
     from croupier.rooms.holdem.house import House
 
     time_of_loop = asyncio.get_running_loop().time
-    if (hosting.journal or ("off" if _rehearsal(opening, hosting) else "durable")) == "off":
+    if (hosting.journal or ("off" if _is_prearranged(opening, hosting) else "durable")) == "off":
         secret = _server_seed(opening.room, hosting, 0)
         now = time_of_loop()
         house = House(opening.settings, _dealers(opening, hosting), secret, time.time() - now, now)
         return house, time_of_loop, None
-    from croupier.recording.holdem_journal import Begun, reopen
+    from croupier.recording.holdem_journal import JournalStart, open_journal
 
-    def build(begun: Begun) -> House:
-        return House(begun.settings, _go_on(begun, begun.server_seed), begun.server_seed(0))
+    def build(begun: JournalStart) -> House:
+        return House(begun.settings, _resumed_dealers(begun, begun.server_seed), begun.server_seed(0))
 
     opening.settings.check()
-    wanted = Begun(opening.settings, hosting.seed, client_seed=hosting.client_seed, decks=_decks(opening))
-    async with shelf.lend(opening.room.name) as store:
+    wanted = JournalStart(opening.settings, hosting.seed, client_seed=hosting.client_seed, decks=_read_decks(opening))
+    async with shelf.open_for(opening.room.name) as store:
         await store.watch_accounts()
-        house, journal, last = await reopen(store, wanted, build, log)
+        house, journal, last = await open_journal(store, wanted, build, log)
     ahead = max(time.time(), last) - time_of_loop()  # time never goes back, whatever the clock on the wall does
     return house, lambda: time_of_loop() + ahead, journal
 
 
-async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) -> tuple[Open, Sequence[Address]]:
-    from croupier.rooms.oldmaid import FULL
+async def _open_oldmaid(
+    opening: RoomConfig, hosting: ServerConfig, fittings: RoomContext
+) -> tuple[OpenRoom, Sequence[Address]]:
+    from croupier.rooms.oldmaid import TABLE_FULL
     from croupier.rooms.oldmaid.house import House
     from croupier.rooms.oldmaid.wire import Wire
 
@@ -274,61 +289,61 @@ async def _open_oldmaid(opening: Opening, hosting: Hosting, fittings: Fittings) 
     settings = opening.settings
     settings.check()
     codec = partial(Wire, "table", strict=hosting.strict, dialect=settings.dialect)
-    rest: Any = {"limits": hosting.limits, "refusal": [FULL]}
+    rest: Any = {"limits": hosting.limits, "refusal": [TABLE_FULL]}
     at = (hosting.host, opening.port)
-    if (hosting.journal or ("off" if _rehearsal(opening, hosting) else "durable")) == "off":
+    if (hosting.journal or ("off" if _is_prearranged(opening, hosting) else "durable")) == "off":
         house = House(settings, _dealers(opening, hosting), idle=hosting.idle_seconds)
-        table = Shared(house, codec, told, taps=taps, **rest)
+        table = SharedEndpoint(house, codec, told, taps=taps, **rest)
         try:
             return table, [await table.listen(*at, context)]
         except OSError as error:
-            raise unheard(at, error) from error
-    from croupier.recording.durable_session import Durable, revealed
-    from croupier.recording.oldmaid_journal import reopen
+            raise listen_error(at, error) from error
+    from croupier.recording.durable_session import DurableTableEndpoint, void_game_effects
+    from croupier.recording.oldmaid_journal import open_journal
     from croupier.recording.seeds import Seeds
 
-    wanted = Seeds(hosting.seed, client_seed=hosting.client_seed, decks=_decks(opening))
-    async with shelf.lend(opening.room.name) as store:
-        seeds, journal, started, void = await reopen(store, wanted, time.time, told)
-        dealers = _go_on(seeds, partial(seeds.server_seed, opening.room.name))
-        house = House(settings, dealers, idle=hosting.idle_seconds, noting=True)
-        house.go_on(started, len(void), asyncio.get_running_loop().time())
-        durable = Durable(house, journal, codec, told, taps=taps, promises=promises, **rest)
+    wanted = Seeds(hosting.seed, client_seed=hosting.client_seed, decks=_read_decks(opening))
+    async with shelf.open_for(opening.room.name) as store:
+        seeds, journal, started, void = await open_journal(store, wanted, time.time, told)
+        dealers = _resumed_dealers(seeds, partial(seeds.server_seed, opening.room.name))
+        house = House(settings, dealers, idle=hosting.idle_seconds, record_entries=True)
+        house.restore(started, len(void), asyncio.get_running_loop().time())
+        durable = DurableTableEndpoint(house, journal, codec, told, observers=taps, promises=promises, **rest)
         if void:
             told.warning("games were interrupted, and are void", games=[game.number for game in void])
         for game in void:
-            durable.observers(Rang(), revealed(game, dealers(game.number)), 0.0)
+            durable.observers(TimedOut(), void_game_effects(game, dealers(game.number)), 0.0)
         try:
             return durable, [await durable.listen(*at, context)]
         except OSError as error:
-            raise unheard(at, error) from error
+            raise listen_error(at, error) from error
 
 
-type Opens = Callable[[Opening, Hosting, Fittings], Awaitable[tuple[Open, Sequence[Address]]]]
+type RoomOpener = Callable[[RoomConfig, ServerConfig, RoomContext], Awaitable[tuple[OpenRoom, Sequence[Address]]]]
 
-OPENS: Final[Mapping[str, Opens]] = {"holdem": _open_holdem, "oldmaid": _open_oldmaid}
+ROOM_OPENERS: Final[Mapping[str, RoomOpener]] = {"holdem": _open_holdem, "oldmaid": _open_oldmaid}
 """How the rooms are opened that have no private tables."""
 
 
-def _rehearsal(opening: Opening, hosting: Hosting) -> bool:
+def _is_prearranged(opening: RoomConfig, hosting: ServerConfig) -> bool:
     """Whether what is dealt was chosen beforehand, and no store is named that is to keep it all the same."""
     return hosting.store is None and (opening.deck is not None or hosting.seed is not None)
 
 
-def _dealers(opening: Opening, hosting: Hosting) -> Callable[[int], Dealer]:
+def _dealers(opening: RoomConfig, hosting: ServerConfig) -> Callable[[int], Dealer]:
     """The dealer of every private table, or of every hand at shared ones. Raises ValueError on a bad deck file."""
     room = opening.room
     seeds = partial(_server_seed, room, hosting)
     shared = not isinstance(room, HouseRoom)
-    return dealers(seeds, hosting.client_seed.encode(), _decks(opening), shared=shared)
+    return dealer_factory(seeds, hosting.client_seed.encode(), _read_decks(opening), shared=shared)
 
 
-def _go_on(sown: Sown, seeds: Callable[[int], bytes]) -> Callable[[int], Dealer]:
+def _resumed_dealers(sown: SeedConfig, seeds: Callable[[int], bytes]) -> Callable[[int], Dealer]:
     """The dealer of every hand at shared tables whose journal began with these seeds and decks."""
-    return dealers(seeds, sown.client_seed.encode(), sown.decks, shared=True)
+    return dealer_factory(seeds, sown.client_seed.encode(), sown.decks, shared=True)
 
 
-def _decks(opening: Opening) -> tuple[Order, ...]:
+def _read_decks(opening: RoomConfig) -> tuple[Order, ...]:
     """The decks that are laid out by hand. Raises OSError on an unreadable file, ValueError on one that is no deck."""
     if opening.deck is None:
         return ()
@@ -337,8 +352,8 @@ def _decks(opening: Opening) -> tuple[Order, ...]:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ValueError(f"found {file}, which is no text in UTF-8") from None
-    return room.pack.decks(text, str(file), room.decks(opening.settings))
+    return room.pack.parse_decks(text, str(file), room.deck_count(opening.settings))
 
 
-def _server_seed(room: Room, hosting: Hosting, table: int) -> bytes:
-    return secrets.token_bytes(32) if hosting.seed is None else derive(hosting.seed, room.name, table)
+def _server_seed(room: Room, hosting: ServerConfig, table: int) -> bytes:
+    return secrets.token_bytes(32) if hosting.seed is None else derive_server_seed(hosting.seed, room.name, table)

@@ -41,22 +41,22 @@ def launch(
     config: Annotated[Path | None, Parameter(help="A TOML file that sets what flags set (docs/settings.md).")] = None,
 ) -> Any:
     """Run a command with its settings from flags, CROUPIER_… variables and a TOML file, in this order."""
-    from croupier.cli.settings import sources
+    from croupier.cli.settings import config_sources
 
-    app.config = sources(config)
+    app.config = config_sources(config)
     if tokens[:1] == ("serve",):
-        from croupier.cli.serve import TOKENS
+        from croupier.cli.serve import COMMAND_TOKENS
 
-        TOKENS.set(tokens)
+        COMMAND_TOKENS.set(tokens)
     return app(tokens)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: run the command, and end the process with its exit status."""
-    from croupier.cli.output import robust
+    from croupier.cli.output import tolerate_output_errors
 
     try:
-        with robust():
+        with tolerate_output_errors():
             app.meta(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Group, Parameter
 
 from croupier.cli.output import fail
-from croupier.core.plural import counted
+from croupier.core.plural import format_count
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from croupier.conformance.results import Report
-    from croupier.conformance.run import Check, Role, Say
+    from croupier.conformance.run import OnResult, Plan, Role
     from croupier.core.room import Room
 
 TARGET = Group("What is tested", sort_key=1)
@@ -28,13 +28,13 @@ CASES = Group("Cases", sort_key=2)
 ROOM = Group("Room", sort_key=3)
 OUTPUT = Group("Output", sort_key=4)
 
-UNTESTED: Final = 2
+EXIT_NOT_TESTED: Final = 2
 """The exit status when nothing could be tested."""
 
-ENDED: Final = 128 + signal.SIGTERM
+EXIT_TERMINATED: Final = 128 + signal.SIGTERM
 """The exit status when somebody has ended it."""
 
-SEED: Final = 1
+DEFAULT_SEED: Final = 1
 
 
 def check(
@@ -47,7 +47,7 @@ def check(
     deck_flag: Annotated[str | None, Parameter(group=TARGET, allow_leading_hyphen=True)] = None,
     list_cases: Annotated[bool, Parameter(name="--list", group=CASES)] = False,
     strict: Annotated[bool, Parameter(group=CASES)] = False,
-    seed: Annotated[int, Parameter(group=CASES)] = SEED,
+    seed: Annotated[int, Parameter(group=CASES)] = DEFAULT_SEED,
     timeout: Annotated[float | None, Parameter(group=CASES)] = None,
     max_failures: Annotated[int | None, Parameter(group=CASES)] = None,
     dialect: Annotated[str | None, Parameter(group=ROOM)] = None,
@@ -96,51 +96,51 @@ def check(
     from rich.console import Console
 
     from croupier.conformance.program import ProgramError
-    from croupier.conformance.report.terminal import show, terminal
-    from croupier.conformance.run import Check, patience
+    from croupier.conformance.report.terminal import print_parts, terminal
+    from croupier.conformance.run import Plan, default_timeout
 
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # the words stand beside the signs for terminals without Unicode, too
     console = Console(highlight=False)
     known = {name: value for name, value in (("dialect", dialect), ("decks", decks), ("bet", bet)) if value is not None}
     try:
-        room = room_of(selection)
+        room = room_of_selection(selection)
         if list_cases:
-            return listing(console, room, selection)
-        files = reports(report or [])
-        role, where = tested(room, target, server, client, deck_flag)
-        own = owned([room.settings] if role == "client" else [room.options, room.settings], known, room)
-        limits(timeout, max_failures)
+            return print_cases(console, room, selection)
+        files = parse_reports(report or [])
+        role, where = resolve_target(room, target, server, client, deck_flag)
+        own = build_options([room.settings] if role == "client" else [room.options, room.settings], known, room)
+        check_limits(timeout, max_failures)
         set_here = {"seed": seed, "timeout": timeout}
         given = [
             *([target] if target else []),
-            *flags({"server": server, "client": client, "deck-flag": deck_flag, **set_here, **known}),
+            *command_line_flags({"server": server, "client": client, "deck-flag": deck_flag, **set_here, **known}),
             *(["--strict"] if strict else []),
         ]
-        plan = Check(
+        plan = Plan(
             room=room,
             role=role,
             selection=selection,
             **where,
-            own=own,
+            known_options=own,
             strict=strict,
             seed=seed,
-            timeout=patience(room, role) if timeout is None else timeout,
+            timeout=default_timeout(room, role) if timeout is None else timeout,
             max_failures=max_failures,
             arguments=given,
         )
-        found = tried(console, plan, quiet=quiet)
-        show(console, terminal(found)[-2 if quiet else 0 :])
+        found = run_tests(console, plan, quiet=quiet)
+        print_parts(console, terminal(found)[-2 if quiet else 0 :])
         for path, text in files:
             path.write_text(text(found), encoding="utf-8")
     except asyncio.CancelledError:
-        return ENDED
+        return EXIT_TERMINATED
     except (ValueError, OSError, ProgramError) as error:
-        return fail(error, UNTESTED, keep="\n\t")  # a program's own complaint has lines
-    return found.status
+        return fail(error, EXIT_NOT_TESTED, keep="\n\t")  # a program's own complaint has lines
+    return found.exit_status
 
 
-def room_of(selection: str) -> "Room":
+def room_of_selection(selection: str) -> "Room":
     """The room of a selection. Raises ValueError."""
     from croupier.rooms import ROOMS
 
@@ -150,51 +150,51 @@ def room_of(selection: str) -> "Room":
     return ROOMS[name]
 
 
-def tested(
+def resolve_target(
     room: "Room", target: str | None, server: str | None, client: str | None, deck_flag: str | None
 ) -> tuple["Role", Mapping[str, Any]]:
     """The role of the program under test, and where it is. Raises ValueError."""
-    from croupier.cli.play import Visit, address
-    from croupier.rooms import HOUSES
+    from croupier.cli.play import ConnectionOptions, parse_address
+    from croupier.rooms import HOUSE_ROOMS
 
     given = [name for name, value in (("HOST:PORT", target), ("--server", server), ("--client", client)) if value]
     if len(given) > 1:
         raise ValueError(f"found {' and '.join(given)}; allowed: one of them")
-    if deck_flag and (server is None or "{file}" not in deck_flag or room.name not in HOUSES):
-        allowed = f"with --server, and {{file}} in it, in {', '.join(HOUSES)}"
+    if deck_flag and (server is None or "{file}" not in deck_flag or room.name not in HOUSE_ROOMS):
+        allowed = f"with --server, and {{file}} in it, in {', '.join(HOUSE_ROOMS)}"
         raise ValueError(f"found --deck-flag {deck_flag!r}; allowed: {allowed}")
     if client is not None:
         return "client", {"command": client}
     if server is not None:
         return "server", {"command": server, "deck_flag": deck_flag or ""}
-    host, port = address(target, Visit())
+    host, port = parse_address(target, ConnectionOptions())
     return "server", {"host": host, "port": room.port if port is None else port}
 
 
-def owned(kinds: Sequence[type[Any]], known: Mapping[str, Any], room: "Room") -> Any:
+def build_options(kinds: Sequence[type[Any]], values: Mapping[str, Any], room: "Room") -> Any:
     """The settings of a house or the options of a client: the first kind that has all that is known.
 
     None where nothing is known. Raises ValueError.
     """
     from msgspec import ValidationError, convert
 
-    if not known:
+    if not values:
         return None
-    kind = next((kind for kind in kinds if known.keys() <= _names(kind)), kinds[0])
-    for name, value in known.items():
-        if name not in _names(kind):
+    kind = next((kind for kind in kinds if values.keys() <= _field_names(kind)), kinds[0])
+    for name, value in values.items():
+        if name not in _field_names(kind):
             raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title}")
     try:
-        return convert(dict(known), kind, strict=False)
+        return convert(dict(values), kind, strict=False)
     except ValidationError as error:
-        raise ValueError(f"found {known}: {error}") from None
+        raise ValueError(f"found {values}: {error}") from None
 
 
-def _names(kind: type[Any]) -> set[str]:
+def _field_names(kind: type[Any]) -> set[str]:
     return {each.name for each in fields(kind)}
 
 
-def limits(timeout: float | None, max_failures: int | None) -> None:
+def check_limits(timeout: float | None, max_failures: int | None) -> None:
     """Raises ValueError on limits that make no sense."""
     if timeout is not None and not timeout > 0:
         raise ValueError(f"found --timeout {timeout:g}; allowed: more than 0")
@@ -202,30 +202,30 @@ def limits(timeout: float | None, max_failures: int | None) -> None:
         raise ValueError(f"found --max-failures {max_failures}; allowed: 1 or more")
 
 
-def flags(values: Mapping[str, object]) -> Iterator[str]:
+def command_line_flags(values: Mapping[str, object]) -> Iterator[str]:
     """What is set, as words of a command line."""
     for name, value in values.items():
         if value is not None:
             yield from (f"--{name}", str(value))
 
 
-def reports(asked: Sequence[str]) -> list[tuple[Path, Callable[["Report"], str]]]:
+def parse_reports(specs: Sequence[str]) -> list[tuple[Path, Callable[["Report"], str]]]:
     """The files to write, and what makes them. Raises ValueError before anything is tested that could not be kept."""
-    from croupier.conformance.report.reports import KINDS
+    from croupier.conformance.report.reports import REPORT_FORMATS
 
     found = []
-    for each in asked:
+    for each in specs:
         kind, equals, name = each.partition("=")
-        if kind not in KINDS or not equals or not name:
-            raise ValueError(f"found --report {each}; allowed: KIND=FILE, KIND one of {', '.join(KINDS)}")
+        if kind not in REPORT_FORMATS or not equals or not name:
+            raise ValueError(f"found --report {each}; allowed: KIND=FILE, KIND one of {', '.join(REPORT_FORMATS)}")
         path = Path(name)
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise ValueError(f"found --report {each}; allowed: a file in a folder that is there")
-        found.append((path, KINDS[kind]))
+        found.append((path, REPORT_FORMATS[kind]))
     return found
 
 
-def tried(console: "Console", plan: "Check", *, quiet: bool) -> "Report":
+def run_tests(console: "Console", plan: "Plan", *, quiet: bool) -> "Report":
     """Test the program, and tell of every case as it is decided."""
     from croupier.conformance.run import check as checked
     from croupier.net.event_loop import run
@@ -237,17 +237,17 @@ def tried(console: "Console", plan: "Check", *, quiet: bool) -> "Report":
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
         return await checked(plan, say, time.time())
 
-    with watched(console, len(plan.cases), quiet=quiet) as say:
+    with show_progress(console, len(plan.cases), quiet=quiet) as say:
         return asyncio.run(main()) if plan.command else run(main())  # uvloop takes twice as long to start a program
 
 
 @contextmanager
-def watched(console: "Console", cases: int, *, quiet: bool) -> Iterator["Say"]:
+def show_progress(console: "Console", cases: int, *, quiet: bool) -> Iterator["OnResult"]:
     """Lines for whoever reads them later, and a bar that shows how far it has come for whoever looks on."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.text import Text
 
-    from croupier.conformance.report.terminal import line
+    from croupier.conformance.report.terminal import result_line
     from croupier.conformance.results import Outcome, Result
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
@@ -262,27 +262,27 @@ def watched(console: "Console", cases: int, *, quiet: bool) -> Iterator["Say"]:
                 return
             bar.advance(task)
             if not quiet and (news.outcome is not Outcome.PASS or not console.is_terminal):
-                console.print(line(news), soft_wrap=True)
+                console.print(result_line(news), soft_wrap=True)
 
         yield say
 
 
-def listing(console: "Console", room: "Room", selection: str) -> int:
+def print_cases(console: "Console", room: "Room", selection: str) -> int:
     """Print the cases of both roles; the exit status."""
     from rich.text import Text
 
-    from croupier.conformance.case import Case, clause_id, select
+    from croupier.conformance.case import Case, make_case_id, select
     from croupier.conformance.run import ROLES, cases, untestable
 
     for role in ROLES:
         found = select(cases(room, role), selection)
-        console.print(Text(f"{role}: {counted(len(found), 'case')}", "bold"))
+        console.print(Text(f"{role}: {format_count(len(found), 'case')}", "bold"))
         for case in found:
             console.print(Text(f"  {case.id}  {case.title}"), soft_wrap=True)
         missing = {
             clause: why
             for clause, why in untestable(room, role).items()
-            if Case(id=clause_id(room.name, clause, ""), title=why, clause=clause).within(selection)
+            if Case(id=make_case_id(room.name, clause, ""), title=why, clause=clause).is_within(selection)
         }
         if missing:
             console.print(Text(f"{role}: what no case can test", "bold"))

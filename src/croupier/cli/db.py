@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from croupier.cli.output import fail, show
-from croupier.core.plural import counted
+from croupier.cli.output import fail, print_line
+from croupier.core.plural import format_count
 from croupier.net.event_loop import run
-from croupier.observers.private_files import private
+from croupier.observers.private_files import private_opener
 
 if TYPE_CHECKING:
     from croupier.store.store import Store
 
 app = App(name="db", help="Look after the store: upgrade it, check it, copy it, restore it.")
 
-type Where = Annotated[
+type StoreArgument = Annotated[
     str | None,
     Parameter(
         name="--store",
@@ -27,14 +27,14 @@ type Where = Annotated[
 ]
 
 
-def with_store(where: str | None, story: Callable[["Store"], Awaitable[int]], *, new: bool = False) -> int:
+def with_store(location: str | None, action: Callable[["Store"], Awaitable[int]], *, new: bool = False) -> int:
     """Open a store and do something with it; the exit status. One that is not there is made only if it is `new`."""
     from croupier.store.records import StoreError
     from croupier.store.store import open_store
 
     async def told() -> int:
-        async with await open_store(where, new=new) as store:
-            return await story(store)
+        async with await open_store(location, create=new) as store:
+            return await action(store)
 
     try:
         return run(told())
@@ -43,7 +43,7 @@ def with_store(where: str | None, story: Callable[["Store"], Awaitable[int]], *,
 
 
 @app.command
-def upgrade(*, store: Where = None) -> int:
+def upgrade(*, store: StoreArgument = None) -> int:
     """Make a store, or bring one that an older croupier has made to this one's schema."""
     from croupier.store.migrations import REVISIONS
     from croupier.store.records import StoreError
@@ -58,24 +58,24 @@ def upgrade(*, store: Where = None) -> int:
 
 
 @app.command
-def check(*, store: Where = None) -> int:
+def check(*, store: StoreArgument = None) -> int:
     """Go through the books: do all transfers sum to zero, is every fact there?
 
     Exit status 0: everything is as it must be; 1: something is not.
     """
 
     async def story(store: "Store") -> int:
-        findings = await store.check()
+        findings = await store.find_problems()
         for finding in findings:
-            show(f"{finding.where}: {finding.told}")
-        print(f"{store.place}: {counted(len(findings), 'fault')}")
+            print_line(f"{finding.where}: {finding.message}")
+        print(f"{store.location}: {format_count(len(findings), 'fault')}")
         return 1 if findings else 0
 
     return with_store(store, story)
 
 
 @app.command
-def backup(file: Path, *, store: Where = None) -> int:
+def backup(file: Path, *, store: StoreArgument = None) -> int:
     """Copy the books as they are now, while the house goes on. The copy is a store itself.
 
     Parameters
@@ -85,16 +85,16 @@ def backup(file: Path, *, store: Where = None) -> int:
     """
 
     async def story(store: "Store") -> int:
-        with _writing(file):
+        with _report_write_errors(file):
             await store.backup(file)
-        print(f"{store.place} is copied to {file}")
+        print(f"{store.location} is copied to {file}")
         return 0
 
     return with_store(store, story)
 
 
 @app.command
-def restore(file: Path, *, force: bool = False, store: Where = None) -> int:
+def restore(file: Path, *, force: bool = False, store: StoreArgument = None) -> int:
     """Put a backup into a store: all of it or nothing. Where no store is yet, one is made.
 
     Parameters
@@ -116,7 +116,7 @@ def restore(file: Path, *, force: bool = False, store: Where = None) -> int:
 
 
 @app.command
-def export(file: Path | None = None, *, store: Where = None) -> int:
+def export(file: Path | None = None, *, store: StoreArgument = None) -> int:
     """Write the books as they are now for other programs: JSON, a row a line, without the hashes of passwords.
 
     Parameters
@@ -129,16 +129,16 @@ def export(file: Path | None = None, *, store: Where = None) -> int:
         if file is None:
             await store.export(sys.stdout.buffer)
             return 0
-        with _writing(file), open(file, "xb", opener=private) as stream:
+        with _report_write_errors(file), open(file, "xb", opener=private_opener) as stream:
             rows = await store.export(stream)
-        print(f"{rows} rows of {store.place} are in {file}")
+        print(f"{rows} rows of {store.location} are in {file}")
         return 0
 
     return with_store(store, story)
 
 
 @contextmanager
-def _writing(file: Path) -> Iterator[None]:
+def _report_write_errors(file: Path) -> Iterator[None]:
     """Say what is wrong with a file that is to be written."""
     from croupier.store.records import StoreError
 

@@ -9,25 +9,25 @@ from urllib.parse import quote
 
 from cyclopts import App, Parameter
 
-from croupier.cli.db import Where, with_store
+from croupier.cli.db import StoreArgument, with_store
 from croupier.cli.games import export_games, list_games, show_game
-from croupier.cli.output import fail, for_programs, show_json
-from croupier.cli.output import show as show_line
-from croupier.core.plural import counted
+from croupier.cli.output import fail, print_json, use_utf8_output
+from croupier.cli.output import print_line as show_line
+from croupier.core.plural import format_count
 from croupier.core.text import printable
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSE_ROOMS
 
 if TYPE_CHECKING:
-    from croupier.store.records import Hand
+    from croupier.store.records import StoredHand
     from croupier.store.store import Store
 
 app = App(name="hands", help="Hands that were played: list them, show one, export them.")
 
-type Form = Literal["phh", "ohh", "jsonl"]
+type ExportFormat = Literal["phh", "ohh", "jsonl"]
 
 HOLDEM: Final = "holdem"
 OLDMAID: Final = "oldmaid"
-ROOMS: Final = (HOLDEM, OLDMAID, *HOUSES)
+RECORDED_ROOMS: Final = (HOLDEM, OLDMAID, *HOUSE_ROOMS)
 """The rooms whose hands or games are kept."""
 
 
@@ -37,9 +37,9 @@ def list_hands(
     *,
     table: str | None = None,
     player: str | None = None,
-    most: int = 20,
+    limit: int = 20,
     json: bool = False,
-    store: Where = None,
+    store: StoreArgument = None,
 ) -> int:
     """List the latest hands of a room, the latest first.
 
@@ -56,23 +56,28 @@ def list_hands(
     json:
         Print a JSON object a line.
     """
-    if most < 1:
-        return fail(f"found {most} hands; allowed: 1 or more")
-    if room not in ROOMS:
-        return fail(_no_room(room))
+    if limit < 1:
+        return fail(f"found {limit} hands; allowed: 1 or more")
+    if room not in RECORDED_ROOMS:
+        return fail(_unknown_room_message(room))
 
     async def story(store: "Store") -> int:
-        if room in HOUSES:
-            return await list_games(store, room, table, player, most=most, as_json=json)
-        found = await store.hands(room, table, player, most=most)
-        (_as_json if json else _as_lines)(found)
+        if room in HOUSE_ROOMS:
+            return await list_games(store, room, table, player, limit=limit, as_json=json)
+        found = await store.hands(room, table, player, limit=limit)
+        (_print_hands_json if json else _print_hands)(found)
         return 0
 
     return with_store(store, story)
 
 
 @app.command
-def show(hand: str, *, form: Annotated[Form | None, Parameter(name="--format")] = None, store: Where = None) -> int:
+def show(
+    hand: str,
+    *,
+    export_format: Annotated[ExportFormat | None, Parameter(name="--format")] = None,
+    store: StoreArgument = None,
+) -> int:
     """Show one hand, with all cards.
 
     Parameters
@@ -88,20 +93,20 @@ def show(hand: str, *, form: Annotated[Form | None, Parameter(name="--format")] 
         return fail(f"found the hand {hand[:100]!r}; allowed: TABLE/NUMBER, ROOM/TABLE/NUMBER")
     given, slash, table = place.rpartition("/")
     room = given if slash else HOLDEM
-    if room not in ROOMS:
-        return fail(_no_room(room))
-    if room != HOLDEM and form not in {None, "jsonl"}:
-        return fail(f"found --format {form} for a game of {room}; allowed: jsonl")
+    if room not in RECORDED_ROOMS:
+        return fail(_unknown_room_message(room))
+    if room != HOLDEM and export_format not in {None, "jsonl"}:
+        return fail(f"found --format {export_format} for a game of {room}; allowed: jsonl")
 
     async def story(store: "Store") -> int:
-        if room in HOUSES:
+        if room in HOUSE_ROOMS:
             return await show_game(store, room, table, int(number))
         found = await store.hand(room, table, int(number))
         if found is None:
             return fail(f"found no hand {hand[:100]!r}; allowed: one of `croupier hands list`")
-        for_programs()
+        use_utf8_output()
         try:
-            text = TOLD[form or OWN[room]](found)
+            text = FORMATTERS[export_format or DEFAULT_FORMATS[room]](found)
             sys.stdout.write(printable(text, len(text), keep="\n") if sys.stdout.isatty() else text)
         except ValueError as error:
             return fail(f"hand {hand}: {error}")
@@ -115,10 +120,10 @@ def export(
     folder: Path,
     *,
     room: str = HOLDEM,
-    form: Annotated[Form | None, Parameter(name="--format")] = None,
+    export_format: Annotated[ExportFormat | None, Parameter(name="--format")] = None,
     table: str | None = None,
     player: str | None = None,
-    store: Where = None,
+    store: StoreArgument = None,
 ) -> int:
     """Write hands into a new folder, with all cards: each into a file of its own, or all games of a house into one.
 
@@ -136,19 +141,22 @@ def export(
     player:
         Only those that this user has played; in a house, whoever has this account.
     """
-    if room not in ROOMS:
-        return fail(_no_room(room))
-    if room != HOLDEM and form not in {None, "jsonl"}:
-        return fail(f"found --format {form} for games of {room}; allowed: jsonl")
+    if room not in RECORDED_ROOMS:
+        return fail(_unknown_room_message(room))
+    if room != HOLDEM and export_format not in {None, "jsonl"}:
+        return fail(f"found --format {export_format} for games of {room}; allowed: jsonl")
 
     async def story(store: "Store") -> int:
-        if room in HOUSES:
+        if room in HOUSE_ROOMS:
             return await export_games(store, room, folder, table, player)
-        told, suffix = TOLD[form or OWN[room]], SUFFIX[form or OWN[room]]
+        told, suffix = (
+            FORMATTERS[export_format or DEFAULT_FORMATS[room]],
+            FILE_SUFFIXES[export_format or DEFAULT_FORMATS[room]],
+        )
         count = 0
         try:
             folder.mkdir(parents=True)
-            async for each in store.every_hand(room, table, player):
+            async for each in store.iterate_hands(room, table, player):
                 name = f"{quote(each.table, safe='')}-{each.number}.{suffix}"  # a table's name is never a path
                 with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
                     file.write(told(each))
@@ -157,53 +165,57 @@ def export(
             return fail(f"cannot write {folder}: {error.strerror}")
         except ValueError as error:
             return fail(f"hand {each.table}/{each.number}: {error}")
-        print(f"{counted(count, 'hand')} of {store.place} {'is' if count == 1 else 'are'} in {folder}")
+        print(f"{format_count(count, 'hand')} of {store.location} {'is' if count == 1 else 'are'} in {folder}")
         return 0
 
     return with_store(store, story)
 
 
-def _no_room(room: str) -> str:
-    return f"found the room {room[:100]!r}; allowed: {', '.join(ROOMS)}"
+def _unknown_room_message(room: str) -> str:
+    return f"found the room {room[:100]!r}; allowed: {', '.join(RECORDED_ROOMS)}"
 
 
-def _phh(hand: "Hand") -> str:
+def _format_phh(hand: "StoredHand") -> str:
     from croupier.rooms.holdem.histories import to_phh
-    from croupier.rooms.holdem.table.finished_hands import Played
-    from croupier.rooms.holdem.table.persistence import KeptHand
+    from croupier.rooms.holdem.table.finished_hands import FinishedHand
+    from croupier.rooms.holdem.table.persistence import HandSnapshot
 
-    played = Played.of(KeptHand.from_json(hand.record.encode()))
+    played = FinishedHand.from_snapshot(HandSnapshot.from_json(hand.record.encode()))
     return to_phh(played.hand, players=hand.players, table=hand.table, number=hand.number)
 
 
-def _ohh(hand: "Hand") -> str:
+def _format_ohh(hand: "StoredHand") -> str:
     from croupier.rooms.holdem.histories import to_ohh
-    from croupier.rooms.holdem.table.finished_hands import Played
-    from croupier.rooms.holdem.table.persistence import KeptHand
+    from croupier.rooms.holdem.table.finished_hands import FinishedHand
+    from croupier.rooms.holdem.table.persistence import HandSnapshot
 
-    played = Played.of(KeptHand.from_json(hand.record.encode()))
+    played = FinishedHand.from_snapshot(HandSnapshot.from_json(hand.record.encode()))
     told = to_ohh(played.hand, players=hand.players, table=hand.table, number=hand.number)
     return f"{told.decode()}\n"
 
 
-TOLD: Final[dict[Form, Callable[["Hand"], str]]] = {"phh": _phh, "ohh": _ohh, "jsonl": lambda hand: f"{hand.record}\n"}
-OWN: Final[dict[str, Form]] = {HOLDEM: "phh", OLDMAID: "jsonl"}
+FORMATTERS: Final[dict[ExportFormat, Callable[["StoredHand"], str]]] = {
+    "phh": _format_phh,
+    "ohh": _format_ohh,
+    "jsonl": lambda hand: f"{hand.record}\n",
+}
+DEFAULT_FORMATS: Final[dict[str, ExportFormat]] = {HOLDEM: "phh", OLDMAID: "jsonl"}
 """How the hands of a room are told unless somebody wants it otherwise."""
 
-SUFFIX: Final[dict[Form, str]] = {"phh": "phh", "ohh": "json", "jsonl": "jsonl"}
+FILE_SUFFIXES: Final[dict[ExportFormat, str]] = {"phh": "phh", "ohh": "json", "jsonl": "jsonl"}
 
 
-def _time(hand: "Hand") -> datetime:
+def _utc_time(hand: "StoredHand") -> datetime:
     return datetime.fromtimestamp(hand.time, UTC)
 
 
-def _as_json(hands: "Sequence[Hand]") -> None:
+def _print_hands_json(hands: "Sequence[StoredHand]") -> None:
     for hand in hands:
         told = {"table": hand.table, "number": hand.number, "time": hand.time, "players": hand.players}
-        show_json(told | {"summary": hand.summary})
+        print_json(told | {"summary": hand.summary})
 
 
-def _as_lines(hands: "Sequence[Hand]") -> None:
+def _print_hands(hands: "Sequence[StoredHand]") -> None:
     for hand in hands:
         place = "" if hand.room == HOLDEM else f"{hand.room}/"
-        show_line(f"{_time(hand):%Y-%m-%d %H:%M:%S}  {place}{hand.table}/{hand.number}  {hand.summary}")
+        show_line(f"{_utc_time(hand):%Y-%m-%d %H:%M:%S}  {place}{hand.table}/{hand.number}  {hand.summary}")

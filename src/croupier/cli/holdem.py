@@ -12,31 +12,31 @@ from urllib.parse import quote
 
 from cyclopts import Group, Parameter
 
-from croupier.cli.output import complain, fail
-from croupier.cli.play import Words, list_bots, luck, sum_up
-from croupier.clients.play import Tally
-from croupier.core.bots import mind_named
+from croupier.cli.output import fail, print_error
+from croupier.cli.play import SummaryNouns, bot_luck, list_bots, print_summary
+from croupier.clients.play import BotTally
+from croupier.core.bots import bot_factory
 from croupier.core.errors import Violation
 from croupier.net.event_loop import run
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.wire import Dialect
 
 if TYPE_CHECKING:  # what speaks HTTP is imported when it is needed: help comes at once
-    from croupier.clients.holdem import Client
+    from croupier.clients.holdem import HoldemClient
 
 SERVER = Group("Server", sort_key=1)
 BOT = Group("Bot", sort_key=2)
 
-WORDS: Final = Words("hand", "chip", "seat")
+SUMMARY_NOUNS: Final = SummaryNouns("hand", "chip", "seat")
 """What a summary counts."""
 
-PERSON_PATIENCE: Final = 5.0
-BOT_PATIENCE: Final = 30.0
+PERSON_RETRY_TIMEOUT_SECONDS: Final = 5.0
+BOT_RETRY_TIMEOUT_SECONDS: Final = 30.0
 """For how many seconds a server may be gone."""
 
 
 @dataclass(frozen=True)
-class Login:
+class LoginOptions:
     """Who comes to which table."""
 
     user: Annotated[str | None, Parameter(name=("--user", "-u"))] = None
@@ -56,7 +56,7 @@ class Login:
 
 
 @dataclass(frozen=True)
-class Robot:
+class HoldemBotOptions:
     """How a bot plays. Without --bot, and with a terminal on both ends, a person plays."""
 
     bot: str | None = None
@@ -75,23 +75,23 @@ class Robot:
     """Print the summary as JSON."""
 
 
-def visit_holdem(
+def play_holdem(
     url: Annotated[
         str, Parameter(name="URL", help="The server: http://HOST:PORT, https://HOST:PORT or HOST:PORT.")
     ] = f"http://127.0.0.1:{ROOM.port}",
     /,
     *,
-    login: Annotated[Login, Parameter(name="*", group=SERVER)] = Login(),
-    robot: Annotated[Robot, Parameter(name="*", group=BOT)] = Robot(),
+    login: Annotated[LoginOptions, Parameter(name="*", group=SERVER)] = LoginOptions(),
+    bot_options: Annotated[HoldemBotOptions, Parameter(name="*", group=BOT)] = HoldemBotOptions(),
 ) -> int:
     """Play no-limit hold'em."""
-    if robot.bot == "help":
+    if bot_options.bot == "help":
         return list_bots(ROOM)
     from croupier.clients.holdem_api import Refusal
     from croupier.clients.identify import OtherProtocol
 
     try:
-        return _visit(url, login, robot)
+        return _play(url, login, bot_options)
     except Refusal as refusal:
         if refusal.status == HTTPStatus.UNAUTHORIZED:
             return fail(f"{url} knows this user by another password")
@@ -106,53 +106,57 @@ def visit_holdem(
         return fail(error)
 
 
-def _visit(url: str, login: Login, robot: Robot) -> int:
+def _play(url: str, login: LoginOptions, robot: HoldemBotOptions) -> int:
     """Play; the exit status. Raises ValueError, OSError, Refusal or Violation on what makes that impossible."""
-    from croupier.clients.holdem import Client, located, place
-    from croupier.clients.identify import arrive
+    from croupier.clients.holdem import HoldemClient, server_address, with_scheme
+    from croupier.clients.identify import await_first_answer
 
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     human = robot.bot is None and terminal
     if robot.hands < 1:
         raise ValueError(f"found {robot.hands} hands; allowed: 1 or more")
-    name = robot.bot or ROOM.style
-    mind = mind_named(ROOM.styles, name)()
+    name = robot.bot or ROOM.default_bot
+    mind = bot_factory(ROOM.bots, name)()
     context = None if login.tls_ca is None else ssl.create_default_context(cafile=login.tls_ca)
-    at = place(url)
-    probing = (context or ssl.create_default_context()) if located(url).startswith("https:") else None
-    user, password = _credentials(login, terminal=terminal)
+    at = server_address(url)
+    probing = (context or ssl.create_default_context()) if with_scheme(url).startswith("https:") else None
+    user, password = _ask_credentials(login, terminal=terminal)
     game = None if login.game is None else quote(login.game, safe="")
 
     async def play_yourself() -> int:
-        from croupier.tui.holdem import person
+        from croupier.tui.holdem import interact
 
-        async with Client(url, user, password, ssl=context, patience=PERSON_PATIENCE, dialect=login.dialect) as client:
-            await arrive(knock(client, user, password), ROOM, at, probing, complain)
-            return await person(client, game, url)
+        async with HoldemClient(
+            url, user, password, ssl=context, retry_timeout=PERSON_RETRY_TIMEOUT_SECONDS, dialect=login.dialect
+        ) as client:
+            await await_first_answer(authenticate(client, user, password), ROOM, at, probing, print_error)
+            return await interact(client, game, url)
 
-    async def let_play(tally: Tally) -> None:
-        from croupier.clients.holdem import play
+    async def let_play(tally: BotTally) -> None:
+        from croupier.clients.holdem import play_hands
 
-        async with Client(url, user, password, ssl=context, patience=BOT_PATIENCE, dialect=login.dialect) as client:
-            await arrive(knock(client, user, password), ROOM, at, probing, complain)
-            chance = luck(ROOM, robot.seed)
-            await play(client, mind, chance, robot.hands, rebuy=robot.rebuy, game=game, tally=tally)
+        async with HoldemClient(
+            url, user, password, ssl=context, retry_timeout=BOT_RETRY_TIMEOUT_SECONDS, dialect=login.dialect
+        ) as client:
+            await await_first_answer(authenticate(client, user, password), ROOM, at, probing, print_error)
+            chance = bot_luck(ROOM, robot.seed)
+            await play_hands(client, mind, chance, robot.hands, rebuy=robot.rebuy, game=game, tally=tally)
 
     if human:
         return run(play_yourself())
-    tally, started = Tally(), perf_counter()
+    tally, started = BotTally(), perf_counter()
     interrupted = False
     try:
         run(let_play(tally))
     except KeyboardInterrupt:  # a bot waits as long as it is alone
         interrupted = True
-    status = sum_up(tally, name, url, None if robot.json else perf_counter() - started, WORDS)
+    status = print_summary(tally, name, url, None if robot.json else perf_counter() - started, SUMMARY_NOUNS)
     if interrupted:
         raise KeyboardInterrupt
     return status
 
 
-def _credentials(login: Login, *, terminal: bool) -> tuple[str, str]:
+def _ask_credentials(login: LoginOptions, *, terminal: bool) -> tuple[str, str]:
     """Name and password; a terminal is asked for what is missing. Raises ValueError where there is none."""
     user, password = login.user, login.password
     try:
@@ -167,14 +171,14 @@ def _credentials(login: Login, *, terminal: bool) -> tuple[str, str]:
     return user, password
 
 
-async def knock(client: "Client", user: str, password: str) -> None:
+async def authenticate(client: "HoldemClient", user: str, password: str) -> None:
     """Become a user, unless it is one, and find out whether the password is right: at once, without patience.
 
     Raises Refusal, Violation or ConnectionError.
     """
-    from croupier.clients.holdem_api import Errands
+    from croupier.clients.holdem_api import HoldemApi
 
-    errands = Errands(user, password, patience=0.0)
-    await client.run(errands.enrol())
-    await client.run(errands.games())
-    await client.enrol()
+    errands = HoldemApi(user, password, retry_timeout=0.0)
+    await client.run(errands.register())
+    await client.run(errands.list_games())
+    await client.register()

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from croupier.cli.output import fail, show
+from croupier.cli.output import fail, print_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from croupier.conformance.matrix.cells import Cell
-    from croupier.conformance.matrix.matrix import Plan
+    from croupier.conformance.matrix.matrix import MatrixPlan
 
 
 def matrix(
@@ -21,7 +21,7 @@ def matrix(
     games: int = 3,
     jobs: int | None = None,
     timeout: float = 10.0,
-    output: int = 1 << 20,
+    max_output_bytes: int = 1 << 20,
     out: Path = Path("matrix"),
     strict: bool = False,
     dialect: str | None = None,
@@ -63,14 +63,14 @@ def matrix(
     """
     from rich.console import Console
 
-    from croupier.cli.tap import house_room, options
-    from croupier.conformance.matrix.matrix import Plan
-    from croupier.conformance.matrix.submission import reference, submissions
-    from croupier.rooms import HOUSES
+    from croupier.cli.tap import find_house_room, parse_options
+    from croupier.conformance.matrix.matrix import MatrixPlan
+    from croupier.conformance.matrix.submission import load_submissions, reference_submission
+    from croupier.rooms import HOUSE_ROOMS
 
     console = Console(highlight=False)
     try:
-        for name, found in (("games", games), ("jobs", 1 if jobs is None else jobs), ("output", output)):
+        for name, found in (("games", games), ("jobs", 1 if jobs is None else jobs), ("output", max_output_bytes)):
             if found < 1:
                 raise ValueError(f"found --{name} {found}; allowed: 1 or more")
         if not timeout > 0:
@@ -78,36 +78,40 @@ def matrix(
         known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
         if known and room is None:
             raise ValueError(f"found --{next(iter(known))} without --room; allowed: both")
-        handed_in = submissions(folder, out)
+        handed_in = load_submissions(folder, out)
         played = [each.commands.keys() for each in handed_in]
-        rooms = [house_room(room)] if room else [HOUSES[each] for each in HOUSES if any(each in one for one in played)]
-        if not rooms:
-            raise ValueError(f"found no submission for any of the rooms; allowed: {', '.join(HOUSES)}")
-        plan = Plan(
-            rooms=rooms,
-            submissions=handed_in if no_reference else (*handed_in, reference()),
-            out=out,
-            conversations=games,
-            jobs=jobs or os.cpu_count() or 1,
-            seconds=timeout,
-            output=output,
-            own={each.name: options(each, known) for each in rooms},
-            strict=strict,
-            fresh=fresh,
+        rooms = (
+            [find_house_room(room)]
+            if room
+            else [HOUSE_ROOMS[each] for each in HOUSE_ROOMS if any(each in one for one in played)]
         )
-        return _play(plan, console)
+        if not rooms:
+            raise ValueError(f"found no submission for any of the rooms; allowed: {', '.join(HOUSE_ROOMS)}")
+        plan = MatrixPlan(
+            rooms=rooms,
+            submissions=handed_in if no_reference else (*handed_in, reference_submission()),
+            output_folder=out,
+            conversations=games,
+            parallel_servers=jobs or os.cpu_count() or 1,
+            timeout_seconds=timeout,
+            max_output_bytes=max_output_bytes,
+            known_options={each.name: parse_options(each, known) for each in rooms},
+            strict=strict,
+            is_fresh=fresh,
+        )
+        return _run_matrix(plan, console)
     except (ValueError, OSError) as error:
         return fail(error, 2)
 
 
-def _play(plan: "Plan", console: "Console") -> int:
+def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
     """Play, and write down what came of it; the exit status."""
     import asyncio
 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from croupier.conformance.matrix.grid import grid
-    from croupier.conformance.matrix.matrix import Matrix, write
+    from croupier.conformance.matrix.matrix import Matrix, write_results
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
@@ -116,15 +120,15 @@ def _play(plan: "Plan", console: "Console") -> int:
         def finished(cell: "Cell", before: bool) -> None:
             progress.advance(bar)
             if not before and not console.is_terminal:
-                show(f"{cell.room}: {cell.client} at {cell.server}: {cell.finding}")
+                print_line(f"{cell.room}: {cell.client} at {cell.server}: {cell.finding}")
 
         played = Matrix(plan, finished)
         whole = asyncio.run(played.play())  # it starts programs in a third of the time that uvloop takes
-    cells = played.in_order()
-    write(plan, cells, whole=whole)
+    cells = played.ordered_cells()
+    write_results(plan, cells, is_complete=whole)
     for part in grid(cells, plan.submissions, {room.name: room.title for room in plan.rooms}, console.width):
         console.print(part)
     left = plan.cells - len(cells)
     state = "" if whole else f"; left are {left:,}: the same command goes on with them"
-    show(f"{len(cells):,} of {plan.cells:,} cells are in {plan.out}{state}")
+    print_line(f"{len(cells):,} of {plan.cells:,} cells are in {plan.output_folder}{state}")
     return 0 if whole else 130

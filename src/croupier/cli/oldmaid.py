@@ -11,64 +11,64 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from croupier.cli.output import complain, fail
-from croupier.cli.play import Visit, address, list_bots
-from croupier.core.bots import mind_named
-from croupier.core.dealer import Fair, Luck, derive
-from croupier.core.plural import counted
-from croupier.net.addresses import written
+from croupier.cli.output import fail, print_error
+from croupier.cli.play import ConnectionOptions, list_bots, parse_address
+from croupier.core.bots import bot_factory
+from croupier.core.dealer import FairDealer, Luck, derive_server_seed
+from croupier.core.plural import format_count
+from croupier.net.addresses import format_address
 from croupier.net.event_loop import run
 from croupier.rooms.oldmaid import ROOM, Options
 from croupier.rooms.oldmaid.wire import Dialect
 
 if TYPE_CHECKING:  # what has sockets is imported when it is needed: help comes at once
-    from croupier.clients.ring import Tally, Way
+    from croupier.clients.ring import RingConfig, RingTally
 
 PLAYER = Group("Player", sort_key=1)
 TABLE = Group("Table", sort_key=2)
 BOT = Group("Bot", sort_key=3)
 
 
-OWN = Options()
+DEFAULT_OPTIONS = Options()
 
 
 @dataclass(frozen=True)
-class Guest:
+class PlayerOptions:
     """Who plays, and how he meets his neighbours."""
 
-    nick: str = OWN.nick
+    nick: str = DEFAULT_OPTIONS.nick
     """The nick, 1 to 64 characters."""
 
     listen: str | None = None
     """Await the right neighbour at this IP:PORT. [default: the address from which the table is called, a free port]"""
 
-    announce: int | None = OWN.port
+    announce: int | None = DEFAULT_OPTIONS.port
     """Tell the table to send the right neighbour to this port. [default: the one from which the table is called]"""
 
-    pause: float = OWN.pause
+    pause: float = DEFAULT_OPTIONS.pause
     """The seconds between taking an offer and picking, for peers that take one read for one message; 0: none."""
 
-    look: float = OWN.look
+    poll_seconds: float = DEFAULT_OPTIONS.poll_seconds
     """Who is out asks for the status every so many seconds."""
 
-    retry_seconds: float = OWN.retry_seconds
+    retry_seconds: float = DEFAULT_OPTIONS.retry_seconds
     """Who cannot be reached is tried for so many seconds before he counts as gone."""
 
-    dialect: Dialect = OWN.dialect
+    dialect: Dialect = DEFAULT_OPTIONS.dialect
     """How the table is expected to list the players."""
 
-    def options(self) -> Options:
+    def to_options(self) -> Options:
         """The options of the player. Raises ValueError on what makes no sense."""
         if self.announce is not None and not 0 < self.announce < 65536:
             raise ValueError(f"found --announce {self.announce}; allowed: 1 to 65535")
-        if not self.look > 0:
-            raise ValueError(f"found --look {self.look:g}; allowed: more than 0")
+        if not self.poll_seconds > 0:
+            raise ValueError(f"found --look {self.poll_seconds:g}; allowed: more than 0")
         for name in ("pause", "retry_seconds"):
             if not (found := getattr(self, name)) >= 0:
                 raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: 0 or more")
-        return Options(self.nick, self.announce, self.pause, self.look, self.retry_seconds, self.dialect)
+        return Options(self.nick, self.announce, self.pause, self.poll_seconds, self.retry_seconds, self.dialect)
 
-    def place(self) -> tuple[str | None, int]:
+    def listen_address(self) -> tuple[str | None, int]:
         """Where it listens: the host, None where the table is called from, and the port. Raises ValueError."""
         if self.listen is None:
             return None, 0
@@ -81,7 +81,7 @@ class Guest:
 
 
 @dataclass(frozen=True)
-class Robot:
+class OldMaidBotOptions:
     """How bots play. Without --bot and --bots, and with a terminal on both ends, a person plays."""
 
     bot: str | None = None
@@ -100,67 +100,71 @@ class Robot:
     """Print the summary as JSON."""
 
 
-def visit_oldmaid(
+def play_oldmaid(
     table: Annotated[str | None, Parameter(name="HOST:PORT", help="The table. [default: this machine]")] = None,
     /,
     *,
-    guest: Annotated[Guest, Parameter(name="*", group=PLAYER)] = Guest(),
-    visit: Annotated[Visit, Parameter(name="*", group=TABLE)] = Visit(),
-    robot: Annotated[Robot, Parameter(name="*", group=BOT)] = Robot(),
+    player: Annotated[PlayerOptions, Parameter(name="*", group=PLAYER)] = PlayerOptions(),
+    connection: Annotated[ConnectionOptions, Parameter(name="*", group=TABLE)] = ConnectionOptions(),
+    bot_options: Annotated[OldMaidBotOptions, Parameter(name="*", group=BOT)] = OldMaidBotOptions(),
 ) -> int:
     """Play Old Maid."""
-    if robot.bot == "help":
+    if bot_options.bot == "help":
         return list_bots(ROOM)
     try:
-        return _visit(table, guest, visit, robot)
+        return _play(table, player, connection, bot_options)
     except (ValueError, OSError) as error:
         return fail(error)
 
 
-def _visit(table: str | None, guest: Guest, visit: Visit, robot: Robot) -> int:
+def _play(table: str | None, guest: PlayerOptions, visit: ConnectionOptions, robot: OldMaidBotOptions) -> int:
     """Play; the exit status. Raises ValueError or OSError on what makes that impossible."""
-    from croupier.clients.ring import Ring, Way
+    from croupier.clients.ring import RingClient, RingConfig
 
     for name in ("games", "bots"):
         if (found := getattr(robot, name)) is not None and found < 1:
             raise ValueError(f"found {found} {name}; allowed: 1 or more")
-    options = guest.options()
-    host, port = address(table, visit)
-    way = Way((host, ROOM.port if port is None else port), *guest.place(), visit.strict, visit.context())
+    options = guest.to_options()
+    host, port = parse_address(table, visit)
+    way = RingConfig(
+        (host, ROOM.port if port is None else port), *guest.listen_address(), visit.strict, visit.ssl_context()
+    )
     if robot.bot is None and robot.bots is None and sys.stdin.isatty() and sys.stdout.isatty():
-        from croupier.tui.oldmaid import person
+        from croupier.tui.oldmaid import interact
 
-        fate = luck(robot.seed, 1)
-        return run(person(lambda: Ring(way, options, fate), written(way.table)))
-    return _let_play(way, options, robot)
+        fate = bot_luck(robot.seed, 1)
+        return run(interact(lambda: RingClient(way, options, fate), format_address(way.table)))
+    return _play_bots(way, options, robot)
 
 
-def luck(seed: int | None, number: int) -> Luck:
+def bot_luck(seed: int | None, number: int) -> Luck:
     """The luck of one of the players, fixed by a number if there is one."""
-    return Fair(secrets.token_bytes(32) if seed is None else derive(seed, f"{ROOM.name} bot", number)).luck
+    return FairDealer(
+        secrets.token_bytes(32) if seed is None else derive_server_seed(seed, f"{ROOM.name} bot", number)
+    ).luck
 
 
-def _let_play(way: "Way", own: Options, robot: Robot) -> int:
+def _play_bots(way: "RingConfig", own: Options, robot: OldMaidBotOptions) -> int:
     """Play by bots and print what came of it; the exit status. Raises ValueError on an unknown bot."""
-    from croupier.clients.ring import Ring, Tally, advised, play
-    from croupier.logs import configure, log
+    from croupier.clients.ring import RingClient, RingTally, play_ring_games, with_advice
+    from croupier.logs import configure, get_logger
 
-    name = robot.bot or ROOM.style
-    mind = mind_named(ROOM.styles, name)
+    name = robot.bot or ROOM.default_bot
+    mind = bot_factory(ROOM.bots, name)
     nicks = [own.nick] if robot.bots is None else [f"{own.nick}{number}" for number in range(1, robot.bots + 1)]
-    tallies = [Tally(nick) for nick in nicks]
+    tallies = [RingTally(nick) for nick in nicks]
     configure("warning")
 
-    def visitor(number: int, tally: Tally) -> Coroutine[object, object, None]:
-        fate = luck(robot.seed, number)
+    def visitor(number: int, tally: RingTally) -> Coroutine[object, object, None]:
+        fate = bot_luck(robot.seed, number)
         here = replace(way, port=way.port and way.port + number - 1)
         options = replace(own, nick=tally.nick, port=own.port and own.port + number - 1)
-        told = log(room=ROOM.name, nick=tally.nick)
+        told = get_logger(room=ROOM.name, nick=tally.nick)
 
         def notify(what: str) -> None:
-            complain(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{what}")
+            print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{what}")
 
-        return play(lambda: Ring(here, options, fate, told, notify), mind(), fate, robot.games, tally)
+        return play_ring_games(lambda: RingClient(here, options, fate, told, notify), mind(), fate, robot.games, tally)
 
     async def everybody() -> None:
         await asyncio.gather(*(visitor(number, tally) for number, tally in enumerate(tallies, start=1)))
@@ -172,35 +176,35 @@ def _let_play(way: "Way", own: Options, robot: Robot) -> int:
     except KeyboardInterrupt:  # a bot waits as long as it is alone
         interrupted = True
     if robot.json:
-        told = as_json(tallies, name, written(way.table))
+        told = summary_json(tallies, name, format_address(way.table))
     else:
-        told = as_text(tallies, name, written(way.table), perf_counter() - started)
+        told = summary_text(tallies, name, format_address(way.table), perf_counter() - started)
     sys.stdout.write(f"{told}\n")
     for tally in tallies:
         for fault in tally.faults:
-            complain(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{advised(fault)}")
+            print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{with_advice(fault)}")
     if interrupted:
         raise KeyboardInterrupt
     return 1 if any(tally.faults for tally in tallies) else 0
 
 
-def as_text(tallies: "Sequence[Tally]", name: str, table: str, seconds: float) -> str:
+def summary_text(tallies: "Sequence[RingTally]", name: str, table: str, seconds: float) -> str:
     """The summary for people."""
-    return "\n".join([f"{name} at {table}: {seconds:.1f} s", *map(_told, tallies)])
+    return "\n".join([f"{name} at {table}: {seconds:.1f} s", *map(_player_line, tallies)])
 
 
-def _told(tally: "Tally") -> str:
+def _player_line(tally: "RingTally") -> str:
     places = "".join(f", place {place}: {count:,}" for place, count in sorted(tally.places.items()))
-    return f"{tally.nick}: {counted(tally.games, 'game')}, {tally.lost:,} lost{places}"
+    return f"{tally.nick}: {format_count(tally.games, 'game')}, {tally.losses:,} lost{places}"
 
 
-def as_json(tallies: "Sequence[Tally]", name: str, table: str) -> str:
+def summary_json(tallies: "Sequence[RingTally]", name: str, table: str) -> str:
     """The summary for programs."""
     players = [
         {
             "nick": tally.nick,
             "games": tally.games,
-            "lost": tally.lost,
+            "lost": tally.losses,
             "places": {str(place): count for place, count in sorted(tally.places.items())},
             "faults": tally.faults,
         }

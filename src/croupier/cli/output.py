@@ -25,17 +25,17 @@ def fail(error: object, status: int = 1, *, keep: str = "") -> int:
     """
     if isinstance(error, BrokenPipeError):
         raise error
-    complain(error, keep=keep)
+    print_error(error, keep=keep)
     return status
 
 
-def complain(what: object, *, keep: str = "") -> None:
+def print_error(message: object, *, keep: str = "") -> None:
     """Print a sentence on standard error, without credentials, on one line unless line ends are in `keep`."""
-    sys.stderr.write(f"croupier: {redact(printable(str(what), MAX_ERROR_CHARS, keep=keep))}\n")
+    sys.stderr.write(f"croupier: {redact(printable(str(message), MAX_ERROR_CHARS, keep=keep))}\n")
     sys.stderr.flush()
 
 
-def show(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a line for people, whoever wrote the names in it; a terminal has it broken between words if it must be."""
     shown = printable(line, len(line))
     if sys.stdout.isatty():
@@ -44,21 +44,21 @@ def show(line: str) -> None:
     print(shown)
 
 
-def for_programs() -> None:
+def use_utf8_output() -> None:
     """Print in UTF-8 from here on, whatever the language of this terminal is."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
 
 
-def show_json(value: object) -> None:
+def print_json(value: object) -> None:
     """Print a value as a line of JSON, in UTF-8, with escapes for all that a terminal would obey."""
-    for_programs()
+    use_utf8_output()
     line = json.dumps(value, ensure_ascii=False)
     print(line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line))
 
 
 @contextmanager
-def robust() -> Iterator[None]:
+def tolerate_output_errors() -> Iterator[None]:
     """Keep an output that cannot show a letter, or that nobody reads any more, from ending a command in a traceback.
 
     Raises SystemExit when nobody reads it any more.

@@ -12,18 +12,18 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
-from croupier.cli.output import complain, fail
-from croupier.clients.game import Game
+from croupier.cli.output import fail, print_error
+from croupier.clients.game import GameClient
 from croupier.clients.identify import locate
-from croupier.clients.play import Tally, play
-from croupier.core.bots import mind_named
-from croupier.core.dealer import Fair, Luck, derive
-from croupier.core.plural import counted
+from croupier.clients.play import BotTally, play_games
+from croupier.core.bots import bot_factory
+from croupier.core.dealer import FairDealer, Luck, derive_server_seed
+from croupier.core.plural import format_count
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
-from croupier.net.addresses import written
+from croupier.net.addresses import format_address
 from croupier.net.event_loop import run
-from croupier.rooms import HOUSES
+from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 
@@ -35,7 +35,7 @@ BOT = Group("Bot", sort_key=3)
 
 
 @dataclass(frozen=True)
-class Visit:
+class ConnectionOptions:
     """Which house to play against, and how to speak to it."""
 
     server: Annotated[str | None, Parameter(name=("--server", "-s"))] = None
@@ -59,7 +59,7 @@ class Visit:
     tls_key: Path | None = None
     """The private key of that certificate, a PEM file. [default: the same file]"""
 
-    def context(self) -> ssl.SSLContext | None:
+    def ssl_context(self) -> ssl.SSLContext | None:
         """The TLS of the client. Raises OSError when the authority, or our certificate, cannot be read."""
         if not self.tls and self.tls_ca is None and self.tls_cert is None:
             return None
@@ -70,7 +70,7 @@ class Visit:
 
 
 @dataclass(frozen=True)
-class Robot:
+class BotOptions:
     """How a bot plays. Without --bot, and with a terminal on both ends, a person plays."""
 
     bot: str | None = None
@@ -92,9 +92,9 @@ class Robot:
     """Print the summary as JSON."""
 
 
-def address(given: str | None, visit: Visit) -> tuple[str, int | None]:
+def parse_address(given: str | None, connection: ConnectionOptions) -> tuple[str, int | None]:
     """Host and port from HOST:PORT or its parts; None where no port is given. Raises ValueError."""
-    host, port = visit.server or "127.0.0.1", visit.port
+    host, port = connection.server or "127.0.0.1", connection.port
     if given is not None:
         host, colon, number = given.rpartition(":")
         if not colon or given.endswith("]"):
@@ -109,7 +109,7 @@ def address(given: str | None, visit: Visit) -> tuple[str, int | None]:
     return host, port
 
 
-def command(room: HouseRoom) -> Callable[..., int]:
+def room_command(room: HouseRoom) -> Callable[..., int]:
     """The command that plays in a room. Its flags are its options, and those of every room."""
     options: Any = room.options
 
@@ -117,42 +117,46 @@ def command(room: HouseRoom) -> Callable[..., int]:
         target: Annotated[str | None, Parameter(name="HOST:PORT", help="The house. [default: this machine]")] = None,
         /,
         *,
-        visit: Annotated[Visit, Parameter(name="*", group=HOUSE)] = Visit(),
-        robot: Annotated[Robot, Parameter(name="*", group=BOT)] = Robot(),
+        visit: Annotated[ConnectionOptions, Parameter(name="*", group=HOUSE)] = ConnectionOptions(),
+        robot: Annotated[BotOptions, Parameter(name="*", group=BOT)] = BotOptions(),
         own: Annotated[options, Parameter(name="*", group=ROOM)] = options(),
     ) -> int:
         try:
             if not robot.answer_seconds > 0:
                 raise ValueError(f"found --answer-seconds {robot.answer_seconds:g}; allowed: more than 0")
-            host, port = address(target, visit)
-            context = visit.context()
+            host, port = parse_address(target, visit)
+            context = visit.ssl_context()
 
             async def find() -> Address:
                 return await locate(room, host, context) if port is None else (host, port)
 
-            def sit(at: Address) -> Game:
+            def sit(at: Address) -> GameClient:
                 seconds = robot.answer_seconds
-                return Game(room, *at, options=own, strict=visit.strict, ssl=context, patience=seconds, notify=complain)
+                return GameClient(
+                    room, *at, options=own, strict=visit.strict, ssl=context, answer_timeout=seconds, notify=print_error
+                )
 
             name = robot.bot or own.bot()
             if name is None and sys.stdin.isatty() and sys.stdout.isatty():
-                return run(sit_down(room, find, sit))
-            return bot(room, find, sit, robot, name or room.style)
+                return run(play_yourself(room, find, sit))
+            return play_bot(room, find, sit, robot, name or room.default_bot)
         except (ValueError, OSError) as error:
             return fail(error)
 
     return visit_room
 
 
-async def sit_down(room: HouseRoom, find: Callable[[], Awaitable[Address]], sit: Callable[[Address], Game]) -> int:
+async def play_yourself(
+    room: HouseRoom, find_address: Callable[[], Awaitable[Address]], open_game: Callable[[Address], GameClient]
+) -> int:
     """Let a person play; the exit status."""
-    from croupier.tui.interaction import person
+    from croupier.tui.interaction import interact
 
-    at = await find()
-    return await person(room, lambda: sit(at), written(at))
+    at = await find_address()
+    return await interact(room, lambda: open_game(at), format_address(at))
 
 
-class Words(NamedTuple):
+class SummaryNouns(NamedTuple):
     """What a room calls what is counted in a summary."""
 
     game: str = "game"
@@ -160,33 +164,40 @@ class Words(NamedTuple):
     connection: str = "connection"
 
 
-def bot(
+def play_bot(
     room: HouseRoom,
-    find: Callable[[], Awaitable[Address]],
-    sit: Callable[[Address], Game],
-    robot: Robot,
+    find_address: Callable[[], Awaitable[Address]],
+    open_game: Callable[[Address], GameClient],
+    bot_options: BotOptions,
     name: str,
 ) -> int:
     """Play by a bot and print what came of it; the exit status. Raises ValueError on an unknown bot."""
     if name == "help":
         return list_bots(room)
-    if robot.games < 1:
-        raise ValueError(f"found {robot.games} games; allowed: 1 or more")
-    mind = mind_named(room.styles, name)()
-    house, tally, started = "the house", Tally(), perf_counter()
+    if bot_options.games < 1:
+        raise ValueError(f"found {bot_options.games} games; allowed: 1 or more")
+    mind = bot_factory(room.bots, name)()
+    house, tally, started = "the house", BotTally(), perf_counter()
 
     async def let_play() -> None:
         nonlocal house
-        at = await find()
-        house = written(at)
-        await play(lambda: sit(at), mind, luck(room, robot.seed), robot.games, rebuy=not robot.no_rebuy, tally=tally)
+        at = await find_address()
+        house = format_address(at)
+        await play_games(
+            lambda: open_game(at),
+            mind,
+            bot_luck(room, bot_options.seed),
+            bot_options.games,
+            rebuy=not bot_options.no_rebuy,
+            tally=tally,
+        )
 
     interrupted = False
     try:
         run(let_play())
     except KeyboardInterrupt:
         interrupted = True
-    status = sum_up(tally, name, house, None if robot.json else perf_counter() - started)
+    status = print_summary(tally, name, house, None if bot_options.json else perf_counter() - started)
     if interrupted:
         raise KeyboardInterrupt
     return status
@@ -194,46 +205,50 @@ def bot(
 
 def list_bots(room: Room) -> int:
     """Print the minds of a room; the exit status."""
-    for style, way in room.styles.items():
+    for style, way in room.bots.items():
         examples = f": {', '.join(f'{style}:{example}' for example in way.examples)}" if way.examples else ""
-        sys.stdout.write(f"{style:<12} {way.told}{examples}\n")
+        sys.stdout.write(f"{style:<12} {way.description}{examples}\n")
     return 0
 
 
-def luck(room: Room, seed: int | None) -> Luck:
+def bot_luck(room: Room, seed: int | None) -> Luck:
     """The luck of a bot, fixed by a number if there is one."""
-    return Fair(secrets.token_bytes(32) if seed is None else derive(seed, f"{room.name} bot", 1)).luck
+    return FairDealer(secrets.token_bytes(32) if seed is None else derive_server_seed(seed, f"{room.name} bot", 1)).luck
 
 
-def sum_up(tally: Tally, name: str, house: str, seconds: float | None, words: Words = Words()) -> int:
+def print_summary(
+    tally: BotTally, name: str, house: str, seconds: float | None, nouns: SummaryNouns = SummaryNouns()
+) -> int:
     """Print a summary, for people if it tells the seconds, and what has ended it early; the exit status."""
-    report = as_json(tally, name, house, words) if seconds is None else as_text(tally, name, house, seconds, words)
+    report = (
+        summary_json(tally, name, house, nouns) if seconds is None else summary_text(tally, name, house, seconds, nouns)
+    )
     sys.stdout.write(f"{report}\n")
     if tally.fault is not None:
-        return fail(tally.fault if house in str(tally.fault) else f"{house} ended it: {tally.why}")
+        return fail(tally.fault if house in str(tally.fault) else f"{house} ended it: {tally.fault_text}")
     return 0
 
 
-def as_text(tally: Tally, name: str, house: str, seconds: float, words: Words = Words()) -> str:
+def summary_text(tally: BotTally, name: str, house: str, seconds: float, nouns: SummaryNouns = SummaryNouns()) -> str:
     """The summary for people."""
     games = len(tally.nets)
-    game, coin, connection = words
+    game, coin, connection = nouns
     if not games:
         return f"{name} against {house}: no {game} was finished"
     lines = [
-        f"{name} against {house}: {counted(games, game)} in {seconds:.1f} s, {connection}s: {tally.connections:,}",
+        f"{name} against {house}: {format_count(games, game)} in {seconds:.1f} s, {connection}s: {tally.connections:,}",
         f"won {sum(tally.nets):+,} {coin}s, {tally.mean:+.4f} a {game}",
     ]
     if games > 1:
-        low, high = tally.mean - tally.error, tally.mean + tally.error
+        low, high = tally.mean - tally.margin_of_error, tally.mean + tally.margin_of_error
         lines[1] += f" (95 % interval {low:+.4f} to {high:+.4f})"
     return "\n".join(lines)
 
 
-def as_json(tally: Tally, name: str, house: str, words: Words = Words()) -> str:
+def summary_json(tally: BotTally, name: str, house: str, nouns: SummaryNouns = SummaryNouns()) -> str:
     """The summary for programs."""
     games = len(tally.nets)
-    game, coin, connection = words
+    game, coin, connection = nouns
     return json.dumps(
         {
             "bot": name,
@@ -241,21 +256,23 @@ def as_json(tally: Tally, name: str, house: str, words: Words = Words()) -> str:
             f"{game}s": games,
             f"{coin}s": sum(tally.nets),
             f"{coin}s_per_{game}": tally.mean if games else None,
-            "interval_95": [tally.mean - tally.error, tally.mean + tally.error] if games > 1 else None,
+            "interval_95": [tally.mean - tally.margin_of_error, tally.mean + tally.margin_of_error]
+            if games > 1
+            else None,
             f"{connection}s": tally.connections,
-            "fault": tally.why,
+            "fault": tally.fault_text,
         }
     )
 
 
-for each in HOUSES.values():
-    app.command(command(each), name=each.name, help=f"Play {each.title}.")
+for each in HOUSE_ROOMS.values():
+    app.command(room_command(each), name=each.name, help=f"Play {each.title}.")
 app.command("croupier.cli.holdem:visit_holdem", name=HOLDEM.name, help=f"Play {HOLDEM.title}.")
 app.command("croupier.cli.oldmaid:visit_oldmaid", name=OLDMAID.name, help=f"Play {OLDMAID.title}.")
 
 
 @app.default
-def nothing() -> int:
+def print_help() -> int:
     """Say which rooms there are."""
     app.help_print()
     return 0

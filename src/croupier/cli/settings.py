@@ -9,7 +9,7 @@ from cyclopts.config import Dict, Env
 from croupier.rooms import ROOMS
 
 
-def sources(file: Path | None) -> list[Any]:
+def config_sources(file: Path | None) -> list[Any]:
     """Variables first, then the file. What is set for `serve` counts for every room, unless the room sets it itself.
 
     Raises SystemExit with what is wrong with the file.

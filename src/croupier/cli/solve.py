@@ -15,32 +15,32 @@ from rich.padding import PaddingDimensions
 from rich.progress import Progress
 from rich.table import Table
 
-from croupier.cli.output import fail, for_programs
+from croupier.cli.output import fail, use_utf8_output
 from croupier.rooms.blackjack import solution as blackjack_solution
 from croupier.rooms.kuhn import solution as kuhn_solution
 from croupier.rooms.oldmaid.odds import solution as oldmaid_solution
 from croupier.rooms.sevenhalf import solution as sevenhalf_solution
-from croupier.strategy.solution import Grid, Record, Solved, headline
+from croupier.strategy.solution import Grid, Solution, SolutionRecord, headline
 
 app = App(name="solve", help="What a game is worth, and how to play it perfectly.")
 
 OUTPUT = Group("Output", sort_key=1)
 
-PATIENCE = 1.0
+PROGRESS_DELAY_SECONDS = 1.0
 """How many seconds pass before somebody is told how far it has come."""
 
 PADDINGS: Final[Sequence[PaddingDimensions]] = ((0, 1), (0, 1, 0, 0), (0, 0))
 """The air around the cells of a table, from much to none: both sides, one side, none."""
 
-ANY_WIDTH: Final = 10_000
+UNLIMITED_WIDTH_COLUMNS: Final = 10_000
 """The columns of a terminal on which every table has the width that it would like to have."""
 
-BREATH = 0.1
+PROGRESS_INTERVAL_SECONDS = 0.1
 """How many seconds pass until he is told again."""
 
 
 @dataclass(frozen=True)
-class Output:
+class OutputOptions:
     """How the solution is printed: as tables for people, unless one of these is given."""
 
     csv: bool = False
@@ -50,17 +50,17 @@ class Output:
     """Print the same as JSON, with the value of the game."""
 
 
-type Printed = Annotated[Output, Parameter(name="*", group=OUTPUT)]
+type OutputFlags = Annotated[OutputOptions, Parameter(name="*", group=OUTPUT)]
 
 
 @app.command(name="kuhn")
-def solve_kuhn(*, output: Printed = Output()) -> int:
+def solve_kuhn(*, output: OutputFlags = OutputOptions()) -> int:
     """Kuhn poker: the value, and all optimal strategies of both seats."""
-    return _print(kuhn_solution.solve, output)
+    return _solve_and_print(kuhn_solution.solve, output)
 
 
 @app.command(name="sevenhalf")
-def solve_sevenhalf(*, max_bet: int = 1, output: Printed = Output()) -> int:
+def solve_sevenhalf(*, max_bet: int = 1, output: OutputFlags = OutputOptions()) -> int:
     """Seven and a half: what to do by total, and what every total is worth.
 
     Parameters
@@ -68,11 +68,11 @@ def solve_sevenhalf(*, max_bet: int = 1, output: Printed = Output()) -> int:
     max_bet:
         The largest total bet, in starting bets.
     """
-    return _print(lambda: sevenhalf_solution.solve(max_bet, watched), output)
+    return _solve_and_print(lambda: sevenhalf_solution.solve(max_bet, track_progress), output)
 
 
 @app.command(name="blackjack")
-def solve_blackjack(*, decks: int = 1, output: Printed = Output()) -> int:
+def solve_blackjack(*, decks: int = 1, output: OutputFlags = OutputOptions()) -> int:
     """Blackjack: what to do by total and the bank's card, and the hands that are exceptions.
 
     Parameters
@@ -80,12 +80,16 @@ def solve_blackjack(*, decks: int = 1, output: Printed = Output()) -> int:
     decks:
         How many decks are in the shoe.
     """
-    return _print(lambda: blackjack_solution.solve(decks, watched), output)
+    return _solve_and_print(lambda: blackjack_solution.solve(decks, track_progress), output)
 
 
 @app.command(name="oldmaid")
 def solve_oldmaid(
-    *, players: int | None = None, games: int = oldmaid_solution.GAMES, seed: int = 1, output: Printed = Output()
+    *,
+    players: int | None = None,
+    games: int = oldmaid_solution.DEFAULT_SAMPLED_GAMES,
+    seed: int = 1,
+    output: OutputFlags = OutputOptions(),
 ) -> int:
     """Old Maid: how often each seat loses, with 2 to 8 players.
 
@@ -98,10 +102,10 @@ def solve_oldmaid(
     seed:
         The number that these games' luck is made from.
     """
-    return _print(lambda: oldmaid_solution.solve(players, games, seed, watched), output)
+    return _solve_and_print(lambda: oldmaid_solution.solve(players, games, seed, track_progress), output)
 
 
-def _print(solve: Callable[[], Solved], output: Output) -> int:
+def _solve_and_print(solve: Callable[[], Solution], output: OutputOptions) -> int:
     """Solve a game and print it; the exit status."""
     if output.csv and output.json:
         return fail("found --csv and --json; allowed: one of them", 2)
@@ -112,74 +116,76 @@ def _print(solve: Callable[[], Solved], output: Output) -> int:
     except ModuleNotFoundError as error:
         return fail(f"found no {error.name}, which solves it; pip install 'croupier[solve]' installs it")
     if output.csv or output.json:
-        for_programs()
-    (as_csv if output.csv else as_json if output.json else as_tables)(solved)
+        use_utf8_output()
+    (print_solution_csv if output.csv else print_solution_json if output.json else print_solution_tables)(solved)
     return 0
 
 
-def watched[T](portions: Sequence[T], console: Console | None = None) -> Iterator[T]:
+def track_progress[T](portions: Sequence[T], console: Console | None = None) -> Iterator[T]:
     """All of these; when it takes long, a bar on standard error shows how far it has come."""
     console = console or Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("solving", total=len(portions), visible=False)
-        told = perf_counter() + PATIENCE
+        told = perf_counter() + PROGRESS_DELAY_SECONDS
         for number, portion in enumerate(portions):
             yield portion
             if (now := perf_counter()) > told:
-                told = now + BREATH
+                told = now + PROGRESS_INTERVAL_SECONDS
                 progress.update(task, completed=number, visible=True)
 
 
-def as_tables(solved: Solved) -> None:
+def print_solution_tables(solved: Solution) -> None:
     """Print a solution for people."""
     console = Console(highlight=False)
     console.print(f"{headline(solved)}\n", soft_wrap=True)  # a fraction of 90 digits is one word
     for grid in solved.grids:
-        console.print(fitting(grid, console))
+        console.print(fit_table(grid, console))
     for note in solved.notes:
         console.print(note, markup=False)
 
 
-def fitting(grid: Grid, console: Console) -> Table:
+def fit_table(grid: Grid, console: Console) -> Table:
     """A table with as much air as the terminal has room for."""
-    anywhere = console.options.update(max_width=ANY_WIDTH)
-    tables = [_table(grid, padding) for padding in PADDINGS]
+    anywhere = console.options.update(max_width=UNLIMITED_WIDTH_COLUMNS)
+    tables = [_build_table(grid, padding) for padding in PADDINGS]
     return next(
         (each for each in tables if console.measure(each, options=anywhere).maximum <= console.width), tables[-1]
     )
 
 
-def _table(grid: Grid, padding: PaddingDimensions) -> Table:
+def _build_table(grid: Grid, padding: PaddingDimensions) -> Table:
     table = Table(*grid.head, title=grid.title, title_justify="left", padding=padding)
     for row in grid.rows:
         table.add_row(*row)
     return table
 
 
-def as_csv(solved: Solved) -> None:
+def print_solution_csv(solved: Solution) -> None:
     """Print every decision; a fraction has two columns."""
-    writer = csv.DictWriter(sys.stdout, [*flat(solved.records[0])], lineterminator="\n")
+    writer = csv.DictWriter(sys.stdout, [*flatten_record(solved.records[0])], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(map(flat, solved.records))
+    writer.writerows(map(flatten_record, solved.records))
 
 
-def as_json(solved: Solved) -> None:
+def print_solution_json(solved: Solution) -> None:
     """Print the value and every decision, one a line; a fraction is an object with both ways to write it."""
     head: dict[str, object] = {
         "game": solved.title,
         "settings": dict(solved.settings),
-        "value": None if solved.value is None else both(solved.value),
+        "value": None if solved.value is None else exact_and_decimal(solved.value),
         "unit": solved.unit,
         "decisions": [],
     }
     lines = (
-        json.dumps({name: both(value) if isinstance(value, Fraction) else value for name, value in record.items()})
+        json.dumps(
+            {name: exact_and_decimal(value) if isinstance(value, Fraction) else value for name, value in record.items()}
+        )
         for record in solved.records
     )
     sys.stdout.write(f"{json.dumps(head)[:-2]}\n{',\n'.join(lines)}\n]}}\n")
 
 
-def flat(record: Record) -> dict[str, object]:
+def flatten_record(record: SolutionRecord) -> dict[str, object]:
     """A record with two columns for every fraction, also where there is none."""
     row: dict[str, object] = {}
     for name, value in record.items():
@@ -189,6 +195,6 @@ def flat(record: Record) -> dict[str, object]:
     return row
 
 
-def both(number: Fraction) -> dict[str, str | float]:
+def exact_and_decimal(number: Fraction) -> dict[str, str | float]:
     """A number exactly and as a decimal."""
     return {"exact": str(number), "decimal": float(number)}

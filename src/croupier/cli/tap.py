@@ -8,9 +8,9 @@ from cyclopts import Parameter
 
 from croupier.cli.output import fail
 
-UNITS: Final = {"ms": 0.001, "s": 1.0, "": 1.0}
-SPAN: Final = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s|)")
-TOWARDS: Final = {"house": ("house",), "client": ("client",), "both": ("house", "client")}
+UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "": 1.0}
+DURATION_PATTERN: Final = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s|)")
+DIRECTIONS: Final = {"house": ("house",), "client": ("client",), "both": ("house", "client")}
 
 
 def tap(
@@ -22,12 +22,12 @@ def tap(
     chop: int = 0,
     delay: str = "0",
     coalesce: str = "0",
-    towards: Literal["house", "client", "both"] = "both",
+    direction: Literal["house", "client", "both"] = "both",
     cut_after: int | None = None,
     strict: bool = False,
     dialect: str | None = None,
     decks: int | None = None,
-    patience: float = 5.0,
+    timeout: float = 5.0,
     transcript: Annotated[Path | None, Parameter(name="--transcript")] = None,
     pcap: Path | None = None,
 ) -> int:
@@ -70,62 +70,62 @@ def tap(
     from rich.console import Console
     from rich.text import Text
 
-    from croupier.conformance.proxy.rooms import overheard
-    from croupier.conformance.tap.connection import News
-    from croupier.conformance.tap.outbox import Manner
-    from croupier.conformance.tap.printer import tell
-    from croupier.conformance.tap.run import Tapping
-    from croupier.conformance.tap.run import tap as relayed
+    from croupier.conformance.proxy.rooms import tapping_options
+    from croupier.conformance.tap.connection import TapEvent
+    from croupier.conformance.tap.outbox import Delivery
+    from croupier.conformance.tap.printer import render_event
+    from croupier.conformance.tap.run import TapConfig
+    from croupier.conformance.tap.run import run_tap as relayed
     from croupier.core.session import Address
-    from croupier.net.addresses import written
+    from croupier.net.addresses import format_address
     from croupier.net.event_loop import run
 
     console = Console(highlight=False, soft_wrap=True)
 
     def announce(address: Address) -> None:
-        console.print(Text(f"{target} is tapped: {room} at {written(address)}", "bold"))
+        console.print(Text(f"{target} is tapped: {room} at {format_address(address)}", "bold"))
 
-    def told(news: News) -> None:
-        for line in tell(news):
+    def told(news: TapEvent) -> None:
+        for line in render_event(news):
             console.print(line)
 
     try:
-        tapped = tapped_room(room)
+        tapped = find_room(room)
         for name, found, least in (("chop", chop, 0), ("cut-after", cut_after, 1)):
             if found is not None and found < least:
                 raise ValueError(f"found --{name} {found}; allowed: {least} or more")
-        if not patience > 0:
-            raise ValueError(f"found --patience {patience:g}; allowed: more than 0")
-        manner = Manner(chop, span("delay", delay), span("coalesce", coalesce))
+        if not timeout > 0:
+            raise ValueError(f"found --patience {timeout:g}; allowed: more than 0")
+        manner = Delivery(chop, parse_duration("delay", delay), parse_duration("coalesce", coalesce))
         known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
-        tapping = Tapping(
+        tapping = TapConfig(
             room=room,
-            listen=place(listen, 0),
-            target=place(target, 1),
-            **overheard(tapped, options(tapped, known), strict=strict, patience=patience),
+            listen=parse_host_port(listen, 0),
+            target=parse_host_port(target, 1),
+            **tapping_options(tapped, parse_options(tapped, known), strict=strict, answer_timeout=timeout),
             head={**known, **({"strict": "yes"} if strict else {})},
-            to_house=manner if "house" in TOWARDS[towards] else Manner(),
-            to_client=manner if "client" in TOWARDS[towards] else Manner(),
+            to_house=manner if "house" in DIRECTIONS[direction] else Delivery(),
+            to_client=manner if "client" in DIRECTIONS[direction] else Delivery(),
             cut_after=cut_after,
-            transcripts=transcript,
-            capture=pcap,
+            transcript_folder=transcript,
+            capture_file=pcap,
         )
         return 0 if run(relayed(tapping, announce, told)) else 1
     except (ValueError, OSError) as error:
         return fail(error, 2)
 
 
-def house_room(name: str) -> Any:
+def find_house_room(name: str) -> Any:
     """The room of a game against the house. Raises ValueError on any other."""
-    from croupier.rooms import HOUSES, ROOMS
+    from croupier.rooms import HOUSE_ROOMS, ROOMS
 
-    if name not in HOUSES:
+    if name not in HOUSE_ROOMS:
         what = f"{name}, whose conversations cannot be relayed" if name in ROOMS else f"the room {name!r}"
-        raise ValueError(f"found {what}; allowed: {', '.join(HOUSES)}")
-    return HOUSES[name]
+        raise ValueError(f"found {what}; allowed: {', '.join(HOUSE_ROOMS)}")
+    return HOUSE_ROOMS[name]
 
 
-def tapped_room(name: str) -> Any:
+def find_room(name: str) -> Any:
     """A room by its name. Raises ValueError."""
     from croupier.rooms import ROOMS
 
@@ -134,7 +134,7 @@ def tapped_room(name: str) -> Any:
     return ROOMS[name]
 
 
-def place(given: str, lowest: int) -> tuple[str, int]:
+def parse_host_port(given: str, lowest: int) -> tuple[str, int]:
     """Host and port. Raises ValueError."""
     host, _, port = given.rpartition(":")
     if not (port.isascii() and port.isdecimal() and lowest <= int(port) < 65536):
@@ -142,30 +142,30 @@ def place(given: str, lowest: int) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def span(name: str, given: str) -> float:
+def parse_duration(name: str, given: str) -> float:
     """So many seconds. Raises ValueError."""
-    found = SPAN.fullmatch(given.strip())
+    found = DURATION_PATTERN.fullmatch(given.strip())
     if found is None:
         raise ValueError(f"found --{name} {given!r}; allowed: a time, as in 50ms or 1.5s")
-    return float(found[1]) * UNITS[found[2]]
+    return float(found[1]) * UNIT_SECONDS[found[2]]
 
 
-def options(room: Any, known: dict[str, str]) -> Any:
+def parse_options(room: Any, values: dict[str, str]) -> Any:
     """What is known of a client, None if nothing is. Raises ValueError on what the room has no option for."""
     from dataclasses import fields
 
     from msgspec import ValidationError, convert
 
-    from croupier.rooms import HOUSES
+    from croupier.rooms import HOUSE_ROOMS
 
-    if not known:
+    if not values:
         return None
-    kind = room.options if room.name in HOUSES else room.settings
+    kind = room.options if room.name in HOUSE_ROOMS else room.settings
     has = {field.name for field in fields(kind)}
-    for name, value in known.items():
+    for name, value in values.items():
         if name not in has:
             raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title}")
     try:
-        return convert(known, kind, strict=False)
+        return convert(values, kind, strict=False)
     except ValidationError as error:
-        raise ValueError(f"found {known}; {error}") from None
+        raise ValueError(f"found {values}; {error}") from None

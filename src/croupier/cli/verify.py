@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.text import Text
 
 from croupier.cli.output import fail
-from croupier.core.deal_record import Finding
-from croupier.core.deal_record import verify as findings
-from croupier.core.plural import counted
+from croupier.core.deal_record import RecordFinding
+from croupier.core.deal_record import verify_record as findings
+from croupier.core.plural import format_count
 from croupier.core.text import printable
 from croupier.rooms import ROOMS
 
-STYLES: Final = {"kept": "green", "BROKEN": "bold red", "not opened": "yellow", "unproved": "yellow"}
+MARK_STYLES: Final = {"kept": "green", "BROKEN": "bold red", "not opened": "yellow", "unproved": "yellow"}
 
 
 def verify(file: Path) -> int:
@@ -33,23 +33,23 @@ def verify(file: Path) -> int:
     lacking = False
     try:
         with file.open("rb") as lines:
-            for finding in findings(lines, lambda room: ROOMS[room].pack, lambda room: ROOMS[room].nets):
+            for finding in findings(lines, lambda room: ROOMS[room].pack, lambda room: ROOMS[room].net_check):
                 mark = _mark(finding)
                 found[mark] += 1
-                lacking |= finding.lacking
-                told = printable(f"line {finding.line}: {finding.told}")
-                console.print(Text.assemble((f"{mark:<11}", STYLES[mark]), " ", told))
+                lacking |= finding.is_incomplete
+                told = printable(f"line {finding.line}: {finding.message}")
+                console.print(Text.assemble((f"{mark:<11}", MARK_STYLES[mark]), " ", told))
     except OSError as error:
         return fail(f"cannot read {file}: {error.strerror}", 2)
     kept, broken, closed = found["kept"], found["BROKEN"], found["not opened"]
-    told = f", {counted(closed, 'promise')} not opened" if closed else ""
-    console.print(f"{counted(kept, 'table')} as promised{told}, {counted(broken, 'fault')}", markup=False)
+    told = f", {format_count(closed, 'promise')} not opened" if closed else ""
+    console.print(f"{format_count(kept, 'table')} as promised{told}, {format_count(broken, 'fault')}", markup=False)
     if broken:
         return 1
     return 0 if kept and not lacking else 2
 
 
-def _mark(finding: Finding) -> str:
-    if not finding.opened:
+def _mark(finding: RecordFinding) -> str:
+    if not finding.is_opened:
         return "not opened"
-    return {True: "kept", False: "BROKEN", None: "unproved"}[finding.good]
+    return {True: "kept", False: "BROKEN", None: "unproved"}[finding.is_proved]

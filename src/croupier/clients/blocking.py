@@ -9,16 +9,27 @@ from typing import Self
 
 import httpx
 
-from croupier.clients.holdem import TIMEOUT, Following, located, lost, trust
-from croupier.clients.holdem_api import Ask, Errand, Errands, Follow, Lookout, Lost, Pause, Place, Refusal, Reply
-from croupier.clients.response_bodies import PLAIN, Body, unpacked
-from croupier.clients.seat_session import Stay
+from croupier.clients.holdem import REQUEST_TIMEOUT, OpenStream, connection_failed, verify_option, with_scheme
+from croupier.clients.holdem_api import (
+    ApiRequest,
+    ApiResponse,
+    ApiStream,
+    ConnectionFailed,
+    Delay,
+    GameWatcher,
+    HoldemApi,
+    JoinedGame,
+    Refusal,
+    RequestFlow,
+)
+from croupier.clients.response_bodies import IDENTITY_ENCODING_HEADERS, ResponseBody, check_not_compressed
+from croupier.clients.seat_session import SeatSession
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.player import Player
 from croupier.rooms.holdem.wire import Act, Dialect, Game, Guid
 
 
-class BlockingClient:
+class BlockingHoldemClient:
     """A `Client` to be entered with `with`."""
 
     def __init__(
@@ -28,16 +39,20 @@ class BlockingClient:
         password: str,
         *,
         ssl: SSLContext | None = None,
-        patience: float = 30.0,
+        retry_timeout: float = 30.0,
         dialect: Dialect | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self.errands = Errands(user, password, patience, dialect)
-        address = located(url)
+        self.api = HoldemApi(user, password, retry_timeout, dialect)
+        address = with_scheme(url)
         self._http = httpx.Client(
-            base_url=address, headers=PLAIN, verify=trust(address, ssl), timeout=TIMEOUT, transport=transport
+            base_url=address,
+            headers=IDENTITY_ENCODING_HEADERS,
+            verify=verify_option(address, ssl),
+            timeout=REQUEST_TIMEOUT,
+            transport=transport,
         )
-        self._followed: dict[object, Following[Iterator[bytes]]] = {}
+        self._streams: dict[object, OpenStream[Iterator[bytes]]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -45,148 +60,148 @@ class BlockingClient:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for owner in [*self._followed]:
-            self.hang_up(owner)
+        for owner in [*self._streams]:
+            self.close_stream(owner)
         self._http.close()
 
-    def enrol(self) -> Guid:
+    def register(self) -> Guid:
         """As in Client."""
-        return self.run(self.errands.enrol())
+        return self.run(self.api.register())
 
-    def games(self) -> list[Game]:
+    def list_games(self) -> list[Game]:
         """As in Client."""
-        return self.run(self.errands.games())
+        return self.run(self.api.list_games())
 
-    def game(self, game: Guid) -> Game:
+    def get_game(self, game: Guid) -> Game:
         """As in Client."""
-        return self.run(self.errands.look(game))
+        return self.run(self.api.get_game(game))
 
     def watch(self, game: Guid) -> Iterator[Game]:
         """As in Client."""
-        lookout = Lookout(self.errands, game)
+        lookout = GameWatcher(self.api, game)
         try:
             while True:
-                yield self.run(lookout.next())
+                yield self.run(lookout.next_game())
         finally:
-            self.hang_up(lookout)
+            self.close_stream(lookout)
 
-    def open(self) -> Place:
+    def create_game(self) -> JoinedGame:
         """As in Client."""
-        return self.run(self.errands.open())
+        return self.run(self.api.create_game())
 
-    def join(self, game: Guid | None = None) -> Place:
+    def join(self, game: Guid | None = None) -> JoinedGame:
         """As in Client."""
-        return self.run(self.errands.join(game))
+        return self.run(self.api.join(game))
 
     def act(self, act: Act) -> str:
         """As in Client."""
-        return self.run(self.errands.act(act))
+        return self.run(self.api.act(act))
 
-    def leave(self, place: Place) -> None:
+    def leave(self, joined_game: JoinedGame) -> None:
         """As in Client."""
-        self.run(self.errands.leave(place))
+        self.run(self.api.leave(joined_game))
 
-    def sit(self, game: Guid | None = None) -> "BlockingTable":
+    def sit(self, game: Guid | None = None) -> "BlockingHoldemSeat":
         """A table to be entered with `with`: that of a game, or of any that has a free seat."""
-        return BlockingTable(self, game)
+        return BlockingHoldemSeat(self, game)
 
-    def run[T](self, errand: Errand[T]) -> T:
+    def run[T](self, flow: RequestFlow[T]) -> T:
         """Run an errand."""
-        reply: Reply | Lost | None = None
+        reply: ApiResponse | ConnectionFailed | None = None
         try:
             while True:
-                match errand.send(reply):
-                    case Pause(seconds):
+                match flow.send(reply):
+                    case Delay(seconds):
                         time.sleep(seconds)
                         reply = None
-                    case Ask() as ask:
-                        reply = self._ask(ask)
-                    case Follow(owner, ask, fresh):
-                        reply = self._follow(owner, ask, fresh=fresh)
+                    case ApiRequest() as ask:
+                        reply = self._request(ask)
+                    case ApiStream(owner, ask, fresh):
+                        reply = self._read_stream(owner, ask, fresh=fresh)
         except StopIteration as end:
             done: T = end.value
             return done
 
-    def hang_up(self, owner: object) -> None:
+    def close_stream(self, owner: object) -> None:
         """As in Client."""
-        following = self._followed.pop(owner, None)
+        following = self._streams.pop(owner, None)
         if following is not None:
             following.response.close()
 
-    def _ask(self, ask: Ask) -> Reply | Lost:
+    def _request(self, ask: ApiRequest) -> ApiResponse | ConnectionFailed:
         asked = self._http.stream(ask.method, ask.path, content=ask.body or None, headers=dict(ask.headers))
         try:
             with asked as response:
-                body = Body(response)
+                body = ResponseBody(response)
                 for piece in response.iter_bytes():
                     body.add(piece)
         except httpx.TransportError as error:
-            return lost(error)
-        return Reply(response.status_code, response.headers, body.whole())
+            return connection_failed(error)
+        return ApiResponse(response.status_code, response.headers, body.to_bytes())
 
-    def _follow(self, owner: object, ask: Ask, *, fresh: bool) -> Reply | Lost:
+    def _read_stream(self, owner: object, ask: ApiRequest, *, fresh: bool) -> ApiResponse | ConnectionFailed:
         if fresh:
-            self.hang_up(owner)
+            self.close_stream(owner)
         try:
-            if owner not in self._followed:
+            if owner not in self._streams:
                 request = self._http.build_request(ask.method, ask.path, headers=dict(ask.headers))
                 response = self._http.send(request, stream=True)
-                self._followed[owner] = Following(response, response.iter_bytes())
-            following = self._followed[owner]
+                self._streams[owner] = OpenStream(response, response.iter_bytes())
+            following = self._streams[owner]
             if following.response.status_code == HTTPStatus.OK:
-                unpacked(following.response)
-                for piece in following.pieces:
-                    if line := following.lines.newest(piece):
-                        return Reply(HTTPStatus.OK, following.response.headers, line)
-            end: Reply | Lost = following.end()
+                check_not_compressed(following.response)
+                for piece in following.chunks:
+                    if line := following.lines.newest_line(piece):
+                        return ApiResponse(HTTPStatus.OK, following.response.headers, line)
+            end: ApiResponse | ConnectionFailed = following.final_response()
         except httpx.TransportError as error:
-            end = lost(error)
-        self.hang_up(owner)
+            end = connection_failed(error)
+        self.close_stream(owner)
         return end
 
 
-class BlockingTable:
+class BlockingHoldemSeat:
     """A `Table` to be entered with `with`: `for game in table`."""
 
-    def __init__(self, client: BlockingClient, game: Guid | None) -> None:
+    def __init__(self, client: BlockingHoldemClient, game: Guid | None) -> None:
         self._client = client
         self._game = game
 
     def __enter__(self) -> Self:
-        self._stay = Stay(self._client.errands, self._client.join(self._game))
+        self._session = SeatSession(self._client.api, self._client.join(self._game))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._client.hang_up(self._stay.lookout)
+        self._client.close_stream(self._session.watcher)
         if not isinstance(error, ConnectionError | Refusal):
-            self._client.run(self._stay.leave())
+            self._client.run(self._session.leave())
 
     @property
-    def place(self) -> Place:
+    def joined_game(self) -> JoinedGame:
         """As in Table."""
-        return self._stay.place
+        return self._session.joined_game
 
     @property
     def player(self) -> Player:
         """As in Table."""
-        return self._stay.player
+        return self._session.player
 
     @property
-    def settled(self) -> list[int]:
+    def nets(self) -> list[int]:
         """As in Table."""
-        return self._stay.settled
+        return self._session.nets
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Game:
-        game = self._client.run(self._stay.news())
+        game = self._client.run(self._session.next_game())
         if game is None:
             raise StopIteration
         return game
 
-    def say(self, move: Move | Act) -> str:
+    def make_move(self, move: Move | Act) -> str:
         """As in Table."""
-        return self._client.run(self._stay.say(move))
+        return self._client.run(self._session.make_move(move))

@@ -13,28 +13,28 @@ from croupier.clients.identify import (
     NOTIFY_AFTER_SECONDS,
     FirstAnswer,
     OtherProtocol,
-    explain,
     identify,
     locate,
-    silent,
+    other_protocol_error,
+    silence_message,
 )
 from croupier.clients.silence import SilenceWatch
-from croupier.core.codec import text
+from croupier.core.codec import printable_bytes
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE
-from croupier.core.room import Client, HouseRoom
-from croupier.core.session import Address, Chose, Drop, Effect, Event, Joined, Left, Settle, Tell
-from croupier.logs import silence
-from croupier.net.addresses import written
-from croupier.net.endpoint import Limits, Switchboard
-from croupier.net.event_loop import factory
-from croupier.rooms import HOUSES
+from croupier.core.room import HouseRoom, RoomClient
+from croupier.core.session import Address, Drop, Effect, Event, Joined, Left, Notify, Settle, Submitted
+from croupier.logs import silent_logger
+from croupier.net.addresses import format_address
+from croupier.net.endpoint import Endpoint, EndpointLimits
+from croupier.net.event_loop import loop_factory
+from croupier.rooms import HOUSE_ROOMS
 
-MAX_SHOWN_BYTES: Final = 200
+MAX_LAST_RECEIVED_BYTES: Final = 200
 """How much of the last words is shown."""
 
 
-class Game:
+class GameClient:
     """A conversation with a house.
 
     `say` sends a message, `hear` waits for the next one. `legal` is what may be said now, `settled` what every finished
@@ -53,26 +53,26 @@ class Game:
         options: Any = None,
         strict: bool = False,
         ssl: SSLContext | None = None,
-        patience: float = 30.0,
+        answer_timeout: float = 30.0,
         notify: Callable[[str], None] | None = None,
     ) -> None:
-        self.settled: list[int] = []
+        self.nets: list[int] = []
         self.address: Address = (host, room.port if port is None else port)
         self._options = room.options() if options is None else options
-        self.player: Client[Any] = room.player(self._options, strict, patience)
-        self._located = port is not None
+        self.player: RoomClient[Any] = room.player(self._options, strict, answer_timeout)
+        self._has_port = port is not None
         self.notify = notify
         self._strict = strict
         self._ssl = ssl
         self._room = room
-        self._news: asyncio.Queue[object] = asyncio.Queue()
-        self._end: Exception | None = None
-        self._joined = False
-        self._over = False
-        self._wire = FirstAnswer(room.codec(strict, self._options))
-        self._understood = False
-        self._silence: SilenceWatch
-        self._identified: asyncio.Task[OtherProtocol | None] | None = None
+        self._inbox: asyncio.Queue[object] = asyncio.Queue()
+        self._final_error: Exception | None = None
+        self._is_joined = False
+        self._is_over = False
+        self._codec = FirstAnswer(room.codec(strict, self._options))
+        self._has_understood = False
+        self._silence_watch: SilenceWatch
+        self._identify_task: asyncio.Task[OtherProtocol | None] | None = None
 
     @property
     def legal(self) -> Sequence[Any]:
@@ -80,122 +80,126 @@ class Game:
         return self.player.legal
 
     @property
-    def last_words(self) -> str:
+    def last_received(self) -> str:
         """The last bytes that the house has sent, for people; empty when there were none."""
-        return text(self._wire.last[:MAX_SHOWN_BYTES]) if self._wire.last else ""
+        return printable_bytes(self._codec.last_bytes[:MAX_LAST_RECEIVED_BYTES]) if self._codec.last_bytes else ""
 
     async def __aenter__(self) -> Self:
-        if not self._located:
+        if not self._has_port:
             self.address = await locate(self._room, self.address[0], self._ssl)
-        self._board = Switchboard(
-            self.player, lambda: self._wire, silence(), taps=[self._listen], limits=Limits(linger=1.0)
+        self._endpoint = Endpoint(
+            self.player,
+            lambda: self._codec,
+            silent_logger(),
+            taps=[self._on_event],
+            limits=EndpointLimits(close_timeout=1.0),
         )
-        due = [(IDENTIFY_AFTER_SECONDS, self._identify), (NOTIFY_AFTER_SECONDS, self._notify_silence)]
-        self._silence = SilenceWatch(self._waiting, due)
+        due = [(IDENTIFY_AFTER_SECONDS, self._start_identify), (NOTIFY_AFTER_SECONDS, self._notify_silence)]
+        self._silence_watch = SilenceWatch(self._is_waiting, due)
         try:
-            await self._board.dial(HOUSE, self.address, self._ssl)
+            await self._endpoint.connect(HOUSE, self.address, self._ssl)
         except BaseException:
             self._stop()
             raise
-        if not self._joined:
+        if not self._is_joined:
             self._stop()
-            left = self._news.get_nowait()
+            left = self._inbox.get_nowait()
             assert isinstance(left, Left), "a call that fails tells nothing else"
-            raise ConnectionError(f"no house answers at {written(self.address)}: {left.reason}")
+            raise ConnectionError(f"no house answers at {format_address(self.address)}: {left.reason}")
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop()
-        self._board.halt(final=True)
+        self._endpoint.halt(final=True)
         with suppress(TimeoutError):
-            async with asyncio.timeout(2 * self._board.limits.linger):
-                await self._board.empty()
+            async with asyncio.timeout(2 * self._endpoint.limits.close_timeout):
+                await self._endpoint.wait_drained()
 
-    async def say(self, message: object) -> None:
+    async def send(self, message: object) -> None:
         """Send a message. Raises IllegalMove when it is not `legal`, ConnectionError when the conversation is over."""
-        if self._over:
-            raise self._end or ConnectionError("the conversation is over")
-        self._board.hear(Chose(message))
+        if self._is_over:
+            raise self._final_error or ConnectionError("the conversation is over")
+        self._endpoint.handle_and_flush(Submitted(message))
 
-    async def hear(self) -> Any:
+    async def receive(self) -> Any:
         """The next message of the house.
 
         Raises Violation, which names the clause, when the house breaks the protocol, ConnectionError when it is gone,
         and OtherProtocol, which is one, when the server speaks another game or TLS.
         """
-        if self._end is not None:
-            raise self._end
-        news = await self._news.get()
+        if self._final_error is not None:
+            raise self._final_error
+        news = await self._inbox.get()
         if isinstance(news, Violation | Left | OtherProtocol):
-            self._end = await self._ended(news)
-            raise self._end
+            self._final_error = await self._find_final_error(news)
+            raise self._final_error
         return news
 
-    async def _ended(self, news: Violation | Left | OtherProtocol) -> Exception:
+    async def _find_final_error(self, news: Violation | Left | OtherProtocol) -> Exception:
         """Why the conversation is over."""
         if isinstance(news, OtherProtocol):
             return news
-        if not self._understood and (other := await self._other()) is not None:
+        if not self._has_understood and (other := await self._find_other_protocol()) is not None:
             return other
         return news if isinstance(news, Violation) else ConnectionError(f"the house is gone: {news.reason}")
 
-    async def _other(self) -> OtherProtocol | None:
+    async def _find_other_protocol(self) -> OtherProtocol | None:
         """What else is spoken here: judged by the first answer, or where there is none by asking."""
-        if self._wire.first:
-            return explain(self._room, self.address, self._wire.first)
-        if self._identified is None:
-            self._identified = asyncio.ensure_future(identify(self._room, self.address, self._ssl))
-        return await self._identified
+        if self._codec.first_bytes:
+            return other_protocol_error(self._room, self.address, self._codec.first_bytes)
+        if self._identify_task is None:
+            self._identify_task = asyncio.ensure_future(identify(self._room, self.address, self._ssl))
+        return await self._identify_task
 
-    def _waiting(self) -> bool:
-        return not self._joined or self.player.alarm is not None
+    def _is_waiting(self) -> bool:
+        return not self._is_joined or self.player.deadline is not None
 
-    def _identify(self) -> None:
+    def _start_identify(self) -> None:
         """Ask a server that is silent from the beginning what it speaks."""
-        if self._joined and not self._wire.first and self._identified is None:
-            self._identified = asyncio.ensure_future(self._ask())
+        if self._is_joined and not self._codec.first_bytes and self._identify_task is None:
+            self._identify_task = asyncio.ensure_future(self._identify_silent_server())
 
     def _notify_silence(self) -> None:
         if self.notify is not None:
-            self.notify(silent(self.address))
+            self.notify(silence_message(self.address))
 
     def _stop(self) -> None:
-        self._silence.stop()
-        if self._identified is not None:
-            self._identified.cancel()
+        self._silence_watch.stop()
+        if self._identify_task is not None:
+            self._identify_task.cancel()
 
-    async def _ask(self) -> OtherProtocol | None:
+    async def _identify_silent_server(self) -> OtherProtocol | None:
         """Ask a silent server what it speaks; unless that is our game, it will never answer us."""
         other = await identify(self._room, self.address, self._ssl)
-        if other is not None and not self._wire.first:
-            self._news.put_nowait(other)
+        if other is not None and not self._codec.first_bytes:
+            self._inbox.put_nowait(other)
         return other
 
-    def _listen(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
-        self._silence.reset(now)
-        self._joined |= isinstance(event, Joined)
-        self._over |= isinstance(event, Left)
+    def _on_event(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
+        self._silence_watch.reset(now)
+        self._is_joined |= isinstance(event, Joined)
+        self._is_over |= isinstance(event, Left)
         for effect in effects:
             match effect:
-                case Tell(news):
-                    self._news.put_nowait(news)
-                    self._understood |= not isinstance(news, Violation | Left)
+                case Notify(news):
+                    self._inbox.put_nowait(news)
+                    self._has_understood |= not isinstance(news, Violation | Left)
                 case Drop():
-                    self._over = True
+                    self._is_over = True
                 case Settle(net=net):
-                    self.settled.append(net)
+                    self.nets.append(net)
                 case _:
                     pass
 
 
-class BlockingGame:
+class BlockingGameClient:
     """A `Game` for programs without an event loop: the same, but every call returns when it is done."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: GameClient) -> None:
         self._game = game
-        self._loop = factory()()
+        self._loop = loop_factory()()
         self._thread = Thread(target=self._loop.run_forever, daemon=True, name="croupier-client")
 
     @property
@@ -204,12 +208,12 @@ class BlockingGame:
         return self._game.legal
 
     @property
-    def settled(self) -> list[int]:
+    def nets(self) -> list[int]:
         """As in Game."""
-        return self._game.settled
+        return self._game.nets
 
     @property
-    def player(self) -> Client[Any]:
+    def player(self) -> RoomClient[Any]:
         """As in Game."""
         return self._game.player
 
@@ -219,22 +223,22 @@ class BlockingGame:
         return self._game.address
 
     @property
-    def last_words(self) -> str:
+    def last_received(self) -> str:
         """As in Game."""
-        return self._game.last_words
+        return self._game.last_received
 
-    def say(self, message: object) -> None:
+    def send(self, message: object) -> None:
         """As in Game."""
-        self._do(self._game.say(message))
+        self._run(self._game.send(message))
 
-    def hear(self) -> Any:
+    def receive(self) -> Any:
         """As in Game."""
-        return self._do(self._game.hear())
+        return self._run(self._game.receive())
 
     def __enter__(self) -> Self:
         self._thread.start()
         try:
-            self._do(self._game.__aenter__())
+            self._run(self._game.__aenter__())
         except BaseException:
             self._stop()
             raise
@@ -244,11 +248,11 @@ class BlockingGame:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._do(self._game.__aexit__(kind, error, trace))
+            self._run(self._game.__aexit__(kind, error, trace))
         finally:
             self._stop()
 
-    def _do(self, work: Any) -> Any:
+    def _run(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def _stop(self) -> None:
@@ -257,14 +261,14 @@ class BlockingGame:
         self._loop.close()
 
 
-class Connection:
+class GameConnector:
     """What `connect` returns: enter it with `async with` for a Game, or with `with` for a BlockingGame."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: GameClient) -> None:
         self._game = game
-        self._blocking: BlockingGame | None = None
+        self._blocking: BlockingGameClient | None = None
 
-    async def __aenter__(self) -> Game:
+    async def __aenter__(self) -> GameClient:
         return await self._game.__aenter__()
 
     async def __aexit__(
@@ -272,8 +276,8 @@ class Connection:
     ) -> None:
         await self._game.__aexit__(kind, error, trace)
 
-    def __enter__(self) -> BlockingGame:
-        self._blocking = BlockingGame(self._game)
+    def __enter__(self) -> BlockingGameClient:
+        self._blocking = BlockingGameClient(self._game)
         return self._blocking.__enter__()
 
     def __exit__(
@@ -291,13 +295,13 @@ def connect(
     options: Any = None,
     strict: bool = False,
     ssl: SSLContext | None = None,
-) -> Connection:
+) -> GameConnector:
     """A conversation with the house of a room, to be entered with `async with` or `with`.
 
     `port` is the room's own unless given: for seven and a half 1213, or else the 1212 of its document. `options` are
     the room's for a client; `strict` refuses what the protocol only tolerates; `ssl` is for a house behind TLS.
     Entering raises ConnectionError when nobody answers.
     """
-    if room not in HOUSES:
-        raise ValueError(f"found the room {room!r}; allowed: {', '.join(HOUSES)}")
-    return Connection(Game(HOUSES[room], host, port, options=options, strict=strict, ssl=ssl))
+    if room not in HOUSE_ROOMS:
+        raise ValueError(f"found the room {room!r}; allowed: {', '.join(HOUSE_ROOMS)}")
+    return GameConnector(GameClient(HOUSE_ROOMS[room], host, port, options=options, strict=strict, ssl=ssl))

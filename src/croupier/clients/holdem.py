@@ -10,23 +10,23 @@ from typing import Self
 import httpx
 
 from croupier.clients.holdem_api import (
-    WAIT,
-    Ask,
-    Errand,
-    Errands,
-    Follow,
-    Lookout,
-    Lost,
-    Pause,
-    Place,
+    LONG_POLL_SECONDS,
+    ApiRequest,
+    ApiResponse,
+    ApiStream,
+    ConnectionFailed,
+    Delay,
+    GameWatcher,
+    HoldemApi,
+    JoinedGame,
     Refusal,
-    Reply,
+    RequestFlow,
 )
-from croupier.clients.play import Tally
-from croupier.clients.response_bodies import PLAIN, Body, Lines, unpacked
-from croupier.clients.seat_session import Stay
+from croupier.clients.play import BotTally
+from croupier.clients.response_bodies import IDENTITY_ENCODING_HEADERS, NdjsonReader, ResponseBody, check_not_compressed
+from croupier.clients.seat_session import SeatSession
 from croupier.clients.waiting_notice import WaitNotice
-from croupier.core.bots import Mind
+from croupier.core.bots import Bot
 from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
 from croupier.core.redaction import redact
@@ -36,28 +36,28 @@ from croupier.rooms.holdem.player import Player
 from croupier.rooms.holdem.table.views import View
 from croupier.rooms.holdem.wire import Act, Dialect, Game, Guid
 
-__all__ = ["Client", "Place", "Refusal", "Table", "play"]
+__all__ = ["HoldemClient", "HoldemSeat", "JoinedGame", "Refusal", "play_hands"]
 
-TIMEOUT = httpx.Timeout(10.0, read=WAIT + 10.0)
+REQUEST_TIMEOUT = httpx.Timeout(10.0, read=LONG_POLL_SECONDS + 10.0)
 """How many seconds a server may take; an answer that it holds back until there is news may take longer."""
 
 
-class Following[Pieces]:
+class OpenStream[Pieces]:
     """An answer that goes on: one state of a game a line, of which only the newest matters."""
 
-    def __init__(self, response: httpx.Response, pieces: Pieces) -> None:
+    def __init__(self, response: httpx.Response, chunks: Pieces) -> None:
         self.response = response
-        self.pieces = pieces
-        self.lines = Lines()
+        self.chunks = chunks
+        self.lines = NdjsonReader()
 
-    def end(self) -> Reply | Lost:
+    def final_response(self) -> ApiResponse | ConnectionFailed:
         """How it ended: refused from the start, or broken off."""
         if self.response.status_code == HTTPStatus.OK:
-            return Lost("the stream has ended")
-        return Reply(self.response.status_code, self.response.headers, b"")
+            return ConnectionFailed("the stream has ended")
+        return ApiResponse(self.response.status_code, self.response.headers, b"")
 
 
-class Client:
+class HoldemClient:
     """A user of a hold'em server: `Client("http://127.0.0.1:8080", "ann", "secret")`, to be entered with `async with`.
 
     Everything raises Refusal when the server refuses, Violation when it does not speak the document, ConnectionError
@@ -73,17 +73,21 @@ class Client:
         password: str,
         *,
         ssl: SSLContext | None = None,
-        patience: float = 30.0,
+        retry_timeout: float = 30.0,
         dialect: Dialect | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self.errands = Errands(user, password, patience, dialect)
+        self.api = HoldemApi(user, password, retry_timeout, dialect)
         self.url = url
-        address = located(url)
+        address = with_scheme(url)
         self._http = httpx.AsyncClient(
-            base_url=address, headers=PLAIN, verify=trust(address, ssl), timeout=TIMEOUT, transport=transport
+            base_url=address,
+            headers=IDENTITY_ENCODING_HEADERS,
+            verify=verify_option(address, ssl),
+            timeout=REQUEST_TIMEOUT,
+            transport=transport,
         )
-        self._followed: dict[object, Following[AsyncIterator[bytes]]] = {}
+        self._streams: dict[object, OpenStream[AsyncIterator[bytes]]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -91,170 +95,170 @@ class Client:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for owner in [*self._followed]:
-            await self.hang_up(owner)
+        for owner in [*self._streams]:
+            await self.close_stream(owner)
         await self._http.aclose()
 
-    async def enrol(self) -> Guid:
+    async def register(self) -> Guid:
         """Become a user, unless we are one: our GUID, "" where the server does not tell it again."""
-        return await self.run(self.errands.enrol())
+        return await self.run(self.api.register())
 
-    async def games(self) -> list[Game]:
+    async def list_games(self) -> list[Game]:
         """All games, with our cards in those in which we have some."""
-        return await self.run(self.errands.games())
+        return await self.run(self.api.list_games())
 
-    async def game(self, game: Guid) -> Game:
+    async def get_game(self, game: Guid) -> Game:
         """One game, with our cards if we have some."""
-        return await self.run(self.errands.look(game))
+        return await self.run(self.api.get_game(game))
 
     async def watch(self, game: Guid) -> AsyncIterator[Game]:
         """One game, now and whenever it has changed; without end."""
-        lookout = Lookout(self.errands, game)
+        lookout = GameWatcher(self.api, game)
         try:
             while True:
-                yield await self.run(lookout.next())
+                yield await self.run(lookout.next_game())
         finally:
-            await self.hang_up(lookout)
+            await self.close_stream(lookout)
 
-    async def open(self) -> Place:
+    async def create_game(self) -> JoinedGame:
         """Make a game and join it."""
-        return await self.run(self.errands.open())
+        return await self.run(self.api.create_game())
 
-    async def join(self, game: Guid | None = None) -> Place:
+    async def join(self, game: Guid | None = None) -> JoinedGame:
         """Join a game, or any that has a free seat."""
-        return await self.run(self.errands.join(game))
+        return await self.run(self.api.join(game))
 
     async def act(self, act: Act) -> str:
         """Bet or fold: why an invalid bet was a fold, "" if it was none. `Table.say` does not let one pass."""
-        return await self.run(self.errands.act(act))
+        return await self.run(self.api.act(act))
 
-    async def leave(self, place: Place) -> None:
+    async def leave(self, joined_game: JoinedGame) -> None:
         """Leave a game, and what we have bet in it."""
-        await self.run(self.errands.leave(place))
+        await self.run(self.api.leave(joined_game))
 
-    def sit(self, game: Guid | None = None) -> "Table":
+    def sit(self, game: Guid | None = None) -> "HoldemSeat":
         """A table to be entered with `async with`: that of a game, or of any that has a free seat."""
-        return Table(self, game)
+        return HoldemSeat(self, game)
 
-    async def run[T](self, errand: Errand[T]) -> T:
+    async def run[T](self, flow: RequestFlow[T]) -> T:
         """Run an errand."""
-        reply: Reply | Lost | None = None
+        reply: ApiResponse | ConnectionFailed | None = None
         try:
             while True:
-                match errand.send(reply):
-                    case Pause(seconds):
+                match flow.send(reply):
+                    case Delay(seconds):
                         await asyncio.sleep(seconds)
                         reply = None
-                    case Ask() as ask:
-                        reply = await self._ask(ask)
-                    case Follow(owner, ask, fresh):
-                        reply = await self._follow(owner, ask, fresh=fresh)
+                    case ApiRequest() as ask:
+                        reply = await self._request(ask)
+                    case ApiStream(owner, ask, fresh):
+                        reply = await self._read_stream(owner, ask, fresh=fresh)
         except StopIteration as end:
             done: T = end.value
             return done
 
-    async def hang_up(self, owner: object) -> None:
+    async def close_stream(self, owner: object) -> None:
         """End the answer that an owner follows, if any."""
-        following = self._followed.pop(owner, None)
+        following = self._streams.pop(owner, None)
         if following is not None:
             await following.response.aclose()
 
-    async def _ask(self, ask: Ask) -> Reply | Lost:
+    async def _request(self, ask: ApiRequest) -> ApiResponse | ConnectionFailed:
         asked = self._http.stream(ask.method, ask.path, content=ask.body or None, headers=dict(ask.headers))
         try:
             async with asked as response:
-                body = Body(response)
+                body = ResponseBody(response)
                 async for piece in response.aiter_bytes():
                     body.add(piece)
         except httpx.TransportError as error:
-            return lost(error)
-        return Reply(response.status_code, response.headers, body.whole())
+            return connection_failed(error)
+        return ApiResponse(response.status_code, response.headers, body.to_bytes())
 
-    async def _follow(self, owner: object, ask: Ask, *, fresh: bool) -> Reply | Lost:
+    async def _read_stream(self, owner: object, ask: ApiRequest, *, fresh: bool) -> ApiResponse | ConnectionFailed:
         if fresh:
-            await self.hang_up(owner)
+            await self.close_stream(owner)
         try:
-            if owner not in self._followed:
+            if owner not in self._streams:
                 request = self._http.build_request(ask.method, ask.path, headers=dict(ask.headers))
                 response = await self._http.send(request, stream=True)
-                self._followed[owner] = Following(response, response.aiter_bytes())
-            following = self._followed[owner]
+                self._streams[owner] = OpenStream(response, response.aiter_bytes())
+            following = self._streams[owner]
             if following.response.status_code == HTTPStatus.OK:
-                unpacked(following.response)
-                async for piece in following.pieces:
-                    if line := following.lines.newest(piece):
-                        return Reply(HTTPStatus.OK, following.response.headers, line)
-            end: Reply | Lost = following.end()
+                check_not_compressed(following.response)
+                async for piece in following.chunks:
+                    if line := following.lines.newest_line(piece):
+                        return ApiResponse(HTTPStatus.OK, following.response.headers, line)
+            end: ApiResponse | ConnectionFailed = following.final_response()
         except httpx.TransportError as error:
-            end = lost(error)
-        await self.hang_up(owner)
+            end = connection_failed(error)
+        await self.close_stream(owner)
         return end
 
 
-class Table:
+class HoldemSeat:
     """A seat at a table, for a person or a program: `async for game in table` is what is to be seen while we have it.
 
     `player` follows the game: its `view` is what the last Game means for us, and its `legal` what may be said now.
     `settled` has what every finished hand brought. Leaving the block leaves the game.
     """
 
-    def __init__(self, client: Client, game: Guid | None) -> None:
+    def __init__(self, client: HoldemClient, game: Guid | None) -> None:
         self._client = client
         self._game = game
 
     async def __aenter__(self) -> Self:
-        self._stay = Stay(self._client.errands, await self._client.join(self._game))
+        self._session = SeatSession(self._client.api, await self._client.join(self._game))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._client.hang_up(self._stay.lookout)
+        await self._client.close_stream(self._session.watcher)
         if not isinstance(error, ConnectionError | Refusal):
-            await self._client.run(self._stay.leave())
+            await self._client.run(self._session.leave())
 
     @property
-    def place(self) -> Place:
+    def joined_game(self) -> JoinedGame:
         """Which game it is, and who we are there."""
-        return self._stay.place
+        return self._session.joined_game
 
     @property
     def player(self) -> Player:
         """The session that follows the game."""
-        return self._stay.player
+        return self._session.player
 
     @property
-    def settled(self) -> list[int]:
+    def nets(self) -> list[int]:
         """What every finished hand has brought, in chips."""
-        return self._stay.settled
+        return self._session.nets
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Game:
-        game = await self._client.run(self._stay.news())
+        game = await self._client.run(self._session.next_game())
         if game is None:
             raise StopAsyncIteration
         return game
 
-    async def say(self, move: Move | Act) -> str:
+    async def make_move(self, move: Move | Act) -> str:
         """FOLD, or bet so many chips: "" if it is done, else why it was a fold or came to nothing.
 
         Raises IllegalMove on what is not in `player.legal`, and sends nothing then.
         """
-        return await self._client.run(self._stay.say(move))
+        return await self._client.run(self._session.make_move(move))
 
 
-async def play(
-    client: Client,
-    mind: Mind[View, Move],
+async def play_hands(
+    client: HoldemClient,
+    bot: Bot[View, Move],
     luck: Luck,
     hands: int | None = None,
     *,
     rebuy: bool | None = None,
     game: Guid | None = None,
-    tally: Tally | None = None,
-) -> Tally:
+    tally: BotTally | None = None,
+) -> BotTally:
     """Let a bot play a number of hands, or without one as long as it can.
 
     It enrols, and sits down in a game, or in any with a free seat. When it has lost its seat, because it is broke or
@@ -263,18 +267,18 @@ async def play(
     ends it early is the `fault` of the tally; its `connections` are the seats it has had. A tally of one's own survives
     when this is cancelled. Raises IllegalMove when the mind wants to do what is not allowed.
     """
-    tally = Tally() if tally is None else tally
+    tally = BotTally() if tally is None else tally
     rebuy = hands is not None if rebuy is None else rebuy
     try:
-        await client.enrol()
+        await client.register()
         while hands is None or len(tally.nets) < hands:
             before = len(tally.nets)
             async with client.sit(game) as table:
                 tally.connections += 1
                 try:
-                    await _play_seat(client, table, mind, luck, None if hands is None else hands - before)
+                    await _play_seat(client, table, bot, luck, None if hands is None else hands - before)
                 finally:
-                    tally.nets += table.settled
+                    tally.nets += table.nets
             if not rebuy:
                 break
             if len(tally.nets) == before:
@@ -284,10 +288,12 @@ async def play(
     return tally
 
 
-async def _play_seat(client: Client, table: Table, mind: Mind[View, Move], luck: Luck, hands: int | None) -> None:
+async def _play_seat(
+    client: HoldemClient, table: HoldemSeat, mind: Bot[View, Move], luck: Luck, hands: int | None
+) -> None:
     """Play in one seat, until it is lost or these hands are over."""
-    waited_for = "a free seat" if table.place.queued else "somebody to play with"
-    notice = WaitNotice(f"{client.errands.user} is not dealt in: it waits for {waited_for} at {client.url}")
+    waited_for = "a free seat" if table.joined_game.is_queued else "somebody to play with"
+    notice = WaitNotice(f"{client.api.user} is not dealt in: it waits for {waited_for} at {client.url}")
     notice.begin()
     try:
         async for seen in table:
@@ -295,16 +301,16 @@ async def _play_seat(client: Client, table: Table, mind: Mind[View, Move], luck:
                 notice.end()
             else:
                 notice.begin()
-            if hands is not None and len(table.settled) >= hands:
+            if hands is not None and len(table.nets) >= hands:
                 break
             act = table.player.decide(mind, luck)
             if act is not None:
-                await table.say(act)
+                await table.make_move(act)
     finally:
         notice.end()
 
 
-def located(url: str) -> str:
+def with_scheme(url: str) -> str:
     """The address of a server with its scheme: `127.0.0.1:8080`, or `:8080`, is `http://127.0.0.1:8080`.
 
     Raises ValueError.
@@ -321,19 +327,19 @@ def located(url: str) -> str:
     return address
 
 
-def place(url: str) -> Address:
+def server_address(url: str) -> Address:
     """The host and the port of a server. Raises ValueError."""
-    address = httpx.URL(located(url))
+    address = httpx.URL(with_scheme(url))
     return address.host, address.port or (443 if address.scheme == "https" else 80)
 
 
-def trust(address: str, ssl: SSLContext | None) -> SSLContext | bool:
+def verify_option(address: str, ssl: SSLContext | None) -> SSLContext | bool:
     """Whom to trust: who is given, else whom httpx trusts; nobody without TLS, for to read that list takes time."""
     return ssl or address.startswith("https:") or SSLContext(PROTOCOL_TLS_CLIENT)
 
 
-def lost(error: httpx.TransportError) -> Lost:
+def connection_failed(error: httpx.TransportError) -> ConnectionFailed:
     """What went wrong, in words: some errors have none of their own."""
     if "WRONG_VERSION_NUMBER" in str(error):
-        return Lost("the server does not speak TLS; use http://")
-    return Lost(str(error) or type(error).__name__)
+        return ConnectionFailed("the server does not speak TLS; use http://")
+    return ConnectionFailed(str(error) or type(error).__name__)

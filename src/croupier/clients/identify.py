@@ -7,12 +7,12 @@ from contextlib import suppress
 from ssl import SSLContext
 from typing import Any, Final
 
-from croupier.core.codec import Codec, text
+from croupier.core.codec import Codec, printable_bytes
 from croupier.core.errors import Violation
-from croupier.core.recognition import is_tls, recognised
+from croupier.core.recognition import is_tls, recognise_room
 from croupier.core.room import Room
 from croupier.core.session import Address
-from croupier.net.addresses import is_plain, written
+from croupier.net.addresses import format_address, is_not_tls
 from croupier.rooms import ROOMS
 from croupier.rooms.holdem import ROOM as HOLDEM
 
@@ -37,49 +37,51 @@ class FirstAnswer:
     """A codec that remembers the beginning of what it was fed, and the last read."""
 
     def __init__(self, codec: Codec[Any, Any]) -> None:
-        self.first = b""
-        self.last = b""
+        self.first_bytes = b""
+        self.last_bytes = b""
         self.encode = codec.encode
         self._codec = codec
 
     @property
-    def departures(self) -> Any:
+    def tolerated(self) -> Any:
         """As in Codec."""
-        return self._codec.departures
+        return self._codec.tolerated
 
     def feed(self, data: bytes) -> Sequence[Any]:
         """As in Codec."""
-        self.last = data
-        if len(self.first) < MAX_ANSWER_BYTES:
-            self.first += data[:MAX_ANSWER_BYTES]
+        self.last_bytes = data
+        if len(self.first_bytes) < MAX_ANSWER_BYTES:
+            self.first_bytes += data[:MAX_ANSWER_BYTES]
         return self._codec.feed(data)
 
 
-def explain(room: Room, address: Address, answer: bytes) -> OtherProtocol | None:
+def other_protocol_error(room: Room, address: Address, answer: bytes) -> OtherProtocol | None:
     """What an answer says of a server, where it is not one of this room."""
     if is_tls(answer):
-        return tls_expected(room, address)
-    other = recognised(answer, ROOMS.values())
+        return tls_expected_error(room, address)
+    other = recognise_room(answer, ROOMS.values())
     if other is None or other is room:
         return None
     host, port = address
     if port == room.port:
         where = f"give the address of a server of {room.title} as HOST:PORT"
     else:
-        where = f"{room.title} is at {written((host, room.port))} by default"
-    said = text(answer[:MAX_ANSWER_BYTES].partition(b"\r\n")[0])
-    return OtherProtocol(f"{written(address)} speaks {other.title} (it answered {said}); {where}")
+        where = f"{room.title} is at {format_address((host, room.port))} by default"
+    said = printable_bytes(answer[:MAX_ANSWER_BYTES].partition(b"\r\n")[0])
+    return OtherProtocol(f"{format_address(address)} speaks {other.title} (it answered {said}); {where}")
 
 
-def tls_expected(room: Room, address: Address) -> OtherProtocol:
+def tls_expected_error(room: Room, address: Address) -> OtherProtocol:
     """What is said of a server that speaks TLS to a client that does not."""
     how = "https://" if room is HOLDEM else "--tls or --tls-ca FILE (in a program: ssl=)"
-    return OtherProtocol(f"{written(address)} speaks TLS; use {how}")
+    return OtherProtocol(f"{format_address(address)} speaks TLS; use {how}")
 
 
-def silent(address: Address) -> str:
+def silence_message(address: Address) -> str:
     """What is said of a server that has been silent for a while."""
-    return f"{written(address)} has not answered for {NOTIFY_AFTER_SECONDS:g} seconds; still waiting (Ctrl-C ends)"
+    return (
+        f"{format_address(address)} has not answered for {NOTIFY_AFTER_SECONDS:g} seconds; still waiting (Ctrl-C ends)"
+    )
 
 
 async def identify(room: Room, address: Address, context: SSLContext | None = None) -> OtherProtocol | None:
@@ -90,28 +92,28 @@ async def identify(room: Room, address: Address, context: SSLContext | None = No
     with suppress(OSError, UnicodeError):
         answer = await probe(room, address, context)
         if answer:
-            return explain(room, address, answer)
+            return other_protocol_error(room, address, answer)
         if answer is not None and context is None and await speaks_tls(address):
-            return tls_expected(room, address)
+            return tls_expected_error(room, address)
     return None
 
 
-async def arrive[T](
-    work: Coroutine[Any, Any, T],
+async def await_first_answer[T](
+    coroutine: Coroutine[Any, Any, T],
     room: Room,
     address: Address,
     context: SSLContext | None,
     notify: Callable[[str], None],
 ) -> T:
     """Await the first answers of a server. Raises OtherProtocol when there are none because it is another game's."""
-    task = asyncio.ensure_future(work)
+    task = asyncio.ensure_future(coroutine)
     try:
         await asyncio.wait({task}, timeout=IDENTIFY_AFTER_SECONDS)
         if not task.done() and (other := await identify(room, address, context)) is not None:
             raise other
         await asyncio.wait({task}, timeout=NOTIFY_AFTER_SECONDS - IDENTIFY_AFTER_SECONDS)
         if not task.done():
-            notify(silent(address))
+            notify(silence_message(address))
         try:
             return await task
         except (Violation, ConnectionError):
@@ -147,7 +149,7 @@ async def speaks_tls(address: Address) -> bool:
     try:
         _, writer = await asyncio.wait_for(asyncio.open_connection(*address, ssl=context), PROBE_TIMEOUT_SECONDS)
     except ssl.SSLError as error:
-        return not is_plain(error)
+        return not is_not_tls(error)
     except OSError:
         return False
     writer.close()
@@ -161,15 +163,15 @@ async def locate(room: Room, host: str, context: SSLContext | None = None) -> Ad
         return own
     old = (host, room.document_port)
     try:
-        if await _answers(room, own, context):
+        if await _serves_room(room, own, context):
             return own
     except (OSError, UnicodeError):
         return old
     with suppress(OSError):
-        if await _answers(room, old, context):
+        if await _serves_room(room, old, context):
             return old
     return own
 
 
-async def _answers(room: Room, address: Address, context: SSLContext | None) -> bool:
-    return recognised(await probe(room, address, context) or b"", [room]) is not None
+async def _serves_room(room: Room, address: Address, context: SSLContext | None) -> bool:
+    return recognise_room(await probe(room, address, context) or b"", [room]) is not None

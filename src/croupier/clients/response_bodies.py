@@ -16,51 +16,51 @@ MAX_BODY_SECONDS: Final = 60.0
 MAX_LINE_BYTES: Final = 256 << 10
 """The longest line of a stream: a game of ten players takes a hundredth of it."""
 
-PLAIN: Final = {"accept-encoding": "identity"}
+IDENTITY_ENCODING_HEADERS: Final = {"accept-encoding": "identity"}
 """The headers that ask for bodies as they are: what is packed may be a thousand times as long when it is unpacked."""
 
 
-class Body:
+class ResponseBody:
     """The body of an answer that arrives in pieces. Raises Violation where it is packed, or does not end."""
 
     def __init__(self, response: httpx.Response) -> None:
-        unpacked(response)
-        self._pieces: list[bytes] = []
+        check_not_compressed(response)
+        self._chunks: list[bytes] = []
         self._length = 0
-        self._until = monotonic() + MAX_BODY_SECONDS
+        self._deadline = monotonic() + MAX_BODY_SECONDS
 
-    def add(self, piece: bytes) -> None:
+    def add(self, chunk: bytes) -> None:
         """The next piece."""
-        self._length += len(piece)
+        self._length += len(chunk)
         if self._length > MAX_BODY_BYTES:
             raise Violation("holdem-1.5", f"a body of more than {MAX_BODY_BYTES:,} bytes", "a body that ends")
-        if monotonic() > self._until:
+        if monotonic() > self._deadline:
             raise httpx.ReadTimeout(f"a body of more than {MAX_BODY_SECONDS:g} s")
-        self._pieces.append(piece)
+        self._chunks.append(chunk)
 
-    def whole(self) -> bytes:
+    def to_bytes(self) -> bytes:
         """All of it."""
-        return b"".join(self._pieces)
+        return b"".join(self._chunks)
 
 
-class Lines:
+class NdjsonReader:
     """A body of lines that goes on, of which only the newest line matters."""
 
     def __init__(self) -> None:
-        self._rest = bytearray()
+        self._buffer = bytearray()
 
-    def newest(self, piece: bytes) -> bytes:
+    def newest_line(self, chunk: bytes) -> bytes:
         """The last line that a piece completes; empty lines only keep the connection alive. Raises Violation."""
-        if len(self._rest) > MAX_LINE_BYTES:
+        if len(self._buffer) > MAX_LINE_BYTES:
             raise Violation("holdem-9.6", f"a line of more than {MAX_LINE_BYTES:,} bytes", "a game a line")
-        self._rest += piece
-        if b"\n" not in piece:
+        self._buffer += chunk
+        if b"\n" not in chunk:
             return b""
-        *lines, self._rest = self._rest.split(b"\n")
+        *lines, self._buffer = self._buffer.split(b"\n")
         return next((bytes(line) for line in reversed(lines) if line.strip()), b"")
 
 
-def unpacked(response: httpx.Response) -> None:
+def check_not_compressed(response: httpx.Response) -> None:
     """Raise Violation where the body of an answer is packed."""
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding not in {"", "identity"}:

@@ -2,87 +2,101 @@
 
 from http import HTTPStatus
 
-from croupier.clients.holdem_api import BUSY, FIRST_PAUSE, PACE, Errand, Errands, Lookout, Pause, Place, Refusal
+from croupier.clients.holdem_api import (
+    FIRST_RETRY_DELAY_SECONDS,
+    POLL_INTERVAL_SECONDS,
+    RETRYABLE_STATUSES,
+    Delay,
+    GameWatcher,
+    HoldemApi,
+    JoinedGame,
+    Refusal,
+    RequestFlow,
+)
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE
-from croupier.core.session import Chose, Event, Left, Said, Settle, Tell
+from croupier.core.session import Event, Left, Notify, Received, Settle, Submitted
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.wire import Act, Game
 
 
-class Stay:
+class SeatSession:
     """A stay in one game, from joining it until we leave or have to. `settled` has what every finished hand brought."""
 
-    def __init__(self, errands: Errands, place: Place) -> None:
-        self.place = place
-        self.player = Player(Options(errands.user, place.player))
-        self.settled: list[int] = []
-        self.lookout = Lookout(errands, place.game)
-        self._errands = errands
+    def __init__(self, api: HoldemApi, joined_game: JoinedGame) -> None:
+        self.joined_game = joined_game
+        self.player = Player(Options(api.user, joined_game.player))
+        self.nets: list[int] = []
+        self.watcher = GameWatcher(api, joined_game.game)
+        self._api = api
 
-    def news(self) -> Errand[Game | None]:
+    def next_game(self) -> RequestFlow[Game | None]:
         """What is to be seen next; None when we have no seat any more."""
-        if self.player.spent:
+        if self.player.is_exhausted:
             return None
         try:
-            game = yield from self.lookout.next()
-            while self.lookout.public and self.player.listed(game) is not None:  # we have just been given a seat
-                yield Pause(PACE)
-                self.lookout.again()
-                game = yield from self.lookout.next()
+            game = yield from self.watcher.next_game()
+            while self.watcher.is_public and self.player.find_seat(game) is not None:  # we have just been given a seat
+                yield Delay(POLL_INTERVAL_SECONDS)
+                self.watcher.refresh()
+                game = yield from self.watcher.next_game()
         except Refusal as refusal:
-            self._lost(refusal)
+            self._on_refusal(refusal)
             return None
-        self._hear(Said(HOUSE, game))
+        self._handle(Received(HOUSE, game))
         return game
 
-    def say(self, move: Move | Act) -> Errand[str]:
+    def make_move(self, move: Move | Act) -> RequestFlow[str]:
         """Make a move: why it was a fold or came to nothing, "" if it is done.
 
         When it came to nothing `news` tells what there is to be decided now: perhaps the same. Raises IllegalMove, and
         sends nothing then.
         """
         act = move if isinstance(move, Act) else self.player.act(move)
-        self._hear(Chose(act))
+        self._handle(Submitted(act))
         try:
-            return (yield from self._errands.act(act))
+            return (yield from self._api.act(act))
         except ConnectionError as error:
-            self._doubt()
+            self._recheck()
             return str(error)
         except Refusal as refusal:
-            if refusal.status in BUSY:
-                yield Pause(FIRST_PAUSE if refusal.wait is None else min(refusal.wait, self._errands.patience))
-                self._doubt()
+            if refusal.status in RETRYABLE_STATUSES:
+                yield Delay(
+                    FIRST_RETRY_DELAY_SECONDS
+                    if refusal.retry_after_seconds is None
+                    else min(refusal.retry_after_seconds, self._api.retry_timeout)
+                )
+                self._recheck()
             elif refusal.status in {HTTPStatus.FORBIDDEN, HTTPStatus.CONFLICT}:  # it is not our turn any more
-                self.lookout.again()
+                self.watcher.refresh()
             else:
-                self._lost(refusal)
+                self._on_refusal(refusal)
             return str(refusal)
 
-    def leave(self) -> Errand[None]:
+    def leave(self) -> RequestFlow[None]:
         """Leave, unless we have no seat any more."""
-        player = self.place.player or self.player.guid
-        if player and not self.player.spent:
-            yield from self._errands.leave(Place(self.place.game, player))
+        player = self.joined_game.player or self.player.guid
+        if player and not self.player.is_exhausted:
+            yield from self._api.leave(JoinedGame(self.joined_game.game, player))
 
-    def _doubt(self) -> None:
+    def _recheck(self) -> None:
         """Look at once: there may be no change to wait for."""
-        self.player.unsay()
-        self.lookout.again()
+        self.player.mark_unconfirmed()
+        self.watcher.refresh()
 
-    def _lost(self, refusal: Refusal) -> None:
+    def _on_refusal(self, refusal: Refusal) -> None:
         """We are not there any more, or the game is not; raises what does not mean that."""
         if refusal.status != HTTPStatus.NOT_FOUND:
             raise refusal
-        self._hear(Left(HOUSE, str(refusal)))
+        self._handle(Left(HOUSE, str(refusal)))
 
-    def _hear(self, event: Event[Game | Act]) -> None:
+    def _handle(self, event: Event[Game | Act]) -> None:
         for effect in self.player.on(event, 0.0):
             match effect:
-                case Tell(Violation() as violation):
+                case Notify(Violation() as violation):
                     raise violation
                 case Settle(net=net):
-                    self.settled.append(net)
+                    self.nets.append(net)
                 case _:
                     pass

@@ -11,30 +11,35 @@ class SilenceWatch:
     and looks only when a function could be due.
     """
 
-    def __init__(self, waiting: Callable[[], bool], due: Sequence[tuple[float, Callable[[], None]]]) -> None:
-        self._waiting = waiting
-        self._due = due
+    def __init__(self, is_waiting: Callable[[], bool], callbacks: Sequence[tuple[float, Callable[[], None]]]) -> None:
+        self._is_waiting = is_waiting
+        self._callbacks = callbacks
         self._loop = asyncio.get_running_loop()
         self.reset(self._loop.time())
-        self._timer = self._loop.call_later(due[0][0], self._look)
+        self._timer = self._loop.call_later(callbacks[0][0], self._check)
 
     def reset(self, now: float) -> None:
         """The peer, or our own side, has just sent something."""
-        self._since = now
-        self._called = 0
+        self._silent_since = now
+        self._called_count = 0
 
     def stop(self) -> None:
         """Call nothing any more."""
         self._timer.cancel()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         now = self._loop.time()
-        if not self._waiting():
+        if not self._is_waiting():
             self.reset(now)
-        while self._called < len(self._due) and now >= self._since + self._due[self._called][0]:
-            self._called += 1
-            self._due[self._called - 1][1]()
+        while (
+            self._called_count < len(self._callbacks)
+            and now >= self._silent_since + self._callbacks[self._called_count][0]
+        ):
+            self._called_count += 1
+            self._callbacks[self._called_count - 1][1]()
         begun, (seconds, _) = (
-            (self._since, self._due[self._called]) if self._called < len(self._due) else (now, self._due[0])
+            (self._silent_since, self._callbacks[self._called_count])
+            if self._called_count < len(self._callbacks)
+            else (now, self._callbacks[0])
         )
-        self._timer = self._loop.call_at(begun + seconds, self._look)
+        self._timer = self._loop.call_at(begun + seconds, self._check)

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from typing import Final
 
-NOTICE_SECONDS: Final = 5.0
+NOTICE_DELAY_SECONDS: Final = 5.0
 """How long a bot waits before it says so."""
 
 LOGGER: Final = logging.getLogger("croupier")
@@ -13,14 +13,14 @@ LOGGER: Final = logging.getLogger("croupier")
 class WaitNotice:
     """Logs a warning whenever `what` has been so for a while."""
 
-    def __init__(self, what: str) -> None:
-        self._what = what
+    def __init__(self, message: str) -> None:
+        self._message = message
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
         """The wait begins, or goes on."""
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(NOTICE_SECONDS, LOGGER.warning, self._what)
+            self._timer = asyncio.get_running_loop().call_later(NOTICE_DELAY_SECONDS, LOGGER.warning, self._message)
 
     def end(self) -> None:
         """The wait is over, if there was one."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-NEAR: Final = 8
+MAX_SUGGESTIONS: Final = 8
 """So many names are listed where one was not found."""
 
 
@@ -31,7 +31,7 @@ class Case:
         """The number of the clause: `4.3`."""
         return self.id.split("/")[1]
 
-    def within(self, selection: str) -> bool:
+    def is_within(self, selection: str) -> bool:
         """Whether a selection takes it in: `kuhn`, `kuhn/4`, `kuhn/4.3`, or its whole id."""
         room, _, rest = selection.partition("/")
         section, _, slug = rest.partition("/")
@@ -42,15 +42,17 @@ class Case:
 
 def select[C: Case](cases: Sequence[C], selection: str) -> tuple[C, ...]:
     """The cases within a selection, in their order. Raises ValueError where there is none, with what is near."""
-    found = tuple(case for case in cases if case.within(selection))
+    found = tuple(case for case in cases if case.is_within(selection))
     if not found:
         names = {*(case.room for case in cases), *(f"{case.room}/{case.section}" for case in cases)}
         names |= {case.id for case in cases}
-        near = get_close_matches(selection, sorted(names), NEAR, 0.5) or sorted({case.room for case in cases})
+        near = get_close_matches(selection, sorted(names), MAX_SUGGESTIONS, 0.5) or sorted(
+            {case.room for case in cases}
+        )
         raise ValueError(f"found {selection!r}; allowed: ROOM[/SECTION[/CASE]], as in {', '.join(near)}")
     return found
 
 
-def clause_id(room: str, clause: str, slug: str) -> str:
+def make_case_id(room: str, clause: str, slug: str) -> str:
     """The id of a case that tests a clause: `kuhn-4.3` and `check-bet` make `kuhn/4.3/check-bet`."""
     return f"{room}/{clause.removeprefix(f'{room}-')}/{slug}"

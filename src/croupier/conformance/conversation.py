@@ -7,17 +7,17 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from croupier.core.client_session import Watch
+from croupier.core.client_session import ClientReferee
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Verdict
 from croupier.core.room import HouseRoom
-from croupier.core.session import Event, Garbled, Left, Peer, Rang, Said
+from croupier.core.session import Event, Left, Malformed, Peer, Received, TimedOut
 
-MOST: Final = 1 << 16
+MAX_UNREAD_BYTES: Final = 1 << 16
 """So many bytes that are no message are kept of an end."""
 
 
-class Line(Struct, frozen=True):
+class DialogueLine(Struct, frozen=True):
     """What one end (CLIENT or HOUSE) has said: a message, or a Violation where it is none, and its bytes.
 
     White space that stands before a message belongs to it. `at` is a time in s.
@@ -33,7 +33,7 @@ class Fault(Struct, frozen=True):
     """A verdict, and how many lines there were when it fell: the last of them is where it shows."""
 
     verdict: Verdict
-    lines: int
+    line_count: int
 
 
 class Conversation:
@@ -44,46 +44,48 @@ class Conversation:
     many lines there were in all, and `broken` how often a side has broken a clause, in the order of the first time.
     """
 
-    def __init__(self, room: HouseRoom, own: Any = None, *, strict: bool = False, patience: float = 5.0) -> None:
-        self.lines: list[Line] = []
+    def __init__(
+        self, room: HouseRoom, known_options: Any = None, *, strict: bool = False, answer_timeout: float = 5.0
+    ) -> None:
+        self.lines: list[DialogueLine] = []
         self.faults: list[Fault] = []
-        self.count = 0
-        self.broken: Counter[tuple[Peer, str]] = Counter()
-        self.referee: Watch[Any, Any] = room.referee(own, strict, patience)
-        self._codec = partial(room.codec, strict, own)
-        self._ears = {side: self._codec() for side in (CLIENT, HOUSE)}
+        self.line_count = 0
+        self.violation_counts: Counter[tuple[Peer, str]] = Counter()
+        self.referee: ClientReferee[Any, Any] = room.referee(known_options, strict, answer_timeout)
+        self._codec = partial(room.codec, strict, known_options)
+        self._codecs = {side: self._codec() for side in (CLIENT, HOUSE)}
         self._rest = {side: bytearray() for side in (CLIENT, HOUSE)}
-        self._quiet = False
+        self._client_input_ended = False
 
     @property
     def games(self) -> int:
         """How many games were finished."""
-        return self.referee.finished
+        return self.referee.finished_count
 
     @property
-    def alarm(self) -> float | None:
+    def deadline(self) -> float | None:
         """When a silence of the house becomes a fault; None while it owes nothing, or the client has ceased."""
-        return None if self._quiet else self.referee.alarm
+        return None if self._client_input_ended else self.referee.deadline
 
-    def heard(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
+    def on_data(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
         """One end has sent these bytes: the faults that they show."""
         before = len(self.faults)
         for piece, message in self._read(side, data):
-            if self._quiet and self.referee.alarm is None:
-                self.left(CLIENT, now)
-            self.lines.append(Line(side, piece, message, now))
-            self.count += 1
-            self._judge(Garbled(side, message) if type(message) is Violation else Said(side, message), now)
+            if self._client_input_ended and self.referee.deadline is None:
+                self.on_disconnect(CLIENT, now)
+            self.lines.append(DialogueLine(side, piece, message, now))
+            self.line_count += 1
+            self._judge(Malformed(side, message) if type(message) is Violation else Received(side, message), now)
         return self.faults[before:]
 
-    def ceased(self, side: Peer, now: float) -> Sequence[Fault]:
+    def on_end_of_input(self, side: Peer, now: float) -> Sequence[Fault]:
         """One end says no more. A client that still listens is heard to the end of what is owed to it."""
-        self._quiet = self._quiet or side == CLIENT
-        return self.left(HOUSE, now) if side == HOUSE else ()
+        self._client_input_ended = self._client_input_ended or side == CLIENT
+        return self.on_disconnect(HOUSE, now) if side == HOUSE else ()
 
-    def left(self, side: Peer, now: float) -> Sequence[Fault]:
+    def on_disconnect(self, side: Peer, now: float) -> Sequence[Fault]:
         """One end has closed the connection."""
-        if self._quiet:
+        if self._client_input_ended:
             self.referee.on(Left(CLIENT), now)
         return self._judge(Left(side), now)
 
@@ -92,21 +94,21 @@ class Conversation:
         self.lines.clear()
         self.faults.clear()
 
-    def rang(self, now: float) -> Sequence[Fault]:
+    def on_timeout(self, now: float) -> Sequence[Fault]:
         """The alarm has rung."""
-        return self._judge(Rang(), now)
+        return self._judge(TimedOut(), now)
 
-    def rest(self, side: Peer) -> bytes:
+    def incomplete(self, side: Peer) -> bytes:
         """What one end has sent behind its last message; the first 64 KiB of it are kept."""
         return bytes(self._rest[side])
 
-    def departures(self, side: Peer) -> Set[str]:
+    def tolerated(self, side: Peer) -> Set[str]:
         """The clauses whose tolerance one end has needed."""
-        return self._ears[side].departures
+        return self._codecs[side].tolerated
 
     def _read(self, side: Peer, data: bytes) -> Iterator[tuple[bytes, Any]]:
         """Every message that is complete with these bytes, behind its own bytes; what is left over is kept."""
-        ear, rest = self._ears[side], self._rest[side]
+        ear, rest = self._codecs[side], self._rest[side]
         if not rest:
             messages = ear.feed(data)
             pieces = [b"" if type(message) is Violation else ear.encode(message) for message in messages]
@@ -114,11 +116,11 @@ class Conversation:
                 yield from zip(pieces, messages, strict=True)
                 return
             if not messages:
-                rest += data[:MOST]
+                rest += data[:MAX_UNREAD_BYTES]
                 return
             ear = self._codec()  # nothing is begun: another one reads the same, and shows where a message ends
         for byte in data:
-            if len(rest) < MOST:
+            if len(rest) < MAX_UNREAD_BYTES:
                 rest.append(byte)
             for message in ear.feed(bytes((byte,))):
                 piece = bytes(rest)
@@ -126,7 +128,7 @@ class Conversation:
                 yield piece, message
 
     def _judge(self, event: Event[Any], now: float) -> Sequence[Fault]:
-        found = [Fault(verdict, self.count) for verdict in self.referee.on(event, now)]
+        found = [Fault(verdict, self.line_count) for verdict in self.referee.on(event, now)]
         self.faults += found
-        self.broken.update((fault.verdict.side, fault.verdict.violation.clause) for fault in found)
+        self.violation_counts.update((fault.verdict.end, fault.verdict.violation.clause) for fault in found)
         return found

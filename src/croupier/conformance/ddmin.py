@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 
-async def fewer[Part, Shown](
+async def ddmin[Part, Shown](
     found: Shown,
     parts: Callable[[Shown], Sequence[Part]],
-    again: Callable[[Sequence[Part]], Awaitable[Shown | None]],
-    enough: Callable[[Shown], bool] = lambda _: False,
+    retry: Callable[[Sequence[Part]], Awaitable[Shown | None]],
+    is_enough: Callable[[Shown], bool] = lambda _: False,
 ) -> Shown:
     """What shows the same with as few parts as can be found. `parts` are those of something that was found.
 
@@ -18,10 +18,10 @@ async def fewer[Part, Shown](
     while size:
         at, less = 0, False
         while at < len(parts(found)):
-            if enough(found):
+            if is_enough(found):
                 return found
             rest = [*parts(found)[:at], *parts(found)[at + size :]]
-            if (shorter := await again(rest)) is None:
+            if (shorter := await retry(rest)) is None:
                 at += size
             else:
                 found, less = shorter, True

@@ -11,20 +11,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, cast
 
-NAME: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
+PLACEHOLDER_PATTERN: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 """A name in braces; whatever else stands in braces is the program's own."""
 
-LISTENS: Final = "0A"
+LISTEN_STATE: Final = "0A"
 """The state of a socket that takes connections, in /proc/net/tcp."""
 
-TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+PROC_NET_FILES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
-FIRST_LOOK: Final = 0.01
+FIRST_POLL_SECONDS: Final = 0.01
 """After so many seconds it is looked for the first time whether a server listens; each pause is half as long again."""
 
-LONGEST_PAUSE: Final = 0.1
+MAX_POLL_SECONDS: Final = 0.1
 
-EOF: Final = 0.5
+EOF_TIMEOUT_SECONDS: Final = 0.5
 """What an ended program has written is there at once, unless a stranger holds its pipes: so many seconds for that."""
 
 
@@ -32,7 +32,7 @@ class ProgramError(Exception):
     """The program under test cannot be used: it does not start, ends too early, or takes no connections."""
 
 
-def argv(command: str, values: Mapping[str, object]) -> list[str]:
+def split_command(command: str, values: Mapping[str, object]) -> list[str]:
     """The words of a command line as a POSIX shell splits them, `{host}` and the like filled in; nothing is expanded.
 
     Raises ValueError on an empty command, an open quote, and a name in braces that is none of `values`.
@@ -50,10 +50,10 @@ def argv(command: str, values: Mapping[str, object]) -> list[str]:
             raise ValueError(f"found {name[0]} in {command!r}; allowed: {allowed}")
         return str(values[name[1]])
 
-    return [NAME.sub(value, word) for word in words]
+    return [PLACEHOLDER_PATTERN.sub(value, word) for word in words]
 
 
-def ending(status: int) -> str:
+def describe_exit(status: int) -> str:
     """An exit status in words: `exit status 3`, or `SIGSEGV` where a signal has ended the program."""
     if status >= 0:
         return f"exit status {status}"
@@ -72,11 +72,11 @@ async def free_port(host: str = "127.0.0.1") -> int:
     return port
 
 
-class Tail:
+class OutputExcerpt:
     """The first and the last part of what a pipe has carried, and how much it was altogether."""
 
     def __init__(self, size: int) -> None:
-        self.total = 0
+        self.total_bytes = 0
         self._first = bytearray()
         self._last = bytearray()
         self._size = size
@@ -84,7 +84,7 @@ class Tail:
 
     def add(self, data: bytes) -> None:
         """More has come."""
-        self.total += len(data)
+        self.total_bytes += len(data)
         more = self._head - len(self._first)
         self._first += data[:more]
         self._last += data[more:] if more < len(data) else b""
@@ -95,15 +95,18 @@ class Tail:
         return bytes(self._first + self._last)
 
 
-class Ears(asyncio.SubprocessProtocol):
+class ProcessOutput(asyncio.SubprocessProtocol):
     """Hears what a program writes, and when it ends."""
 
-    def __init__(self, output: int) -> None:
-        self.pipes = {1: Tail(output - output // 2), 2: Tail(output // 2)}
+    def __init__(self, max_output_bytes: int) -> None:
+        self.pipes = {
+            1: OutputExcerpt(max_output_bytes - max_output_bytes // 2),
+            2: OutputExcerpt(max_output_bytes // 2),
+        }
         self.exited = asyncio.Event()
-        self.silent = asyncio.Event()
+        self.output_ended = asyncio.Event()
         self.group = 0
-        self.grace = False
+        self.is_stopping = False
         self._open = set(self.pipes)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -118,45 +121,47 @@ class Ears(asyncio.SubprocessProtocol):
         """Nobody can write to this pipe any more."""
         self._open.discard(fd)
         if not self._open:
-            self.silent.set()
+            self.output_ended.set()
 
     def process_exited(self) -> None:
         """It has ended. What it leaves behind is of no use to anybody, unless it was asked to end in order."""
-        if not self.grace:
+        if not self.is_stopping:
             self.kill(signal.SIGKILL)
         self.exited.set()
 
-    def kill(self, how: signal.Signals) -> None:
+    def kill(self, signal_number: signal.Signals) -> None:
         """Send a signal to everything that is left of the group."""
         with suppress(ProcessLookupError, PermissionError):  # PermissionError: only zombies are left, on some systems
-            os.killpg(self.group, how)
+            os.killpg(self.group, signal_number)
 
 
-class Program:
+class ProgramUnderTest:
     """A running program in a process group of its own, without a shell and without a terminal.
 
     Its input is empty. Of what it writes, `output` bytes are kept at the most: the first and the last of them. When it
     ends, or is stopped, so does everything that it has started and that is still in its group.
     """
 
-    def __init__(self, command: str, transport: asyncio.SubprocessTransport, ears: Ears, output: int) -> None:
+    def __init__(
+        self, command: str, transport: asyncio.SubprocessTransport, process_output: ProcessOutput, max_output_bytes: int
+    ) -> None:
         self.command = command
         self._transport = transport
-        self._ears = ears
-        self._output = output
+        self._process_output = process_output
+        self._output = max_output_bytes
 
     @classmethod
     async def start(
-        cls, command: str, values: Mapping[str, object], *, folder: Path | None = None, output: int = 1 << 20
+        cls, command: str, values: Mapping[str, object], *, folder: Path | None = None, max_output_bytes: int = 1 << 20
     ) -> Self:
         """Start a program, in a folder if one is given. `values` has what stands for the names in braces.
 
         Raises ValueError on a command line that makes no sense, and ProgramError when there is no such program.
         """
-        words = argv(command, values)
+        words = split_command(command, values)
         try:
             transport, ears = await asyncio.get_running_loop().subprocess_exec(
-                lambda: Ears(output),
+                lambda: ProcessOutput(max_output_bytes),
                 *words,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
@@ -167,7 +172,7 @@ class Program:
         except (OSError, ValueError) as error:  # ValueError: a NUL in a word
             reason = error.strerror if isinstance(error, OSError) else error
             raise ProgramError(f"{words[0]!r} cannot be started: {reason}") from error
-        return cls(command, transport, ears, output)
+        return cls(command, transport, ears, max_output_bytes)
 
     async def __aenter__(self) -> Self:
         return self
@@ -180,83 +185,83 @@ class Program:
     @property
     def pid(self) -> int:
         """The number of its process, and of its group."""
-        return self._ears.group
+        return self._process_output.group
 
     @property
     def status(self) -> int | None:
         """Its exit status, that of a signal as −signal; None while it runs."""
-        return self._transport.get_returncode() if self._ears.exited.is_set() else None
+        return self._transport.get_returncode() if self._process_output.exited.is_set() else None
 
     @property
     def stdout(self) -> bytes:
         """What it has written, the middle left out if it was too much."""
-        return bytes(self._ears.pipes[1])
+        return bytes(self._process_output.pipes[1])
 
     @property
     def stderr(self) -> bytes:
         """What it has written as its errors, the middle left out if it was too much."""
-        return bytes(self._ears.pipes[2])
+        return bytes(self._process_output.pipes[2])
 
     @property
-    def chatty(self) -> bool:
+    def has_written_too_much(self) -> bool:
         """Whether it has written more than the caller wants to keep."""
-        return sum(pipe.total for pipe in self._ears.pipes.values()) > self._output
+        return sum(pipe.total_bytes for pipe in self._process_output.pipes.values()) > self._output
 
-    async def ended(self, seconds: float) -> int | None:
+    async def wait_ended(self, seconds: float) -> int | None:
         """Wait so many seconds for its end: its exit status (−signal), None while it runs."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._ears.exited.wait()
+                await self._process_output.exited.wait()
         if self.status is not None:
-            await self._silence(EOF)
+            await self._wait_output(EOF_TIMEOUT_SECONDS)
         return self.status
 
-    async def listening(self, host: str, port: int, seconds: float) -> None:
+    async def wait_listening(self, host: str, port: int, seconds: float) -> None:
         """Wait until it takes connections there. Raises ProgramError when it ends before, or the time is over.
 
         Where the system tells who listens nobody connects for that: it would be the first client that it serves.
         """
-        pause = FIRST_LOOK
+        pause = FIRST_POLL_SECONDS
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while not await _listens(host, port):
-                    if await self.ended(pause) is not None:
+                    if await self.wait_ended(pause) is not None:
                         break
-                    pause = min(1.5 * pause, LONGEST_PAUSE)
+                    pause = min(1.5 * pause, MAX_POLL_SECONDS)
                 else:
                     return
-        what = "runs" if self.status is None else f"has ended ({ending(self.status)})"
-        raise ProgramError(f"{self.command!r} {what} and takes no connections at {host}:{port}{self.complaint()}")
+        what = "runs" if self.status is None else f"has ended ({describe_exit(self.status)})"
+        raise ProgramError(f"{self.command!r} {what} and takes no connections at {host}:{port}{self.stderr_excerpt()}")
 
-    def complaint(self, size: int = 2000) -> str:
+    def stderr_excerpt(self, size: int = 2000) -> str:
         """The end of its errors, for a sentence about what went wrong; empty if it has written none."""
         said = self.stderr[-size:].decode(errors="backslashreplace").strip()
         return f"; its stderr: {said}" if said else ""
 
     async def stop(self, grace: float = 1.0) -> None:
         """End it and all that it has started: SIGTERM, so many seconds to obey, then SIGKILL. It is always reaped."""
-        ears = self._ears
+        ears = self._process_output
         with _held(self._transport):
             try:
                 if not ears.exited.is_set():
-                    ears.grace = True
+                    ears.is_stopping = True
                     ears.kill(signal.SIGTERM)
                     with suppress(TimeoutError):
                         async with asyncio.timeout(grace):
                             await ears.exited.wait()
-                            await ears.silent.wait()  # its children, too, have the time that is left
+                            await ears.output_ended.wait()  # its children, too, have the time that is left
             finally:
-                if ears.grace or not ears.exited.is_set():
-                    ears.grace = False
+                if ears.is_stopping or not ears.exited.is_set():
+                    ears.is_stopping = False
                     ears.kill(signal.SIGKILL)
                 await ears.exited.wait()  # a transport that is closed sooner, if this is cancelled, loses the status
-            await self._silence(EOF)
+            await self._wait_output(EOF_TIMEOUT_SECONDS)
 
-    async def _silence(self, seconds: float) -> None:
+    async def _wait_output(self, seconds: float) -> None:
         """Wait until all that it has written is here."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._ears.silent.wait()
+                await self._process_output.output_ended.wait()
 
 
 @contextmanager
@@ -271,7 +276,9 @@ def _held(transport: asyncio.SubprocessTransport) -> Iterator[None]:
 async def _listens(host: str, port: int) -> bool:
     """Whether somebody takes connections at this port."""
     try:
-        return any(_waits(line, port) for table in TABLES for line in table.read_text(encoding="ascii").splitlines())
+        return any(
+            _waits(line, port) for table in PROC_NET_FILES for line in table.read_text(encoding="ascii").splitlines()
+        )
     except OSError:  # no Linux
         pass
     try:
@@ -287,4 +294,4 @@ async def _listens(host: str, port: int) -> bool:
 def _waits(line: str, port: int) -> bool:
     """Whether a line of a table tells of a socket that takes connections at a port."""
     _, local, _, state, *_ = line.split()
-    return state == LISTENS and int(local.rpartition(":")[2], 16) == port
+    return state == LISTEN_STATE and int(local.rpartition(":")[2], 16) == port

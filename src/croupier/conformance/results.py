@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from croupier.conformance.conversation import Line
+from croupier.conformance.conversation import DialogueLine
 
 
 class Outcome(StrEnum):
@@ -22,7 +22,7 @@ class Outcome(StrEnum):
     """It could not be shown: luck or the program never brought it up."""
 
     @property
-    def good(self) -> bool:
+    def is_good(self) -> bool:
         """Whether the run is green with it."""
         return self not in {Outcome.FAIL, Outcome.UNIMPLEMENTED}
 
@@ -55,16 +55,16 @@ class Result(Struct, frozen=True):
     title: str
     clause: str
     outcome: Outcome
-    told: str = ""
+    note: str = ""
     failure: Failure | None = None
-    dialogue: tuple[Line, ...] = ()
+    dialogue: tuple[DialogueLine, ...] = ()
     seconds: float = 0.0
-    addition: bool = False
+    is_optional: bool = False
 
     @property
-    def good(self) -> bool:
+    def is_good(self) -> bool:
         """Whether the run is green with it: an addition may be missing."""
-        return self.outcome.good or (self.addition and self.outcome is Outcome.UNIMPLEMENTED)
+        return self.outcome.is_good or (self.is_optional and self.outcome is Outcome.UNIMPLEMENTED)
 
 
 class Report(Struct, frozen=True):
@@ -78,10 +78,10 @@ class Report(Struct, frozen=True):
     room: str
     role: str
     target: str
-    repeat: str
+    repeat_template: str
     version: str
     seed: int
-    begun: float
+    started_at: float
     seconds: float
     results: tuple[Result, ...]
     dialect: str = ""
@@ -92,8 +92,8 @@ class Report(Struct, frozen=True):
         return sum(result.outcome is outcome for result in self.results)
 
     @property
-    def status(self) -> int:
+    def exit_status(self) -> int:
         """The exit status: 0 all is well, 1 something failed, 2 nothing could be tested."""
         if all(result.outcome is Outcome.SKIP for result in self.results):
             return 2
-        return 0 if all(result.good for result in self.results) else 1
+        return 0 if all(result.is_good for result in self.results) else 1

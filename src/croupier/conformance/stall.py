@@ -2,16 +2,16 @@
 
 from typing import Final
 
-ASLEEP: Final = 0.05
+MIN_STALL_SECONDS: Final = 0.05
 """An alarm that rings so many seconds late has found the tester itself asleep, or the whole machine."""
 
-LONGEST: Final = 1.0
+MAX_EXTRA_WAIT_SECONDS: Final = 1.0
 """As long as it has slept others are waited for once more, but so many seconds at most."""
 
 
-def excuse(late: float) -> float:
+def extra_wait(late_seconds: float) -> float:
     """How many seconds more a silence is listened to when the alarm that ends it has rung so many seconds late.
 
     What has come in the meantime is not read yet, and whoever was asked may have slept as well. 0 for who was awake.
     """
-    return min(late, LONGEST) if late > ASLEEP else 0.0
+    return min(late_seconds, MAX_EXTRA_WAIT_SECONDS) if late_seconds > MIN_STALL_SECONDS else 0.0

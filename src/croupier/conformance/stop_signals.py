@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 
 @contextmanager
-def interrupted() -> Iterator[asyncio.Event]:
+def stop_on_signals() -> Iterator[asyncio.Event]:
     """An event that is set by SIGINT or SIGTERM, which do nothing else meanwhile."""
     loop = asyncio.get_running_loop()
     found = asyncio.Event()

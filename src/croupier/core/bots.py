@@ -5,36 +5,36 @@ from fractions import Fraction
 from math import lcm
 from typing import NamedTuple, Protocol
 
-from croupier.core.dealer import SPAN, Luck
+from croupier.core.dealer import WORD_VALUES, Luck
 
 
-class Mind[V, M](Protocol):
+class Bot[V, M](Protocol):
     """Chooses one of the legal moves, given a seat's view of the game. `luck` is all the randomness it has."""
 
     def choose(self, view: V, legal: Sequence[M], luck: Luck) -> M: ...  # noqa: D102 -- told above
 
 
-class Style[V, M](NamedTuple):
+class BotSpec[V, M](NamedTuple):
     """A named way to play: what it does in a few words, how to make its mind, and how to read an argument, if any.
 
     `examples` are some arguments that it takes. `remembers`: its minds change as they play: each table needs its own.
     """
 
-    told: str
-    make: Callable[..., Mind[V, M]]
-    argument: Callable[[str], object] | None = None
+    description: str
+    make: Callable[..., Bot[V, M]]
+    parse_argument: Callable[[str], object] | None = None
     examples: Sequence[str] = ()
-    remembers: bool = False
+    is_stateful: bool = False
 
 
-def mind_named[V, M](styles: Mapping[str, Style[V, M]], spec: str) -> Callable[[], Mind[V, M]]:
+def bot_factory[V, M](specs: Mapping[str, BotSpec[V, M]], text: str) -> Callable[[], Bot[V, M]]:
     """The minds that `NAME` or `NAME:ARGUMENT` asks for, one a call. Raises ValueError."""
-    name, colon, argument = spec.partition(":")
-    style = styles.get(name)
-    if style is None or (colon and style.argument is None):
-        raise ValueError(f"found the mind {spec!r}; allowed: {', '.join(styles)}")
+    name, colon, argument = text.partition(":")
+    style = specs.get(name)
+    if style is None or (colon and style.parse_argument is None):
+        raise ValueError(f"found the mind {text!r}; allowed: {', '.join(specs)}")
     try:
-        given = (style.argument(argument),) if colon and style.argument else ()
+        given = (style.parse_argument(argument),) if colon and style.parse_argument else ()
         first = style.make(*given)
     except (ValueError, ZeroDivisionError, TypeError) as error:
         examples = ", ".join(f"{name}:{example}" for example in style.examples)
@@ -42,11 +42,11 @@ def mind_named[V, M](styles: Mapping[str, Style[V, M]], spec: str) -> Callable[[
         told = "an argument is missing" if missing else str(error)
         if "allowed" not in told:
             told = f"{told}; allowed: {examples}"
-        raise ValueError(f"found the mind {spec!r}: {told}") from None
-    return (lambda: style.make(*given)) if style.remembers else (lambda: first)
+        raise ValueError(f"found the mind {text!r}: {told}") from None
+    return (lambda: style.make(*given)) if style.is_stateful else (lambda: first)
 
 
-class Random:
+class RandomBot:
     """Chooses each legal move with the same probability."""
 
     def choose[M](self, view: Hashable, legal: Sequence[M], luck: Luck) -> M:  # noqa: ARG002 -- a mind that looks at nothing
@@ -54,7 +54,7 @@ class Random:
         return legal[luck.below(len(legal))]
 
 
-class Policy[V: Hashable, M]:
+class PolicyBot[V: Hashable, M]:
     """Chooses by a table: for every view, the exact probability of each move.
 
     When the table wants a move that is not legal (because it cannot be paid), the rest of its row decides, in
@@ -79,12 +79,12 @@ class Policy[V: Hashable, M]:
         if sum(chances.values()) != 1 or min(chances.values()) < 0:
             raise ValueError(f"{view}: found the probabilities {chances}; allowed: none below 0, and 1 in all")
         whole = lcm(*(chance.denominator for chance in chances.values()))
-        if whole > SPAN:
-            raise ValueError(f"{view}: found probabilities in parts of {whole}; allowed: {SPAN}")
+        if whole > WORD_VALUES:
+            raise ValueError(f"{view}: found probabilities in parts of {whole}; allowed: {WORD_VALUES}")
         return tuple(move for move, chance in chances.items() for _ in range(int(chance * whole)))
 
 
-def script_of[M: str](moves: Iterable[M]) -> Callable[[str], tuple[M, ...]]:
+def script_parser[M: str](moves: Iterable[M]) -> Callable[[str], tuple[M, ...]]:
     """Reads the argument of a script: some of these moves, with commas between, in letters of either case."""
     allowed = {move.upper(): move for move in moves}
 
@@ -97,7 +97,7 @@ def script_of[M: str](moves: Iterable[M]) -> Callable[[str], tuple[M, ...]]:
     return read
 
 
-class Script[M]:
+class ScriptedBot[M]:
     """Plays moves laid out beforehand, in turn and cyclically; one that is not legal when its turn comes is passed."""
 
     def __init__(self, moves: Sequence[M]) -> None:

@@ -22,7 +22,7 @@ class Pack:
     def __len__(self) -> int:
         return len(self.names)
 
-    def decks(self, text: str, source: str = "deck file", copies: int = 1) -> tuple[Order, ...]:
+    def parse_decks(self, text: str, source: str = "deck file", copies: int = 1) -> tuple[Order, ...]:
         """Read a deck file: one card a line, top first; blank lines separate decks; `#` begins a comment.
 
         A deck may list fewer cards than there are, and each card as often as the shoe has `copies` of the pack: copy k

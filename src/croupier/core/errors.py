@@ -24,15 +24,15 @@ class Violation(Exception):
     the stream cannot be followed any further, because nothing tells where its next message begins.
     """
 
-    def __init__(self, clause: str, found: str, allowed: str, *, lost: bool = False) -> None:
+    def __init__(self, clause: str, found: str, allowed: str, *, fatal: bool = False) -> None:
         super().__init__(printable(f"{clause}: found {found}; allowed: {allowed}"))
         self.clause = clause
         self.found = found
         self.allowed = allowed
-        self.lost = lost
+        self.fatal = fatal
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Violation) and (self.args, self.lost) == (other.args, other.lost)
+        return isinstance(other, Violation) and (self.args, self.fatal) == (other.args, other.fatal)
 
     def __hash__(self) -> int:
-        return hash((self.args, self.lost))
+        return hash((self.args, self.fatal))

@@ -6,30 +6,30 @@ from math import inf
 
 from croupier.core.dealer import Dealer, commitment
 from croupier.core.session import (
+    Closing,
     Commit,
     Effect,
     Event,
-    Garbled,
-    Halted,
     Joined,
     Left,
+    Malformed,
     Peer,
-    Rang,
+    Received,
     Reveal,
-    Said,
     Session,
+    TimedOut,
 )
 
 
-class Place[In, Out]:
+class HallTable[In, Out]:
     """A table of the hall: its session, its dealer, and when the hall will next look at its alarm."""
 
-    __slots__ = ("dealer", "due", "session")
+    __slots__ = ("dealer", "next_check", "session")
 
     def __init__(self, session: Session[In, Out], dealer: Dealer) -> None:
         self.session = session
         self.dealer = dealer
-        self.due = inf
+        self.next_check = inf
 
 
 class Hall[In, Out]:
@@ -45,81 +45,81 @@ class Hall[In, Out]:
 
     def __init__(
         self,
-        seat: Callable[[Peer, Dealer], Session[In, Out]],
-        dealers: Callable[[Peer], Dealer],
-        glance: float = inf,
+        open_table: Callable[[Peer, Dealer], Session[In, Out]],
+        dealer_for: Callable[[Peer], Dealer],
+        shortest_timeout: float = inf,
     ) -> None:
-        self.alarm: float | None = None
-        self._glance = glance
-        self._seat = seat
-        self._dealers = dealers
-        self._places: dict[Peer, Place[In, Out]] = {}
-        self._alarms: list[tuple[float, Peer]] = []
+        self.deadline: float | None = None
+        self._shortest_timeout = shortest_timeout
+        self._open_table = open_table
+        self._dealer_for = dealer_for
+        self._tables: dict[Peer, HallTable[In, Out]] = {}
+        self._deadlines: list[tuple[float, Peer]] = []
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._tables)
 
     def on(self, event: Event[In], now: float) -> Sequence[Effect[Out]]:
         """Hand the event to the table it is about; Rang and Halted are about all of them."""
-        if type(event) is Said or type(event) is Garbled:
-            place = self._places[event.peer]
+        if type(event) is Received or type(event) is Malformed:
+            place = self._tables[event.peer]
             effects = place.session.on(event, now)
-            self._watch(event.peer, place, now)
+            self._schedule_check(event.peer, place, now)
             return effects
         match event:
             case Joined(peer):
-                return self._joined(event, peer, now)
+                return self._on_joined(event, peer, now)
             case Left(peer):
-                return self._left(event, peer, now)
-            case Rang():
-                return self._rang(event, now)
-            case Halted():
-                effects = [effect for place in self._places.values() for effect in place.session.on(event, now)]
-                for peer, place in self._places.items():
-                    self._watch(peer, place, now)
+                return self._on_left(event, peer, now)
+            case TimedOut():
+                return self._on_timed_out(event, now)
+            case Closing():
+                effects = [effect for place in self._tables.values() for effect in place.session.on(event, now)]
+                for peer, place in self._tables.items():
+                    self._schedule_check(peer, place, now)
                 return effects
             case _:
                 raise AssertionError(f"{event} is not for a hall: its peers choose for themselves")
 
     def table(self, peer: Peer) -> Session[In, Out]:
         """The private table of a peer that has joined."""
-        return self._places[peer].session
+        return self._tables[peer].session
 
-    def _joined(self, event: Event[In], peer: Peer, now: float) -> Sequence[Effect[Out]]:
-        dealer = self._dealers(peer)
-        session = self._seat(peer, dealer)
-        place = self._places[peer] = Place(session, dealer)
+    def _on_joined(self, event: Event[In], peer: Peer, now: float) -> Sequence[Effect[Out]]:
+        dealer = self._dealer_for(peer)
+        session = self._open_table(peer, dealer)
+        place = self._tables[peer] = HallTable(session, dealer)
         effects = session.on(event, now)
-        self._watch(peer, place, now)
+        self._schedule_check(peer, place, now)
         return [Commit(peer, dealer.algorithm, commitment(dealer.server_seed)), *effects]
 
-    def _left(self, event: Event[In], peer: Peer, now: float) -> Sequence[Effect[Out]]:
-        place = self._places.pop(peer)
+    def _on_left(self, event: Event[In], peer: Peer, now: float) -> Sequence[Effect[Out]]:
+        place = self._tables.pop(peer)
         dealer = place.dealer
         effects = place.session.on(event, now)
-        if len(self._alarms) > 2 * len(self._places) + 64:
-            self._alarms = sorted((p.due, n) for n, p in self._places.items() if p.due < inf)
+        if len(self._deadlines) > 2 * len(self._tables) + 64:
+            self._deadlines = sorted((p.next_check, n) for n, p in self._tables.items() if p.next_check < inf)
         return [*effects, Reveal(peer, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands)]
 
-    def _rang(self, event: Event[In], now: float) -> Sequence[Effect[Out]]:
+    def _on_timed_out(self, event: Event[In], now: float) -> Sequence[Effect[Out]]:
         effects: list[Effect[Out]] = []
-        while self._alarms and self._alarms[0][0] <= now:
-            due, peer = heappop(self._alarms)
-            place = self._places.get(peer)
-            if place is None or place.due != due:
+        while self._deadlines and self._deadlines[0][0] <= now:
+            due, peer = heappop(self._deadlines)
+            place = self._tables.get(peer)
+            if place is None or place.next_check != due:
                 continue  # an alarm that was moved forward, or of a peer that has left
-            place.due = inf
-            alarm = place.session.alarm
+            place.next_check = inf
+            alarm = place.session.deadline
             if alarm is not None and alarm <= now:
                 effects += place.session.on(event, now)
-            self._watch(peer, place, now)
-        self.alarm = self._alarms[0][0] if self._alarms else None
+            self._schedule_check(peer, place, now)
+        self.deadline = self._deadlines[0][0] if self._deadlines else None
         return effects
 
-    def _watch(self, peer: Peer, place: Place[In, Out], now: float) -> None:
+    def _schedule_check(self, peer: Peer, table: HallTable[In, Out], now: float) -> None:
         """See to it that the table is looked at no later than when its alarm rings."""
-        alarm = place.session.alarm
-        if alarm is not None and (due := min(alarm, now + self._glance)) < place.due:
-            place.due = due
-            heappush(self._alarms, (due, peer))
-            self.alarm = self._alarms[0][0]
+        alarm = table.session.deadline
+        if alarm is not None and (due := min(alarm, now + self._shortest_timeout)) < table.next_check:
+            table.next_check = due
+            heappush(self._deadlines, (due, peer))
+            self.deadline = self._deadlines[0][0]

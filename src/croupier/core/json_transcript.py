@@ -21,32 +21,32 @@ from typing import Final
 from msgspec import DecodeError
 from msgspec.json import decode
 
-from croupier.core.http_transcript import QUOTED, Mismatch, quoted, substitute, tree
-from croupier.core.transcript import Stage, Transcript
+from croupier.core.http_transcript import QUOTED_PATTERN, Mismatch, encode_body, match_json, substitute
+from croupier.core.transcript import Driver, Transcript
 
-MESSAGE: Final = re.compile(rb"(?P<message>[^\n]*)\n")
+MESSAGE_PATTERN: Final = re.compile(rb"(?P<message>[^\n]*)\n")
 """What is asked for where a peer hears something: everything up to a line end."""
 
-JSON: Final = JSONDecoder()
+JSON_DECODER: Final = JSONDecoder()
 
 
-def said(text: str, bound: Mapping[str, str]) -> bytes:
+def encode_sent(text: str, bound: Mapping[str, str]) -> bytes:
     """The bytes of what a line says; names stand for what they were bound to.
 
     Raises ValueError with what was found and what is allowed.
     """
-    if QUOTED.fullmatch(text):
-        return quoted(substitute(text, bound))
-    values(text)
+    if QUOTED_PATTERN.fullmatch(text):
+        return encode_body(substitute(text, bound))
+    parse_values(text)
     return f"{substitute(text, bound)}\n".encode()
 
 
-def heard(text: str, found: bytes, bound: Mapping[str, str]) -> dict[str, str]:
+def match_received(text: str, found: bytes, bound: Mapping[str, str]) -> dict[str, str]:
     """All names that are bound when this was heard where the text was expected.
 
     Raises Mismatch, naming the place, when it is something else, and ValueError for a text that expects nothing.
     """
-    expected = values(text)
+    expected = parse_values(text)
     if len(expected) != 1:
         raise ValueError(f"found {text!r}; allowed: one JSON value in a line that is heard")
     names = dict(bound)
@@ -54,41 +54,41 @@ def heard(text: str, found: bytes, bound: Mapping[str, str]) -> dict[str, str]:
         message = decode(found)
     except (DecodeError, UnicodeDecodeError) as error:
         raise Mismatch(f"what is heard is {found[:200]!r}, no JSON: {error}") from error
-    tree(expected[0], message, names, "the message")
+    match_json(expected[0], message, names, "the message")
     return names
 
 
-def values(text: str) -> list[object]:
+def parse_values(text: str) -> list[object]:
     """The JSON values of a text, one behind the other. Raises ValueError with what was found and what is allowed."""
-    return list(_values(text))
+    return list(_iterate_values(text))
 
 
-def _values(text: str) -> Iterator[object]:
+def _iterate_values(text: str) -> Iterator[object]:
     at = 0
     try:
         while at < len(text):
-            value, end = JSON.raw_decode(text, at)
+            value, end = JSON_DECODER.raw_decode(text, at)
             yield value
             at = len(text) - len(text[end:].lstrip())
     except (JSONDecodeError, RecursionError) as error:
         raise ValueError(f"found {text!r}; allowed: JSON values, 'text' ({error})") from None
 
 
-def play(transcript: Transcript, stage: Stage) -> None:
+def play_json_transcript(transcript: Transcript, driver: Driver) -> None:
     """Play a transcript on a stage. Raises AssertionError at the line that does not come true."""
     bound: dict[str, str] = {}
     for line in transcript.lines:
         try:
             match line.kind:
                 case ">":
-                    stage.say(line.peer, said(line.text, bound))
+                    driver.send(line.peer, encode_sent(line.text, bound))
                 case "<":
-                    message = stage.hear(line.peer, MESSAGE)["message"]
-                    bound = heard(line.text, message, bound)
+                    message = driver.receive(line.peer, MESSAGE_PATTERN)["message"]
+                    bound = match_received(line.text, message, bound)
                 case _:
-                    stage.deed(line)
+                    driver.perform(line)
         except AssertionError as error:
             raise AssertionError(f"{transcript.name}, line {line.number}: {error}") from error
         except ValueError as error:
             raise ValueError(f"{transcript.name}, line {line.number}: {error}") from error
-    stage.quiet()
+    driver.finish()

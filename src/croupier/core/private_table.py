@@ -8,19 +8,19 @@ from croupier.core.dealer import Dealer
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
 from croupier.core.session import (
+    Closing,
     Drop,
     Effect,
     Event,
-    Garbled,
-    Halted,
     Joined,
     Left,
-    Patience,
+    Malformed,
     Peer,
-    Rang,
-    Said,
-    Say,
+    Received,
+    Send,
     Settle,
+    TimedOut,
+    Timeouts,
 )
 
 
@@ -37,7 +37,7 @@ class Purse:
         self.staked = 0
 
 
-class Table[M, S](ABC):
+class PrivateTable[M, S](ABC):
     """The house's side of one conversation. See `Session`; a room says what its house answers (`_said`, `_garbled`).
 
     `_state` is the game being played, None between games; whenever the house waits in a game, the decision is the
@@ -46,84 +46,84 @@ class Table[M, S](ABC):
     and `CLOSING` what it hears when the room closes.
     """
 
-    LATE: ClassVar[Sequence[object]]
-    CLOSING: ClassVar[Sequence[object]]
+    TIMEOUT_MESSAGES: ClassVar[Sequence[object]]
+    CLOSING_MESSAGES: ClassVar[Sequence[object]]
 
     __slots__ = (
-        "_asked",
-        "_closing",
         "_dealer",
-        "_dropped",
-        "_heard",
-        "_patience",
+        "_decision_since",
+        "_is_closing",
+        "_is_dropped",
+        "_last_received",
         "_peer",
         "_purse",
         "_seat",
         "_stake",
         "_state",
+        "_timeouts",
     )
 
-    def __init__(self, peer: Peer, dealer: Dealer, patience: Patience, purse: Purse) -> None:
+    def __init__(self, peer: Peer, dealer: Dealer, timeouts: Timeouts, purse: Purse) -> None:
         self._peer = peer
         self._dealer = dealer
-        self._patience = patience
+        self._timeouts = timeouts
         self._purse = purse
         self._state: S | None = None
         self._seat: Seat = 0
         self._stake = 0
-        self._heard = 0.0
-        self._asked: float | None = None
-        self._closing = False
-        self._dropped = False
+        self._last_received = 0.0
+        self._decision_since: float | None = None
+        self._is_closing = False
+        self._is_dropped = False
 
     @property
-    def alarm(self) -> float | None:
+    def deadline(self) -> float | None:
         """When the client's time is over; None once the conversation is."""
-        return None if self._dropped else self._patience.until(self._heard, self._asked)
+        return None if self._is_dropped else self._timeouts.deadline(self._last_received, self._decision_since)
 
     def on(self, event: Event[M], now: float) -> Sequence[Effect[M]]:
         """What the house does about an event."""
-        if self._dropped:
+        if self._is_dropped:
             return ()
-        if type(event) is Said:
-            self._heard = now
-            if self._patience.move is None:
-                return self._said(event.message)
+        if type(event) is Received:
+            self._last_received = now
+            if self._timeouts.move is None:
+                return self._on_received(event.message)
             before = self._state
-            effects = self._said(event.message)
+            effects = self._on_received(event.message)
             if self._state is not before:
-                self._asked = None if self._state is None else now
+                self._decision_since = None if self._state is None else now
             return effects
         match event:
-            case Garbled(_, violation):
-                self._heard = now
-                return self._garbled(violation)
+            case Malformed(_, violation):
+                self._last_received = now
+                return self._on_malformed(violation)
             case Left():
                 return self._forfeit()
-            case Rang():
-                return self._farewell(self._forfeit(), self.LATE)
-            case Halted(final):
-                return self._halted(final)
+            case TimedOut():
+                return self._say_goodbye(self._forfeit(), self.TIMEOUT_MESSAGES)
+            case Closing(final):
+                return self._on_closing(final)
             case _:
                 assert isinstance(event, Joined), f"{event} is not for a house"
-                self._heard = now
+                self._last_received = now
                 return []
 
     @abstractmethod
-    def _said(self, message: M) -> list[Effect[M]]:
+    def _on_received(self, message: M) -> list[Effect[M]]:
         """What the house does about a message."""
 
     @abstractmethod
-    def _garbled(self, violation: Violation) -> list[Effect[M]]:
+    def _on_malformed(self, violation: Violation) -> list[Effect[M]]:
         """What the house does about what is no message."""
 
-    def _put(self, coins: int) -> None:
+    def _stake_coins(self, coins: int) -> None:
         """Move coins from the purse to the stake."""
         self._stake += coins
         self._purse.coins -= coins
         self._purse.staked += coins
 
-    def _paid(self, state: S, net: int) -> Settle:
+    def _pay_out(self, state: S, net: int) -> Settle:
         """Move the stake back to the purse, with what was won: the game is over."""
         purse, stake = self._purse, self._stake
         risk = purse.staked
@@ -135,28 +135,28 @@ class Table[M, S](ABC):
 
     def _settle(self, state: S, net: int, effects: list[Effect[M]]) -> list[Effect[M]]:
         """The game is over: tell what the client has won."""
-        effects.append(self._paid(state, net))
-        return self._farewell(effects, self.CLOSING) if self._closing else effects
+        effects.append(self._pay_out(state, net))
+        return self._say_goodbye(effects, self.CLOSING_MESSAGES) if self._is_closing else effects
 
-    def _break_off(self, net: int) -> list[Effect[M]]:
+    def _abort_game(self, net: int) -> list[Effect[M]]:
         """The game that is being played ends here."""
-        return [] if self._state is None else [self._paid(self._state, net)]
+        return [] if self._state is None else [self._pay_out(self._state, net)]
 
     def _forfeit(self) -> list[Effect[M]]:
         """The client is not there to finish its game: it loses what it has staked (ruling G4)."""
-        return self._break_off(-self._stake)
+        return self._abort_game(-self._stake)
 
-    def _halted(self, final: bool) -> list[Effect[M]]:
+    def _on_closing(self, final: bool) -> list[Effect[M]]:
         """The room closes: finish what is running, or void it when there is no time left (ruling G4)."""
-        self._closing = True
+        self._is_closing = True
         if self._state is not None and not final:
             return []
-        return self._farewell(self._break_off(0), self.CLOSING)
+        return self._say_goodbye(self._abort_game(0), self.CLOSING_MESSAGES)
 
-    def _farewell(self, effects: list[Effect[M]], words: Sequence[object]) -> list[Effect[M]]:
+    def _say_goodbye(self, effects: list[Effect[M]], messages: Sequence[object]) -> list[Effect[M]]:
         """Say the last words and close."""
-        self._drop()
-        return [*effects, *(Say(self._peer, word) for word in words), Drop(self._peer)]  # type: ignore[list-item]  # a room's words are its messages
+        self._mark_dropped()
+        return [*effects, *(Send(self._peer, word) for word in messages), Drop(self._peer)]  # type: ignore[list-item]  # a room's words are its messages
 
-    def _drop(self) -> None:
-        self._dropped = True
+    def _mark_dropped(self) -> None:
+        self._is_dropped = True

@@ -28,14 +28,14 @@ class Joined(Struct, frozen=True, gc=False):
     address: Address | None = None
 
 
-class Said[M](Struct, frozen=True, gc=False):
+class Received[M](Struct, frozen=True, gc=False):
     """A peer said something."""
 
     peer: Peer
     message: M
 
 
-class Garbled(Struct, frozen=True, gc=False):
+class Malformed(Struct, frozen=True, gc=False):
     """A peer sent something that is not a message of its protocol."""
 
     peer: Peer
@@ -49,32 +49,32 @@ class Left(Struct, frozen=True, gc=False):
     reason: str = ""
 
 
-class Ceased(Struct, frozen=True, gc=False):
+class EndOfInput(Struct, frozen=True, gc=False):
     """A peer has said all that it will say, and still listens. Told only where that is asked for; Left follows."""
 
     peer: Peer
 
 
-class Rang(Struct, frozen=True, gc=False):
+class TimedOut(Struct, frozen=True, gc=False):
     """The session's alarm rang."""
 
 
-class Halted(Struct, frozen=True, gc=False):
+class Closing(Struct, frozen=True, gc=False):
     """The room is about to close: no new games. When `final`, running games are void now."""
 
-    final: bool = False
+    is_final: bool = False
 
 
-class Chose[M](Struct, frozen=True, gc=False):
+class Submitted[M](Struct, frozen=True, gc=False):
     """Whoever plays on our side has decided to say this."""
 
     message: M
 
 
-type Event[M] = Joined | Said[M] | Garbled | Left | Ceased | Rang | Halted | Chose[M]
+type Event[M] = Joined | Received[M] | Malformed | Left | EndOfInput | TimedOut | Closing | Submitted[M]
 
 
-class Say[M](Struct, frozen=True, gc=False):
+class Send[M](Struct, frozen=True, gc=False):
     """Send a message to a peer."""
 
     peer: Peer
@@ -87,13 +87,13 @@ class Drop(Struct, frozen=True, gc=False):
     peer: Peer
 
 
-class Cease(Struct, frozen=True, gc=False):
+class EndOutput(Struct, frozen=True, gc=False):
     """Tell a peer that nothing more will be said to it, behind everything said so far, and listen on."""
 
     peer: Peer
 
 
-class Call(Struct, frozen=True, gc=False):
+class Connect(Struct, frozen=True, gc=False):
     """Connect to an address and call the new connection `peer`. Joined follows, or Left."""
 
     peer: Peer
@@ -108,25 +108,25 @@ class Settle(Struct, frozen=True, gc=False):
     """
 
     peer: Peer
-    hand: int
+    hand_number: int
     seat: int
     net: int
     state: object
     risk: int = 0
 
 
-class Finished(Struct, frozen=True, gc=False):
+class HandFinished(Struct, frozen=True, gc=False):
     """A hand at a shared table is over: `nets` is what each seat has won, `state` is where its rules ended.
 
     `deal` counts the hands of the house from 1; its Commit and its Reveal name it as their peer.
     """
 
-    deal: int
+    hand_number: int
     nets: tuple[int, ...]
     state: object
 
 
-class Changed(Struct, frozen=True, gc=False):
+class TableChanged(Struct, frozen=True, gc=False):
     """What there is to be seen at a shared table has changed; versions of a table grow."""
 
     table: str
@@ -151,13 +151,15 @@ class Reveal(Struct, frozen=True, gc=False):
     hands: int
 
 
-class Tell[M](Struct, frozen=True, gc=False):
+class Notify[M](Struct, frozen=True, gc=False):
     """News for our own side: what the peer said, which clause it broke, or that it is gone."""
 
-    news: M | Violation | Left
+    notice: M | Violation | Left
 
 
-type Effect[M] = Say[M] | Drop | Cease | Call | Settle | Finished | Changed | Commit | Reveal | Tell[M]
+type Effect[M] = (
+    Send[M] | Drop | EndOutput | Connect | Settle | HandFinished | TableChanged | Commit | Reveal | Notify[M]
+)
 
 
 class Session[In, Out](Protocol):
@@ -168,29 +170,29 @@ class Session[In, Out](Protocol):
     """
 
     @property
-    def alarm(self) -> float | None: ...  # noqa: D102 -- told above
+    def deadline(self) -> float | None: ...  # noqa: D102 -- told above
 
     def on(self, event: Event[In], now: float) -> Sequence[Effect[Out]]: ...  # noqa: D102 -- told above
 
 
-type Tap = Callable[[Event[object], Sequence[Effect[object]], float], None]
+type Observer = Callable[[Event[object], Sequence[Effect[object]], float], None]
 """A listener: it hears every event with its effects before the effects are performed. What it raises stops nobody."""
 
 
-class Patience(Struct, frozen=True, gc=False):
+class Timeouts(Struct, frozen=True, gc=False):
     """How long a peer may take, in seconds: between two messages, and (None: no limit of its own) over one decision."""
 
     idle: float = 500.0
     move: float | None = None
 
-    def until(self, heard: float, asked: float | None) -> float:
+    def deadline(self, last_received: float, decision_since: float | None) -> float:
         """When patience ends: `heard` is when the last message came, `asked` since when a decision has been open."""
-        end = heard + self.idle
-        if asked is not None and self.move is not None:
-            return min(end, asked + self.move)
+        end = last_received + self.idle
+        if decision_since is not None and self.move is not None:
+            return min(end, decision_since + self.move)
         return end
 
     @property
-    def glance(self) -> float:
+    def shortest(self) -> float:
         """After nothing that a peer says does patience end sooner than in so many seconds."""
         return self.idle if self.move is None else min(self.idle, self.move)

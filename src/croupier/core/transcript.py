@@ -25,30 +25,30 @@ from typing import Any, Final, Protocol
 from msgspec import convert
 
 from croupier.core.codec import Codec
-from croupier.core.dealer import dealers, derive
+from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.hall import Hall
 from croupier.core.room import HouseRoom
 from croupier.core.session import (
     Address,
+    Closing,
     Drop,
     Event,
-    Garbled,
-    Halted,
     Joined,
     Left,
-    Patience,
+    Malformed,
+    Observer,
     Peer,
-    Rang,
-    Said,
-    Say,
+    Received,
+    Send,
     Session,
     Settle,
-    Tap,
+    TimedOut,
+    Timeouts,
 )
 
-NAMED: Final = {"lf": b"\n", "cr": b"\r", "sp": b" "}
-FIELDS: Final[Mapping[str, Callable[[str], bytes]]] = {
+NAMED_BYTES: Final = {"lf": b"\n", "cr": b"\r", "sp": b" "}
+FIELD_ENCODERS: Final[Mapping[str, Callable[[str], bytes]]] = {
     "hex": bytes.fromhex,
     "int32": lambda value: int(value).to_bytes(4, signed=True),
     "char16": lambda value: ord(value).to_bytes(2),
@@ -56,7 +56,7 @@ FIELDS: Final[Mapping[str, Callable[[str], bytes]]] = {
 
 
 @dataclass(frozen=True)
-class Line:
+class TranscriptLine:
     """A line of the body. `kind` is ">", "<", or the deed: left, dropped, settled, pass, halted."""
 
     number: int
@@ -73,29 +73,29 @@ class Transcript:
     title: str
     clauses: tuple[str, ...]
     head: Mapping[str, str]
-    lines: tuple[Line, ...]
+    lines: tuple[TranscriptLine, ...]
 
 
-DEEDS: Final = (
+ACTION_PATTERNS: Final = (
     (re.compile(r"\* (left|dropped) (\w+)"), lambda deed, peer: (deed, peer, "")),
     (re.compile(r"\* settled (\w+) ([+-]?\d+|\?)"), lambda peer, net: ("settled", peer, net)),
     (re.compile(r"\* (\d+(?:\.\d+)?) seconds? pass"), lambda seconds: ("pass", "", seconds)),
     (re.compile(r"\* halted( for good)?"), lambda final: ("halted", "", final or "")),
 )
-PIECES: Final = re.compile(r"([^{}]+)|\{([^{}]*)\}|(.)")
-SPOKEN: Final = re.compile(r"(\w+)([<>]) ?(.*)")
-HEAD: Final = re.compile(r"([a-z_]+): *(.*)")
+PIECE_PATTERN: Final = re.compile(r"([^{}]+)|\{([^{}]*)\}|(.)")
+MESSAGE_PATTERN: Final = re.compile(r"(\w+)([<>]) ?(.*)")
+HEAD_PATTERN: Final = re.compile(r"([a-z_]+): *(.*)")
 
 
-def read(text: str, name: str) -> Transcript:
+def parse_transcript(text: str, name: str) -> Transcript:
     """Parse a transcript. Raises ValueError naming the line that was found and what is allowed."""
     head: dict[str, str] = {}
-    lines: list[Line] = []
-    for number, written in _written(text):
-        if not lines and (entry := HEAD.fullmatch(written)):
+    lines: list[TranscriptLine] = []
+    for number, written in _logical_lines(text):
+        if not lines and (entry := HEAD_PATTERN.fullmatch(written)):
             head[entry[1]] = entry[2]
         else:
-            lines.append(_line(number, written, name))
+            lines.append(_parse_line(number, written, name))
     missing = {"title", "clause"} - head.keys()
     if missing or not lines:
         raise ValueError(
@@ -104,7 +104,7 @@ def read(text: str, name: str) -> Transcript:
     return Transcript(name, head["title"], tuple(head["clause"].split()), head, tuple(lines))
 
 
-def _written(text: str) -> Iterator[tuple[int, str]]:
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines that say something, each with the lines that continue it and with the number at which it begins."""
     begun: tuple[int, str] | None = None
     for number, raw in enumerate(text.splitlines(), start=1):
@@ -121,21 +121,21 @@ def _written(text: str) -> Iterator[tuple[int, str]]:
         yield begun
 
 
-def _line(number: int, written: str, name: str) -> Line:
-    if spoken := SPOKEN.fullmatch(written):
-        return Line(number, spoken[2], spoken[1], spoken[3])
-    for pattern, deed in DEEDS:
-        if match := pattern.fullmatch(written):
-            return Line(number, *deed(*match.groups()))
-    raise ValueError(f"{name}, line {number}: found {written!r}; allowed: 'p> …', 'p< …' or a deed ('* …')")
+def _parse_line(number: int, text: str, name: str) -> TranscriptLine:
+    if spoken := MESSAGE_PATTERN.fullmatch(text):
+        return TranscriptLine(number, spoken[2], spoken[1], spoken[3])
+    for pattern, deed in ACTION_PATTERNS:
+        if match := pattern.fullmatch(text):
+            return TranscriptLine(number, *deed(*match.groups()))
+    raise ValueError(f"{name}, line {number}: found {text!r}; allowed: 'p> …', 'p< …' or a deed ('* …')")
 
 
-def _pieces(text: str) -> Iterator[bytes | str]:
+def _parse_pieces(text: str) -> Iterator[bytes | str]:
     """The bytes of a text piece by piece; a name in braces that stands for no bytes is that name.
 
     Raises ValueError with what was found and what is allowed.
     """
-    for literal, content, stray in PIECES.findall(text):
+    for literal, content, stray in PIECE_PATTERN.findall(text):
         try:
             if stray:
                 raise ValueError(stray)
@@ -143,29 +143,29 @@ def _pieces(text: str) -> Iterator[bytes | str]:
             if literal:
                 yield literal.encode("latin-1")
             elif colon:
-                yield FIELDS[kind](value)
+                yield FIELD_ENCODERS[kind](value)
             else:
-                yield NAMED.get(content, content)
+                yield NAMED_BYTES.get(content, content)
         except (ValueError, KeyError, TypeError, OverflowError):
             found = literal or stray or f"{{{content}}}"
-            allowed = ", ".join(f"{{{name}}}" for name in (*NAMED, *(f"{kind}:…" for kind in FIELDS)))
+            allowed = ", ".join(f"{{{name}}}" for name in (*NAMED_BYTES, *(f"{kind}:…" for kind in FIELD_ENCODERS)))
             raise ValueError(f"found {found!r}; allowed: Latin-1 text, {allowed}") from None
 
 
-def data(text: str) -> bytes:
+def encode_line(text: str) -> bytes:
     """The bytes of a line that holds no pattern."""
     found = b""
-    for piece in _pieces(text):
+    for piece in _parse_pieces(text):
         if not isinstance(piece, bytes):
             raise ValueError(f"found the pattern {{{piece}}}; allowed: bytes")  # noqa: TRY004 -- what is written is wrong
         found += piece
     return found
 
 
-def pattern(text: str, patterns: Mapping[str, bytes], bound: Mapping[str, bytes]) -> re.Pattern[bytes]:
+def compile_pattern(text: str, patterns: Mapping[str, bytes], bound: Mapping[str, bytes]) -> re.Pattern[bytes]:
     """What a heard line matches. A name counts by its letters: {card} and {card2} are two cards."""
     found = b""
-    for piece in _pieces(text):
+    for piece in _parse_pieces(text):
         if isinstance(piece, bytes):
             found += re.escape(piece)
         elif piece in bound:
@@ -177,40 +177,40 @@ def pattern(text: str, patterns: Mapping[str, bytes], bound: Mapping[str, bytes]
     return re.compile(found, re.DOTALL)
 
 
-class Stage(Protocol):
+class Driver(Protocol):
     """Where a transcript is played: what peers do goes in, what they hear is asked for."""
 
-    def say(self, peer: str, data: bytes) -> None:
+    def send(self, peer: str, data: bytes) -> None:
         """The peer says this."""
 
-    def hear(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
+    def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         """What the peer hears next has to match; the groups it bound. Raises AssertionError when it does not."""
 
-    def deed(self, line: Line) -> None:
+    def perform(self, line: TranscriptLine) -> None:
         """Something else happens, or has to have happened."""
 
-    def quiet(self) -> None:
+    def finish(self) -> None:
         """Nothing has been heard, and nothing has happened, that was not asked for."""
 
 
-def play(transcript: Transcript, stage: Stage, patterns: Mapping[str, bytes]) -> None:
+def play_transcript(transcript: Transcript, driver: Driver, patterns: Mapping[str, bytes]) -> None:
     """Play a transcript on a stage. Raises AssertionError at the line that does not come true."""
     bound: dict[str, bytes] = {}
     for line in transcript.lines:
         try:
             match line.kind:
                 case ">":
-                    stage.say(line.peer, data(line.text))
+                    driver.send(line.peer, encode_line(line.text))
                 case "<":
-                    bound |= stage.hear(line.peer, pattern(line.text, patterns, bound))
+                    bound |= driver.receive(line.peer, compile_pattern(line.text, patterns, bound))
                 case _:
-                    stage.deed(line)
+                    driver.perform(line)
         except AssertionError as error:
             raise AssertionError(f"{transcript.name}, line {line.number}: {error}") from error
-    stage.quiet()
+    driver.finish()
 
 
-class Rehearsal[In, Out]:
+class Harness[In, Out]:
     """A stage without a socket: a house, a codec for each peer, and bytes that arrive `chop` at a time (0: whole).
 
     `places` is where peers come from; if it does not say, the n-th of them comes from 192.0.2.1, port 40,000 + n.
@@ -220,112 +220,116 @@ class Rehearsal[In, Out]:
         self,
         house: Session[In, Out],
         codec: Callable[[], Codec[In, Out]],
-        chop: int = 0,
-        taps: Sequence[Tap] = (),
-        places: Mapping[str, Address] = {},
+        chunk_size: int = 0,
+        observers: Sequence[Observer] = (),
+        addresses: Mapping[str, Address] = {},
     ) -> None:
         self.now = 0.0
-        self._places = places
+        self._addresses = addresses
         self._house = house
         self._codec = codec
-        self._chop = chop
-        self._taps = taps
+        self._chunk_size = chunk_size
+        self._observers = observers
         self._peers: dict[str, Peer] = {}
         self._codecs: dict[Peer, Codec[In, Out]] = {}
-        self._heard: dict[Peer, bytearray] = {}
-        self._deeds: list[tuple[str, Peer, str]] = []
-        self._deaf: set[Peer] = set()
+        self._received: dict[Peer, bytearray] = {}
+        self._actions: list[tuple[str, Peer, str]] = []
+        self._dropped: set[Peer] = set()
 
-    def say(self, peer: str, data: bytes) -> None:
+    def send(self, peer: str, data: bytes) -> None:
         """Feed the bytes to the house, chopped."""
-        number = self._number(peer)
-        size = self._chop or len(data)
+        number = self._peer_number(peer)
+        size = self._chunk_size or len(data)
         for start in range(0, len(data), size or 1):
             for message in self._codecs[number].feed(data[start : start + size]):
-                if number not in self._deaf:
-                    self._on(Garbled(number, message) if isinstance(message, Violation) else Said(number, message))
+                if number not in self._dropped:
+                    self._handle_event(
+                        Malformed(number, message) if isinstance(message, Violation) else Received(number, message)
+                    )
 
-    def hear(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
+    def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         """Take what the peer has heard."""
-        heard = self._heard[self._number(peer)]
+        heard = self._received[self._peer_number(peer)]
         match = expected.match(heard)
         assert match, f"{peer} hears {bytes(heard)!r}, not {expected.pattern!r}"
         bound = {name: bytes(value) for name, value in match.groupdict().items()}  # before what they refer to is gone
         del heard[: match.end()]
         return bound
 
-    def deed(self, line: Line) -> None:
+    def perform(self, line: TranscriptLine) -> None:
         """Let time pass, a peer leave, the room close; or look whether a deed was done."""
         match line.kind:
             case "pass":
                 self.now += float(line.text)
-                if self._house.alarm is not None and self._house.alarm <= self.now:
-                    self._on(Rang())
+                if self._house.deadline is not None and self._house.deadline <= self.now:
+                    self._handle_event(TimedOut())
             case "halted":
-                self._on(Halted(bool(line.text)))
+                self._handle_event(Closing(bool(line.text)))
             case "left":
-                self._leave(self._number(line.peer))
+                self._leave(self._peer_number(line.peer))
             case _:
-                wanted = (line.kind, self._number(line.peer), line.text)
-                found = [deed for deed in self._deeds if deed == wanted or (deed[:2], "?") == (wanted[:2], line.text)]
-                assert found, f"what happened is {self._deeds}, not {wanted}"
-                self._deeds.remove(found[0])
+                wanted = (line.kind, self._peer_number(line.peer), line.text)
+                found = [deed for deed in self._actions if deed == wanted or (deed[:2], "?") == (wanted[:2], line.text)]
+                assert found, f"what happened is {self._actions}, not {wanted}"
+                self._actions.remove(found[0])
 
-    def quiet(self) -> None:
+    def finish(self) -> None:
         """End the talk with those still there; only forfeits may come of it."""
         for name, number in self._peers.items():
-            assert not self._heard[number], f"{name} also hears {bytes(self._heard[number])!r}"
-        assert not self._deeds, f"also happened: {self._deeds}"
+            assert not self._received[number], f"{name} also hears {bytes(self._received[number])!r}"
+        assert not self._actions, f"also happened: {self._actions}"
         for number in self._peers.values():
             self._leave(number)
 
-    def _number(self, peer: str) -> Peer:
+    def _peer_number(self, peer: str) -> Peer:
         number = self._peers.get(peer)
         if number is None:
             number = self._peers[peer] = len(self._peers) + 1
             self._codecs[number] = self._codec()
-            self._heard[number] = bytearray()
-            self._on(Joined(number, self._places.get(peer, ("192.0.2.1", 40_000 + number))))
+            self._received[number] = bytearray()
+            self._handle_event(Joined(number, self._addresses.get(peer, ("192.0.2.1", 40_000 + number))))
         return number
 
     def _leave(self, number: Peer) -> None:
         if self._codecs.pop(number, None) is not None:
-            self._on(Left(number))
+            self._handle_event(Left(number))
 
-    def _on(self, event: Event[In]) -> None:
+    def _handle_event(self, event: Event[In]) -> None:
         effects = self._house.on(event, self.now)
-        for tap in self._taps:
+        for tap in self._observers:
             tap(event, effects, self.now)
         for effect in effects:
             match effect:
-                case Say(peer, message):
-                    self._heard[peer] += self._codecs[peer].encode(message)
+                case Send(peer, message):
+                    self._received[peer] += self._codecs[peer].encode(message)
                 case Drop(peer):
-                    self._deeds.append(("dropped", peer, ""))
-                    self._deaf.add(peer)
+                    self._actions.append(("dropped", peer, ""))
+                    self._dropped.add(peer)
                 case Settle(peer, _, _, net):
-                    self._deeds.append(("settled", peer, f"{net:+d}"))
+                    self._actions.append(("settled", peer, f"{net:+d}"))
                 case _:
                     pass
 
 
-def rehearsal(room: HouseRoom, transcript: Transcript, chop: int = 0, taps: Sequence[Tap] = ()) -> Rehearsal[Any, Any]:
+def make_harness(
+    room: HouseRoom, transcript: Transcript, chunk_size: int = 0, observers: Sequence[Observer] = ()
+) -> Harness[Any, Any]:
     """A stage for the house of a room, set as the head of the transcript says.
 
     `deck: Q K / J` lists decks, `seed: 7` fixes luck, `house: BET FLD` is the script of the house's mind, `idle` and
     `move` are its patience in seconds, `strict: yes` makes it strict; every other line that names a setting of the room
     sets it.
     """
-    own = settings(room, transcript)
-    return Rehearsal(hall(room, transcript), lambda: room.codec(strict(transcript), own), chop, taps)
+    own = house_settings(room, transcript)
+    return Harness(make_hall(room, transcript), lambda: room.codec(is_strict(transcript), own), chunk_size, observers)
 
 
-def strict(transcript: Transcript) -> bool:
+def is_strict(transcript: Transcript) -> bool:
     """Whether the transcript is for an end without tolerances."""
     return transcript.head.get("strict") == "yes"
 
 
-def places(transcript: Transcript) -> dict[str, Address]:
+def peer_addresses(transcript: Transcript) -> dict[str, Address]:
     """Where peers come from, as the head has it: `from: p 192.0.2.9 4001, q 2001:db8::9 4002`. Raises ValueError."""
     written = transcript.head.get("from")
     if written is None:
@@ -333,17 +337,17 @@ def places(transcript: Transcript) -> dict[str, Address]:
     return {peer: (host, int(port)) for peer, host, port in (place.split() for place in written.split(","))}
 
 
-def settings(room: HouseRoom, transcript: Transcript) -> Any:
+def house_settings(room: HouseRoom, transcript: Transcript) -> Any:
     """The settings of a room's house, as the head of a transcript has them."""
-    return _set(room.settings, transcript.head)
+    return _convert_head(room.settings, transcript.head)
 
 
-def options(room: HouseRoom, transcript: Transcript) -> Any:
+def client_options(room: HouseRoom, transcript: Transcript) -> Any:
     """The options of a room's client, as the head of a transcript has them."""
-    return _set(room.options, transcript.head)
+    return _convert_head(room.options, transcript.head)
 
 
-def _set(kind: type[Any], head: Mapping[str, str]) -> Any:
+def _convert_head(kind: type[Any], head: Mapping[str, str]) -> Any:
     known = {field.name: head[field.name] for field in fields(kind) if field.name in head}
     if "house" in head and "mind" in kind.__dataclass_fields__:
         known["mind"] = f"script:{head['house'].replace(' ', ',')}"
@@ -351,16 +355,18 @@ def _set(kind: type[Any], head: Mapping[str, str]) -> Any:
     return convert(yes, kind, strict=False)
 
 
-def hall(room: HouseRoom, transcript: Transcript, hurry: float = 1.0) -> Hall[Any, Any]:
+def make_hall(room: HouseRoom, transcript: Transcript, speedup: float = 1.0) -> Hall[Any, Any]:
     """The hall of a room as the head of a transcript sets it; with `hurry` its patience is that many times shorter."""
     head = transcript.head
-    own = settings(room, transcript)
-    patience = Patience(float(head.get("idle", 500)) / hurry, float(head["move"]) / hurry if "move" in head else None)
+    own = house_settings(room, transcript)
+    patience = Timeouts(
+        float(head.get("idle", 500)) / speedup, float(head["move"]) / speedup if "move" in head else None
+    )
     text = "\n\n".join(deck.replace(" ", "\n") for deck in head.get("deck", "").split(" / "))
-    decks = room.pack.decks(text, transcript.name, room.decks(own)) if "deck" in head else ()
+    decks = room.pack.parse_decks(text, transcript.name, room.deck_count(own)) if "deck" in head else ()
     seed = int(head.get("seed", 1))
     return Hall(
-        room.house(own, patience, strict(transcript)),
-        dealers(lambda table: derive(seed, room.name, table), decks=decks),
-        patience.glance,
+        room.house(own, patience, is_strict(transcript)),
+        dealer_factory(lambda table: derive_server_seed(seed, room.name, table), decks=decks),
+        patience.shortest,
     )

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Final
 from unicodedata import category, decimal, name, normalize
 
-MAX_CHARACTERS: Final = 64
-MAX_MARKS: Final = 4
+MAX_NAME_CHARACTERS: Final = 64
+MAX_COMBINING_MARKS: Final = 4
 """How many combining marks in a row a letter may carry."""
 
 SCRIPTS: Final = frozenset(
@@ -59,23 +59,23 @@ WRITTEN_TOGETHER: Final = (
 COMMON_LETTERS: Final = frozenset({"KATAKANA-HIRAGANA", "IDEOGRAPHIC", "MODIFIER"})
 """How the names of letters begin that belong to no script of their own."""
 
-EVERYDAY: Final[Mapping[str, tuple[range, ...]]] = {
+EVERYDAY_RANGES: Final[Mapping[str, tuple[range, ...]]] = {
     "LATIN": (range(0x250), range(0x1E00, 0x1F00)),
     "GREEK": (range(0x370, 0x400), range(0x1F00, 0x2000)),
     "CYRILLIC": (range(0x400, 0x530),),
 }
 """Where the letters of the scripts that look alike are: phonetic, historic and ornamental ones are refused."""
 
-INVISIBLE: Final = frozenset({0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0})
+INVISIBLE_CODE_POINTS: Final = frozenset({0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0})
 INVISIBLE_RANGES: Final = (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0000, 0xE1000))
 """Characters that show nothing though they are letters, marks or symbols; those of categories C and Z are others."""
 
-CLICKS: Final = "ǀǁǂǃ"
+CLICK_LETTERS: Final = "ǀǁǂǃ"
 
-CAPITALS: Final = str.maketrans("ΗΜΝΥ", "hmny")
+CAPITAL_CONFUSABLES: Final = str.maketrans("ΗΜΝΥ", "hmny")
 """Capitals that look like another letter than their small ones do."""
 
-ALIKE: Final = {
+CONFUSABLES: Final = {
     character: letter
     for letter, characters in {
         "a": "аα",
@@ -116,29 +116,34 @@ ALIKE: Final = {
 }
 """Small letters and marks, decomposed, that look like another one: chiefly of Latin, Greek, Cyrillic and Armenian."""
 
-PAIRS: Final = (("l\u0307", "l"), ("rn", "m"), ("vv", "w"))
+CONFUSABLE_PAIRS: Final = (("l\u0307", "l"), ("rn", "m"), ("vv", "w"))
 """What looks like one letter."""
 
 
-class Misnamed(ValueError):
+class InvalidUsername(ValueError):
     """A name that no new user may have. The text says what was found and what is allowed."""
 
 
-def normalized(text: str) -> str:
+def normalize_username(text: str) -> str:
     """The one spelling under which a name is kept and compared."""
     return text if text.isascii() else normalize("NFKC", text)
 
 
-def username(text: str) -> str:
+def validate_username(text: str) -> str:
     """The name of a new user, normalized. Raises Misnamed."""
-    if not 0 < len(text) <= MAX_CHARACTERS or not 0 < len(found := normalized(text)) <= MAX_CHARACTERS:
-        raise Misnamed(f"found the name {text[:MAX_CHARACTERS]!r}; allowed: 1 to {MAX_CHARACTERS} characters")
+    if (
+        not 0 < len(text) <= MAX_NAME_CHARACTERS
+        or not 0 < len(found := normalize_username(text)) <= MAX_NAME_CHARACTERS
+    ):
+        raise InvalidUsername(
+            f"found the name {text[:MAX_NAME_CHARACTERS]!r}; allowed: 1 to {MAX_NAME_CHARACTERS} characters"
+        )
     for character in found:
         if character == ":" or _is_invisible(character):
             told = "no colon, no control and no invisible character"
-            raise Misnamed(f"found U+{ord(character):04X} in the name {found!r}; allowed: {told}")
+            raise InvalidUsername(f"found U+{ord(character):04X} in the name {found!r}; allowed: {told}")
     if found != found.strip() or "  " in found:
-        raise Misnamed(f"found spaces in the name {found!r}; allowed: single ones between other characters")
+        raise InvalidUsername(f"found spaces in the name {found!r}; allowed: single ones between other characters")
     _check_scripts(found)
     _check_marks(found)
     return found
@@ -148,15 +153,15 @@ def username(text: str) -> str:
 def skeleton(text: str) -> str:
     """The same text for all names that look alike, whatever the case of their letters."""
     letters = []
-    for character in normalize("NFD", normalize("NFKC", text).translate(CAPITALS).casefold()):
+    for character in normalize("NFD", normalize("NFKC", text).translate(CAPITAL_CONFUSABLES).casefold()):
         kind = category(character)
         if kind == "Nd":
             character = str(decimal(character))  # noqa: PLW2901 -- the same digit
         elif kind == "Pd" or character == "−":
             character = "-"  # noqa: PLW2901 -- the same dash
-        letters.append(ALIKE.get(character, character))
+        letters.append(CONFUSABLES.get(character, character))
     found = "".join(letters)
-    for pair, letter in PAIRS:
+    for pair, letter in CONFUSABLE_PAIRS:
         found = found.replace(pair, letter)
     return found
 
@@ -166,7 +171,9 @@ def _is_invisible(character: str) -> bool:
     if code < 0x7F:
         return code < 0x20
     return (
-        category(character)[0] in "CZ" or code in INVISIBLE or any(code in invisible for invisible in INVISIBLE_RANGES)
+        category(character)[0] in "CZ"
+        or code in INVISIBLE_CODE_POINTS
+        or any(code in invisible for invisible in INVISIBLE_RANGES)
     )
 
 
@@ -176,9 +183,9 @@ def _check_scripts(found: str) -> None:
     scripts = {_script(character, found) for character in found if category(character)[0] == "L"} - {""}
     if len(scripts) > 1 and not any(scripts <= together for together in WRITTEN_TOGETHER):
         told = " and ".join(sorted(scripts))
-        raise Misnamed(f"found letters of {told} in the name {found!r}; allowed: those of one script")
+        raise InvalidUsername(f"found letters of {told} in the name {found!r}; allowed: those of one script")
     if len({ord(character) - decimal(character) for character in found if category(character) == "Nd"}) > 1:
-        raise Misnamed(f"found digits of several scripts in the name {found!r}; allowed: those of one")
+        raise InvalidUsername(f"found digits of several scripts in the name {found!r}; allowed: those of one")
 
 
 def _script(letter: str, found: str) -> str:
@@ -187,10 +194,10 @@ def _script(letter: str, found: str) -> str:
     if script in COMMON_LETTERS:
         return ""
     code = ord(letter)
-    everyday = EVERYDAY.get(script)
-    unknown = script not in SCRIPTS or letter in CLICKS
+    everyday = EVERYDAY_RANGES.get(script)
+    unknown = script not in SCRIPTS or letter in CLICK_LETTERS
     if unknown or (everyday is not None and not any(code in letters for letters in everyday)):
-        raise Misnamed(f"found U+{code:04X} in the name {found!r}; allowed: letters of scripts in everyday use")
+        raise InvalidUsername(f"found U+{code:04X} in the name {found!r}; allowed: letters of scripts in everyday use")
     return script
 
 
@@ -199,5 +206,7 @@ def _check_marks(found: str) -> None:
     for place, character in enumerate(found):
         row = row + 1 if category(character)[0] == "M" else 0
         base = found[place - row] if place >= row else ""
-        if row and (row > MAX_MARKS or not base.isalpha() or character == found[place - 1]):
-            raise Misnamed(f"found a mark in the name {found!r} without a letter of its own; allowed: 1 to {MAX_MARKS}")
+        if row and (row > MAX_COMBINING_MARKS or not base.isalpha() or character == found[place - 1]):
+            raise InvalidUsername(
+                f"found a mark in the name {found!r} without a letter of its own; allowed: 1 to {MAX_COMBINING_MARKS}"
+            )

@@ -3,45 +3,47 @@
 import asyncio
 from typing import Final
 
-from croupier.http.auth import Denied, Guard
-from croupier.http.holdem_service import Desk
-from croupier.rooms.holdem.wire import Close, Refused
+from croupier.http.auth import Authenticator, AuthError
+from croupier.http.holdem_service import HoldemService
+from croupier.rooms.holdem.wire import Close, RequestRefused
 
-INTERVAL_SECONDS: Final = 1.0
+CHECK_INTERVAL_SECONDS: Final = 1.0
 
 
-class ClosedAccounts:
+class ClosedAccountMonitor:
     """Looks once a second whether accounts have changed, and if so at the account of every user who is in a game.
 
     The first look finds accounts that were closed while no server was running.
     """
 
-    def __init__(self, desk: Desk, guard: Guard, interval: float = INTERVAL_SECONDS) -> None:
-        self._desk = desk
-        self._guard = guard
+    def __init__(
+        self, service: HoldemService, authenticator: Authenticator, interval: float = CHECK_INTERVAL_SECONDS
+    ) -> None:
+        self._service = service
+        self._authenticator = authenticator
         self._interval = interval
-        self._seen: int | None = None
-        self._task = asyncio.get_running_loop().create_task(self._watch(), name="closed accounts")
+        self._checked_version: int | None = None
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="closed accounts")
 
     def stop(self) -> None:
         """Look no more."""
         self._task.cancel()
 
-    async def _watch(self) -> None:
+    async def _run(self) -> None:
         while True:
-            version = self._guard.version()
-            if version is not None and version != self._seen and await self._release():
-                self._seen = version
+            version = self._authenticator.version()
+            if version is not None and version != self._checked_version and await self._release_closed_seats():
+                self._checked_version = version
             await asyncio.sleep(self._interval)
 
-    async def _release(self) -> bool:
+    async def _release_closed_seats(self) -> bool:
         """Give up the seats of closed accounts: False while the store is down, after which it has to be done again."""
-        for user in self._desk.house.users:
+        for user in self._service.house.users:
             try:
-                if await self._guard.is_user(user):
+                if await self._authenticator.is_user(user):
                     continue
-            except Denied:
+            except AuthError:
                 return False
-            if isinstance(await self._desk.answer(Close(user)), Refused):
+            if isinstance(await self._service.execute(Close(user)), RequestRefused):
                 return False
         return True

@@ -9,201 +9,218 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-from croupier.http.deferred import Later, Response
+from croupier.http.deferred import Deferred, RawResponse
 from croupier.http.pipelining import PipeliningProtocol
-from croupier.net.client_addresses import counted
+from croupier.net.client_addresses import address_key
 
 if TYPE_CHECKING:
-    from croupier.http.server import Listener
+    from croupier.http.server import HttpServer
 
-UNHEARD = logging.getLogger("croupier.http.unheard")
+UVICORN_LOGGER = logging.getLogger("croupier.http.unheard")
 """Where uvicorn's own words go: whoever connects should not be able to fill our log."""
-UNHEARD.addHandler(logging.NullHandler())
-UNHEARD.propagate = False
-UNHEARD.setLevel(logging.CRITICAL)
+UVICORN_LOGGER.addHandler(logging.NullHandler())
+UVICORN_LOGGER.propagate = False
+UVICORN_LOGGER.setLevel(logging.CRITICAL)
 
-AGAIN = 4096
+MAX_REPEATED_REQUEST_BYTES = 4096
 """A request of so many bytes at most is recognized when it is said again."""
 
 
-class Line(PipeliningProtocol):
+class HttpConnection(PipeliningProtocol):
     """One connection. A round every second looks after its patience, so that requests need no timers of their own."""
 
-    def __init__(self, listener: "Listener") -> None:
-        super().__init__(listener.config, listener.state, listener.loop)
-        self.logger = UNHEARD
+    def __init__(self, server: "HttpServer") -> None:
+        super().__init__(server.config, server.state, server.loop)
+        self.logger = UVICORN_LOGGER
         self.access_log = False
-        self._listener = listener
+        self._http_server = server
         self._host = ""
-        self._deferred = False
-        self._begun = 0  # how many messages have begun in what was read last
-        self._at_hand = False
-        self._again: bytes | None = None  # a whole request that was answered at hand: whoever polls says the very same
-        self.waits: Future[Any] | None = None  # what the next response waits for, if that is no task
-        self._linger: asyncio.TimerHandle | None = None
-        self._head = 0
-        self._seen: object = None
-        self._since = listener.loop.time()
-        self._stuck: float | None = None
+        self._awaits_body = False
+        self._messages_begun = 0  # how many messages have begun in what was read last
+        self._was_answered_at_once = False
+        self._repeated_request: bytes | None = (
+            None  # a whole request that was answered at hand: whoever polls says the very same
+        )
+        self.response_future: Future[Any] | None = None  # what the next response waits for, if that is no task
+        self._close_timer: asyncio.TimerHandle | None = None
+        self._header_bytes = 0
+        self._last_headers: object = None
+        self._last_progress_time = server.loop.time()
+        self._write_blocked_since: float | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Take a place, or be told that there is none."""
         super().connection_made(transport)
         host = self.client[0] if self.client else ""
-        self._host = "" if host in self._listener.reception.proxies else counted(host)
-        if reason := self._listener.seat(self, self._host):
-            self._listener.counts.refused[reason] += 1
-            if self._listener.flooded:
+        self._host = "" if host in self._http_server.limits.trusted_proxies else address_key(host)
+        if reason := self._http_server.accept(self, self._host):
+            self._http_server.counts.refused[reason] += 1
+            if self._http_server.is_flooded:
                 transport.abort()  # a flood is not seen off politely
                 return
-            self._end(503, "9.10", f"found no free place ({reason}); allowed: to come later", "retry-after: 1")
+            self._refuse_and_close(
+                503, "9.10", f"found no free place ({reason}); allowed: to come later", "retry-after: 1"
+            )
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Give the place back."""
-        if self._linger is not None:
-            self._linger.cancel()
+        if self._close_timer is not None:
+            self._close_timer.cancel()
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
-        self._listener.unseat(self, self._host)
+        self._http_server.release(self, self._host)
 
     def data_received(self, data: bytes) -> None:
         """Answer what is said again, and parse the rest."""
-        self._listener.counts.bytes_received += len(data)
-        if self._unparsed or self._over:
+        self._http_server.counts.bytes_received += len(data)
+        if self._unparsed_bytes or self._input_is_ignored:
             super().data_received(data)
             return
-        if data == self._again and not (self.flow.write_paused or self.waits or self.transport.is_closing()):
+        if data == self._repeated_request and not (
+            self.flow.write_paused or self.response_future or self.transport.is_closing()
+        ):
             assert self.cycle is not None, "what is said again was said before"
-            if answer := self._listener.app.at_hand(self.scope):
-                self._seen = None  # it is a message of its own
-                self._say(self.cycle, answer)
+            if answer := self._http_server.app.try_get(self.scope):
+                self._last_headers = None  # it is a message of its own
+                self._respond(self.cycle, answer)
                 return
         self._parse(data, 0)
 
-    def _parse_piece(self, data: bytes) -> None:
+    def _parse_chunk(self, data: bytes) -> None:
         """Feed the parser; a request whose head has no end is not kept."""
-        if self._over or self.transport.is_closing():
+        if self._input_is_ignored or self.transport.is_closing():
             return
-        before, self._again = self.headers, None
-        between, self._begun, self._at_hand = not self._in_message, 0, False
-        super()._parse_piece(data)
-        if between and self._begun == 1 and self._at_hand and not self._in_message and len(data) <= AGAIN:
-            self._again = data
+        before, self._repeated_request = self.headers, None
+        between, self._messages_begun, self._was_answered_at_once = not self._in_message, 0, False
+        super()._parse_chunk(data)
+        if (
+            between
+            and self._messages_begun == 1
+            and self._was_answered_at_once
+            and not self._in_message
+            and len(data) <= MAX_REPEATED_REQUEST_BYTES
+        ):
+            self._repeated_request = data
         cycle = self.cycle
         if cycle is None or cycle.scope is not self.scope:
-            self._head = self._head + len(data) if self.headers is before else len(data)
-            if self._head > self._listener.reception.head and not self._over:
-                most = self._listener.reception.head
-                self._end(431, "1.1", f"found a head of {self._head} bytes; allowed: {most}")
-        elif self._head:
-            self._head = 0
+            self._header_bytes = self._header_bytes + len(data) if self.headers is before else len(data)
+            if self._header_bytes > self._http_server.limits.max_header_bytes and not self._input_is_ignored:
+                most = self._http_server.limits.max_header_bytes
+                self._refuse_and_close(431, "1.1", f"found a head of {self._header_bytes} bytes; allowed: {most}")
+        elif self._header_bytes:
+            self._header_bytes = 0
 
-    def _parsed(self) -> None:
-        if self._deferred:
-            self._deferred = False
-            self._begin()
+    def _on_parsed(self) -> None:
+        if self._awaits_body:
+            self._awaits_body = False
+            self._start_task()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Answer a request: what is at hand goes at once, a command when all of it is there; the rest gets a task."""
-        self._answering = cycle
+        self._current_cycle = cycle
         if cycle.scope["http_version"] == "1.1" and [name for name, _ in cycle.scope["headers"]].count(b"host") != 1:
-            self._refuse(cycle)
+            self._refuse_host(cycle)
             return
-        if self._reading and cycle.keep_alive and not self.flow.write_paused:
+        if self._is_parsing and cycle.keep_alive and not self.flow.write_paused:
             scope = cycle.scope
             if scope["method"] != "GET":
-                self._deferred = True
+                self._awaits_body = True
                 return
-            if answer := self._listener.app.at_hand(scope):
-                self._at_hand = True
-                self._say(cycle, answer)
+            if answer := self._http_server.app.try_get(scope):
+                self._was_answered_at_once = True
+                self._respond(cycle, answer)
                 return
         super()._start_asgi_task(cycle, app)
 
     def on_message_begin(self) -> None:
         """A request begins."""
         super().on_message_begin()
-        self._begun += 1
+        self._messages_begun += 1
 
     def on_message_complete(self) -> None:
         """All of a request is there."""
         super().on_message_complete()
-        if self._deferred:
-            self._deferred = False
+        if self._awaits_body:
+            self._awaits_body = False
             cycle = self.cycle
             assert cycle is not None, "a deferred request has a head"
-            if answer := self._listener.app.promptly(cycle.scope, bytes(cycle.body)):
-                self._say(cycle, answer)
+            if answer := self._http_server.app.try_command(cycle.scope, bytes(cycle.body)):
+                self._respond(cycle, answer)
             else:
-                self._begin()
+                self._start_task()
 
-    def _begin(self) -> None:
+    def _start_task(self) -> None:
         cycle = self.cycle
         assert cycle is not None, "there is nothing to begin with"
         super()._start_asgi_task(cycle, self.app)
 
-    def _say(self, cycle: RequestResponseCycle, answer: Response | Later) -> None:
+    def _respond(self, cycle: RequestResponseCycle, answer: RawResponse | Deferred) -> None:
         """A whole response in one write, now or later."""
-        if isinstance(answer, Later):
+        if isinstance(answer, Deferred):
             cycle.response_started = cycle.response_complete = False
-            self.waits = answer.done
-            answer.done.add_done_callback(lambda _: self._go_on(cycle, answer))
+            self.response_future = answer.done
+            answer.done.add_done_callback(lambda _: self._on_deferred_done(cycle, answer))
         else:
             cycle.response_started = cycle.response_complete = True
             self._write(answer)
             if self.flow.read_paused:
                 self.flow.resume_reading()  # of a body that nobody wants
 
-    def _go_on(self, cycle: RequestResponseCycle, later: Later) -> None:
+    def _on_deferred_done(self, cycle: RequestResponseCycle, deferred: Deferred) -> None:
         """What a response has waited for is done."""
-        self.waits = None
+        self.response_future = None
         if cycle.disconnected or self.transport.is_closing():
             return
-        if later.done.cancelled():
+        if deferred.done.cancelled():
             self.transport.close()  # nobody waits any longer
-        elif (answer := later.then()) is None:
-            self._again = None
-            cycle.default_headers = self._listener.state.default_headers
+        elif (answer := deferred.then()) is None:
+            self._repeated_request = None
+            cycle.default_headers = self._http_server.state.default_headers
             super()._start_asgi_task(cycle, self.app)
-        elif isinstance(answer, Later) or cycle.keep_alive:
-            self._say(cycle, answer)
-            if cycle.response_complete and (self.pipeline or self._unparsed or cycle.scope is not self.scope):
+        elif isinstance(answer, Deferred) or cycle.keep_alive:
+            self._respond(cycle, answer)
+            if cycle.response_complete and (self.pipeline or self._unparsed_bytes or cycle.scope is not self.scope):
                 cycle.on_response()
         else:
             cycle.response_started = cycle.response_complete = True
             self._write((answer[0], b"connection: close\r\n" + answer[1]))
             self.transport.close()
 
-    def _write(self, answer: Response) -> None:
-        self.transport.write(b"%s%s%s" % (answer[0], self._listener.date, answer[1]))
+    def _write(self, answer: RawResponse) -> None:
+        self.transport.write(b"%s%s%s" % (answer[0], self._http_server.date_header, answer[1]))
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 -- as uvicorn calls it
         """What is no HTTP is told so."""
-        self._end(400, "1.1", "found what is no HTTP/1.1 request; allowed: that")
+        self._refuse_and_close(400, "1.1", "found what is no HTTP/1.1 request; allowed: that")
 
-    def look_after(self, now: float) -> None:
+    def check_timeouts(self, now: float) -> None:
         """Part with somebody who sends, or reads, too slowly."""
-        allowed = self._listener.reception
+        allowed = self._http_server.limits
         if not self.flow.write_paused and not self.transport.is_closing():
-            self._stuck = None
-        elif self._stuck is None:
-            self._stuck = now
-        elif now - self._stuck > allowed.stuck:
-            self._listener.counts.overflows += 1
+            self._write_blocked_since = None
+        elif self._write_blocked_since is None:
+            self._write_blocked_since = now
+        elif now - self._write_blocked_since > allowed.write_timeout:
+            self._http_server.counts.overflows += 1
             self.transport.abort()
             return
         cycle = self.cycle
-        if self.headers is not self._seen or self._works(cycle):
-            self._seen, self._since = self.headers, now  # every message has a list of headers of its own
-        elif not self._over:
-            waited = now - self._since
+        if self.headers is not self._last_headers or self._is_responding(cycle):
+            self._last_headers, self._last_progress_time = (
+                self.headers,
+                now,
+            )  # every message has a list of headers of its own
+        elif not self._input_is_ignored:
+            waited = now - self._last_progress_time
             if cycle is not None and cycle.scope is self.scope and cycle.response_complete:
-                if waited > allowed.idle:
+                if waited > allowed.keep_alive_timeout:
                     self.transport.close()
-            elif waited > allowed.arrive:
-                self._end(408, "1.1", f"found a request that takes longer than {allowed.arrive:g} s; allowed: less")
+            elif waited > allowed.request_timeout:
+                self._refuse_and_close(
+                    408, "1.1", f"found a request that takes longer than {allowed.request_timeout:g} s; allowed: less"
+                )
 
-    def _works(self, cycle: RequestResponseCycle | None) -> bool:
+    def _is_responding(self, cycle: RequestResponseCycle | None) -> bool:
         """Whether the next word is ours."""
         if self.pipeline:
             return True
@@ -214,40 +231,42 @@ class Line(PipeliningProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]  # False closes the connection
         """Nothing more will be asked; what was asked is still answered, if that does not take long."""
         if super().eof_received():
-            self._cut_off_later()
+            self._abort_later()
             return True
         cycle = self.cycle
-        if self.scheme == "https" or cycle is None or not self._works(cycle):
+        if self.scheme == "https" or cycle is None or not self._is_responding(cycle):
             return False
         cycle.keep_alive = False
-        self._cut_off_later()
+        self._abort_later()
         return True
 
-    def _refuse(self, cycle: RequestResponseCycle) -> None:
+    def _refuse_host(self, cycle: RequestResponseCycle) -> None:
         """Refuse a request that does not name its host, which is the next to be answered (RFC 9112, 3.2)."""
-        self._discard()
+        self._ignore_input()
         cycle.response_started = cycle.response_complete = True
-        self._part(self._word(400, "1.1", "found a request without a Host, or with several; allowed: one Host"))
+        self._send_and_close(
+            self._error_response(400, "1.1", "found a request without a Host, or with several; allowed: one Host")
+        )
 
-    def _end(self, status: int, clause: str, found: str, *headers: str) -> None:
+    def _refuse_and_close(self, status: int, clause: str, found: str, *headers: str) -> None:
         """The last word, as soon as everything that was asked before has been answered."""
-        word = self._word(status, clause, found, *headers)
-        self._discard()
+        word = self._error_response(status, clause, found, *headers)
+        self._ignore_input()
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
-            self._part(word)
+            self._send_and_close(word)
         elif cycle.scope is not self.scope:
-            cycle.on_response = lambda: self._part(word)
+            cycle.on_response = lambda: self._send_and_close(word)
         elif self.pipeline or cycle.response_started:
             self.transport.close()  # there is no place for a word
         else:
             cycle.disconnected = True
             cycle.message_event.set()
-            self._part(word)
+            self._send_and_close(word)
 
-    def _word(self, status: int, clause: str, found: str, *headers: str) -> bytes:
+    def _error_response(self, status: int, clause: str, found: str, *headers: str) -> bytes:
         """A refusal after which the connection ends."""
-        body = f"{self._listener.room}-{clause}: {found}\n" if self._listener.room else f"{found}\n"
+        body = f"{self._http_server.room}-{clause}: {found}\n" if self._http_server.room else f"{found}\n"
         head = (
             f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
             *headers,
@@ -257,14 +276,14 @@ class Line(PipeliningProtocol):
         )
         return "\r\n".join((*head, "", body)).encode()
 
-    def _part(self, word: bytes) -> None:
+    def _send_and_close(self, response: bytes) -> None:
         """A half-close, and then reading on, so that no reset overtakes what was said (ruling G2)."""
         transport = self.transport
         if transport.is_closing():
             return
-        self._cut_off_later()
+        self._abort_later()
         self.flow.release()
-        transport.write(word)
+        transport.write(response)
         if transport.is_closing():
             return
         if transport.can_write_eof():
@@ -273,6 +292,6 @@ class Line(PipeliningProtocol):
         else:
             transport.close()
 
-    def _cut_off_later(self) -> None:
-        if self._linger is None:
-            self._linger = self.loop.call_later(self._listener.reception.linger, self.transport.abort)
+    def _abort_later(self) -> None:
+        if self._close_timer is None:
+            self._close_timer = self.loop.call_later(self._http_server.limits.close_timeout, self.transport.abort)

@@ -6,15 +6,15 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-type Response = tuple[bytes, bytes]
+type RawResponse = tuple[bytes, bytes]
 """A whole response: what stands before the date, and what behind it."""
 
 
-class Later(Struct, frozen=True):
+class Deferred(Struct, frozen=True):
     """A response that is known when something else is `done`: what `then` gives, as an application does."""
 
     done: Future[Any]
-    then: Callable[[], "Response | Later | None"]
+    then: Callable[[], "RawResponse | Deferred | None"]
 
 
 class Application(Protocol):
@@ -24,10 +24,10 @@ class Application(Protocol):
         """Answer a request."""
         ...
 
-    def at_hand(self, scope: Any) -> Response | Later | None:
+    def try_get(self, scope: Any) -> RawResponse | Deferred | None:
         """What is answered to a GET; None where it takes a task."""
         ...
 
-    def promptly(self, scope: Any, data: bytes) -> Response | Later | None:
+    def try_command(self, scope: Any, body: bytes) -> RawResponse | Deferred | None:
         """What is answered to another request with this body; None, and nothing is done, where it takes a task."""
         ...

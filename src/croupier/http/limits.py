@@ -5,7 +5,7 @@ from msgspec import Struct
 from croupier.net.client_addresses import TrustedProxies
 
 
-class Limits(Struct, frozen=True):
+class ServiceLimits(Struct, frozen=True):
     """What the service allows.
 
     `body` is how many bytes a body may have. `streams` counts the streams and long polls of everybody together,
@@ -14,16 +14,16 @@ class Limits(Struct, frozen=True):
     each address; None means no limit (holdem-9.10).
     """
 
-    body: int = 65_536
-    streams: int = 10_000
-    streams_each: int = 64
-    wait: float = 60.0
-    alive: float = 15.0
-    requests: int | None = None
-    span: float = 60.0
+    max_body_bytes: int = 65_536
+    max_streams: int = 10_000
+    max_streams_per_user: int = 64
+    max_wait_seconds: float = 60.0
+    heartbeat_seconds: float = 15.0
+    max_requests: int | None = None
+    request_window_seconds: float = 60.0
 
 
-class Reception(Struct, frozen=True):
+class ConnectionLimits(Struct, frozen=True):
     """What is allowed of those who connect. `connections` and `per_address` are counts, 0 means no limit.
 
     `head` is how many bytes a request may take before its body, to within a piece. `arrive` is how many seconds a
@@ -33,16 +33,24 @@ class Reception(Struct, frozen=True):
     they are not their clients'.
     """
 
-    connections: int = 20_000
-    per_address: int = 2_000
-    head: int = 32_768
-    arrive: float = 20.0
-    idle: float = 75.0
-    stuck: float = 30.0
-    linger: float = 2.0
-    lingering: int = 1000
-    proxies: TrustedProxies = TrustedProxies()
+    max_connections: int = 20_000
+    max_connections_per_address: int = 2_000
+    max_header_bytes: int = 32_768
+    request_timeout: float = 20.0
+    keep_alive_timeout: float = 75.0
+    write_timeout: float = 30.0
+    close_timeout: float = 2.0
+    max_lingering_connections: int = 1000
+    trusted_proxies: TrustedProxies = TrustedProxies()
 
 
-MONITORING = Reception(connections=64, per_address=0, head=16_384, arrive=5.0, idle=60.0, stuck=5.0, linger=1.0)
+MONITORING_LIMITS = ConnectionLimits(
+    max_connections=64,
+    max_connections_per_address=0,
+    max_header_bytes=16_384,
+    request_timeout=5.0,
+    keep_alive_timeout=60.0,
+    write_timeout=5.0,
+    close_timeout=1.0,
+)
 """What is allowed of those who ask for metrics and health."""

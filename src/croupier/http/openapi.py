@@ -12,7 +12,7 @@ from msgspec.structs import force_setattr
 from croupier.rooms.holdem.wire import Dialect, Game
 from croupier.version import __version__
 
-type Content = type | tuple[str, ...] | None
+type ResponseContent = type | tuple[str, ...] | None
 """What a response holds: a value as JSON, or text of one of these media types, or nothing."""
 
 METHODS = ("GET", "HEAD", "POST", "DELETE")
@@ -53,13 +53,13 @@ class Operation(Struct, frozen=True):
     `hspe_go` are the successes in that dialect, where they differ, `hspe_go_bad` the refusals that only it has.
     """
 
-    told: str
+    summary: str
     clause: str
     credentials: Literal["wanted", "allowed", "none"]
-    bad: tuple[int, ...]
-    good: Mapping[int, Content]
-    hspe_go: Mapping[int, Content] | None = None
-    hspe_go_bad: tuple[int, ...] = ()
+    error_statuses: tuple[int, ...]
+    success_content: Mapping[int, ResponseContent]
+    hspe_go_success_content: Mapping[int, ResponseContent] | None = None
+    hspe_go_error_statuses: tuple[int, ...] = ()
     body: tuple[type, ...] = ()
     query: Mapping[str, tuple[str, Mapping[str, object]]] = {}
     headers: Mapping[str, str] = {}
@@ -80,12 +80,12 @@ class Route(Struct, frozen=True):
         force_setattr(self, "methods", tuple(method for method in METHODS if method in there))
 
 
-TAGS = {"ETag": "Names what is shown.", "X-Game-Version": "Grows with every change."}
-WAIT: Mapping[str, tuple[str, Mapping[str, object]]] = {
+VERSION_HEADERS = {"ETag": "Names what is shown.", "X-Game-Version": "Grows with every change."}
+WAIT_PARAMETERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "wait": ("Wait for a change, at most for so many seconds.", {"type": "number", "minimum": 0}),
     "since": ("The version that is known: wait only while it is the present one.", {"type": "integer"}),
 }
-PAGE: Mapping[str, tuple[str, Mapping[str, object]]] = {
+PAGE_PARAMETERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "limit": ("At most this many games.", {"type": "integer", "minimum": 1}),
     "after": ("Games that follow this place in the order in which they were made.", {"type": "integer", "minimum": 0}),
 }
@@ -115,8 +115,8 @@ ROUTES = (
                 "allowed",
                 (400, 401, 429, 503),
                 {200: list[Game]},
-                query=PAGE,
-                headers={"ETag": TAGS["ETag"], "Link": "Where further games are (holdem-9.12)."},
+                query=PAGE_PARAMETERS,
+                headers={"ETag": VERSION_HEADERS["ETag"], "Link": "Where further games are (holdem-9.12)."},
             ),
             "POST": Operation(
                 "Make a game and join it",
@@ -139,9 +139,9 @@ ROUTES = (
                 "allowed",
                 (400, 401, 404, 429, 503),
                 {200: Game},
-                hspe_go_bad=(403,),
-                query=WAIT,
-                headers=TAGS,
+                hspe_go_error_statuses=(403,),
+                query=WAIT_PARAMETERS,
+                headers=VERSION_HEADERS,
             )
         },
     ),
@@ -182,7 +182,7 @@ ROUTES = (
                 "wanted",
                 (400, 401, 403, 404, 413, 429, 503),
                 {201: None},
-                hspe_go_bad=(409,),
+                hspe_go_error_statuses=(409,),
                 body=(Fold, Bet),
                 headers={"X-Fold-Reason": "Why an invalid bet has folded the hand (holdem-4.7)."},
             )
@@ -198,7 +198,7 @@ ROUTES = (
                 "allowed",
                 (401, 404, 429, 503),
                 {200: ("text/event-stream", "application/x-ndjson")},
-                hspe_go_bad=(403,),
+                hspe_go_error_statuses=(403,),
             )
         },
     ),
@@ -223,23 +223,23 @@ ROUTES = (
 )
 """Every path and its methods (holdem-1.2, holdem-9.6 to holdem-9.8)."""
 
-PATTERNS: dict[int, list[tuple[re.Pattern[str], Route]]] = {}
+ROUTE_PATTERNS: dict[int, list[tuple[re.Pattern[str], Route]]] = {}
 for _route in ROUTES:
     _segments = _route.path.removesuffix("/").count("/")
     _pattern = re.sub(r"\\\{\w+\\\}", "([^/]+)", re.escape(_route.path.removesuffix("/")))
-    PATTERNS.setdefault(_segments, []).append((re.compile(_pattern + "/?", re.DOTALL), _route))
+    ROUTE_PATTERNS.setdefault(_segments, []).append((re.compile(_pattern + "/?", re.DOTALL), _route))
 """Routes by the number of slashes in their paths, that at the end not counted (holdem-1.3)."""
 
 
-def find(path: str) -> tuple[Route, tuple[str, ...]] | None:
+def find_route(path: str) -> tuple[Route, tuple[str, ...]] | None:
     """The route of a path, and what stands where its names are; None where there is nothing (holdem-8.3)."""
-    for pattern, route in PATTERNS.get(path.count("/", 0, -1), ()):
+    for pattern, route in ROUTE_PATTERNS.get(path.count("/", 0, -1), ()):
         if match := pattern.fullmatch(path):
             return route, match.groups()
     return None
 
 
-def description(dialect: Dialect) -> dict[str, object]:
+def openapi_document(dialect: Dialect) -> dict[str, object]:
     """The service in OpenAPI 3.1, as it is in a dialect."""
     kinds = [Problem, Fold, Bet, User, Game]
     _, schemas = schema_components(kinds, ref_template="#/components/schemas/{name}")
@@ -273,7 +273,7 @@ def description(dialect: Dialect) -> dict[str, object]:
 
 def _operation(name: str, method: str, operation: Operation, dialect: Dialect) -> Iterator[tuple[str, object]]:
     yield "operationId", f"{method.lower()}_{name}"
-    yield "summary", operation.told
+    yield "summary", operation.summary
     yield "description", f"See clause {operation.clause}."
     security: list[dict[str, list[str]]] = [{"user": []}]
     if operation.credentials != "wanted":
@@ -290,27 +290,27 @@ def _operation(name: str, method: str, operation: Operation, dialect: Dialect) -
     if operation.body:
         schema = {"oneOf": [_schema(kind) for kind in operation.body]}
         yield "requestBody", {"required": True, "content": {"application/json": {"schema": schema}}}
-    good = operation.good
-    if dialect == "hspe-go" and operation.hspe_go is not None:
-        good = operation.hspe_go
+    good = operation.success_content
+    if dialect == "hspe-go" and operation.hspe_go_success_content is not None:
+        good = operation.hspe_go_success_content
     responses: dict[str, object] = {}
     for status, content in good.items():
         responses[str(status)] = _response(status, _media(content, dialect), operation.headers)
     if "ETag" in operation.headers:
         responses["304"] = _response(304, {}, operation.headers)
-    bad = {*operation.bad}
+    bad = {*operation.error_statuses}
     if dialect == "hspe-go":
-        bad |= {*operation.hspe_go_bad} | ({400} if operation.credentials != "none" else set())  # holdem-7.5
+        bad |= {*operation.hspe_go_error_statuses} | ({400} if operation.credentials != "none" else set())  # holdem-7.5
     for status in sorted(bad):
         refusal = {
             "text/plain": {"schema": {"type": "string"}},
             "application/problem+json": {"schema": _schema(Problem)},
         }
-        responses[str(status)] = _response(status, refusal, BAD.get(status, {}))
+        responses[str(status)] = _response(status, refusal, ERROR_HEADERS.get(status, {}))
     yield "responses", responses
 
 
-BAD = {
+ERROR_HEADERS = {
     401: {"WWW-Authenticate": "Basic, in UTF-8."},
     429: {"Retry-After": "In how many seconds another try is worth it."},
 }
@@ -326,7 +326,7 @@ def _response(status: int, content: Mapping[str, object], headers: Mapping[str, 
     return found
 
 
-def _media(content: Content, dialect: Dialect) -> dict[str, object]:
+def _media(content: ResponseContent, dialect: Dialect) -> dict[str, object]:
     if content is None:
         return {}
     if isinstance(content, tuple):

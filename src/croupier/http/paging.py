@@ -4,27 +4,27 @@ import re
 from typing import Final
 from urllib.parse import parse_qs
 
-from croupier.http.responses import Failed
-from croupier.http.views import Pages, Shown
+from croupier.http.responses import HTTPError
+from croupier.http.views import Representation, ViewCache
 
-NATURAL: Final = re.compile(r"[0-9]+")
+NATURAL_PATTERN: Final = re.compile(r"[0-9]+")
 
 
-def listed(pages: Pages, user: str | None, query: bytes) -> Shown:
+def find_list_view(views: ViewCache, user: str | None, query: bytes) -> Representation:
     """The list of games as a user sees it, or the page of it that a query asks for. Raises Failed."""
     found = parse_qs(query.decode("latin-1"), keep_blank_values=True)
     if "limit" not in found and "after" not in found:
-        return pages.list(user)
-    limit = _number(found, "limit", least=1)
-    return pages.part(user, _number(found, "after", least=0) or 0, limit)
+        return views.list_view(user)
+    limit = _parse_number(found, "limit", minimum=1)
+    return views.list_page(user, _parse_number(found, "after", minimum=0) or 0, limit)
 
 
-def _number(found: dict[str, list[str]], name: str, *, least: int) -> int | None:
+def _parse_number(parameters: dict[str, list[str]], name: str, *, minimum: int) -> int | None:
     """The number of a parameter, None where it is not given. Raises Failed."""
-    if name not in found:
+    if name not in parameters:
         return None
-    text = found[name][-1]
-    number = int(text[:20]) if NATURAL.fullmatch(text) else -1
-    if number < least:
-        raise Failed(400, "holdem-9.12", f"found {name}={text[:40]!r}; allowed: a whole number, {least} or more")
+    text = parameters[name][-1]
+    number = int(text[:20]) if NATURAL_PATTERN.fullmatch(text) else -1
+    if number < minimum:
+        raise HTTPError(400, "holdem-9.12", f"found {name}={text[:40]!r}; allowed: a whole number, {minimum} or more")
     return number

@@ -12,12 +12,12 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-MAX_PIECE_BYTES = 16_384
+MAX_CHUNK_BYTES = 16_384
 """The parser is fed at most this much at once, and at most one end of a head."""
 
 MAX_UNPARSED_BYTES = 16_384
 
-MAX_PIECES = 32
+MAX_CHUNKS_PER_TURN = 32
 """Pieces parsed in one turn of the loop; then it is the turn of other connections."""
 
 HEAD_END = b"\r\n\r\n"
@@ -55,13 +55,13 @@ class PipeliningProtocol(HttpToolsProtocol):
 
     def __init__(self, config: Config, state: ServerState, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(config, state, {}, loop)
-        self._reading = False
+        self._is_parsing = False
         self._in_message = False
-        self._over = False  # whatever else arrives is ignored
-        self._answering: RequestResponseCycle | None = None
-        self._unparsed = b""
+        self._input_is_ignored = False  # whatever else arrives is ignored
+        self._current_cycle: RequestResponseCycle | None = None
+        self._unparsed_bytes = b""
         self._offset = 0  # where the unparsed bytes begin
-        self._ended = False  # the peer has closed its direction, after the unparsed bytes
+        self._has_pending_eof = False  # the peer has closed its direction, after the unparsed bytes
 
     def connection_made(self, transport: Any) -> None:
         """Replace uvicorn's flow control."""
@@ -70,9 +70,9 @@ class PipeliningProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let every unanswered request know; uvicorn tells only the newest."""
-        unanswered = [self._answering, *(cycle for cycle, _ in self.pipeline)]
+        unanswered = [self._current_cycle, *(cycle for cycle, _ in self.pipeline)]
         self.pipeline.clear()
-        self._discard()
+        self._ignore_input()
         super().connection_lost(exc)
         for cycle in unanswered:
             if cycle is not None and not cycle.response_complete:
@@ -81,15 +81,15 @@ class PipeliningProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what may be parsed now, and keep the rest."""
-        if not self._unparsed:
+        if not self._unparsed_bytes:
             self._parse(data, 0)
-        elif not self._over:
-            self._keep(self._unparsed[self._offset :] + data, 0)
+        elif not self._input_is_ignored:
+            self._keep_unparsed(self._unparsed_bytes[self._offset :] + data, 0)
 
     def eof_received(self) -> bool:  # type: ignore[override]  # False closes the connection
         """Whether the connection stays open for a while because unparsed requests are still to be answered."""
-        self._ended = bool(self._unparsed) and self.scheme != "https"
-        return self._ended
+        self._has_pending_eof = bool(self._unparsed_bytes) and self.scheme != "https"
+        return self._has_pending_eof
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -104,22 +104,22 @@ class PipeliningProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Go on with the request that waits, or with the unparsed bytes."""
         super().on_response_complete()
-        self._parse_on()
+        self._resume_parsing()
 
-    def _parse_on(self) -> None:
-        if not self._unparsed or self._over or self._full or self.transport.is_closing():
+    def _resume_parsing(self) -> None:
+        if not self._unparsed_bytes or self._input_is_ignored or self._is_full or self.transport.is_closing():
             return
-        data, start = self._unparsed, self._offset
-        self._unparsed = b""
+        data, start = self._unparsed_bytes, self._offset
+        self._unparsed_bytes = b""
         self._parse(data, start)
-        if self._unparsed:
+        if self._unparsed_bytes:
             return
         self.flow.release()
-        if self._ended and not self.eof_received():
+        if self._has_pending_eof and not self.eof_received():
             self.transport.close()
 
     @property
-    def _full(self) -> bool:
+    def _is_full(self) -> bool:
         """Whether an answer has to be given before more is parsed."""
         if self.pipeline:
             return True
@@ -128,43 +128,43 @@ class PipeliningProtocol(HttpToolsProtocol):
     def _parse(self, data: bytes, start: int) -> None:
         end = len(data)
         pieces = 0
-        self._reading = True
-        while start < end and not self._full:
-            if pieces == MAX_PIECES:
-                self.loop.call_soon(self._parse_on)
+        self._is_parsing = True
+        while start < end and not self._is_full:
+            if pieces == MAX_CHUNKS_PER_TURN:
+                self.loop.call_soon(self._resume_parsing)
                 break
-            stop = _stop(data, start, end)
-            self._parse_piece(data[start:stop])
+            stop = _chunk_end(data, start, end)
+            self._parse_chunk(data[start:stop])
             start = stop
             pieces += 1
-        self._reading = False
-        if start < end and not self._over:
-            self._keep(data, start)
-        self._parsed()
+        self._is_parsing = False
+        if start < end and not self._input_is_ignored:
+            self._keep_unparsed(data, start)
+        self._on_parsed()
 
-    def _parse_piece(self, data: bytes) -> None:
+    def _parse_chunk(self, data: bytes) -> None:
         """Feed the parser."""
         super().data_received(data)
 
-    def _parsed(self) -> None:
+    def _on_parsed(self) -> None:
         """All that may be parsed now has been parsed."""
 
-    def _keep(self, data: bytes, start: int) -> None:
-        self._unparsed, self._offset = data, start
+    def _keep_unparsed(self, data: bytes, start: int) -> None:
+        self._unparsed_bytes, self._offset = data, start
         if len(data) - start > MAX_UNPARSED_BYTES:
             self.flow.hold()
 
-    def _discard(self) -> None:
+    def _ignore_input(self) -> None:
         """Parse nothing any more."""
-        self._over = True
-        self._unparsed = b""
+        self._input_is_ignored = True
+        self._unparsed_bytes = b""
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ARG002 -- as uvicorn calls it
         """Answer a request in a task."""
-        self._answering = cycle
-        super()._start_asgi_task(cycle, self._answer)
+        self._current_cycle = cycle
+        super()._start_asgi_task(cycle, self._run_app)
 
-    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+    async def _run_app(self, scope: Any, receive: Any, send: Any) -> None:
         """Run the application. What it sends after the connection was closed is dropped, and is no error."""
 
         async def send_while_open(message: Any) -> None:
@@ -183,9 +183,9 @@ class PipeliningProtocol(HttpToolsProtocol):
             raise
 
 
-def _stop(data: bytes, start: int, end: int) -> int:
+def _chunk_end(data: bytes, start: int, end: int) -> int:
     """Where the next piece ends: after the first head if another one ends later, else with the data."""
-    most = start + MAX_PIECE_BYTES
+    most = start + MAX_CHUNK_BYTES
     first = data.find(HEAD_END, start, most)
     if first >= 0 and data.find(HEAD_END, first + len(HEAD_END), most) >= 0:
         return first + len(HEAD_END)

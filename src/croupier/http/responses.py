@@ -10,27 +10,27 @@ from urllib.parse import parse_qs
 from msgspec import Struct
 from msgspec.json import encode as to_json
 
-from croupier.http.auth import Denied, Guard, Login
+from croupier.http.auth import Authenticator, AuthError, VerifiedLogin
 from croupier.http.streams import Receive
-from croupier.http.views import lines
+from croupier.http.views import encode_headers
 from croupier.net.client_addresses import TrustedProxies
 from croupier.rooms.holdem.wire import Dialect
 
 type Header = tuple[bytes, bytes]
 
-PLAIN = b"text/plain; charset=utf-8"
-PROBLEM = b"application/problem+json"
-CHALLENGE = (b"www-authenticate", b'Basic realm="croupier", charset="UTF-8"')
+PLAIN_TEXT = b"text/plain; charset=utf-8"
+PROBLEM_JSON = b"application/problem+json"
+BASIC_CHALLENGE = (b"www-authenticate", b'Basic realm="croupier", charset="UTF-8"')
 
-DECIMAL = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
-INTEGER = re.compile(r"-?[0-9]+")
+DECIMAL_PATTERN = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
+INTEGER_PATTERN = re.compile(r"-?[0-9]+")
 
 
-FORWARDED = (b"forwarded", b"x-forwarded-for")
+FORWARDED_HEADERS = (b"forwarded", b"x-forwarded-for")
 """In which headers a proxy says for whom it asks."""
 
 
-class Failed(Exception):
+class HTTPError(Exception):
     """A request is refused, for what a clause says. `headers` go with the refusal."""
 
     def __init__(self, status: int, clause: str, detail: str, *headers: Header) -> None:
@@ -41,11 +41,11 @@ class Failed(Exception):
         self.headers = headers
 
 
-class Gone(Exception):
+class ClientDisconnected(Exception):
     """Whoever has asked is gone before the question was complete."""
 
 
-class Reply(Struct, frozen=True):
+class HttpResponse(Struct, frozen=True):
     """A whole response."""
 
     status: int
@@ -53,23 +53,23 @@ class Reply(Struct, frozen=True):
     body: bytes = b""
 
 
-def sent(reply: Reply) -> tuple[bytes, bytes]:
+def encode_response(response: HttpResponse) -> tuple[bytes, bytes]:
     """A response as it is sent on a connection that goes on: what stands before the date, and what behind it.
 
     Without Content-Length the body goes as one chunk.
     """
-    text = reply.body
-    if any(name == b"content-length" for name, _ in reply.headers):
-        return STATUS[reply.status], b"%s\r\n%s" % (lines(reply.headers), text)
-    head = lines([*reply.headers, (b"transfer-encoding", b"chunked")])
-    return STATUS[reply.status], b"%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (head, len(text), text)
+    text = response.body
+    if any(name == b"content-length" for name, _ in response.headers):
+        return STATUS_LINES[response.status], b"%s\r\n%s" % (encode_headers(response.headers), text)
+    head = encode_headers([*response.headers, (b"transfer-encoding", b"chunked")])
+    return STATUS_LINES[response.status], b"%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (head, len(text), text)
 
 
-STATUS = {status.value: f"HTTP/1.1 {status} {status.phrase}\r\n".encode() for status in HTTPStatus}
+STATUS_LINES = {status.value: f"HTTP/1.1 {status} {status.phrase}\r\n".encode() for status in HTTPStatus}
 """How responses begin."""
 
 
-class Asked(Struct):
+class HttpRequest(Struct):
     """A request, with those of its headers that matter here, and the address of whoever sends it."""
 
     scope: MutableMapping[str, Any]
@@ -77,126 +77,132 @@ class Asked(Struct):
     address: str
     authorization: bytes | None = None
     accept: bytes = b""
-    match: bytes | None = None
-    last: int | None = None
-    length: bytes | None = None
+    if_none_match: bytes | None = None
+    last_event_id: int | None = None
+    content_length: bytes | None = None
 
 
-def asked(scope: MutableMapping[str, Any], receive: Receive, proxies: TrustedProxies) -> Asked:
+def read_request(scope: MutableMapping[str, Any], receive: Receive, proxies: TrustedProxies) -> HttpRequest:
     """The request of an ASGI scope. Of a header that comes twice the last one counts."""
     client = scope.get("client")
-    found = Asked(scope, receive, client[0] if client else "")
+    found = HttpRequest(scope, receive, client[0] if client else "")
     if proxies:
-        values = {header: [value for name, value in scope["headers"] if name == header] for header in FORWARDED}
-        found.address = proxies.client(found.address, *values.values())
+        values = {header: [value for name, value in scope["headers"] if name == header] for header in FORWARDED_HEADERS}
+        found.address = proxies.client_address(found.address, *values.values())
     for name, value in scope["headers"]:
         if name == b"authorization":
             found.authorization = value
         elif name == b"accept":
             found.accept = value
         elif name == b"if-none-match":
-            found.match = value
+            found.if_none_match = value
         elif name == b"last-event-id":
-            found.last = int(value[:20]) if value.isdigit() else None
+            found.last_event_id = int(value[:20]) if value.isdigit() else None
         elif name == b"content-length":
-            found.length = value
+            found.content_length = value
     return found
 
 
-async def body(asked: Asked, most: int) -> bytes:
+async def read_body(request: HttpRequest, max_bytes: int) -> bytes:
     """The body of a request, at most so many bytes. Raises Failed when there are more, Gone when it does not end."""
-    if asked.length is not None and asked.length.isdigit() and int(asked.length[:20]) > most:
-        raise _too_large(asked.length[:20].decode(), most)
-    message = await asked.receive()
+    if (
+        request.content_length is not None
+        and request.content_length.isdigit()
+        and int(request.content_length[:20]) > max_bytes
+    ):
+        raise _body_too_large(request.content_length[:20].decode(), max_bytes)
+    message = await request.receive()
     data: bytes = message.get("body", b"")
     if message.get("more_body"):
         parts, length = [data], len(data)
-        while message.get("more_body") and length <= most:
-            message = await asked.receive()
+        while message.get("more_body") and length <= max_bytes:
+            message = await request.receive()
             parts.append(message.get("body", b""))
             length += len(parts[-1])
         data = b"".join(parts)
     if message["type"] == "http.disconnect":
-        raise Gone
-    if len(data) > most:
-        raise _too_large(f"{len(data)} or more", most)
+        raise ClientDisconnected
+    if len(data) > max_bytes:
+        raise _body_too_large(f"{len(data)} or more", max_bytes)
     return data
 
 
-def _too_large(found: str, most: int) -> Failed:
-    return Failed(413, "holdem-8.7", f"found a body of {found} bytes; allowed: {most}")
+def _body_too_large(found: str, max_bytes: int) -> HTTPError:
+    return HTTPError(413, "holdem-8.7", f"found a body of {found} bytes; allowed: {max_bytes}")
 
 
-def parameters(query: bytes) -> tuple[float | None, int | None]:
+def parse_wait_parameters(query: bytes) -> tuple[float | None, int | None]:
     """The seconds to wait and the version that is known, None where they are not asked for. Raises Failed."""
     found = parse_qs(query.decode("latin-1"), keep_blank_values=True)
     wait: float | None = None
     since: int | None = None
     if "wait" in found:
         text = found["wait"][-1]
-        if not DECIMAL.fullmatch(text):
-            raise Failed(400, "holdem-9.5", f"found wait={text[:40]!r}; allowed: seconds, 0 or more")
+        if not DECIMAL_PATTERN.fullmatch(text):
+            raise HTTPError(400, "holdem-9.5", f"found wait={text[:40]!r}; allowed: seconds, 0 or more")
         wait = float(text)
     if "since" in found:
         text = found["since"][-1]
-        if not INTEGER.fullmatch(text):
-            raise Failed(400, "holdem-9.5", f"found since={text[:40]!r}; allowed: an integer, the version of a game")
+        if not INTEGER_PATTERN.fullmatch(text):
+            raise HTTPError(400, "holdem-9.5", f"found since={text[:40]!r}; allowed: an integer, the version of a game")
         since = int(text[:20])  # no version has more digits
     return wait, since
 
 
-def unchanged(match: bytes, etag: bytes) -> bool:
+def etag_matches(if_none_match: bytes, etag: bytes) -> bool:
     """Whether If-None-Match names what is shown: a list of tags, compared weakly (RFC 9110, 13.1.2)."""
-    if match == etag:
+    if if_none_match == etag:
         return True
-    tags = [tag.strip().removeprefix(b"W/") for tag in match.split(b",")]
+    tags = [tag.strip().removeprefix(b"W/") for tag in if_none_match.split(b",")]
     return etag in tags or tags == [b"*"]
 
 
-async def verified(asked: Asked, clause: str, guard: Guard, dialect: Dialect) -> Login:
+async def authenticate_request(
+    request: HttpRequest, clause: str, authenticator: Authenticator, dialect: Dialect
+) -> VerifiedLogin:
     """The login of the user whose credentials a request carries. Raises Failed; `clause` is the one that wants them."""
-    header = asked.authorization
-    if header is not None and (login := guard.verified(header)) is not None:
+    header = request.authorization
+    if header is not None and (login := authenticator.cached_login(header)) is not None:
         return login
     try:
-        return await guard.verify(header, asked.address)
-    except Denied as reason:
-        raise denied(reason, clause, dialect) from None
+        return await authenticator.authenticate(header, request.address)
+    except AuthError as reason:
+        raise to_http_error(reason, clause, dialect) from None
 
 
-def denied(reason: Denied, clause: str, dialect: Dialect) -> Failed:
+def to_http_error(error: AuthError, clause: str, dialect: Dialect) -> HTTPError:
     """How somebody who is not let in is told so. `clause` wants the credentials: 2.5 (a new user), 2.7 or 2.8."""
-    headers = () if reason.wait is None else ((b"retry-after", b"%d" % ceil(reason.wait)),)
-    match reason.reason:
+    headers = () if error.retry_after is None else ((b"retry-after", b"%d" % ceil(error.retry_after)),)
+    match error.reason:
         case "often":
-            return Failed(429, "holdem-2.9", reason.detail, *headers)
+            return HTTPError(429, "holdem-2.9", error.detail, *headers)
         case "busy" | "full":
-            return Failed(503, "holdem-2.10", reason.detail, *headers)
+            return HTTPError(503, "holdem-2.10", error.detail, *headers)
         case "taken":
-            return Failed(403, "holdem-7.1" if dialect == "hspe-go" else "holdem-2.6", reason.detail)
+            return HTTPError(403, "holdem-7.1" if dialect == "hspe-go" else "holdem-2.6", error.detail)
         case "missing" | "malformed" if clause == "holdem-2.5":
-            return Failed(400, clause, reason.detail)
+            return HTTPError(400, clause, error.detail)
         case "missing" | "malformed" if dialect == "hspe-go":
-            return Failed(400, "holdem-7.5", reason.detail)
+            return HTTPError(400, "holdem-7.5", error.detail)
         case _:
-            return Failed(401, clause, reason.detail, CHALLENGE)
+            return HTTPError(401, clause, error.detail, BASIC_CHALLENGE)
 
 
-def refusal(failed: Failed, accept: bytes) -> Reply:
+def error_response(error: HTTPError, accept: bytes) -> HttpResponse:
     """A refusal as it is sent: a line for people, or a problem of RFC 9457 for who accepts one (holdem-9.9)."""
-    if PROBLEM in accept.lower():
-        content = PROBLEM
+    if PROBLEM_JSON in accept.lower():
+        content = PROBLEM_JSON
         text = to_json(
             {
                 "type": "about:blank",
-                "title": HTTPStatus(failed.status).phrase,
-                "status": failed.status,
-                "detail": failed.detail,
-                "clause": failed.clause,
+                "title": HTTPStatus(error.status).phrase,
+                "status": error.status,
+                "detail": error.detail,
+                "clause": error.clause,
             }
         )
     else:
-        content = PLAIN
-        text = f"{failed.clause}: {failed.detail}\n".encode()
+        content = PLAIN_TEXT
+        text = f"{error.clause}: {error.detail}\n".encode()
     length = b"%d" % len(text)
-    return Reply(failed.status, [(b"content-type", content), (b"content-length", length), *failed.headers], text)
+    return HttpResponse(error.status, [(b"content-type", content), (b"content-length", length), *error.headers], text)

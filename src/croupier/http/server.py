@@ -13,27 +13,29 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from croupier.core.session import Address
-from croupier.http.connection import Line
+from croupier.http.connection import HttpConnection
 from croupier.http.deferred import Application
-from croupier.http.limits import Reception
-from croupier.observers.counters import Counts
+from croupier.http.limits import ConnectionLimits
+from croupier.observers.counters import RoomCounters
 
 RECEIVE_BUFFER_BYTES = 65_536
 """What the kernel keeps of a connection, about, and so what is read from it at once; no request is larger."""
 
 
-class Listener:
+class HttpServer:
     """An application behind a listening socket. `counts.refused` says who found no place, and why.
 
     `room` is the one whose clauses refusals cite; without it they cite none.
     """
 
-    def __init__(self, app: Application, reception: Reception, counts: Counts, room: str | None = None) -> None:
+    def __init__(
+        self, app: Application, limits: ConnectionLimits, counts: RoomCounters, room: str | None = None
+    ) -> None:
         self.loop = asyncio.get_running_loop()
         self.app = app
         self.room = room
-        self.date = b""
-        self.reception = reception
+        self.date_header = b""
+        self.limits = limits
         self.counts = counts
         self.state = ServerState()
         self.config = Config(
@@ -45,34 +47,34 @@ class Listener:
             log_config=None,
             proxy_headers=False,
             server_header=False,
-            timeout_keep_alive=max(1, round(reception.idle)),
+            timeout_keep_alive=max(1, round(limits.keep_alive_timeout)),
         )
         self.config.load()
-        self.lines: set[Line] = set()
-        self._addresses: Counter[str] = Counter()
-        self._refused: set[Line] = set()
+        self.connections: set[HttpConnection] = set()
+        self._address_counts: Counter[str] = Counter()
+        self._refused_connections: set[HttpConnection] = set()
         self._server: asyncio.Server | None = None
-        self._round: asyncio.TimerHandle | None = None
+        self._tick_timer: asyncio.TimerHandle | None = None
         self._closing = False
-        self._empty = asyncio.Event()
-        self._empty.set()
+        self._all_closed = asyncio.Event()
+        self._all_closed.set()
 
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
         """Take connections on an address; port 0 picks a free one. The address that was taken. Raises OSError."""
         if not 0 <= port <= 65535:
             raise OSError(f"found the port {port}; allowed: 0 to 65535")
         self._server = await self.loop.create_server(
-            lambda: Line(self),
+            lambda: HttpConnection(self),
             host,
             port,
             ssl=ssl,
             backlog=4096,
             ssl_handshake_timeout=10.0 if ssl else None,
-            ssl_shutdown_timeout=self.reception.linger if ssl else None,
+            ssl_shutdown_timeout=self.limits.close_timeout if ssl else None,
         )
         for listening in self._server.sockets:  # connections inherit it
             listening.setsockopt(SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES)
-        self._go_round()
+        self._tick()
         found: Address = self._server.sockets[0].getsockname()[:2]
         return found
 
@@ -81,70 +83,77 @@ class Listener:
         self._closing = True
         if self._server is not None:
             self._server.close()
-        for line in [*self.lines]:
+        for line in [*self.connections]:
             line.shutdown()
 
-    async def empty(self, seconds: float) -> None:
+    async def drain(self, timeout: float) -> None:
         """Let what was asked be answered for so long, then close every connection."""
-        if waiting := self._waiting():
-            await asyncio.wait(waiting, timeout=seconds)
-        for each in self._waiting():
+        if waiting := self._pending_responses():
+            await asyncio.wait(waiting, timeout=timeout)
+        for each in self._pending_responses():
             each.cancel()
         try:
-            async with asyncio.timeout(self.reception.linger):
-                await self._empty.wait()
+            async with asyncio.timeout(self.limits.close_timeout):
+                await self._all_closed.wait()
         except TimeoutError:
-            for line in [*self.lines, *self._refused]:
+            for line in [*self.connections, *self._refused_connections]:
                 line.transport.abort()
-            await self._empty.wait()
-        if self._round is not None:
-            self._round.cancel()
+            await self._all_closed.wait()
+        if self._tick_timer is not None:
+            self._tick_timer.cancel()
 
-    def _waiting(self) -> set[Future[Any]]:
+    def _pending_responses(self) -> set[Future[Any]]:
         """What answers wait for."""
-        return {*self.state.tasks, *(line.waits for line in self.lines if line.waits is not None)}
+        return {
+            *self.state.tasks,
+            *(line.response_future for line in self.connections if line.response_future is not None),
+        }
 
-    def seat(self, line: Line, host: str) -> str:
+    def accept(self, connection: HttpConnection, host: str) -> str:
         """Give a new connection its place; why there is none, when there is none."""
-        allowed = self.reception
+        allowed = self.limits
         reason = ""
         if self._closing:
             reason = "closing"
-        elif allowed.connections and len(self.lines) >= allowed.connections:
+        elif allowed.max_connections and len(self.connections) >= allowed.max_connections:
             reason = "connections"
-        elif allowed.per_address and host and self._addresses[host] >= allowed.per_address:
+        elif (
+            allowed.max_connections_per_address
+            and host
+            and self._address_counts[host] >= allowed.max_connections_per_address
+        ):
             reason = "per_address"
-        self._empty.clear()
+        self._all_closed.clear()
         if reason:
-            self._refused.add(line)
+            self._refused_connections.add(connection)
         else:
             self.counts.connections += 1
-            self.lines.add(line)
-            self._addresses[host] += 1
+            self.connections.add(connection)
+            self._address_counts[host] += 1
         return reason
 
     @property
-    def flooded(self) -> bool:
+    def is_flooded(self) -> bool:
         """Whether there are too many who found no place."""
-        return len(self._refused) > self.reception.lingering
+        return len(self._refused_connections) > self.limits.max_lingering_connections
 
-    def unseat(self, line: Line, host: str) -> None:
+    def release(self, connection: HttpConnection, host: str) -> None:
         """Forget a connection that is closed."""
-        self._refused.discard(line)
-        if line in self.lines:
-            self.lines.remove(line)
-            self._addresses[host] -= 1
-            if not self._addresses[host]:
-                del self._addresses[host]
-        if not self.lines and not self._refused:
-            self._empty.set()
+        self._refused_connections.discard(connection)
+        if connection in self.connections:
+            self.connections.remove(connection)
+            self._address_counts[host] -= 1
+            if not self._address_counts[host]:
+                del self._address_counts[host]
+        if not self.connections and not self._refused_connections:
+            self._all_closed.set()
 
-    def _go_round(self) -> None:
+    def _tick(self) -> None:
         """Once a second: the date of all answers, and a look at every connection."""
         date = formatdate(usegmt=True).encode()
-        self.date = b"date: %s\r\n" % date
+        self.date_header = b"date: %s\r\n" % date
         self.state.default_headers = [(b"date", date)]
         now = self.loop.time()
-        for line in [*self.lines]:
-            line.look_after(now)
-        self._round = self.loop.call_later(1.0, self._go_round)
+        for line in [*self.connections]:
+            line.check_timeouts(now)
+        self._tick_timer = self.loop.call_later(1.0, self._tick)

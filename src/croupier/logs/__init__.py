@@ -13,10 +13,10 @@ from croupier.core.redaction import redact
 from croupier.core.text import printable
 from croupier.logs.repeats import RepeatLimiter
 
-type Level = Literal["debug", "info", "warning", "error"]
+type LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-class Log(Protocol):
+class Logger(Protocol):
     """What the shell asks of a logger: an event in a few words, and its facts by name."""
 
     def debug(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
@@ -25,7 +25,7 @@ class Log(Protocol):
     def error(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
 
 
-class StandardError:
+class StderrStream:
     """Standard error as a log needs it: a line that cannot be written, as on a terminal that is closed, is lost."""
 
     def write(self, text: str) -> int:
@@ -40,7 +40,7 @@ class StandardError:
             sys.stderr.flush()
 
 
-def configure(level: Level) -> None:
+def configure(level: LogLevel) -> None:
     """Set up logging to standard error for the whole process, for other libraries as well.
 
     Tracebacks have no local variables, no entry has credentials, and repeated faults are limited.
@@ -53,29 +53,29 @@ def configure(level: Level) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
-            harmless,
+            escape_control_characters,
             structlog.processors.StackInfoRenderer(),
             *([] if pretty else [rendered]),
             structlog.dev.ConsoleRenderer(exception_formatter=_print_traceback)
             if pretty
             else structlog.processors.JSONRenderer(default=str),
-            _redacted,
+            _redact_rendered,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(StandardError()),  # type: ignore[arg-type]  # all that is asked of it
+        logger_factory=structlog.PrintLoggerFactory(StderrStream()),  # type: ignore[arg-type]  # all that is asked of it
         cache_logger_on_first_use=True,
     )
     root = logging.getLogger()
-    if not any(isinstance(handler, Forward) for handler in root.handlers):
-        root.addHandler(Forward(logging.WARNING))
+    if not any(isinstance(handler, ForwardingHandler) for handler in root.handlers):
+        root.addHandler(ForwardingHandler(logging.WARNING))
 
 
-class Forward(logging.Handler):
+class ForwardingHandler(logging.Handler):
     """Passes what other libraries log on to our own log."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Log a record; its logger is the event, so that what repeats is limited whatever its words are."""
-        entry = log(message=record.getMessage())
+        entry = get_logger(message=record.getMessage())
         say = entry.error if record.levelno >= logging.ERROR else entry.warning
         say(f"{record.name} reports", **({"exc_info": record.exc_info} if record.exc_info else {}))
 
@@ -86,11 +86,11 @@ def _print_traceback(out: TextIO, exc_info: Any) -> None:
     out.write(printable(text, len(text), keep="\n"))
 
 
-def _redacted(_: object, __: str, rendered: Any) -> str:
+def _redact_rendered(_: object, __: str, rendered: Any) -> str:
     return redact(rendered)
 
 
-def harmless(_: object, __: str, entry: EventDict) -> EventDict:
+def escape_control_characters(_: object, __: str, entry: EventDict) -> EventDict:
     """Escape what a terminal would obey in every text of an entry: much of it was written by others."""
     for name, value in entry.items():
         if isinstance(value, str):
@@ -98,13 +98,13 @@ def harmless(_: object, __: str, entry: EventDict) -> EventDict:
     return entry
 
 
-def log(**facts: object) -> Log:
+def get_logger(**facts: object) -> Logger:
     """A logger that adds these facts to everything it is told."""
-    bound: Log = structlog.get_logger().bind(**facts)
+    bound: Logger = structlog.get_logger().bind(**facts)
     return bound
 
 
-def silence() -> Log:
+def silent_logger() -> Logger:
     """A logger that says nothing, for the library: its caller hears of everything by return value or exception."""
-    nothing: Log = structlog.wrap_logger(None, wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    nothing: Logger = structlog.wrap_logger(None, wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     return nothing

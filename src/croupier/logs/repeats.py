@@ -13,15 +13,15 @@ from structlog.typing import EventDict
 LIMITED_LEVELS = frozenset({"warning", "error", "critical"})
 
 
-class Window:
+class RepeatWindow:
     """How often an entry may still be logged until `end`, and how often it was not."""
 
-    __slots__ = ("end", "left", "suppressed")
+    __slots__ = ("ends_at", "remaining", "suppressed_count")
 
-    def __init__(self, end: float, left: int) -> None:
-        self.end = end
-        self.left = left
-        self.suppressed = 0
+    def __init__(self, ends_at: float, remaining: int) -> None:
+        self.ends_at = ends_at
+        self.remaining = remaining
+        self.suppressed_count = 0
 
 
 class RepeatLimiter:
@@ -33,42 +33,42 @@ class RepeatLimiter:
     """
 
     def __init__(
-        self, times: int = 5, seconds: float = 60.0, most: int = 1000, clock: Callable[[], float] = monotonic
+        self, limit: int = 5, seconds: float = 60.0, max_windows: int = 1000, clock: Callable[[], float] = monotonic
     ) -> None:
-        self._times = times
+        self._limit = limit
         self._seconds = seconds
-        self._most = most
+        self._max_windows = max_windows
         self._clock = clock
-        self._windows: dict[Hashable, Window] = {}
+        self._windows: dict[Hashable, RepeatWindow] = {}
 
     def __call__(self, _: object, level: str, entry: EventDict) -> EventDict:
         """Let an entry pass, or raise DropEvent."""
         if level not in LIMITED_LEVELS:
             return entry
-        key = (entry["event"], entry.get("room"), _place(entry.get("exc_info")))
+        key = (entry["event"], entry.get("room"), _error_location(entry.get("exc_info")))
         now = self._clock()
         window = self._windows.get(key)
-        if window is None or window.end <= now:
-            if window is not None and window.suppressed:
-                entry["suppressed"] = window.suppressed
-            window = self._open(key, now)
-        elif not window.left:
-            window.suppressed += 1
+        if window is None or window.ends_at <= now:
+            if window is not None and window.suppressed_count:
+                entry["suppressed"] = window.suppressed_count
+            window = self._open_window(key, now)
+        elif not window.remaining:
+            window.suppressed_count += 1
             raise DropEvent
-        window.left -= 1
-        if not window.left:
-            entry["limit"] = f"not logged again for {window.end - now:.0f} s"
+        window.remaining -= 1
+        if not window.remaining:
+            entry["limit"] = f"not logged again for {window.ends_at - now:.0f} s"
         return entry
 
-    def _open(self, key: Hashable, now: float) -> Window:
+    def _open_window(self, key: Hashable, now: float) -> RepeatWindow:
         self._windows.pop(key, None)  # the youngest is the last
-        if len(self._windows) >= self._most:
+        if len(self._windows) >= self._max_windows:
             del self._windows[next(iter(self._windows))]
-        window = self._windows[key] = Window(now + self._seconds, self._times)
+        window = self._windows[key] = RepeatWindow(now + self._seconds, self._limit)
         return window
 
 
-def _place(exc_info: Any) -> Hashable:
+def _error_location(exc_info: Any) -> Hashable:
     """The type of an exception, and the line that raised it."""
     if not exc_info:
         return None

@@ -6,37 +6,39 @@ from typing import Final
 
 from croupier.core.session import Address
 
-PLAIN: Final = frozenset({"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "UNKNOWN_PROTOCOL"})
+NOT_TLS_REASONS: Final = frozenset(
+    {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "UNKNOWN_PROTOCOL"}
+)
 """How OpenSSL names answers that are no TLS."""
 
 
-def written(address: Address) -> str:
+def format_address(address: Address) -> str:
     """An address as host:port."""
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def unheard(address: Address, error: OSError) -> OSError:
+def listen_error(address: Address, error: OSError) -> OSError:
     """What is told of an address that cannot be had."""
-    return OSError(f"cannot listen on {written(address)}: {_plainly(error)}")
+    return OSError(f"cannot listen on {format_address(address)}: {_system_message(error)}")
 
 
-def _plainly(error: OSError) -> str:
+def _system_message(error: OSError) -> str:
     """What the system calls an error, without what event loops add."""
     if error.errno is not None and error.errno > 0:
         return os.strerror(error.errno).lower()
     return error.strerror or str(error)
 
 
-def is_plain(error: BaseException | None) -> bool:
+def is_not_tls(error: BaseException | None) -> bool:
     """Whether a handshake of TLS failed because the other side does not speak TLS."""
-    return isinstance(error, ssl.SSLError) and error.reason in PLAIN
+    return isinstance(error, ssl.SSLError) and error.reason in NOT_TLS_REASONS
 
 
-def reason_of(error: Exception) -> str:
+def connect_error_reason(error: Exception) -> str:
     """Why a connection could not be made."""
-    if is_plain(error):
+    if is_not_tls(error):
         return "it does not speak TLS; leave out --tls, --tls-ca and --tls-cert (in a program: ssl=)"
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"certificate verify failed: {error.verify_message} (--tls-ca FILE trusts another authority)"
-    return _plainly(error) if isinstance(error, OSError) else str(error)
+    return _system_message(error) if isinstance(error, OSError) else str(error)

@@ -16,34 +16,34 @@ from croupier.core.codec import Codec
 from croupier.core.hall import Hall
 from croupier.core.session import (
     Address,
-    Call,
-    Cease,
+    Closing,
     Commit,
+    Connect,
     Drop,
     Effect,
+    EndOutput,
     Event,
-    Finished,
-    Halted,
+    HandFinished,
     Joined,
     Left,
+    Observer,
     Peer,
-    Rang,
-    Say,
+    Send,
     Session,
     Settle,
-    Tap,
+    TimedOut,
 )
-from croupier.logs import Log
-from croupier.net.addresses import reason_of
-from croupier.net.client_addresses import TrustedProxies, counted
-from croupier.net.connection import Line
-from croupier.net.proxy_listener import ProxiedServer
-from croupier.net.recorder import Books
-from croupier.observers.counters import Counts
-from croupier.observers.fan_out import Observers
+from croupier.logs import Logger
+from croupier.net.addresses import connect_error_reason
+from croupier.net.client_addresses import TrustedProxies, address_key
+from croupier.net.connection import Connection
+from croupier.net.proxy_listener import ProxyListener
+from croupier.net.recorder import Recorder
+from croupier.observers.counters import RoomCounters
+from croupier.observers.fan_out import ObserverFanOut
 
 
-class Limits(Struct, frozen=True):
+class EndpointLimits(Struct, frozen=True):
     """What the switchboard allows. `connections` and `per_address` count those that are seated, 0 means no limit.
 
     `buffer` is how many bytes may wait for one peer that does not read; `linger` is how many seconds a dropped peer has
@@ -54,21 +54,21 @@ class Limits(Struct, frozen=True):
     Connections from `proxies` begin with a header of the PROXY protocol, which names the address that counts.
     """
 
-    connections: int = 20_000
-    per_address: int = 2_000
-    buffer: int = 1 << 20
-    linger: float = 2.0
-    lingering: int = 1000
-    connect: float = 10.0
-    half_closed: bool = False
-    proxies: TrustedProxies = TrustedProxies()
+    max_connections: int = 20_000
+    max_connections_per_address: int = 2_000
+    max_write_buffer_bytes: int = 1 << 20
+    close_timeout: float = 2.0
+    max_lingering_connections: int = 1000
+    connect_timeout: float = 10.0
+    allow_half_close: bool = False
+    trusted_proxies: TrustedProxies = TrustedProxies()
 
 
-class Unmoored(Exception):
+class LocalAddressError(Exception):
     """The system lets nobody connect from this address. Nothing has been told to anybody."""
 
 
-class Switchboard:
+class Endpoint:
     """Carries events to a session and performs its effects, one write a read.
 
     Messages of one read are handled one after another; what they have to say leaves together. Taps hear every event
@@ -79,35 +79,35 @@ class Switchboard:
     def __init__(
         self,
         session: Session[Any, Any],
-        codec: Callable[[], Codec[Any, Any]],
-        log: Log,
+        codec_factory: Callable[[], Codec[Any, Any]],
+        log: Logger,
         *,
-        taps: Sequence[Tap] = (),
-        limits: Limits = Limits(),
+        taps: Sequence[Observer] = (),
+        limits: EndpointLimits = EndpointLimits(),
         refusal: Sequence[Any] = (),
-        books: Books | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
-        self.counts = Counts()
+        self.counts = RoomCounters()
         self.limits = limits
         self.log = log
-        self.codec = codec
-        self.lines: dict[Peer, Line] = {}
+        self.codec_factory = codec_factory
+        self.connections: dict[Peer, Connection] = {}
         self.session = session
-        self.observers = Observers(taps, log, self.counts)
-        self._refusal_words = tuple(refusal)
-        self._books = books
-        self._shut = ""
-        self._unadmitted: set[Peer] = set()
+        self.observers = ObserverFanOut(taps, log, self.counts)
+        self._refusal_messages = tuple(refusal)
+        self._recorder = recorder
+        self._suspend_reason = ""
+        self._pending_admission: set[Peer] = set()
         self._loop = asyncio.get_running_loop()
         self.clock = self._loop.time
-        self._joined = 0
-        self._addresses: Counter[str] = Counter()
-        self.dirty: list[Line] = []
-        self._armed = inf
+        self._last_peer = 0
+        self._address_counts: Counter[str] = Counter()
+        self.connections_to_flush: list[Connection] = []
+        self._timer_deadline = inf
         self._timer: asyncio.TimerHandle | None = None
-        self._servers: list[asyncio.Server | ProxiedServer] = []
-        self._calls: set[asyncio.Task[None]] = set()
-        self._lingering: set[Line] = set()
+        self._servers: list[asyncio.Server | ProxyListener] = []
+        self._connect_tasks: set[asyncio.Task[None]] = set()
+        self._lingering_connections: set[Connection] = set()
         self._halted = False
         self._idle = asyncio.Event()
         self._idle.set()
@@ -115,14 +115,14 @@ class Switchboard:
     # Connections.
 
     @property
-    def connected(self) -> int:
+    def connection_count(self) -> int:
         """How many peers are seated."""
-        return len(self.lines)
+        return len(self.connections)
 
     @property
-    def trouble(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         """Why nobody is seated for now; None if they are."""
-        return self._shut or None
+        return self._suspend_reason or None
 
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
         """Take connections on an address; port 0 picks a free one. The address that was taken. Raises OSError."""
@@ -130,59 +130,59 @@ class Switchboard:
         limits = self.limits
         tls: dict[str, Any] = {
             "ssl": ssl,
-            "ssl_handshake_timeout": limits.connect if ssl else None,
-            "ssl_shutdown_timeout": limits.linger if ssl else None,
+            "ssl_handshake_timeout": limits.connect_timeout if ssl else None,
+            "ssl_shutdown_timeout": limits.close_timeout if ssl else None,
         }
-        server: asyncio.Server | ProxiedServer
-        if limits.proxies:
-            server = ProxiedServer(
-                lambda address: Line(self, address=address),
-                limits.proxies,
+        server: asyncio.Server | ProxyListener
+        if limits.trusted_proxies:
+            server = ProxyListener(
+                lambda address: Connection(self, address=address),
+                limits.trusted_proxies,
                 counts=self.counts,
                 log=self.log,
-                seconds=limits.connect,
-                most=limits.lingering,
-                tls=tls,
+                header_timeout=limits.connect_timeout,
+                max_pending_headers=limits.max_lingering_connections,
+                tls_options=tls,
             )
             await server.listen(host, port)
         else:
-            server = await self._loop.create_server(lambda: Line(self), host, port, backlog=4096, **tls)
+            server = await self._loop.create_server(lambda: Connection(self), host, port, backlog=4096, **tls)
         self._servers.append(server)
         found: Address = server.sockets[0].getsockname()[:2]
         return found
 
-    async def dial(
-        self, peer: Peer, address: Address, ssl: SSLContext | None = None, *, local: Address | None = None
+    async def connect(
+        self, peer: Peer, address: Address, ssl: SSLContext | None = None, *, local_address: Address | None = None
     ) -> None:
         """Connect to an address, and from a local one if that is given: Joined follows, or Left with the reason.
 
         The local address may be the one that is listened on. Raises Unmoored where the system does not allow that.
         """
-        line = Line(self, peer)
+        line = Connection(self, peer)
         try:
             _check_port(address[1])
-            async with asyncio.timeout(self.limits.connect):
+            async with asyncio.timeout(self.limits.connect_timeout):
                 end: dict[str, Any] = {"host": address[0], "port": address[1]}
-                if local is not None:
-                    end = {"sock": await self._connected(local, address)}
+                if local_address is not None:
+                    end = {"sock": await self._connect_from(local_address, address)}
                 await self._loop.create_connection(
                     lambda: line,
                     **end,
                     ssl=ssl,
                     server_hostname=address[0] if ssl else None,
-                    ssl_shutdown_timeout=self.limits.linger if ssl else None,
+                    ssl_shutdown_timeout=self.limits.close_timeout if ssl else None,
                 )
         except TimeoutError:
-            reason = f"no answer within {self.limits.connect:g} seconds"
-            if self.lines.get(peer) is line:
+            reason = f"no answer within {self.limits.connect_timeout:g} seconds"
+            if self.connections.get(peer) is line:
                 # It was made in the moment in which it was given up; uvloop never tells that it is closed then.
                 line.connection_lost(TimeoutError(reason))
             else:
-                self.hear(Left(peer, reason))
+                self.handle_and_flush(Left(peer, reason))
         except (OSError, UnicodeError, ValueError) as error:  # a name that no resolver takes is no OSError
-            self.hear(Left(peer, reason_of(error)))
+            self.handle_and_flush(Left(peer, connect_error_reason(error)))
 
-    async def _connected(self, local: Address, address: Address) -> socket.socket:
+    async def _connect_from(self, local: Address, address: Address) -> socket.socket:
         """A socket that is connected to an address from a local one."""
         family, _, _, _, here = (await self._loop.getaddrinfo(*local, type=socket.SOCK_STREAM))[0]
         _, _, _, _, there = (await self._loop.getaddrinfo(*address, family=family, type=socket.SOCK_STREAM))[0]
@@ -200,7 +200,7 @@ class Switchboard:
             connected.close()
             if isinstance(error, ConnectionError):
                 raise
-            raise Unmoored(str(error)) from error
+            raise LocalAddressError(str(error)) from error
         except asyncio.CancelledError:
             connected.close()
             raise
@@ -215,35 +215,35 @@ class Switchboard:
                 with suppress(NotImplementedError):  # Windows
                     self._loop.remove_reader(listening.fileno())
             self._loop.call_soon(server.close)
-        self.hear(Halted(final))
+        self.handle_and_flush(Closing(final))
         if final:
-            for peer in [*self._unadmitted]:
-                self.expel(peer)
+            for peer in [*self._pending_admission]:
+                self.disconnect(peer)
 
-    def shut(self, reason: str) -> None:
+    def suspend(self, reason: str) -> None:
         """For now, seat nobody, and let the session begin no games: it is told that the room closes."""
-        self._shut = reason
-        self.hear(Halted())
+        self._suspend_reason = reason
+        self.handle_and_flush(Closing())
 
-    def reopen(self) -> None:
+    def resume(self) -> None:
         """Seat whoever comes, again."""
-        self._shut = ""
+        self._suspend_reason = ""
 
-    def expel(self, peer: Peer) -> None:
+    def disconnect(self, peer: Peer) -> None:
         """End the connection of a peer, who hears nothing of what still waits for it."""
-        line = self.lines.get(peer)
+        line = self.connections.get(peer)
         if line is not None:
             line.outbox.clear()
             line.dropped = True
-            line.cut_off()
+            line.abort()
 
-    async def empty(self) -> None:
+    async def wait_drained(self) -> None:
         """Wait until nobody is connected any more."""
         await self._idle.wait()
 
     # Events and effects.
 
-    def hear(self, event: Event[Any]) -> None:
+    def handle_and_flush(self, event: Event[Any]) -> None:
         """Hand one event to the session, and let what it says leave."""
         self.handle(event, self.clock())
         self.flush()
@@ -254,175 +254,183 @@ class Switchboard:
         self.observers(event, effects, now)
         for effect in effects:
             self.perform(effect)
-        self.attend()
+        self.schedule_deadline()
 
     def perform(self, effect: Effect[Any]) -> None:
         """Perform an effect; what is to be said waits for `flush`."""
-        if type(effect) is Say:
-            line = self.lines.get(effect.peer)
+        if type(effect) is Send:
+            line = self.connections.get(effect.peer)
             if line is None or line.dropped:
                 self.counts.undeliverable += 1
                 self.log.error("nobody hears this", peer=effect.peer, message=str(effect.message))
                 return
             if not line.outbox:
-                self.dirty.append(line)
+                self.connections_to_flush.append(line)
             line.outbox.append(line.codec.encode(effect.message))
-        elif type(effect) is Settle or type(effect) is Finished:
+        elif type(effect) is Settle or type(effect) is HandFinished:
             self.counts.games += 1
-            if self._books is not None and type(effect) is Settle and (ticket := self._books.settle(effect)):
-                line = self.lines.get(effect.peer)
+            if self._recorder is not None and type(effect) is Settle and (ticket := self._recorder.settle(effect)):
+                line = self.connections.get(effect.peer)
                 if line is not None:
-                    line.hold(ticket)
-        elif type(effect) is Drop or type(effect) is Cease:
-            line = self.lines.get(effect.peer)
+                    line.hold_until(ticket)
+        elif type(effect) is Drop or type(effect) is EndOutput:
+            line = self.connections.get(effect.peer)
             if line is not None:
-                self._end(line, wholly=type(effect) is Drop)
+                self._end_connection(line, is_drop=type(effect) is Drop)
         elif type(effect) is Commit:
-            if self._books is not None and (ticket := self._books.promised()) and effect.peer in self.lines:
-                self.lines[effect.peer].hold(ticket)
-        elif type(effect) is Call:
-            call = self._loop.create_task(self.dial(effect.peer, effect.address))
-            self._calls.add(call)
-            call.add_done_callback(self._calls.discard)
+            if (
+                self._recorder is not None
+                and (ticket := self._recorder.sync_promises())
+                and effect.peer in self.connections
+            ):
+                self.connections[effect.peer].hold_until(ticket)
+        elif type(effect) is Connect:
+            call = self._loop.create_task(self.connect(effect.peer, effect.address))
+            self._connect_tasks.add(call)
+            call.add_done_callback(self._connect_tasks.discard)
 
-    def attend(self) -> None:
+    def schedule_deadline(self) -> None:
         """See to it that the session's alarm rings in time."""
-        alarm = self.session.alarm
-        if alarm is not None and alarm < self._armed:
-            self._arm(alarm)
+        alarm = self.session.deadline
+        if alarm is not None and alarm < self._timer_deadline:
+            self._set_timer(alarm)
 
     def flush(self) -> None:
         """Write what was said."""
-        while self.dirty:
-            self.dirty.pop().flush()
+        while self.connections_to_flush:
+            self.connections_to_flush.pop().flush()
 
-    def _arm(self, alarm: float) -> None:
+    def _set_timer(self, deadline: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._armed = alarm
-        self._timer = self._loop.call_at(alarm, self._rang)
+        self._timer_deadline = deadline
+        self._timer = self._loop.call_at(deadline, self._on_timer)
 
-    def _rang(self) -> None:
+    def _on_timer(self) -> None:
         self._timer = None
-        self._armed = inf
-        alarm = self.session.alarm
+        self._timer_deadline = inf
+        alarm = self.session.deadline
         if alarm is None:
             return
         if alarm <= self.clock():
-            self.hear(Rang())
-        elif alarm < self._armed:
-            self._arm(alarm)
+            self.handle_and_flush(TimedOut())
+        elif alarm < self._timer_deadline:
+            self._set_timer(alarm)
 
-    def after(self, seconds: float, deed: Callable[[], None]) -> asyncio.TimerHandle:
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
         """Do something later."""
-        return self._loop.call_later(seconds, deed)
+        return self._loop.call_later(seconds, callback)
 
     # Lines.
 
-    def _end(self, line: Line, *, wholly: bool) -> None:
-        line.ceased, line.dropped = True, line.dropped or wholly
-        if not line.outbox:
-            self.dirty.append(line)
+    def _end_connection(self, connection: Connection, *, is_drop: bool) -> None:
+        connection.output_ended, connection.dropped = True, connection.dropped or is_drop
+        if not connection.outbox:
+            self.connections_to_flush.append(connection)
 
-    def seat(self, line: Line, address: Address | None) -> bool:
+    def accept(self, connection: Connection, address: Address | None) -> bool:
         """Give a new connection its number and tell the session; False when there is no room for it."""
-        host = counted(address[0]) if address else ""
-        if reason := self._refusal(host, called=line.peer is not None):
-            peer, line.peer = line.peer, None
+        host = address_key(address[0]) if address else ""
+        if reason := self._refusal_reason(host, is_outgoing=connection.peer is not None):
+            peer, connection.peer = connection.peer, None
             self.counts.refused[reason] += 1
             self.log.warning("refused", address=address, reason=reason)
             self._idle.clear()
-            self._lingering.add(line)
-            self._turn_away(line)
-            if len(self._lingering) > self.limits.lingering:
-                line.cut_off()  # a flood is not seen off politely
+            self._lingering_connections.add(connection)
+            self._refuse(connection)
+            if len(self._lingering_connections) > self.limits.max_lingering_connections:
+                connection.abort()  # a flood is not seen off politely
             else:
-                line.flush()
+                connection.flush()
             if peer is not None:
-                self.hear(Left(peer, f"refused: {reason}"))
+                self.handle_and_flush(Left(peer, f"refused: {reason}"))
             return False
         self.counts.connections += 1
-        self._addresses[host] += 1
+        self._address_counts[host] += 1
         self._idle.clear()
-        if line.peer is None:
-            self._joined += 1
-            line.peer = self._joined
-        self.lines[line.peer] = line
-        ticket = self._books.admit(line.peer, address, line.certificate) if self._books is not None else None
+        if connection.peer is None:
+            self._last_peer += 1
+            connection.peer = self._last_peer
+        self.connections[connection.peer] = connection
+        ticket = (
+            self._recorder.admit(connection.peer, address, connection.certificate)
+            if self._recorder is not None
+            else None
+        )
         if ticket is None:
-            self._join(line, line.peer, address)
+            self._join(connection, connection.peer, address)
         else:
-            peer = line.peer
-            self._unadmitted.add(peer)
-            ticket.add_done_callback(lambda done: self._admitted(line, peer, address, done))
-            line.hold(ticket)
+            peer = connection.peer
+            self._pending_admission.add(peer)
+            ticket.add_done_callback(lambda done: self._on_admitted(connection, peer, address, done))
+            connection.hold_until(ticket)
         return True
 
-    def _join(self, line: Line, peer: Peer, address: Address | None) -> None:
+    def _join(self, connection: Connection, peer: Peer, address: Address | None) -> None:
         self.log.debug("joined", peer=peer, address=address)
-        self.hear(Joined(peer, address))
+        self.handle_and_flush(Joined(peer, address))
         if isinstance(self.session, Hall):
-            line.session = self.session.table(peer)
+            connection.session = self.session.table(peer)
 
-    def _admitted(self, line: Line, peer: Peer, address: Address | None, done: Future[str]) -> None:
+    def _on_admitted(self, connection: Connection, peer: Peer, address: Address | None, done: Future[str]) -> None:
         """It is known who this is; if it is still there, it joins, or hears that it cannot."""
-        if peer not in self._unadmitted or done.cancelled():
+        if peer not in self._pending_admission or done.cancelled():
             return
-        if reason := done.result() or self._refusal("", called=True) or self._shut:
+        if reason := done.result() or self._refusal_reason("", is_outgoing=True) or self._suspend_reason:
             self.counts.refused[reason] += 1
             self.log.warning("refused", address=address, reason=reason)
-            self._turn_away(line)
+            self._refuse(connection)
         else:
-            self._unadmitted.discard(peer)
-            self._join(line, peer, address)
+            self._pending_admission.discard(peer)
+            self._join(connection, peer, address)
 
-    def _turn_away(self, line: Line) -> None:
-        line.outbox += [line.codec.encode(word) for word in self._refusal_words]
-        line.dropped = True
+    def _refuse(self, connection: Connection) -> None:
+        connection.outbox += [connection.codec.encode(word) for word in self._refusal_messages]
+        connection.dropped = True
 
-    def _refusal(self, host: str, *, called: bool) -> str:
+    def _refusal_reason(self, host: str, *, is_outgoing: bool) -> str:
         """Why a connection is not taken; the limits are for those that come, not for those that were called."""
         limits = self.limits
         if self._halted:
             return "closing"
-        if called:
+        if is_outgoing:
             return ""
-        if self._shut:
-            return self._shut
-        if limits.connections and len(self.lines) >= limits.connections:
+        if self._suspend_reason:
+            return self._suspend_reason
+        if limits.max_connections and len(self.connections) >= limits.max_connections:
             return "connections"
-        if limits.per_address and self._addresses[host] >= limits.per_address:
+        if limits.max_connections_per_address and self._address_counts[host] >= limits.max_connections_per_address:
             return "per_address"
         return ""
 
-    def unseat(self, line: Line, reason: str) -> None:
+    def release(self, connection: Connection, reason: str) -> None:
         """Tell the session that a peer has left."""
-        assert line.peer is not None, "only who was seated can leave"
-        self.log.debug("left", peer=line.peer, reason=reason)
-        del self.lines[line.peer]
-        self._lingering.add(line)
+        assert connection.peer is not None, "only who was seated can leave"
+        self.log.debug("left", peer=connection.peer, reason=reason)
+        del self.connections[connection.peer]
+        self._lingering_connections.add(connection)
         try:
-            if line.peer in self._unadmitted:
-                self._unadmitted.discard(line.peer)
+            if connection.peer in self._pending_admission:
+                self._pending_admission.discard(connection.peer)
             else:
-                self.hear(Left(line.peer, reason))
+                self.handle_and_flush(Left(connection.peer, reason))
         finally:
-            if self._books is not None:
-                self._books.leave(line.peer)
+            if self._recorder is not None:
+                self._recorder.leave(connection.peer)
 
-    def gone(self, line: Line, host: str) -> None:
+    def forget(self, connection: Connection, host: str) -> None:
         """Forget a line whose connection is closed."""
-        self._lingering.discard(line)
-        if line.peer is not None:
-            line.peer = None  # some loops tell of it once more
-            self._addresses[host] -= 1
-            if not self._addresses[host]:
-                del self._addresses[host]
-        if not self.lines and not self._lingering:
+        self._lingering_connections.discard(connection)
+        if connection.peer is not None:
+            connection.peer = None  # some loops tell of it once more
+            self._address_counts[host] -= 1
+            if not self._address_counts[host]:
+                del self._address_counts[host]
+        if not self.connections and not self._lingering_connections:
             self._idle.set()
 
 
-async def outward(address: Address) -> list[str]:
+async def outgoing_addresses(address: Address) -> list[str]:
     """The addresses of this machine from which another address is reached, one a family. Raises OSError."""
     found: dict[int, str] = {}
     for family, _, _, _, there in await asyncio.get_running_loop().getaddrinfo(*address, type=socket.SOCK_STREAM):
@@ -438,4 +446,4 @@ def _check_port(port: int) -> None:
         raise OSError(f"found the port {port}; allowed: 0 to 65535")
 
 
-__all__ = ["Limits", "Line", "Switchboard", "Unmoored", "outward"]
+__all__ = ["Connection", "Endpoint", "EndpointLimits", "LocalAddressError", "outgoing_addresses"]

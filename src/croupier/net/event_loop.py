@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 
 
-def factory() -> Callable[[], asyncio.AbstractEventLoop]:
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     """What makes the loop."""
     try:
         import uvloop
@@ -15,5 +15,5 @@ def factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 def run[T](main: Coroutine[object, object, T]) -> T:
     """Run a program on a new loop."""
-    with asyncio.Runner(loop_factory=factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         return runner.run(main)

@@ -7,17 +7,17 @@ from contextlib import suppress
 from typing import Any, Final
 
 from croupier.core.session import Address
-from croupier.logs import Log
+from croupier.logs import Logger
 from croupier.net.client_addresses import TrustedProxies
-from croupier.net.proxy_protocol import BadHeader, proxy_header
-from croupier.observers.counters import Counts
+from croupier.net.proxy_protocol import ProxyHeaderError, parse_proxy_header
+from croupier.observers.counters import RoomCounters
 
-BACKLOG: Final = 4096
-PAUSE_SECONDS: Final = 1.0
+LISTEN_BACKLOG: Final = 4096
+ACCEPT_RETRY_SECONDS: Final = 1.0
 """How long nobody is taken after the system had no place for another connection."""
 
 
-class ProxiedServer:
+class ProxyListener:
     """Sockets that listen. It stands for the server of a loop, which begins TLS before a header could be read.
 
     A connection from a trusted proxy begins with a header of the PROXY protocol, within `seconds`, or is closed;
@@ -27,25 +27,25 @@ class ProxiedServer:
 
     def __init__(
         self,
-        protocol: Callable[[Address], asyncio.Protocol],
+        protocol_factory: Callable[[Address], asyncio.Protocol],
         proxies: TrustedProxies,
         *,
-        counts: Counts,
-        log: Log,
-        seconds: float,
-        most: int,
-        tls: dict[str, Any],
+        counts: RoomCounters,
+        log: Logger,
+        header_timeout: float,
+        max_pending_headers: int,
+        tls_options: dict[str, Any],
     ) -> None:
         self.sockets: list[socket.socket] = []
-        self._protocol = protocol
+        self._protocol_factory = protocol_factory
         self._proxies = proxies
         self._counts = counts
         self._log = log
-        self._seconds = seconds
-        self._most = most
-        self._tls = tls
+        self._header_timeout = header_timeout
+        self._max_pending_headers = max_pending_headers
+        self._tls_options = tls_options
         self._loop = asyncio.get_running_loop()
-        self._reading = 0
+        self._pending_headers = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def listen(self, host: str, port: int) -> None:
@@ -53,14 +53,14 @@ class ProxiedServer:
         found = await self._loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         try:
             for family, _, _, _, address in dict.fromkeys(found):
-                listening = socket.create_server(address[:2], family=family, backlog=BACKLOG)
+                listening = socket.create_server(address[:2], family=family, backlog=LISTEN_BACKLOG)
                 listening.setblocking(False)
                 self.sockets.append(listening)
         except OSError:
             self.close()
             raise
         for listening in self.sockets:
-            self._begin(self._accept(listening))
+            self._start_task(self._accept(listening))
 
     def close(self) -> None:
         """Take no more connections, and close those of which nobody knows whose they are."""
@@ -69,7 +69,7 @@ class ProxiedServer:
         while self.sockets:
             self.sockets.pop().close()
 
-    def _begin(self, work: Any) -> None:
+    def _start_task(self, work: Any) -> None:
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -80,14 +80,14 @@ class ProxiedServer:
                 connected, peer = await self._loop.sock_accept(listening)
             except OSError as error:  # too many open files: those who are there have to leave first
                 self._log.warning("no connection can be taken", reason=str(error))
-                await asyncio.sleep(PAUSE_SECONDS)
+                await asyncio.sleep(ACCEPT_RETRY_SECONDS)
             else:
-                self._begin(self._take(connected, peer[:2]))
+                self._start_task(self._handle_connection(connected, peer[:2]))
 
-    async def _take(self, connected: socket.socket, peer: Address) -> None:
+    async def _handle_connection(self, connected: socket.socket, peer: Address) -> None:
         try:
-            address = await self._client(connected, peer) if peer[0] in self._proxies else peer
-        except (BadHeader, OSError, TimeoutError) as error:
+            address = await self._client_address(connected, peer) if peer[0] in self._proxies else peer
+        except (ProxyHeaderError, OSError, TimeoutError) as error:
             self._counts.refused["proxy"] += 1
             self._log.warning("refused", address=peer, reason="proxy", error=str(error) or type(error).__name__)
             connected.close()
@@ -96,28 +96,32 @@ class ProxiedServer:
             raise
         else:
             with suppress(OSError):  # it has gone, or speaks no TLS
-                await self._loop.connect_accepted_socket(lambda: self._protocol(address), connected, **self._tls)
+                await self._loop.connect_accepted_socket(
+                    lambda: self._protocol_factory(address), connected, **self._tls_options
+                )
 
-    async def _client(self, connected: socket.socket, peer: Address) -> Address:
+    async def _client_address(self, connected: socket.socket, peer: Address) -> Address:
         """The address that a proxy's header names. Raises BadHeader, OSError, TimeoutError."""
-        if self._reading >= self._most:
-            raise BadHeader(f"found {self._reading} connections without a header; allowed: {self._most}")
-        self._reading += 1
+        if self._pending_headers >= self._max_pending_headers:
+            raise ProxyHeaderError(
+                f"found {self._pending_headers} connections without a header; allowed: {self._max_pending_headers}"
+            )
+        self._pending_headers += 1
         try:
-            async with asyncio.timeout(self._seconds):
-                return await self._read(connected) or peer
+            async with asyncio.timeout(self._header_timeout):
+                return await self._read_header(connected) or peer
         finally:
-            self._reading -= 1
+            self._pending_headers -= 1
 
-    async def _read(self, connected: socket.socket) -> Address | None:
-        header = proxy_header()
+    async def _read_header(self, connected: socket.socket) -> Address | None:
+        header = parse_proxy_header()
         wanted = next(header)
         while True:
             data = b""
             while len(data) < wanted:
                 piece = await self._loop.sock_recv(connected, wanted - len(data))
                 if not piece:
-                    raise BadHeader("found the end of the connection; allowed: a header of the PROXY protocol")
+                    raise ProxyHeaderError("found the end of the connection; allowed: a header of the PROXY protocol")
                 data += piece
             try:
                 wanted = header.send(data)

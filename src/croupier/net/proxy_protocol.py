@@ -5,80 +5,88 @@ from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final
 
 from croupier.core.session import Address
-from croupier.net.client_addresses import IP
+from croupier.net.client_addresses import IPAddress
 
-SIGNATURE: Final = b"\r\n\r\n\x00\r\nQUIT\n"
+V2_SIGNATURE: Final = b"\r\n\r\n\x00\r\nQUIT\n"
 """How version 2 begins."""
 
-WORD: Final = b"PROXY "
+V1_PREFIX: Final = b"PROXY "
 """How version 1 begins."""
 
-MAX_LINE_BYTES: Final = 107
-MAX_BODY_BYTES: Final = 4096
+MAX_V1_HEADER_BYTES: Final = 107
+MAX_V2_BODY_BYTES: Final = 4096
 """The addresses take at most 216; the rest is further information about the connection, which is not looked at."""
 
 INET, INET6, UNIX = 1, 2, 3
 STREAM: Final = 1
-SIZES: Final = {INET: 12, INET6: 36, UNIX: 216}
+ADDRESS_BLOCK_BYTES: Final = {INET: 12, INET6: 36, UNIX: 216}
 
-type Reading = Generator[int, bytes, Address | None]
+type ProxyHeaderParser = Generator[int, bytes, Address | None]
 """It yields how many bytes it has to be sent next, and not one more than the header has."""
 
 
-class BadHeader(ValueError):
+class ProxyHeaderError(ValueError):
     """What came is no header of the PROXY protocol."""
 
 
-def proxy_header() -> Reading:
+def parse_proxy_header() -> ProxyHeaderParser:
     """The address of the client; None where the proxy speaks for itself, or does not know. Raises BadHeader."""
-    begun = yield len(SIGNATURE)
-    if begun == SIGNATURE:
-        return (yield from _binary())
-    if begun.startswith(WORD):
-        return (yield from _text(begun))
-    raise BadHeader(f"found {begun!r}; allowed: a header of the PROXY protocol")
+    begun = yield len(V2_SIGNATURE)
+    if begun == V2_SIGNATURE:
+        return (yield from _parse_v2())
+    if begun.startswith(V1_PREFIX):
+        return (yield from _parse_v1(begun))
+    raise ProxyHeaderError(f"found {begun!r}; allowed: a header of the PROXY protocol")
 
 
-def _text(line: bytes) -> Reading:
+def _parse_v1(line: bytes) -> ProxyHeaderParser:
     while not line.endswith(b"\r\n"):
-        if len(line) >= MAX_LINE_BYTES:
-            raise BadHeader(f"found a header of {len(line)} bytes without an end; allowed: {MAX_LINE_BYTES}")
+        if len(line) >= MAX_V1_HEADER_BYTES:
+            raise ProxyHeaderError(
+                f"found a header of {len(line)} bytes without an end; allowed: {MAX_V1_HEADER_BYTES}"
+            )
         line += yield 1
     words = line[:-2].decode("latin-1").split(" ")
     if words[1] == "UNKNOWN":
         return None
     if len(words) != 6 or words[1] not in {"TCP4", "TCP6"}:
-        raise BadHeader(f"found {line!r}; allowed: PROXY TCP4 or TCP6, two addresses and two ports, or PROXY UNKNOWN")
+        raise ProxyHeaderError(
+            f"found {line!r}; allowed: PROXY TCP4 or TCP6, two addresses and two ports, or PROXY UNKNOWN"
+        )
     family = IPv4Address if words[1] == "TCP4" else IPv6Address
     try:
         client, _ = (family(word) for word in words[2:4])
     except AddressValueError as error:
-        raise BadHeader(f"found {line!r} ({error}); allowed: addresses of {words[1]}") from None
+        raise ProxyHeaderError(f"found {line!r} ({error}); allowed: addresses of {words[1]}") from None
     ports = [int(word) for word in words[4:] if word.isascii() and word.isdigit() and str(int(word)) == word]
     if len(ports) != 2 or max(ports) > 0xFFFF:
-        raise BadHeader(f"found {line!r}; allowed: ports of 0 to 65535")
-    return _written(client), ports[0]
+        raise ProxyHeaderError(f"found {line!r}; allowed: ports of 0 to 65535")
+    return _format_ip(client), ports[0]
 
 
-def _binary() -> Reading:
+def _parse_v2() -> ProxyHeaderParser:
     fixed = yield 4
     version, command = fixed[0] >> 4, fixed[0] & 15
     family, protocol = fixed[1] >> 4, fixed[1] & 15
     length = int.from_bytes(fixed[2:])
-    if version != 2 or command > 1 or length > MAX_BODY_BYTES:
-        raise BadHeader(f"found {fixed!r} of version 2; allowed: LOCAL or PROXY, at most {MAX_BODY_BYTES} bytes")
+    if version != 2 or command > 1 or length > MAX_V2_BODY_BYTES:
+        raise ProxyHeaderError(
+            f"found {fixed!r} of version 2; allowed: LOCAL or PROXY, at most {MAX_V2_BODY_BYTES} bytes"
+        )
     body = (yield length) if length else b""
     if command == 0 or family == 0:
         return None
-    if protocol != STREAM or length < SIZES.get(family, MAX_BODY_BYTES + 1):
-        raise BadHeader(f"found family {family}, protocol {protocol}, {length} bytes; allowed: TCP, or UNIX streams")
+    if protocol != STREAM or length < ADDRESS_BLOCK_BYTES.get(family, MAX_V2_BODY_BYTES + 1):
+        raise ProxyHeaderError(
+            f"found family {family}, protocol {protocol}, {length} bytes; allowed: TCP, or UNIX streams"
+        )
     if family == UNIX:
         return None
     size = 4 if family == INET else 16
     client = IPv4Address(body[:4]) if family == INET else IPv6Address(body[:16])
-    return _written(client), int.from_bytes(body[2 * size : 2 * size + 2])
+    return _format_ip(client), int.from_bytes(body[2 * size : 2 * size + 2])
 
 
-def _written(address: IP) -> str:
+def _format_ip(address: IPAddress) -> str:
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return str(mapped or address)

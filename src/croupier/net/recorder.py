@@ -6,14 +6,14 @@ from typing import Any, Protocol
 from croupier.core.session import Address, Peer, Settle
 
 
-class Books(Protocol):
+class Recorder(Protocol):
     """What is written down at a house, and whom that lets in. A ticket is done when what it stands for is durable."""
 
     def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str] | None:
         """Look up a client before it is seated: why it cannot be, empty if it can; None where nothing is looked up."""
         ...
 
-    def promised(self) -> Future[None] | None:
+    def sync_promises(self) -> Future[None] | None:
         """The dealer has promised a client its cards. Nobody is heard before the ticket is done; None: at once."""
         ...
 

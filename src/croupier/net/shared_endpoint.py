@@ -6,15 +6,15 @@ from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from croupier.core.codec import Codec
-from croupier.core.session import Effect, Event, Tap
-from croupier.logs import Log
-from croupier.net.endpoint import Limits, Switchboard
+from croupier.core.session import Effect, Event, Observer
+from croupier.logs import Logger
+from croupier.net.endpoint import Endpoint, EndpointLimits
 
-MOMENT: Final = 2.0
+HANG_UP_GRACE_SECONDS: Final = 2.0
 """So many seconds are enough for who is out to ask once more how his game stands."""
 
 
-class Table(Protocol):
+class SharedTable(Protocol):
     """A session that many share, and that knows whether they play."""
 
     @property
@@ -23,48 +23,48 @@ class Table(Protocol):
         ...
 
     @property
-    def alarm(self) -> float | None: ...  # noqa: D102 -- as in Session
+    def deadline(self) -> float | None: ...  # noqa: D102 -- as in Session
 
     def on(self, event: Event[Any], now: float) -> Sequence[Effect[Any]]: ...  # noqa: D102 -- as in Session
 
 
-class Shared(Switchboard):
+class SharedEndpoint(Endpoint):
     """The switchboard of a shared table: when its games are over it is empty, whoever may still be connected."""
 
     def __init__(
         self,
-        table: Table,
-        codec: Callable[[], Codec[Any, Any]],
-        log: Log,
+        table: SharedTable,
+        codec_factory: Callable[[], Codec[Any, Any]],
+        log: Logger,
         *,
-        taps: Sequence[Tap] = (),
-        limits: Limits = Limits(),
+        taps: Sequence[Observer] = (),
+        limits: EndpointLimits = EndpointLimits(),
         refusal: Sequence[Any] = (),
     ) -> None:
-        super().__init__(table, codec, log, taps=taps, limits=limits, refusal=refusal)
+        super().__init__(table, codec_factory, log, taps=taps, limits=limits, refusal=refusal)
         self._table = table
-        self._over = asyncio.Event()
+        self._games_over = asyncio.Event()
         self._final = False
 
     def halt(self, *, final: bool) -> None:
         """Take no more connections, and tell the table that the room closes."""
         self._final = final
-        self.observers.add(self._look)
+        self.observers.add(self._check_playing)
         super().halt(final=final)
 
-    async def empty(self) -> None:
+    async def wait_drained(self) -> None:
         """Wait until nothing is played any more, and after the final halt until nobody is connected any more.
 
         Who is connected when the last game ends has a moment to hang up by himself.
         """
         if self._final:
-            await super().empty()
+            await super().wait_drained()
         elif self._table.playing:
-            await self._over.wait()
+            await self._games_over.wait()
             with suppress(TimeoutError):
-                async with asyncio.timeout(MOMENT):
-                    await super().empty()
+                async with asyncio.timeout(HANG_UP_GRACE_SECONDS):
+                    await super().wait_drained()
 
-    def _look(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
+    def _check_playing(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
         if not self._table.playing:
-            self._over.set()
+            self._games_over.set()

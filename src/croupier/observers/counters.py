@@ -3,7 +3,7 @@
 from collections import Counter
 
 
-class Counts:
+class RoomCounters:
     """What has happened at one switchboard since it was made. The hot path only ever adds to these."""
 
     __slots__ = (

@@ -9,27 +9,27 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from croupier.core.deal_record import Entry, Hand, Missing, Promise, Seed, encode
-from croupier.observers.line_writer import Lines
+from croupier.core.deal_record import DealGap, DealPromise, DealRecordEntry, DealSeed, DealtHand, encode_entry
+from croupier.observers.line_writer import LineWriter
 
-MAX_WAITING: Final = 10_000
+MAX_WAITING_ENTRIES: Final = 10_000
 """The most hands and seeds that wait until the file can be written to again."""
 
-OURS: Final = b'{"deal":"'
+LINE_PREFIX: Final = b'{"deal":"'
 """How every line of a record begins."""
 
-TAIL_BYTES: Final = 1 << 16
+MAX_LINE_BYTES: Final = 1 << 16
 """The last line of a record is shorter than this."""
 
 
-class Log(Protocol):
+class WarningLogger(Protocol):
     """The part of a logger that is used here."""
 
     def warning(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- named above
     def error(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- named above
 
 
-class Record:
+class DealFile:
     """The dealer's record of all rooms of a server.
 
     A promise is written at once or never, for a late promise proves nothing: a table whose promise could not be written
@@ -38,80 +38,80 @@ class Record:
     that would open a promise of which hands are missing. A `Missing` entry for each room says what was left out.
     """
 
-    def __init__(self, lines: Lines, log: Log) -> None:
-        self._lines = lines
+    def __init__(self, writer: LineWriter, log: WarningLogger) -> None:
+        self._writer = writer
         self._log = log
-        self._waiting: deque[bytes] = deque()
-        self._unpromised: set[tuple[str, int]] = set()
-        self._cut_short: set[tuple[str, int]] = set()
-        self._missing: dict[str, Missing] = {}
-        self._failing = False
+        self._waiting_lines: deque[bytes] = deque()
+        self._tables_without_promise: set[tuple[str, int]] = set()
+        self._tables_with_lost_lines: set[tuple[str, int]] = set()
+        self._missing: dict[str, DealGap] = {}
+        self._is_failing = False
 
-    def add(self, entry: Promise | Hand | Seed) -> None:
+    def add(self, entry: DealPromise | DealtHand | DealSeed) -> None:
         """Write an entry. Raises OSError where it is not in the file when this returns."""
         key = entry.room, entry.table
         try:
-            if isinstance(entry, Promise):
-                self._promise(entry)
-            elif key not in self._unpromised:
+            if isinstance(entry, DealPromise):
+                self._write_promise(entry)
+            elif key not in self._tables_without_promise:
                 self._append(entry)
         finally:
-            if isinstance(entry, Seed):  # the last entry of its table
-                self._unpromised.discard(key)
-                self._cut_short.discard(key)
+            if isinstance(entry, DealSeed):  # the last entry of its table
+                self._tables_without_promise.discard(key)
+                self._tables_with_lost_lines.discard(key)
 
     def close(self) -> None:
         """Write what waits, or log what the record lacks for good. The file is for its owner to close."""
         try:
-            self._catch_up()
+            self._flush()
         except OSError as error:
-            self._log.error("the dealer's record is incomplete", reason=str(error), **self._lacking())
+            self._log.error("the dealer's record is incomplete", reason=str(error), **self._missing_facts())
 
-    def _promise(self, entry: Promise) -> None:
+    def _write_promise(self, entry: DealPromise) -> None:
         try:
-            self._catch_up()
+            self._flush()
             self._write(entry)
         except OSError as error:
-            self._failing = True
-            self._unpromised.add((entry.room, entry.table))
-            self._miss(entry.room, table=entry.table)
+            self._is_failing = True
+            self._tables_without_promise.add((entry.room, entry.table))
+            self._count_missing(entry.room, table=entry.table)
             told = f"{error.strerror}: nothing about {entry.room} table {entry.table} will be in the dealer's record"
             raise OSError(error.errno, told) from error
 
-    def _append(self, entry: Hand | Seed) -> None:
+    def _append(self, entry: DealtHand | DealSeed) -> None:
         key = entry.room, entry.table
-        if len(self._waiting) == MAX_WAITING or key in self._cut_short:
-            self._cut_short.add(key)
-            self._failing = True
-            self._miss(entry.room)
+        if len(self._waiting_lines) == MAX_WAITING_ENTRIES or key in self._tables_with_lost_lines:
+            self._tables_with_lost_lines.add(key)
+            self._is_failing = True
+            self._count_missing(entry.room)
             told = f"a line about {entry.room} table {entry.table} will not be in the dealer's record"
             raise OSError(errno.ENOBUFS, told)
-        self._waiting.append(encode(entry))
+        self._waiting_lines.append(encode_entry(entry))
         try:
-            self._catch_up()
+            self._flush()
         except OSError:
-            self._failing = True
+            self._is_failing = True
             raise
 
-    def _catch_up(self) -> None:
+    def _flush(self) -> None:
         """Write what waits, and what is missing. Raises OSError."""
-        while self._waiting:
-            self._lines.write(self._waiting[0])
-            self._waiting.popleft()
-        if self._failing:
-            lacking = self._lacking()
+        while self._waiting_lines:
+            self._writer.write(self._waiting_lines[0])
+            self._waiting_lines.popleft()
+        if self._is_failing:
+            lacking = self._missing_facts()
             while self._missing:
                 room = next(iter(self._missing))
                 self._write(self._missing[room])
                 del self._missing[room]
-            self._failing = False
+            self._is_failing = False
             self._log.warning("the dealer's record can be written to again", **lacking)
 
-    def _write(self, entry: Entry) -> None:
-        self._lines.write(encode(entry))
+    def _write(self, entry: DealRecordEntry) -> None:
+        self._writer.write(encode_entry(entry))
 
-    def _miss(self, room: str, table: int | None = None) -> None:
-        missing = self._missing.get(room) or Missing(room)
+    def _count_missing(self, room: str, table: int | None = None) -> None:
+        missing = self._missing.get(room) or DealGap(room)
         if table is None:
             self._missing[room] = replace(missing, lines=missing.lines + 1)
         else:
@@ -119,16 +119,16 @@ class Record:
             last = max(missing.last, table)
             self._missing[room] = replace(missing, first=first, last=last, tables=missing.tables + 1)
 
-    def _lacking(self) -> dict[str, object]:
+    def _missing_facts(self) -> dict[str, object]:
         """What is not in the file, for the log."""
         missing = self._missing.values()
         return {
             "missing_tables": {each.room: (each.first, each.last, each.tables) for each in missing if each.tables},
-            "missing_lines": len(self._waiting) + sum(each.lines for each in missing),
+            "missing_lines": len(self._waiting_lines) + sum(each.lines for each in missing),
         }
 
 
-def mend(path: Path) -> bool:
+def remove_partial_line(path: Path) -> bool:
     """Remove the half line at the end of a record whose server was killed: whether there was one. Raises OSError.
 
     A half line that is no entry of a record is ended with a newline, for somebody may have given the wrong file; so is
@@ -138,11 +138,11 @@ def mend(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - TAIL_BYTES))
+        file.seek(max(0, size - MAX_LINE_BYTES))
         tail = file.read().rpartition(b"\n")[2]
     if not tail:
         return False
-    if tail.startswith(OURS) or OURS.startswith(tail):
+    if tail.startswith(LINE_PREFIX) or LINE_PREFIX.startswith(tail):
         with suppress(OSError):
             os.truncate(path, size - len(tail))
             return True

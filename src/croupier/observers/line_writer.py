@@ -17,7 +17,7 @@ class RawFile(Protocol):
     def close(self) -> None: ...  # noqa: D102 -- as in io
 
 
-class Lines:
+class LineWriter:
     """A file without a buffer, and without half a line: what a full disk cuts short is taken back.
 
     A pipe whose reader is too slow is as good as a full disk: nothing here ever waits for a reader.
@@ -25,19 +25,19 @@ class Lines:
 
     def __init__(self, file: RawFile) -> None:
         self._file = file
-        self._torn = False
+        self._has_partial_line = False
         with suppress(OSError):  # a file in memory has no descriptor
             os.set_blocking(file.fileno(), False)
 
     def write(self, line: bytes) -> None:
         """Append a line, which ends without a newline. Raises OSError, and then nothing of it is there."""
-        data = b"\n" + line + b"\n" if self._torn else line + b"\n"
+        data = b"\n" + line + b"\n" if self._has_partial_line else line + b"\n"
         written = self._file.write(data) or 0
         if written == len(data):
-            self._torn = False
+            self._has_partial_line = False
             return
         if written:
-            self._take_back(written)
+            self._remove_partial_line(written)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
@@ -45,11 +45,11 @@ class Lines:
         """Close the file."""
         self._file.close()
 
-    def _take_back(self, written: int) -> None:
+    def _remove_partial_line(self, written: int) -> None:
         """Remove the first bytes of a line; where that cannot be done, the next line begins with a newline."""
         try:
             end = self._file.tell() - written
             self._file.truncate(end)
             self._file.seek(end)
         except OSError:
-            self._torn = True
+            self._has_partial_line = True

@@ -3,41 +3,41 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from croupier.core.session import Drop, Effect, Event, Finished, Garbled, Said, Say, Settle
+from croupier.core.session import Drop, Effect, Event, HandFinished, Malformed, Received, Send, Settle
 
 
-class Debug(Protocol):
+class DebugLogger(Protocol):
     """The part of a logger that is used here."""
 
     def debug(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
 
 
-class Trace:
+class MessageTrace:
     """A tap: what peers say, what they are told, and what every game has brought."""
 
     name = "--log-level debug"
 
-    def __init__(self, log: Debug) -> None:
+    def __init__(self, log: DebugLogger) -> None:
         self._log = log
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
         """Tell the event and its effects."""
         match event:
-            case Said(peer, message):
+            case Received(peer, message):
                 self._log.debug("says", peer=peer, message=str(message))
-            case Garbled(peer, violation):
+            case Malformed(peer, violation):
                 self._log.debug("breaks the protocol", peer=peer, clause=violation.clause, found=violation.found)
             case _:
                 pass
         for effect in effects:
             match effect:
-                case Say(peer, message):
+                case Send(peer, message):
                     self._log.debug("hears", peer=peer, message=str(message))
                 case Drop(peer):
                     self._log.debug("is dropped", peer=peer)
                 case Settle(peer, hand, _, net):
                     self._log.debug("settles", peer=peer, hand=hand, net=net)
-                case Finished(deal, nets):
+                case HandFinished(deal, nets):
                     self._log.debug("finishes", deal=deal, nets=nets)
                 case _:
                     pass

@@ -6,7 +6,7 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from croupier.observers.counters import Counts
+from croupier.observers.counters import RoomCounters
 
 COUNTERS = (
     ("connections", "Connections that were seated."),
@@ -21,10 +21,10 @@ COUNTERS = (
 """Counters by name: `croupier_NAME_total`."""
 
 
-class Meter(Collector):
+class MetricsCollector(Collector):
     """Reads the counts of every room when it is scraped. `rooms` answers (name, counts, peers seated now)."""
 
-    def __init__(self, rooms: Callable[[], Sequence[tuple[str, Counts, int]]]) -> None:
+    def __init__(self, rooms: Callable[[], Sequence[tuple[str, RoomCounters, int]]]) -> None:
         self._rooms = rooms
 
     def collect(self) -> Iterator[Metric]:

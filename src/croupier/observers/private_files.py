@@ -3,6 +3,6 @@
 import os
 
 
-def private(path: str, flags: int) -> int:
+def private_opener(path: str, flags: int) -> int:
     """Open a file as `open` does, for its `opener`: a new file can be read and written by its owner only."""
     return os.open(path, flags, 0o600)

@@ -7,23 +7,36 @@ from typing import Any
 
 from croupier.core.codec import Codec
 from croupier.core.dealer import Dealer, commitment
-from croupier.core.session import Commit, Drop, Effect, Event, Finished, Garbled, Peer, Rang, Reveal, Said, Say, Tap
-from croupier.logs import Log
-from croupier.net.endpoint import Limits
-from croupier.net.shared_endpoint import Shared
-from croupier.recording.oldmaid_journal import Courses
+from croupier.core.session import (
+    Commit,
+    Drop,
+    Effect,
+    Event,
+    HandFinished,
+    Malformed,
+    Observer,
+    Peer,
+    Received,
+    Reveal,
+    Send,
+    TimedOut,
+)
+from croupier.logs import Logger
+from croupier.net.endpoint import EndpointLimits
+from croupier.net.shared_endpoint import SharedEndpoint
+from croupier.recording.oldmaid_journal import OldMaidJournal
 from croupier.recording.promises import Promises
 from croupier.rooms.oldmaid.house import House
-from croupier.rooms.oldmaid.table.game import CARDS, Game
-from croupier.rooms.oldmaid.table.persistence import Note
-from croupier.store.records import SUPERSEDED, Refused, StoreDown
+from croupier.rooms.oldmaid.table.game import CARD_COUNT, TableGame
+from croupier.rooms.oldmaid.table.persistence import GameLogEntry
+from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
 
 type Effects = Sequence[Effect[Any]]
-type Page = tuple[Sequence[Note], Sequence[Game]]
+type JournalBatch = tuple[Sequence[GameLogEntry], Sequence[TableGame]]
 """What is written together: notes, and the games that they end."""
 
 
-class Written:
+class DurableSession:
     """A session around the house: it hears nothing while something is written, and says nothing before it is durable.
 
     So what is said meanwhile is heard, and written, together; whoever has said it is to `hold` until the ticket is
@@ -34,8 +47,8 @@ class Written:
     def __init__(
         self,
         house: House,
-        journal: Courses,
-        log: Log,
+        journal: OldMaidJournal,
+        log: Logger,
         clock: Callable[[], float],
         *,
         hold: Callable[[Peer, Future[None]], None],
@@ -50,183 +63,185 @@ class Written:
         self._log = log
         self._clock = clock
         self._promises = promises
-        self._waiting: list[Event[Any]] = []
-        self._owed: list[Page] = []
-        self._ticket: Future[None] | None = None
-        self._revival: asyncio.Task[None] | None = None
+        self._waiting_events: list[Event[Any]] = []
+        self._unwritten_batches: list[JournalBatch] = []
+        self._write_future: Future[None] | None = None
+        self._recovery_task: asyncio.Task[None] | None = None
 
     @property
-    def alarm(self) -> float | None:
+    def deadline(self) -> float | None:
         """When the house wants to hear Rang; while something is written it hears nothing."""
-        return None if self._ticket is not None else self._house.alarm
+        return None if self._write_future is not None else self._house.deadline
 
     @property
     def playing(self) -> bool:
         """Whether a game is played, or what has been played is not durable yet."""
-        return self._ticket is not None or self._house.playing
+        return self._write_future is not None or self._house.playing
 
     def on(self, event: Event[Any], now: float) -> Effects:
         """What the house does about an event, if it hears it and nothing is to be written; else nothing yet."""
-        if self._ticket is not None:
-            self._waiting.append(event)
+        if self._write_future is not None:
+            self._waiting_events.append(event)
         else:
             effects = self._house.on(event, now)
-            if not self._house.notes:
+            if not self._house.journal_entries:
                 return effects
             self._write(effects)
-        if isinstance(event, Said | Garbled) and self._ticket is not None:
-            self._hold(event.peer, self._ticket)
+        if isinstance(event, Received | Malformed) and self._write_future is not None:
+            self._hold(event.peer, self._write_future)
         return ()
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         """Wait for what is being written, and for nothing else any more."""
-        while self._ticket is not None:
-            await asyncio.wait([self._ticket])
-        if self._revival is not None:
-            self._revival.cancel()
+        while self._write_future is not None:
+            await asyncio.wait([self._write_future])
+        if self._recovery_task is not None:
+            self._recovery_task.cancel()
 
-    def _page(self, effects: Effects) -> Page:
+    def _take_batch(self, effects: Effects) -> JournalBatch:
         """What has happened since this was asked last."""
-        assert self._house.notes is not None, "a house that is written down takes notes"
-        notes = self._house.notes.copy()
-        self._house.notes.clear()  # games go on noting in the same list
-        return notes, [effect.state for effect in effects if type(effect) is Finished]  # type: ignore[misc]  # they are Games
+        assert self._house.journal_entries is not None, "a house that is written down takes notes"
+        notes = self._house.journal_entries.copy()
+        self._house.journal_entries.clear()  # games go on noting in the same list
+        return notes, [effect.state for effect in effects if type(effect) is HandFinished]  # type: ignore[misc]  # they are Games
 
     def _write(self, effects: Effects) -> None:
-        page = self._page(effects)
-        promised = None if self._promises is None else self._promises.keep(effects)
+        page = self._take_batch(effects)
+        promised = None if self._promises is None else self._promises.write(effects)
         if promised is None:
-            self._ticket = self._journal.write(*page)
+            self._write_future = self._journal.write(*page)
         else:
-            self._ticket = asyncio.get_running_loop().create_task(self._write_after(promised, page))
-        self._ticket.add_done_callback(lambda done: self._done(done, page, effects))
+            self._write_future = asyncio.get_running_loop().create_task(self._write_after(promised, page))
+        self._write_future.add_done_callback(lambda done: self._on_write_done(done, page, effects))
 
-    async def _write_after(self, promised: Future[None], page: Page) -> None:
+    async def _write_after(self, promised: Future[None], page: JournalBatch) -> None:
         """Write a page when the promises of the dealer to those who play in it are durable."""
         await promised
         await self._journal.write(*page)
 
-    def _done(self, done: Future[None], page: Page, effects: Effects) -> None:
+    def _on_write_done(self, done: Future[None], page: JournalBatch, effects: Effects) -> None:
         """It is durable, so everybody may know. Or it is not: then there are no games until it can be written."""
         if done.cancelled():
             return  # the loop ends
         if (error := done.exception()) is None:
-            self._journal.settled(page[0])
+            self._journal.confirm_written(page[0])
         else:
-            effects = self._fall(error, page, effects)
-        self._ticket = None
+            effects = self._on_write_failure(error, page, effects)
+        self._write_future = None
         try:
             self._deliver(effects)
         finally:
-            self._go_on()
+            self._handle_waiting_events()
 
-    def _go_on(self) -> None:
+    def _handle_waiting_events(self) -> None:
         """Let the house hear what was said meanwhile, and write it down."""
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting_events = self._waiting_events, []
         effects: list[Effect[Any]] = []
         for event in waiting:
             try:
                 effects += self._house.on(event, self._clock())
             except Exception as error:  # the others are heard all the same
                 self._log.error("our own fault", exc_info=error)
-        if self._house.notes:
+        if self._house.journal_entries:
             self._write(effects)
         elif effects:
             self._deliver(effects)
 
-    def _fall(self, error: BaseException, page: Page, effects: Effects) -> Effects:
+    def _on_write_failure(self, error: BaseException, page: JournalBatch, effects: Effects) -> Effects:
         """What is to be done instead: all games are void, and whoever would have been answered is seen off."""
         self.trouble = str(error)
-        if isinstance(error, Refused):
-            self.trouble = SUPERSEDED
-            self._log.error(SUPERSEDED, reason=str(error))
+        if isinstance(error, WriteRefused):
+            self.trouble = SUPERSEDED_MESSAGE
+            self._log.error(SUPERSEDED_MESSAGE, reason=str(error))
         else:
             self._log.error("the store cannot be written to", reason=str(error))
-            self._revival = asyncio.get_running_loop().create_task(self._revive())
+            self._recovery_task = asyncio.get_running_loop().create_task(self._recover())
         house = self._house
-        lost = [effect.peer for effect in effects if type(effect) is Say and house.knows(effect.peer)]
-        held = [e for e in effects if not (isinstance(e, Say | Drop) and house.knows(e.peer))]
-        void = house.mute(self._clock(), lost)
-        self._owed += [page, self._page(void)]
+        lost = [effect.peer for effect in effects if type(effect) is Send and house.has_peer(effect.peer)]
+        held = [e for e in effects if not (isinstance(e, Send | Drop) and house.has_peer(e.peer))]
+        void = house.suspend(self._clock(), lost)
+        self._unwritten_batches += [page, self._take_batch(void)]
         return [*held, *void]
 
-    async def _revive(self) -> None:
+    async def _recover(self) -> None:
         """Write what is owed as soon as that can be done; then there may be games again."""
         while True:
-            await self._journal.store.up()
+            await self._journal.store.wait_until_up()
             try:
-                while self._owed:
-                    notes, games = self._owed[0]
-                    if notes and not await self._journal.written(notes):
+                while self._unwritten_batches:
+                    notes, games = self._unwritten_batches[0]
+                    if notes and not await self._journal.was_written(notes):
                         await self._journal.write(notes, games)
                     if notes:
-                        self._journal.settled(notes)
-                    del self._owed[0]
+                        self._journal.confirm_written(notes)
+                    del self._unwritten_batches[0]
                 break
-            except StoreDown:
+            except StoreUnavailable:
                 continue
-            except Refused as error:
-                self.trouble = SUPERSEDED
-                self._log.error(SUPERSEDED, reason=str(error))
+            except WriteRefused as error:
+                self.trouble = SUPERSEDED_MESSAGE
+                self._log.error(SUPERSEDED_MESSAGE, reason=str(error))
                 return
         self._log.info("the store can be written to again")
         self.trouble = None
-        self._house.speak()
+        self._house.resume()
 
 
-def revealed(game: Game, dealer: Dealer) -> Sequence[Effect[Any]]:
+def void_game_effects(game: TableGame, dealer: Dealer) -> Sequence[Effect[Any]]:
     """What is told of a game that was interrupted: the promise once more, that it is void, and the seed (fair deal)."""
-    dealer.deck(CARDS)
+    dealer.next_deck(CARD_COUNT)
     return (
         Commit(game.number, dealer.algorithm, commitment(dealer.server_seed)),
-        Finished(game.number, game.nets, game),
+        HandFinished(game.number, game.nets, game),
         Reveal(game.number, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands),
     )
 
 
-class Durable(Shared):
+class DurableTableEndpoint(SharedEndpoint):
     """The switchboard of such a table."""
 
     def __init__(
         self,
         house: House,
-        journal: Courses,
-        codec: Callable[[], Codec[Any, Any]],
-        log: Log,
+        journal: OldMaidJournal,
+        codec_factory: Callable[[], Codec[Any, Any]],
+        log: Logger,
         *,
-        taps: Sequence[Tap] = (),
-        limits: Limits = Limits(),
+        observers: Sequence[Observer] = (),
+        limits: EndpointLimits = EndpointLimits(),
         refusal: Sequence[Any] = (),
         promises: Promises | None = None,
     ) -> None:
         clock = asyncio.get_running_loop().time
-        self._written = Written(house, journal, log, clock, hold=self._hold, deliver=self._deliver, promises=promises)
-        super().__init__(self._written, codec, log, taps=taps, limits=limits, refusal=refusal)
+        self._durable_session = DurableSession(
+            house, journal, log, clock, hold=self._hold, deliver=self._deliver, promises=promises
+        )
+        super().__init__(self._durable_session, codec_factory, log, taps=observers, limits=limits, refusal=refusal)
         self._journal = journal
 
     @property
-    def trouble(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         """Why nothing can be played here now; None if it can."""
-        return self._written.trouble or self._journal.store.down
+        return self._durable_session.trouble or self._journal.store.outage
 
-    async def empty(self) -> None:
+    async def wait_drained(self) -> None:
         """Wait until nothing is played any more, and after the final halt let go of the store."""
-        await super().empty()
+        await super().wait_drained()
         if self._final:
-            await self._written.end()
+            await self._durable_session.close()
             await self._journal.store.close()
 
     def _hold(self, peer: Peer, ticket: Future[None]) -> None:
         """Hear nothing more of a peer until this is done."""
-        if (line := self.lines.get(peer)) is not None:
-            line.hold(ticket)
+        if (line := self.connections.get(peer)) is not None:
+            line.hold_until(ticket)
 
     def _deliver(self, effects: Effects) -> None:
         """Call the observers, and perform what was held back; whoever has gone meanwhile hears nothing."""
-        event, now = Rang(), self.clock()
+        event, now = TimedOut(), self.clock()
         self.observers(event, effects, now)
         for effect in effects:
-            if type(effect) is not Say or effect.peer in self.lines:
+            if type(effect) is not Send or effect.peer in self.connections:
                 self.perform(effect)
-        self.attend()
+        self.schedule_deadline()
         self.flush()

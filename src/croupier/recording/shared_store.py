@@ -8,18 +8,18 @@ if TYPE_CHECKING:  # a server that keeps nothing needs no store
     from croupier.store.store import Store
 
 
-class Shelf:
+class SharedStore:
     """Where the rooms of a server are kept: a path, a URL, or None for the file of this user (see `open_store`).
 
     What they write at the same time is committed together; two stores would wait for each other.
     """
 
-    def __init__(self, where: str | None) -> None:
-        self._where = where
+    def __init__(self, location: str | None) -> None:
+        self._location = location
         self._store: Store | None = None
 
     @asynccontextmanager
-    async def lend(self, room: str, *, alone: bool = True) -> AsyncIterator["Store"]:
+    async def open_for(self, room: str, *, exclusive: bool = True) -> AsyncIterator["Store"]:
         """The store, for a room that closes it when it closes itself; it is closed here where the room cannot open.
 
         `alone`: no other server may have this room open there. Raises OSError on a store that is none.
@@ -28,9 +28,9 @@ class Shelf:
         from croupier.store.store import open_store
 
         try:
-            store = self._store = await open_store(self._where) if self._store is None else self._store.share()
+            store = self._store = await open_store(self._location) if self._store is None else self._store.share()
             try:
-                if alone:
+                if exclusive:
                     await store.claim(room)
                 yield store
             except BaseException:

@@ -2,16 +2,16 @@
 
 from asyncio import Future
 
-from croupier.logs import Log
+from croupier.logs import Logger
 from croupier.store.records import Snapshot
 from croupier.store.store import Store
 
 
-def save(store: Store, snapshot: Snapshot, log: Log) -> None:
+def save_snapshot(store: Store, snapshot: Snapshot, log: Logger) -> None:
     """Save a snapshot some time, without anybody waiting for it; the log says when it could not be saved."""
 
     def done(saved: Future[None]) -> None:
         if not saved.cancelled() and (error := saved.exception()) is not None:
             log.warning("a snapshot could not be saved", table=snapshot.table, seq=snapshot.seq, reason=str(error))
 
-    store.save(snapshot).add_done_callback(done)
+    store.save_snapshot(snapshot).add_done_callback(done)

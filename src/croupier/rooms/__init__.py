@@ -7,7 +7,7 @@ from croupier.rooms.kuhn import ROOM as KUHN
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 from croupier.rooms.sevenhalf import ROOM as SEVENHALF
 
-HOUSES: dict[str, HouseRoom] = {room.name: room for room in (KUHN, SEVENHALF, BLACKJACK)}
+HOUSE_ROOMS: dict[str, HouseRoom] = {room.name: room for room in (KUHN, SEVENHALF, BLACKJACK)}
 """The games against the house."""
 
-ROOMS: dict[str, Room] = {**HOUSES, HOLDEM.name: HOLDEM, OLDMAID.name: OLDMAID}
+ROOMS: dict[str, Room] = {**HOUSE_ROOMS, HOLDEM.name: HOLDEM, OLDMAID.name: OLDMAID}

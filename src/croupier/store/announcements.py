@@ -22,12 +22,18 @@ CONFIRM_TIMEOUT_SECONDS: Final = 10.0
 HEARTBEAT_SECONDS: Final = 5.0
 """How often a server sees whether its connection is still there, and how long it waits for the answer."""
 
-LOST: Final = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+CONNECTION_ERRORS: Final = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
 
-type Connect = Callable[[], Awaitable[Any]]
+type Connector = Callable[[], Awaitable[Any]]
 
 
-async def announce(connect: Connect) -> None:
+async def announce(connect: Connector) -> None:
     """Let every server forget what it knows of accounts. Raises StoreError when one of them does not say that it has.
 
     Until the lock is free the notification is sent again and again: a server may have taken the lock anew before we
@@ -51,25 +57,25 @@ async def announce(connect: Connect) -> None:
         sender.terminate()
 
 
-class Listener:
+class AnnouncementListener:
     """A server's connection for announcements, made anew whenever it is lost."""
 
-    def __init__(self, connect: Connect) -> None:
+    def __init__(self, connect: Connector) -> None:
         self._connect = connect
         self._version = 0
-        self._trusting = False
-        self._news = asyncio.Event()
+        self._is_current = False
+        self._announced = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def version(self) -> int | None:
         """Another number after every announcement; None while one could be missed."""
-        return self._version if self._trusting else None
+        return self._version if self._is_current else None
 
     async def start(self) -> None:
         """Listen from now on."""
         if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._work(), name="announcements")
-            await self._news.wait()
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="announcements")
+            await self._announced.wait()
 
     async def close(self) -> None:
         """Listen no more."""
@@ -77,39 +83,39 @@ class Listener:
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    async def _work(self) -> None:
+    async def _run(self) -> None:
         while True:
-            with suppress(*LOST):
+            with suppress(*CONNECTION_ERRORS):
                 await self._listen()
-            self._news.set()  # whoever waits for the start has waited long enough
+            self._announced.set()  # whoever waits for the start has waited long enough
             await asyncio.sleep(HEARTBEAT_SECONDS / 5)
 
     async def _listen(self) -> None:
         """Hear announcements until the connection is lost."""
         connection = await self._connect()
         try:
-            connection.add_termination_listener(self._heard)
-            await connection.add_listener(CHANNEL, self._heard)
+            connection.add_termination_listener(self._on_announcement)
+            await connection.add_listener(CHANNEL, self._on_announcement)
             while True:
                 await connection.execute("SELECT pg_advisory_lock_shared($1)", LOCK_KEY)
                 self._version += 1
-                self._trusting = True
-                await self._until_news(connection)
+                self._is_current = True
+                await self._wait_for_announcement(connection)
                 await connection.execute("SELECT pg_advisory_unlock_shared($1)", LOCK_KEY)
         finally:
-            self._trusting = False
+            self._is_current = False
             connection.terminate()
 
-    async def _until_news(self, connection: Any) -> None:
-        self._news.set()
-        self._news.clear()
-        while self._trusting:
+    async def _wait_for_announcement(self, connection: Any) -> None:
+        self._announced.set()
+        self._announced.clear()
+        while self._is_current:
             try:
                 async with asyncio.timeout(HEARTBEAT_SECONDS):
-                    await self._news.wait()
+                    await self._announced.wait()
             except TimeoutError:
                 await connection.execute("SELECT 1", timeout=HEARTBEAT_SECONDS)
 
-    def _heard(self, *_: object) -> None:
-        self._trusting = False
-        self._news.set()
+    def _on_announcement(self, *_: object) -> None:
+        self._is_current = False
+        self._announced.set()

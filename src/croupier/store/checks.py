@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator
 
-from croupier.store.engine import Moment
-from croupier.store.records import Finding
+from croupier.store.engine import ReadTransaction
+from croupier.store.records import StoreFinding
 
 CHECKS: tuple[tuple[str, str, str], ...] = (
     (
@@ -67,9 +67,9 @@ CHECKS: tuple[tuple[str, str, str], ...] = (
 """Where it is, what is told, and the question whose every row is something wrong."""
 
 
-async def findings(moment: Moment) -> AsyncIterator[Finding]:
+async def find_problems(moment: ReadTransaction) -> AsyncIterator[StoreFinding]:
     """Everything in the books that is not as it must be."""
     for where, told, question in CHECKS:
         async for rows in moment.rows(question):
             for row in rows:
-                yield Finding(where.format(*row), told.format(*row))
+                yield StoreFinding(where.format(*row), told.format(*row))

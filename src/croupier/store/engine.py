@@ -11,20 +11,20 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from croupier.store.records import Hand, Refused, StoreError
+from croupier.store.records import StoredHand, StoreError, WriteRefused
 
-type Ask = tuple[str, tuple[object, ...]]
+type Query = tuple[str, tuple[object, ...]]
 """SQL and its arguments."""
 
 type Rows = Sequence[Sequence[Any]]
 
-type Script[T] = Generator[Ask, Rows, T]
+type StatementGenerator[T] = Generator[Query, Rows, T]
 """It raises Refused when what it is to write is not allowed."""
 
 type FactRow = tuple[str, str, int, str, float]
 """Room, table, number, the fact as text, and its time."""
 
-PULSE = "INSERT INTO pulse (id, time) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET time = excluded.time"
+WRITE_PULSE_SQL = "INSERT INTO pulse (id, time) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET time = excluded.time"
 """The smallest thing that can be written."""
 
 
@@ -33,33 +33,35 @@ class Facts(Struct, frozen=True, gc=False):
 
     rows: Sequence[FactRow]
     weight: int
-    hands: Sequence[Hand] = ()
+    hands: Sequence[StoredHand] = ()
 
 
-class Act(Struct, frozen=True):
+class Script(Struct, frozen=True):
     """Anything else that is to be written. `script` makes it anew when a neighbour has spoilt the transaction."""
 
-    script: Callable[[], Script[object]]
+    make_statements: Callable[[], StatementGenerator[object]]
     weight: int = 1
 
 
-type Deed = Facts | Act
+type Write = Facts | Script
 
 
-def taken(name: str, told: str) -> StoreError:
+def name_taken_error(name: str, store_name: str) -> StoreError:
     """What is said to the second one who claims a name."""
-    return StoreError(f"found another server that has {name} open in {told}; allowed: one at a time in each store")
+    return StoreError(
+        f"found another server that has {name} open in {store_name}; allowed: one at a time in each store"
+    )
 
 
-def refusal(deed: Deed, told: str) -> Refused:
+def refusal_error(write: Write, reason: str) -> WriteRefused:
     """What to tell who wanted this, when the engine has said why it cannot be."""
-    if isinstance(deed, Act):
-        return Refused(told)
-    room, table, seq, _, _ = deed.rows[0]
-    return Refused(f"found facts of {room} {table} from {seq} on ({told}); allowed: those that follow its last")
+    if isinstance(write, Script):
+        return WriteRefused(reason)
+    room, table, seq, _, _ = write.rows[0]
+    return WriteRefused(f"found facts of {room} {table} from {seq} on ({reason}); allowed: those that follow its last")
 
 
-class Moment(Protocol):
+class ReadTransaction(Protocol):
     """The books as they are at one moment, whatever is written meanwhile."""
 
     def rows(self, sql: str, *arguments: object) -> AsyncIterator[Rows]:
@@ -70,18 +72,18 @@ class Moment(Protocol):
 class Engine(Protocol):
     """Writes and reads without ever blocking the event loop."""
 
-    async def commit(self, deeds: Sequence[Deed]) -> Sequence[object]:
+    async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
         """Write them durably in one transaction: what each script has returned, or the exception it failed with.
 
         Raises StoreDown: nothing of it is written, or nobody knows.
         """
         ...
 
-    async def revive(self) -> None:
+    async def reconnect(self) -> None:
         """Connect anew, and see that something can be written. Raises StoreDown."""
         ...
 
-    async def look(self) -> None:
+    async def check_connection(self) -> None:
         """See whether what was written is still there, without writing anything. Raises StoreDown."""
         ...
 
@@ -89,7 +91,7 @@ class Engine(Protocol):
         """All that is found. Raises StoreDown."""
         ...
 
-    def moment(self) -> AbstractAsyncContextManager[Moment]:
+    def read_transaction(self) -> AbstractAsyncContextManager[ReadTransaction]:
         """Look at the books as they are now. Raises StoreDown."""
         ...
 
@@ -109,7 +111,7 @@ class Engine(Protocol):
         """Let all processes that watch accounts look at them anew; when this returns they do. Raises StoreError."""
         ...
 
-    async def faults(self) -> list[str]:
+    async def find_faults(self) -> list[str]:
         """What is wrong with the engine itself: its file, or its settings."""
         ...
 

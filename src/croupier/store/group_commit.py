@@ -5,21 +5,21 @@ from asyncio import Future
 from itertools import accumulate, takewhile
 from typing import Any
 
-from croupier.store.engine import Deed, Engine
-from croupier.store.records import StoreDown
+from croupier.store.engine import Engine, Write
+from croupier.store.records import StoreUnavailable
 
-BATCH = 1024
+MAX_BATCH_FACTS = 1024
 """So many facts at most are committed together: what is done with them on the loop takes a few milliseconds."""
 
-PAUSES = (0.05, 5.0)
+RETRY_DELAYS_SECONDS = (0.05, 5.0)
 """How many seconds pass before a store that is down is tried for the first time, and at most; each pause is doubled."""
 
 
-LOOK_SECONDS = 1.0
+CHECK_INTERVAL_SECONDS = 1.0
 """After this time without a commit the engine looks whether the store is still there."""
 
 
-class Scribe:
+class GroupCommitter:
     """A queue of deeds and one task that commits them in order, all that wait with one commit (group commit).
 
     The first deed waits for nothing but the loop's next turn; those that come while a commit is on its way go with the
@@ -30,77 +30,79 @@ class Scribe:
     engine can write again.
     """
 
-    def __init__(self, engine: Engine, most: int, pauses: tuple[float, float] = PAUSES) -> None:
-        self.down: str | None = None
+    def __init__(
+        self, engine: Engine, max_pending: int, retry_delays: tuple[float, float] = RETRY_DELAYS_SECONDS
+    ) -> None:
+        self.outage: str | None = None
         self._engine = engine
-        self._most = most
-        self._first_pause, self._last_pause = pauses
-        self._pause = self._first_pause
+        self._max_pending = max_pending
+        self._first_delay, self._max_delay = retry_delays
+        self._delay = self._first_delay
         self._loop = asyncio.get_running_loop()
-        self._deeds: list[Deed] = []
+        self._writes: list[Write] = []
         self._futures: list[Future[Any]] = []  # of the deeds, in their order
         self._weight = 0  # of the deeds and of what is being committed
-        self._wanted = asyncio.Event()
-        self._space = asyncio.Event()
-        self._up = asyncio.Event()
-        self._idle = asyncio.Event()
-        for true in (self._space, self._up, self._idle):
+        self._has_writes = asyncio.Event()
+        self._has_space = asyncio.Event()
+        self._is_up = asyncio.Event()
+        self._is_idle = asyncio.Event()
+        for true in (self._has_space, self._is_up, self._is_idle):
             true.set()
-        self._closing = False
-        self._task = self._loop.create_task(self._work(), name="store")
+        self._is_closing = False
+        self._task = self._loop.create_task(self._run(), name="store")
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether so much waits that nothing more may."""
-        return self._weight >= self._most
+        return self._weight >= self._max_pending
 
-    async def room(self) -> None:
+    async def wait_for_space(self) -> None:
         """Wait until something more may be written; a store that is down has room, for it refuses at once."""
-        await self._space.wait()
+        await self._has_space.wait()
 
-    async def up(self) -> None:
+    async def wait_until_up(self) -> None:
         """Wait until the store can be written to."""
-        await self._up.wait()
+        await self._is_up.wait()
 
-    def put(self, deed: Deed) -> Future[Any]:
+    def submit(self, write: Write) -> Future[Any]:
         """Queue a deed. The future is done when it is durable; it fails with StoreDown or Refused."""
         future: Future[Any] = self._loop.create_future()
-        if self.down is None and self._weight < self._most and not self._closing:
-            if not self._deeds:
-                self._wanted.set()
-                self._idle.clear()
-            self._deeds.append(deed)
+        if self.outage is None and self._weight < self._max_pending and not self._is_closing:
+            if not self._writes:
+                self._has_writes.set()
+                self._is_idle.clear()
+            self._writes.append(write)
             self._futures.append(future)
-            self._weight += deed.weight
-            if self._weight >= self._most:
-                self._space.clear()
-        elif self.down is not None:
-            _fail(future, self.down)
-        elif self._closing:
-            _fail(future, "the store is closed")
+            self._weight += write.weight
+            if self._weight >= self._max_pending:
+                self._has_space.clear()
+        elif self.outage is not None:
+            _fail_future(future, self.outage)
+        elif self._is_closing:
+            _fail_future(future, "the store is closed")
         else:
-            _fail(future, f"found {self._weight} facts that wait to be written; allowed: {self._most}")
+            _fail_future(future, f"found {self._weight} facts that wait to be written; allowed: {self._max_pending}")
         return future
 
     async def close(self) -> None:
         """Write what waits, and stop."""
-        self._closing = True
-        await self._idle.wait()
+        self._is_closing = True
+        await self._is_idle.wait()
         self._task.cancel()
         await asyncio.wait([self._task])
 
-    async def _work(self) -> None:
+    async def _run(self) -> None:
         while True:
-            await self._wait()
-            while self._deeds:
-                deeds, futures, weight = self._take()
+            await self._wait_for_writes()
+            while self._writes:
+                deeds, futures, weight = self._take_batch()
                 try:
                     outcomes = await self._engine.commit(deeds)
                 except Exception as error:
-                    self._fall(_reason(error), futures)
-                    await self._rise()
+                    self._go_down(_error_text(error), futures)
+                    await self._recover()
                     continue
-                self._pause = self._first_pause
+                self._delay = self._first_delay
                 for future, outcome in zip(futures, outcomes, strict=True):
                     if future.done():
                         continue  # nobody waits for it any more
@@ -108,69 +110,69 @@ class Scribe:
                         future.set_exception(outcome)
                     else:
                         future.set_result(outcome)
-                self._relieve(weight)
+                self._release_weight(weight)
                 await asyncio.sleep(0)  # those who were woken say what they have next
-            self._wanted.clear()
-            self._idle.set()
+            self._has_writes.clear()
+            self._is_idle.set()
 
-    async def _wait(self) -> None:
+    async def _wait_for_writes(self) -> None:
         """Wait until something is to be written, and see to it meanwhile that the store is there."""
-        while not self._wanted.is_set():
+        while not self._has_writes.is_set():
             try:
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._wanted.wait()
+                async with asyncio.timeout(CHECK_INTERVAL_SECONDS):
+                    await self._has_writes.wait()
             except TimeoutError:
                 try:
-                    await self._engine.look()
+                    await self._engine.check_connection()
                 except Exception as error:
-                    self._fall(_reason(error), [])
-                    await self._rise()
+                    self._go_down(_error_text(error), [])
+                    await self._recover()
 
-    def _take(self) -> tuple[list[Deed], list[Future[Any]], int]:
+    def _take_batch(self) -> tuple[list[Write], list[Future[Any]], int]:
         """What is committed next, and its weight: all that waits, unless it is too much."""
-        deeds, futures, weight = self._deeds, self._futures, self._weight
+        deeds, futures, weight = self._writes, self._futures, self._weight
         number = len(deeds)
-        if weight > BATCH:
+        if weight > MAX_BATCH_FACTS:
             weights = accumulate(deed.weight for deed in deeds)
-            number = sum(1 for _ in takewhile(lambda weight: weight <= BATCH, weights)) or 1
+            number = sum(1 for _ in takewhile(lambda weight: weight <= MAX_BATCH_FACTS, weights)) or 1
             weight = sum(deed.weight for deed in deeds[:number])
-        self._deeds, self._futures = deeds[number:], futures[number:]
+        self._writes, self._futures = deeds[number:], futures[number:]
         return deeds[:number], futures[:number], weight
 
-    def _fall(self, reason: str, futures: list[Future[Any]]) -> None:
-        self.down = reason
-        self._up.clear()
+    def _go_down(self, reason: str, futures: list[Future[Any]]) -> None:
+        self.outage = reason
+        self._is_up.clear()
         for future in (*futures, *self._futures):
             if not future.done():
-                _fail(future, reason)
-        self._deeds.clear()
+                _fail_future(future, reason)
+        self._writes.clear()
         self._futures.clear()
-        self._wanted.clear()
-        self._relieve(self._weight)
-        self._idle.set()
+        self._has_writes.clear()
+        self._release_weight(self._weight)
+        self._is_idle.set()
 
-    async def _rise(self) -> None:
-        while self.down is not None:
-            await asyncio.sleep(self._pause)
-            self._pause = min(2 * self._pause, self._last_pause)
+    async def _recover(self) -> None:
+        while self.outage is not None:
+            await asyncio.sleep(self._delay)
+            self._delay = min(2 * self._delay, self._max_delay)
             try:
-                await self._engine.revive()
+                await self._engine.reconnect()
             except Exception as error:
-                self.down = _reason(error)
+                self.outage = _error_text(error)
             else:
-                self.down = None
-                self._up.set()
+                self.outage = None
+                self._is_up.set()
 
-    def _relieve(self, weight: int) -> None:
+    def _release_weight(self, weight: int) -> None:
         self._weight -= weight
-        if not self.full:
-            self._space.set()
+        if not self.is_full:
+            self._has_space.set()
 
 
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, StoreDown) else repr(error)
+def _error_text(error: Exception) -> str:
+    return str(error) if isinstance(error, StoreUnavailable) else repr(error)
 
 
-def _fail(future: Future[Any], reason: str) -> None:
-    future.set_exception(StoreDown(reason))
+def _fail_future(future: Future[Any], reason: str) -> None:
+    future.set_exception(StoreUnavailable(reason))
     future.exception()  # who does not wait for it learns it from `down`

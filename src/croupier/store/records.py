@@ -5,10 +5,10 @@ Times are seconds since 1970 (UTC), coins are integers of 64 bits.
 
 from msgspec import Struct
 
-MOST_COINS = 2**63 - 1
+MAX_COINS = 2**63 - 1
 """The most coins that one account can have."""
 
-SUPERSEDED = "another server goes on with what is kept in this store; this one can only be stopped"
+SUPERSEDED_MESSAGE = "another server goes on with what is kept in this store; this one can only be stopped"
 """Whoever opened a room last has it: nobody was told anything that the other one does not know."""
 
 
@@ -16,11 +16,11 @@ class StoreError(Exception):
     """The books cannot be opened, or this cannot be done with them. The text is for people."""
 
 
-class Refused(StoreError):
+class WriteRefused(StoreError):
     """What was to be written is not allowed, as a fact that is there already. Nothing of it was written."""
 
 
-class StoreDown(StoreError):
+class StoreUnavailable(StoreError):
     """The books cannot be read or written now: a full disk, a lost connection.
 
     What was to be written is in them as a whole or not at all. It is not in them when the engine said no; when a
@@ -28,7 +28,7 @@ class StoreDown(StoreError):
     """
 
 
-class Entry(Struct, frozen=True, gc=False):
+class JournalEntry(Struct, frozen=True, gc=False):
     """A fact of a table's journal: JSON, numbered from 1 without gaps."""
 
     room: str
@@ -38,7 +38,7 @@ class Entry(Struct, frozen=True, gc=False):
     time: float
 
 
-class Tail(Struct, frozen=True, gc=False):
+class JournalHead(Struct, frozen=True, gc=False):
     """How far the journal of a table goes."""
 
     table: str
@@ -89,7 +89,7 @@ class Transfer(Struct, frozen=True, gc=False):
     key: str | None = None
 
 
-class Line(Struct, frozen=True, gc=False):
+class StatementEntry(Struct, frozen=True, gc=False):
     """A line of an account's statement: what a transfer brought, and the balance after it."""
 
     transfer: int
@@ -99,7 +99,7 @@ class Line(Struct, frozen=True, gc=False):
     balance: int
 
 
-class Hand(Struct, frozen=True):
+class StoredHand(Struct, frozen=True):
     """A hand that was played: numbered at its table, with all that a history needs to tell it, in one line or many."""
 
     room: str
@@ -121,8 +121,8 @@ class Match(Struct, frozen=True):
     id: int = 0
 
 
-class Finding(Struct, frozen=True):
+class StoreFinding(Struct, frozen=True):
     """Something in the books that is not as it must be. `where` names the table of the schema and its row."""
 
     where: str
-    told: str
+    message: str

@@ -6,28 +6,28 @@ from collections.abc import Sequence
 import msgspec
 
 from croupier.core.usernames import skeleton
-from croupier.store.engine import Ask, Script
-from croupier.store.records import MOST_COINS, Account, Hand, Match, Posting, Refused, Snapshot, Transfer
+from croupier.store.engine import Query, StatementGenerator
+from croupier.store.records import MAX_COINS, Account, Match, Posting, Snapshot, StoredHand, Transfer, WriteRefused
 
 type HandRow = tuple[str, str, int, float, str, str, str]
 """Room, table, number, time, the players as JSON, the record, and the summary."""
 
-type PlayedRow = tuple[str, str, str, int]
+type PlayerHandRow = tuple[str, str, str, int]
 """A player, and the room, table, and number of a hand."""
 
-COLUMNS = "id, name, house, password, created, closed, balance"
+ACCOUNT_COLUMNS = "id, name, house, password, created, closed, balance"
 """Of an account, as `account` wants them."""
 
-CASHIER = "cashier"
+CASHIER_ACCOUNT = "cashier"
 """The house's account from which players are credited."""
 
 
-def account(row: Sequence[object]) -> Account:
+def account_from_row(row: Sequence[object]) -> Account:
     """An account from its COLUMNS. SQLite has no truth but 1 and 0."""
     return msgspec.convert(dict(zip(Account.__struct_fields__, row, strict=True)), Account, strict=False)
 
 
-def save(snapshot: Snapshot) -> Script[None]:
+def save_snapshot(snapshot: Snapshot) -> StatementGenerator[None]:
     """Keep the state of a table instead of the one before."""
     yield (
         """INSERT INTO snapshots (room, "table", seq, state, time) VALUES ($1, $2, $3, $4, $5)
@@ -36,17 +36,17 @@ def save(snapshot: Snapshot) -> Script[None]:
     )
 
 
-def hand_row(hand: Hand) -> HandRow:
+def hand_row(hand: StoredHand) -> HandRow:
     """A hand as it stands in the table of hands."""
-    return hand.room, hand.table, hand.number, hand.time, _names(hand.players), hand.record, hand.summary
+    return hand.room, hand.table, hand.number, hand.time, _encode_names(hand.players), hand.record, hand.summary
 
 
-def played_rows(hand: Hand) -> Sequence[PlayedRow]:
+def player_hand_rows(hand: StoredHand) -> Sequence[PlayerHandRow]:
     """Who has played a hand, as it stands in the table of that."""
     return [(player, hand.room, hand.table, hand.number) for player in {*hand.players}]
 
 
-def add_hand(hand: Hand) -> Script[None]:
+def add_hand(hand: StoredHand) -> StatementGenerator[None]:
     """Keep a hand, and who has played it. Refused if the table has had one of this number."""
     rows = yield (
         """INSERT INTO hands (room, "table", number, time, players, record, summary)
@@ -54,31 +54,31 @@ def add_hand(hand: Hand) -> Script[None]:
         hand_row(hand),
     )
     if not rows:
-        raise Refused(f"found hand {hand.number} of {hand.room} {hand.table} already; allowed: a new number")
-    for row in played_rows(hand):
+        raise WriteRefused(f"found hand {hand.number} of {hand.room} {hand.table} already; allowed: a new number")
+    for row in player_hand_rows(hand):
         yield 'INSERT INTO played (player, room, "table", number) VALUES ($1, $2, $3, $4)', row
 
 
-def add_match(match: Match) -> Script[int]:
+def add_match(match: Match) -> StatementGenerator[int]:
     """Keep a match: its id."""
     rows = yield (
         "INSERT INTO matches (room, time, players, result) VALUES ($1, $2, $3, $4) RETURNING id",
-        (match.room, match.time, _names(match.players), match.result.decode()),
+        (match.room, match.time, _encode_names(match.players), match.result.decode()),
     )
     return int(rows[0][0])
 
 
-def house_of(room: str, now: float) -> Script[Account]:
+def ensure_house_account(room: str, now: float) -> StatementGenerator[Account]:
     """The account of a room, made if it is not there."""
     yield (
         """INSERT INTO accounts (name, house, created, balance) VALUES ($1, $2, $3, 0)
         ON CONFLICT (name, house) DO NOTHING""",
         (room, True, now),
     )
-    return (yield from _found(room, house=True))
+    return (yield from _find_account(room, house=True))
 
 
-def add(name: str, password: str | None, coins: int, reason: str, now: float) -> Script[Account]:
+def add_account(name: str, password: str | None, coins: int, reason: str, now: float) -> StatementGenerator[Account]:
     """Open an account, with coins from the cashier.
 
     Refused if there is one of this name or of one that looks like it, also a closed one. The names of clients that do
@@ -93,35 +93,37 @@ def add(name: str, password: str | None, coins: int, reason: str, now: float) ->
     if not rows:
         there = yield "SELECT name FROM accounts WHERE skeleton = $1 OR (name = $2 AND NOT house)", (alike, name)
         if (name,) not in [tuple(row) for row in there]:
-            raise Refused(f"found an account {there[0][0]!r}, which {name!r} looks like; allowed: a name of its own")
-        raise Refused(f"found an account {name!r}; allowed: a name that nobody has")
-    yield from _credit(rows[0][0], coins, reason, now)
-    return (yield from _found(name))
+            raise WriteRefused(
+                f"found an account {there[0][0]!r}, which {name!r} looks like; allowed: a name of its own"
+            )
+        raise WriteRefused(f"found an account {name!r}; allowed: a name that nobody has")
+    yield from _credit_from_cashier(rows[0][0], coins, reason, now)
+    return (yield from _find_account(name))
 
 
-def set_password(name: str, password: str | None, reason: str, now: float) -> Script[None]:
+def set_password(name: str, password: str | None, reason: str, now: float) -> StatementGenerator[None]:
     """Change the hash of a password, and say so in the ledger."""
-    found = yield from _open(name)
+    found = yield from _find_open_account(name)
     yield "UPDATE accounts SET password = $2 WHERE id = $1", (found.id, password)
-    yield from _credit(found.id, 0, reason, now)
+    yield from _credit_from_cashier(found.id, 0, reason, now)
 
 
-def credit(name: str, coins: int, reason: str, now: float) -> Script[Account]:
+def credit(name: str, coins: int, reason: str, now: float) -> StatementGenerator[Account]:
     """Give somebody coins from the cashier, or take them if negative."""
-    found = yield from _open(name)
-    yield from _credit(found.id, coins, reason, now)
-    return (yield from _found(name))
+    found = yield from _find_open_account(name)
+    yield from _credit_from_cashier(found.id, coins, reason, now)
+    return (yield from _find_account(name))
 
 
-def close(name: str, reason: str, now: float) -> Script[int]:
+def close_account(name: str, reason: str, now: float) -> StatementGenerator[int]:
     """Close an account. What is in it goes to the cashier: so many coins."""
-    found = yield from _open(name)
-    yield from _credit(found.id, -found.balance, reason, now)
+    found = yield from _find_open_account(name)
+    yield from _credit_from_cashier(found.id, -found.balance, reason, now)
     yield "UPDATE accounts SET closed = $2 WHERE id = $1", (found.id, now)
     return found.balance
 
 
-def transfer(reason: str, postings: Sequence[Posting], key: str | None, now: float) -> Script[int]:
+def transfer(reason: str, postings: Sequence[Posting], key: str | None, now: float) -> StatementGenerator[int]:
     """Move coins, whose postings sum to zero: the number of the transfer. With a key that was used, nothing is moved.
 
     Refused if a player has not so many, or less than a posting needs, if an account is closed or not there, or if the
@@ -133,40 +135,40 @@ def transfer(reason: str, postings: Sequence[Posting], key: str | None, now: flo
         totals[posting.account] += posting.coins
         held[posting.account] = max(held[posting.account], posting.held)
     if totals.total() != 0 or not totals:
-        raise Refused(f"found a transfer of {len(totals)} accounts that sums to {totals.total()}; allowed: 0")
-    if any(abs(coins) > MOST_COINS for coins in totals.values()):
-        raise Refused(f"found a transfer of {max(map(abs, totals.values()))} coins; allowed: {MOST_COINS}")
+        raise WriteRefused(f"found a transfer of {len(totals)} accounts that sums to {totals.total()}; allowed: 0")
+    if any(abs(coins) > MAX_COINS for coins in totals.values()):
+        raise WriteRefused(f"found a transfer of {max(map(abs, totals.values()))} coins; allowed: {MAX_COINS}")
     rows = yield (
         "INSERT INTO transfers (key, time, reason) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING RETURNING id",
         (key, now, reason),
     )
     if not rows:
-        return (yield from _again(key, totals))
+        return (yield from _repeat_transfer(key, totals))
     number = int(rows[0][0])
     for each, coins in sorted(totals.items()):  # in one order for everybody, so that nobody waits in a circle
-        yield from _post(each, coins, held[each])
+        yield from _change_balance(each, coins, held[each])
         yield "INSERT INTO entries (transfer, account, coins) VALUES ($1, $2, $3)", (number, each, coins)
     return number
 
 
-def transfer_all(transfers: Sequence[Transfer], now: float) -> Script[None]:
+def transfer_all(transfers: Sequence[Transfer], now: float) -> StatementGenerator[None]:
     """Make transfers in this order. Refused if one of them is, and then none is made."""
     for each in transfers:
         yield from transfer(each.reason, each.postings, each.key, now)
 
 
-def _again(key: str | None, totals: Counter[int]) -> Script[int]:
+def _repeat_transfer(key: str | None, totals: Counter[int]) -> StatementGenerator[int]:
     rows = yield (
         """SELECT e.transfer, e.account, e.coins FROM transfers t JOIN entries e ON e.transfer = t.id
         WHERE t.key = $1""",
         (key,),
     )
     if {row[1]: row[2] for row in rows} != totals:
-        raise Refused(f"found the key {key!r} of another transfer; allowed: a new one, or the same transfer again")
+        raise WriteRefused(f"found the key {key!r} of another transfer; allowed: a new one, or the same transfer again")
     return int(rows[0][0])
 
 
-def _post(number: int, coins: int, held: int) -> Script[None]:
+def _change_balance(number: int, coins: int, held: int) -> StatementGenerator[None]:
     """Change a balance, which locks the account until the transaction is over."""
     needed = max(held, -coins)
     rows = yield (
@@ -177,47 +179,47 @@ def _post(number: int, coins: int, held: int) -> Script[None]:
     if not rows:
         there = yield "SELECT name, balance, closed FROM accounts WHERE id = $1", (number,)
         if not there:
-            raise Refused(f"found account {number}, which is not there; allowed: one that is open")
+            raise WriteRefused(f"found account {number}, which is not there; allowed: one that is open")
         name, balance, closed = there[0]
         if closed is not None:
-            raise Refused(f"found {name!r}, which is closed; allowed: an open account")
-        raise Refused(f"found {needed} coins to be taken from {name!r}; allowed: {balance}")
+            raise WriteRefused(f"found {name!r}, which is closed; allowed: an open account")
+        raise WriteRefused(f"found {needed} coins to be taken from {name!r}; allowed: {balance}")
     balance = rows[0][0]
     if not isinstance(balance, int):  # SQLite goes on in floats
-        raise Refused(f"found a balance of {balance:.0f} coins; allowed: {MOST_COINS}")
+        raise WriteRefused(f"found a balance of {balance:.0f} coins; allowed: {MAX_COINS}")
 
 
-def _credit(number: int, coins: int, reason: str, now: float) -> Script[None]:
+def _credit_from_cashier(number: int, coins: int, reason: str, now: float) -> StatementGenerator[None]:
     """Move coins between an account and the cashier; also none of them, to say what has been done to the account."""
-    cashier = yield from house_of(CASHIER, now)
+    cashier = yield from ensure_house_account(CASHIER_ACCOUNT, now)
     yield from transfer(reason, (Posting(number, coins), Posting(cashier.id, -coins)), None, now)
 
 
-def _found(name: str, *, house: bool = False) -> Script[Account]:
-    rows = yield f"SELECT {COLUMNS} FROM accounts WHERE name = $1 AND house = $2", (name, house)  # noqa: S608 -- ours
+def _find_account(name: str, *, house: bool = False) -> StatementGenerator[Account]:
+    rows = yield f"SELECT {ACCOUNT_COLUMNS} FROM accounts WHERE name = $1 AND house = $2", (name, house)  # noqa: S608 -- ours
     if not rows:
-        raise Refused(f"found no account {name!r}; allowed: one that was added")
-    return account(rows[0])
+        raise WriteRefused(f"found no account {name!r}; allowed: one that was added")
+    return account_from_row(rows[0])
 
 
-def _open(name: str) -> Script[Account]:
-    found = yield from _found(name)
+def _find_open_account(name: str) -> StatementGenerator[Account]:
+    found = yield from _find_account(name)
     if found.closed is not None:
-        raise Refused(f"found {name!r}, which is closed; allowed: an open account")
+        raise WriteRefused(f"found {name!r}, which is closed; allowed: an open account")
     return found
 
 
-def _names(players: Sequence[str]) -> str:
+def _encode_names(players: Sequence[str]) -> str:
     return msgspec.json.encode(players).decode()
 
 
-def which_hands(
+def select_hands(
     room: str | None = None,
     table: str | None = None,
     player: str | None = None,
     since: float | None = None,
     until: float | None = None,
-) -> Ask:
+) -> Query:
     """The question for hands of which all this is true, the latest first."""
     conditions = {
         "room = ${}": room,

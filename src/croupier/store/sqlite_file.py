@@ -8,14 +8,14 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from croupier.store.migrations import ASKED, judge, upgrade_file
+from croupier.store.migrations import REVISION_SQL, check_revision, upgrade_file
 from croupier.store.records import StoreError
-from croupier.store.urls import SqlitePlace
+from croupier.store.urls import SqliteLocation
 
-PATIENCE = 5.0
+BUSY_TIMEOUT_SECONDS = 5.0
 """How many seconds are waited for another process that writes to the same file."""
 
-PRAGMAS = """
+CONNECTION_PRAGMAS = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
 PRAGMA foreign_keys = ON;
@@ -28,46 +28,46 @@ pages of the tables that are played at are the same in many commits, and go ther
 
 def connect(path: Path) -> sqlite3.Connection:
     """A connection to a store that is there: autocommit, durable, and for any thread, one at a time."""
-    connection = _open(path)
+    connection = _connect(path)
     try:
-        connection.executescript(PRAGMAS)
+        connection.executescript(CONNECTION_PRAGMAS)
     except sqlite3.Error:
         connection.close()
         raise
     return connection
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     uri = f"file:{quote(str(path.absolute()))}?mode=rw"  # what is not there is not made
-    return sqlite3.connect(uri, timeout=PATIENCE, uri=True, isolation_level=None, check_same_thread=False)
+    return sqlite3.connect(uri, timeout=BUSY_TIMEOUT_SECONDS, uri=True, isolation_level=None, check_same_thread=False)
 
 
-def read_only(path: Path) -> sqlite3.Connection:
+def connect_read_only(path: Path) -> sqlite3.Connection:
     """A connection that changes nothing, for any thread, one at a time."""
     return sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, check_same_thread=False)
 
 
-def open_file(place: SqlitePlace, *, new: bool = True) -> None:
+def open_file(location: SqliteLocation, *, create: bool = True) -> None:
     """See to it that a store is at this place: make one if nothing is there. Raises StoreError, which says what is."""
-    path = place.path
-    with explained(path):
+    path = location.path
+    with translate_errors(path):
         if not path.exists() or path.stat().st_size == 0:
-            if not new:
+            if not create:
                 raise StoreError(f"found nothing at {path}; allowed: a store of croupier")
-            _make(path)
-        with closing(_open(path)) as connection:
-            revision = revision_of(connection)
-    judge(revision, str(path))
+            _make_store(path)
+        with closing(_connect(path)) as connection:
+            revision = read_revision(connection)
+    check_revision(revision, str(path))
 
 
-def upgrade_place(place: SqlitePlace) -> None:
+def upgrade_store_file(location: SqliteLocation) -> None:
     """Make a store, or bring an older one to the last revision. Raises StoreError."""
-    with explained(place.path):
-        _make(place.path)
+    with translate_errors(location.path):
+        _make_store(location.path)
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def translate_errors(path: Path) -> Iterator[None]:
     """Raise StoreError for what SQLite or the system says of a file."""
     try:
         yield
@@ -77,10 +77,10 @@ def explained(path: Path) -> Iterator[None]:
         raise StoreError(f"cannot make a store at {path}: {error.strerror}") from error
 
 
-def revision_of(connection: sqlite3.Connection) -> str | None:
+def read_revision(connection: sqlite3.Connection) -> str | None:
     """The revision of a store, None for what is none."""
     try:
-        found = connection.execute(ASKED).fetchone()
+        found = connection.execute(REVISION_SQL).fetchone()
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:  # there is no such table
             return None
@@ -88,7 +88,7 @@ def revision_of(connection: sqlite3.Connection) -> str | None:
     return str(found[0]) if found else None
 
 
-def _make(path: Path) -> None:
+def _make_store(path: Path) -> None:
     """Make a store of what is there; where nothing is, it is there as a whole or not at all."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

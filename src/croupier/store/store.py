@@ -13,85 +13,85 @@ from typing import Any, BinaryIO, Self
 import msgspec
 
 from croupier.store import scripts
-from croupier.store.engine import Act, Engine, Facts, Script
-from croupier.store.group_commit import PAUSES, Scribe
+from croupier.store.engine import Engine, Facts, Script, StatementGenerator
+from croupier.store.group_commit import RETRY_DELAYS_SECONDS, GroupCommitter
 from croupier.store.records import (
     Account,
-    Entry,
-    Finding,
-    Hand,
-    Line,
+    JournalEntry,
+    JournalHead,
     Match,
     Posting,
     Snapshot,
+    StatementEntry,
+    StoredHand,
     StoreError,
-    Tail,
+    StoreFinding,
     Transfer,
 )
-from croupier.store.urls import AnyPlace, PostgresPlace, place
+from croupier.store.urls import AnyStoreLocation, PostgresLocation, parse_location
 
-MOST = 65_536
+MAX_PENDING_FACTS = 65_536
 """So many facts may wait to be written."""
 
-PORTION = 1000
+FETCH_FACTS = 1000
 """So many facts of a journal are read at a time."""
 
-_names = msgspec.json.Decoder(tuple[str, ...]).decode
+_decode_names = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 async def open_store(
-    where: str | None = None,
+    location: str | None = None,
     *,
-    new: bool = True,
+    create: bool = True,
     clock: Callable[[], float] = time,
-    most: int = MOST,
-    pauses: tuple[float, float] = PAUSES,
+    max_pending: int = MAX_PENDING_FACTS,
+    retry_delays: tuple[float, float] = RETRY_DELAYS_SECONDS,
 ) -> "Store":
     """Open a store: a path, a URL, or None for the file of this user. Where nothing is yet it is made, if it is `new`.
 
     `clock` tells the seconds since 1970; `most` facts may wait to be written; `pauses` are the first and the longest
     time in s after which a store that is down is tried again. Raises StoreError, which says what is there instead.
     """
-    found = place(where)
+    found = parse_location(location)
     engine: Engine
-    if isinstance(found, PostgresPlace):
+    if isinstance(found, PostgresLocation):
         try:
-            from croupier.store.postgres import Postgres, open_database
+            from croupier.store.postgres import PostgresEngine, open_database
         except ModuleNotFoundError as error:
-            raise missing(error) from None
-        await open_database(found, new=new)
-        engine = Postgres(found, clock)
+            raise missing_driver_error(error) from None
+        await open_database(found, create=create)
+        engine = PostgresEngine(found, clock)
     else:
-        from croupier.store.sqlite import Sqlite
+        from croupier.store.sqlite import SqliteEngine
         from croupier.store.sqlite_file import open_file
 
-        await asyncio.to_thread(open_file, found, new=new)
-        engine = Sqlite(found, clock)
+        await asyncio.to_thread(open_file, found, create=create)
+        engine = SqliteEngine(found, clock)
     try:
-        await engine.revive()
+        await engine.reconnect()
     except StoreError as error:
         await engine.close()
         raise StoreError(f"found a store that cannot be written to: {error}") from error
-    return Store(engine, found, clock, Scribe(engine, most, pauses))
+    return Store(engine, found, clock, GroupCommitter(engine, max_pending, retry_delays))
 
 
-async def upgrade_store(where: str | None = None) -> AnyPlace:
+async def upgrade_store(location: str | None = None) -> AnyStoreLocation:
     """Make a store, or bring an older one to this croupier's revision: where it is. Raises StoreError."""
-    found = place(where)
-    if isinstance(found, PostgresPlace):
+    found = parse_location(location)
+    if isinstance(found, PostgresLocation):
         try:
             from croupier.store.postgres import upgrade_database
         except ModuleNotFoundError as error:
-            raise missing(error) from None
+            raise missing_driver_error(error) from None
         await upgrade_database(found)
     else:
-        from croupier.store.sqlite_file import upgrade_place
+        from croupier.store.sqlite_file import upgrade_store_file
 
-        await asyncio.to_thread(upgrade_place, found)
+        await asyncio.to_thread(upgrade_store_file, found)
     return found
 
 
-def missing(error: ModuleNotFoundError) -> StoreError:
+def missing_driver_error(error: ModuleNotFoundError) -> StoreError:
     """What to say when the driver of PostgreSQL is not installed."""
     return StoreError(f"found no {error.name}, which speaks to PostgreSQL; pip install 'croupier[postgresql]'")
 
@@ -104,12 +104,14 @@ class Store:
     written. What is read is what was durable when it was asked for; reading raises StoreDown.
     """
 
-    def __init__(self, engine: Engine, place: AnyPlace, clock: Callable[[], float], scribe: Scribe) -> None:
-        self.place = place
+    def __init__(
+        self, engine: Engine, location: AnyStoreLocation, clock: Callable[[], float], committer: GroupCommitter
+    ) -> None:
+        self.location = location
         self._engine = engine
         self._clock = clock
-        self._scribe = scribe
-        self._holders = 1
+        self._committer = committer
+        self._holder_count = 1
         self.accounts_version = engine.accounts_version  # without a detour, for it is asked at every request
 
     async def __aenter__(self) -> Self:
@@ -119,66 +121,66 @@ class Store:
         await self.close()
 
     @property
-    def down(self) -> str | None:
+    def outage(self) -> str | None:
         """Why nothing can be written now; None if it can."""
-        return self._scribe.down
+        return self._committer.outage
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether so much waits to be written that nothing more may."""
-        return self._scribe.full
+        return self._committer.is_full
 
-    async def room(self) -> None:
+    async def wait_for_space(self) -> None:
         """Wait while the store is full."""
-        await self._scribe.room()
+        await self._committer.wait_for_space()
 
-    async def up(self) -> None:
+    async def wait_until_up(self) -> None:
         """Wait while the store is down."""
-        await self._scribe.up()
+        await self._committer.wait_until_up()
 
     def share(self) -> Self:
         """The same store for somebody else, who closes it, too."""
-        self._holders += 1
+        self._holder_count += 1
         return self
 
     async def close(self) -> None:
         """Write what waits, and let go of everything, unless somebody else still has this store."""
-        self._holders -= 1
-        if self._holders:
+        self._holder_count -= 1
+        if self._holder_count:
             return
-        await self._scribe.close()
+        await self._committer.close()
         await self._engine.close()
 
     # The journal
 
-    def append(self, entries: Sequence[Entry], hands: Sequence[Hand] = ()) -> Future[None]:
+    def append(self, entries: Sequence[JournalEntry], hands: Sequence[StoredHand] = ()) -> Future[None]:
         """Write facts and the hands that they have ended, all or nothing. A number that a table has had is refused.
 
         Whoever is told StoreDown has to look with `last` what is there before it goes on.
         Raises UnicodeDecodeError for a fact that is not UTF-8.
         """
         rows = [(e.room, e.table, e.seq, e.fact.decode(), e.time) for e in entries]
-        return self._scribe.put(Facts(rows, len(rows) + len(hands), hands))
+        return self._committer.submit(Facts(rows, len(rows) + len(hands), hands))
 
-    async def journal(self, room: str, table: str, after: int = 0) -> AsyncIterator[Entry]:
+    async def read_journal(self, room: str, table: str, after: int = 0) -> AsyncIterator[JournalEntry]:
         """The facts of a table in order, from the one that follows `after`."""
         while True:
             rows = await self._engine.fetch(
                 """SELECT seq, fact, time FROM journal
                 WHERE room = $1 AND "table" = $2 AND seq > $3 ORDER BY seq LIMIT $4""",
-                *(room, table, after, PORTION),
+                *(room, table, after, FETCH_FACTS),
             )
             for after, fact, moment in rows:  # noqa: PLR1704 -- the next portion begins where this one ends
-                yield Entry(room, table, after, fact.encode(), moment)
-            if len(rows) < PORTION:
+                yield JournalEntry(room, table, after, fact.encode(), moment)
+            if len(rows) < FETCH_FACTS:
                 return
 
-    async def last(self, room: str, table: str) -> int:
+    async def last_seq(self, room: str, table: str) -> int:
         """The number of the last fact of a table, 0 if there is none."""
         rows = await self._engine.fetch('SELECT MAX(seq) FROM journal WHERE room = $1 AND "table" = $2', room, table)
         return rows[0][0] or 0
 
-    async def tables(self, room: str) -> list[Tail]:
+    async def journal_heads(self, room: str) -> list[JournalHead]:
         """All tables of a room that have a journal, and how far it goes, in the order of their names."""
         rows = await self._engine.fetch(
             """WITH RECURSIVE found(name) AS (
@@ -190,13 +192,13 @@ class Store:
             FROM found WHERE name IS NOT NULL ORDER BY name""",
             room,
         )
-        return [Tail(*row) for row in rows]
+        return [JournalHead(*row) for row in rows]
 
-    def save(self, snapshot: Snapshot) -> Future[None]:
+    def save_snapshot(self, snapshot: Snapshot) -> Future[None]:
         """Keep the state of a table instead of the one before."""
-        return self._write(lambda: scripts.save(snapshot))
+        return self._write(lambda: scripts.save_snapshot(snapshot))
 
-    async def snapshot(self, room: str, table: str) -> Snapshot | None:
+    async def load_snapshot(self, room: str, table: str) -> Snapshot | None:
         """The latest state of a table that was kept."""
         rows = await self._engine.fetch(
             'SELECT seq, state, time FROM snapshots WHERE room = $1 AND "table" = $2', room, table
@@ -210,25 +212,25 @@ class Store:
     ) -> Future[Account]:
         """Open a player's account, with coins from the cashier. `password` is an argon2 hash."""
         now = self._clock()
-        return self._write(lambda: scripts.add(name, password, coins, reason, now))
+        return self._write(lambda: scripts.add_account(name, password, coins, reason, now))
 
     def house_account(self, room: str) -> Future[Account]:
         """The account of a room, made if it is not there."""
         now = self._clock()
-        return self._write(lambda: scripts.house_of(room, now))
+        return self._write(lambda: scripts.ensure_house_account(room, now))
 
     async def account(self, name: str) -> Account | None:
         """The player's account of this name."""
         rows = await self._engine.fetch(
-            f"SELECT {scripts.COLUMNS} FROM accounts WHERE name = $1 AND NOT house",  # noqa: S608 -- columns of ours
+            f"SELECT {scripts.ACCOUNT_COLUMNS} FROM accounts WHERE name = $1 AND NOT house",  # noqa: S608 -- columns of ours
             name,
         )
-        return scripts.account(rows[0]) if rows else None
+        return scripts.account_from_row(rows[0]) if rows else None
 
     async def accounts(self) -> list[Account]:
         """All accounts, those of the house first, in the order of their names."""
-        rows = await self._engine.fetch(f"SELECT {scripts.COLUMNS} FROM accounts")  # noqa: S608 -- columns of ours
-        return sorted(map(scripts.account, rows), key=lambda account: (not account.house, account.name))
+        rows = await self._engine.fetch(f"SELECT {scripts.ACCOUNT_COLUMNS} FROM accounts")  # noqa: S608 -- columns of ours
+        return sorted(map(scripts.account_from_row, rows), key=lambda account: (not account.house, account.name))
 
     async def set_password(self, name: str, password: str | None, *, reason: str) -> None:
         """Change the hash of a password; None lets nobody log in. When this returns the former one is good nowhere."""
@@ -247,7 +249,7 @@ class Store:
         """Close a player's account for good, and at once: so many coins have gone to the cashier."""
         now = self._clock()
         try:
-            coins: int = await self._write(lambda: scripts.close(name, reason, now))
+            coins: int = await self._write(lambda: scripts.close_account(name, reason, now))
         finally:
             await self._engine.announce_accounts()
         return coins
@@ -276,18 +278,18 @@ class Store:
             raise StoreError(f"found no account {account}; allowed: the number of one")
         return int(rows[0][0])
 
-    async def statement(self, account: int) -> list[Line]:
+    async def statement(self, account: int) -> list[StatementEntry]:
         """Everything that has moved in an account, the oldest first."""
         rows = await self._engine.fetch(
             """SELECT t.id, t.time, t.reason, e.coins, CAST(SUM(e.coins) OVER (ORDER BY t.id) AS bigint)
             FROM entries e JOIN transfers t ON t.id = e.transfer WHERE e.account = $1 ORDER BY t.id""",
             account,
         )
-        return [Line(*row) for row in rows]
+        return [StatementEntry(*row) for row in rows]
 
     # Hands and matches
 
-    def add_hand(self, hand: Hand) -> Future[None]:
+    def add_hand(self, hand: StoredHand) -> Future[None]:
         """Keep a hand that was played. A number that the table has had is refused."""
         return self._write(lambda: scripts.add_hand(hand))
 
@@ -299,49 +301,51 @@ class Store:
         *,
         since: float | None = None,
         until: float | None = None,
-        most: int = 100,
-    ) -> list[Hand]:
+        limit: int = 100,
+    ) -> list[StoredHand]:
         """The latest hands that were played in a room, at a table, by a player, in a span of time; the latest first."""
-        sql, arguments = scripts.which_hands(room, table, player, since, until)
-        return [_hand(row) for row in await self._engine.fetch(f"{sql} LIMIT {int(most)}", *arguments)]
+        sql, arguments = scripts.select_hands(room, table, player, since, until)
+        return [_hand_from_row(row) for row in await self._engine.fetch(f"{sql} LIMIT {int(limit)}", *arguments)]
 
-    async def every_hand(self, room: str, table: str | None = None, player: str | None = None) -> AsyncIterator[Hand]:
+    async def iterate_hands(
+        self, room: str, table: str | None = None, player: str | None = None
+    ) -> AsyncIterator[StoredHand]:
         """All hands of a room, at a table, by a player, as they are now; read in portions, the latest first."""
-        sql, arguments = scripts.which_hands(room, table, player)
-        async with self._engine.moment() as moment:
+        sql, arguments = scripts.select_hands(room, table, player)
+        async with self._engine.read_transaction() as moment:
             async for rows in moment.rows(sql, *arguments):
                 for row in rows:
-                    yield _hand(row)
+                    yield _hand_from_row(row)
 
-    async def hand(self, room: str, table: str, number: int) -> Hand | None:
+    async def hand(self, room: str, table: str, number: int) -> StoredHand | None:
         """The hand of this number at a table."""
         rows = await self._engine.fetch(
             """SELECT room, "table", number, time, players, record, summary FROM hands
             WHERE room = $1 AND "table" = $2 AND number = $3""",
             *(room, table, number),
         )
-        return _hand(rows[0]) if rows else None
+        return _hand_from_row(rows[0]) if rows else None
 
     def add_match(self, match: Match) -> Future[int]:
         """Keep a match that was played: its id."""
         return self._write(lambda: scripts.add_match(match))
 
-    async def matches(self, room: str, *, most: int = 100) -> list[Match]:
+    async def matches(self, room: str, *, limit: int = 100) -> list[Match]:
         """The latest matches of a room, the latest first."""
         rows = await self._engine.fetch(
-            "SELECT room, time, players, result, id FROM matches WHERE room = $1 ORDER BY id DESC LIMIT $2", room, most
+            "SELECT room, time, players, result, id FROM matches WHERE room = $1 ORDER BY id DESC LIMIT $2", room, limit
         )
-        return [Match(row[0], row[1], _names(row[2]), row[3].encode(), row[4]) for row in rows]
+        return [Match(row[0], row[1], _decode_names(row[2]), row[3].encode(), row[4]) for row in rows]
 
     # The books as a whole
 
-    async def check(self) -> list[Finding]:
+    async def find_problems(self) -> list[StoreFinding]:
         """Everything in the books that is not as it must be."""
-        from croupier.store.checks import findings
+        from croupier.store.checks import find_problems
 
-        found = [Finding("engine", told) for told in await self._engine.faults()]
-        async with self._engine.moment() as moment:
-            return found + [finding async for finding in findings(moment)]
+        found = [StoreFinding("engine", told) for told in await self._engine.find_faults()]
+        async with self._engine.read_transaction() as moment:
+            return found + [finding async for finding in find_problems(moment)]
 
     async def claim(self, name: str) -> None:
         """Be the only server that has a room of this name open here, until this store is closed. Raises StoreError.
@@ -356,14 +360,14 @@ class Store:
 
     async def export(self, stream: BinaryIO) -> int:
         """Write the books as they are now as JSON, a row a line, without passwords: how many rows there are."""
-        from croupier.store.copies import export
+        from croupier.store.copies import export_rows
 
-        async with self._engine.moment() as moment:
-            return await export(moment, stream, self._clock())
+        async with self._engine.read_transaction() as moment:
+            return await export_rows(moment, stream, self._clock())
 
-    def _write(self, script: Callable[[], Script[Any]]) -> Future[Any]:
-        return self._scribe.put(Act(script))
+    def _write(self, make_statements: Callable[[], StatementGenerator[Any]]) -> Future[Any]:
+        return self._committer.submit(Script(make_statements))
 
 
-def _hand(row: Sequence[Any]) -> Hand:
-    return Hand(row[0], row[1], row[2], row[3], _names(row[4]), row[5], row[6])
+def _hand_from_row(row: Sequence[Any]) -> StoredHand:
+    return StoredHand(row[0], row[1], row[2], row[3], _decode_names(row[4]), row[5], row[6])

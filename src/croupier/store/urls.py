@@ -7,12 +7,12 @@ from urllib.parse import unquote
 
 from croupier.store.records import StoreError
 
-POSTGRESQL = "postgresql://"
-FORMS = "a path, sqlite:///PATH, postgresql://USER@HOST/DATABASE"
+POSTGRESQL_SCHEME = "postgresql://"
+ALLOWED_FORMS = "a path, sqlite:///PATH, postgresql://USER@HOST/DATABASE"
 
 
 @dataclass(frozen=True)
-class SqlitePlace:
+class SqliteLocation:
     """A file of SQLite."""
 
     path: Path
@@ -22,37 +22,37 @@ class SqlitePlace:
 
 
 @dataclass(frozen=True)
-class PostgresPlace:
+class PostgresLocation:
     """A database of a PostgreSQL server. Its text has no password in it, however that is written."""
 
     url: str
 
     def __str__(self) -> str:
-        shown = self.url.removeprefix(POSTGRESQL).rpartition("@")[2]
-        return f"{POSTGRESQL}{re.split('[?&]', shown)[0]}"
+        shown = self.url.removeprefix(POSTGRESQL_SCHEME).rpartition("@")[2]
+        return f"{POSTGRESQL_SCHEME}{re.split('[?&]', shown)[0]}"
 
 
-type AnyPlace = SqlitePlace | PostgresPlace
+type AnyStoreLocation = SqliteLocation | PostgresLocation
 
 
-def place(store: str | None) -> AnyPlace:
+def parse_location(store: str | None) -> AnyStoreLocation:
     """What `--store` says; None is the file under this user's data. Raises StoreError for anything else."""
     if store is None:
         from platformdirs import user_data_path
 
-        return SqlitePlace(user_data_path("croupier", appauthor=False) / "store.sqlite")
+        return SqliteLocation(user_data_path("croupier", appauthor=False) / "store.sqlite")
     scheme, colon, rest = store.partition("://")
     if not colon:
         if not store or store == ":memory:":
-            raise StoreError(f"found the store {store!r}; allowed: {FORMS}")
-        return SqlitePlace(Path(store).expanduser())
+            raise StoreError(f"found the store {store!r}; allowed: {ALLOWED_FORMS}")
+        return SqliteLocation(Path(store).expanduser())
     match scheme:
         case "sqlite":
             path = unquote(rest.removeprefix("/"))
             if not rest.startswith("/") or not path or path == ":memory:":
-                raise StoreError(f"found the store {store!r}; allowed: {FORMS}")
-            return SqlitePlace(Path(path).expanduser())
+                raise StoreError(f"found the store {store!r}; allowed: {ALLOWED_FORMS}")
+            return SqliteLocation(Path(path).expanduser())
         case "postgresql" | "postgres":
-            return PostgresPlace(f"{POSTGRESQL}{rest}")
+            return PostgresLocation(f"{POSTGRESQL_SCHEME}{rest}")
         case _:
-            raise StoreError(f"found a store at {scheme}://; allowed: {FORMS}")
+            raise StoreError(f"found a store at {scheme}://; allowed: {ALLOWED_FORMS}")

@@ -9,7 +9,7 @@ from typing import Final
 
 from croupier.store.records import StoreError
 
-BYTES: Final = 8
+VERSION_BYTES: Final = 8
 
 
 class VersionFile:
@@ -25,23 +25,23 @@ class VersionFile:
                 with suppress(OSError, AttributeError):  # it is another's file, or Windows
                     os.fchmod(file, owner.st_mode & 0o777)
                     os.fchown(file, owner.st_uid, owner.st_gid)
-                os.ftruncate(file, BYTES)
-                self._map = mmap.mmap(file, BYTES)
+                os.ftruncate(file, VERSION_BYTES)
+                self._map = mmap.mmap(file, VERSION_BYTES)
             finally:
                 os.close(file)
         except OSError as error:
             raise StoreError(f"cannot open {path}: {error.strerror}") from error
-        self._number = memoryview(self._map).cast("Q")
+        self._version = memoryview(self._map).cast("Q")
 
     def read(self) -> int:
         """The number."""
-        return self._number[0]
+        return self._version[0]
 
-    def change(self) -> None:
+    def randomize(self) -> None:
         """Make it another one: at random, so that two who change it at once need not wait for each other."""
-        self._number[0] = secrets.randbits(64)
+        self._version[0] = secrets.randbits(64)
 
     def close(self) -> None:
         """Let go of the file."""
-        self._number.release()
+        self._version.release()
         self._map.close()

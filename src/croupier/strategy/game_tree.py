@@ -12,27 +12,27 @@ from typing import Any, NamedTuple
 
 from croupier.core.rules import Rules, Seat, Turn
 
-type Strategy = Mapping[Hashable, Mapping[Any, Fraction]]
+type BehaviourStrategy = Mapping[Hashable, Mapping[Any, Fraction]]
 """For every view of a seat, the probability of each move."""
 
-type Plan = tuple[Fraction, ...]
+type RealizationPlan = tuple[Fraction, ...]
 """For every sequence of a seat's moves, the empty one first, the probability that it plays them all when it can."""
 
 
-class Choice(NamedTuple):
+class InfoSet(NamedTuple):
     """An information set: the sequence that leads to it, the number of the first move's sequence, and the moves."""
 
-    before: int
-    first: int
+    parent_sequence: int
+    first_sequence: int
     moves: tuple[Any, ...]
 
     @property
-    def after(self) -> range:
+    def sequences(self) -> range:
         """The sequences that its moves lead to."""
-        return range(self.first, self.first + len(self.moves))
+        return range(self.first_sequence, self.first_sequence + len(self.moves))
 
 
-class Tree:
+class GameTree:
     """All information sets and ends of a game of two.
 
     `choices` has the information sets of each seat by its view, earlier ones first; `sizes` is how many sequences each
@@ -47,9 +47,9 @@ class Tree:
         """
         if rules.seats != 2:
             raise ValueError(f"found a game of {rules.seats}; allowed: 2")
-        self.choices: tuple[dict[Hashable, Choice], dict[Hashable, Choice]] = ({}, {})
-        self.sizes = [1, 1]
-        self.ends: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+        self.info_sets: tuple[dict[Hashable, InfoSet], dict[Hashable, InfoSet]] = ({}, {})
+        self.sequence_counts = [1, 1]
+        self.terminals: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
         self._rules = rules
         self._walk(rules.start(), (0, 0), Fraction(1))
 
@@ -59,52 +59,52 @@ class Tree:
             first, second = rules.payoff(state)
             if first + second:
                 raise ValueError(f"found an end worth {first} and {second}; allowed: one that adds up to 0")
-            self.ends[sequences] += chance * first
+            self.terminals[sequences] += chance * first
         elif turn is Turn.CHANCE:
             for move, odds in rules.odds(state).items():
                 self._walk(rules.play(state, move), sequences, chance * odds)
         else:
             assert isinstance(turn, int)
-            choice = self._choice(turn, rules.view(state, turn), sequences[turn], rules.legal(state))
-            for sequence, move in zip(choice.after, choice.moves, strict=True):
+            choice = self._info_set(turn, rules.view(state, turn), sequences[turn], rules.legal(state))
+            for sequence, move in zip(choice.sequences, choice.moves, strict=True):
                 after = (sequence, sequences[1]) if turn == 0 else (sequences[0], sequence)
                 self._walk(rules.play(state, move), after, chance)
 
-    def _choice(self, seat: Seat, view: Hashable, before: int, legal: object) -> Choice:
+    def _info_set(self, seat: Seat, view: Hashable, before: int, legal: object) -> InfoSet:
         """The information set behind this view, which may be known already."""
         assert isinstance(legal, Iterable), "only moves that can be listed can be solved"
-        new = Choice(before, self.sizes[seat], tuple(legal))
-        known = self.choices[seat].setdefault(view, new)
+        new = InfoSet(before, self.sequence_counts[seat], tuple(legal))
+        known = self.info_sets[seat].setdefault(view, new)
         if known is new:
-            self.sizes[seat] += len(new.moves)
-        elif (known.before, known.moves) != (before, new.moves):
+            self.sequence_counts[seat] += len(new.moves)
+        elif (known.parent_sequence, known.moves) != (before, new.moves):
             raise ValueError(f"found {view!r} after different moves of its own; allowed: a seat that forgets nothing")
         return known
 
-    def plan(self, seat: Seat, strategy: Strategy) -> Plan:
+    def realization_plan(self, seat: Seat, strategy: BehaviourStrategy) -> RealizationPlan:
         """A strategy as a plan. Raises ValueError on a row that is no distribution over the moves of its view."""
-        weights = [Fraction(1)] * self.sizes[seat]
-        for view, choice in self.choices[seat].items():
+        weights = [Fraction(1)] * self.sequence_counts[seat]
+        for view, choice in self.info_sets[seat].items():
             row = strategy.get(view, {})
             if sum(row.values()) != 1 or min(row.values()) < 0 or not row.keys() <= {*choice.moves}:
                 allowed = f"a distribution over {', '.join(map(str, choice.moves))}"
                 raise ValueError(f"{view}: found the probabilities {row}; allowed: {allowed}")
-            for sequence, move in zip(choice.after, choice.moves, strict=True):
-                weights[sequence] = weights[choice.before] * row.get(move, 0)
+            for sequence, move in zip(choice.sequences, choice.moves, strict=True):
+                weights[sequence] = weights[choice.parent_sequence] * row.get(move, 0)
         return tuple(weights)
 
-    def strategy(self, seat: Seat, plan: Plan, otherwise: Strategy) -> Strategy:
+    def behaviour_strategy(self, seat: Seat, plan: RealizationPlan, fallback: BehaviourStrategy) -> BehaviourStrategy:
         """A plan as a strategy; at views that the plan itself avoids, what another strategy does."""
         found: dict[Hashable, Mapping[Any, Fraction]] = {}
-        for view, choice in self.choices[seat].items():
-            if whole := plan[choice.before]:
-                moves = zip(choice.after, choice.moves, strict=True)
+        for view, choice in self.info_sets[seat].items():
+            if whole := plan[choice.parent_sequence]:
+                moves = zip(choice.sequences, choice.moves, strict=True)
                 found[view] = {move: plan[sequence] / whole for sequence, move in moves}
             else:
-                found[view] = otherwise[view]
+                found[view] = fallback[view]
         return found
 
-    def worth(self, plans: Sequence[Plan]) -> Fraction:
+    def expected_value(self, plans: Sequence[RealizationPlan]) -> Fraction:
         """What the first seat wins on average when both keep to their plans."""
-        ends = self.ends.items()
+        ends = self.terminals.items()
         return sum((coins * plans[0][one] * plans[1][other] for (one, other), coins in ends), Fraction(0))

@@ -9,93 +9,97 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-DENOMINATORS = (1_000, 1_000_000)
+MAX_DENOMINATORS = (1_000, 1_000_000)
 """How fine a solution is rounded: coarse at first, for fractions that games have are simple."""
 
-type Row = Mapping[int, Fraction | int]
+type Coefficients = Mapping[int, Fraction | int]
 """The variables that have a part in a sum, and with which factor."""
 
 
-class Bound(NamedTuple):
+class Constraint(NamedTuple):
     """A sum of variables that is at most this, or exactly this."""
 
-    row: Row
-    most: Fraction
-    exact: bool
+    coefficients: Coefficients
+    upper: Fraction
+    is_equality: bool
 
 
-class Unsolved(ArithmeticError):
+class SolverError(ArithmeticError):
     """A linear program without a solution, or whose solution could not be proved."""
 
 
 @dataclass(frozen=True)
-class Program:
+class LinearProgram:
     """Variables, those from `free` on of any sign and the others at least 0, and what their sums have to keep to."""
 
-    size: int
-    free: int
-    bounds: Sequence[Bound]
+    variable_count: int
+    first_free_variable: int
+    constraints: Sequence[Constraint]
 
-    def with_bounds(self, *more: Bound) -> "Program":
+    def with_constraints(self, *more: Constraint) -> "LinearProgram":
         """The same with more to keep to."""
-        return Program(self.size, self.free, [*self.bounds, *more])
+        return LinearProgram(self.variable_count, self.first_free_variable, [*self.constraints, *more])
 
-    def highest(self, aim: Row) -> tuple[Fraction, Sequence[Fraction]]:
+    def maximize(self, objective: Coefficients) -> tuple[Fraction, Sequence[Fraction]]:
         """The highest value of a sum, and variables that give it, exactly.
 
         Raises Unsolved, and ModuleNotFoundError where HiGHS is not installed.
         """
-        floats, duals = self._guess(aim)
-        for finest in DENOMINATORS:
+        floats, duals = self._solve_in_floats(objective)
+        for finest in MAX_DENOMINATORS:
             found = [Fraction(value).limit_denominator(finest) for value in floats]
             prices = [Fraction(price).limit_denominator(finest) for price in duals]
-            value = total(aim, found)
-            if self._feasible(found) and self._proved(aim, prices, value):
+            value = weighted_sum(objective, found)
+            if self._is_feasible(found) and self._is_proved(objective, prices, value):
                 return value, found
-        raise Unsolved("found a solution that is not exact; allowed: fractions with denominators up to a million")
+        raise SolverError("found a solution that is not exact; allowed: fractions with denominators up to a million")
 
-    def _guess(self, aim: Row) -> tuple[Sequence[float], Sequence[float]]:
+    def _solve_in_floats(self, objective: Coefficients) -> tuple[Sequence[float], Sequence[float]]:
         """A solution in floating point, and what each bound is worth to it."""
         from highspy import Highs, HighsModelStatus, ObjSense, kHighsInf
 
         solver = Highs()  # type: ignore[no-untyped-call]  # its constructor alone has no types
         solver.silent()
-        for variable in range(self.size):
-            solver.addVar(0 if variable < self.free else -kHighsInf, kHighsInf)
-        for variable, factor in aim.items():
+        for variable in range(self.variable_count):
+            solver.addVar(0 if variable < self.first_free_variable else -kHighsInf, kHighsInf)
+        for variable, factor in objective.items():
             solver.changeColCost(variable, float(factor))
-        for row, most, exact in self.bounds:
+        for row, most, exact in self.constraints:
             least = float(most) if exact else -kHighsInf
             solver.addRow(least, float(most), len(row), [*row], [float(factor) for factor in row.values()])
         solver.changeObjectiveSense(ObjSense.kMaximize)
         solver.run()
         status = solver.getModelStatus()
         if status != HighsModelStatus.kOptimal:
-            raise Unsolved(
+            raise SolverError(
                 f"found a program that is {solver.modelStatusToString(status)}; allowed: one with a solution"
             )
         solution = solver.getSolution()
         return solution.col_value, solution.row_dual
 
-    def _feasible(self, found: Sequence[Fraction]) -> bool:
-        sums = [(total(row, found), most, exact) for row, most, exact in self.bounds]
+    def _is_feasible(self, found: Sequence[Fraction]) -> bool:
+        sums = [(weighted_sum(row, found), most, exact) for row, most, exact in self.constraints]
         kept = all(value == most if exact else value <= most for value, most, exact in sums)
-        return kept and min(found[: self.free], default=0) >= 0
+        return kept and min(found[: self.first_free_variable], default=0) >= 0
 
-    def _proved(self, aim: Row, prices: Sequence[Fraction], value: Fraction) -> bool:
+    def _is_proved(self, objective: Coefficients, prices: Sequence[Fraction], value: Fraction) -> bool:
         """Whether these prices of the bounds prove that no solution is worth more."""
-        costs = [Fraction(0)] * self.size
+        costs = [Fraction(0)] * self.variable_count
         paid = Fraction(0)
-        for (row, most, exact), price in zip(self.bounds, prices, strict=True):
+        for (row, most, exact), price in zip(self.constraints, prices, strict=True):
             if price < 0 and not exact:
                 return False
             paid += price * most
             for variable, factor in row.items():
                 costs[variable] += price * factor
-        short = [cost - aim.get(variable, 0) for variable, cost in enumerate(costs)]
-        return paid == value and min(short[: self.free], default=0) >= 0 and not any(short[self.free :])
+        short = [cost - objective.get(variable, 0) for variable, cost in enumerate(costs)]
+        return (
+            paid == value
+            and min(short[: self.first_free_variable], default=0) >= 0
+            and not any(short[self.first_free_variable :])
+        )
 
 
-def total(row: Row, found: Sequence[Fraction]) -> Fraction:
+def weighted_sum(coefficients: Coefficients, found: Sequence[Fraction]) -> Fraction:
     """The value of a sum."""
-    return sum((factor * found[variable] for variable, factor in row.items()), Fraction(0))
+    return sum((factor * found[variable] for variable, factor in coefficients.items()), Fraction(0))

@@ -5,27 +5,27 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from croupier.clients.game import Game as Talk
+from croupier.clients.game import GameClient as Talk
 from croupier.rooms.blackjack import Bet, Crd, Err, Mon, Res, Stp, Trn
-from croupier.rooms.blackjack.referee import Game
-from croupier.rooms.blackjack.rules import BEST, hand, limit
+from croupier.rooms.blackjack.referee import WireGame
+from croupier.rooms.blackjack.rules import TARGET_TOTAL, hand_total, largest_bet
 from croupier.rooms.blackjack.wire import MOV, PLY, SRD, Message
-from croupier.tui.cards import Hands, french
+from croupier.tui.cards import TwoHands, french_face
 from croupier.tui.keys import ENTER
-from croupier.tui.scene import Ask, Choice, Scene
-from croupier.tui.table_action import Wish
+from croupier.tui.scene import Choice, NumberPrompt, Scene
+from croupier.tui.table_action import TableAction
 
-ERRORS = {
+ERROR_TEXTS = {
     300: "it is about to disconnect you",
     400: "the bet cannot be paid",
     500: "a field is wrong",
     501: "this is not expected now",
     502: "there is no such frame",
 }
-MOVES = (("h", "hit", MOV["H"]), ("s", "stand", MOV["S"]), ("r", "surrender", SRD))
+MOVE_KEYS = (("h", "hit", MOV["H"]), ("s", "stand", MOV["S"]), ("r", "surrender", SRD))
 
 
-class BlackjackScene(Scene[Message, Game]):
+class BlackjackScene(Scene[Message, WireGame]):
     """See `Scene`. `_balance` is the purse, as far as the house has told, and `_bet` what was bet last."""
 
     TITLE = "Blackjack"
@@ -34,96 +34,96 @@ class BlackjackScene(Scene[Message, Game]):
     def __init__(self, house: str) -> None:
         super().__init__(house)
         self._balance: int | None = None
-        self._bet: int | None = None
-        self._useless = False
+        self._last_bet: int | None = None
+        self._is_purse_unusable = False
 
     @property
-    def spent(self) -> bool:
+    def is_spent(self) -> bool:
         """Also when the purse is seen to pay no more bets before the house has told so."""
-        return super().spent or self._useless
+        return super().is_spent or self._is_purse_unusable
 
     def sit(self, game: Talk) -> Message | None:
         """A new purse, of which nothing is known yet."""
         self._balance = None
-        self._useless = False
+        self._is_purse_unusable = False
         return super().sit(game)
 
-    def said(self, message: Message) -> None:
+    def on_sent(self, message: Message) -> None:
         """The stake leaves the purse."""
-        super().said(message)
+        super().on_sent(message)
         if isinstance(message, Bet) and self._balance is not None:
-            self._bet = message.coins
+            self._last_bet = message.coins
             self._balance -= message.coins
 
-    def _hear(self, message: Message) -> None:
+    def _show_message(self, message: Message) -> None:
         match message:
             case Mon(coins):
-                self._holds(coins)
-                if not self._useless:
-                    self._tell("How much do you bet?")
+                self._set_balance(coins)
+                if not self._is_purse_unusable:
+                    self._add_notice("How much do you bet?")
             case Crd("C", card):
-                self._tell(f"You get {french(card).name}.")
+                self._add_notice(f"You get {french_face(card).name}.")
             case Crd(_, card):
-                self._tell(f"The bank gets {french(card).name}.")
+                self._add_notice(f"The bank gets {french_face(card).name}.")
             case Trn():
                 pass
             case Res(_, coins):
-                self._finish()
-                self._holds((self._balance or 0) + coins)
+                self._add_finished_game()
+                self._set_balance((self._balance or 0) + coins)
             case Err(number):
-                self._farewell = self._told = f"The house says ERR {number}: {ERRORS[number]}."
+                self._goodbye = self._notice = f"The house says ERR {number}: {ERROR_TEXTS[number]}."
             case Stp():
-                self._tell("The house says goodbye (STP).")
-                self._farewell = self._told
+                self._add_notice("The house says goodbye (STP).")
+                self._goodbye = self._notice
             case _:
-                self._tell(str(message))
+                self._add_notice(str(message))
 
-    def _holds(self, coins: int) -> None:
+    def _set_balance(self, coins: int) -> None:
         """The purse holds so many coins now."""
         self._balance = coins
-        self._useless = limit(coins) == 0
-        if self._useless:
-            self._tell(f"Your purse is {'too full for another bet' if coins else 'empty'}.")
+        self._is_purse_unusable = largest_bet(coins) == 0
+        if self._is_purse_unusable:
+            self._add_notice(f"Your purse is {'too full for another bet' if coins else 'empty'}.")
 
     def _choices(self) -> Iterator[Choice[Message]]:
-        if self.spent:
-            yield Choice("n", "a new purse", Wish.AGAIN)
+        if self.is_spent:
+            yield Choice("n", "a new purse", TableAction.REJOIN)
             return
         legal = self._player.legal
         if PLY in legal:
             yield Choice(f"p{ENTER}", "play a round", PLY)
         for message in legal:
             if isinstance(message, Bet):
-                bet = min(self._bet or message.coins, limit(self._balance or 0))
+                bet = min(self._last_bet or message.coins, largest_bet(self._balance or 0))
                 yield Choice(ENTER, f"bet {bet}", Bet(bet))
-        for key, told, move in MOVES:
+        for key, told, move in MOVE_KEYS:
             if move in legal:
                 yield Choice(key, told, move)
 
-    def _ask(self) -> Ask[Message] | None:
+    def _number_prompt(self) -> NumberPrompt[Message] | None:
         if Bet(1) not in self._player.legal:
             return None
-        return Ask("bet", "another bet", limit(self._balance or 0), Bet)
+        return NumberPrompt("bet", "another bet", largest_bet(self._balance or 0), Bet)
 
-    def _table(self, game: Game | None) -> list[RenderableType]:
+    def _render_table(self, game: WireGame | None) -> list[RenderableType]:
         """Both hands with their totals, the bet, and the purse."""
         balance = "" if self._balance is None else f"Balance: {self._balance}"
         if game is None:
             return [Text(balance)] if balance else []
         return [
-            Hands(
-                ([french(card) for card in game.cards], f"you: {total(game.cards)}"),
-                ([french(card) for card in game.bank], f"bank: {total(game.bank)}"),
-                lively=self._playing,
+            TwoHands(
+                ([french_face(card) for card in game.cards], f"you: {total_text(game.cards)}"),
+                ([french_face(card) for card in game.bank], f"bank: {total_text(game.bank)}"),
+                is_active=self._is_playing,
             ),
             Text(f"Bet: {game.bet}   {balance}"),
         ]
 
-    def _row(self, game: Game) -> str:
-        return f"you {total(game.cards):<9} bank {total(game.bank):<9} bet {game.bet:<10}"
+    def _history_row(self, game: WireGame) -> str:
+        return f"you {total_text(game.cards):<9} bank {total_text(game.bank):<9} bet {game.bet:<10}"
 
 
-def total(cards: Sequence[str]) -> str:
+def total_text(cards: Sequence[str]) -> str:
     """The total of a hand, whether an ace counts 11 in it, and whether it is too much."""
-    found = hand(cards)
-    return f"{found.total}{' soft' if found.soft else ', over' if found.total > BEST else ''}"
+    found = hand_total(cards)
+    return f"{found.total}{' soft' if found.is_soft else ', over' if found.total > TARGET_TOTAL else ''}"

@@ -8,26 +8,33 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-HEIGHT: Final = 5
-WIDTH: Final = 9
-INSIDE: Final = WIDTH - 2
-SHOWN: Final = 3
+CARD_HEIGHT_LINES: Final = 5
+CARD_WIDTH_COLUMNS: Final = 9
+CARD_INNER_COLUMNS: Final = CARD_WIDTH_COLUMNS - 2
+MIN_VISIBLE_COLUMNS: Final = 3
 """So many columns of a card have to be seen beneath the next one."""
-GAP: Final = 4
+HAND_GAP_COLUMNS: Final = 4
 """Columns between two hands."""
 
-SPANISH: Final = {**{rank: rank for rank in "1234567"}, "s": "sota", "c": "cavall", "r": "rei"}
+SPANISH_RANKS: Final = {**{rank: rank for rank in "1234567"}, "s": "sota", "c": "cavall", "r": "rei"}
 SPANISH_SUITS: Final = {"o": "oros", "c": "copes", "e": "espases", "b": "bastos"}
-FRENCH: Final = {**{rank: rank for rank in "23456789"}, "A": "ace", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
+FRENCH_RANKS: Final = {
+    **{rank: rank for rank in "23456789"},
+    "A": "ace",
+    "T": "10",
+    "J": "jack",
+    "Q": "queen",
+    "K": "king",
+}
 FRENCH_SUITS: Final = {"H": ("♥", "hearts"), "D": ("♦", "diamonds"), "S": ("♠", "spades"), "C": ("♣", "clubs")}
 
 
-def either(text: str, plain: str) -> str:
+def encodable_or(text: str, fallback: str) -> str:
     """A text, or a plainer one where the terminal cannot show it."""
     try:
         text.encode(getattr(sys.__stdout__, "encoding", "ascii"))  # sys.stdout is a proxy of Live, which knows of none
     except UnicodeEncodeError:
-        return plain
+        return fallback
     return text
 
 
@@ -39,56 +46,66 @@ class Face(NamedTuple):
     name: str
 
 
-def spanish(card: str) -> Face:
+def spanish_face(card: str) -> Face:
     """A Spanish card, by its two letters in seven and a half."""
-    rank, suit = SPANISH[card[0]], SPANISH_SUITS[card[1]]
+    rank, suit = SPANISH_RANKS[card[0]], SPANISH_SUITS[card[1]]
     return Face(rank, suit, f"the {rank} of {suit}")
 
 
-def french(card: str) -> Face:
+def french_face(card: str) -> Face:
     """A French card, by its two letters in blackjack."""
     symbol, suit = FRENCH_SUITS[card[1]]
     rank = "10" if card[0] == "T" else card[0]
-    return Face(rank, either(symbol, card[1]), f"the {FRENCH[card[0]]} of {suit}")
+    return Face(rank, encodable_or(symbol, card[1]), f"the {FRENCH_RANKS[card[0]]} of {suit}")
 
 
-def card(rank: str | None, *, lively: bool = False) -> Text:
+def render_card(rank: str | None, *, is_active: bool = False) -> Text:
     """One card without a suit, face up, or face down when `rank` is None; `lively` when it matters now."""
     if rank is None:
-        lines = _framed(*[either("░", "#") * INSIDE] * (HEIGHT - 2))
+        lines = _add_border(*[encodable_or("░", "#") * CARD_INNER_COLUMNS] * (CARD_HEIGHT_LINES - 2))
     else:
-        lines = _framed(f" {rank:<2}    ", f"   {rank:<2}  ", f"    {rank:>2} ")
-    return Text("\n".join(lines), style="bold" if lively else "dim" if rank is None else "")
+        lines = _add_border(f" {rank:<2}    ", f"   {rank:<2}  ", f"    {rank:>2} ")
+    return Text("\n".join(lines), style="bold" if is_active else "dim" if rank is None else "")
 
 
-def fan(faces: Sequence[Face], width: int) -> list[str]:
+def fan_lines(faces: Sequence[Face], width: int) -> list[str]:
     """Cards in so many columns: they overlap as far as they have to, and take more rows when that is not enough."""
-    row = max(1, 1 + (width - WIDTH) // SHOWN)
+    row = max(1, 1 + (width - CARD_WIDTH_COLUMNS) // MIN_VISIBLE_COLUMNS)
     if len(faces) > row:
-        return fan(faces[:row], width) + fan(faces[row:], width)
-    step = min(WIDTH + 1, (width - WIDTH) // max(1, len(faces) - 1))
-    cards = [_framed(f"{face.rank:<{INSIDE}}", f"{face.suit:<{INSIDE}}", f"{face.rank:>{INSIDE}}") for face in faces]
-    return ["".join(f"{line:<{step}}"[:step] for line in lines[:-1]) + "".join(lines[-1:]) for lines in _across(cards)]
+        return fan_lines(faces[:row], width) + fan_lines(faces[row:], width)
+    step = min(CARD_WIDTH_COLUMNS + 1, (width - CARD_WIDTH_COLUMNS) // max(1, len(faces) - 1))
+    cards = [
+        _add_border(
+            f"{face.rank:<{CARD_INNER_COLUMNS}}",
+            f"{face.suit:<{CARD_INNER_COLUMNS}}",
+            f"{face.rank:>{CARD_INNER_COLUMNS}}",
+        )
+        for face in faces
+    ]
+    return [
+        "".join(f"{line:<{step}}"[:step] for line in lines[:-1]) + "".join(lines[-1:])
+        for lines in _transpose_lines(cards)
+    ]
 
 
-class Hands:
+class TwoHands:
     """Two hands and what is said of each: beside each other where there is room for them, else below each other."""
 
-    def __init__(self, *hands: tuple[Sequence[Face], str], lively: bool = False) -> None:
+    def __init__(self, *hands: tuple[Sequence[Face], str], is_active: bool = False) -> None:
         self._hands = hands
-        self._lively = lively
+        self._is_active = is_active
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        half = (options.max_width - GAP) // 2
-        beside = all(WIDTH + SHOWN * (len(faces) - 1) <= half for faces, _ in self._hands)
-        styles = ["bold" if self._lively else "", ""]
+        half = (options.max_width - HAND_GAP_COLUMNS) // 2
+        beside = all(CARD_WIDTH_COLUMNS + MIN_VISIBLE_COLUMNS * (len(faces) - 1) <= half for faces, _ in self._hands)
+        styles = ["bold" if self._is_active else "", ""]
         drawn = [
-            Text("\n".join(fan(faces, half if beside else options.max_width)), style, no_wrap=True)
+            Text("\n".join(fan_lines(faces, half if beside else options.max_width)), style, no_wrap=True)
             for (faces, _), style in zip(self._hands, styles, strict=True)
         ]
         told = [Text(said, "dim") for _, said in self._hands]
         if beside:
-            grid = Table.grid(padding=(0, GAP, 0, 0))
+            grid = Table.grid(padding=(0, HAND_GAP_COLUMNS, 0, 0))
             grid.add_row(*drawn)
             grid.add_row(*told)
             yield grid
@@ -99,13 +116,13 @@ class Hands:
             yield said
 
 
-def _framed(*lines: str) -> list[str]:
+def _add_border(*lines: str) -> list[str]:
     """The lines of a card with its edge around them."""
-    side, line = either("│", "|"), either("─", "-") * INSIDE
-    top, bottom = (either("╭", "+"), either("╮", "+")), (either("╰", "+"), either("╯", "+"))
+    side, line = encodable_or("│", "|"), encodable_or("─", "-") * CARD_INNER_COLUMNS
+    top, bottom = (encodable_or("╭", "+"), encodable_or("╮", "+")), (encodable_or("╰", "+"), encodable_or("╯", "+"))
     return [f"{top[0]}{line}{top[1]}", *(f"{side}{inside}{side}" for inside in lines), f"{bottom[0]}{line}{bottom[1]}"]
 
 
-def _across(cards: Sequence[Sequence[str]]) -> list[list[str]]:
+def _transpose_lines(cards: Sequence[Sequence[str]]) -> list[list[str]]:
     """The first lines of all cards, then the second ones, and so on; without cards as many empty ones."""
-    return [[lines[at] for lines in cards] for at in range(HEIGHT)]
+    return [[lines[at] for lines in cards] for at in range(CARD_HEIGHT_LINES)]

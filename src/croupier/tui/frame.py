@@ -7,10 +7,10 @@ from rich.panel import Panel
 from rich.segment import Segment
 from rich.text import Text
 
-from croupier.tui.cards import either
+from croupier.tui.cards import encodable_or
 
 
-class Frame:
+class SceneFrame:
     """A scene with a frame around it.
 
     Of the history there is as much as the terminal has lines for. Where even without it there are too many, the first
@@ -18,28 +18,28 @@ class Frame:
     """
 
     def __init__(
-        self, title: str, above: Sequence[RenderableType], past: Iterable[str], below: Sequence[RenderableType]
+        self, title: str, above: Sequence[RenderableType], history: Iterable[str], below: Sequence[RenderableType]
     ) -> None:
-        self._title = printable(title)
+        self._title = terminal_text(title)
         self._above = above
-        self._past = list(past)
+        self._history = list(history)
         self._below = below
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         lines = self._lines(console, options)
-        while self._past and len(lines) > console.height:
-            del self._past[0]
+        while self._history and len(lines) > console.height:
+            del self._history[0]
             lines = self._lines(console, options)
         for line in lines[-console.height :]:
             yield from line
             yield Segment.line()
 
     def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
-        past = [Text("\n".join(self._past), style="dim")] if self._past else []
+        past = [Text("\n".join(self._history), style="dim")] if self._history else []
         panel = Panel(Group(*self._above, *past, *self._below), title=Text(self._title), title_align="left")
         return console.render_lines(panel, options)
 
 
-def printable(text: str) -> str:
+def terminal_text(text: str) -> str:
     """A text of which the terminal shows every character and obeys none."""
-    return "".join(either(sign, "?") if sign.isprintable() else "?" for sign in text)
+    return "".join(encodable_or(sign, "?") if sign.isprintable() else "?" for sign in text)

@@ -6,16 +6,16 @@ from typing import Any
 
 from rich.live import Live
 
-from croupier.clients.game import Game
+from croupier.clients.game import GameClient
 from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom
 from croupier.tui.blackjack import BlackjackScene
-from croupier.tui.keys import END, keys
+from croupier.tui.keys import END_OF_INPUT, read_keys
 from croupier.tui.kuhn import KuhnScene
-from croupier.tui.resize import redrawing
+from croupier.tui.resize import redraw_on_resize
 from croupier.tui.scene import Scene
 from croupier.tui.sevenhalf import SevenHalfScene
-from croupier.tui.table_action import Wish
+from croupier.tui.table_action import TableAction
 
 SCENES: Mapping[str, Callable[[str], Scene[Any, Any]]] = {
     "kuhn": KuhnScene,
@@ -25,49 +25,53 @@ SCENES: Mapping[str, Callable[[str], Scene[Any, Any]]] = {
 """The scene of every room, made with the address of its house."""
 
 
-LEAVES = {END, "q"}
+LEAVE_KEYS = {END_OF_INPUT, "q"}
 """The keys that leave before a house has answered."""
 
 
-async def person(room: HouseRoom, sit: Callable[[], Game], house: str) -> int:
+async def interact(room: HouseRoom, open_game: Callable[[], GameClient], house: str) -> int:
     """Let a person play until he leaves; the exit status: 1 when the house broke the protocol or is gone."""
     scene = SCENES[room.name](house)
-    with keys() as pressed, Live(auto_refresh=False) as live, redrawing(scene.draw, live):
+    with read_keys() as pressed, Live(auto_refresh=False) as live, redraw_on_resize(scene.draw, live):
         while True:
-            game = sit()
+            game = open_game()
             try:
-                wish = await _visit(scene, game, pressed, live)
+                wish = await _run_conversation(scene, game, pressed, live)
             except Violation as violation:
-                scene.ended(f"The house broke the protocol. {violation}; its last words: {game.last_words or 'none'}")
+                scene.on_ended(
+                    f"The house broke the protocol. {violation}; its last words: {game.last_received or 'none'}"
+                )
                 wish = None
             except ConnectionError as error:
-                scene.ended(f"{str(error)[:1].upper()}{str(error)[1:]}")
+                scene.on_ended(f"{str(error)[:1].upper()}{str(error)[1:]}")
                 wish = None
-            if wish is Wish.LEAVE:
-                scene.ended("You have left the table.")
-            if wish is not Wish.AGAIN:
+            if wish is TableAction.LEAVE:
+                scene.on_ended("You have left the table.")
+            if wish is not TableAction.REJOIN:
                 live.update(scene.draw(), refresh=True)
-                return 0 if wish is Wish.LEAVE else 1
+                return 0 if wish is TableAction.LEAVE else 1
 
 
-async def _visit(scene: Scene[Any, Any], game: Game, pressed: asyncio.Queue[str], live: Live) -> Wish:
+async def _run_conversation(
+    scene: Scene[Any, Any], game: GameClient, pressed: asyncio.Queue[str], live: Live
+) -> TableAction:
     """One conversation, from the call to the goodbye."""
 
     def notify(text: str) -> None:
-        scene.silent(text)
+        scene.show_waiting_notice(text)
         live.update(scene.draw(), refresh=True)
 
     game.notify = notify
     live.update(scene.draw(), refresh=True)
-    if not await _enter(game, pressed):
-        return Wish.LEAVE
+    if not await _connect(game, pressed):
+        return TableAction.LEAVE
     try:
-        return await _play(scene, game, pressed, live)
+        return await _conversation_loop(scene, game, pressed, live)
     finally:
         await game.__aexit__(None, None, None)
 
 
-async def _enter(game: Game, pressed: asyncio.Queue[str]) -> bool:
+async def _connect(game: GameClient, pressed: asyncio.Queue[str]) -> bool:
     """Connect, which may take seconds; False when the person leaves before. Other keys wait."""
     entering = asyncio.ensure_future(game.__aenter__())
     early: list[str] = []
@@ -76,7 +80,7 @@ async def _enter(game: Game, pressed: asyncio.Queue[str]) -> bool:
         while not entering.done():
             await asyncio.wait({entering, key}, return_when=asyncio.FIRST_COMPLETED)
             if key.done():
-                if key.result() in LEAVES and not entering.done():
+                if key.result() in LEAVE_KEYS and not entering.done():
                     return False
                 early.append(key.result())
                 key = asyncio.ensure_future(pressed.get())
@@ -89,12 +93,14 @@ async def _enter(game: Game, pressed: asyncio.Queue[str]) -> bool:
     return True
 
 
-async def _play(scene: Scene[Any, Any], game: Game, pressed: asyncio.Queue[str], live: Live) -> Wish:
+async def _conversation_loop(
+    scene: Scene[Any, Any], game: GameClient, pressed: asyncio.Queue[str], live: Live
+) -> TableAction:
     """One conversation: wait for the house and for the person, whoever comes first."""
     first = scene.sit(game)
     if first is not None:
-        await _say(scene, game, first)
-    heard: asyncio.Future[Any] = asyncio.ensure_future(game.hear())
+        await _send(scene, game, first)
+    heard: asyncio.Future[Any] = asyncio.ensure_future(game.receive())
     key = asyncio.ensure_future(pressed.get())
     try:
         while True:
@@ -102,26 +108,26 @@ async def _play(scene: Scene[Any, Any], game: Game, pressed: asyncio.Queue[str],
             await asyncio.wait({heard, key}, return_when=asyncio.FIRST_COMPLETED)
             while heard.done():
                 try:
-                    scene.heard(heard.result())
-                    heard = asyncio.ensure_future(game.hear())
+                    scene.on_received(heard.result())
+                    heard = asyncio.ensure_future(game.receive())
                 except ConnectionError:
-                    if not scene.spent:
+                    if not scene.is_spent:
                         raise
-                    scene.closed()
+                    scene.on_house_closed()
                     heard = asyncio.get_running_loop().create_future()  # nothing more will be heard here
                 await asyncio.sleep(0)  # what has come together is shown together
             if key.done():
-                said = Wish.LEAVE if key.result() == END else scene.press(key.result())
-                if isinstance(said, Wish):
+                said = TableAction.LEAVE if key.result() == END_OF_INPUT else scene.press(key.result())
+                if isinstance(said, TableAction):
                     return said
                 if said is not None:
-                    await _say(scene, game, said)
+                    await _send(scene, game, said)
                 key = asyncio.ensure_future(pressed.get())
     finally:
         heard.cancel()
         key.cancel()
 
 
-async def _say(scene: Scene[Any, Any], game: Game, message: Any) -> None:
-    await game.say(message)
-    scene.said(message)
+async def _send(scene: Scene[Any, Any], game: GameClient, message: Any) -> None:
+    await game.send(message)
+    scene.on_sent(message)

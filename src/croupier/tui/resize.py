@@ -10,7 +10,7 @@ from rich.live import Live
 
 
 @contextmanager
-def redrawing(draw: Callable[[], RenderableType], live: Live) -> Iterator[None]:
+def redraw_on_resize(draw: Callable[[], RenderableType], live: Live) -> Iterator[None]:
     """Draw everything anew when the terminal has another size: nobody knows what it has made of the lines."""
 
     def redraw() -> None:

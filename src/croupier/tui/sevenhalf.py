@@ -5,18 +5,18 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from croupier.clients.game import Game as Talk
+from croupier.clients.game import GameClient as Talk
 from croupier.rooms.sevenhalf import Ante, Bksc, Bstg, Card, Erro, Gain, Stbt
-from croupier.rooms.sevenhalf.referee import Game
-from croupier.rooms.sevenhalf.rules import BEST, MOST, bank_cards, client_cards, total
+from croupier.rooms.sevenhalf.referee import WireGame
+from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, bank_cards, client_cards, total
 from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Message
-from croupier.tui.cards import Hands, either, spanish
+from croupier.tui.cards import TwoHands, encodable_or, spanish_face
 from croupier.tui.keys import ENTER
-from croupier.tui.scene import Ask, Choice, Scene
-from croupier.tui.table_action import Wish
+from croupier.tui.scene import Choice, NumberPrompt, Scene
+from croupier.tui.table_action import TableAction
 
 
-class SevenHalfScene(Scene[Message, Game]):
+class SevenHalfScene(Scene[Message, WireGame]):
     """See `Scene`. Many houses close after each game; the next one is then begun on a new connection."""
 
     TITLE = "Seven and a half"
@@ -24,42 +24,42 @@ class SevenHalfScene(Scene[Message, Game]):
 
     def __init__(self, house: str) -> None:
         super().__init__(house)
-        self._start = 0
+        self._starting_bet = 0
 
     def sit(self, game: Talk) -> Message | None:
         """Whoever comes back has asked for the next game already."""
-        back = self._seated
+        back = self._is_seated
         super().sit(game)
         return STRT if back else None
 
-    def said(self, message: Message) -> None:
+    def on_sent(self, message: Message) -> None:
         """A raise is not answered."""
-        super().said(message)
+        super().on_sent(message)
         if isinstance(message, Ante) and self._player.game is not None:
-            self._tell(f"You raise by {message.coins}, to {self._player.game.bet}. Now you have to draw.")
-            self._stale = True
+            self._add_notice(f"You raise by {message.coins}, to {self._player.game.bet}. Now you have to draw.")
+            self._is_notice_stale = True
 
-    def _hear(self, message: Message) -> None:
+    def _show_message(self, message: Message) -> None:
         match message:
             case Stbt(coins):
-                self._start = coins
-                self._tell(f"You bet {coins}. Draw your first card.")
+                self._starting_bet = coins
+                self._add_notice(f"You bet {coins}. Draw your first card.")
             case Card(card):
-                self._tell(f"You draw {spanish(card).name}.")
+                self._add_notice(f"You draw {spanish_face(card).name}.")
             case Bstg():
-                self._tell("That is too much.")
+                self._add_notice("That is too much.")
             case Bksc(cards):
-                self._tell(f"The bank draws {', '.join(spanish(card).name for card in cards)}.")
+                self._add_notice(f"The bank draws {', '.join(spanish_face(card).name for card in cards)}.")
             case Gain():
-                self._finish()
+                self._add_finished_game()
             case Erro(text):
-                self._farewell = self._told = f"The house says: {text or 'ERRO'}."
+                self._goodbye = self._notice = f"The house says: {text or 'ERRO'}."
             case _:
-                self._tell(str(message))
+                self._add_notice(str(message))
 
     def _choices(self) -> Iterator[Choice[Message]]:
-        if self.spent:
-            yield Choice(f"s{ENTER}", "the next game", Wish.AGAIN)
+        if self.is_spent:
+            yield Choice(f"s{ENTER}", "the next game", TableAction.REJOIN)
             return
         legal = self._player.legal
         if STRT in legal:
@@ -68,37 +68,37 @@ class SevenHalfScene(Scene[Message, Game]):
             yield Choice("d", "draw", DRAW)
         if PASS in legal:
             yield Choice("p", "pass", PASS)
-        if Ante(self._start) in legal:
-            yield Choice("a", f"raise by {self._start}", Ante(self._start))
+        if Ante(self._starting_bet) in legal:
+            yield Choice("a", f"raise by {self._starting_bet}", Ante(self._starting_bet))
 
-    def _ask(self) -> Ask[Message] | None:
+    def _number_prompt(self) -> NumberPrompt[Message] | None:
         game = self._player.game
         if game is None or Ante(1) not in self._player.legal:
             return None
-        return Ask("raise by", "another raise", MOST - game.bet, Ante)
+        return NumberPrompt("raise by", "another raise", MAX_TOTAL_BET - game.bet, Ante)
 
-    def _table(self, game: Game | None) -> list[RenderableType]:
+    def _render_table(self, game: WireGame | None) -> list[RenderableType]:
         """Both hands with their scores, and the bet."""
         if game is None:
             return []
         own, bank = client_cards(game.state), bank_cards(game.state)
         return [
-            Hands(
-                ([spanish(card) for card in own], f"you: {points(own)}"),
-                ([spanish(card) for card in bank], f"bank: {points(bank)}" if bank else "bank"),
-                lively=self._playing,
+            TwoHands(
+                ([spanish_face(card) for card in own], f"you: {score_text(own)}"),
+                ([spanish_face(card) for card in bank], f"bank: {score_text(bank)}" if bank else "bank"),
+                is_active=self._is_playing,
             ),
             Text(f"Bet: {game.bet}"),
         ]
 
-    def _row(self, game: Game) -> str:
-        own, bank = points(client_cards(game.state)), points(bank_cards(game.state))
+    def _history_row(self, game: WireGame) -> str:
+        own, bank = score_text(client_cards(game.state)), score_text(bank_cards(game.state))
         return f"you {own:<9} bank {bank:<9} bet {game.bet:<10}"
 
 
-def points(cards: Sequence[str]) -> str:
+def score_text(cards: Sequence[str]) -> str:
     """The score of a hand, and whether it is too much."""
     halves = total(cards)
-    half = either("½", ".5") if halves % 2 else ""
+    half = encodable_or("½", ".5") if halves % 2 else ""
     whole = "" if halves == 1 and half == "½" else str(halves // 2)
-    return f"{whole}{half}{', over' if halves > BEST else ''}"
+    return f"{whole}{half}{', over' if halves > TARGET_HALVES else ''}"

@@ -3,8 +3,8 @@
 from enum import Enum
 
 
-class Wish(Enum):
+class TableAction(Enum):
     """Said to the table, not to the house."""
 
     LEAVE = "leave"
-    AGAIN = "sit down again, on a new connection"
+    REJOIN = "sit down again, on a new connection"

@@ -12,21 +12,29 @@ from unittest.mock import patch
 
 from argon2 import PasswordHasher
 
-from croupier.core.dealer import dealers, derive
+from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
-from croupier.http.auth import Denied, Guard, credentials
-from croupier.http.holdem_app import Opened, Service, open_service
-from croupier.http.streams import Receive, Send
+from croupier.http.auth import Authenticator, AuthError, parse_credentials
+from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
+from croupier.http.streams import Receive, SendChunk
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.engine.pots import Award
 from croupier.rooms.holdem.engine.ranks import rank
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table.seats import Sitter
+from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.table.table import Table, table
-from croupier.rooms.holdem.wire import ACTED, GONE, Act, Answer, Made, Refused, Request
+from croupier.rooms.holdem.wire import (
+    ACT_DONE,
+    PLAYER_LEFT,
+    Act,
+    Created,
+    HoldemRequest,
+    HoldemResponse,
+    RequestRefused,
+)
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -69,7 +77,7 @@ def only_documented(scope: Any) -> Any:
     return {**scope, "path": known, "query_string": b"", "headers": kept}
 
 
-class Shim(Service):
+class Shim(HoldemApp):
     """Our service, every answer of which is changed before it goes out."""
 
     change: Change = staticmethod(lambda reply: reply)
@@ -78,13 +86,13 @@ class Shim(Service):
     delay: Callable[[int], float] = staticmethod(lambda _: 0.0)
     heard: int = 0
 
-    def at_hand(self, scope: Any) -> None:
+    def try_get(self, scope: Any) -> None:
         return None
 
-    def promptly(self, scope: Any, data: bytes) -> None:
+    def try_command(self, scope: Any, body: bytes) -> None:
         return None
 
-    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Receive, send: SendChunk) -> None:
         sent: list[Any] = []
         pieces = 0
         data = b""
@@ -138,19 +146,22 @@ class Rogue:
     hand: type[Hand] = Hand
     table: type[Table] = Table
     settings: Mapping[str, Any] = field(default_factory=dict)
-    guard: type[Guard] = Guard
+    guard: type[Authenticator] = Authenticator
     hasnt: str = ""
     documented: bool = False
     delay: Callable[[int], float] = lambda _: 0.0
 
 
 @asynccontextmanager
-async def opened(rogue: Rogue, seed: int = 1, dialect: str = "readme", **settings: Any) -> AsyncIterator[Opened]:
+async def opened(rogue: Rogue, seed: int = 1, dialect: str = "readme", **settings: Any) -> AsyncIterator[HoldemServer]:
     """A rogue that listens on a free port."""
     known = Settings(**{"dialect": dialect, **rogue.settings, **settings})
     with patch.object(table, "Hand", rogue.hand), patch("croupier.rooms.holdem.house.Table", rogue.table):
         place = rogue.house(
-            known, dealers(lambda deal: derive(seed, "holdem", deal)), derive(seed, "guids", 0), epoch=0.0
+            known,
+            dealer_factory(lambda deal: derive_server_seed(seed, "holdem", deal)),
+            derive_server_seed(seed, "guids", 0),
+            epoch=0.0,
         )
         service = Shim(place, rogue.guard(hasher=QUICK), known.dialect, clock=time)
         service.hasnt = rogue.hasnt
@@ -158,7 +169,7 @@ async def opened(rogue: Rogue, seed: int = 1, dialect: str = "readme", **setting
         service.delay = rogue.delay  # type: ignore[method-assign]
         if rogue.change is not None:
             service.change = rogue.change  # type: ignore[method-assign]
-        found = await open_service(service, "127.0.0.1", 0)
+        found = await open_holdem_server(service, "127.0.0.1", 0)
         try:
             yield found
         finally:
@@ -243,7 +254,7 @@ def to_call(turn: Any) -> Any:
 class Lowest(Hand):
     __slots__ = ()
 
-    def _showdown(self) -> list[Award]:
+    def _showdown_awards(self) -> list[Award]:
         """The worst hand wins everything."""
         live = [seat for seat, out in enumerate(self.folded) if not out]
         worst = max(live, key=lambda seat: rank(self.holes[seat] + self.board))
@@ -253,9 +264,9 @@ class Lowest(Hand):
 class Raked(Hand):
     __slots__ = ()
 
-    def _end(self, awards: list[Award]) -> None:
+    def _end_hand(self, awards: list[Award]) -> None:
         first, *rest = awards
-        super()._end([Award(first.pot, first.seat, first.chips - 1, first.rank), *rest])
+        super()._end_hand([Award(first.pot, first.seat, first.chips - 1, first.rank), *rest])
 
 
 class AnyRaise(Hand):
@@ -265,9 +276,11 @@ class AnyRaise(Hand):
     def legal(self) -> Legal:
         """Any raise is legal."""
         found = super().legal
-        if found.bounds is None or not isinstance(self.turn, int):
+        if found.raise_range is None or not isinstance(self.turn, int):
             return found
-        return Legal(found.owed, found.call, (found.owed + 1, found.bounds[1]), found.pot, found.answered)
+        return Legal(
+            found.to_call, found.call, (found.to_call + 1, found.raise_range[1]), found.pot, found.can_be_answered
+        )
 
     def bet(self, chips: int) -> None:
         kept = self.min_raise
@@ -318,12 +331,12 @@ class Reopening(Hand):
     __slots__ = ()
 
     def bet(self, chips: int) -> None:
-        self._barred = 0
+        self._no_reopen = 0
         super().bet(chips)
 
     @property
     def legal(self) -> Legal:
-        self._barred = 0
+        self._no_reopen = 0
         return super().legal
 
 
@@ -332,11 +345,11 @@ class NoOption(Hand):
 
     __slots__ = ()
 
-    def _go_on(self, seat: Seat) -> None:
-        if not self.street and self._due == 1 << seat and seat == self.big_blind and self.to_match == self.blinds[1]:
-            self._close()
+    def _continue_betting(self, seat: Seat) -> None:
+        if not self.street and self._to_act == 1 << seat and seat == self.big_blind and self.to_match == self.blinds[1]:
+            self._close_round()
         else:
-            super()._go_on(seat)
+            super()._continue_betting(seat)
 
 
 class NoSidePots(Hand):
@@ -344,7 +357,7 @@ class NoSidePots(Hand):
 
     __slots__ = ()
 
-    def _showdown(self) -> list[Award]:
+    def _showdown_awards(self) -> list[Award]:
         live = [seat for seat, out in enumerate(self.folded) if not out]
         best = min(live, key=lambda seat: rank(self.holes[seat] + self.board))
         return [Award(0, best, sum(self.paid), 1)]
@@ -355,8 +368,8 @@ class BigBlindFirst(Hand):
 
     __slots__ = ()
 
-    def _open(self) -> None:
-        super()._open()
+    def _open_round(self) -> None:
+        super()._open_round()
         if len(self.stacks) == 2 and not self.street and isinstance(self.turn, int):
             self.turn = self.big_blind
 
@@ -365,38 +378,38 @@ class Houses:
     """Houses that take what they should not, or the other way round."""
 
     class OutOfTurn(House):
-        def _acted(self, table: Table, sitter: Sitter, act: Act, now: float, effects: Any) -> Answer:
-            return super()._acted(table, sitter, act, now, effects) if table.waits_for(sitter) else ACTED
+        def _acted(self, table: Table, sitter: Participant, act: Act, now: float, effects: Any) -> HoldemResponse:
+            return super()._handle_act(table, sitter, act, now, effects) if table.waits_for(sitter) else ACT_DONE
 
     class ForOthers(House):
-        def _answer(self, request: Request, now: float, effects: Any) -> Answer:
-            found = super()._answer(request, now, effects)
-            if isinstance(found, Refused) and found.clause == "holdem-8.8":
-                assert not isinstance(request, Made)
+        def _answer(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
+            found = super()._handle_request(request, now, effects)
+            if isinstance(found, RequestRefused) and found.clause == "holdem-8.8":
+                assert not isinstance(request, Created)
                 place = self._tables[request.game]  # type: ignore[union-attr]
                 sitter = place.called(request.player)  # type: ignore[union-attr]
                 assert sitter is not None
-                return super()._answer(type(request)(**{**_fields(request), "user": sitter.user}), now, effects)
+                return super()._handle_request(type(request)(**{**_fields(request), "user": sitter.user}), now, effects)
             return found
 
     class Strict(House):
         """An invalid bet is refused."""
 
-        def _acted(self, table: Table, sitter: Sitter, act: Act, now: float, effects: Any) -> Answer:
+        def _acted(self, table: Table, sitter: Participant, act: Act, now: float, effects: Any) -> HoldemResponse:
             hand = table._hand
             if act.action and hand is not None and table.waits_for(sitter) and act.amount not in hand.legal:
-                return Refused(400, "holdem-4.7", "found an invalid bet; allowed: a valid one")
-            return super()._acted(table, sitter, act, now, effects)
+                return RequestRefused(400, "holdem-4.7", "found an invalid bet; allowed: a valid one")
+            return super()._handle_act(table, sitter, act, now, effects)
 
     class Staying(House):
         """Nobody can leave."""
 
-        def _answer(self, request: Request, now: float, effects: Any) -> Answer:
+        def _answer(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
             if type(request).__name__ == "Leave":
                 kept = self._tables.get(request.game)  # type: ignore[union-attr]
                 if kept is not None and kept.called(request.player) is not None:  # type: ignore[union-attr]
-                    return GONE
-            return super()._answer(request, now, effects)
+                    return PLAYER_LEFT
+            return super()._handle_request(request, now, effects)
 
 
 def _fields(request: Any) -> dict[str, Any]:
@@ -406,10 +419,10 @@ def _fields(request: Any) -> dict[str, Any]:
 class Fixed(Table):
     """The button stays where it was."""
 
-    def _start(self, dealt: list[Sitter]) -> None:
+    def _start_hand(self, dealt: list[Participant]) -> None:
         self._seats._button = -1
         self._seats._big_blind = None
-        super()._start(dealt)
+        super()._start_hand(dealt)
 
 
 class Overfull(Table):
@@ -420,26 +433,26 @@ class Overfull(Table):
         return True
 
 
-class OpenDoor(Guard):
+class OpenDoor(Authenticator):
     """Any password will do."""
 
-    def known(self, header: bytes) -> str | None:
+    def cached_username(self, header: bytes) -> str | None:
         return None
 
-    def _fits(self, hashed: str, password: str) -> bool:
+    def _matches(self, hashed: str, password: str) -> bool:
         return True
 
 
-class Again(Guard):
+class Again(Authenticator):
     """Who is there already is made again."""
 
-    async def enrol(self, header: bytes | None, address: str, *, again: bool = False) -> str:
+    async def register(self, header: bytes | None, address: str, *, idempotent: bool = False) -> str:
 
         try:
-            return await super().enrol(header, address, again=again)
-        except Denied as denied:
+            return await super().register(header, address, idempotent=idempotent)
+        except AuthError as denied:
             if denied.reason == "taken":
-                return credentials(header)[0]
+                return parse_credentials(header)[0]
             raise
 
 

@@ -8,9 +8,14 @@ import pytest
 from croupier.conformance.case import select
 from croupier.conformance.clauses import clauses
 from croupier.conformance.holdem import UNTESTABLE, client_cases, server_cases
-from croupier.conformance.holdem.cases import LUCK, NEW, OPEN, README
-from croupier.conformance.holdem.replay import papers
-from croupier.conformance.holdem.walks import WALKED
+from croupier.conformance.holdem.cases import (
+    CARD_DEPENDENT_TRANSCRIPTS,
+    FRESH_SERVER_TRANSCRIPTS,
+    README_ONLY_TRANSCRIPTS,
+    RULING_ONLY_TRANSCRIPTS,
+)
+from croupier.conformance.holdem.replay import transcripts_by_name
+from croupier.conformance.holdem.walks import WALK_CLAUSES
 
 PAGE = clauses("holdem")
 BOTH = pytest.mark.parametrize("cases", [server_cases(), client_cases()], ids=["server", "client"])
@@ -33,15 +38,18 @@ def test_every_case_has_an_id_of_its_own_that_begins_with_its_clause(cases: tupl
 
 
 def test_every_clause_has_a_case_or_says_why_not() -> None:
-    shown = {name for case in server_cases() for name in case.own} | {case.clause for case in client_cases()}
+    shown = {name for case in server_cases() for name in case.clauses} | {case.clause for case in client_cases()}
     assert PAGE.keys() - shown - UNTESTABLE.keys() == set()
     assert UNTESTABLE.keys() <= PAGE.keys()
-    assert UNTESTABLE.keys() & {name for case in server_cases() for name in case.own} == set()
+    assert UNTESTABLE.keys() & {name for case in server_cases() for name in case.clauses} == set()
 
 
 def test_what_is_left_out_is_there() -> None:
-    assert papers().keys() >= LUCK | NEW | OPEN | README
-    assert PAGE.keys() >= WALKED.keys()
+    assert (
+        transcripts_by_name().keys()
+        >= CARD_DEPENDENT_TRANSCRIPTS | FRESH_SERVER_TRANSCRIPTS | RULING_ONLY_TRANSCRIPTS | README_ONLY_TRANSCRIPTS
+    )
+    assert PAGE.keys() >= WALK_CLAUSES.keys()
 
 
 def test_a_selection_takes_in_what_it_names() -> None:

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conformance.holdem.dialects import HABITS, named
-from croupier.conformance.holdem.requests import Answer
+from croupier.conformance.holdem.dialects import DIALECTS, dialect_from_cause
+from croupier.conformance.holdem.requests import ReceivedResponse
 from croupier.conformance.results import Outcome, Report
-from croupier.conformance.run import Check, check
+from croupier.conformance.run import Plan, check
 from croupier.rooms import ROOMS
 from tests.conformance.holdem.faulty_programs import Rogue, everywhere, opened
 from tests.rooms.holdem.house_fixture import duel
 
 LOOK = "GET /games/g"
-NAMES = {"it " + habit.told: habit for habit in HABITS}
+NAMES = {"it " + habit.description: habit for habit in DIALECTS}
 
 
 def game() -> Any:
@@ -77,47 +77,47 @@ def test_what_a_habit_means_is_what_the_document_has(name: str) -> None:
     cause, change = SPELT[name]
     told = json.loads(json.dumps(game()))
     told["cards"]["hole"] = ["TS", "AC"]
-    came = Answer(200, {}, json.dumps(everything(change)(told)).encode())
+    came = ReceivedResponse(200, {}, json.dumps(everything(change)(told)).encode())
     assert came.body != json.dumps(told).encode()
     assert json.dumps(json.loads(NAMES[cause].read(LOOK, came).body)) == json.dumps(told)
 
 
-@pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.told)
+@pytest.mark.parametrize("habit", DIALECTS, ids=lambda habit: habit.told)
 def test_what_is_right_is_left_as_it_is(habit: Any) -> None:
     for asked, answer in (
-        (LOOK, Answer(200, {}, json.dumps(game()).encode())),
-        ("POST /users/", Answer(201, {}, b'"2fd318e4-0947-44b9-8b63-14f5a5824b8b"')),
-        (LOOK, Answer(404, {}, b"no such game")),
+        (LOOK, ReceivedResponse(200, {}, json.dumps(game()).encode())),
+        ("POST /users/", ReceivedResponse(201, {}, b'"2fd318e4-0947-44b9-8b63-14f5a5824b8b"')),
+        (LOOK, ReceivedResponse(404, {}, b"no such game")),
     ):
         assert habit.read(asked, answer) == answer
 
 
 def test_a_success_of_200_is_one_where_something_was_made() -> None:
     habit = NAMES["it answers 200 where 201 is due"]
-    assert habit.read("POST /games/g/players/p/acts/", Answer(200, {}, b"")).status == 201
-    assert habit.read("DELETE /games/g/players/p", Answer(200, {}, b"")).status == 200
+    assert habit.read("POST /games/g/players/p/acts/", ReceivedResponse(200, {}, b"")).status == 201
+    assert habit.read("DELETE /games/g/players/p", ReceivedResponse(200, {}, b"")).status == 200
 
 
 def test_a_guid_without_quotes_is_one() -> None:
     habit = NAMES["it writes the GUID without quotes: that is no JSON"]
-    assert habit.read("POST /users/", Answer(201, {}, b"2fd318e4-0947\n")).body == b'"2fd318e4-0947"'
+    assert habit.read("POST /users/", ReceivedResponse(201, {}, b"2fd318e4-0947\n")).body == b'"2fd318e4-0947"'
 
 
-@given(st.sampled_from(HABITS), st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+@given(st.sampled_from(DIALECTS), st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=4),
                            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
                                ["gameID", "game_id", "wealth", "small_blind", "hole", "flop", "turn"]), inner),
                            max_leaves=10))  # fmt: skip
 def test_any_json_is_read_by_every_habit(habit: Any, found: Any) -> None:
-    meant = habit.read(LOOK, Answer(200, {}, json.dumps(found).encode()))
+    meant = habit.read(LOOK, ReceivedResponse(200, {}, json.dumps(found).encode()))
     assert habit.read(LOOK, meant) == meant
 
 
 def test_two_habits_are_named_in_one_sentence() -> None:
-    both = HABITS[1] + HABITS[2]
-    found = named(f"it {both.told}")
+    both = DIALECTS[1] + DIALECTS[2]
+    found = dialect_from_cause(f"it {both.description}")
     assert found is not None
-    assert found.trees == both.trees
-    assert named("it answers with something that is no JSON") is None
+    assert found.object_transforms == both.object_transforms
+    assert dialect_from_cause("it answers with something that is no JSON") is None
 
 
 def report(rogue: Rogue, selection: str, dialect: str = "readme") -> Report:
@@ -126,7 +126,7 @@ def report(rogue: Rogue, selection: str, dialect: str = "readme") -> Report:
     async def main() -> Report:
         async with opened(rogue, 1, dialect) as found:
             host, port = found.address
-            plan = Check(room=ROOMS["holdem"], role="server", selection=selection, host=host, port=port, timeout=20)
+            plan = Plan(room=ROOMS["holdem"], role="server", selection=selection, host=host, port=port, timeout=20)
             return await check(plan, lambda _: None, 0.0)
 
     return asyncio.run(main())

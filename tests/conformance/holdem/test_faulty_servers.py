@@ -10,7 +10,7 @@ from croupier.conformance.results import Outcome, Result
 from tests.conformance.holdem.faulty_programs import ROGUES, Rogue, opened
 from tests.sampling import sampled
 
-CASES = [case for case in server_cases() if not case.patience and case.dialect != "hspe-go"]
+CASES = [case for case in server_cases() if not case.wait_seconds and case.dialect != "hspe-go"]
 
 
 def check(rogue: Rogue, *, whole: bool, seed: int = 1) -> tuple[Result, ...]:
@@ -35,7 +35,7 @@ def test_a_server_that_breaks_a_rule_is_found_by_its_clause(name: str) -> None:
 def test_there_are_rogues_enough() -> None:
     assert len(ROGUES) >= 20
     assert {clause for rogue in ROGUES.values() for clause in rogue.clauses} <= {
-        clause for case in CASES for clause in case.own
+        clause for case in CASES for clause in case.clauses
     }
 
 

@@ -14,8 +14,8 @@ def test_a_server_of_the_document_alone_lacks_the_additions_and_is_well_without(
     results = check(cases, rogue=Rogue(frozenset(), documented=True))
     lacks = [result for result in results if result.outcome is Outcome.UNIMPLEMENTED]
     assert {result.clause for result in lacks} == ADDED
-    assert [result for result in results if not result.good] == []
-    assert all("found" in result.told for result in lacks)
+    assert [result for result in results if not result.is_good] == []
+    assert all("found" in result.note for result in lacks)
 
 
 def test_an_addition_that_is_there_and_differs_is_a_choice() -> None:
@@ -29,7 +29,7 @@ def test_an_addition_that_is_there_and_differs_is_a_choice() -> None:
 def test_what_the_document_has_and_is_refused_wherever_it_is_asked_for_is_not_implemented() -> None:
     results = check(select(ALL, "holdem/3.10"), rogue=Rogue(frozenset(), hasnt=LEAVE))
     assert {result.outcome for result in results} == {Outcome.UNIMPLEMENTED}
-    assert not any(result.good for result in results)
+    assert not any(result.is_good for result in results)
     assert {result.failure.actual for result in results if result.failure} == {"405"}
 
 

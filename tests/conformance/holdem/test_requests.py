@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from croupier.conformance.holdem.requests import Answer, Caller, Question, Unreadable
+from croupier.conformance.holdem.requests import HttpClient, ReceivedResponse, ResponseError, SentRequest
 
-LOOK = Question("GET", "/games/")
+LOOK = SentRequest("GET", "/games/")
 
 
 @asynccontextmanager
-async def server(*answers: bytes, keep: bool = True) -> AsyncIterator[tuple[Caller, list[bytes]]]:
+async def server(*answers: bytes, keep: bool = True) -> AsyncIterator[tuple[HttpClient, list[bytes]]]:
     """A server that answers every request with the next of these, and a caller; what it heard."""
     heard: list[bytes] = []
     left = list(answers)
@@ -28,7 +28,7 @@ async def server(*answers: bytes, keep: bool = True) -> AsyncIterator[tuple[Call
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as found:
         host, port = found.sockets[0].getsockname()[:2]
-        async with Caller(host, port, patience=5.0) as caller:
+        async with HttpClient(host, port, timeout=5.0) as caller:
             yield caller, heard
 
 
@@ -48,9 +48,9 @@ DELIVERED = {
 
 @pytest.mark.parametrize("how", DELIVERED)
 def test_an_answer_is_heard_however_it_is_delivered(how: str) -> None:
-    async def main() -> tuple[Answer, Answer]:
+    async def main() -> tuple[ReceivedResponse, ReceivedResponse]:
         async with server(DELIVERED[how], DELIVERED["with its length"]) as (caller, _):
-            return await caller.ask(LOOK), await caller.ask(LOOK)
+            return await caller.request(LOOK), await caller.request(LOOK)
 
     first, second = run(main)
     assert first.body == (b"" if how == "without a body" else b"ok")
@@ -58,17 +58,17 @@ def test_an_answer_is_heard_however_it_is_delivered(how: str) -> None:
 
 
 def test_an_answer_may_end_with_the_connection() -> None:
-    async def main() -> Answer:
+    async def main() -> ReceivedResponse:
         async with server(b"HTTP/1.1 200 OK\r\n\r\nall of it", keep=False) as (caller, _):
-            return await caller.ask(LOOK)
+            return await caller.request(LOOK)
 
     assert run(main).body == b"all of it"
 
 
 def test_an_answer_to_head_has_no_body() -> None:
-    async def main() -> Answer:
+    async def main() -> ReceivedResponse:
         async with server(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n") as (caller, _):
-            return await caller.ask(Question("HEAD", "/games/"))
+            return await caller.request(SentRequest("HEAD", "/games/"))
 
     assert run(main).body == b""
 
@@ -81,9 +81,9 @@ def test_an_answer_to_head_has_no_body() -> None:
 def test_what_is_no_answer_is_told(answer: bytes) -> None:
     async def main() -> None:
         async with server(answer, keep=False) as (caller, _):
-            await caller.ask(LOOK)
+            await caller.request(LOOK)
 
-    with pytest.raises(Unreadable):
+    with pytest.raises(ResponseError):
         run(main)
 
 
@@ -91,25 +91,25 @@ def test_a_connection_that_has_ended_meanwhile_is_made_anew() -> None:
     async def main() -> list[bytes]:
         closing = DELIVERED["with its length"]
         async with server(closing, closing, keep=False) as (caller, heard):
-            await caller.ask(LOOK)
-            await caller.ask(LOOK)
+            await caller.request(LOOK)
+            await caller.request(LOOK)
             return heard
 
     assert len(run(main)) == 2
 
 
 def test_a_request_is_written_as_http_has_it() -> None:
-    act = Question("POST", "/x", (("Authorization", "Basic eDp5"),), b"{}")
-    assert act.written("h:1") == (
+    act = SentRequest("POST", "/x", (("Authorization", "Basic eDp5"),), b"{}")
+    assert act.encode("h:1") == (
         b"POST /x HTTP/1.1\r\nHost: h:1\r\nAuthorization: Basic eDp5\r\nContent-Length: 2\r\n\r\n{}"
     )
-    chunked = Question("POST", "/x", (("Transfer-Encoding", "chunked"),), b"0\r\n\r\n")
-    assert b"Content-Length" not in chunked.written("h:1")
+    chunked = SentRequest("POST", "/x", (("Transfer-Encoding", "chunked"),), b"0\r\n\r\n")
+    assert b"Content-Length" not in chunked.encode("h:1")
 
 
 def test_a_dialogue_shows_what_matters() -> None:
-    act = Question("POST", "/x", (("User-Agent", "x"), ("Authorization", "Basic eDp5")), b"{}")
-    assert act.shown() == b"POST /x\nAuthorization: Basic eDp5\n\n{}"
-    answer = Answer(201, {"date": "today", "x-fold-reason": "found 1; allowed: 2"}, b"x" * 1000)
-    assert answer.shown().startswith(b"201\nx-fold-reason: found 1; allowed: 2\n\nxxx")
-    assert len(answer.shown()) < 700
+    act = SentRequest("POST", "/x", (("User-Agent", "x"), ("Authorization", "Basic eDp5")), b"{}")
+    assert act.render() == b"POST /x\nAuthorization: Basic eDp5\n\n{}"
+    answer = ReceivedResponse(201, {"date": "today", "x-fold-reason": "found 1; allowed: 2"}, b"x" * 1000)
+    assert answer.render().startswith(b"201\nx-fold-reason: found 1; allowed: 2\n\nxxx")
+    assert len(answer.render()) < 700

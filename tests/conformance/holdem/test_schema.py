@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import decode, encode
 
-from croupier.conformance.holdem.schema import every, moment, one, seconds_left
+from croupier.conformance.holdem.schema import parse_expiry, parse_game, parse_games, seconds_left
 from croupier.conformance.results import Outcome
 from tests.rooms.holdem.house_fixture import duel
 
@@ -28,10 +28,10 @@ def changed(change: Callable[[Any], None]) -> bytes:
 
 @pytest.mark.parametrize("user", ["ann", None])
 def test_a_game_of_the_page_has_no_slip(user: str | None) -> None:
-    shown = one(encode(game(user)), "readme")
-    assert shown.slips == []
+    shown = parse_game(encode(game(user)), "readme")
+    assert shown.errors == []
     assert len(shown.games) == 1
-    assert every(encode([game(user)]), "readme").slips == []
+    assert parse_games(encode([game(user)]), "readme").errors == []
 
 
 def player(**more: Any) -> Callable[[Any], None]:
@@ -64,7 +64,7 @@ SLIPS: dict[str, tuple[Callable[[Any], None], str]] = {
 @pytest.mark.parametrize("name", SLIPS)
 def test_every_slip_has_its_clause(name: str) -> None:
     change, clause = SLIPS[name]
-    assert f"holdem-{clause}" in {slip.clause for slip in one(changed(change), "readme").slips}
+    assert f"holdem-{clause}" in {slip.clause for slip in parse_game(changed(change), "readme").errors}
 
 
 CHOICES: dict[str, tuple[Callable[[Any], None], Outcome]] = {
@@ -79,8 +79,8 @@ CHOICES: dict[str, tuple[Callable[[Any], None], Outcome]] = {
 @pytest.mark.parametrize("name", CHOICES)
 def test_what_the_document_leaves_open_is_a_choice(name: str) -> None:
     change, outcome = CHOICES[name]
-    shown = one(changed(change), "readme")
-    assert [slip.outcome for slip in shown.slips] == [outcome]
+    shown = parse_game(changed(change), "readme")
+    assert [slip.outcome for slip in shown.errors] == [outcome]
     assert shown.games
 
 
@@ -90,27 +90,27 @@ def test_the_slips_of_the_documents_example_are_tolerated() -> None:
             {key.replace("_blind", " blind"): value for key, value in each.items()} for each in found["table"]
         ]
 
-    shown = one(b"[" + changed(slip) + b"]", "readme")
-    assert {slip.outcome for slip in shown.slips} == {Outcome.NON_STRICT}
-    assert [slip.clause for slip in shown.slips] == ["holdem-5.2", "holdem-5.7", "holdem-5.7"]
+    shown = parse_game(b"[" + changed(slip) + b"]", "readme")
+    assert {slip.outcome for slip in shown.errors} == {Outcome.NON_STRICT}
+    assert [slip.clause for slip in shown.errors] == ["holdem-5.2", "holdem-5.7", "holdem-5.7"]
     assert shown.games[0].table[0].small_blind
 
 
 def test_what_is_no_json_is_no_game() -> None:
-    shown = one(b"<p>", "readme")
+    shown = parse_game(b"<p>", "readme")
     assert shown.games == ()
-    assert [slip.clause for slip in shown.slips] == ["holdem-1.5"]
+    assert [slip.clause for slip in shown.errors] == ["holdem-1.5"]
 
 
 def test_a_list_has_to_be_an_array() -> None:
-    assert [slip.clause for slip in every(b'{"games": []}', "readme").slips] == ["holdem-5.1"]
+    assert [slip.clause for slip in parse_games(b'{"games": []}', "readme").errors] == ["holdem-5.1"]
 
 
 def test_dialect_hspe_go_has_last_winners_and_null() -> None:
     found = decode(encode(game(None)))
-    assert {slip.clause for slip in one(encode(found), "hspe-go").slips} == {"holdem-7.6", "holdem-7.7"}
+    assert {slip.clause for slip in parse_game(encode(found), "hspe-go").errors} == {"holdem-7.6", "holdem-7.7"}
     found["cards"]["hole"] = None
-    assert one(encode({**found, "last_winners": []}), "hspe-go").slips == []
+    assert parse_game(encode({**found, "last_winners": []}), "hspe-go").errors == []
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -118,15 +118,15 @@ def test_dialect_hspe_go_has_last_winners_and_null() -> None:
                         ["gameID", "table", "turn", "cards", "pots", "playerID", "hole", "flop", "size"]), inner),
                     max_leaves=12))  # fmt: skip
 def test_any_json_is_a_game_or_has_a_slip(found: Any) -> None:
-    for shown in (one(encode(found), "readme"), every(encode(found), "readme")):
-        assert shown.games or shown.slips or found == []
+    for shown in (parse_game(encode(found), "readme"), parse_games(encode(found), "readme")):
+        assert shown.games or shown.errors or found == []
 
 
 def test_a_time_is_read_as_it_is_written() -> None:
-    assert moment("2014-09-24T19:14:53.021Z") == moment("2014-09-24 15:14:53.021303798 -0400 EDT").replace(  # type: ignore[union-attr]
+    assert parse_expiry("2014-09-24T19:14:53.021Z") == parse_expiry("2014-09-24 15:14:53.021303798 -0400 EDT").replace(  # type: ignore[union-attr]
         microsecond=21_000
     )
-    assert moment("2014-09-24T19:14:53.021303798Z") is not None
-    assert moment("tomorrow") is None
-    assert moment("2014-09-24T19:14:53") is None
+    assert parse_expiry("2014-09-24T19:14:53.021303798Z") is not None
+    assert parse_expiry("tomorrow") is None
+    assert parse_expiry("2014-09-24T19:14:53") is None
     assert seconds_left("2014-09-24T19:14:53.500Z", datetime(2014, 9, 24, 19, 14, 38, 500_000, UTC)) == 15.0

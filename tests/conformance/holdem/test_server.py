@@ -16,7 +16,7 @@ from croupier.conformance.results import Outcome, Result
 from tests.conformance.holdem.faulty_programs import ROGUES, Reply, Rogue, of_players, of_turn, opened
 
 ALL = server_cases()
-QUICK = [case for case in ALL if not case.patience]
+QUICK = [case for case in ALL if not case.wait_seconds]
 OURS = Rogue(frozenset())
 
 
@@ -44,7 +44,7 @@ def test_our_own_server_passes(dialect: str) -> None:
     assert wrong(results) == []
     assert [result.case for result in results] == [case.id for case in QUICK]
     assert {result.case for result in told} == {result.case for result in results}
-    skipped = [result for result in results if result.outcome is Outcome.SKIP and "dialect" not in result.told]
+    skipped = [result for result in results if result.outcome is Outcome.SKIP and "dialect" not in result.note]
     assert {result.case for result in skipped} <= {"holdem/6.15/played"}
 
 
@@ -56,7 +56,7 @@ def test_our_own_server_passes_with_any_luck(seed: int, dialect: str) -> None:
 
 
 def test_our_own_server_passes_when_it_pauses_between_hands() -> None:
-    cases = [case for case in QUICK if case.walked]
+    cases = [case for case in QUICK if case.is_from_walks]
     results = wrong(check(cases, pause_seconds=0.02))
     assert results == []
 
@@ -79,13 +79,13 @@ def test_a_server_that_never_ends_a_turn_is_found() -> None:
 def test_a_turn_that_takes_longer_than_the_timeout_is_skipped() -> None:
     (result,) = check(select(ALL, "holdem/4.16/out-of-time"), timeout=2.0)
     assert result.outcome is Outcome.SKIP
-    assert "--timeout is 2 s" in result.told
+    assert "--timeout is 2 s" in result.note
 
 
 def test_a_turn_of_another_length_is_a_choice() -> None:
     (result,) = check(select(ALL, "holdem/4.15/the-limit-of-a-turn"), turn_seconds=60.0)
     assert result.outcome is Outcome.CHOICE
-    assert "found one of 60" in result.told
+    assert "found one of 60" in result.note
 
 
 def test_nobody_there_is_told_at_once() -> None:
@@ -152,7 +152,7 @@ def foreign(reply: Reply) -> Reply:
 
 def test_a_server_that_differs_in_what_the_document_leaves_open_does_not_fail() -> None:
     results = check(QUICK, rogue=Rogue(frozenset(), foreign, hasnt="POST games"))
-    assert [result for result in results if not result.good] == []
+    assert [result for result in results if not result.is_good] == []
     counts = Counter(result.outcome for result in results)
     assert counts[Outcome.CHOICE] >= 10
     assert counts[Outcome.PASS] >= 100

@@ -7,8 +7,8 @@ import pytest
 
 from croupier.conformance.case import Case, select
 from croupier.conformance.holdem import check_server, context, server
-from croupier.conformance.holdem.cases import ServerCase
-from croupier.conformance.holdem.context import NOBODY, Visit
+from croupier.conformance.holdem.cases import HoldemServerCase
+from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.results import Outcome, Result
 from tests.conformance.holdem.faulty_programs import Rogue
 from tests.conformance.holdem.test_server import ALL, check
@@ -25,10 +25,10 @@ def slow(first: int, last: int, seconds: float) -> Rogue:
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tester waits a tenth of a second for an answer, half a second for the last time, and half a tenth in vain."""
-    monkeypatch.setattr(server, "FIRST", FAST)
-    monkeypatch.setattr(server, "ANSWER", FAST)
-    monkeypatch.setattr(server, "LAST", 5 * FAST)
-    monkeypatch.setattr(server, "SILENT", FAST / 2)
+    monkeypatch.setattr(server, "FIRST_ANSWER_TIMEOUT_SECONDS", FAST)
+    monkeypatch.setattr(server, "ANSWER_TIMEOUT_SECONDS", FAST)
+    monkeypatch.setattr(server, "LAST_ANSWER_TIMEOUT_SECONDS", 5 * FAST)
+    monkeypatch.setattr(server, "SILENT_SERVER_TIMEOUT_SECONDS", FAST / 2)
 
 
 @pytest.mark.parametrize("at", [1, 4, 12, 16], ids=lambda at: f"answer {at}")
@@ -55,22 +55,22 @@ def test_a_server_that_falls_silent_is_found_all_the_same() -> None:
     assert all("within 0.5 s" in result.failure.actual for result in results if result.failure)
 
 
-async def dawdles(here: Visit, seconds: float) -> None:
+async def dawdles(here: HoldemContext, seconds: float) -> None:
     """Let a turn pass, and find something wrong behind that."""
     game = await here.seat("ann", "bob")
     await asyncio.sleep(seconds)
-    await here.sees(NOBODY, game)
-    here.departs("holdem-5.10", "the turn of ann", "that of bob", Outcome.FAIL)
+    await here.get_game(NOBODY, game)
+    here.add_deviation("holdem-5.10", "the turn of ann", "that of bob", Outcome.FAIL)
 
 
 def dawdled(seconds: float) -> Result:
     """What comes of a visit that takes so long between two requests."""
-    case = ServerCase(
+    case = HoldemServerCase(
         id="holdem/5.10/dawdling",
         title="A turn may pass",
         clause="holdem-5.10",
         play=partial(dawdles, seconds=seconds),
-        own=("holdem-5.10",),
+        clauses=("holdem-5.10",),
     )
     (result,) = check([case])
     return result
@@ -78,10 +78,10 @@ def dawdled(seconds: float) -> Result:
 
 def test_what_shows_behind_a_turn_that_may_be_over_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     assert dawdled(0.0).outcome is Outcome.FAIL
-    monkeypatch.setattr(context, "NEARLY", 0.001)  # of 15 s
+    monkeypatch.setattr(context, "MAX_TURN_FRACTION", 0.001)  # of 15 s
     late = dawdled(0.05)
     assert late.outcome is Outcome.SKIP
-    assert late.told == "its answers take so long that turns may have ended by themselves"
+    assert late.note == "its answers take so long that turns may have ended by themselves"
 
 
 def test_a_server_that_never_says_a_word_is_not_waited_for_again_and_again() -> None:

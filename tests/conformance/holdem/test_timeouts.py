@@ -5,7 +5,7 @@ from time import sleep
 
 import pytest
 
-from croupier.conformance.holdem.timeouts import TICK, Patience
+from croupier.conformance.holdem.timeouts import TICK_SECONDS, StallTolerantTimeout
 
 
 async def waits(seconds: float, blocked: float) -> str:
@@ -18,7 +18,7 @@ async def waits(seconds: float, blocked: float) -> str:
         answer.set_result("at last")
 
     task = asyncio.create_task(answers())
-    async with Patience(seconds):
+    async with StallTolerantTimeout(seconds):
         found: str = await answer
     await task
     return found
@@ -26,7 +26,7 @@ async def waits(seconds: float, blocked: float) -> str:
 
 def test_patience_ends_where_nothing_comes() -> None:
     async def main() -> None:
-        async with Patience(0.01):
+        async with StallTolerantTimeout(0.01):
             await asyncio.Event().wait()
 
     with pytest.raises(TimeoutError):
@@ -34,12 +34,12 @@ def test_patience_ends_where_nothing_comes() -> None:
 
 
 def test_a_program_that_could_not_run_has_lost_no_patience() -> None:
-    assert asyncio.run(waits(2 * TICK, 5 * TICK)) == "at last"
+    assert asyncio.run(waits(2 * TICK_SECONDS, 5 * TICK_SECONDS)) == "at last"
 
 
 def test_what_comes_in_time_is_not_cut_off_later() -> None:
     async def main() -> str:
-        async with Patience(0.01):
+        async with StallTolerantTimeout(0.01):
             await asyncio.sleep(0)
         await asyncio.sleep(0.03)
         return "still here"

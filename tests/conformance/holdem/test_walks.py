@@ -3,26 +3,26 @@
 import asyncio
 from random import Random
 
-from croupier.conformance.holdem.context import NOBODY, Visit
-from croupier.conformance.holdem.endpoint import Server
-from croupier.conformance.holdem.steps import Step
+from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.endpoint import ServerUnderTest
+from croupier.conformance.holdem.steps import WalkStep
 from croupier.conformance.holdem.walks import Walk
-from croupier.rooms.holdem.wire import FOLD, Game
+from croupier.rooms.holdem.wire import ACTION_FOLD, Game
 from tests.conformance.holdem.faulty_programs import Rogue, opened
 
-FOLDED = Step("act", action=FOLD)
-POOR = (FOLDED, Step("act", chips="call"), Step("act", chips=9960), Step("act", chips="everything"), FOLDED)
+FOLDED = WalkStep("act", action=ACTION_FOLD)
+POOR = (FOLDED, WalkStep("act", chips="call"), WalkStep("act", chips=9960), WalkStep("act", chips="everything"), FOLDED)
 SEED = 3
 """Ann is left with 10 chips, and has the button: she is all-in by her small blind, and bob has matched it."""
 
 
-def walked(script: tuple[Step, ...], seed: int) -> tuple[Walk, Game]:
+def walked(script: tuple[WalkStep, ...], seed: int) -> tuple[Walk, Game]:
     async def main() -> tuple[Walk, Game]:
         async with opened(Rogue(frozenset()), seed) as found:
-            walk = Walk(Visit(Server(*found.address, "readme", 5.0)), Random(1), 2, script)
-            await walk.walk()
-            shown = await walk.visit.sees(NOBODY, walk.visit.places[0].game)
-            await walk.visit.close()
+            walk = Walk(HoldemContext(ServerUnderTest(*found.address, "readme", 5.0)), Random(1), 2, script)
+            await walk.play()
+            shown = await walk.context.get_game(NOBODY, walk.context.joined_seats[0].game)
+            await walk.context.close()
             return walk, shown
 
     return asyncio.run(main())
@@ -31,10 +31,10 @@ def walked(script: tuple[Step, ...], seed: int) -> tuple[Walk, Game]:
 def test_a_hand_that_is_over_before_it_is_seen_moves_the_button_all_the_same() -> None:
     walk, shown = walked(POOR, SEED)
     assert [one.wealth + one.bet_so_far for one in shown.table] == [20, 19_980], "ann has won the hand that nobody saw"
-    assert walk.visit.departures == []
+    assert walk.context.deviations == []
 
 
 def test_a_script_is_taken_step_by_step() -> None:
     walk, _ = walked(POOR, SEED)
     assert walk.steps == [*POOR]
-    assert walk.begun == sorted(walk.begun)
+    assert walk.step_starts == sorted(walk.step_starts)

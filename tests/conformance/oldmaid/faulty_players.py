@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from croupier.clients.ring import Ring, Tally, Way, play
-from croupier.core.bots import Random
-from croupier.core.dealer import Fair, derive
+from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
+from croupier.core.bots import RandomBot
+from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.core.session import Address, Drop, Effect, Event, Halted, Left, Said, Say
-from croupier.rooms.oldmaid.cards import WIRES, wire
+from croupier.core.session import Address, Closing, Drop, Effect, Event, Left, Received, Send
+from croupier.rooms.oldmaid.cards import WIRE_CARDS, to_wire
 from croupier.rooms.oldmaid.player import TABLE, Options, Player
 from croupier.rooms.oldmaid.wire import (
     OK,
@@ -42,7 +42,7 @@ class Session:
 
     @property
     def alarm(self) -> float | None:
-        return self.player.alarm
+        return self.player.deadline
 
     def on(self, event: Event[Any], now: float) -> Effects:
         return self._habit(self.player, event, self.player.on(event, now))
@@ -89,17 +89,17 @@ class Rogue:
     strict: bool = False
 
 
-class Seat(Ring):
+class Seat(RingClient):
     """A seat of a rogue in a ring."""
 
-    def __init__(self, rogue: Rogue, way: Way, options: Options) -> None:
-        super().__init__(way, options, Fair(derive(1, "rogue", 1)).luck)
+    def __init__(self, rogue: Rogue, config: RingConfig, options: Options) -> None:
+        super().__init__(config, options, FairDealer(derive_server_seed(1, "rogue", 1)).luck)
         self._rogue = rogue
 
-    async def _open(self, host: str, port: int, options: Options) -> Address:
-        own = await super()._open(host, port, options)
-        self._board.session = Session(self.player, self._rogue.habit())
-        self._board.codec = lambda: Speller(self._rogue.wire("player"), self._rogue.spelt)
+    async def _start_player(self, host: str, port: int, options: Options) -> Address:
+        own = await super()._start_player(host, port, options)
+        self._endpoint.session = Session(self.player, self._rogue.habit())
+        self._endpoint.codec_factory = lambda: Speller(self._rogue.wire("player"), self._rogue.spelt)
         return own
 
 
@@ -107,10 +107,10 @@ async def played(rogue: Rogue, values: Mapping[str, object]) -> None:
     """Play one game, in the way of the rogue."""
     if rogue.ends:
         return
-    options = Options(str(values["nick"]), rogue.port, pause=0.01, look=0.1, retry_seconds=0.5)
-    way = Way((str(values["host"]), int(str(values["port"]))))
-    luck = Fair(derive(2, "rogue", 1)).luck
-    await play(partial(Seat, rogue, way, options), Random(), luck, 1, Tally(options.nick))
+    options = Options(str(values["nick"]), rogue.port, pause=0.01, poll_seconds=0.1, retry_seconds=0.5)
+    way = RingConfig((str(values["host"]), int(str(values["port"]))))
+    luck = FairDealer(derive_server_seed(2, "rogue", 1)).luck
+    await play_ring_games(partial(Seat, rogue, way, options), RandomBot(), luck, 1, RingTally(options.nick))
     await asyncio.sleep(0)
 
 
@@ -123,10 +123,10 @@ def unsaid(kind: type[Message], answer: Message | None = None) -> Callable[[], H
     def habit(player: Player, _: Event[Any], effects: Effects) -> Effects:
         found: list[Effect[Any]] = []
         for effect in effects:
-            if not isinstance(effect, Say) or not isinstance(effect.message, kind):
+            if not isinstance(effect, Send) or not isinstance(effect.message, kind):
                 found.append(effect)
             elif answer is not None:
-                found += habit(player, _, player.on(Said(TABLE, answer), 0.0))
+                found += habit(player, _, player.on(Received(TABLE, answer), 0.0))
         return found
 
     return lambda: habit
@@ -138,10 +138,10 @@ def instead(change: Callable[[Player, Message], Message | None]) -> Callable[[],
     def habit(player: Player, _: Event[Any], effects: Effects) -> Effects:
         found: list[Effect[Any]] = []
         for effect in effects:
-            if isinstance(effect, Say):
+            if isinstance(effect, Send):
                 message = change(player, effect.message)
                 if message is not None:
-                    found.append(Say(effect.peer, message))
+                    found.append(Send(effect.peer, message))
             else:
                 found.append(effect)
         return found
@@ -153,13 +153,13 @@ def answering(kind: type[Message], message: Message | None) -> Callable[[], Habi
     """Answers a request with this, whatever it should be."""
 
     def habit(_: Player, event: Event[Any], effects: Effects) -> Effects:
-        if not isinstance(event, Said) or not isinstance(event.message, kind):
+        if not isinstance(event, Received) or not isinstance(event.message, kind):
             return effects
         found: list[Effect[Any]] = []
         for effect in effects:
-            if isinstance(effect, Say) and effect.peer == event.peer and isinstance(effect.message, Reply):
+            if isinstance(effect, Send) and effect.peer == event.peer and isinstance(effect.message, Reply):
                 if message is not None:
-                    found.append(Say(effect.peer, message))
+                    found.append(Send(effect.peer, message))
             else:
                 found.append(effect)
         return found
@@ -179,9 +179,9 @@ def said_too(kind: type[Message], more: Message, times: int = 1) -> Callable[[],
             found: list[Effect[Any]] = []
             for effect in effects:
                 found.append(effect)
-                if isinstance(effect, Say) and isinstance(effect.message, kind) and left:
+                if isinstance(effect, Send) and isinstance(effect.message, kind) and left:
                     left -= 1
-                    found.append(Say(effect.peer, more))
+                    found.append(Send(effect.peer, more))
             return found
 
         return habit
@@ -197,7 +197,7 @@ def never_errs() -> Habit:
         return [
             effect
             for effect in effects
-            if not (isinstance(effect, Say) and isinstance(effect.message, Reply) and effect.message.result == "error")
+            if not (isinstance(effect, Send) and isinstance(effect.message, Reply) and effect.message.result == "error")
         ]
 
     return habit
@@ -209,11 +209,11 @@ def gives_up(clause: str) -> Callable[[], Habit]:
     def habit(player: Player, _: Event[Any], effects: Effects) -> Effects:
         for effect in effects:
             if (
-                isinstance(effect, Say)
+                isinstance(effect, Send)
                 and isinstance(effect.message, Reply)
                 and clause in (effect.message.message or "")
             ):
-                return player.on(Halted(), 0.0)
+                return player.on(Closing(), 0.0)
         return effects
 
     return lambda: habit
@@ -234,7 +234,7 @@ def leaves_early() -> Habit:
     """Hangs up when it has three cards."""
 
     def habit(player: Player, _: Event[Any], effects: Effects) -> Effects:
-        return player.on(Halted(), 0.0) if len(player.hand) == 3 else effects
+        return player.on(Closing(), 0.0) if len(player.hand) == 3 else effects
 
     return habit
 
@@ -248,7 +248,7 @@ def eager() -> Habit:
         if drawn or not player.seat:
             return effects
         drawn = True
-        return [*effects, Say(TABLE, Draw())]
+        return [*effects, Send(TABLE, Draw())]
 
     return habit
 
@@ -256,7 +256,7 @@ def eager() -> Habit:
 def _another(player: Player, message: Message) -> Message:
     """A card that he does not have, in the place of one that he gives."""
     if isinstance(message, Reply) and message.card is not None:
-        return Reply("ok", card=next(wire(card) for card in range(len(WIRES)) if card not in player.hand))
+        return Reply("ok", card=next(to_wire(card) for card in range(len(WIRE_CARDS)) if card not in player.hand))
     return message
 
 

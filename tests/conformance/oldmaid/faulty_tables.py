@@ -7,16 +7,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from croupier.core.dealer import Dealer, dealers, derive
+from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.core.session import Address, Drop, Effect, Event, Left, Said, Say
-from croupier.logs import silence
-from croupier.net.shared_endpoint import Shared
+from croupier.core.session import Address, Drop, Effect, Event, Left, Received, Send
+from croupier.logs import silent_logger
+from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import (
+    DISCARD_OK,
     OK,
-    THROWN,
     Answer,
     Discard,
     Draw,
@@ -38,7 +38,7 @@ type Spelling = Callable[[Message, bytes], bytes]
 
 def dealt(number: int) -> Dealer:
     """The dealers of an honest table."""
-    return dealers(lambda game: derive(1, "oldmaid", game), shared=True)(number)
+    return dealer_factory(lambda game: derive_server_seed(1, "oldmaid", game), shared=True)(number)
 
 
 def once(_: int) -> Dealer:
@@ -108,8 +108,8 @@ class Deaf(Wire):
 class LineByLine(Wire):
     """A message ends with a line end, and not before."""
 
-    def __init__(self, side: Any) -> None:
-        super().__init__(side)
+    def __init__(self, role: Any) -> None:
+        super().__init__(role)
         self._line = b""
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
@@ -127,7 +127,7 @@ class Session:
 
     @property
     def alarm(self) -> float | None:
-        return self.house.alarm
+        return self.house.deadline
 
     @property
     def playing(self) -> bool:
@@ -141,17 +141,17 @@ class Session:
 async def opened(rogue: Rogue) -> AsyncIterator[Address]:
     """The table of a rogue."""
     house = rogue.house(Settings(players=rogue.players, join_window=1.0, **rogue.settings), rogue.dealer)
-    board = Shared(
+    board = SharedEndpoint(
         Session(house, rogue.habit()),
         lambda: Speller(wired(rogue), rogue.spelt),
-        silence(),
+        silent_logger(),
     )
     try:
         yield await board.listen("127.0.0.1", 0)
     finally:
         board.halt(final=True)
         async with asyncio.timeout(PATIENCE):
-            await board.empty()
+            await board.wait_drained()
 
 
 def wired(rogue: Rogue) -> Wire:
@@ -168,10 +168,10 @@ def instead(request: type[Message], clause: str, answer: Message) -> Callable[[]
     """Answers a request otherwise that should be refused by a clause."""
 
     def habit(event: Event[Any], effects: Effects) -> Effects:
-        if not isinstance(event, Said) or not isinstance(event.message, request):
+        if not isinstance(event, Received) or not isinstance(event.message, request):
             return effects
         return [
-            Say(effect.peer, answer) if _refuses(effect) and clause in str(effect.message.message) else effect  # type: ignore[union-attr]
+            Send(effect.peer, answer) if _refuses(effect) and clause in str(effect.message.message) else effect  # type: ignore[union-attr]
             for effect in effects
         ]
 
@@ -179,7 +179,7 @@ def instead(request: type[Message], clause: str, answer: Message) -> Callable[[]
 
 
 def _refuses(effect: Effect[Any]) -> bool:
-    return isinstance(effect, Say) and isinstance(effect.message, Reply) and effect.message.result == "error"
+    return isinstance(effect, Send) and isinstance(effect.message, Reply) and effect.message.result == "error"
 
 
 def rewritten(change: Callable[[Reply], Message]) -> Callable[[], Habit]:
@@ -187,8 +187,8 @@ def rewritten(change: Callable[[Reply], Message]) -> Callable[[], Habit]:
 
     def habit(_: Event[Any], effects: Effects) -> Effects:
         return [
-            Say(effect.peer, change(effect.message))
-            if isinstance(effect, Say) and isinstance(effect.message, Reply)
+            Send(effect.peer, change(effect.message))
+            if isinstance(effect, Send) and isinstance(effect.message, Reply)
             else effect
             for effect in effects
         ]
@@ -201,8 +201,8 @@ def standing(change: Callable[[Standing], Standing]) -> Callable[[], Habit]:
 
     def habit(_: Event[Any], effects: Effects) -> Effects:
         return [
-            Say(effect.peer, change(effect.message))
-            if isinstance(effect, Say) and isinstance(effect.message, Standing)
+            Send(effect.peer, change(effect.message))
+            if isinstance(effect, Send) and isinstance(effect.message, Standing)
             else effect
             for effect in effects
         ]
@@ -218,10 +218,10 @@ def twice_dealt() -> Habit:
         found: list[Effect[Any]] = []
         for effect in effects:
             match effect:
-                case Say(peer, Reply(card=tuple(card)) as reply):
+                case Send(peer, Reply(card=tuple(card)) as reply):
                     seen.append(card)
                     again = Reply(reply.result, card=seen[-10]) if len(seen) % 10 == 0 else reply
-                    found.append(Say(peer, again))
+                    found.append(Send(peer, again))
                 case _:
                     found.append(effect)
         return found
@@ -246,8 +246,8 @@ def greets() -> Habit:
     """Tells who joins that he has to wait."""
 
     def habit(event: Event[Any], effects: Effects) -> Effects:
-        if isinstance(event, Said) and isinstance(event.message, Join) and not effects:
-            return [Say(event.peer, Reply("ok", "wait"))]
+        if isinstance(event, Received) and isinstance(event.message, Join) and not effects:
+            return [Send(event.peer, Reply("ok", "wait"))]
         return effects
 
     return habit
@@ -266,14 +266,14 @@ class Ghostly(House):
     """Never hears that somebody has left who has joined."""
 
     def on(self, event: Event[Message], now: float) -> Effects:
-        return () if isinstance(event, Left) and self._guests[event.peer].nick else super().on(event, now)
+        return () if isinstance(event, Left) and self._clients[event.peer].nick else super().on(event, now)
 
 
 def crashes() -> Habit:
     """Hangs up on everybody when the status is asked for."""
 
     def habit(event: Event[Any], effects: Effects) -> Effects:
-        if isinstance(event, Said) and isinstance(event.message, Status):
+        if isinstance(event, Received) and isinstance(event.message, Status):
             return [Drop(event.peer)]
         return effects
 
@@ -282,7 +282,7 @@ def crashes() -> Habit:
 
 def never_answers() -> Habit:
     """Listens, and that is all."""
-    return lambda _, effects: [effect for effect in effects if not isinstance(effect, Say)]
+    return lambda _, effects: [effect for effect in effects if not isinstance(effect, Send)]
 
 
 def early(message: Message, data: bytes) -> bytes:
@@ -301,10 +301,10 @@ def rotated() -> Habit:
         found: list[Effect[Any]] = []
         for effect in effects:
             match effect:
-                case Say(peer, Reply(players=tuple(players)) as reply):
+                case Send(peer, Reply(players=tuple(players)) as reply):
                     turn += 1
                     at = turn % len(players)
-                    found.append(Say(peer, Reply(reply.result, players=(*players[at:], *players[:at]))))
+                    found.append(Send(peer, Reply(reply.result, players=(*players[at:], *players[:at]))))
                 case _:
                     found.append(effect)
         return found
@@ -342,7 +342,7 @@ def _listed(change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Callable[[]
 
 
 def _bare(message: Message, data: bytes) -> bytes:
-    return b'{"result":"ok"}\n' if message == THROWN else data
+    return b'{"result":"ok"}\n' if message == DISCARD_OK else data
 
 
 def _braces(message: Message, data: bytes) -> bytes:
@@ -380,12 +380,12 @@ ROGUES = (
     _rogue("same-deck", "4.1", "4.1", dealer=once),
     _rogue("draws-out-of-order", "4.3", "4.3", habit=instead(Draw, "oldmaid-4.3", Reply("ok", card=("3", "spades")))),
     _rogue("draws-for-ever", "4.5", "4.5", habit=instead(Draw, "oldmaid-4.5", Reply("ok", card=("3", "spades")))),
-    _rogue("any-two-cards", "5.3", "5.3", habit=instead(Discard, "oldmaid-5.3", THROWN)),
-    _rogue("pairs-with-the-joker", "5.1 5.3", "5.1", habit=instead(Discard, "oldmaid-5.3", THROWN)),
-    _rogue("any-spelling", "5.4", "5.4", habit=instead(Discard, "oldmaid-5.4", THROWN)),
-    _rogue("throws-twice", "5.5", "5.5", habit=instead(Discard, "oldmaid-5.5", THROWN), house=Telling),
-    _rogue("throws-from-the-deck", "5.6", "5.6", habit=instead(Discard, "oldmaid-5.6", THROWN), house=Telling),
-    _rogue("throws-of-others", "5.7", "5.7", habit=instead(Discard, "oldmaid-5.7", THROWN), house=Telling),
+    _rogue("any-two-cards", "5.3", "5.3", habit=instead(Discard, "oldmaid-5.3", DISCARD_OK)),
+    _rogue("pairs-with-the-joker", "5.1 5.3", "5.1", habit=instead(Discard, "oldmaid-5.3", DISCARD_OK)),
+    _rogue("any-spelling", "5.4", "5.4", habit=instead(Discard, "oldmaid-5.4", DISCARD_OK)),
+    _rogue("throws-twice", "5.5", "5.5", habit=instead(Discard, "oldmaid-5.5", DISCARD_OK), house=Telling),
+    _rogue("throws-from-the-deck", "5.6", "5.6", habit=instead(Discard, "oldmaid-5.6", DISCARD_OK), house=Telling),
+    _rogue("throws-of-others", "5.7", "5.7", habit=instead(Discard, "oldmaid-5.7", DISCARD_OK), house=Telling),
     _rogue("no-message", "2.3", "5.2", spelt=_bare),
     _rogue("out-at-any-time", "6.2", "6.2", habit=instead(OutOfCards, "oldmaid-6.2", OK)),
     _rogue("out-twice", "6.3", "6.3", habit=instead(OutOfCards, "oldmaid-6.3", OK)),

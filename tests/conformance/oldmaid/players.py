@@ -6,10 +6,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from croupier.clients.ring import Ring, Tally, Way, play
-from croupier.conformance.oldmaid.endpoints import Start
-from croupier.core.bots import Random
-from croupier.core.dealer import Fair, derive
+from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
+from croupier.conformance.oldmaid.endpoints import StartProgram
+from croupier.core.bots import RandomBot
+from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.rooms.oldmaid.player import Options
 from tests.clients.independent_player import Stranger
 
@@ -33,7 +33,7 @@ class Process:
         error = self._task.exception() if self._task.done() and not self._task.cancelled() else None
         return repr(error).encode() if error else b""
 
-    def complaint(self) -> str:
+    def stderr_excerpt(self) -> str:
         return f"; its stderr: {self.stderr.decode()}" if self.stderr else ""
 
     async def stop(self) -> None:
@@ -42,7 +42,7 @@ class Process:
             await asyncio.wait([self._task], timeout=5)
 
 
-def started(main: Main) -> Start:
+def started(main: Main) -> StartProgram:
     """What starts such a player."""
 
     async def start(values: Mapping[str, object]) -> Process:
@@ -53,11 +53,11 @@ def started(main: Main) -> Start:
 
 async def ours(values: Mapping[str, object], *, seed: int = 1, dialect: str = "document") -> None:
     """Our player, in haste."""
-    options = Options(str(values["nick"]), pause=0.01, look=0.1, retry_seconds=1.0, dialect=dialect)
-    luck = Fair(derive(seed, "player", 1)).luck
-    tally = Tally(options.nick)
-    way = Way((str(values["host"]), int(str(values["port"]))))
-    await play(partial(Ring, way, options, luck), Random(), luck, 1, tally)
+    options = Options(str(values["nick"]), pause=0.01, poll_seconds=0.1, retry_seconds=1.0, dialect=dialect)
+    luck = FairDealer(derive_server_seed(seed, "player", 1)).luck
+    tally = RingTally(options.nick)
+    way = RingConfig((str(values["host"]), int(str(values["port"]))))
+    await play_ring_games(partial(RingClient, way, options, luck), RandomBot(), luck, 1, tally)
 
 
 async def stranger(values: Mapping[str, object], *, chop: int = 3) -> None:

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import decode
 
-from croupier.conformance.oldmaid.answers import spelt
-from croupier.conformance.oldmaid.dialect import Spelling, likely, named
-from croupier.conformance.oldmaid.dialects import SPELLINGS
-from croupier.conformance.oldmaid.reader import Ear
+from croupier.conformance.oldmaid.answers import likely_spelling
+from croupier.conformance.oldmaid.dialect import JsonDialect, dialect_from_cause, likely_cause
+from croupier.conformance.oldmaid.dialects import DIALECTS
+from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.core.errors import Violation
-from croupier.rooms.oldmaid.wire import JSON, VOCABULARY, Discard, Message, Side, Wire
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, VOCABULARY, Discard, Message, Wire, WireRole
 
 CARD = '{"result":"ok","card":["10","spades"]}'
 QUEEN = '{"result":"ok","card":["Q","spades"]}'
@@ -67,12 +67,12 @@ HABITS = [
 habits = pytest.mark.parametrize(("words", "said", "meant"), HABITS, ids=[f"{n}-{h[0]}" for n, h in enumerate(HABITS)])
 
 
-def spelling(words: str) -> Spelling:
-    (found,) = (each for each in SPELLINGS if words in each.told)
+def spelling(words: str) -> JsonDialect:
+    (found,) = (each for each in DIALECTS if words in each.description)
     return found
 
 
-def side(meant: str) -> Side:
+def side(meant: str) -> WireRole:
     """Who is told this."""
     found = Wire("table").feed(meant.encode() + b"\n")
     return "table" if not isinstance(found[0], Violation) and "cmd" in meant else "player"
@@ -81,10 +81,10 @@ def side(meant: str) -> Side:
 @habits
 def test_what_is_spelt_otherwise_is_read_as_what_it_means_and_told_in_words(words: str, said: str, meant: str) -> None:
     assert decode(spelling(words).read(said.encode())) == decode(meant)
-    heard = Ear(side(meant)).feed(said.encode() + b"\n")
-    cause = spelt(side(meant), heard[0])
+    heard = MessageReader(side(meant)).feed(said.encode() + b"\n")
+    cause = likely_spelling(side(meant), heard[0])
     assert cause.startswith("it ")
-    found = named(cause, SPELLINGS)
+    found = dialect_from_cause(cause, DIALECTS)
     assert found is not None
     assert decode(found.read(said.encode())) == decode(meant)
 
@@ -92,19 +92,19 @@ def test_what_is_spelt_otherwise_is_read_as_what_it_means_and_told_in_words(word
 def test_every_spelling_has_a_habit_or_a_test_of_its_own() -> None:
     own = ("a length before", "a NUL behind", "no reason", 'without the message "ok"')
     told = [words for words, *_ in HABITS] + [*own]
-    assert [each.told for each in SPELLINGS if not any(words in each.told for words in told)] == []
+    assert [each.description for each in DIALECTS if not any(words in each.description for words in told)] == []
 
 
-@pytest.mark.parametrize("each", SPELLINGS, ids=lambda each: each.told)
-def test_what_is_spelt_as_it_should_be_is_not_touched(each: Spelling) -> None:
+@pytest.mark.parametrize("each", DIALECTS, ids=lambda each: each.told)
+def test_what_is_spelt_as_it_should_be_is_not_touched(each: JsonDialect) -> None:
     for message in VOCABULARY:
-        data = JSON.encode(message)
+        data = JSON_ENCODER.encode(message)
         assert each.read(data) == data
 
 
 @given(st.text(max_size=60))
 def test_no_text_whatever_is_too_much_for_a_spelling(said: str) -> None:
-    for each in SPELLINGS:
+    for each in DIALECTS:
         each.read(said.encode(errors="surrogateescape") if said.isprintable() else b'{"card":' + repr(said).encode())
 
 
@@ -117,8 +117,8 @@ def test_no_text_whatever_is_too_much_for_a_spelling(said: str) -> None:
     st.sampled_from(["card", "cards", "players", "result", "status", "cmd", "command", "in", "out", "port", "message"]),
 )
 def test_no_value_whatever_is_too_much_for_a_spelling(value: object, key: str) -> None:
-    data = JSON.encode({key: value, "in": value, "out": []})
-    for each in SPELLINGS:
+    data = JSON_ENCODER.encode({key: value, "in": value, "out": []})
+    for each in DIALECTS:
         each.read(data)
 
 
@@ -135,25 +135,25 @@ def test_an_error_without_a_reason_is_read_as_one() -> None:
 
 def test_two_spellings_at_the_same_time_are_told_and_named() -> None:
     said = b'{"result":"OK","card":["10","Spades"]}'
-    (heard,) = Ear("player").feed(said)
-    cause = spelt("player", heard)
+    (heard,) = MessageReader("player").feed(said)
+    cause = likely_spelling("player", heard)
     assert cause == "it writes its results in capitals, and it writes suits in capitals"
-    both = named(cause, SPELLINGS)
+    both = dialect_from_cause(cause, DIALECTS)
     assert both is not None
     assert decode(both.read(said)) == decode(CARD)
-    assert named("it does something else", SPELLINGS) is None
+    assert dialect_from_cause("it does something else", DIALECTS) is None
 
 
 def test_what_is_right_has_no_cause_and_what_nobody_knows_has_none_either() -> None:
-    (right,) = Ear("player").feed(CARD.encode())
-    assert spelt("player", right) == ""
-    assert likely(b"hello\n", SPELLINGS, lambda _: False) == ""
+    (right,) = MessageReader("player").feed(CARD.encode())
+    assert likely_spelling("player", right) == ""
+    assert likely_cause(b"hello\n", DIALECTS, lambda _: False) == ""
 
 
 # As it comes.
 
 
-def heard(ear: Ear, said: bytes, cut: int) -> list[Message | Violation]:
+def heard(ear: MessageReader, said: bytes, cut: int) -> list[Message | Violation]:
     return [one.message for at in range(0, len(said), cut) for one in ear.feed(said[at : at + cut])]
 
 
@@ -169,25 +169,25 @@ def heard(ear: Ear, said: bytes, cut: int) -> list[Message | Violation]:
     ],
 )
 def test_however_it_is_cut_a_stream_is_read_by_its_spelling(words: str, frame: object, cut: int) -> None:
-    answers = [one for one in VOCABULARY if not isinstance(Wire("player").feed(JSON.encode(one))[0], Violation)]
+    answers = [one for one in VOCABULARY if not isinstance(Wire("player").feed(JSON_ENCODER.encode(one))[0], Violation)]
     assert callable(frame)
-    said = b"".join(frame(JSON.encode(message)) for message in answers)
-    assert heard(Ear("player", spelling=spelling(words)), said, cut) == answers
+    said = b"".join(frame(JSON_ENCODER.encode(message)) for message in answers)
+    assert heard(MessageReader("player", detected_dialect=spelling(words)), said, cut) == answers
 
 
 def test_what_stands_before_a_message_is_told_with_it_and_nothing_is_lost() -> None:
     said = b'38 {"result":"ok","card":["10","spades"]}\n'
-    found = Ear("player", spelling=spelling("a length before")).feed(said)
+    found = MessageReader("player", detected_dialect=spelling("a length before")).feed(said)
     assert [one.data for one in found] == [said[:-1]]
-    assert found[0].keys["card"] == ["10", "spades"]
-    plain = Ear("player").feed(said)
+    assert found[0].json_object["card"] == ["10", "spades"]
+    plain = MessageReader("player").feed(said)
     assert [one.data for one in plain] == [b"38 ", said[3:-1]]
-    assert spelt("player", plain[0]) == "it sends a length before its messages: nothing frames them"
+    assert likely_spelling("player", plain[0]) == "it sends a length before its messages: nothing frames them"
 
 
 def test_an_answer_may_mean_something_by_what_was_asked() -> None:
-    ear = Ear("player", spelling=spelling('without the message "ok"'))
-    ear.ask(Violation("oldmaid-8.5", "", ""))
-    ear.ask(Discard((("3", "spades"), ("3", "clubs"))))
+    ear = MessageReader("player", detected_dialect=spelling('without the message "ok"'))
+    ear.expect_answer(Violation("oldmaid-8.5", "", ""))
+    ear.expect_answer(Discard((("3", "spades"), ("3", "clubs"))))
     found = ear.feed(b'{"result":"error","message":"no"}{"result":"ok"}{"result":"ok"}')
     assert [str(one.message) for one in found] == ['{"result":"error","message":"no"}', THROWN, '{"result":"ok"}']

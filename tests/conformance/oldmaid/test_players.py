@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.oldmaid.cases.rings import DELIVERIES, SEATS
-from croupier.conformance.oldmaid.client import check_client, client_cases, dialect, examine
+from croupier.conformance.oldmaid.cases.rings import DELIVERY_CASES, SEAT_CASES
+from croupier.conformance.oldmaid.client import check_client, client_cases, dialect, run_cases
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Result
 from croupier.core.referee import CLIENT
@@ -23,7 +23,7 @@ from tests.sampling import sampled
 def tried(main: Main, *selections: str, timeout: float = 0.5, **how: Any) -> Sequence[Result]:
     """What comes of the cases with a player."""
     cases = [case for selection in selections for case in select(client_cases(ROOM), selection)]
-    return asyncio.run(examine(started(main), cases=cases, timeout=timeout, **how))
+    return asyncio.run(run_cases(started(main), cases=cases, timeout=timeout, **how))
 
 
 def failed(results: Sequence[Result]) -> list[tuple[str, str, str]]:
@@ -57,8 +57,8 @@ def test_nothing_is_said_of_our_own_player_whatever_luck_brings(seed: int) -> No
 @pytest.mark.slow
 def test_nothing_is_said_of_a_player_of_another_make_whose_neighbours_are_honest() -> None:
     selections = [
-        *(f"oldmaid/{clause}/{slug}" for slug, _, _, _, clause in SEATS),
-        *(f"oldmaid/1.4/{slug}" for slug, *_ in DELIVERIES),
+        *(f"oldmaid/{clause}/{slug}" for slug, _, _, _, clause in SEAT_CASES),
+        *(f"oldmaid/1.4/{slug}" for slug, *_ in DELIVERY_CASES),
     ]
     results = tried(stranger, *selections, timeout=8.0)
     assert failed(results) == []
@@ -120,7 +120,7 @@ def test_a_program_that_crashes_is_told_of_with_its_errors() -> None:
     command = f"""{sys.executable} -c 'import sys; sys.exit("alas, {{nick}}")'"""
     heard: list[bytes] = []
     cases = select(client_cases(ROOM), "oldmaid/4.8/your-turn")
-    (result,) = asyncio.run(check_client(ROOM, command, cases=cases, timeout=20.0, stderr=heard.append))
+    (result,) = asyncio.run(check_client(ROOM, command, cases=cases, timeout=20.0, on_stderr=heard.append))
     assert result.failure is not None
     assert "exit status 1" in result.failure.actual
     assert heard == [b"alas, me\n"]

@@ -8,15 +8,15 @@ from typing import Any, Literal
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.oldmaid.server import AT_ONCE, check_server, server_cases
+from croupier.conformance.oldmaid.server import MAX_CONCURRENT_CASES, check_server, server_cases
 from croupier.conformance.program import free_port
 from croupier.conformance.results import Outcome, Report, Result
-from croupier.conformance.run import Check, check
+from croupier.conformance.run import Plan, check
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.session import Event, Said
+from croupier.core.session import Event, Received
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import Options
-from croupier.rooms.oldmaid.rules import MOST
+from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Join, Wire
 from tests.conformance.oldmaid.faulty_tables import ROGUES, Effects, Habit, Rogue, opened
 from tests.sampling import sampled
@@ -27,8 +27,8 @@ HONEST = Rogue("honest", frozenset(), "oldmaid")
 class Strict(Wire):
     """Reads without tolerances."""
 
-    def __init__(self, side: Literal["table", "player"]) -> None:
-        super().__init__(side, strict=True)
+    def __init__(self, role: Literal["table", "player"]) -> None:
+        super().__init__(role, strict=True)
 
 
 def tried(rogue: Rogue, selection: str, *, timeout: float = 0.5, **how: Any) -> Sequence[Result]:
@@ -92,7 +92,7 @@ def checked(rogue: Rogue, selection: str) -> Report:
 
     async def run() -> Report:
         async with opened(rogue) as (host, port):
-            plan = Check(room=ROOM, role="server", selection=selection, host=host, port=port, timeout=5.0)
+            plan = Plan(room=ROOM, role="server", selection=selection, host=host, port=port, timeout=5.0)
             return await check(plan, lambda _: None, 0.0)
 
     return asyncio.run(run())
@@ -143,7 +143,7 @@ def test_a_strict_table_is_as_right_as_a_tolerant_one() -> None:
     strict = replace(HONEST, wire=Strict)
     results = [result for number in ("2.6", "2.7", "2.8", "3.5") for result in tried(strict, f"oldmaid/{number}")]
     assert {result.outcome for result in results} <= {Outcome.CHOICE, Outcome.PASS}
-    assert "is refused" in " ".join(result.told for result in results)
+    assert "is refused" in " ".join(result.note for result in results)
 
 
 def test_a_failure_shows_what_was_said_and_by_whom() -> None:
@@ -162,7 +162,7 @@ def test_a_silent_table_costs_no_patience_for_every_case() -> None:
     rogue = next(rogue for rogue in ROGUES if rogue.name == "never-answers")
     results = tried(rogue, "oldmaid", timeout=0.5)
     assert failed(results)[0][1] == "oldmaid-3.10"
-    assert sum(result.outcome is Outcome.SKIP and "no game begins" in result.told for result in results) > 100
+    assert sum(result.outcome is Outcome.SKIP and "no game begins" in result.note for result in results) > 100
 
 
 def test_a_table_that_is_only_slow_to_begin_is_tried_again() -> None:
@@ -171,8 +171,8 @@ def test_a_table_that_is_only_slow_to_begin_is_tried_again() -> None:
     def sleepy() -> Habit:
         def on(event: Event[Any], effects: Effects) -> Effects:
             nonlocal joins
-            joins += isinstance(event, Said) and isinstance(event.message, Join)
-            return effects if joins > MOST else []
+            joins += isinstance(event, Received) and isinstance(event.message, Join)
+            return effects if joins > MAX_PLAYERS else []
 
         return on
 
@@ -185,7 +185,7 @@ def test_a_table_that_is_only_slow_to_begin_is_tried_again() -> None:
 def test_behind_so_many_failures_no_more_cases_are_begun() -> None:
     rogue = next(rogue for rogue in ROGUES if rogue.name == "capital-suits")
     results = tried(rogue, "oldmaid/4", max_failures=2)
-    assert 2 <= len(failed(results)) < 2 + AT_ONCE
+    assert 2 <= len(failed(results)) < 2 + MAX_CONCURRENT_CASES
     assert len(results) < len(select(server_cases(ROOM), "oldmaid/4"))
 
 

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from io import StringIO
 
 from croupier.conformance.conversation import Fault
-from croupier.conformance.proxy.follow_exchange import Exchanges
-from croupier.conformance.proxy.follow_holdem import Exchange
-from croupier.conformance.proxy.transcript_writer import Papers
-from croupier.conformance.tap.connection import Passage
-from croupier.core.http_transcript import Ask, Heard
+from croupier.conformance.proxy.follow_exchange import ExchangeChecker
+from croupier.conformance.proxy.follow_holdem import HoldemConnection
+from croupier.conformance.proxy.transcript_writer import HoldemTranscriptWriter
+from croupier.conformance.tap.connection import TappedConnection
+from croupier.core.http_transcript import TranscriptRequest, TranscriptResponse
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.transcript import Transcript
 from tests.rooms.holdem.transcript_harness import Hall, asked
 
 
-def request(user: str, ask: Ask) -> bytes:
+def request(user: str, ask: TranscriptRequest) -> bytes:
     """The bytes of a request."""
     headers = asked(user, ask)
     if ask.body:
@@ -23,7 +23,7 @@ def request(user: str, ask: Ask) -> bytes:
     return f"{ask.method} {ask.path} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + ask.body
 
 
-def answer(heard: Heard) -> bytes:
+def answer(heard: TranscriptResponse) -> bytes:
     """The bytes of an answer."""
     headers = heard.headers if "content-length" in heard.headers else {**heard.headers, "transfer-encoding": "chunked"}
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
@@ -38,34 +38,36 @@ class Overheard(Hall):
 
     def __init__(self, paper: Transcript, chop: int = 0) -> None:
         super().__init__(paper, chop)
-        self.exchanges = Exchanges(paper.head.get("dialect", "readme"))
-        self.passages: list[Passage] = []
+        self.exchanges = ExchangeChecker(paper.head.get("dialect", "readme"))
+        self.passages: list[TappedConnection] = []
         self.faults: list[Fault] = []
         self.body = StringIO()
-        self.papers = Papers(self.body)
-        self._free: list[Passage] = []
+        self.papers = HoldemTranscriptWriter(self.body)
+        self._free: list[TappedConnection] = []
         self._size = chop
 
     def found(self, side: int) -> set[str]:
         """The clauses that one end has broken."""
-        return {fault.verdict.violation.clause for fault in self.faults if fault.verdict.side == side}
+        return {fault.verdict.violation.clause for fault in self.faults if fault.verdict.end == side}
 
     @property
     def hands(self) -> int:
         """How many hands were followed."""
         return sum(passage.conversation.games for passage in self.passages)
 
-    def feed(self, passage: Passage, side: int, data: bytes) -> None:
+    def feed(self, passage: TappedConnection, side: int, data: bytes) -> None:
         """One end has sent bytes."""
         conversation = passage.conversation
         for piece in pieces(data, self._size):
-            conversation.heard(side, piece, self._loop.time())
-            self.papers.heard(passage, [*conversation.lines], [*conversation.faults])
+            conversation.on_data(side, piece, self._loop.time())
+            self.papers.add_lines(passage, [*conversation.lines], [*conversation.faults])
             self.faults += conversation.faults
             conversation.forget()
 
-    async def _exchange(self, user: str, ask: Ask) -> Heard:
-        passage = self._free.pop() if self._free else Passage(len(self.passages) + 1, None, self._opened(), 0.0)
+    async def _exchange(self, user: str, ask: TranscriptRequest) -> TranscriptResponse:
+        passage = (
+            self._free.pop() if self._free else TappedConnection(len(self.passages) + 1, None, self._opened(), 0.0)
+        )
         if passage not in self.passages:
             self.passages.append(passage)
         self.feed(passage, CLIENT, request(user, ask))
@@ -74,8 +76,8 @@ class Overheard(Hall):
         self._free.append(passage)
         return heard
 
-    def _opened(self) -> Exchange:
-        return Exchange(self.exchanges)
+    def _opened(self) -> HoldemConnection:
+        return HoldemConnection(self.exchanges)
 
 
 def pieces(data: bytes, size: int) -> Iterator[bytes]:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from croupier.core.http_transcript import Ask, play
+from croupier.core.http_transcript import TranscriptRequest, play_http_transcript
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.transcript import Transcript, read
+from croupier.core.transcript import Transcript, parse_transcript
 from tests.conformance.tap.random_session import Overheard
 from tests.rooms.holdem.transcript_harness import PAPERS, Hall
 from tests.sampling import sampled
@@ -17,7 +17,7 @@ NAMED = {paper.name: paper for paper in PAPERS}
 def listened(paper: Transcript, chop: int = 0) -> Overheard:
     """A paper that was played to its end, overheard."""
     with Overheard(paper, chop) as stage:
-        play(paper, stage)
+        play_http_transcript(paper, stage)
     return stage
 
 
@@ -64,7 +64,7 @@ nobody< 200
 )
 def test_an_invalid_bet_is_named_by_its_clause_where_the_hand_is_followed(amount: int, clause: str) -> None:
     act = f'ann> POST /games/$game/players/$ann/acts/ {{"action": 1, "betAmount": {amount}}}\nann< 201\n'
-    stage = listened(read(SEATED + act, "invalid"))
+    stage = listened(parse_transcript(SEATED + act, "invalid"))
     assert stage.found(CLIENT) == {clause}
     assert stage.found(HOUSE) == set()
 
@@ -78,15 +78,15 @@ def test_what_was_overheard_is_played_again(name: str) -> None:
     paper = NAMED[name]
     stage = listened(paper)
     head = {key: value for key, value in paper.head.items() if key not in {"title", "clause", "fault"}}
-    again = read("".join(stage.papers.paper("Again", head)), "again")
+    again = parse_transcript("".join(stage.papers.transcript("Again", head)), "again")
     assert [line.kind for line in again.lines] == [line.kind for line in paper.lines]
     with Hall(again) as hall:
-        play(again, hall)
+        play_http_transcript(again, hall)
 
 
 def test_no_password_is_written_down() -> None:
     stage = listened(NAMED["a-wrong-password"])
-    told = "".join(stage.papers.paper("Secret", {}))
+    told = "".join(stage.papers.transcript("Secret", {}))
     assert "secret" not in told
     assert "Basic " not in told
 
@@ -123,7 +123,7 @@ class Broken(Overheard):
         super().__init__(paper)
         self._change = change
 
-    async def _exchange(self, user: str, ask: Ask) -> Any:
+    async def _exchange(self, user: str, ask: TranscriptRequest) -> Any:
         self._asked_last = ask
         return await super()._exchange(user, ask)
 
@@ -141,5 +141,5 @@ class Broken(Overheard):
 def test_a_house_that_is_wrong_is_found_out(name: str) -> None:
     paper, clause, change = BREAKS[name]
     with Broken(NAMED[paper], change) as stage:
-        play(NAMED[paper], stage)
+        play_http_transcript(NAMED[paper], stage)
     assert clause in stage.found(HOUSE)

@@ -7,73 +7,78 @@ from typing import Any
 import pytest
 
 from croupier.conformance.conversation import Fault
-from croupier.conformance.proxy.follow_oldmaid import MOST, Link, Parlour, reworded
-from croupier.conformance.proxy.transcript_writer import Lines
-from croupier.conformance.tap.connection import Opened, Passage
-from croupier.core.json_transcript import play
+from croupier.conformance.proxy.follow_oldmaid import (
+    MAX_PENDING_REQUESTS,
+    ObservedTable,
+    TableConnection,
+    rewrite_addresses,
+)
+from croupier.conformance.proxy.transcript_writer import OldMaidTranscriptWriter
+from croupier.conformance.tap.connection import ConnectionOpened, TappedConnection
+from croupier.core.json_transcript import play_json_transcript
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.session import Drop, Effect, Event, Joined, Left, Say
-from croupier.core.transcript import Rehearsal, Transcript, places, read, strict
+from croupier.core.session import Drop, Effect, Event, Joined, Left, Send
+from croupier.core.transcript import Harness, Transcript, is_strict, parse_transcript, peer_addresses
 from croupier.rooms.oldmaid.wire import Wire
 from tests.rooms.oldmaid.tables import TABLE_PAPERS, house, rehearsal, settings
 from tests.sampling import sampled
 
 
-class Overheard(Rehearsal[Any, Any]):
+class Overheard(Harness[Any, Any]):
     """A stage on which every byte between a table and its players is overheard."""
 
-    def __init__(self, paper: Transcript, chop: int = 0) -> None:
+    def __init__(self, paper: Transcript, chunk_size: int = 0) -> None:
         dialect = settings(paper).dialect
-        self.parlour = Parlour(dialect, strict=strict(paper))
-        self.passages: dict[int, Passage] = {}
+        self.parlour = ObservedTable(dialect, strict=is_strict(paper))
+        self.passages: dict[int, TappedConnection] = {}
         self.faults: list[Fault] = []
         self.games = 0
-        self.lines = Lines(StringIO())
-        self._ours = Wire("table", strict=strict(paper), dialect=dialect)
+        self.lines = OldMaidTranscriptWriter(StringIO())
+        self._ours = Wire("table", strict=is_strict(paper), dialect=dialect)
         super().__init__(
             house(paper),
-            lambda: Wire("table", strict=strict(paper), dialect=dialect),
-            chop,
+            lambda: Wire("table", strict=is_strict(paper), dialect=dialect),
+            chunk_size,
             (self._tap,),
-            places(paper),
+            peer_addresses(paper),
         )
 
     def found(self, side: int) -> set[str]:
-        return {fault.verdict.violation.clause for fault in self.faults if fault.verdict.side == side}
+        return {fault.verdict.violation.clause for fault in self.faults if fault.verdict.end == side}
 
-    def say(self, peer: str, data: bytes) -> None:
-        passage = self.passages[self._number(peer)]
-        passage.conversation.heard(CLIENT, data, self.now)
+    def send(self, peer: str, data: bytes) -> None:
+        passage = self.passages[self._peer_number(peer)]
+        passage.conversation.on_data(CLIENT, data, self.now)
         self.take(passage)
-        super().say(peer, data)
+        super().send(peer, data)
 
     def _tap(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
         match event:
             case Joined(peer, address):
-                passage = self.passages[peer] = Passage(peer, address, self.parlour.link(), now)
-                self.parlour.hear(Opened(passage, now))
+                passage = self.passages[peer] = TappedConnection(peer, address, self.parlour.new_connection(), now)
+                self.parlour.on_event(ConnectionOpened(passage, now))
             case Left(peer):
                 self.end(self.passages[peer], CLIENT)
             case _:
                 pass
         for effect in effects:
             match effect:
-                case Say(peer, message):
-                    self.passages[peer].conversation.heard(HOUSE, self._ours.encode(message), now)
+                case Send(peer, message):
+                    self.passages[peer].conversation.on_data(HOUSE, self._ours.encode(message), now)
                     self.take(self.passages[peer])
                 case Drop(peer):
                     self.end(self.passages[peer], HOUSE)
                 case _:
                     pass
 
-    def end(self, passage: Passage, side: int) -> None:
-        passage.closed.append(side)
-        passage.conversation.left(side, self.now)
+    def end(self, passage: TappedConnection, side: int) -> None:
+        passage.closed_sides.append(side)
+        passage.conversation.on_disconnect(side, self.now)
         self.take(passage)
 
-    def take(self, passage: Passage) -> None:
+    def take(self, passage: TappedConnection) -> None:
         conversation = passage.conversation
-        self.lines.heard(passage, [*conversation.lines], [*conversation.faults])
+        self.lines.add_lines(passage, [*conversation.lines], [*conversation.faults])
         self.faults += conversation.faults
         self.games = sum(each.conversation.games for each in self.passages.values())
         conversation.forget()
@@ -81,7 +86,7 @@ class Overheard(Rehearsal[Any, Any]):
 
 def listened(paper: Transcript, chop: int = 0) -> Overheard:
     stage = Overheard(paper, chop)
-    play(paper, stage)
+    play_json_transcript(paper, stage)
     return stage
 
 
@@ -95,22 +100,25 @@ class Table:
     """Two players at a table that says what the test wants."""
 
     def __init__(self, **own: Any) -> None:
-        self.parlour = Parlour(**own)
-        self.passages = [Passage(number, ("192.0.2.1", 40_000 + number), self.parlour.link(), 0.0) for number in (1, 2)]
+        self.parlour = ObservedTable(**own)
+        self.passages = [
+            TappedConnection(number, ("192.0.2.1", 40_000 + number), self.parlour.new_connection(), 0.0)
+            for number in (1, 2)
+        ]
         for passage in self.passages:
-            self.parlour.hear(Opened(passage, 0.0))
+            self.parlour.on_event(ConnectionOpened(passage, 0.0))
 
-    def link(self, who: int) -> Link:
+    def link(self, who: int) -> TableConnection:
         found = self.passages[who].conversation
-        assert isinstance(found, Link)
+        assert isinstance(found, TableConnection)
         return found
 
     def asks(self, who: int, text: str) -> None:
-        self.link(who).heard(CLIENT, text.encode(), 1.0)
+        self.link(who).on_data(CLIENT, text.encode(), 1.0)
 
     def answers(self, who: int, text: str) -> bytes:
-        self.link(who).heard(HOUSE, text.encode(), 1.0)
-        return reworded(self.passages[who], text.encode())
+        self.link(who).on_data(HOUSE, text.encode(), 1.0)
+        return rewrite_addresses(self.passages[who], text.encode())
 
     def seated(self) -> "Table":
         for who, nick in enumerate(("ann", "bob")):
@@ -120,7 +128,7 @@ class Table:
         return self
 
     def broken(self, who: int) -> list[tuple[int, str]]:
-        return [*self.link(who).broken]
+        return [*self.link(who).violation_counts]
 
 
 LIST = '{"result": "ok", "players": {"player1": [["10.0.0.9", 1], "ann"], "player2": [["10.0.0.9", 2], "bob"]}}\n'
@@ -143,8 +151,8 @@ def test_what_a_table_begins_to_say_is_passed_on_in_the_end() -> None:
     table = Table()
     table.asks(0, '{"cmd": "join", "nick": "ann"}')
     assert table.answers(0, '{"result": "o') == b""
-    table.link(0).left(HOUSE, 2.0)
-    assert reworded(table.passages[0], b"") == b'{"result": "o'
+    table.link(0).on_disconnect(HOUSE, 2.0)
+    assert rewrite_addresses(table.passages[0], b"") == b'{"result": "o'
 
 
 @pytest.mark.parametrize(
@@ -205,24 +213,24 @@ def test_a_game_that_not_all_play_through_the_relay_is_not_judged() -> None:
 def test_silence_is_a_fault_but_while_a_game_has_not_begun() -> None:
     table = Table(patience=2.0)
     table.asks(0, '{"cmd": "join", "nick": "ann"}{"cmd": "draw"}')
-    assert table.link(0).alarm is None
+    assert table.link(0).deadline is None
     table.asks(1, '{"cmd": "status"}')
-    assert table.link(1).alarm == 3.0
-    assert [fault.verdict.violation.clause for fault in table.link(1).rang(3.0)] == ["oldmaid-1.4"]
-    assert table.link(1).alarm is None
-    table.link(1).ceased(CLIENT, 4.0)
-    assert table.link(1).left(HOUSE, 5.0) == []
+    assert table.link(1).deadline == 3.0
+    assert [fault.verdict.violation.clause for fault in table.link(1).on_timeout(3.0)] == ["oldmaid-1.4"]
+    assert table.link(1).deadline is None
+    table.link(1).on_end_of_input(CLIENT, 4.0)
+    assert table.link(1).on_disconnect(HOUSE, 5.0) == []
 
 
 def test_a_table_that_hangs_up_on_who_waits_for_an_answer_is_found_out() -> None:
     table = Table().seated()
     table.asks(0, '{"cmd": "draw"}')
-    assert [fault.verdict.violation.clause for fault in table.link(0).left(HOUSE, 2.0)] == ["oldmaid-1.8"]
+    assert [fault.verdict.violation.clause for fault in table.link(0).on_disconnect(HOUSE, 2.0)] == ["oldmaid-1.8"]
 
 
 def test_what_is_kept_is_bounded() -> None:
     table = Table()
-    for _ in range(MOST + 10):
+    for _ in range(MAX_PENDING_REQUESTS + 10):
         table.asks(0, '{"cmd": "status"}')
         table.link(0).forget()
     assert len(table.link(0)._pending) == 0
@@ -230,13 +238,13 @@ def test_what_is_kept_is_bounded() -> None:
         table.seated()
     assert len(table.parlour._games) <= 1
     for who in range(2):
-        table.link(who).left(CLIENT, 9.0)
-    assert table.parlour._games == table.parlour.links == []
+        table.link(who).on_disconnect(CLIENT, 9.0)
+    assert table.parlour._games == table.parlour.connections == []
 
 
 def test_what_was_overheard_is_played_again() -> None:
     paper = next(paper for paper in TABLE_PAPERS if paper.name == "oldmaid/game-of-two")
     stage = listened(paper)
     head = {key: value for key, value in paper.head.items() if key not in {"title", "clause", "fault"}}
-    again = read("".join(stage.lines.paper("Again", head)), "again")
-    play(again, rehearsal(again))
+    again = parse_transcript("".join(stage.lines.transcript("Again", head)), "again")
+    play_json_transcript(again, rehearsal(again))

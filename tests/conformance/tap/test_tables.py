@@ -1,6 +1,6 @@
 """Tables of hold'em are followed from what passes a relay, though streams and answers overtake each other."""
 
-from croupier.conformance.proxy.follow_tables import Table
+from croupier.conformance.proxy.follow_tables import FollowedTable
 from croupier.rooms.holdem.wire import Cards, Game, Player, Pot, Turn
 
 BEGUN = Game(
@@ -14,12 +14,12 @@ BEGUN = Game(
 
 
 def test_a_stream_may_show_somebody_before_he_is_answered() -> None:
-    table = Table()
-    table.made()
-    table.joined("ann", 0.0, sure=True)
-    assert table.saw(BEGUN, "ann", 0.1, 0.1, None, sure=False) == ()
+    table = FollowedTable()
+    table.start_following()
+    table.on_join("ann", 0.0, sure=True)
+    assert table.on_view(BEGUN, "ann", 0.1, 0.1, None, sure=False) == ()
     assert table.hands == 0
-    table.joined("bob", 0.2, sure=True)
+    table.on_join("bob", 0.2, sure=True)
     assert table.hands == 1
     assert table.referee is not None
-    assert table.referee.turn() == "ann"
+    assert table.referee.player_to_act() == "ann"

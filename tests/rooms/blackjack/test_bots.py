@@ -8,25 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bank import State
-from croupier.core.bots import Random, mind_named
-from croupier.core.dealer import Fair
+from croupier.core.bank import BankState
+from croupier.core.bots import RandomBot, bot_factory
+from croupier.core.dealer import FairDealer
 from croupier.core.rules import Turn
 from croupier.rooms.blackjack import ROOM
-from croupier.rooms.blackjack.bots import STYLES
-from croupier.rooms.blackjack.rules import CARDS, MOVES, Blackjack, client_cards, hand
-from croupier.strategy.single_player import OnePlayer
+from croupier.rooms.blackjack.bots import BOT_SPECS
+from croupier.rooms.blackjack.rules import CARDS, MOVES, Blackjack, client_cards, hand_total
+from croupier.strategy.single_player import SinglePlayerSolver
 from tests.properties.random_session import styles
 
-LUCK = Fair(bytes(32)).luck
+LUCK = FairDealer(bytes(32)).luck
 
 
 @cache
-def solver(decks: int) -> OnePlayer:
-    return OnePlayer(Blackjack(decks))
+def solver(decks: int) -> SinglePlayerSolver:
+    return SinglePlayerSolver(Blackjack(decks))
 
 
-def decision(cards: Sequence[str], hits: int = 0, decks: int = 1, bet: int = 10) -> State:
+def decision(cards: Sequence[str], hits: int = 0, decks: int = 1, bet: int = 10) -> BankState:
     """A decision of the client, after so many hits or as many as there were."""
     rules = Blackjack(decks)
     state = rules.start(bet)
@@ -39,16 +39,16 @@ def decision(cards: Sequence[str], hits: int = 0, decks: int = 1, bet: int = 10)
     return state
 
 
-def choice(spec: str, state: State) -> str:
-    return mind_named(STYLES, spec)().choose(state, MOVES, LUCK)
+def choice(spec: str, state: BankState) -> str:
+    return bot_factory(BOT_SPECS, spec)().choose(state, MOVES, LUCK)
 
 
 decisions = st.builds(decision, st.permutations(CARDS), st.integers(0, 3))
 
 
 @given(decisions)
-def test_the_book_stands_on_its_number_and_never_surrenders(state: State) -> None:
-    total = hand(client_cards(state)).total
+def test_the_book_stands_on_its_number_and_never_surrenders(state: BankState) -> None:
+    total = hand_total(client_cards(state)).total
     for stands in range(4, 22):
         assert choice(f"book:{stands}", state) == ("S" if total >= stands else "H")
     assert choice("book", state) == choice("book:17", state)
@@ -60,8 +60,8 @@ def test_the_book_stands_on_17_with_an_ace_as_11_or_without(cards: str) -> None:
 
 
 @given(decisions)
-def test_the_best_move_is_worth_as_much_as_any(state: State) -> None:
-    worth = solver(1).worth(state)
+def test_the_best_move_is_worth_as_much_as_any(state: BankState) -> None:
+    worth = solver(1).move_values(state)
     assert worth[choice("exact", state)] == max(worth.values())
 
 
@@ -84,7 +84,7 @@ def test_the_best_play_makes_sense(cards: str, best: set[str]) -> None:
 def test_the_best_move_counts_the_half_coin_of_an_odd_bet(bet: int) -> None:
     """Half of 1 is nothing: who has bet it never surrenders."""
     state = decision(["TS", "6H", "TD"], bet=bet)
-    worth = solver(1).worth(state)
+    worth = solver(1).move_values(state)
     assert worth[choice("exact", state)] == max(worth.values())
     if bet == 1:
         assert choice("exact", state) != "SRD"
@@ -94,7 +94,7 @@ def test_the_best_move_counts_the_half_coin_of_an_odd_bet(bet: int) -> None:
 def test_the_best_move_from_a_shoe_of_more_decks(decks: int) -> None:
     for cards in (["TS", "6H", "TD"], ["8S", "8S", "TD"]):
         state = decision(cards, decks=decks)
-        worth = solver(decks).worth(state)
+        worth = solver(decks).move_values(state)
         assert worth[choice(f"exact:{decks}", state)] == max(worth.values())
 
 
@@ -111,25 +111,25 @@ def test_with_ties_won_the_best_play_has_an_edge() -> None:
 
 def test_random_makes_every_move_with_the_same_probability() -> None:
     state = decision(["TS", "6H", "TD"])
-    found = [Random().choose(state, MOVES, LUCK) for _ in range(3000)]
+    found = [RandomBot().choose(state, MOVES, LUCK) for _ in range(3000)]
     assert all(abs(found.count(move) - 1000) < 150 for move in MOVES)
 
 
 def test_a_script_is_played_in_turn_and_again_from_the_top() -> None:
-    script = mind_named(STYLES, "script:h, S,srd")()
+    script = bot_factory(BOT_SPECS, "script:h, S,srd")()
     state = decision(["2S", "3H", "TD"])
     assert [script.choose(state, MOVES, LUCK) for _ in range(4)] == ["H", "S", "SRD", "H"]
 
 
 def test_every_table_has_a_script_of_its_own_and_shares_the_rest() -> None:
-    script, exact = mind_named(STYLES, "script:H,S"), mind_named(STYLES, "exact")
+    script, exact = bot_factory(BOT_SPECS, "script:H,S"), bot_factory(BOT_SPECS, "exact")
     state = decision(["2S", "3H", "TD"])
     assert [script().choose(state, MOVES, LUCK) for _ in range(3)] == ["H"] * 3
     assert exact() is exact()
 
 
 def test_script_alone_needs_an_argument() -> None:
-    assert set(STYLES) - set(styles(ROOM)) == {"script"}
+    assert set(BOT_SPECS) - set(styles(ROOM)) == {"script"}
 
 
 BOOKS = ["book:", "book:3", "book:22", "book:soft", "book:17.5"]
@@ -140,5 +140,5 @@ SCRIPTS = ["script", "script:", "script:H,D", "script:H S"]
 @pytest.mark.parametrize("spec", ["", ":", "EXACT", "random:1", "basic", *BOOKS, *EXACTS, *SCRIPTS])
 def test_a_mind_that_cannot_be_made_is_refused_with_what_was_found(spec: str) -> None:
     with pytest.raises(ValueError, match="allowed") as refusal:
-        mind_named(STYLES, spec)
+        bot_factory(BOT_SPECS, spec)
     assert repr(spec) in str(refusal.value)

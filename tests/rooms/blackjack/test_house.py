@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from croupier.core.errors import Violation
 from croupier.core.hall import Hall
-from croupier.core.session import Drop, Garbled, Halted, Joined, Patience, Rang, Said, Say, Settle
-from croupier.core.transcript import Transcript, hall
+from croupier.core.session import Closing, Drop, Joined, Malformed, Received, Send, Settle, TimedOut, Timeouts
+from croupier.core.transcript import Transcript, make_hall
 from croupier.rooms.blackjack import ROOM, Settings
-from croupier.rooms.blackjack.rules import CARDS, limit
+from croupier.rooms.blackjack.rules import CARDS, largest_bet
 from croupier.rooms.blackjack.wire import (
     CRD,
     LEAVING,
@@ -39,7 +39,7 @@ class Table:
     """A house with one client: what is said to it, and what it answers."""
 
     def __init__(self, **head: str) -> None:
-        self.house: Hall[Any, Any] = hall(ROOM, Transcript("table", "a table", (), head, ()))
+        self.house: Hall[Any, Any] = make_hall(ROOM, Transcript("table", "a table", (), head, ()))
         self.house.on(Joined(1), 0.0)
         self.nets: list[int] = []
         self.dropped = False
@@ -48,16 +48,18 @@ class Table:
         effects = self.house.on(event, now)
         self.nets += [effect.net for effect in effects if isinstance(effect, Settle)]
         self.dropped |= any(isinstance(effect, Drop) for effect in effects)
-        return [effect.message for effect in effects if isinstance(effect, Say)]
+        return [effect.message for effect in effects if isinstance(effect, Send)]
 
     def say(self, *messages: Message) -> list[Message]:
-        return [answer for message in messages for answer in self.on(Said(1, message))]
+        return [answer for message in messages for answer in self.on(Received(1, message))]
 
     def send(self, data: bytes) -> list[Message]:
         """The client says what may be no message."""
         items = Wire().feed(data)
         return [
-            a for item in items for a in self.on(Garbled(1, item) if isinstance(item, Violation) else Said(1, item))
+            a
+            for item in items
+            for a in self.on(Malformed(1, item) if isinstance(item, Violation) else Received(1, item))
         ]
 
 
@@ -129,7 +131,7 @@ def test_an_unknown_header_ends_the_talk_and_costs_the_stake(state: str) -> None
     table = Table()
     table.say(*STATES[state])
     (violation,) = Wire().feed(b"HIT")
-    assert table.on(Garbled(1, violation)) == [Err(502), LEAVING, STP]
+    assert table.on(Malformed(1, violation)) == [Err(502), LEAVING, STP]
     assert table.dropped
     assert table.nets == ([-10] if state == "after TRN" else [])
     assert table.say(PLY) == []
@@ -162,7 +164,7 @@ def test_the_balance_is_what_the_rounds_have_made_of_it(money: int, seed: int, p
         (told,) = table.say(PLY)
         assert told == Mon(money + sum(table.nets))
         assert 0 <= told.coins <= LARGEST
-        most = limit(told.coins)
+        most = largest_bet(told.coins)
         if most == 0:
             assert table.say(Bet(1)) == [Err(400)]
             return
@@ -235,11 +237,11 @@ def test_what_the_house_says_is_one_flight_an_answer() -> None:
 def test_a_limit_on_a_decision_begins_again_with_the_next_decision() -> None:
     table = Table(deck="2S 3H 9D 4C 5C", move="10", idle="30")
     table.say(PLY, Bet(10))
-    table.on(Rang(), 8.0)
-    table.on(Said(1, HIT), 8.0)
-    table.on(Rang(), 16.0)
+    table.on(TimedOut(), 8.0)
+    table.on(Received(1, HIT), 8.0)
+    table.on(TimedOut(), 16.0)
     assert not table.dropped
-    assert table.on(Rang(), 19.0) == [LEAVING, STP]
+    assert table.on(TimedOut(), 19.0) == [LEAVING, STP]
     assert table.dropped
     assert table.nets == [-10]
 
@@ -248,9 +250,9 @@ def test_before_the_bet_only_the_idle_limit_runs() -> None:
     """blackjack-1.5"""
     table = Table(move="10", idle="30")
     table.say(PLY)
-    table.on(Rang(), 29.0)
+    table.on(TimedOut(), 29.0)
     assert not table.dropped
-    assert table.on(Rang(), 30.0) == [LEAVING, STP]
+    assert table.on(TimedOut(), 30.0) == [LEAVING, STP]
     assert table.nets == []
 
 
@@ -259,7 +261,7 @@ def test_a_house_that_closes_takes_no_more_bets(state: str) -> None:
     """blackjack-8.5"""
     table = Table()
     table.say(*STATES[state])
-    assert table.on(Halted(False)) == [LEAVING, STP]
+    assert table.on(Closing(False)) == [LEAVING, STP]
     assert table.dropped
 
 
@@ -273,7 +275,7 @@ def test_whatever_is_said_every_answer_can_be_written(said: list[Message], seed:
 
 def test_what_the_house_begins_with() -> None:
     assert Settings() == Settings(money=1000, decks=1, ten="T", dialect="document")
-    assert ROOM.refusal == ROOM.goodbyes == (LEAVING, STP)
+    assert ROOM.refusal_messages == ROOM.final_messages == (LEAVING, STP)
     assert ROOM.port == 1214
 
 
@@ -289,4 +291,4 @@ def test_what_the_house_begins_with() -> None:
 )
 def test_settings_that_make_no_sense_are_refused_with_what_is_allowed(settings: Settings, told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        ROOM.house(settings, Patience(), False)
+        ROOM.house(settings, Timeouts(), False)

@@ -7,17 +7,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bank import State
-from croupier.core.bots import mind_named
-from croupier.core.client_session import Offer
+from croupier.core.bank import BankState
+from croupier.core.bots import bot_factory
+from croupier.core.client_session import LegalMessages
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.referee import CLIENT, HOUSE, Verdict
-from croupier.core.session import Chose, Drop, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
+from croupier.core.session import (
+    Closing,
+    Drop,
+    Joined,
+    Left,
+    Malformed,
+    Notify,
+    Received,
+    Send,
+    Settle,
+    Submitted,
+    TimedOut,
+)
 from croupier.rooms.blackjack import ROOM, Options, Settings
-from croupier.rooms.blackjack.bots import STYLES
+from croupier.rooms.blackjack.bots import BOT_SPECS
 from croupier.rooms.blackjack.player import Player
-from croupier.rooms.blackjack.referee import AT_ONCE, PAID, Game, Referee
-from croupier.rooms.blackjack.rules import BLACKJACK, LOST, SURRENDERED, WON
+from croupier.rooms.blackjack.referee import IMMEDIATE_END_CLAUSES, PAYOUT_CLAUSES, Referee, WireGame
+from croupier.rooms.blackjack.rules import BLACKJACK, CLIENT_LOST, CLIENT_SURRENDERED, CLIENT_WON
 from croupier.rooms.blackjack.wire import (
     CRD,
     LEAVING,
@@ -48,7 +60,7 @@ BEGUN = [(CLIENT, PLY), (HOUSE, Mon(1000)), (CLIENT, Bet(10)), *((HOUSE, message
 
 def judged(*said: tuple[int, object], referee: Referee | None = None) -> list[Verdict]:
     referee = referee or Referee()
-    return [verdict for side, message in said for verdict in referee.on(Said(side, message), 0.0)]
+    return [verdict for side, message in said for verdict in referee.on(Received(side, message), 0.0)]
 
 
 def player(*heard: object, options: Options = Options(), strict: bool = False) -> Player:
@@ -56,7 +68,7 @@ def player(*heard: object, options: Options = Options(), strict: bool = False) -
     found = Player(options, strict=strict)
     found.on(Joined(HOUSE), 0.0)
     for message in heard:
-        found.on(Chose(message) if message in found.legal else Said(HOUSE, message), 0.0)
+        found.on(Submitted(message) if message in found.legal else Received(HOUSE, message), 0.0)
     return found
 
 
@@ -64,11 +76,11 @@ def player(*heard: object, options: Options = Options(), strict: bool = False) -
 @pytest.mark.parametrize("style", styles(ROOM))
 def test_honest_rounds_are_judged_without_a_word(style: str, games: int) -> None:
     for seed in range(6):
-        bout = Bout(ROOM, mind_named(STYLES, style)(), {"seed": str(seed), "money": "200"})
+        bout = Bout(ROOM, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "money": "200"})
         bout.play(games)
         assert bout.verdicts == []
         assert bout.won == bout.paid
-        assert len(bout.won) == games or bout.player.spent
+        assert len(bout.won) == games or bout.player.is_exhausted
 
 
 @given(
@@ -81,7 +93,7 @@ def test_a_referee_never_raises_and_names_clauses(
 ) -> None:
     verdicts = judged(*BEGUN[: 3 * len(talk) % 8], *talk, referee=Referee(1, money, strict=strict))
     assert all(verdict.violation.clause.startswith("blackjack-") for verdict in verdicts)
-    faults = [at for at, verdict in enumerate(verdicts) if verdict.side == HOUSE]
+    faults = [at for at, verdict in enumerate(verdicts) if verdict.end == HOUSE]
     assert faults in ([], [len(verdicts) - 1]), "after a fault of the house nothing more is judged"
 
 
@@ -89,22 +101,22 @@ def test_a_referee_never_raises_and_names_clauses(
 def test_garbage_is_the_fault_of_whoever_sent_it(talk: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
     for side, violation in talk:
-        assert [*referee.on(Garbled(side, violation), 0.0)][:1] == [Verdict(side, violation)]
+        assert [*referee.on(Malformed(side, violation), 0.0)][:1] == [Verdict(side, violation)]
         if side == HOUSE:
-            assert referee.on(Garbled(side, violation), 0.0) == []
+            assert referee.on(Malformed(side, violation), 0.0) == []
             return
 
 
 def test_every_end_of_a_round_has_a_clause_for_what_it_pays() -> None:
-    assert set(PAID) == {WON, LOST, SURRENDERED}
-    assert set(AT_ONCE) == {WON, LOST}
+    assert set(PAYOUT_CLAUSES) == {CLIENT_WON, CLIENT_LOST, CLIENT_SURRENDERED}
+    assert set(IMMEDIATE_END_CLAUSES) == {CLIENT_WON, CLIENT_LOST}
 
 
 @pytest.mark.parametrize("bet", [1, 2, 5, 2**30 - 1])
-@pytest.mark.parametrize("end", [WON, LOST, SURRENDERED], ids=str)
+@pytest.mark.parametrize("end", [CLIENT_WON, CLIENT_LOST, CLIENT_SURRENDERED], ids=str)
 def test_the_referee_pays_as_the_rules_do(end: Any, bet: int) -> None:
-    state = State(end, ("TS", "6H", "9D"), 1, bet)
-    assert Game(state).net == BLACKJACK.payoff(state)[0]
+    state = BankState(end, ("TS", "6H", "9D"), 1, bet)
+    assert WireGame(state).net == BLACKJACK.payoff(state)[0]
 
 
 def test_a_game_tells_what_the_wire_has_shown() -> None:
@@ -119,8 +131,8 @@ def test_a_game_tells_what_the_wire_has_shown() -> None:
     )
     judged((CLIENT, SRD), (HOUSE, Res("L", 5)), referee=referee)
     assert referee.game is None
-    assert referee.last is not None
-    assert referee.last.net == -5
+    assert referee.last_game is not None
+    assert referee.last_game.net == -5
 
 
 def test_the_referee_of_a_house_knows_its_settings_and_that_of_a_client_its_options() -> None:
@@ -140,26 +152,26 @@ def test_the_referee_of_a_house_knows_its_settings_and_that_of_a_client_its_opti
 
 def test_silence_is_a_fault_when_patience_has_ended_and_not_before() -> None:
     referee = Referee(patience=5.0)
-    assert referee.alarm is None
-    referee.on(Said(CLIENT, PLY), 100.0)
-    assert referee.alarm == 105.0
-    (verdict,) = referee.on(Rang(), 105.0)
-    assert (verdict.side, verdict.violation.clause, verdict.violation.found) == (HOUSE, "blackjack-4.1", "silence")
-    assert referee.alarm is None
+    assert referee.deadline is None
+    referee.on(Received(CLIENT, PLY), 100.0)
+    assert referee.deadline == 105.0
+    (verdict,) = referee.on(TimedOut(), 105.0)
+    assert (verdict.end, verdict.violation.clause, verdict.violation.found) == (HOUSE, "blackjack-4.1", "silence")
+    assert referee.deadline is None
 
 
 def test_the_client_may_think_for_ever() -> None:
     referee = Referee()
     judged(*BEGUN, referee=referee)
-    assert referee.alarm is None
-    assert referee.on(Rang(), 1000.0) == []
+    assert referee.deadline is None
+    assert referee.on(TimedOut(), 1000.0) == []
 
 
 def test_a_client_that_goes_on_talking_does_not_lend_the_house_time() -> None:
     referee = Referee(patience=5.0)
-    referee.on(Said(CLIENT, PLY), 0.0)
-    referee.on(Said(CLIENT, Bet(10)), 4.0)
-    assert referee.alarm == 5.0
+    referee.on(Received(CLIENT, PLY), 0.0)
+    referee.on(Received(CLIENT, Bet(10)), 4.0)
+    assert referee.deadline == 5.0
 
 
 def test_a_card_that_is_owed_is_told_by_its_owner() -> None:
@@ -198,17 +210,17 @@ def test_any_bet_that_can_be_paid_may_be_said_and_the_own_one_is_listed(balance:
     most = min(balance, 2**31 - 1 - balance, 2**30 - 1)
     assert found.legal == ((Bet(min(own, most)), STP) if most else (STP,))
     assert (Bet(bet) in found.legal) == (0 < bet <= most)
-    assert found.spent == (most == 0)
+    assert found.is_exhausted == (most == 0)
     if bet > most:
         with pytest.raises(IllegalMove) as refusal:
-            found.on(Chose(Bet(bet)), 0.0)
+            found.on(Submitted(Bet(bet)), 0.0)
         assert refusal.value.allowed == tuple(found.legal)
 
 
 def test_another_bet_than_the_listed_one_is_played() -> None:
     found = player(PLY, Mon(1000))
-    assert isinstance(found.legal, Offer)
-    assert [*found.on(Chose(Bet(777)), 0.0)] == [Say(HOUSE, Bet(777))]
+    assert isinstance(found.legal, LegalMessages)
+    assert [*found.on(Submitted(Bet(777)), 0.0)] == [Send(HOUSE, Bet(777))]
     assert found.game is not None
     assert found.game.bet == 777
 
@@ -216,65 +228,65 @@ def test_another_bet_than_the_listed_one_is_played() -> None:
 def test_a_player_that_says_stp_waits_for_the_answer() -> None:
     """blackjack-8.1"""
     found = player()
-    assert [*found.on(Chose(STP), 0.0)] == [Say(HOUSE, STP)]
+    assert [*found.on(Submitted(STP), 0.0)] == [Send(HOUSE, STP)]
     assert found.legal == ()
-    assert found.alarm == 30.0
-    assert [*found.on(Said(HOUSE, STP), 1.0)] == [Tell(STP), Drop(HOUSE)]
-    assert found.alarm is None
-    assert [*found.on(Left(HOUSE), 2.0)] == [Tell(Left(HOUSE))]
+    assert found.deadline == 30.0
+    assert [*found.on(Received(HOUSE, STP), 1.0)] == [Notify(STP), Drop(HOUSE)]
+    assert found.deadline is None
+    assert [*found.on(Left(HOUSE), 2.0)] == [Notify(Left(HOUSE))]
 
 
 def test_a_player_may_say_stp_before_an_answer_is_there() -> None:
     found = player(PLY)
-    found.on(Chose(STP), 0.0)
+    found.on(Submitted(STP), 0.0)
     assert found.legal == ()
-    assert [*found.on(Said(HOUSE, Mon(1000)), 0.0)] == [Tell(Mon(1000))]
+    assert [*found.on(Received(HOUSE, Mon(1000)), 0.0)] == [Notify(Mon(1000))]
     assert found.legal == ()
-    assert [*found.on(Said(HOUSE, STP), 0.0)] == [Tell(STP), Drop(HOUSE)]
+    assert [*found.on(Received(HOUSE, STP), 0.0)] == [Notify(STP), Drop(HOUSE)]
 
 
 @pytest.mark.parametrize("state", [(), (PLY,), (PLY, Mon(1000)), (PLY, Mon(1000), Bet(10), *DEAL)], ids=len)
 def test_a_player_believes_a_goodbye_and_has_nothing_more_to_say(state: tuple[Message, ...]) -> None:
     found = player(*state)
-    assert [*found.on(Said(HOUSE, LEAVING), 0.0)] == [Tell(LEAVING)]
+    assert [*found.on(Received(HOUSE, LEAVING), 0.0)] == [Notify(LEAVING)]
     assert found.legal == ()
-    assert found.decide(mind_named(STYLES, "random")(), None, 0) is None
-    assert [*found.on(Said(HOUSE, STP), 0.0)] == [Tell(STP), Drop(HOUSE)]
-    assert [*found.on(Left(HOUSE), 0.0)] == [Tell(Left(HOUSE))]
+    assert found.decide(bot_factory(BOT_SPECS, "random")(), None, 0) is None
+    assert [*found.on(Received(HOUSE, STP), 0.0)] == [Notify(STP), Drop(HOUSE)]
+    assert [*found.on(Left(HOUSE), 0.0)] == [Notify(Left(HOUSE))]
 
 
 def test_a_player_takes_stp_without_300_unless_it_is_strict() -> None:
     """blackjack-8.3"""
-    assert [*player(PLY).on(Said(HOUSE, STP), 0.0)] == [Tell(STP), Drop(HOUSE)]
-    told, *rest = player(PLY, strict=True).on(Said(HOUSE, STP), 0.0)
-    assert isinstance(told, Tell)
-    assert isinstance(told.news, Violation)
-    assert told.news.clause == "blackjack-8.3"
-    assert rest == [Say(HOUSE, STP), Drop(HOUSE)]
+    assert [*player(PLY).on(Received(HOUSE, STP), 0.0)] == [Notify(STP), Drop(HOUSE)]
+    told, *rest = player(PLY, strict=True).on(Received(HOUSE, STP), 0.0)
+    assert isinstance(told, Notify)
+    assert isinstance(told.notice, Violation)
+    assert told.notice.clause == "blackjack-8.3"
+    assert rest == [Send(HOUSE, STP), Drop(HOUSE)]
 
 
 def test_a_player_that_is_halted_says_stp() -> None:
-    assert [*player(PLY).on(Halted(), 0.0)] == [Say(HOUSE, STP), Drop(HOUSE)]
+    assert [*player(PLY).on(Closing(), 0.0)] == [Send(HOUSE, STP), Drop(HOUSE)]
 
 
 def test_a_round_that_is_over_is_settled_once() -> None:
     found = player(PLY, Mon(1000), Bet(10), *DEAL, SRD)
-    (_, settle) = found.on(Said(HOUSE, Res("L", 5)), 0.0)
-    assert settle == Settle(HOUSE, 1, 0, -5, found.last)
+    (_, settle) = found.on(Received(HOUSE, Res("L", 5)), 0.0)
+    assert settle == Settle(HOUSE, 1, 0, -5, found.last_game)
 
 
 def test_a_bot_with_an_empty_purse_says_stp_and_then_nothing() -> None:
-    mind, found = mind_named(STYLES, "random")(), player(PLY, Mon(0))
-    assert found.spent
+    mind, found = bot_factory(BOT_SPECS, "random")(), player(PLY, Mon(0))
+    assert found.is_exhausted
     assert found.decide(mind, None, 0) == STP
-    found.on(Chose(STP), 0.0)
+    found.on(Submitted(STP), 0.0)
     assert found.decide(mind, None, 0) is None
-    found.on(Said(HOUSE, STP), 0.0)
+    found.on(Received(HOUSE, STP), 0.0)
     assert found.decide(mind, None, 0) is None
 
 
 def test_a_bot_bets_what_it_was_told_or_all_that_it_can() -> None:
-    mind = mind_named(STYLES, "random")()
+    mind = bot_factory(BOT_SPECS, "random")()
     assert player(PLY, Mon(1000), options=Options(bet=300)).decide(mind, None, 0) == Bet(300)
     assert player(PLY, Mon(200), options=Options(bet=300)).decide(mind, None, 0) == Bet(200)
     assert player(PLY).decide(mind, None, 0) is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bank import BANK, CLIENT, State
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankState
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
 from croupier.rooms.blackjack.rules import (
@@ -18,11 +18,11 @@ from croupier.rooms.blackjack.rules import (
     RANKS,
     Blackjack,
     bank_cards,
+    check_decks,
     client_cards,
-    decks_allowed,
-    hand,
-    limit,
-    wins,
+    client_wins,
+    hand_total,
+    largest_bet,
 )
 
 POINTS = {"T": 10, "J": 10, "Q": 10, "K": 10} | {str(number): number for number in range(2, 10)}
@@ -56,7 +56,7 @@ def naive_pay(cards: Sequence[str], moves: Sequence[str]) -> tuple[int, int] | N
     return None
 
 
-def played(cards: Sequence[str], moves: Sequence[str], rules: Blackjack = BLACKJACK) -> State:
+def played(cards: Sequence[str], moves: Sequence[str], rules: Blackjack = BLACKJACK) -> BankState:
     """The state after so many moves, or when the cards are used up; each is drawn when it is needed."""
     state, left, decided = rules.start(10), [*cards], [*moves]
     while state.node.turn is not Turn.OVER:
@@ -74,13 +74,13 @@ rounds = st.tuples(st.permutations(CARDS), st.lists(st.sampled_from(["H", "H", "
 def test_the_total_of_a_hand_is_the_best_that_its_aces_can_make(size: int) -> None:
     """All hands of up to four cards."""
     for ranks in combinations_with_replacement(RANKS, size):
-        assert hand(ranks).total == naive(ranks)
+        assert hand_total(ranks).total == naive(ranks)
 
 
 @given(st.lists(st.sampled_from(CARDS), max_size=22))
 def test_so_is_that_of_a_long_hand_in_any_order(cards: list[str]) -> None:
-    assert hand(cards).total == naive(cards)
-    assert hand(cards).soft == (naive(cards) - sum(POINTS.get(card[0], 1) for card in cards) == 10)
+    assert hand_total(cards).total == naive(cards)
+    assert hand_total(cards).is_soft == (naive(cards) - sum(POINTS.get(card[0], 1) for card in cards) == 10)
 
 
 @given(rounds)
@@ -101,9 +101,11 @@ def test_the_cards_of_either_side_are_told_apart(drawn: tuple[list[str], list[st
     hits = len(client_cards(state)) - 2
     assert client_cards(state) == (*cards[:2], *cards[3 : 3 + hits])
     assert bank_cards(state) == (cards[2], *cards[3 + hits : len(state.cards)])
-    assert len(bank_cards(state)) == state.banked
+    assert len(bank_cards(state)) == state.bank_card_count
     if "S" not in moves:
-        assert state.banked == 1, "the second card of the bank waits until the client has stood (blackjack-3.3)"
+        assert state.bank_card_count == 1, (
+            "the second card of the bank waits until the client has stood (blackjack-3.3)"
+        )
 
 
 def test_while_the_cards_are_dealt_they_are_told_apart_as_well() -> None:
@@ -120,8 +122,8 @@ def test_ties_are_the_clients_except_at_21() -> None:
     """blackjack-3.9, blackjack-3.10: every pair of scores that can meet."""
     for client, bank in product(range(4, 22), range(17, 27)):
         expected = bank > 21 or client > bank or (client == bank and client < 21)
-        assert wins(client, bank) == expected
-    assert [wins(score, score) for score in range(17, 22)] == [True, True, True, True, False]
+        assert client_wins(client, bank) == expected
+    assert [client_wins(score, score) for score in range(17, 22)] == [True, True, True, True, False]
 
 
 @pytest.mark.parametrize("low", [16, 17, 18])
@@ -133,7 +135,9 @@ def test_the_bank_stands_on_every_17(low: int) -> None:
         assert (state.node.turn is Turn.OVER) == (low >= 17)
 
 
-def walk(state: State, moves: Sequence[str], odds: Fraction, rules: Blackjack) -> Iterator[tuple[State, Fraction]]:
+def walk(
+    state: BankState, moves: Sequence[str], odds: Fraction, rules: Blackjack
+) -> Iterator[tuple[BankState, Fraction]]:
     """Every end of a round in which the client has these moves in mind, and how likely it is."""
     if state.node.turn is Turn.OVER:
         yield state, odds
@@ -162,10 +166,10 @@ def test_the_first_three_cards_come_in_so_many_ways() -> None:
     for _ in range(2):
         row = [BLACKJACK.play(state, card) for state in row for card in BLACKJACK.legal(state)]
     for state in row:
-        assert state.node.taker == BANK
+        assert state.node.card_receiver == BANK_SEAT
         for card in BLACKJACK.legal(state):
-            after = state.node.next[card]
-            states += after.turn == CLIENT
+            after = state.node.successors[card]
+            states += after.turn == CLIENT_SEAT
     assert states == 52 * 51 * 50
 
 
@@ -196,7 +200,7 @@ def test_half_of_an_odd_bet_is_rounded_down() -> None:
 @given(st.integers(0, 2**31 - 1))
 def test_nothing_that_can_be_bet_overflows(balance: int) -> None:
     """blackjack-7.4"""
-    most = limit(balance)
+    most = largest_bet(balance)
     assert 0 <= most <= balance
     assert balance + most <= 2**31 - 1
     assert 2 * most <= 2**31 - 1
@@ -206,10 +210,10 @@ def test_nothing_that_can_be_bet_overflows(balance: int) -> None:
 
 @pytest.mark.parametrize(("balance", "most"), [(0, 0), (1, 1), (1000, 1000), (2**30, 2**30 - 1), (2**31 - 1, 0)])
 def test_the_largest_bet_is_what_the_page_says(balance: int, most: int) -> None:
-    assert limit(balance) == most
+    assert largest_bet(balance) == most
 
 
 @pytest.mark.parametrize("decks", [-1, 0, 9, 2000])
 def test_a_shoe_of_too_many_decks_or_none_is_refused(decks: int) -> None:
     with pytest.raises(ValueError, match=f"found {decks} decks; allowed: 1 to 8"):
-        decks_allowed(decks)
+        check_decks(decks)

@@ -10,7 +10,7 @@ from croupier.core.errors import Violation
 from croupier.rooms.blackjack import ROOM, Options, Settings
 from croupier.rooms.blackjack.rules import CARDS
 from croupier.rooms.blackjack.wire import (
-    LISTED,
+    LISTED_MESSAGES,
     PLY,
     SRD,
     STP,
@@ -24,7 +24,7 @@ from croupier.rooms.blackjack.wire import (
     Mon,
     Mov,
     Res,
-    Ten,
+    TenSpelling,
     Wire,
 )
 
@@ -60,7 +60,7 @@ HEADERS = [header.encode() for header in LENGTHS]
 
 numbers = st.integers(-(2**31), 2**31 - 1)
 messages = st.one_of(
-    st.sampled_from(LISTED),
+    st.sampled_from(LISTED_MESSAGES),
     numbers.map(Bet),
     numbers.map(Mon),
     st.builds(Res, st.sampled_from("WL"), numbers),
@@ -69,7 +69,7 @@ messages = st.one_of(
 
 def clauses(data: bytes, *, strict: bool = False, dialect: Dialect = "document") -> list[tuple[str, bool] | Message]:
     found = Wire(strict=strict, dialect=dialect).feed(data)
-    return [(item.clause, item.lost) if isinstance(item, Violation) else item for item in found]
+    return [(item.clause, item.fatal) if isinstance(item, Violation) else item for item in found]
 
 
 @pytest.mark.parametrize(("written", "message"), FRAMES.items(), ids=map(str, FRAMES.values()))
@@ -97,8 +97,8 @@ def test_the_header_alone_says_how_long_a_frame_is(message: Message) -> None:
 
 def test_all_headers_and_all_cards_are_known() -> None:
     assert {str(message)[:3] for message in VOCABULARY} == set(LENGTHS)
-    assert {message.card for message in LISTED if isinstance(message, Crd)} == set(CARDS)
-    assert len(LISTED) == 4 + 2 + 2 * 52 + 5
+    assert {message.card for message in LISTED_MESSAGES if isinstance(message, Crd)} == set(CARDS)
+    assert len(LISTED_MESSAGES) == 4 + 2 + 2 * 52 + 5
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_whatever_is_sent_arrives_however_it_is_cut(sent: list[Message], dialect
         found += theirs.feed(data[:size])
         data = data[size:]
     assert found == sent
-    assert not theirs.departures
+    assert not theirs.tolerated
 
 
 @given(numbers, st.sampled_from([b"BET", b"MON", b"RES\0W"]))
@@ -147,22 +147,24 @@ def test_a_number_may_look_like_a_frame(header: bytes) -> None:
 @pytest.mark.parametrize(("ten", "spelt"), TENS.items())
 @pytest.mark.parametrize("owner", ["C", "S"])
 @pytest.mark.parametrize("suit", "HDSC")
-def test_the_ten_is_taken_in_four_spellings_and_three_are_noted(ten: Ten, spelt: bytes, owner: str, suit: str) -> None:
+def test_the_ten_is_taken_in_four_spellings_and_three_are_noted(
+    ten: TenSpelling, spelt: bytes, owner: str, suit: str
+) -> None:
     """blackjack-2.7"""
     frame = b"CRD\0" + owner.encode() + spelt + b"\0" + suit.encode()
     wire = Wire()
     assert [item for byte in frame + b"TRN" for item in wire.feed(bytes([byte]))] == [Crd(owner, "T" + suit), TRN]
-    assert wire.departures == {"blackjack-2.7"}
+    assert wire.tolerated == {"blackjack-2.7"}
     assert clauses(frame + b"TRN", strict=True) == [("blackjack-2.7", False), TRN]
     assert Wire(ten=ten).encode(Crd(owner, "T" + suit)) == frame
 
 
 @pytest.mark.parametrize(("ten", "spelt"), [("X", b"X"), ("10", b"\x0a")])
-def test_two_spellings_of_the_ten_fit_into_one_byte(ten: Ten, spelt: bytes) -> None:
+def test_two_spellings_of_the_ten_fit_into_one_byte(ten: TenSpelling, spelt: bytes) -> None:
     frame = b"CRDC" + spelt + b"S"
     wire = Wire(dialect="char8")
     assert list(wire.feed(frame)) == [Crd("C", "TS")]
-    assert wire.departures == {"blackjack-2.7"}
+    assert wire.tolerated == {"blackjack-2.7"}
     assert Wire(dialect="char8", ten=ten).encode(Crd("C", "TS")) == frame
 
 
@@ -245,7 +247,7 @@ def test_a_violation_tells_what_was_found_and_what_was_allowed() -> None:
 def test_what_is_kept_is_shorter_than_the_longest_frame(data: bytes, dialect: Dialect) -> None:
     wire = Wire(dialect=dialect)
     wire.feed(data)
-    assert len(wire._rest) < 9
+    assert len(wire._buffer) < 9
 
 
 def test_wires_share_their_tables() -> None:

@@ -25,9 +25,9 @@ def move(hand: Hand, luck: Random) -> Move:
     chance = luck.random()
     if chance < 0.12:
         return FOLD
-    if chance < 0.6 or legal.bounds is None:
+    if chance < 0.6 or legal.raise_range is None:
         return legal.call
-    low, high = legal.bounds
+    low, high = legal.raise_range
     return luck.choice([low, high, luck.randint(low, high), luck.randint(low, min(high, 3 * low)), *legal.moves[2:]])
 
 
@@ -49,7 +49,7 @@ def steps(
         if luck.random() < leaving:
             hand.leave(luck.choice([seat for seat, out in enumerate(hand.folded) if not out]))
         elif hand.turn is Turn.CHANCE:
-            hand.deal(pack.pop() for _ in range(luck.choice([hand.wanted, luck.randint(1, hand.wanted)])))
+            hand.deal(pack.pop() for _ in range(luck.choice([hand.cards_due, luck.randint(1, hand.cards_due)])))
         else:
             act(hand, choose(hand, luck))
         yield hand

@@ -116,8 +116,8 @@ class Kit:
         state, legal = self.state, hand.legal
         bet = state.bets[state.actor_index]
         assert state.checking_or_calling_amount == legal.call
-        if legal.bounds is not None and state.can_complete_bet_or_raise_to():
-            low, high = legal.bounds
+        if legal.raise_range is not None and state.can_complete_bet_or_raise_to():
+            low, high = legal.raise_range
             assert state.min_completion_betting_or_raising_to_amount == bet + low
             assert state.max_completion_betting_or_raising_to_amount == bet + high
 

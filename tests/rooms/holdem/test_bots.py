@@ -10,37 +10,37 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from croupier.core.bots import Mind, mind_named
-from croupier.core.dealer import Fair, derive
+from croupier.core.bots import Bot, bot_factory
+from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.rules import Turn
-from croupier.rooms.holdem.bots import STYLES, best, chen, strength, width
-from croupier.rooms.holdem.cards import cards
-from croupier.rooms.holdem.engine.equity import RANDOM
+from croupier.rooms.holdem.bots import BOT_SPECS, best_hands, chen_points, hand_strength, minimum_defence_frequency
+from croupier.rooms.holdem.cards import parse_cards
+from croupier.rooms.holdem.engine.equity import ALL_HANDS
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.table.views import View
 from tests.rooms.holdem.random_hands import act, begin
 
-LUCK = Fair(bytes(32)).luck
+LUCK = FairDealer(bytes(32)).luck
 
 
 def facing(hole: str, moves: str = "", board: str = "", stacks: Sequence[int] = (1000, 1000)) -> View:
     """What the player in turn sees, holding these cards, after these bets; nobody else's cards matter."""
     hand = Hand(stacks)
-    street = [*cards(board)]
-    known = {*cards(hole), *street}
+    street = [*parse_cards(board)]
+    known = {*parse_cards(hole), *street}
     others = [card for card in range(52) if card not in known]
     for chips in [None, *map(int, moves.split())]:
         if chips is not None:
             hand.bet(chips)
         if hand.turn is Turn.CHANCE:
-            hand.deal((street if hand.street else others).pop(0) for _ in range(hand.wanted))
+            hand.deal((street if hand.street else others).pop(0) for _ in range(hand.cards_due))
     assert isinstance(hand.turn, int)
-    return structs.replace(View.of(hand, hand.turn), hole=cards(hole))
+    return structs.replace(View.from_hand(hand, hand.turn), hole=parse_cards(hole))
 
 
 def choice(spec: str, view: View) -> Move:
-    mind: Mind[View, Move] = mind_named(STYLES, spec)()
+    mind: Bot[View, Move] = bot_factory(BOT_SPECS, spec)()
     return mind.choose(view, view.legal, LUCK)
 
 
@@ -69,8 +69,8 @@ def test_the_random_mind_does_every_usual_thing() -> None:
     ],
 )  # fmt: skip
 def test_chens_points_are_counted_as_he_says(hole: str, points: int) -> None:
-    assert chen(cards(hole)) == points
-    assert chen(cards(hole)[::-1]) == points
+    assert chen_points(parse_cards(hole)) == points
+    assert chen_points(parse_cards(hole)[::-1]) == points
 
 
 def test_the_tight_mind_wants_more_the_more_it_has_to_pay() -> None:
@@ -93,11 +93,15 @@ def test_the_tight_mind_bets_what_beats_most_hands_and_gives_up_the_rest() -> No
 
 
 def test_strength_is_the_part_of_all_hands_that_is_beaten() -> None:
-    assert strength(cards("AsKs"), cards("QsJsTs")) == 1
-    assert strength(cards("2c3d"), cards("AsKsQsJsTs")) == 0.5  # everybody has the same
-    assert strength(cards("2c3d"), cards("AsKhQd9c7h")) < 0.1
-    hand, board = cards("9s9h"), cards("Ad7c2h2s")
-    assert strength(hand, board) > strength(cards("8s8h"), board) > strength(cards("6s6h"), board)
+    assert hand_strength(parse_cards("AsKs"), parse_cards("QsJsTs")) == 1
+    assert hand_strength(parse_cards("2c3d"), parse_cards("AsKsQsJsTs")) == 0.5  # everybody has the same
+    assert hand_strength(parse_cards("2c3d"), parse_cards("AsKhQd9c7h")) < 0.1
+    hand, board = parse_cards("9s9h"), parse_cards("Ad7c2h2s")
+    assert (
+        hand_strength(hand, board)
+        > hand_strength(parse_cards("8s8h"), board)
+        > hand_strength(parse_cards("6s6h"), board)
+    )
 
 
 def test_equity_pays_what_its_cards_are_worth_and_no_more() -> None:
@@ -112,7 +116,10 @@ def test_equity_pays_what_its_cards_are_worth_and_no_more() -> None:
 
 
 def test_who_has_paid_more_is_taken_to_hold_better_cards() -> None:
-    widths = [width(view, view.rivals[0]) for view in (facing("AsAh", moves) for moves in ("10", "40", "60", "990"))]
+    widths = [
+        minimum_defence_frequency(view, view.rivals[0])
+        for view in (facing("AsAh", moves) for moves in ("10", "40", "60", "990"))
+    ]
     assert widths[0] == 1
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] == 0.1
@@ -120,27 +127,27 @@ def test_who_has_paid_more_is_taken_to_hold_better_cards() -> None:
 
 
 def test_the_best_hands_are_all_hands_in_the_order_of_chens_points() -> None:
-    assert {*best(1)} == {*RANDOM}
-    assert {frozenset(hole) for hole in best(6 / 1326)} == {
-        frozenset(cards(f"A{one}A{other}")) for one in "cdhs" for other in "cdhs" if one != other
+    assert {*best_hands(1)} == {*ALL_HANDS}
+    assert {frozenset(hole) for hole in best_hands(6 / 1326)} == {
+        frozenset(parse_cards(f"A{one}A{other}")) for one in "cdhs" for other in "cdhs" if one != other
     }
-    points = [chen(hole) for hole in best(1)]
+    points = [chen_points(hole) for hole in best_hands(1)]
     assert points == sorted(points, reverse=True)
-    assert [*best(0.1)] == [*best(1)[:133]]
+    assert [*best_hands(0.1)] == [*best_hands(1)[:133]]
 
 
-@given(st.randoms(use_true_random=False), st.sampled_from([*STYLES, "tight:0", "tight:20", "equity:2"]))
+@given(st.randoms(use_true_random=False), st.sampled_from([*BOT_SPECS, "tight:0", "tight:20", "equity:2"]))
 @settings(max_examples=60)
 def test_every_mind_only_does_what_is_legal(luck: Random, spec: str) -> None:
-    mind: Mind[View, Move] = mind_named(STYLES, spec if spec != "equity" else "equity:10")()
+    mind: Bot[View, Move] = bot_factory(BOT_SPECS, spec if spec != "equity" else "equity:10")()
     hand = begin(luck)
     pack = luck.sample(hand.unseen, 52)
     while hand.turn is not Turn.OVER:
         if hand.turn is Turn.CHANCE:
-            hand.deal(pack.pop() for _ in range(hand.wanted))
+            hand.deal(pack.pop() for _ in range(hand.cards_due))
             continue
         assert isinstance(hand.turn, int)
-        view = View.of(hand, hand.turn)
+        view = View.from_hand(hand, hand.turn)
         move = mind.choose(view, view.legal, LUCK)
         assert move in hand.legal
         act(hand, move)
@@ -149,28 +156,28 @@ def test_every_mind_only_does_what_is_legal(luck: Random, spec: str) -> None:
 def test_nine_rivals_who_are_all_in_do_not_keep_equity_from_answering() -> None:
     hand = Hand([1000] * 10)
     deck = [*range(52)]
-    hand.deal(deck.pop() for _ in range(hand.wanted))
+    hand.deal(deck.pop() for _ in range(hand.cards_due))
     for _ in range(9):
-        hand.bet(hand.legal.bounds[1] if hand.legal.bounds else hand.legal.call)
+        hand.bet(hand.legal.raise_range[1] if hand.legal.raise_range else hand.legal.call)
     assert isinstance(hand.turn, int)
-    view = View.of(hand, hand.turn)
+    view = View.from_hand(hand, hand.turn)
     assert len(view.rivals) == 9
     assert choice("equity", view) in hand.legal
 
 
 def match(one: str, other: str, hands: int) -> tuple[float, float]:
     """What a mind wins of another a hand, and the standard error; the stacks are 50 big blinds, and always the same."""
-    minds = [mind_named(STYLES, spec)() for spec in (one, other)]
-    dealer, luck = Fair(derive(1, "match", 1)), Fair(derive(1, "minds", 1)).luck
+    minds = [bot_factory(BOT_SPECS, spec)() for spec in (one, other)]
+    dealer, luck = FairDealer(derive_server_seed(1, "match", 1)), FairDealer(derive_server_seed(1, "minds", 1)).luck
     nets = []
     for number in range(hands):
-        hand, deck = Hand([1000, 1000], button=number % 2), dealer.deck(52)
+        hand, deck = Hand([1000, 1000], button=number % 2), dealer.next_deck(52)
         while hand.turn is not Turn.OVER:
             if hand.turn is Turn.CHANCE:
-                hand.deal([*islice(deck, hand.wanted)])
+                hand.deal([*islice(deck, hand.cards_due)])
                 continue
             assert isinstance(hand.turn, int)
-            view = View.of(hand, hand.turn)
+            view = View.from_hand(hand, hand.turn)
             act(hand, minds[hand.turn].choose(view, view.legal, luck))
         nets.append(hand.payoff()[0])
     return fmean(nets), stdev(nets) / hands**0.5
@@ -187,4 +194,4 @@ def test_counting_and_waiting_win_of_habits(one: str, other: str) -> None:
 @pytest.mark.parametrize("spec", ["tight:21", "tight:-1", "tight:x", "equity:1", "equity:100001", "caller:5", "fish"])
 def test_a_mind_that_there_is_not_is_refused_with_what_there_is(spec: str) -> None:
     with pytest.raises(ValueError, match="allowed"):
-        mind_named(STYLES, spec)
+        bot_factory(BOT_SPECS, spec)

@@ -9,23 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from croupier.core.dealer import Fair
-from croupier.rooms.holdem.cards import CARDS, cards
+from croupier.core.dealer import FairDealer
+from croupier.rooms.holdem.cards import CARDS, parse_cards
 from croupier.rooms.holdem.engine.equity import (
-    RANDOM,
+    ALL_HANDS,
     Estimate,
-    Hole,
+    HoleCards,
     Range,
-    Tally,
-    _fit,
+    WinCounts,
+    _can_be_dealt,
+    count_outcomes,
     equity,
     estimate,
-    hands,
-    outcomes,
+    parse_range,
 )
 from croupier.rooms.holdem.engine.ranks import rank
 
-LUCK = Fair(bytes(32)).luck
+LUCK = FairDealer(bytes(32)).luck
 
 COUNTS = {
     "random": 1326,
@@ -55,15 +55,15 @@ COUNTS = {
 deck = st.permutations(range(52))
 
 
-def told(holes: Sequence[Hole]) -> list[Range]:
+def told(holes: Sequence[HoleCards]) -> list[Range]:
     return [[hole] for hole in holes]
 
 
-def pairs(deal: Sequence[int], seats: int) -> list[Hole]:
+def pairs(deal: Sequence[int], seats: int) -> list[HoleCards]:
     return [(deal[2 * seat], deal[2 * seat + 1]) for seat in range(seats)]
 
 
-def brute(spans: Sequence[Range], board: Sequence[int]) -> Tally:
+def brute(spans: Sequence[Range], board: Sequence[int]) -> WinCounts:
     """Who wins, from every deal of the hands and every board."""
     tally = Counter[tuple[int, ...]]()
     for holes in product(*spans):
@@ -77,14 +77,14 @@ def brute(spans: Sequence[Range], board: Sequence[int]) -> Tally:
 
 
 def test_ace_king_suited_is_a_little_behind_queens() -> None:
-    assert outcomes(["AhKh", "QsQc"]) == {(0,): 787_966, (0, 1): 6_732, (1,): 917_606}
+    assert count_outcomes(["AhKh", "QsQc"]) == {(0,): 787_966, (0, 1): 6_732, (1,): 917_606}
     ours, theirs = equity(["AhKh", "QsQc"])
     assert round(float(ours), 7) == 0.4621446
     assert ours + theirs == 1
 
 
 def test_aces_beat_kings_as_often_as_is_published() -> None:
-    assert outcomes(["AA", "KK"]) == {(0,): 50_371_344, (0, 1): 285_228, (1,): 10_986_372}
+    assert count_outcomes(["AA", "KK"]) == {(0,): 50_371_344, (0, 1): 285_228, (1,): 10_986_372}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_few_boards_are_counted_by_hand(ranges: Sequence[str], board: str, share
 @given(deck, st.integers(1, 5), st.sampled_from([3, 4, 5]))
 def test_equity_is_that_of_all_boards_dealt_one_by_one(deal: Sequence[int], seats: int, size: int) -> None:
     holes, board = pairs(deal, seats), deal[20 : 20 + size]
-    assert outcomes(told(holes), board) == brute(told(holes), board)
+    assert count_outcomes(told(holes), board) == brute(told(holes), board)
 
 
 @settings(max_examples=40, deadline=None)
@@ -114,20 +114,20 @@ def test_flushes_are_that_of_all_boards_dealt_one_by_one(deal: Sequence[int], se
     mixed = [*suited[:9], *[card for card in deal if card % 4 != suit][:4]]
     mixed.sort(key=deal.index)
     holes, board = pairs(mixed, seats), mixed[8 : 8 + size]
-    assert outcomes(told(holes), board) == brute(told(holes), board)
+    assert count_outcomes(told(holes), board) == brute(told(holes), board)
 
 
 @settings(max_examples=10, deadline=None)
 @given(deck, st.integers(2, 3), st.sampled_from([3, 4, 5]), st.data())
 def test_ranges_are_all_their_hands_in_turn(deal: Sequence[int], seats: int, size: int, data: st.DataObject) -> None:
     board = deal[:size]
-    hole = st.sampled_from(RANDOM).filter(lambda hole: not {*hole} & {*board})
+    hole = st.sampled_from(ALL_HANDS).filter(lambda hole: not {*hole} & {*board})
     spans = [data.draw(st.lists(hole, min_size=1, max_size=4, unique=True)) for _ in range(seats)]
     if expected := brute(spans, board):
-        assert outcomes(spans, board) == expected
+        assert count_outcomes(spans, board) == expected
     else:
         with pytest.raises(ValueError, match="cannot be dealt together"):
-            outcomes(spans, board)
+            count_outcomes(spans, board)
 
 
 @pytest.mark.parametrize(
@@ -139,13 +139,13 @@ def test_ranges_are_all_their_hands_in_turn(deal: Sequence[int], seats: int, siz
     ],
 )
 def test_hands_that_are_alike_but_for_the_suits_are_counted_together(ranges: Sequence[str], board: str) -> None:
-    assert outcomes(ranges, board) == brute([hands(told) for told in ranges], cards(board))
+    assert count_outcomes(ranges, board) == brute([parse_range(told) for told in ranges], parse_cards(board))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranges", [("AhKh", "QsQc"), ("Td9d", "9c8c"), ("2c2d", "AsKd")])
 def test_equity_before_the_flop_is_that_of_all_boards_dealt_one_by_one(ranges: Sequence[str]) -> None:
-    assert outcomes(ranges) == brute([hands(told) for told in ranges], ())
+    assert count_outcomes(ranges) == brute([parse_range(told) for told in ranges], ())
 
 
 @settings(max_examples=5, deadline=None)
@@ -181,13 +181,13 @@ def test_hands_that_cannot_be_dealt_together_do_not_count() -> None:
 
 @pytest.mark.parametrize(("text", "count"), COUNTS.items())
 def test_a_range_has_so_many_hands(text: str, count: int) -> None:
-    found = hands(text)
+    found = parse_range(text)
     assert len({*found}) == len(found) == count
-    assert {*found} <= {*RANDOM}
+    assert {*found} <= {*ALL_HANDS}
 
 
 def test_a_range_has_the_hands_that_it_names() -> None:
-    assert {CARDS[high] + CARDS[low] for high, low in hands("A3s-A2s, 65s-54s, KhQd, 22")} == {
+    assert {CARDS[high] + CARDS[low] for high, low in parse_range("A3s-A2s, 65s-54s, KhQd, 22")} == {
         *("AC3C", "AD3D", "AH3H", "AS3S", "AC2C", "AD2D", "AH2H", "AS2S"),
         *("6C5C", "6D5D", "6H5H", "6S5S", "5C4C", "5D4D", "5H4H", "5S4S"),
         *("KHQD", "2D2C", "2H2C", "2S2C", "2H2D", "2S2D", "2S2H"),
@@ -202,10 +202,10 @@ WRONG_ENDS = ["AKs-QJ", "A5s-A2o", "QQ-AK", "AA-AK", "A5s-K3s"]
 @pytest.mark.parametrize("text", [*WRONG, *WRONG_KINDS, *WRONG_ENDS])
 def test_what_is_no_range_is_refused_with_what_is_allowed(text: str) -> None:
     with pytest.raises(ValueError, match=r"found .*; allowed: random, QQ, QQ\+"):
-        hands(text)
+        parse_range(text)
 
 
-@pytest.mark.parametrize("count", [equity, outcomes, lambda *told: estimate(*told, luck=LUCK)])
+@pytest.mark.parametrize("count", [equity, count_outcomes, lambda *told: estimate(*told, luck=LUCK)])
 @pytest.mark.parametrize(
     ("ranges", "board", "words"),
     [
@@ -239,7 +239,7 @@ def test_what_cannot_be_dealt_is_refused(
     ],
 )
 def test_an_estimate_is_near_the_exact_equity(ranges: Sequence[str], board: str) -> None:
-    found = estimate(ranges, board, luck=Fair(bytes(32)).luck, samples=4_000)
+    found = estimate(ranges, board, luck=FairDealer(bytes(32)).luck, samples=4_000)
     for (share, error), exact in zip(found, equity(ranges, board), strict=True):
         assert error < 0.01
         assert abs(share - exact) <= 4 * error
@@ -247,7 +247,7 @@ def test_an_estimate_is_near_the_exact_equity(ranges: Sequence[str], board: str)
 
 
 def test_ten_random_hands_are_worth_a_tenth() -> None:
-    for share, error in estimate(["random"] * 10, luck=Fair(bytes(32)).luck, samples=2_000):
+    for share, error in estimate(["random"] * 10, luck=FairDealer(bytes(32)).luck, samples=2_000):
         assert abs(share - 0.1) < 4 * error
 
 
@@ -259,7 +259,7 @@ def test_the_standard_error_is_that_of_the_mean() -> None:
 
 
 def test_the_same_luck_gives_the_same_estimate() -> None:
-    one, other = (estimate(["QQ+", "random"], luck=Fair(bytes(32)).luck, samples=100) for _ in range(2))
+    one, other = (estimate(["QQ+", "random"], luck=FairDealer(bytes(32)).luck, samples=100) for _ in range(2))
     assert one == other
 
 
@@ -269,16 +269,16 @@ def test_an_estimate_needs_two_samples() -> None:
 
 
 def test_ranges_that_collide_at_first_are_found_to_fit_without_trying_all_of_their_hands() -> None:
-    rivals = [hole for hole in RANDOM if not {*hole} & {50}]  # all of them can have what we have not
-    tried: list[Hole] = []
+    rivals = [hole for hole in ALL_HANDS if not {*hole} & {50}]  # all of them can have what we have not
+    tried: list[HoleCards] = []
 
-    class Counted(list[Hole]):
-        def __iter__(self) -> Iterator[Hole]:
+    class Counted(list[HoleCards]):
+        def __iter__(self) -> Iterator[HoleCards]:
             for hole in super().__iter__():
                 tried.append(hole)
                 yield hole
 
     spans = [Counted([(51, 50)]), *(Counted(sorted(rivals, reverse=True)) for _ in range(3))]
-    assert _fit(spans, frozenset())
+    assert _can_be_dealt(spans, frozenset())
     assert len(tried) < 1000
-    assert not _fit([[(51, 50)], [(51, 49), (50, 3)]], frozenset())
+    assert not _can_be_dealt([[(51, 50)], [(51, 49), (50, 3)]], frozenset())

@@ -4,37 +4,37 @@ import pytest
 from msgspec import Raw
 
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.table.finished_hands import Hands, Played
-from croupier.rooms.holdem.table.persistence import KeptHand
+from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHands
+from croupier.rooms.holdem.table.persistence import HandSnapshot
 from tests.rooms.holdem.house_fixture import Parlour
 
 
-def finished(*numbers: int) -> list[Played]:
+def finished(*numbers: int) -> list[FinishedHand]:
     """Hands of two in which the small blind has folded."""
     found = []
     for number in numbers:
         hand = Hand([100, 100 + number])
         hand.deal(range(4))
         hand.fold()
-        found.append(Played("game", number, number, ("ann", "bob"), ("a", "b"), hand, ((0, "found a bet of 7"),)))
+        found.append(FinishedHand("game", number, number, ("ann", "bob"), ("a", "b"), hand, ((0, "found a bet of 7"),)))
     return found
 
 
 def test_hands_that_were_kept_are_those_that_were_played() -> None:
     first, second = finished(1, 2)
-    hands = Hands()
+    hands = FinishedHands()
     for each in (first, second):
         hands.add(each, 9)
-    again = Hands(hands.kept(), 2)
+    again = FinishedHands(hands.snapshots(), 2)
     assert dict(again) == {1: first, 2: second} == dict(hands)
-    assert again.kept() == hands.kept() == tuple(Raw(each.record) for each in (first, second))
-    assert Played.of(KeptHand.from_json(first.record)) == first
+    assert again.snapshots() == hands.snapshots() == tuple(Raw(each.json) for each in (first, second))
+    assert FinishedHand.from_snapshot(HandSnapshot.from_json(first.json)) == first
 
 
 @pytest.mark.parametrize(("most", "left"), [(3, [2, 3, 4]), (1, [4]), (0, [])])
 def test_the_oldest_hands_are_forgotten_also_those_that_were_kept(most: int, left: list[int]) -> None:
     one, two, three, four = finished(1, 2, 3, 4)
-    hands = Hands([Raw(each.record) for each in (one, two, three)], 3)
+    hands = FinishedHands([Raw(each.json) for each in (one, two, three)], 3)
     hands.add(four, most)
     assert [*hands] == left
     with pytest.raises(KeyError):
@@ -43,15 +43,15 @@ def test_the_oldest_hands_are_forgotten_also_those_that_were_kept(most: int, lef
 
 def test_a_hand_that_is_over_is_written_once() -> None:
     (played,) = finished(1)
-    assert played.record is played.record
-    assert KeptHand.from_json(played.record) == played.kept()
+    assert played.json is played.json
+    assert HandSnapshot.from_json(played.json) == played.snapshot()
 
 
 def test_a_table_at_which_nothing_has_happened_is_written_once() -> None:
     parlour = Parlour()
     parlour.join("ann", "bob")
     table = parlour.table()
-    before = table.kept()
-    assert table.kept() is before
+    before = table.snapshot()
+    assert table.snapshot() is before
     parlour.play(f"{parlour.turn()} 10")
-    assert bytes(table.kept()) != bytes(before)
+    assert bytes(table.snapshot()) != bytes(before)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.rules import Turn
-from croupier.rooms.holdem.cards import cards
+from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.histories import from_acpc, to_acpc
-from croupier.rooms.holdem.histories.notation import order
+from croupier.rooms.holdem.histories.notation import seat_order
 from tests.rooms.holdem.random_hands import begin, end, steps
 
 seeds = st.integers(0, 2**32 - 1)
@@ -21,7 +21,7 @@ DEEP = (20_000, 20_000)
 def heads_up() -> Hand:
     """Seat 0 has the button and the small blind, and so position 1."""
     hand = Hand(DEEP, blinds=(50, 100))
-    hand.deal(cards("9s3h8h3c"))
+    hand.deal(parse_cards("9s3h8h3c"))
     return hand
 
 
@@ -31,7 +31,7 @@ def test_a_line_tells_the_position_the_hand_the_betting_and_the_cards_that_are_k
     hand.bet(250)
     hand.bet(200)
     assert to_acpc(hand, 1, 30) == "MATCHSTATE:0:30:r300c:3h3c|"
-    hand.deal(cards("8c8d5c"))
+    hand.deal(parse_cards("8c8d5c"))
     assert to_acpc(hand, 0, 30) == "MATCHSTATE:1:30:r300c/:|9s8h/8c8d5c"
     hand.bet(0)
     hand.bet(600)
@@ -44,9 +44,9 @@ def test_the_hands_at_a_showdown_are_shown_to_everybody() -> None:
     hand = heads_up()
     hand.bet(19_950)
     hand.bet(19_900)
-    hand.deal(cards("8c8d5c"))
-    hand.deal(cards("2c"))
-    hand.deal(cards("2d"))
+    hand.deal(parse_cards("8c8d5c"))
+    hand.deal(parse_cards("2c"))
+    hand.deal(parse_cards("2d"))
     for viewer, position in ((0, 1), (1, 0)):
         assert to_acpc(hand, viewer, 4) == f"MATCHSTATE:{position}:4:r20000c///:3h3c|9s8h/8c8d5c/2c/2d"
 
@@ -87,7 +87,7 @@ def test_lines_of_three_are_read(line: str, turn: object) -> None:
 def told_by_position(hand: Hand) -> list[int]:
     """The stacks at the beginning, by position."""
     fresh = hand.replay(())
-    return [fresh.stacks[seat] + fresh.paid[seat] for seat in order(len(hand.stacks), hand.button)]
+    return [fresh.stacks[seat] + fresh.paid[seat] for seat in seat_order(len(hand.stacks), hand.button)]
 
 
 @given(seeds, st.randoms(use_true_random=False))
@@ -96,16 +96,16 @@ def test_every_position_is_read_back_as_its_player_sees_it(seed: int, chance: Ra
     start = begin(luck)
     if start.ante:
         start = Hand(told_by_position(start), button=start.button, blinds=start.blinds, straddle=start.straddle)
-    seats = order(len(start.stacks), start.button)
+    seats = seat_order(len(start.stacks), start.button)
     stacks = told_by_position(start)
     for hand in steps(start, luck):
-        if (hand.turn is Turn.CHANCE and (hand.street == 0 or hand.wanted in (1, 2))) or chance.random() < 0.5:
+        if (hand.turn is Turn.CHANCE and (hand.street == 0 or hand.cards_due in (1, 2))) or chance.random() < 0.5:
             continue
         viewer = chance.choice(seats)
         read = from_acpc(to_acpc(hand, viewer, 3), stacks, hand.blinds, straddle=hand.straddle)
         assert [read.stacks[at] for at in range(len(seats))] == [hand.stacks[seat] for seat in seats]
         assert read.board == hand.board
-        for seat in {viewer, *hand.shown}:
+        for seat in {viewer, *hand.showdown_order}:
             assert read.holes[seats.index(seat)] == hand.holes[seat]
         assert read.turn == (seats.index(hand.turn) if isinstance(hand.turn, int) else hand.turn)
 
@@ -121,7 +121,7 @@ def test_hands_in_which_players_leave_are_told_to_everybody(seed: int) -> None:
 
 def test_who_has_left_folds_when_it_is_his_turn() -> None:
     hand = Hand([1_000] * 3)
-    hand.deal(cards("AhAdAsKhKdKs"))
+    hand.deal(parse_cards("AhAdAsKhKdKs"))
     hand.leave(2)  # the big blind, out of turn
     hand.bet(20)
     assert to_acpc(hand, 0) == "MATCHSTATE:2:0:c:||AsKs"
@@ -131,14 +131,14 @@ def test_who_has_left_folds_when_it_is_his_turn() -> None:
 
 def test_who_is_alone_with_one_who_has_left_checks_until_he_folds() -> None:
     hand = Hand([1_000, 1_000, 100])
-    hand.deal(cards("AhAdAsKhKdKs"))
+    hand.deal(parse_cards("AhAdAsKhKdKs"))
     hand.bet(100)
     hand.bet(90)
     hand.bet(80)
     hand.leave(0)
-    hand.deal(cards("2c3c4c"))
+    hand.deal(parse_cards("2c3c4c"))
     assert to_acpc(hand, 1) == "MATCHSTATE:0:0:r100cc/:AhKh||/2c3c4c"
-    hand.deal(cards("5d"))
+    hand.deal(parse_cards("5d"))
     assert to_acpc(hand, 1) == "MATCHSTATE:0:0:r100cc/cf/:AhKh||/2c3c4c/5d"
 
 

@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.rooms.holdem.cards import cards
+from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.histories import to_ohh
 from tests.rooms.holdem.random_hands import begin, end, exchanged
@@ -26,13 +26,13 @@ def told(hand: Hand, **more: Any) -> Any:
 def three() -> Hand:
     """Seat 0 has the button, and raises; seat 1 calls it all in, and loses to a pair of nines."""
     hand = Hand([1_000, 60, 2_000])
-    hand.deal(cards("AsTc9hAd9d9s"))
+    hand.deal(parse_cards("AsTc9hAd9d9s"))
     hand.bet(80)
     hand.bet(50)
     hand.fold()
-    hand.deal(cards("2c3d4h"))
-    hand.deal(cards("7c"))
-    hand.deal(cards("8c"))
+    hand.deal(parse_cards("2c3d4h"))
+    hand.deal(parse_cards("7c"))
+    hand.deal(parse_cards("8c"))
     return hand
 
 
@@ -105,11 +105,11 @@ def test_a_hero_tells_his_own_cards() -> None:
 
 def test_antes_a_straddle_a_bet_and_somebody_who_leaves_are_told() -> None:
     hand = Hand([1_000, 3, 1_000, 1_000], ante=5, straddle=40)
-    hand.deal(cards("AhAdAsAcKhKdKsKc"))
+    hand.deal(parse_cards("AhAdAsAcKhKdKsKc"))
     hand.bet(40)
     hand.bet(20)
     hand.bet(0)
-    hand.deal(cards("2c3d4h"))
+    hand.deal(parse_cards("2c3d4h"))
     hand.bet(0)
     hand.leave(0)
     hand.bet(100)
@@ -150,9 +150,9 @@ def test_the_chips_that_are_told_are_the_chips_that_were_played(seed: int) -> No
 def test_cards_that_were_not_shown_are_nowhere_in_the_text(seed: int) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, 0.05)
-    hidden = [seat for seat, hole in enumerate(hand.holes) if seat not in hand.shown and len(hole) == 2]
+    hidden = [seat for seat, hole in enumerate(hand.holes) if seat not in hand.showdown_order and len(hole) == 2]
     if len(hidden) < 2:
         return
     one, other = luck.sample(hidden, 2)
     swapped = exchanged(hand, one, other)
-    assert to_ohh(swapped, open=hand.shown) == to_ohh(hand, open=hand.shown)
+    assert to_ohh(swapped, open_seats=hand.showdown_order) == to_ohh(hand, open_seats=hand.showdown_order)

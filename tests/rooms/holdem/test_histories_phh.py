@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.rules import Turn
-from croupier.rooms.holdem.cards import cards
+from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.log import Entry
+from croupier.rooms.holdem.engine.log import HandLogEntry
 from croupier.rooms.holdem.histories import from_phh, to_phh
 from tests.rooms.holdem.random_hands import begin, end, exchanged, steps
 
@@ -21,18 +21,18 @@ seeds = st.integers(0, 2**32 - 1)
 def three() -> Hand:
     """Ann has the button, Ben and Cho the blinds; Ben wins at the showdown."""
     hand = Hand([1_000, 500, 2_000])
-    hand.deal(cards("AsTc2hAd9d7s"))
+    hand.deal(parse_cards("AsTc2hAd9d7s"))
     hand.bet(60)
     hand.bet(50)
     hand.fold()
-    hand.deal(cards("2c3d4h"))
+    hand.deal(parse_cards("2c3d4h"))
     hand.bet(0)
     hand.bet(100)
     hand.bet(100)
-    hand.deal(cards("7c"))
+    hand.deal(parse_cards("7c"))
     hand.bet(0)
     hand.bet(0)
-    hand.deal(cards("8c"))
+    hand.deal(parse_cards("8c"))
     hand.bet(0)
     hand.bet(0)
     return hand
@@ -83,14 +83,14 @@ winnings = [0, 0, 340]
 """
 
 
-def moves(hand: Hand) -> list[Entry]:
+def moves(hand: Hand) -> list[HandLogEntry]:
     """What the players have done, and the board."""
     return [entry for entry in hand.log if entry[0] != "deal" or entry[1] is None]
 
 
 def test_a_hand_is_written_with_the_players_from_the_left_of_the_button() -> None:
     begun = datetime(2014, 9, 24, 14, 59, 30, 999, timezone(timedelta(hours=2)))
-    text = to_phh(three(), players=["Ann", "Ben", "Cho"], table="blue", number=7, begun=begun)
+    text = to_phh(three(), players=["Ann", "Ben", "Cho"], table="blue", number=7, started_at=begun)
     assert text == THREE
 
 
@@ -108,8 +108,13 @@ def test_every_hand_is_read_back_as_it_was_played(seed: int, leaving: float) -> 
     hand = end(begin(luck), luck, leaving)
     read = from_phh(to_phh(hand))
     assert moves(read) == moves(hand)
-    assert (read.stacks, read.awards, read.shown, read.button) == (hand.stacks, hand.awards, hand.shown, hand.button)
-    if not hand.wanted and not any(entry[0] == "leave" for entry in hand.log[: 2 * len(hand.stacks)]):
+    assert (read.stacks, read.awards, read.showdown_order, read.button) == (
+        hand.stacks,
+        hand.awards,
+        hand.showdown_order,
+        hand.button,
+    )
+    if not hand.cards_due and not any(entry[0] == "leave" for entry in hand.log[: 2 * len(hand.stacks)]):
         assert read.holes == hand.holes
 
 
@@ -117,7 +122,7 @@ def test_every_hand_is_read_back_as_it_was_played(seed: int, leaving: float) -> 
 def test_every_hand_is_read_back_with_its_stacks_though_only_shown_cards_are_told(seed: int) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, 0.05)
-    read = from_phh(to_phh(hand, open=hand.shown))
+    read = from_phh(to_phh(hand, open_seats=hand.showdown_order))
     assert moves(read) == moves(hand)
     assert read.stacks == hand.stacks
 
@@ -138,18 +143,20 @@ def test_a_hand_that_is_not_over_is_read_back_as_far_as_it_has_come(seed: int, c
 def test_cards_that_were_not_shown_are_nowhere_in_the_text(seed: int) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, 0.05)
-    hidden = [seat for seat, hole in enumerate(hand.holes) if seat not in hand.shown and len(hole) == 2]
+    hidden = [seat for seat, hole in enumerate(hand.holes) if seat not in hand.showdown_order and len(hole) == 2]
     if len(hidden) < 2:
         return
     one, other = luck.sample(hidden, 2)
     swapped = exchanged(hand, one, other)
-    assert to_phh(swapped, open=hand.shown) == to_phh(hand, open=hand.shown)
-    assert to_phh(swapped, open={*hand.shown, one}) != to_phh(hand, open={*hand.shown, one})
+    assert to_phh(swapped, open_seats=hand.showdown_order) == to_phh(hand, open_seats=hand.showdown_order)
+    assert to_phh(swapped, open_seats={*hand.showdown_order, one}) != to_phh(
+        hand, open_seats={*hand.showdown_order, one}
+    )
 
 
 def test_a_hand_that_no_books_can_hold_is_told_as_it_was_played() -> None:
     """The ante takes all of the big blind, so that others would begin with the small blind, who has not acted yet."""
-    log: list[Entry] = [
+    log: list[HandLogEntry] = [
         *[("deal", None, (card,)) for card in (36, 28, 1, 41, 35, 12, 17, 49, 33, 38)],
         *[("bet", 2, 2), ("fold", 3), ("bet", 4, 2), ("bet", 0, 2)],
         *[("deal", None, (6, 27, 16)), ("bet", 0, 0), ("bet", 2, 0), ("bet", 4, 2), ("fold", 0)],
@@ -160,7 +167,7 @@ def test_a_hand_that_no_books_can_hold_is_told_as_it_was_played() -> None:
     assert hand.stacks == [44, 10, 398, 96, 46]
     read = from_phh(to_phh(hand))
     assert (read.log, read.stacks) == (hand.log, hand.stacks)
-    assert to_phh(hand, open=hand.shown)
+    assert to_phh(hand, open_seats=hand.showdown_order)
 
 
 @given(st.lists(st.text(), min_size=3, max_size=3), st.text(min_size=1))
@@ -202,7 +209,7 @@ def test_the_blinds_are_listed_the_other_way_round_heads_up() -> None:
     hand = from_phh(foreign())
     assert (hand.button, hand.small_blind, hand.blinds) == (1, 1, (1, 2))
     assert hand.stacks == [198, 202]
-    assert hand.holes[1] == list(cards("AcAd"))
+    assert hand.holes[1] == list(parse_cards("AcAd"))
 
 
 def test_who_mucks_does_not_win() -> None:
@@ -310,4 +317,4 @@ def test_any_text_is_a_value_error(text: str) -> None:
 
 
 def test_times_are_told_in_utc() -> None:
-    assert "time = 00:00:00\n" in to_phh(three(), begun=datetime(2026, 1, 1, tzinfo=UTC))
+    assert "time = 00:00:00\n" in to_phh(three(), started_at=datetime(2026, 1, 1, tzinfo=UTC))

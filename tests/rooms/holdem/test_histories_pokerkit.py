@@ -18,10 +18,10 @@ from pokerkit import (
 )
 
 from croupier.core.rules import Turn
-from croupier.rooms.holdem.cards import cards
+from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.histories import from_phh, to_phh
-from croupier.rooms.holdem.histories.notation import order
+from croupier.rooms.holdem.histories.notation import seat_order
 from tests.rooms.holdem.random_hands import begin, end
 
 pytestmark = pytest.mark.filterwarnings("ignore:There is no reason for this player to fold")
@@ -46,7 +46,7 @@ def check(hand: Hand, text: str) -> None:
     PokerKit joins pots that have the same winners before it divides them, so that their odd chips differ (H7).
     """
     final = list(replayed(text).stacks)
-    stacks = [hand.stacks[seat] for seat in order(len(hand.stacks), hand.button)]
+    stacks = [hand.stacks[seat] for seat in seat_order(len(hand.stacks), hand.button)]
     assert sum(final) == sum(stacks)
     winners = Counter(award.pot for award in hand.awards)
     odd = sum(count - 1 for count in winners.values()) if sum(count > 1 for count in winners.values()) > 1 else 0
@@ -60,7 +60,7 @@ def check_seed(seed: int, leaving: float) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, leaving)
     check(hand, to_phh(hand))
-    check(hand, to_phh(hand, open=hand.shown))
+    check(hand, to_phh(hand, open_seats=hand.showdown_order))
 
 
 @pytest.mark.parametrize("seed", range(120))
@@ -83,7 +83,7 @@ def test_pokerkit_replays_thousands_of_our_hands_to_the_same_stacks(leaving: flo
 def heads_up(*stacks: int) -> Hand:
     """Seat 0 has the button; the big blind is the first player of the file."""
     hand = Hand(stacks)
-    hand.deal(cards("AhAdKhKd"))  # the small blind, which is the button, is dealt first
+    hand.deal(parse_cards("AhAdKhKd"))  # the small blind, which is the button, is dealt first
     return hand
 
 
@@ -105,7 +105,7 @@ def test_who_leaves_all_in_mucks_at_a_showdown_that_nobody_saw() -> None:
     hand = heads_up(1_000, 1_000)
     hand.bet(990)
     hand.leave(0)
-    text = to_phh(hand, open=())
+    text = to_phh(hand, open_seats=())
     assert actions(text)[:4] == ["p2 cbr 1000", "p1 cc", "p1 sm ????", "p2 sm ????"]
     assert actions(text)[-2:] == ["p2 sm", "p1 sm ????"]
     check(hand, text)
@@ -123,15 +123,15 @@ def test_a_bet_that_is_forfeited_and_cannot_be_called_changes_hands_beforehand()
 
 def test_a_raise_over_a_short_big_blind_is_replayed() -> None:
     hand = Hand([100, 100, 5], button=0)
-    hand.deal(cards("AhAdAsKhKdKs"))
+    hand.deal(parse_cards("AhAdAsKhKdKs"))
     hand.bet(20)  # the whole blind, of which 5 have been posted
     hand.bet(10)
     assert hand.turn is Turn.CHANCE
-    hand.deal(cards("2c3d4h"))
+    hand.deal(parse_cards("2c3d4h"))
     hand.bet(80)
     hand.fold()
-    hand.deal(cards("7c"))
-    hand.deal(cards("8c"))
+    hand.deal(parse_cards("7c"))
+    hand.deal(parse_cards("8c"))
     text = to_phh(hand)
     assert "\nblinds_or_straddles = [10, 20, -20]\n" in text
     assert "\n_blinds_or_straddles = [10, 20, 0]\n" in text
@@ -140,7 +140,7 @@ def test_a_raise_over_a_short_big_blind_is_replayed() -> None:
 
 def test_equal_blinds_do_not_change_who_begins() -> None:
     hand = Hand([100, 100], blinds=(10, 10))
-    hand.deal(cards("AhAdKhKd"))
+    hand.deal(parse_cards("AhAdKhKd"))
     hand.bet(30)
     hand.fold()
     text = to_phh(hand)

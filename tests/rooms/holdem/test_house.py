@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from croupier.core.session import Rang
-from croupier.rooms.holdem.wire import BET, GONE, Act, Join, Leave, Made, Open, Queued, Request
+from croupier.core.session import TimedOut
+from croupier.rooms.holdem.wire import ACTION_BET, PLAYER_LEFT, Act, Created, HoldemRequest, Join, Leave, Open, Queued
 from tests.rooms.holdem.house_fixture import Parlour, refused, seated
 
 GUID = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
@@ -24,26 +24,26 @@ def everything(parlour: Parlour) -> list[Any]:
 def test_a_user_has_one_guid_which_is_that_of_his_players() -> None:
     """holdem-2.3, holdem-3.5, holdem-3.6"""
     parlour = Parlour(seats=2)
-    guid = parlour.house.guid("ann")
-    assert parlour.house.guid("ann") == guid
-    assert parlour.house.guid("Ann") != guid
+    guid = parlour.house.guid_of("ann")
+    assert parlour.house.guid_of("ann") == guid
+    assert parlour.house.guid_of("Ann") != guid
     first = parlour.table().guid
-    assert parlour.join("ann", game=first) == Made(guid, first)
+    assert parlour.join("ann", game=first) == Created(guid, first)
     parlour.join("bob", game=first)
-    assert parlour.join("cat", game=first) == Queued(parlour.house.guid("cat"), first)
-    assert parlour.table(first).seat_of("cat") == parlour.house.guid("cat")
-    assert parlour.table(first).seat_of("dan") is None
+    assert parlour.join("cat", game=first) == Queued(parlour.house.guid_of("cat"), first)
+    assert parlour.table(first).player_guid("cat") == parlour.house.guid_of("cat")
+    assert parlour.table(first).player_guid("dan") is None
 
 
 def test_guids_are_uuids_in_lower_case_that_follow_from_the_secret() -> None:
     """holdem-2.3"""
     parlour = Parlour()
-    guids = [parlour.house.guid(str(number)) for number in range(300)]
+    guids = [parlour.house.guid_of(str(number)) for number in range(300)]
     assert len({*guids, parlour.table().guid}) == 301
     assert all(re.fullmatch(GUID, guid) for guid in guids)
     other = Parlour(seed=2)
-    assert other.house.guid("0") != guids[0]
-    assert Parlour().house.guid("0") == guids[0]
+    assert other.house.guid_of("0") != guids[0]
+    assert Parlour().house.guid_of("0") == guids[0]
 
 
 # Games.
@@ -62,7 +62,7 @@ def test_there_is_always_a_game_with_a_free_seat() -> None:
     assert len(parlour.house.games()) == 1
     parlour.join("bob", game=first)
     old, new = parlour.house.games()
-    assert (old.guid, old.free, new.free) == (first, False, True)
+    assert (old.guid, old.has_free_seat, new.has_free_seat) == (first, False, True)
     assert (new.guid, new.version) in parlour.versions
     parlour.join("cat", game=first)
     assert len(parlour.house.games()) == 2
@@ -72,8 +72,8 @@ def test_a_game_can_be_made_and_is_joined_by_who_makes_it() -> None:
     """holdem-3.3"""
     parlour = Parlour()
     answer = parlour.ask(Open("ann"))
-    assert isinstance(answer, Made)
-    assert answer == Made(parlour.house.guid("ann"), answer.game, opened=True)
+    assert isinstance(answer, Created)
+    assert answer == Created(parlour.house.guid_of("ann"), answer.game, is_new_game=True)
     assert [table.guid for table in parlour.house.games()][1:] == [answer.game]
     assert parlour.chips(answer.game) == {"ann": 10_000}
     assert parlour.versions == [(answer.game, 2)]
@@ -94,7 +94,7 @@ def test_a_game_that_the_last_one_leaves_is_gone_if_there_is_another_free_seat()
     game = parlour.open("ann")
     parlour.facts.clear()
     table = parlour.table(game)
-    assert parlour.leave("ann", game) == GONE
+    assert parlour.leave("ann", game) == PLAYER_LEFT
     assert parlour.house.game(game) is None
     assert parlour.versions == [(game, table.version)]
     assert refused(parlour.ask(Join("ann", game))) == (404, "holdem-8.4")
@@ -186,20 +186,20 @@ def test_who_loses_all_in_the_hand_that_his_coming_begins_has_joined_all_the_sam
 
 REFUSED: dict[str, tuple[tuple[int, str], Any]] = {
     "an unknown game is joined": ((404, "holdem-8.4"), lambda game, guid: Join("dan", "nonsense")),
-    "an act in an unknown game": ((404, "holdem-8.4"), lambda game, guid: Act("ann", "", guid("ann"), BET, 20)),
+    "an act in an unknown game": ((404, "holdem-8.4"), lambda game, guid: Act("ann", "", guid("ann"), ACTION_BET, 20)),
     "an unknown game is left": ((404, "holdem-8.4"), lambda game, guid: Leave("ann", game[:-1], guid("ann"))),
-    "an unknown player acts": ((404, "holdem-8.5"), lambda game, guid: Act("ann", game, "x" * 1000, BET, 20)),
+    "an unknown player acts": ((404, "holdem-8.5"), lambda game, guid: Act("ann", game, "x" * 1000, ACTION_BET, 20)),
     "an unknown player leaves": ((404, "holdem-8.5"), lambda game, guid: Leave("ann", game, "\n")),
     "a user acts who is not in the game": ((404, "holdem-8.5"), lambda game, guid: Act("dan", game, guid("dan"), 0)),
     "a user leaves who is not in the game": ((404, "holdem-8.5"), lambda game, guid: Leave("dan", game, guid("dan"))),
-    "an act for another": ((403, "holdem-8.8"), lambda game, guid: Act("bob", game, guid("ann"), BET, 10)),
+    "an act for another": ((403, "holdem-8.8"), lambda game, guid: Act("bob", game, guid("ann"), ACTION_BET, 10)),
     "an act of a stranger for a player": ((403, "holdem-8.8"), lambda game, guid: Act("dan", game, guid("ann"), 0)),
     "another is removed": ((403, "holdem-8.8"), lambda game, guid: Leave("bob", game, guid("ann"))),
     "a player joins again": ((409, "holdem-3.7"), lambda game, guid: Join("ann", game)),
     "who waits joins again": ((409, "holdem-3.7"), lambda game, guid: Join("cat", game)),
-    "an act out of turn": ((403, "holdem-4.13"), lambda game, guid: Act("bob", game, guid("bob"), BET, 10)),
+    "an act out of turn": ((403, "holdem-4.13"), lambda game, guid: Act("bob", game, guid("bob"), ACTION_BET, 10)),
     "a fold out of turn": ((403, "holdem-4.13"), lambda game, guid: Act("bob", game, guid("bob"), 0)),
-    "an act of who waits": ((403, "holdem-4.13"), lambda game, guid: Act("cat", game, guid("cat"), BET, 10)),
+    "an act of who waits": ((403, "holdem-4.13"), lambda game, guid: Act("cat", game, guid("cat"), ACTION_BET, 10)),
 }
 
 
@@ -213,7 +213,7 @@ def test_what_is_refused_changes_nothing(case: str, dialect: str) -> None:
     before = everything(parlour)
     versions = [*parlour.versions]
     parlour.now += 1
-    request: Request = made(parlour.table().guid, parlour.house.guid)
+    request: HoldemRequest = made(parlour.table().guid, parlour.house.guid_of)
     if dialect == "hspe-go" and expected == (403, "holdem-4.13"):
         expected = (409, "holdem-7.4")
     assert refused(parlour.ask(request)) == expected
@@ -236,7 +236,7 @@ def test_the_queue_can_not_act_and_can_be_left() -> None:
     assert [seated(parlour.join(user, game=game)) for user in ("ann", "bob", "cat")] == [True, True, False]
     assert refused(parlour.bet("cat", 10, game)) == (403, "holdem-4.13")
     assert refused(parlour.join("cat", game=game)) == (409, "holdem-3.7")
-    assert parlour.leave("cat", game) == GONE
+    assert parlour.leave("cat", game) == PLAYER_LEFT
     assert refused(parlour.leave("cat", game)) == (404, "holdem-8.5")
     parlour.leave("ann", game)
     assert parlour.chips(game) == {"bob": 10_010}
@@ -246,7 +246,7 @@ def test_who_has_left_is_nobody_and_may_come_again_with_new_chips() -> None:
     """holdem-3.14"""
     parlour = Parlour()
     parlour.join("ann", "bob")
-    assert parlour.leave("ann") == GONE
+    assert parlour.leave("ann") == PLAYER_LEFT
     assert refused(parlour.leave("ann")) == (404, "holdem-8.5")
     assert refused(parlour.bet("ann", 10)) == (404, "holdem-8.5")
     assert seated(parlour.join("ann"))
@@ -299,7 +299,7 @@ def test_refused_requests_do_not_extend_the_time() -> None:
 def test_an_alarm_that_rings_too_early_changes_nothing() -> None:
     parlour = Parlour()
     parlour.join("ann", "bob")
-    assert parlour.house.on(Rang(), 14.9) == []
+    assert parlour.house.on(TimedOut(), 14.9) == []
     assert parlour.turn() == "ann"
 
 
@@ -326,4 +326,4 @@ def test_alarms_that_were_put_off_are_not_kept_for_ever() -> None:
     for _ in range(500):
         parlour.fold(parlour.turn())
         parlour.wait(0.001)
-    assert len(parlour.house._alarms) < 100
+    assert len(parlour.house._check_heap) < 100

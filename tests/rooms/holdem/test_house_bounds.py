@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table.persistence import BOUNDED, Heard
-from croupier.rooms.holdem.wire import BET, GONE, Act, Close, Join, Made, Open, Request
+from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseInput
+from croupier.rooms.holdem.wire import ACTION_BET, PLAYER_LEFT, Act, Close, Created, HoldemRequest, Join, Open
 from tests.rooms.holdem.house_fixture import Parlour, duel, refused, seated
 
 HOUR = 3600.0
@@ -28,7 +28,7 @@ def test_a_user_is_in_at_most_so_many_games() -> None:
     assert refused(parlour.join("ann", game=first)) == (409, "holdem-3.7")
     parlour.leave("ann", first)
     assert seated(parlour.join("ann"))
-    assert isinstance(parlour.ask(Open("bob")), Made)
+    assert isinstance(parlour.ask(Open("bob")), Created)
 
 
 def test_places_in_queues_count_as_games_too() -> None:
@@ -63,7 +63,7 @@ def test_one_user_never_fills_the_house() -> None:
     for _ in range(200):
         parlour.ask(Open("ann"))
     assert len(games(parlour)) == 1 + Settings().games_per_user
-    assert isinstance(parlour.ask(Open("bob")), Made)
+    assert isinstance(parlour.ask(Open("bob")), Created)
 
 
 # Accounts that are closed.
@@ -78,19 +78,19 @@ def test_a_closed_account_gives_up_its_seats_and_its_places_in_queues() -> None:
     parlour.join("dan", game=own)
     parlour.play("ann 10, dan 0, dan 40", own)
     assert parlour.turn(own) == "ann"
-    assert parlour.ask(Close("ann")) == GONE
+    assert parlour.ask(Close("ann")) == PLAYER_LEFT
     assert parlour.chips(own) == {"dan": 10_020}
     assert parlour.nets[-1] == (-20, 20)
-    assert not parlour.house.plays("ann")
+    assert not parlour.house.has_player("ann")
     assert parlour.house.game(lobby) is not None
     assert len(parlour.table(lobby)) == 2
 
 
 def test_a_closed_account_of_nobody_at_a_table_changes_nothing() -> None:
     parlour = duel()
-    before = parlour.house.kept()
-    assert parlour.ask(Close("eve")) == GONE
-    assert parlour.house.kept() == before
+    before = parlour.house.snapshot()
+    assert parlour.ask(Close("eve")) == PLAYER_LEFT
+    assert parlour.house.snapshot() == before
 
 
 def test_a_closed_account_frees_the_games_that_it_has_filled_the_house_with() -> None:
@@ -168,7 +168,7 @@ def test_a_house_in_which_nothing_happens_rings_once() -> None:
     parlour = Parlour()
     parlour.wait(HOUR)
     assert len(games(parlour)) == 1
-    assert parlour.house.alarm is None
+    assert parlour.house.deadline is None
     assert parlour.facts == []
 
 
@@ -178,9 +178,9 @@ def test_a_house_that_is_kept_removes_the_same_games_later(hours: float) -> None
     before = parlour.house
     parlour.wait(hours * HOUR)
     parlour.interrupt()
-    for heard in (Heard(2 * HOUR), Heard(2.5 * HOUR, Close("bob")), Heard(9 * HOUR)):
-        assert parlour.house.hear(heard) == before.hear(heard)
-        assert parlour.house.kept() == before.kept()
+    for heard in (HouseInput(2 * HOUR), HouseInput(2.5 * HOUR, Close("bob")), HouseInput(9 * HOUR)):
+        assert parlour.house.apply(heard) == before.apply(heard)
+        assert parlour.house.snapshot() == before.snapshot()
     assert games(parlour) == [first]
     assert second
 
@@ -190,18 +190,18 @@ def test_a_house_that_is_kept_removes_the_same_games_later(hours: float) -> None
 
 def journal(parlour: Parlour, *, rules: int) -> list[bytes]:
     """What a house hears in which ann opens thirty games and joins a bob who comes to each."""
-    heard = [Heard(0.0, opened=True, rules=rules)]
-    parlour.house.hear(heard[0])
+    heard = [HouseInput(0.0, opened=True, rules=rules)]
+    parlour.house.apply(heard[0])
 
-    def say(now: float, request: Request) -> None:
-        heard.append(Heard(now, request))
-        parlour.house.hear(heard[-1])
+    def say(now: float, request: HoldemRequest) -> None:
+        heard.append(HouseInput(now, request))
+        parlour.house.apply(heard[-1])
 
     for number in range(30):
         say(float(number), Open("ann"))
     for table in parlour.house.games():
         say(100.0, Join("bob", table.guid))
-        say(100.0, Act("ann", table.guid, parlour.house.guid("ann"), BET, 10))
+        say(100.0, Act("ann", table.guid, parlour.house.guid_of("ann"), ACTION_BET, 10))
     say(3 * HOUR, Join("cat", games(parlour)[0]))
     return [each.to_json() for each in heard]
 
@@ -214,16 +214,16 @@ def test_what_was_heard_under_former_rules_means_what_it_meant_then() -> None:
     assert b'"rules"' not in b"".join(facts)
     again = Parlour(turn_seconds=10 * HOUR)
     for fact in facts:
-        again.house.hear(Heard.from_json(fact))
-    assert again.house.kept() == parlour.house.kept()
+        again.house.apply(HouseInput.from_json(fact))
+    assert again.house.snapshot() == parlour.house.snapshot()
 
 
 def test_a_journal_of_former_rules_goes_on_under_those_of_today() -> None:
     parlour = Parlour(turn_seconds=10 * HOUR)
     for fact in journal(parlour, rules=1):
-        parlour.house.hear(Heard.from_json(fact))
+        parlour.house.apply(HouseInput.from_json(fact))
     parlour.now = 4 * HOUR
-    parlour.house.hear(Heard(parlour.now, opened=True, rules=BOUNDED))
+    parlour.house.apply(HouseInput(parlour.now, opened=True, rules=RULES_LIMITED_GAMES))
     assert refused(parlour.ask(Open("ann"))) == (403, "holdem-9.11")
     parlour.ask(Close("ann"))
     parlour.ask(Close("bob"))
@@ -232,15 +232,15 @@ def test_a_journal_of_former_rules_goes_on_under_those_of_today() -> None:
 
 def test_a_journal_with_bounds_makes_another_house_the_same() -> None:
     parlour = Parlour(turn_seconds=10 * HOUR)
-    facts = journal(parlour, rules=BOUNDED)
+    facts = journal(parlour, rules=RULES_LIMITED_GAMES)
     assert len(games(parlour)) == 21
-    facts += [Heard(5 * HOUR, Close("ann")).to_json(), Heard(6 * HOUR).to_json()]
-    parlour.house.hear(Heard.from_json(facts[-2]))
-    parlour.house.hear(Heard.from_json(facts[-1]))
+    facts += [HouseInput(5 * HOUR, Close("ann")).to_json(), HouseInput(6 * HOUR).to_json()]
+    parlour.house.apply(HouseInput.from_json(facts[-2]))
+    parlour.house.apply(HouseInput.from_json(facts[-1]))
     again = Parlour(turn_seconds=10 * HOUR)
     for fact in facts:
-        again.house.hear(Heard.from_json(fact))
-    assert again.house.kept() == parlour.house.kept()
+        again.house.apply(HouseInput.from_json(fact))
+    assert again.house.snapshot() == parlour.house.snapshot()
 
 
 # Lists.
@@ -253,9 +253,9 @@ def test_a_list_shows_a_users_own_games_then_those_with_a_free_seat_then_others(
     for game in full:
         parlour.join("eve", game=game)
     lobby = games(parlour)[0]
-    assert [table.guid for table in parlour.house.chosen(None)] == [lobby, *full[:3]]
-    assert [table.guid for table in parlour.house.chosen("dan")] == [full[3], lobby, *full[:2]]
-    assert {table.guid for table in parlour.house.chosen("eve")} == {*full}
+    assert [table.guid for table in parlour.house.list_tables(None)] == [lobby, *full[:3]]
+    assert [table.guid for table in parlour.house.list_tables("dan")] == [full[3], lobby, *full[:2]]
+    assert {table.guid for table in parlour.house.list_tables("eve")} == {*full}
 
 
 def test_pages_of_games_follow_the_order_in_which_they_were_made() -> None:
@@ -264,7 +264,7 @@ def test_pages_of_games_follow_the_order_in_which_they_were_made() -> None:
     made = [games(parlour)[0], *(parlour.open("ann") for _ in range(9))]
     found, number, more = list[str](), 0, True
     while more:
-        page, more = parlour.house.after(number, 4)
+        page, more = parlour.house.tables_after(number, 4)
         assert len(page) == (4 if more else 2)
         found += [table.guid for table in page]
         number = page[-1].number
@@ -273,7 +273,7 @@ def test_pages_of_games_follow_the_order_in_which_they_were_made() -> None:
             if parlour.house.game(gone) is not None:
                 parlour.leave("ann", gone)
     assert found == made
-    assert parlour.house.after(number, 4) == ([], False)
+    assert parlour.house.tables_after(number, 4) == ([], False)
 
 
 def test_a_page_holds_no_more_games_than_a_list() -> None:
@@ -281,6 +281,6 @@ def test_a_page_holds_no_more_games_than_a_list() -> None:
     parlour = Parlour(games_per_user=0, listed=3)
     for _ in range(5):
         parlour.open("ann")
-    page, more = parlour.house.after(0, 1000)
+    page, more = parlour.house.tables_after(0, 1000)
     assert len(page) == 3
     assert more

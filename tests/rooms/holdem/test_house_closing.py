@@ -1,7 +1,7 @@
 """The house of hold'em when it closes, and the facts that it tells."""
 
-from croupier.core.session import Changed, Commit, Finished, Reveal, Said
-from croupier.rooms.holdem.wire import GONE, Act, Join, Open
+from croupier.core.session import Commit, HandFinished, Received, Reveal, TableChanged
+from croupier.rooms.holdem.wire import PLAYER_LEFT, Act, Join, Open
 from tests.rooms.holdem.house_fixture import Parlour, refused
 
 # The end.
@@ -19,7 +19,7 @@ def test_a_house_that_closes_lets_nobody_in_and_begins_no_hand() -> None:
     assert parlour.nets == [(-20, 20)]
     assert (parlour.turn(), parlour.chips()) == ("", {"ann": 9980, "bob": 10_020})
     assert refused(parlour.bet("bob", 0)) == (403, "holdem-4.13")
-    assert parlour.leave("ann") == GONE
+    assert parlour.leave("ann") == PLAYER_LEFT
     parlour.halt(final=True)
     assert parlour.chips() == {"bob": 10_020}
 
@@ -43,7 +43,7 @@ def test_a_hand_that_is_not_finished_in_time_is_void() -> None:
     assert parlour.chips() == {"ann": 10_000, "bob": 10_000}
     assert (parlour.turn(), parlour.pots()) == ("", [(0, "")])
     assert parlour.sees("ann")["cards"] == {"hole": [], "flop": None, "turn": None, "river": None}
-    assert [type(fact) for fact in parlour.facts] == [Finished, Reveal, Changed]
+    assert [type(fact) for fact in parlour.facts] == [HandFinished, Reveal, TableChanged]
     assert parlour.nets == [(0, 0)]
     assert parlour.table().hands == {}
     parlour.wait(1000)
@@ -92,10 +92,10 @@ def test_the_facts_come_before_the_answer_and_changes_last() -> None:
     parlour = Parlour()
     game = parlour.table().guid
     parlour.join("ann")
-    effects = parlour.house.on(Said(7, Join("bob", game)), 0.0)
+    effects = parlour.house.on(Received(7, Join("bob", game)), 0.0)
     assert [type(effect).__name__ for effect in effects] == ["Commit", "Changed", "Say"]
-    guid = parlour.house.guid("ann")
-    effects = parlour.house.on(Said(8, Act("ann", game, guid, 0)), 0.0)
+    guid = parlour.house.guid_of("ann")
+    effects = parlour.house.on(Received(8, Act("ann", game, guid, 0)), 0.0)
     assert [type(effect).__name__ for effect in effects] == ["Finished", "Reveal", "Commit", "Changed", "Say"]
 
 

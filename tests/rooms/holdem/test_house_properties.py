@@ -9,29 +9,29 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import CARDS
-from croupier.rooms.holdem.table.seats import Sitter
+from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.table.table import Table
 from croupier.rooms.holdem.wire import (
-    BET,
-    FOLD,
-    GONE,
-    LARGEST,
-    NOBODY,
+    ACTION_BET,
+    ACTION_FOLD,
+    MAX_AMOUNT,
+    NO_TURN,
+    PLAYER_LEFT,
     Act,
-    Acted,
+    ActDone,
+    Created,
     Join,
     Leave,
-    Made,
     Open,
     Queued,
-    Refused,
+    RequestRefused,
 )
 from tests.rooms.holdem.house_fixture import Parlour
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
 
 AMOUNTS = st.one_of(
-    st.integers(-3, 130), st.sampled_from([0, 10, 20, 40, 100, 980, 990, 1000, 2000, LARGEST, -LARGEST])
+    st.integers(-3, 130), st.sampled_from([0, 10, 20, 40, 100, 980, 990, 1000, 2000, MAX_AMOUNT, -MAX_AMOUNT])
 )
 
 users = st.sampled_from(USERS)
@@ -60,7 +60,7 @@ class House(RuleBasedStateMachine):
         self.chips: dict[str, int] = {}
         self.seen: dict[tuple[str, str | None], Any] = {}
         self.versions = {table.guid: table.version for table in self.tables}
-        self.known: list[Sitter] = []
+        self.known: list[Participant] = []
         self.closing = False
 
     @property
@@ -70,8 +70,8 @@ class House(RuleBasedStateMachine):
     def game(self, number: int) -> str:
         return self.tables[number % len(self.tables)].guid
 
-    def sitters(self, table: Table) -> list[Sitter]:
-        return table._seats.seated
+    def sitters(self, table: Table) -> list[Participant]:
+        return table._seats.seated_participants
 
     def wealth(self, table: Table, user: str) -> int:
         """What somebody would take away now."""
@@ -98,16 +98,16 @@ class House(RuleBasedStateMachine):
     def joins(self, user: str, number: int) -> None:
         game = self.game(number)
         table = self.parlour.table(game)
-        before, free, there = self.watch(), table.free, table.seat_of(user)
+        before, free, there = self.watch(), table.has_free_seat, table.player_guid(user)
         answer = self.parlour.ask(Join(user, game))
         if there is not None:
-            assert isinstance(answer, Refused)
+            assert isinstance(answer, RequestRefused)
             assert answer.status == 409
         elif self.closing:
-            assert isinstance(answer, Refused)
+            assert isinstance(answer, RequestRefused)
             assert answer.status == 503
         else:
-            assert isinstance(answer, Made if free else Queued)
+            assert isinstance(answer, Created if free else Queued)
         self.account(before)
 
     @precondition(lambda self: len(self.tables) < 5)
@@ -116,7 +116,7 @@ class House(RuleBasedStateMachine):
         before = self.watch()
         full = self.closing or len(self.tables) >= self.parlour.settings.games
         answer = self.parlour.ask(Open(user))
-        assert isinstance(answer, Refused if full else Made)
+        assert isinstance(answer, RequestRefused if full else Created)
         self.account(before)
 
     @precondition(lambda self: not self.closing)
@@ -128,35 +128,35 @@ class House(RuleBasedStateMachine):
     @rule(user=users, number=games)
     def leaves(self, user: str, number: int) -> None:
         game = self.game(number)
-        before, there = self.watch(), self.parlour.table(game).seat_of(user)
+        before, there = self.watch(), self.parlour.table(game).player_guid(user)
         answer = self.parlour.leave(user, game)
         if there is None:
-            assert isinstance(answer, Refused)
+            assert isinstance(answer, RequestRefused)
             assert answer.status == 404
             self.account(before)
         else:
-            assert answer == GONE
+            assert answer == PLAYER_LEFT
             self.account(before, *([(game, user)] if game in self.chips else []))
 
     def acts(self, user: str, game: str, action: int, chips: int) -> None:
         table = self.parlour.table(game)
         before, turn = self.watch(), self.parlour.turn(game)
-        there = table.seat_of(user)
+        there = table.player_guid(user)
         hand = table._hand
-        legal = action == FOLD or (hand is not None and chips in hand.legal)
-        answer = self.parlour.ask(Act(user, game, self.parlour.house.guid(user), action, chips))
+        legal = action == ACTION_FOLD or (hand is not None and chips in hand.legal)
+        answer = self.parlour.ask(Act(user, game, self.parlour.house.guid_of(user), action, chips))
         if there is None:
-            assert isinstance(answer, Refused)
+            assert isinstance(answer, RequestRefused)
             assert answer.status == 404
         elif turn != user:
-            assert isinstance(answer, Refused)
+            assert isinstance(answer, RequestRefused)
             assert answer.status == (409 if self.parlour.settings.dialect == "hspe-go" else 403)
         else:
-            assert isinstance(answer, Acted)
+            assert isinstance(answer, ActDone)
             assert (answer.reason == "") == legal
         self.account(before)
 
-    @rule(user=users, number=games, action=st.sampled_from([FOLD, BET]), chips=AMOUNTS)
+    @rule(user=users, number=games, action=st.sampled_from([ACTION_FOLD, ACTION_BET]), chips=AMOUNTS)
     def somebody_acts(self, user: str, number: int, action: int, chips: int) -> None:
         self.acts(user, self.game(number), action, chips)
 
@@ -164,7 +164,7 @@ class House(RuleBasedStateMachine):
     def whoever_has_to_act_bets(self, number: int, chips: int) -> None:
         game = self.game(number)
         if turn := self.parlour.turn(game):
-            self.acts(turn, game, BET, chips)
+            self.acts(turn, game, ACTION_BET, chips)
 
     @rule(number=games, kind=st.sampled_from(["call", "call", "call", "least", "all", "fold"]))
     def whoever_has_to_act_acts_well(self, number: int, kind: str) -> None:
@@ -173,17 +173,19 @@ class House(RuleBasedStateMachine):
             hand = self.parlour.table(game)._hand
             assert hand is not None
             legal = hand.legal
-            low, high = legal.bounds or (legal.call, legal.call)
+            low, high = legal.raise_range or (legal.call, legal.call)
             chips = {"call": legal.call, "least": low, "all": high, "fold": 0}[kind]
-            self.acts(turn, game, FOLD if kind == "fold" else BET, chips)
+            self.acts(turn, game, ACTION_FOLD if kind == "fold" else ACTION_BET, chips)
 
     @rule(seconds=st.sampled_from([0.5, 1.9, 7.0, 15.0, 40.0]))
     def time_passes(self, seconds: float) -> None:
         until = self.parlour.now + seconds
-        while (alarm := self.parlour.house.alarm) is not None and alarm <= until:
+        while (alarm := self.parlour.house.deadline) is not None and alarm <= until:
             before = self.watch()
             late = [
-                (t.guid, self.parlour.turn(t.guid)) for t in self.tables if t.alarm is not None and t.alarm <= alarm
+                (t.guid, self.parlour.turn(t.guid))
+                for t in self.tables
+                if t.deadline is not None and t.deadline <= alarm
             ]
             self.parlour.wait(alarm - self.parlour.now)
             self.account(before, *(one for one in late if one[1]))
@@ -196,7 +198,7 @@ class House(RuleBasedStateMachine):
         for table in self.tables if final else ():
             hand = table._hand
             if hand is not None and hand.turn is not Turn.OVER:  # void: who has left it has his bets back, too
-                gone = [seat for seat, sitter in enumerate(table._dealt) if sitter.chair is None]
+                gone = [seat for seat, sitter in enumerate(table._dealt_in) if sitter.chair is None]
                 self.chips[table.guid] -= sum(hand.paid[seat] for seat in gone)
         self.parlour.halt(final=final)
         self.account({})
@@ -222,7 +224,7 @@ class House(RuleBasedStateMachine):
         for table in self.tables:
             shown = table.view()
             active = [player for player in shown.table if player.state == "active"]
-            if shown.turn == NOBODY:
+            if shown.turn == NO_TURN:
                 assert table._hand is None or not active
                 assert shown.pots[0].size == 0
                 assert table._hand is not None or self.closing or len(shown.table) < 2
@@ -231,16 +233,16 @@ class House(RuleBasedStateMachine):
                 assert player.state == "active"
                 assert player.bet_so_far == shown.turn.bet_so_far
                 assert player.wealth > 0
-                assert table.alarm is not None
-                assert table.alarm > self.parlour.now
-                assert self.parlour.house.alarm is not None
-                assert self.parlour.house.alarm <= table.alarm
+                assert table.deadline is not None
+                assert table.deadline > self.parlour.now
+                assert self.parlour.house.deadline is not None
+                assert self.parlour.house.deadline <= table.deadline
                 assert sum(pot.size for pot in shown.pots) >= sum(player.bet_so_far for player in shown.table)
 
     @invariant()
     def there_is_a_free_seat_somewhere(self) -> None:
         """holdem-3.2"""
-        assert any(table.free for table in self.tables)
+        assert any(table.has_free_seat for table in self.tables)
 
     @invariant()
     def nobody_sees_the_cards_of_others(self) -> None:
@@ -251,7 +253,7 @@ class House(RuleBasedStateMachine):
             assert public.cards.hole == hidden
             for user in USERS:
                 shown = table.view(user)
-                place = next((one.place for one in self.sitters(table) if one.user == user), None)
+                place = next((one.hand_seat for one in self.sitters(table) if one.user == user), None)
                 if place is None:
                     assert shown == public
                 else:
@@ -280,8 +282,8 @@ class House(RuleBasedStateMachine):
     def who_is_listed_can_be_found(self) -> None:
         for table in self.tables:
             for player in table.view().table:
-                assert table.seat_of(player.handle) == player.player_id == self.parlour.house.guid(player.handle)
-            assert len(table) == sum(table.seat_of(user) is not None for user in USERS)
+                assert table.player_guid(player.handle) == player.player_id == self.parlour.house.guid_of(player.handle)
+            assert len(table) == sum(table.player_guid(user) is not None for user in USERS)
             assert len(self.sitters(table)) <= self.parlour.settings.seats
 
 
@@ -369,8 +371,8 @@ def test_the_same_luck_and_the_same_requests_are_answered_alike(seed: int, playe
 def test_requests_of_any_kind_about_any_game_are_answered() -> None:
     parlour = Parlour()
     for game in ("", "\0", "x" * 10_000, "💣"):
-        for request in (Join("ann", game), Leave("ann", game, game), Act("ann", game, game, BET, 1)):
+        for request in (Join("ann", game), Leave("ann", game, game), Act("ann", game, game, ACTION_BET, 1)):
             answer = parlour.ask(request)
-            assert isinstance(answer, Refused)
+            assert isinstance(answer, RequestRefused)
             assert answer.status == 404
             assert len(answer.detail) < 1500

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from croupier.core.http_transcript import ask, expect
+from croupier.core.http_transcript import parse_expected_response, parse_request
 from croupier.core.transcript import Transcript
 from tests.rooms.holdem.transcript_harness import PAPERS, ROOT
 
@@ -96,12 +96,12 @@ def routes(papers: list[Transcript]) -> Iterator[tuple[str, str, int]]:
         waiting: defaultdict[str, deque[str]] = defaultdict(deque)
         for line in paper.lines:
             if line.kind == ">":
-                asked = ask(re.sub(r"\$[a-z_][a-z0-9_]*", "x", line.text), {})
+                asked = parse_request(re.sub(r"\$[a-z_][a-z0-9_]*", "x", line.text), {})
                 path = asked.path.partition("?")[0].strip("/").split("/")
                 path[1::2] = [":" for _ in path[1::2]]
                 waiting[line.peer].append(f"{asked.method} /{'/'.join(path)}")
             elif line.kind == "<":
-                status = expect(line.text).status
+                status = parse_expected_response(line.text).status
                 yield waiting[line.peer].popleft(), paper.head.get("dialect", "readme"), status
 
 

@@ -13,8 +13,8 @@ from msgspec.json import decode, encode
 from croupier.core.session import Commit
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table.persistence import Heard
-from croupier.rooms.holdem.wire import BET, FOLD, Act, Join, Leave, Open, Request
+from croupier.rooms.holdem.table.persistence import HouseInput
+from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Act, HoldemRequest, Join, Leave, Open
 from tests.rooms.holdem.house_fixture import Parlour
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
@@ -25,7 +25,7 @@ HOW: tuple[dict[str, Any], ...] = (
 )
 
 
-def request(luck: Random, house: House) -> Request:
+def request(luck: Random, house: House) -> HoldemRequest:
     """What somebody may ask, mostly something that makes sense."""
     user = luck.choice(USERS)
     tables = house.games()
@@ -34,29 +34,29 @@ def request(luck: Random, house: House) -> Request:
         case "join":
             return Join(user, table.guid)
         case "leave" if luck.random() < 0.3:
-            return Leave(user, table.guid, house.guid(user))
+            return Leave(user, table.guid, house.guid_of(user))
         case "open" if len(tables) < 4:
             return Open(user)
     turn = table.view().turn
     names = {player.player_id: player.handle for player in table.view().table}
     user = names.get(turn.player_id, user)
     chips = luck.choice([turn.bet_to_player - turn.bet_so_far, 0, 40, 100, 1000])
-    return Act(user, table.guid, house.guid(user), FOLD if luck.random() < 0.2 else BET, chips)
+    return Act(user, table.guid, house.guid_of(user), ACTION_FOLD if luck.random() < 0.2 else ACTION_BET, chips)
 
 
-def evening(seed: int, parlour: Parlour, steps: int = 150) -> Iterator[Heard]:
+def evening(seed: int, parlour: Parlour, steps: int = 150) -> Iterator[HouseInput]:
     """What the house of a parlour hears on a random evening, step by step; whoever asks for it lets the house hear."""
     luck, now = Random(seed), 0.0
     for user in USERS[:2]:
-        yield Heard(now, Join(user, parlour.table().guid))
+        yield HouseInput(now, Join(user, parlour.table().guid))
     for _ in range(steps):
-        alarm = parlour.house.alarm
+        alarm = parlour.house.deadline
         if alarm is not None and luck.random() < 0.05:
             now = max(now, alarm)
-            yield Heard(now)
+            yield HouseInput(now)
         else:
             now += luck.choice([0.0, 0.01, 1.0])
-            yield Heard(now, request(luck, parlour.house))
+            yield HouseInput(now, request(luck, parlour.house))
 
 
 def seen(house: House) -> list[tuple[Any, ...]]:
@@ -71,11 +71,11 @@ def test_a_house_that_is_kept_and_restored_goes_on_as_the_other_one(how: dict[st
     before = parlour.house
     parlour.interrupt()
     for heard in evening(seed, parlour):
-        assert parlour.house.hear(heard) == before.hear(heard)
+        assert parlour.house.apply(heard) == before.apply(heard)
         assert seen(parlour.house) == seen(before)
         if luck.random() < 0.1:
             parlour.interrupt()
-    assert parlour.house.kept() == before.kept()
+    assert parlour.house.snapshot() == before.snapshot()
     assert max(len(table.hands) for table in before.games()) > 1
 
 
@@ -84,16 +84,16 @@ def test_what_a_house_has_heard_makes_another_house_the_same(how: dict[str, Any]
     parlour, journal, kept = Parlour(seed=7, **how), list[bytes](), b""
     for number, heard in enumerate(evening(7, parlour)):
         journal.append(heard.to_json())
-        parlour.house.hear(heard)
+        parlour.house.apply(heard)
         if number == 90:
-            kept = parlour.house.kept()
+            kept = parlour.house.snapshot()
     for start, facts in ((b"", journal), (kept, journal[91:])):
         again = Parlour(seed=7, **how).house
         if start:
             again.restore(start)
         for fact in facts:
-            again.hear(Heard.from_json(fact))
-        assert again.kept() == parlour.house.kept()
+            again.apply(HouseInput.from_json(fact))
+        assert again.snapshot() == parlour.house.snapshot()
         assert seen(again) == seen(parlour.house)
 
 
@@ -104,8 +104,8 @@ def test_an_open_turn_has_its_full_time_again_and_the_same_cards() -> None:
     before = parlour.view("ann"), parlour.view("bob"), parlour.turn()
     parlour.interrupt()
     parlour.now = 100.0
-    parlour.facts += parlour.house.hear(Heard(parlour.now, opened=True))
-    assert parlour.house.alarm == 115.0
+    parlour.facts += parlour.house.apply(HouseInput(parlour.now, opened=True))
+    assert parlour.house.deadline == 115.0
     after = parlour.view("ann"), parlour.view("bob"), parlour.turn()
     assert after[2] == before[2]
     assert [game.cards for game in after[:2]] == [game.cards for game in before[:2]]
@@ -123,7 +123,7 @@ def test_what_was_promised_of_a_running_hand_is_promised_again() -> None:
     parlour.join("ann", "bob")
     promised = [fact for fact in parlour.facts if isinstance(fact, Commit)]
     parlour.interrupt()
-    again = parlour.house.hear(Heard(5.0, opened=True))
+    again = parlour.house.apply(HouseInput(5.0, opened=True))
     assert [fact for fact in again if isinstance(fact, Commit)] == promised
     assert len(promised) == 1
 
@@ -133,7 +133,7 @@ def test_a_house_that_had_closed_is_open_again() -> None:
     parlour.join("ann")
     parlour.halt()
     parlour.interrupt()
-    parlour.house.hear(Heard(5.0, opened=True))
+    parlour.house.apply(HouseInput(5.0, opened=True))
     parlour.now = 5.0
     parlour.join("bob")
     assert parlour.turn()
@@ -146,9 +146,9 @@ def test_a_hand_that_was_due_when_the_house_closed_begins_when_it_opens() -> Non
     parlour.play(f"{parlour.turn()} fold")
     assert not parlour.turn()
     parlour.interrupt()
-    parlour.house.hear(Heard(9.0, opened=True))
+    parlour.house.apply(HouseInput(9.0, opened=True))
     assert parlour.turn()
-    assert parlour.house.alarm == 9.0 + parlour.settings.turn_seconds
+    assert parlour.house.deadline == 9.0 + parlour.settings.turn_seconds
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_tables_do_not_go_on_by_other_stakes(other: dict[str, Any]) -> None:
     ((name, value),) = other.items()
     told = f"found {name} {value} for tables that were kept; allowed: theirs, {getattr(Settings(), name)}"
     with pytest.raises(ValueError, match=re.escape(told)):
-        Settings(**other).check_same(Settings())
-    Settings(turn_seconds=3.0, history=1).check_same(Settings())
+        Settings(**other).check_compatible(Settings())
+    Settings(turn_seconds=3.0, history=1).check_compatible(Settings())
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"form": 1}', b'{"form": "1"}', b"\xff"])
@@ -169,7 +169,7 @@ def test_what_was_not_kept_is_not_restored(data: bytes) -> None:
 
 
 def test_a_house_that_was_kept_in_another_form_is_not_restored() -> None:
-    kept = decode(Parlour().house.kept())
+    kept = decode(Parlour().house.snapshot())
     with pytest.raises(ValueError, match=r"^found a house kept in form 2; allowed: form 1$"):
         Parlour().house.restore(encode(kept | {"form": 2}))
 
@@ -177,4 +177,4 @@ def test_a_house_that_was_kept_in_another_form_is_not_restored() -> None:
 @given(st.binary() | st.sampled_from([b'{"now": 1, "said": {"type": "bet"}}', b'{"said": null}', b'{"now": "1"}']))
 def test_what_nobody_said_was_not_heard(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"^found a fact that no house of hold'em has heard"):
-        Heard.from_json(data)
+        HouseInput.from_json(data)

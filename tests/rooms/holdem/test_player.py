@@ -9,25 +9,38 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bots import mind_named
-from croupier.core.dealer import Fair
+from croupier.core.bots import bot_factory
+from croupier.core.dealer import FairDealer
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.referee import HOUSE
 from croupier.core.rules import Seat, Turn
-from croupier.core.session import Chose, Drop, Effect, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
-from croupier.rooms.holdem.bots import STYLES
+from croupier.core.session import (
+    Closing,
+    Drop,
+    Effect,
+    Joined,
+    Left,
+    Malformed,
+    Notify,
+    Received,
+    Send,
+    Settle,
+    Submitted,
+    TimedOut,
+)
+from croupier.rooms.holdem.bots import BOT_SPECS
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.player import Options, Player
-from croupier.rooms.holdem.wire import BET, NOBODY, Act, Acted, Cards, Game, Leave, Pot
+from croupier.rooms.holdem.wire import ACTION_BET, NO_TURN, Act, ActDone, Cards, Game, Leave, Pot
 from croupier.rooms.holdem.wire import Player as Seated
 from croupier.rooms.holdem.wire import Turn as Asked
 from tests.rooms.holdem.house_fixture import Parlour
 from tests.rooms.holdem.random_hands import begin, move, steps
 
-LUCK = Fair(bytes(32)).luck
-CALLER = mind_named(STYLES, "caller")()
+LUCK = FairDealer(bytes(32)).luck
+CALLER = bot_factory(BOT_SPECS, "caller")()
 
 
 class Bench:
@@ -36,7 +49,7 @@ class Bench:
     def __init__(self, *users: str, **settings: Any) -> None:
         self.parlour = Parlour(**settings)
         self.nets: dict[str, list[int]] = {user: [] for user in users}
-        self.players = {user: Player(Options(user, self.parlour.house.guid(user))) for user in users}
+        self.players = {user: Player(Options(user, self.parlour.house.guid_of(user))) for user in users}
         self.parlour.join(*users)
 
     def told(self, user: str, event: Any) -> Sequence[Effect[Any]]:
@@ -47,7 +60,7 @@ class Bench:
     def look(self, *users: str) -> None:
         """These look at the table, or all of them."""
         for user in users or self.players:
-            self.told(user, Said(HOUSE, self.parlour.view(user)))
+            self.told(user, Received(HOUSE, self.parlour.view(user)))
 
     def legal(self, user: str) -> tuple[Move, ...]:
         """What somebody may do, after a look at the table."""
@@ -57,15 +70,15 @@ class Bench:
     def do(self, user: str, chosen: Move) -> None:
         """Make a move, which is taken as it was meant."""
         self.look(user)
-        (say,) = self.told(user, Chose(self.players[user].act(chosen)))
-        assert isinstance(say, Say)
-        assert self.parlour.ask(say.message) == Acted()
+        (say,) = self.told(user, Submitted(self.players[user].act(chosen)))
+        assert isinstance(say, Send)
+        assert self.parlour.ask(say.message) == ActDone()
 
 
 def shown(hand: Hand, me: Seat) -> Game:
     """What a server of the document shows a seat of a hand; what is over is paid out."""
     over = hand.turn is Turn.OVER
-    asked = NOBODY
+    asked = NO_TURN
     if isinstance(hand.turn, int):
         seat = hand.turn
         asked = Asked(f"p{seat}", hand.bets[seat], hand.to_match, hand.min_raise, f"moment {len(hand.log)}")
@@ -102,11 +115,11 @@ def test_a_decision_is_asked_once() -> None:
     bench.look()
     late = bench.parlour.view("ann")
     act = bench.players["ann"].act(10)
-    assert act == Act("ann", late.game_id, bench.parlour.house.guid("ann"), BET, 10)
-    assert bench.told("ann", Chose(act)) == [Say(HOUSE, act)]
+    assert act == Act("ann", late.game_id, bench.parlour.house.guid_of("ann"), ACTION_BET, 10)
+    assert bench.told("ann", Submitted(act)) == [Send(HOUSE, act)]
     with pytest.raises(IllegalMove):
-        bench.told("ann", Chose(act))
-    bench.told("ann", Said(HOUSE, late))  # an answer that was under way
+        bench.told("ann", Submitted(act))
+    bench.told("ann", Received(HOUSE, late))  # an answer that was under way
     assert not bench.players["ann"].legal
     assert bench.players["ann"].decide(CALLER, LUCK) is None
 
@@ -115,7 +128,7 @@ def test_a_decision_stays_the_same_when_somebody_else_leaves() -> None:
     bench = Bench("ann", "bob", "cat")
     bench.do("ann", "fold")
     bench.look("bob")  # three are dealt in now, and bob has the button
-    bench.told("bob", Chose(bench.players["bob"].act(20)))
+    bench.told("bob", Submitted(bench.players["bob"].act(20)))
     bench.parlour.leave("cat")
     assert bench.parlour.turn() == "bob"
     assert bench.legal("bob") == ()
@@ -133,8 +146,8 @@ def test_the_next_street_is_another_decision() -> None:
 def test_an_act_that_did_not_arrive_is_decided_again() -> None:
     bench = Bench("ann", "bob")
     before = bench.legal("ann")
-    bench.told("ann", Chose(bench.players["ann"].act(10)))
-    bench.players["ann"].unsay()
+    bench.told("ann", Submitted(bench.players["ann"].act(10)))
+    bench.players["ann"].mark_unconfirmed()
     assert bench.legal("ann") == before
     bench.do("ann", 10)
     assert bench.parlour.turn() == "bob"
@@ -145,9 +158,9 @@ def test_an_act_that_did_arrive_is_not_decided_again() -> None:
     bench.look("ann")
     late = bench.parlour.view("ann")
     bench.do("ann", 10)
-    bench.players["ann"].unsay()
+    bench.players["ann"].mark_unconfirmed()
     assert bench.legal("ann") == ()
-    bench.told("ann", Said(HOUSE, late))
+    bench.told("ann", Received(HOUSE, late))
     assert not bench.players["ann"].legal
 
 
@@ -156,7 +169,7 @@ def test_a_mind_decides_when_it_is_asked() -> None:
     bench.look()
     act = bench.players["ann"].decide(CALLER, LUCK)
     assert act is not None
-    assert (act.action, act.amount) == (BET, 10)
+    assert (act.action, act.amount) == (ACTION_BET, 10)
     assert bench.players["bob"].decide(CALLER, LUCK) is None
 
 
@@ -184,9 +197,9 @@ def test_an_act_that_was_made_by_hand_is_held_to_the_same() -> None:
     bench = Bench("ann", "bob")
     bench.look()
     act = bench.players["ann"].act(10)
-    for forged in ({"amount": 15}, {"player": bench.parlour.house.guid("bob")}, {"game": "another"}):
+    for forged in ({"amount": 15}, {"player": bench.parlour.house.guid_of("bob")}, {"game": "another"}):
         with pytest.raises(IllegalMove):
-            bench.told("ann", Chose(msgspec.structs.replace(act, **forged)))
+            bench.told("ann", Submitted(msgspec.structs.replace(act, **forged)))
 
 
 # Raises
@@ -196,14 +209,14 @@ def test_a_short_all_in_does_not_let_him_raise_who_has_acted() -> None:
     hand = Hand([1000, 1000, 130])
     hand.deal(range(6))
     first = Player(Options(player="p0"))
-    first.on(Said(HOUSE, shown(hand, 0)), 0.0)
-    first.on(Chose(first.act(100)), 0.0)
+    first.on(Received(HOUSE, shown(hand, 0)), 0.0)
+    first.on(Submitted(first.act(100)), 0.0)
     for chips in (100, 90, 110):
         hand.bet(chips)
-    first.on(Said(HOUSE, shown(hand, 0)), 0.0)
+    first.on(Received(HOUSE, shown(hand, 0)), 0.0)
     assert tuple(first.legal) == ("fold", 30)
     second = Player(Options(player="p0"))  # without what he has seen before there is nothing to tell him
-    second.on(Said(HOUSE, shown(hand, 0)), 0.0)
+    second.on(Received(HOUSE, shown(hand, 0)), 0.0)
     assert second.legal[-1] == 900
 
 
@@ -211,11 +224,11 @@ def test_short_all_ins_that_add_up_to_a_raise_let_him_raise() -> None:
     hand = Hand([150, 190, 1000, 1000])
     hand.deal(range(8))
     player = Player(Options(player="p3"))
-    player.on(Said(HOUSE, shown(hand, 3)), 0.0)
-    player.on(Chose(player.act(100)), 0.0)
+    player.on(Received(HOUSE, shown(hand, 3)), 0.0)
+    player.on(Submitted(player.act(100)), 0.0)
     for chips in (100, 150, 180, 170):
         hand.bet(chips)
-    player.on(Said(HOUSE, shown(hand, 3)), 0.0)
+    player.on(Received(HOUSE, shown(hand, 3)), 0.0)
     assert player.legal[1] == 90
     assert tuple(player.legal) == tuple(hand.legal)
     assert player.legal[-1] == 900
@@ -229,7 +242,7 @@ def test_what_it_takes_for_legal_is_what_the_rules_allow(luck: Random, attention
     def choose(hand: Hand, luck: Random) -> Move:
         for seat, player in enumerate(players):
             if seat == hand.turn or luck.random() < attention:
-                player.on(Said(HOUSE, shown(hand, seat)), 0.0)
+                player.on(Received(HOUSE, shown(hand, seat)), 0.0)
         assert isinstance(hand.turn, int)
         player = players[hand.turn]
         assert tuple(player.legal) == tuple(hand.legal)
@@ -237,7 +250,7 @@ def test_what_it_takes_for_legal_is_what_the_rules_allow(luck: Random, attention
         if chosen not in player.legal:
             assert len(hand.legal) == 2, "only a raise that nobody can answer is left out"
             chosen = hand.legal.call
-        player.on(Chose(player.act(chosen)), 0.0)
+        player.on(Submitted(player.act(chosen)), 0.0)
         assert not player.legal
         return chosen
 
@@ -255,14 +268,14 @@ def test_a_hand_that_is_seen_from_its_beginning_is_settled_exactly(luck: Random)
     settled: list[list[Settle]] = [[] for _ in players]
     seen = [sum(hand.bets) == sum(hand.paid) for _ in players]  # antes of short stacks cannot be told apart
     for after in steps(hand, luck):
-        if after.wanted and not after.board:
+        if after.cards_due and not after.board:
             continue
         for seat, player in enumerate(players):
-            effects = player.on(Said(HOUSE, shown(after, seat)), 0.0)
+            effects = player.on(Received(HOUSE, shown(after, seat)), 0.0)
             settled[seat] += [effect for effect in effects if isinstance(effect, Settle)]
     for seat, (net, told) in enumerate(zip(hand.payoff(), settled, strict=True)):
         if seen[seat] and told:
-            assert [(one.hand, one.seat, one.net) for one in told] == [(1, seat, net)]
+            assert [(one.hand_number, one.seat, one.net) for one in told] == [(1, seat, net)]
 
 
 @given(st.randoms(use_true_random=False), st.floats(0, 1), st.integers(2, 6), st.sampled_from([0, 5]), st.booleans())
@@ -319,7 +332,7 @@ def test_who_waits_for_the_next_hand_has_no_view_and_is_not_gone() -> None:
     bench = Bench("ann", "bob", "cat")
     bench.look()
     cat = bench.players["cat"]
-    assert (cat.view, cat.spent, cat.legal) == (None, False, cat.legal)
+    assert (cat.view, cat.is_exhausted, cat.legal) == (None, False, cat.legal)
     assert not cat.legal
     bench.do("ann", "fold")
     bench.look()
@@ -332,7 +345,7 @@ def test_a_player_out_of_time_has_lost_what_the_hand_has_cost_and_not_the_stack_
     bench.look()
     bench.parlour.wait(16)
     bench.look()
-    assert bench.players["ann"].spent
+    assert bench.players["ann"].is_exhausted
     assert bench.players["ann"].view is None
     assert bench.nets == {"ann": [-10], "bob": [10]}
 
@@ -362,8 +375,8 @@ def test_a_player_that_has_lost_its_seat_still_knows_its_guid() -> None:
     bench.look()
     bench.parlour.leave("bob")
     bench.look()
-    assert bob.spent
-    assert bob.guid == bench.parlour.house.guid("bob")
+    assert bob.is_exhausted
+    assert bob.guid == bench.parlour.house.guid_of("bob")
 
 
 def test_a_blind_of_everything_is_lost_although_its_hand_is_not_seen() -> None:
@@ -379,12 +392,12 @@ def test_who_is_broke_is_spent_and_may_join_again_as_another_player() -> None:
     bench.look()
     bench.do("ann", 10)
     bench.look()
-    (loser,) = [user for user, player in bench.players.items() if player.spent]
+    (loser,) = [user for user, player in bench.players.items() if player.is_exhausted]
     assert bench.nets[loser] == [-20]
     again = Player(bench.players[loser].options)
     bench.parlour.join(loser)
-    again.on(Said(HOUSE, bench.parlour.view(loser)), 0.0)
-    assert not again.spent
+    again.on(Received(HOUSE, bench.parlour.view(loser)), 0.0)
+    assert not again.is_exhausted
     assert again.view is not None
 
 
@@ -395,8 +408,8 @@ def test_who_does_not_know_his_guid_finds_himself_by_name() -> None:
     parlour = Parlour()
     parlour.join("ann", "bob")
     player = Player(Options("ann"))
-    player.on(Said(HOUSE, parlour.view("ann")), 0.0)
-    assert player.guid == parlour.house.guid("ann")
+    player.on(Received(HOUSE, parlour.view("ann")), 0.0)
+    assert player.guid == parlour.house.guid_of("ann")
     assert player.act(10).player == player.guid
 
 
@@ -404,55 +417,55 @@ def test_our_own_turn_without_cards_is_a_fault_of_the_server() -> None:
     parlour = Parlour()
     parlour.join("ann", "bob")
     player = Player(Options("ann"))
-    _, fault = player.on(Said(HOUSE, parlour.view(None)), 0.0)
-    assert isinstance(fault, Tell)
-    assert isinstance(fault.news, Violation)
-    assert fault.news.clause == "holdem-5.6"
+    _, fault = player.on(Received(HOUSE, parlour.view(None)), 0.0)
+    assert isinstance(fault, Notify)
+    assert isinstance(fault.notice, Violation)
+    assert fault.notice.clause == "holdem-5.6"
 
 
 def test_what_is_seen_and_what_is_wrong_with_it_is_handed_on() -> None:
     player = Player()
     broken = Violation("holdem-5.3", "nothing", "a Game")
-    assert player.on(Garbled(HOUSE, broken), 0.0) == [Tell(broken)]
+    assert player.on(Malformed(HOUSE, broken), 0.0) == [Notify(broken)]
     parlour = Parlour()
-    assert player.on(Said(HOUSE, parlour.view()), 0.0) == [Tell(parlour.view())]
+    assert player.on(Received(HOUSE, parlour.view()), 0.0) == [Notify(parlour.view())]
     assert player.on(Joined(HOUSE), 0.0) == []
-    assert player.on(Rang(), 0.0) == []
-    assert player.alarm is None
+    assert player.on(TimedOut(), 0.0) == []
+    assert player.deadline is None
 
 
 def test_the_end_of_a_game_takes_all_that_was_there() -> None:
     bench = Bench("ann", "bob")
     bench.look()
     gone = Left(HOUSE, "404")
-    assert bench.told("ann", gone)[-1] == Tell(gone)
-    assert bench.players["ann"].spent
+    assert bench.told("ann", gone)[-1] == Notify(gone)
+    assert bench.players["ann"].is_exhausted
     assert bench.nets["ann"] == [-10]
 
 
 def test_leaving_says_so_where_there_is_somebody_to_leave() -> None:
     bench = Bench("ann", "bob")
     ann = bench.players["ann"]
-    assert ann.on(Halted(), 0.0) == [Drop(HOUSE)]
+    assert ann.on(Closing(), 0.0) == [Drop(HOUSE)]
     bench.look()
     leave = Leave("ann", bench.parlour.table().guid, ann.guid)
-    assert ann.on(Halted(), 0.0) == [Say(HOUSE, leave), Drop(HOUSE)]
+    assert ann.on(Closing(), 0.0) == [Send(HOUSE, leave), Drop(HOUSE)]
     bench.parlour.ask(leave)
     bench.look()
-    assert ann.on(Halted(), 0.0) == [Drop(HOUSE)]
+    assert ann.on(Closing(), 0.0) == [Drop(HOUSE)]
 
 
 def test_a_server_that_tells_no_smallest_raise_gets_none_below_the_big_blind() -> None:
     hand = Hand([1000, 1000])
     hand.deal(range(4))
     player = Player(Options(player="p0"))
-    player.on(Said(HOUSE, shown(hand, 0)), 0.0)
+    player.on(Received(HOUSE, shown(hand, 0)), 0.0)
     quiet = shown(hand, 0)
     quiet = msgspec.structs.replace(quiet, turn=msgspec.structs.replace(quiet.turn, minimum_raise=0, expiry="later"))
-    player.on(Said(HOUSE, quiet), 0.0)
+    player.on(Received(HOUSE, quiet), 0.0)
     assert player.legal[2] == 30
     stranger = Player(Options(player="p0"))
-    stranger.on(Said(HOUSE, quiet), 0.0)
+    stranger.on(Received(HOUSE, quiet), 0.0)
     assert stranger.legal[2] == 11
     assert stranger.view is not None
     assert stranger.view.big_blind == 1

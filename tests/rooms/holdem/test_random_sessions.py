@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from croupier.core.session import Commit, Finished, Reveal
-from croupier.rooms.holdem.table.wording import expiry, microseconds
+from croupier.core.session import Commit, HandFinished, Reveal
+from croupier.rooms.holdem.table.wording import format_expiry, to_microseconds
 from tests.rooms.holdem.house_fixture import SHOWDOWN, Parlour, duel, trio
 
 NOBODY = {"playerID": "", "bet_so_far": 0, "bet_to_player": 0, "minimum_raise": 0, "expiry": "0001-01-01T00:00:00Z"}
@@ -38,7 +38,7 @@ def test_who_leaves_in_his_turn_has_folded_and_is_gone() -> None:
     assert parlour.turn() == "ann"
     parlour.play("ann fold")
     assert parlour.nets[1] == (-20, 30, -10)
-    assert parlour.table().seat_of("cat") is None
+    assert parlour.table().player_guid("cat") is None
 
 
 def test_who_leaves_out_of_turn_takes_no_time_from_others() -> None:
@@ -51,7 +51,7 @@ def test_who_leaves_out_of_turn_takes_no_time_from_others() -> None:
     parlour.wait(9.999)
     assert parlour.turn() == "bob"
     parlour.wait(0.001)
-    assert parlour.table().seat_of("bob") is None
+    assert parlour.table().player_guid("bob") is None
 
 
 def test_who_is_left_alone_has_won_and_waits() -> None:
@@ -161,7 +161,7 @@ def test_who_is_too_late_is_removed_with_his_chips() -> None:
     assert parlour.sees()["turn"]["expiry"] == "1970-01-01T00:00:30.000000Z"
     parlour.wait(15)
     assert parlour.chips() == {"ann": 10_000}
-    assert parlour.table().alarm is None
+    assert parlour.table().deadline is None
     assert parlour.nets == [(-10, 10), (10, 0, -10)]
 
 
@@ -184,7 +184,7 @@ def test_time_does_not_run_for_one_alone() -> None:
 )
 def test_an_expiry_has_six_decimals(seconds: float, text: str) -> None:
     """holdem-5.11"""
-    assert expiry(microseconds(seconds)) == text
+    assert format_expiry(to_microseconds(seconds)) == text
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -269,7 +269,7 @@ def test_a_pause_after_which_one_is_left_clears_the_table() -> None:
     parlour.wait(3)
     assert parlour.states() == {"bob": "active"}
     parlour.wait(100)
-    assert parlour.table().alarm is None
+    assert parlour.table().deadline is None
     assert parlour.chips() == {"bob": 10_010}
 
 
@@ -279,14 +279,14 @@ def test_a_pause_after_which_one_is_left_clears_the_table() -> None:
 def test_every_hand_is_promised_before_and_revealed_after() -> None:
     parlour = duel()
     parlour.play("ann fold, bob fold")
-    told = [fact for fact in parlour.facts if isinstance(fact, Commit | Finished | Reveal)]
-    numbers = [(type(fact), fact.deal if isinstance(fact, Finished) else fact.peer) for fact in told]
+    told = [fact for fact in parlour.facts if isinstance(fact, Commit | HandFinished | Reveal)]
+    numbers = [(type(fact), fact.hand_number if isinstance(fact, HandFinished) else fact.peer) for fact in told]
     assert numbers == [
         (Commit, 1),
-        (Finished, 1),
+        (HandFinished, 1),
         (Reveal, 1),
         (Commit, 2),
-        (Finished, 2),
+        (HandFinished, 2),
         (Reveal, 2),
         (Commit, 3),
     ]
@@ -299,8 +299,8 @@ def test_finished_hands_are_kept_and_the_oldest_forgotten() -> None:
         parlour.play("ann fold, bob fold")
     assert list(parlour.table().hands) == [4, 5, 6]
     played = parlour.table().hands[4]
-    assert (played.deal, played.players) == (4, ("ann", "bob"))
-    assert played.guids == (parlour.house.guid("ann"), parlour.house.guid("bob"))
+    assert (played.hand_number, played.players) == (4, ("ann", "bob"))
+    assert played.guids == (parlour.house.guid_of("ann"), parlour.house.guid_of("bob"))
     assert played.hand.payoff() == (10, -10)
 
 
@@ -317,9 +317,9 @@ def test_hands_in_which_nobody_can_decide_do_not_hold_up_the_house() -> None:
     played = len(parlour.nets)
     assert played == 64
     assert set(parlour.nets) == {(0, 0)}
-    assert parlour.house.alarm is not None
-    assert parlour.now < parlour.house.alarm < 1
-    parlour.wait(parlour.house.alarm)
+    assert parlour.house.deadline is not None
+    assert parlour.now < parlour.house.deadline < 1
+    parlour.wait(parlour.house.deadline)
     assert len(parlour.nets) == 2 * played
 
 
@@ -333,7 +333,7 @@ def test_the_published_client_sees_null_for_no_cards_and_the_last_winners() -> N
     assert parlour.sees("ann")["cards"]["hole"] == ["AS", "AH"]
     assert parlour.sees()["last_winners"] == []
     parlour.play("ann 10, bob 0, bob 0, ann 0, bob 0, ann 0, bob 0, ann 0")
-    winner = {"PlayerID": parlour.house.guid("ann"), "Hand": ["AS", "AH", "KS", "QH", "9C"]}
+    winner = {"PlayerID": parlour.house.guid_of("ann"), "Hand": ["AS", "AH", "KS", "QH", "9C"]}
     assert parlour.sees()["last_winners"] == [winner]
     assert list(parlour.sees()) == ["gameID", "table", "turn", "cards", "pots", "last_winners"]
     parlour.play("bob 30")
@@ -347,7 +347,7 @@ def test_who_share_a_pot_are_both_winners_in_the_order_of_the_seats() -> None:
     parlour = duel("2C 2D 3C 3D AS KS QS JS TS", dialect="hspe-go")
     parlour.play("ann 10, bob 0, bob 0, ann 0, bob 0, ann 0, bob 0, ann 0")
     assert [winner["PlayerID"] for winner in parlour.sees()["last_winners"]] == [
-        parlour.house.guid("ann"),
-        parlour.house.guid("bob"),
+        parlour.house.guid_of("ann"),
+        parlour.house.guid_of("bob"),
     ]
     assert {tuple(winner["Hand"]) for winner in parlour.sees()["last_winners"]} == {("AS", "KS", "QS", "JS", "TS")}

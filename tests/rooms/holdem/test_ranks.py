@@ -12,21 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from phevaluator import evaluate_cards
 
-from croupier.rooms.holdem.cards import CARDS, cards
+from croupier.rooms.holdem.cards import CARDS, parse_cards
 from croupier.rooms.holdem.engine.ranks import (
-    CATEGORIES,
-    KEYS,
-    SUITED,
-    UNSUITED,
-    WORST,
-    best,
+    CATEGORY_FIRST_RANKS,
+    FLUSH_RANKS,
+    RANK_KEYS,
+    UNSUITED_RANKS,
+    WORST_RANK,
+    best_five,
     category,
-    load,
-    mask,
+    describe_rank,
+    load_tables,
     rank,
     rank_many,
+    rank_mask,
     ranks_on,
-    told,
 )
 
 COUNTS = (40, 624, 3_744, 5_108, 10_200, 54_912, 123_552, 1_098_240, 1_302_540)
@@ -62,7 +62,7 @@ def per_category(counts: Counter[int]) -> tuple[int, ...]:
     found = Counter[str]()
     for value, times in counts.items():
         found[category(value)] += times
-    return tuple(found[name] for name in CATEGORIES)
+    return tuple(found[name] for name in CATEGORY_FIRST_RANKS)
 
 
 @given(st.permutations(range(52)), st.integers(0, 10))
@@ -94,9 +94,9 @@ def counted(size: int) -> Counter[int]:
         for suited in combinations(range(13), many):
             value = rank([4 * one for one in suited] + fill(suited, size))
             for others in combinations([card for card in range(52) if card % 4], size - many):
-                flushes[sum(KEYS[4 * one] for one in suited) + sum(KEYS[card] for card in others)] += 4
+                flushes[sum(RANK_KEYS[4 * one] for one in suited) + sum(RANK_KEYS[card] for card in others)] += 4
             counts[value] += 4 * comb(39, size - many)
-    for key, value in UNSUITED[size].items():
+    for key, value in UNSUITED_RANKS[size].items():
         ways = prod(comb(4, int(key) // 5**one % 5) for one in range(13))
         counts[value] += ways - flushes[key]
     return counts
@@ -110,15 +110,15 @@ def fill(suited: Sequence[int], size: int) -> list[int]:
 @pytest.mark.parametrize("text", EXAMPLES)
 def test_each_category_has_its_rank_and_its_words(text: str) -> None:
     value, name, words = EXAMPLES[text]
-    assert rank(cards(text)) == value
+    assert rank(parse_cards(text)) == value
     assert category(value) == name
-    assert told(value) == words
+    assert describe_rank(value) == words
 
 
 def test_the_five_card_hands_are_counted_by_category() -> None:
     counts = counted(5)
     assert per_category(counts) == COUNTS
-    assert [*sorted(counts)] == [*range(1, WORST + 1)]
+    assert [*sorted(counts)] == [*range(1, WORST_RANK + 1)]
     assert counts.total() == comb(52, 5)
 
 
@@ -131,9 +131,9 @@ def test_the_seven_card_hands_are_counted_by_category() -> None:
 
 
 def test_no_two_hands_share_a_sum() -> None:
-    load()
-    assert [len(sums) for sums in UNSUITED.values()] == [6_175, 18_395, 49_205]
-    assert len(SUITED) == comb(13, 5) + comb(13, 6) + comb(13, 7)
+    load_tables()
+    assert [len(sums) for sums in UNSUITED_RANKS.values()] == [6_175, 18_395, 49_205]
+    assert len(FLUSH_RANKS) == comb(13, 5) + comb(13, 6) + comb(13, 7)
 
 
 @pytest.mark.parametrize("size", [5, 6, 7])
@@ -172,7 +172,7 @@ def test_neither_the_order_nor_the_names_of_the_suits_matter(
 
 @given(hand)
 def test_the_best_five_make_the_hand(hand: tuple[int, ...]) -> None:
-    five = best(hand)
+    five = best_five(hand)
     assert len({*five}) == 5
     assert {*five} <= {*hand}
     assert rank(five) == rank(hand)
@@ -189,16 +189,16 @@ def test_the_best_five_make_the_hand(hand: tuple[int, ...]) -> None:
     ],
 )
 def test_the_best_five_are_shown_as_players_show_them(held: str, shown: str) -> None:
-    assert "".join(CARDS[card] for card in best(cards(held))) == shown
+    assert "".join(CARDS[card] for card in best_five(parse_cards(held))) == shown
 
 
 def test_a_flush_counts_the_cards_of_its_own_suit_only() -> None:
-    assert rank(cards("2h4h6h8hThAsKs")) == rank(cards("2h4h6h8hTh"))
-    assert mask(cards("2h4hAs"), 2) == 0b101
+    assert rank(parse_cards("2h4h6h8hThAsKs")) == rank(parse_cards("2h4h6h8hTh"))
+    assert rank_mask(parse_cards("2h4hAs"), 2) == 0b101
 
 
 def test_the_categories_begin_where_the_worse_one_before_them_ends() -> None:
-    for name, first in islice(CATEGORIES.items(), 1, None):
+    for name, first in islice(CATEGORY_FIRST_RANKS.items(), 1, None):
         assert category(first) == name
         assert category(first - 1) != name
 
@@ -245,4 +245,4 @@ def test_what_is_no_rank_is_refused(value: int) -> None:
     with pytest.raises(ValueError, match=f"found the rank {value}; allowed: 1 to 7462"):
         category(value)
     with pytest.raises(ValueError, match=f"found the rank {value}; allowed: 1 to 7462"):
-        told(value)
+        describe_rank(value)

@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from croupier.core.errors import Violation
-from croupier.rooms.holdem.referee import Referee, broken
-from croupier.rooms.holdem.wire import BET, FOLD, Act, Acted, Cards, Game, Pot, Refused
+from croupier.rooms.holdem.referee import Referee, invalid_bet_clause
+from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Act, ActDone, Cards, Game, Pot, RequestRefused
 from tests.rooms.holdem.house_fixture import SHOWDOWN, Parlour
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
@@ -23,22 +23,22 @@ class Evening:
         self.found: list[Violation] = []
         for user in self.users:
             self.parlour.join(user)
-            self.referee.joined(self.guid(user))
+            self.referee.player_joined(self.guid(user))
             self.look()
 
     def guid(self, user: str) -> str:
-        return self.parlour.house.guid(user)
+        return self.parlour.house.guid_of(user)
 
     def look(self, user: str | None = None) -> None:
         self.see(self.parlour.view(user, self.game), user)
 
     def see(self, game: Game, user: str | None = None) -> None:
-        self.found += self.referee.saw(game, "" if user is None else self.guid(user))
+        self.found += self.referee.observe(game, "" if user is None else self.guid(user))
 
     def act(self, user: str, action: int, chips: int = 0) -> None:
         answer = self.parlour.ask(Act(user, self.game, self.guid(user), action, chips))
-        status = 201 if isinstance(answer, Acted) else answer.status if isinstance(answer, Refused) else 0
-        self.found += self.referee.acted(self.guid(user), action, chips, status)
+        status = 201 if isinstance(answer, ActDone) else answer.status if isinstance(answer, RequestRefused) else 0
+        self.found += self.referee.player_acted(self.guid(user), action, chips, status)
         self.look()
 
     def turn(self) -> str:
@@ -53,9 +53,9 @@ def play(evening: Evening, luck: Random, acts: int) -> None:
     """Play anything, valid or not, in turn or not."""
     for _ in range(acts):
         for user in evening.users:
-            if evening.parlour.table(evening.game).seat_of(user) is None:
+            if evening.parlour.table(evening.game).player_guid(user) is None:
                 evening.parlour.join(user)
-                evening.referee.joined(evening.guid(user))
+                evening.referee.player_joined(evening.guid(user))
                 evening.look()
         evening.look(luck.choice(evening.users))
         user = evening.turn()
@@ -63,13 +63,25 @@ def play(evening: Evening, luck: Random, acts: int) -> None:
             return
         chance = luck.random()
         if chance < 0.1:
-            evening.act(luck.choice(evening.users), BET, 20)
+            evening.act(luck.choice(evening.users), ACTION_BET, 20)
         elif chance < 0.15 and len(evening.users) > 2:
             evening.parlour.leave(user, evening.game)
-            evening.referee.left(evening.guid(user))
+            evening.referee.player_left(evening.guid(user))
             evening.look()
         else:
-            evening.act(user, *luck.choice(((FOLD, 0), (BET, 0), (BET, 10), (BET, 20), (BET, 60), (BET, 10_000))))
+            evening.act(
+                user,
+                *luck.choice(
+                    (
+                        (ACTION_FOLD, 0),
+                        (ACTION_BET, 0),
+                        (ACTION_BET, 10),
+                        (ACTION_BET, 20),
+                        (ACTION_BET, 60),
+                        (ACTION_BET, 10_000),
+                    )
+                ),
+            )
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -77,8 +89,8 @@ def test_there_is_nothing_wrong_with_our_own_table(seed: int) -> None:
     evening = Evening(2 + seed % 4, seed)
     play(evening, Random(seed), 120)
     assert evening.found == []
-    assert evening.referee.hands > 3
-    assert not evening.referee.lost
+    assert evening.referee.hand_count > 3
+    assert not evening.referee.is_lost
 
 
 @pytest.mark.slow
@@ -91,20 +103,20 @@ def test_there_is_nothing_wrong_with_our_own_table_whatever_happens(seed: int) -
 
 def test_an_act_out_of_turn_should_be_refused() -> None:
     evening = Evening(2)
-    evening.found += evening.referee.acted(evening.guid("bob"), BET, 20, 201)
+    evening.found += evening.referee.player_acted(evening.guid("bob"), ACTION_BET, 20, 201)
     assert evening.clauses == {"holdem-4.13"}
-    assert evening.referee.lost
+    assert evening.referee.is_lost
 
 
 def test_a_valid_bet_should_not_be_refused() -> None:
     evening = Evening(2)
-    evening.found += evening.referee.acted(evening.guid("ann"), BET, 10, 400)
+    evening.found += evening.referee.player_acted(evening.guid("ann"), ACTION_BET, 10, 400)
     assert evening.clauses == {"holdem-4.1"}
 
 
 def test_an_invalid_bet_should_not_be_refused_but_fold() -> None:
     evening = Evening(2)
-    evening.found += evening.referee.acted(evening.guid("ann"), BET, 15, 400)
+    evening.found += evening.referee.player_acted(evening.guid("ann"), ACTION_BET, 15, 400)
     assert evening.clauses == {"holdem-4.7"}
 
 
@@ -113,15 +125,15 @@ def test_an_invalid_bet_should_not_be_refused_but_fold() -> None:
 )
 def test_every_bet_is_valid_or_invalid_by_a_clause(chips: int, clause: str) -> None:
     evening = Evening(2)
-    running = evening.referee.running
+    running = evening.referee.observed
     assert running is not None
-    assert broken(running.hand.legal, chips, 9990) == (f"holdem-{clause}" if clause else "")
+    assert invalid_bet_clause(running.hand.legal, chips, 9990) == (f"holdem-{clause}" if clause else "")
 
 
 def test_an_invalid_bet_that_is_taken_is_seen_at_the_next_look() -> None:
     evening = Evening(3)
-    evening.act("ann", FOLD)
-    evening.found += evening.referee.acted(evening.guid(evening.turn()), BET, 25, 201)
+    evening.act("ann", ACTION_FOLD)
+    evening.found += evening.referee.player_acted(evening.guid(evening.turn()), ACTION_BET, 25, 201)
     evening.look()
     assert evening.found[0].clause == "holdem-4.11"
 
@@ -144,8 +156,8 @@ def test_a_card_that_is_in_a_hand_cannot_be_on_the_board() -> None:
     for user in evening.users:
         evening.look(user)
     evening.parlour.play("ann 10, bob 0", evening.game)
-    evening.referee.acted(evening.guid("ann"), BET, 10, 201)
-    evening.referee.acted(evening.guid("bob"), BET, 0, 201)
+    evening.referee.player_acted(evening.guid("ann"), ACTION_BET, 10, 201)
+    evening.referee.player_acted(evening.guid("bob"), ACTION_BET, 0, 201)
     game = evening.parlour.view(None, evening.game)
     evening.see(Game(game.game_id, game.table, game.turn, Cards((), ("AS", "2H", "3H")), game.pots))
     assert evening.clauses == {"holdem-6.1"}
@@ -156,9 +168,9 @@ def test_the_best_hand_has_to_win() -> None:
     for user in evening.users:
         evening.look(user)
     for user, chips in (("ann", 10), ("bob", 0), ("bob", 0), ("ann", 0), ("bob", 0), ("ann", 0), ("bob", 0)):
-        evening.act(user, BET, chips)
+        evening.act(user, ACTION_BET, chips)
     evening.parlour.play("ann 0", evening.game)
-    evening.referee.acted(evening.guid("ann"), BET, 0, 201)
+    evening.referee.player_acted(evening.guid("ann"), ACTION_BET, 0, 201)
     game = evening.parlour.view(None, evening.game)
     table = [
         type(one)(one.player_id, one.handle, one.state, one.wealth + (40 if one.handle == "bob" else -40),
@@ -171,7 +183,7 @@ def test_the_best_hand_has_to_win() -> None:
 
 def test_after_a_fault_nothing_more_is_judged() -> None:
     evening = Evening(2)
-    evening.found += evening.referee.acted(evening.guid("bob"), BET, 20, 201)
-    evening.found += evening.referee.acted(evening.guid("bob"), BET, 20, 201)
+    evening.found += evening.referee.player_acted(evening.guid("bob"), ACTION_BET, 20, 201)
+    evening.found += evening.referee.player_acted(evening.guid("bob"), ACTION_BET, 20, 201)
     evening.see(evening.parlour.view("ann", evening.game))
     assert len(evening.found) == 1

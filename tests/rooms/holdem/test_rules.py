@@ -7,7 +7,7 @@ import pytest
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
-from croupier.rooms.holdem.cards import cards
+from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.rules import FOLD, HOLDEM, Award, Hand, Move, Pot
 
 PACK = tuple(range(52))
@@ -26,7 +26,7 @@ def act(hand: Hand, *moves: Move) -> Hand:
 def holding(hands: Sequence[str], stacks: Sequence[int], **settings: Any) -> Hand:
     """A hand in which the seats hold these cards."""
     hand = Hand(stacks, **settings)
-    held, seats = [cards(text) for text in hands], len(stacks)
+    held, seats = [parse_cards(text) for text in hands], len(stacks)
     order = [(hand.small_blind + at) % seats for at in range(seats)]
     hand.deal([held[seat][first] for first in (0, 1) for seat in order])
     assert [tuple(hole) for hole in hand.holes] == held
@@ -36,7 +36,7 @@ def holding(hands: Sequence[str], stacks: Sequence[int], **settings: Any) -> Han
 def dealt(stacks: Sequence[int], **settings: Any) -> Hand:
     """A hand whose hole cards are out, whatever they are."""
     hand = Hand(stacks, **settings)
-    hand.deal(PACK[: hand.wanted])
+    hand.deal(PACK[: hand.cards_due])
     return hand
 
 
@@ -47,9 +47,9 @@ def repr_of(value: object) -> str:
 
 def run_out(hand: Hand, board: str) -> Hand:
     """Deal the board to a hand in which nobody bets any more."""
-    left = list(cards(board))
+    left = list(parse_cards(board))
     while hand.turn is Turn.CHANCE:
-        wanted = hand.wanted
+        wanted = hand.cards_due
         hand.deal(left[:wanted])
         del left[:wanted]
     assert not left
@@ -64,7 +64,7 @@ def test_the_small_blind_is_left_of_the_button_and_the_big_blind_next() -> None:
     assert (hand.small_blind, hand.big_blind) == (3, 0)
     assert hand.bets == [20, 0, 0, 10]
     assert hand.stacks == [980, 1000, 1000, 990]
-    assert (hand.to_match, hand.min_raise, hand.turn, hand.wanted) == (20, 20, Turn.CHANCE, 8)
+    assert (hand.to_match, hand.min_raise, hand.turn, hand.cards_due) == (20, 20, Turn.CHANCE, 8)
 
 
 def test_before_the_flop_the_one_left_of_the_big_blind_begins_and_after_it_the_one_left_of_the_button() -> None:
@@ -90,28 +90,28 @@ def test_heads_up_the_button_posts_the_small_blind_and_acts_first_before_the_flo
 
 def test_cards_are_dealt_one_at_a_time_from_the_small_blind_and_none_is_burnt() -> None:
     hand = Hand([1000] * 3, button=0)
-    hand.deal(cards("2c3c4c5c6c7c"))
-    assert hand.holes == [list(cards("4c7c")), list(cards("2c5c")), list(cards("3c6c"))]
-    act(hand, 20, 10, 0).deal(cards("8c9cTc"))
-    act(hand, 0, 0, 0).deal(cards("Jc"))
-    act(hand, 0, 0, 0).deal(cards("Qc"))
-    assert hand.board == list(cards("8c9cTcJcQc"))
+    hand.deal(parse_cards("2c3c4c5c6c7c"))
+    assert hand.holes == [list(parse_cards("4c7c")), list(parse_cards("2c5c")), list(parse_cards("3c6c"))]
+    act(hand, 20, 10, 0).deal(parse_cards("8c9cTc"))
+    act(hand, 0, 0, 0).deal(parse_cards("Jc"))
+    act(hand, 0, 0, 0).deal(parse_cards("Qc"))
+    assert hand.board == list(parse_cards("8c9cTcJcQc"))
 
 
 def test_heads_up_the_button_is_dealt_the_first_card() -> None:
     hand = Hand([1000, 1000], button=1)
-    hand.deal(cards("2c3c4c5c"))
-    assert hand.holes == [list(cards("3c5c")), list(cards("2c4c"))]
+    hand.deal(parse_cards("2c3c4c5c"))
+    assert hand.holes == [list(parse_cards("3c5c")), list(parse_cards("2c4c"))]
 
 
 def test_cards_may_come_in_portions() -> None:
     hand = Hand([1000, 1000])
     for count, card in enumerate(PACK[:4]):
-        assert (hand.turn, hand.wanted) == (Turn.CHANCE, 4 - count)
+        assert (hand.turn, hand.cards_due) == (Turn.CHANCE, 4 - count)
         hand.deal([card])
     assert hand.turn == 0
     act(hand, 10, 0).deal(PACK[4:6])
-    assert (hand.turn, hand.wanted, hand.board) == (Turn.CHANCE, 1, [4, 5])
+    assert (hand.turn, hand.cards_due, hand.board) == (Turn.CHANCE, 1, [4, 5])
     hand.deal(PACK[6:7])
     assert hand.log == [
         *[("deal", at % 2, (card,)) for at, card in enumerate(PACK[:4])],
@@ -125,7 +125,7 @@ def test_the_big_blind_may_raise_when_all_have_called() -> None:
     hand = act(dealt([1000] * 3), 20, 10)
     assert (hand.turn, hand.street) == (2, 0)
     assert hand.legal.call == 0
-    assert hand.legal.bounds == (20, 980)
+    assert hand.legal.raise_range == (20, 980)
     act(hand, 40)
     assert (hand.turn, hand.to_match) == (0, 60)
 
@@ -141,7 +141,7 @@ def test_an_ante_may_put_somebody_all_in_who_plays_for_the_antes() -> None:
     assert (hand.small_blind, hand.paid, hand.turn) == (0, [3, 25, 5], 2)
     act(hand, 20, 0)
     assert hand.pots == [Pot(9, (0, 1, 2), (0, 1, 2)), Pot(44, (1, 2), (1, 2))]
-    hand.deal(cards("2c3d7h"))
+    hand.deal(parse_cards("2c3d7h"))
     assert hand.turn == 1
     act(hand, 0, FOLD)
     assert run_out(hand, "8sJc").payoff() == (6, 19, -25)
@@ -151,9 +151,9 @@ def test_the_seat_left_of_the_big_blind_straddles_and_acts_last() -> None:
     hand = dealt([1000] * 4, straddle=40)
     assert hand.bets == [0, 10, 20, 40]
     assert (hand.turn, hand.to_match, hand.min_raise) == (0, 40, 40)
-    assert hand.legal.bounds == (80, 1000)
+    assert hand.legal.raise_range == (80, 1000)
     act(hand, 40, 30, 20)
-    assert (hand.turn, hand.legal.call, hand.legal.bounds) == (3, 0, (40, 960))
+    assert (hand.turn, hand.legal.call, hand.legal.raise_range) == (3, 0, (40, 960))
     act(hand, 0).deal(PACK[8:11])
     assert (hand.turn, hand.min_raise) == (1, 20), "after the flop the straddle is forgotten"
 
@@ -168,20 +168,20 @@ def test_a_short_big_blind_is_all_in_and_the_others_call_the_full_blind() -> Non
     hand = holding(["QsQh", "KsKh", "AsAh"], [1000, 1000, 15])
     assert (hand.bets, hand.to_match) == ([0, 10, 15], 20)
     assert hand.legal.call == 20
-    assert hand.legal.bounds == (40, 1000)
+    assert hand.legal.raise_range == (40, 1000)
     act(hand, 20, 10)
     assert hand.pots == [Pot(45, (0, 1, 2), (0, 1, 2)), Pot(10, (0, 1), (0, 1))]
 
 
 def test_heads_up_over_a_short_big_blind_what_nobody_can_match_comes_back() -> None:
     hand = act(dealt([1000, 15]), 10)
-    assert (hand.paid, hand.stacks, hand.wanted) == ([15, 15], [985, 0], 3)
+    assert (hand.paid, hand.stacks, hand.cards_due) == ([15, 15], [985, 0], 3)
 
 
 def test_a_small_blind_that_covers_a_shorter_big_blind_has_nothing_to_decide() -> None:
     hand = Hand([1000, 7])
     hand.deal(PACK[:4])
-    assert (hand.turn, hand.wanted, hand.street) == (Turn.CHANCE, 3, 1)
+    assert (hand.turn, hand.cards_due, hand.street) == (Turn.CHANCE, 3, 1)
     assert (hand.paid, hand.stacks) == ([7, 7], [993, 0])
 
 
@@ -197,10 +197,10 @@ def test_when_the_blinds_put_everybody_all_in_the_board_is_dealt() -> None:
 
 def test_the_smallest_raise_is_the_last_full_raise() -> None:
     hand = dealt([1000] * 3)
-    assert hand.legal.bounds == (40, 1000)
+    assert hand.legal.raise_range == (40, 1000)
     act(hand, 70)
     assert (hand.to_match, hand.min_raise) == (70, 50)
-    assert hand.legal.bounds == (110, 990), "10 are in already; 120 in all is the least"
+    assert hand.legal.raise_range == (110, 990), "10 are in already; 120 in all is the least"
     act(hand, 110, FOLD, FOLD)
     assert hand.turn is Turn.OVER
 
@@ -209,7 +209,7 @@ def test_an_all_in_short_raise_does_not_reopen_the_betting() -> None:
     """Seat 0 raises to 100; seat 2, all in for 150, has raised by less than 80: seat 0 may only call or fold."""
     hand = act(dealt([1000, 1000, 150]), 100, FOLD, 130)
     assert (hand.turn, hand.to_match, hand.min_raise) == (0, 150, 80)
-    assert hand.legal.bounds is None
+    assert hand.legal.raise_range is None
     assert hand.legal.moves == (FOLD, 50)
     with pytest.raises(IllegalMove, match=r"^900 is not allowed here; allowed: fold, 50$"):
         hand.bet(900)
@@ -218,17 +218,17 @@ def test_an_all_in_short_raise_does_not_reopen_the_betting() -> None:
 def test_whoever_has_not_acted_yet_may_raise_over_an_all_in_short_raise() -> None:
     hand = act(dealt([1000, 150, 1000]), 100, 140)
     assert (hand.turn, hand.to_match, hand.min_raise) == (2, 150, 80)
-    assert hand.legal.bounds == (210, 980)
+    assert hand.legal.raise_range == (210, 980)
     act(hand, 210)
     assert hand.turn == 0
-    assert hand.legal.bounds == (210, 900), "and that reopens it for the first one"
+    assert hand.legal.raise_range == (210, 900), "and that reopens it for the first one"
 
 
 def test_short_all_ins_that_add_up_to_a_full_raise_reopen_the_betting() -> None:
     """100, then all in for 150, then for 200: whoever bet 100 faces 100 more, which is more than a raise of 80."""
     hand = act(dealt([1000, 150, 200], button=0), 100, 140, 180)
     assert (hand.turn, hand.to_match, hand.min_raise) == (0, 200, 80)
-    assert hand.legal.bounds == (180, 900)
+    assert hand.legal.raise_range == (180, 900)
 
 
 def test_whoever_an_all_in_short_raise_has_barred_another_short_one_does_not_let_in() -> None:
@@ -243,7 +243,7 @@ def test_an_all_in_bet_below_the_big_blind_does_not_reopen_the_betting_for_those
     hand.deal(PACK[6:9])
     act(hand, 0, 12)
     assert (hand.turn, hand.to_match, hand.min_raise) == (0, 12, 20)
-    assert hand.legal.bounds == (32, 980), "seat 0 has not acted"
+    assert hand.legal.raise_range == (32, 980), "seat 0 has not acted"
     act(hand, 12)
     assert (hand.turn, hand.legal.moves) == (1, (FOLD, 12))
 
@@ -251,21 +251,21 @@ def test_an_all_in_bet_below_the_big_blind_does_not_reopen_the_betting_for_those
 def test_a_bet_after_the_flop_is_at_least_the_big_blind() -> None:
     hand = act(dealt([1000] * 2), 10, 0)
     hand.deal(PACK[4:7])
-    assert hand.legal.bounds == (20, 980)
+    assert hand.legal.raise_range == (20, 980)
     assert 19 not in hand.legal
     act(hand, 20)
-    assert hand.legal.bounds == (40, 980)
+    assert hand.legal.raise_range == (40, 980)
 
 
 def test_a_stack_below_the_smallest_raise_may_go_all_in() -> None:
     hand = dealt([35, 1000])
-    assert hand.legal.bounds == (25, 25)
+    assert hand.legal.raise_range == (25, 25)
     assert [chips for chips in range(40) if chips in hand.legal] == [10, 25]
 
 
 def test_a_stack_that_does_not_reach_calls_with_all_of_it() -> None:
     hand = act(dealt([1000, 50]), 990)
-    assert (hand.legal.call, hand.legal.bounds, hand.legal.moves) == (30, None, (FOLD, 30))
+    assert (hand.legal.call, hand.legal.raise_range, hand.legal.moves) == (30, None, (FOLD, 30))
     assert 980 not in hand.legal
     act(hand, 30)
     assert (hand.paid, hand.stacks) == ([50, 50], [950, 0])
@@ -276,9 +276,9 @@ def test_the_interesting_sizes_are_the_smallest_half_the_pot_the_pot_and_everyth
     assert hand.legal.moves == (FOLD, 50, 90, 50 + (90 + 50) // 2, 50 + 90 + 50, 990)
     assert [*hand.legal] == list(hand.legal.moves)
     assert (len(hand.legal), hand.legal[-1], hand.legal[:2]) == (6, 990, (FOLD, 50))
-    assert (hand.legal.pot, hand.legal.owed) == (90, 50)
-    assert hand.legal.share(2) == 50 + 2 * 140
-    assert hand.legal.share(100) is None
+    assert (hand.legal.pot, hand.legal.to_call) == (90, 50)
+    assert hand.legal.pot_sized(2) == 50 + 2 * 140
+    assert hand.legal.pot_sized(100) is None
 
 
 def test_the_small_game_has_a_fold_a_call_a_raise_by_the_pot_and_everything() -> None:
@@ -297,7 +297,7 @@ def test_a_raise_that_nobody_can_answer_is_taken_as_a_call() -> None:
     hand = act(dealt([100, 1000]), 90)
     assert (hand.turn, hand.legal.call) == (1, 80)
     assert hand.legal.moves == (FOLD, 80), "so it is of no interest"
-    assert hand.legal.bounds == (160, 980)
+    assert hand.legal.raise_range == (160, 980)
     act(hand, 980)
     assert (hand.paid, hand.stacks, hand.log[-1]) == ([100, 100], [0, 900], ("bet", 1, 80))
 
@@ -323,7 +323,7 @@ def test_nothing_can_be_bet_or_folded_while_cards_are_due_or_when_it_is_over() -
     for hand in (Hand([100] * 2), act(dealt([100] * 2), FOLD)):
         before = hand.copy()
         assert 0 not in hand.legal
-        assert (FOLD in hand.legal, tuple(hand.legal), hand.legal.bounds) == (False, (), None)
+        assert (FOLD in hand.legal, tuple(hand.legal), hand.legal.raise_range) == (False, (), None)
         with pytest.raises(IllegalMove, match=r"^0 is not allowed here; allowed: nothing$"):
             hand.bet(0)
         with pytest.raises(IllegalMove, match=r"^fold is not allowed here; allowed: nothing$"):
@@ -347,12 +347,12 @@ def test_cards_that_are_not_due_or_not_there_are_refused(strange: Any) -> None:
 
 def test_a_hand_that_is_given_a_deck_deals_by_itself() -> None:
     hand = Hand([1000] * 3)
-    hand.deal_from(cards("AcKcQcAdKdQd2h3h4h5h9s"))
-    assert (hand.turn, hand.wanted, hand.holes[1], hand.board) == (0, 0, [*cards("AcAd")], [])
+    hand.deal_from(parse_cards("AcKcQcAdKdQd2h3h4h5h9s"))
+    assert (hand.turn, hand.cards_due, hand.holes[1], hand.board) == (0, 0, [*parse_cards("AcAd")], [])
     act(hand, 20, 10, 0)
-    assert (hand.turn, hand.board) == (1, [*cards("2h3h4h")])
+    assert (hand.turn, hand.board) == (1, [*parse_cards("2h3h4h")])
     act(hand, 0, 980)
-    assert act(hand, 980, FOLD).board == [*cards("2h3h4h5h9s")], "nobody is left to bet"
+    assert act(hand, 980, FOLD).board == [*parse_cards("2h3h4h5h9s")], "nobody is left to bet"
     assert hand.payoff() == (-1000, -20, 1020)
 
 
@@ -371,7 +371,7 @@ def test_a_deck_that_is_too_small_or_none_is_refused(strange: Any) -> None:
     hand = Hand([100] * 2)
     with pytest.raises(IllegalMove, match=r"^a deck of \[.*allowed: 9 or more of \[0, 1, 2"):
         hand.deal_from(strange)
-    assert (hand, hand.wanted) == (Hand([100] * 2), 4)
+    assert (hand, hand.cards_due) == (Hand([100] * 2), 4)
     hand = dealt([100] * 2)
     with pytest.raises(IllegalMove, match=r"allowed: 5 or more of \[4, 5, "):
         hand.deal_from(range(3, 20))
@@ -405,37 +405,37 @@ def test_a_hand_that_makes_no_sense_is_refused(stacks: Sequence[int], settings: 
 
 def test_the_best_hand_wins_and_the_last_to_raise_shows_first() -> None:
     hand = holding(["AsAh", "KsKh", "QsQh"], [1000] * 3)
-    act(hand, 20, 10, 0).deal(cards("2c3d7h"))
-    act(hand, 0, 50, 50, 50).deal(cards("8s"))
-    act(hand, 0, 0, 0).deal(cards("Jc"))
+    act(hand, 20, 10, 0).deal(parse_cards("2c3d7h"))
+    act(hand, 0, 50, 50, 50).deal(parse_cards("8s"))
+    act(hand, 0, 0, 0).deal(parse_cards("Jc"))
     act(hand, 0, 0, 100, 100, FOLD)
     assert hand.turn is Turn.OVER
     assert hand.payoff() == (240, -170, -70)
-    assert hand.shown == [0, 1]
+    assert hand.showdown_order == [0, 1]
     assert [(award.pot, award.seat, award.chips) for award in hand.awards] == [(0, 0, 410)]
     assert hand.awards[0].rank is not None
 
 
 def test_where_the_last_round_was_checked_the_first_left_of_the_button_shows_first() -> None:
     hand = holding(["AsAh", "KsKh", "QsQh"], [1000] * 3, button=0)
-    act(hand, 60, 50, 40).deal(cards("2c3d7h"))
-    act(hand, 0, 0, 0).deal(cards("8s"))
-    act(hand, 0, 0, 0).deal(cards("Jc"))
+    act(hand, 60, 50, 40).deal(parse_cards("2c3d7h"))
+    act(hand, 0, 0, 0).deal(parse_cards("8s"))
+    act(hand, 0, 0, 0).deal(parse_cards("Jc"))
     act(hand, 0, 0, 0)
-    assert hand.shown == [1, 2, 0]
+    assert hand.showdown_order == [1, 2, 0]
 
 
 def test_after_an_all_in_the_one_who_went_all_in_shows_first() -> None:
     hand = holding(["AsAh", "KsKh", "QsQh"], [1000] * 3)
     act(hand, 20, 990, FOLD, 980)
-    assert run_out(hand, "2c3d7h8sJc").shown == [1, 0]
+    assert run_out(hand, "2c3d7h8sJc").showdown_order == [1, 0]
 
 
 def test_whoever_is_left_alone_wins_without_showing_and_his_uncalled_bet_comes_back() -> None:
     hand = act(dealt([1000] * 3), 500, FOLD, FOLD)
     assert hand.turn is Turn.OVER
     assert hand.payoff() == (30, -10, -20)
-    assert (hand.paid, hand.shown) == ([20, 10, 20], [])
+    assert (hand.paid, hand.showdown_order) == ([20, 10, 20], [])
     assert hand.awards == [Award(0, 0, 50, None)]
     assert hand.pots == [Pot(50, (0,), (0, 1, 2))]
 
@@ -449,7 +449,7 @@ def test_the_big_blind_wins_the_small_blind_when_all_fold() -> None:
 def test_an_uncalled_part_of_a_bet_comes_back() -> None:
     hand = holding(["AsAh", "KsKh"], [1000, 300])
     act(hand, 990, 280)
-    assert (hand.paid, hand.stacks, hand.turn, hand.wanted) == ([300, 300], [700, 0], Turn.CHANCE, 3)
+    assert (hand.paid, hand.stacks, hand.turn, hand.cards_due) == ([300, 300], [700, 0], Turn.CHANCE, 3)
     assert run_out(hand, "2c3d7h8sJc").payoff() == (300, -300)
 
 
@@ -457,10 +457,10 @@ def test_when_all_are_all_in_the_board_is_dealt_street_by_street() -> None:
     hand = act(dealt([500, 500]), 490, 480)
     wanted = []
     for count in (3, 1, 1):
-        wanted.append((hand.turn, hand.wanted, hand.street))
+        wanted.append((hand.turn, hand.cards_due, hand.street))
         hand.deal(PACK[10 + 5 * hand.street :][:count])
     assert wanted == [(Turn.CHANCE, 3, 1), (Turn.CHANCE, 1, 2), (Turn.CHANCE, 1, 3)]
-    assert (hand.turn, hand.wanted) == (Turn.OVER, 0)
+    assert (hand.turn, hand.cards_due) == (Turn.OVER, 0)
 
 
 def three_all_in() -> Hand:
@@ -510,7 +510,7 @@ def test_odd_chips_go_to_the_first_winner_left_of_the_button() -> None:
     hand = holding(["AsKs", "AhKh", "2s2h", "AdKd"], [1000] * 4, button=1, blinds=(2, 33))
     act(hand, 33, 33, FOLD, 0)
     for street in ("4cTd9h", "8s", "Jc"):
-        hand.deal(cards(street))
+        hand.deal(parse_cards(street))
         act(hand, 0, 0, 0)
     assert sum(hand.paid) == 101
     assert [(award.seat, award.chips) for award in hand.awards] == [(3, 35), (0, 33), (1, 33)]
@@ -560,9 +560,9 @@ def test_players_may_leave_while_cards_are_due() -> None:
     hand = Hand([1000] * 3)
     hand.deal(PACK[:2])
     hand.leave(0)
-    assert (hand.turn, hand.wanted) == (Turn.CHANCE, 4)
+    assert (hand.turn, hand.cards_due) == (Turn.CHANCE, 4)
     hand.leave(1)
-    assert (hand.turn, hand.wanted, hand.payoff()) == (Turn.OVER, 0, (0, -10, 10))
+    assert (hand.turn, hand.cards_due, hand.payoff()) == (Turn.OVER, 0, (0, -10, 10))
 
 
 def test_a_player_who_is_all_in_may_leave_as_well() -> None:
@@ -656,7 +656,7 @@ def test_the_rules_deal_one_card_at_a_time_by_name() -> None:
     for card in ("AS", "KS", "AH", "KH"):
         assert state.turn is Turn.CHANCE
         state = HOLDEM.play(state, card)
-    assert state.holes == [list(cards("AsAh")), list(cards("KsKh"))]
+    assert state.holes == [list(parse_cards("AsAh")), list(parse_cards("KsKh"))]
     assert HOLDEM.turn(state) == 0
     over = HOLDEM.play(state, FOLD)
     assert (HOLDEM.turn(over), HOLDEM.payoff(over)) == (Turn.OVER, (-10, 10))

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
-from croupier.rooms.holdem.cards import CARDS, NUMBERS, PACK
-from croupier.rooms.holdem.engine.play import Play
+from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, PACK
+from croupier.rooms.holdem.engine.play import HandEngine
 from croupier.rooms.holdem.rules import FOLD, HOLDEM, Hand, Holdem
 from tests.properties import test_rules as laws
 from tests.rooms.holdem.random_hands import act, begin, end, move, steps
@@ -75,12 +75,14 @@ def test_every_pot_is_paid_to_seats_that_could_win_it(hand: Hand, luck: Random) 
         assert sum(award.chips for award in awards) == pot.size
         assert {award.seat for award in awards} <= set(pot.seats)
         assert max(award.chips for award in awards) - min(award.chips for award in awards) < len(awards)
-    assert set(hand.shown) == ({seat for pot in hand.pots for seat in pot.seats} if len(hand.shown) > 1 else set())
+    assert set(hand.showdown_order) == (
+        {seat for pot in hand.pots for seat in pot.seats} if len(hand.showdown_order) > 1 else set()
+    )
 
 
 @hands(100)
 def test_the_turn_is_somebodys_who_can_still_decide(hand: Hand, luck: Random) -> None:
-    assert (hand.turn is Turn.CHANCE) == (hand.wanted > 0)
+    assert (hand.turn is Turn.CHANCE) == (hand.cards_due > 0)
     live = hand.folded.count(False)
     assert live >= 1
     assert live > 1 or hand.turn is Turn.OVER
@@ -97,9 +99,9 @@ def test_the_turn_is_somebodys_who_can_still_decide(hand: Hand, luck: Random) ->
 @hands(40)
 def test_what_is_legal_is_what_is_taken(hand: Hand, luck: Random) -> None:
     legal = hand.legal
-    low, high = legal.bounds or (0, 0)
+    low, high = legal.raise_range or (0, 0)
     deep = max(hand.stacks)
-    near = {at + by for at in (0, legal.call, legal.owed, low, high, deep) for by in (-1, 0, 1)}
+    near = {at + by for at in (0, legal.call, legal.to_call, low, high, deep) for by in (-1, 0, 1)}
     for chips in {*near, luck.randint(0, deep + 1), -(2**70), 2**70}:
         after = hand.copy()
         if chips in legal:
@@ -114,7 +116,7 @@ def test_what_is_legal_is_what_is_taken(hand: Hand, luck: Random) -> None:
     assert len(set(legal)) == len(legal)
     small = {FOLD} if legal.call else set()
     if isinstance(hand.turn, int):
-        small |= {legal.call} | ({legal.share(), high} & {*legal})
+        small |= {legal.call} | ({legal.pot_sized(), high} & {*legal})
     assert (len(hand.fcpa), {*hand.fcpa}) == (len(small), small)
     for strange in (True, False, 0.0, None, "raise", (), float("nan")):
         assert strange not in legal
@@ -132,7 +134,7 @@ def test_a_copy_goes_its_own_way(hand: Hand, luck: Random) -> None:
     assert (hand.stacks, hand.holes, hand.board) == (stacks, holes, board)
 
 
-ATTRIBUTES = sorted(Play.__slots__)
+ATTRIBUTES = sorted(HandEngine.__slots__)
 
 
 def facts(hand: Hand) -> dict[str, object]:
@@ -160,7 +162,7 @@ def test_a_hand_with_a_deck_is_the_one_that_is_dealt_the_same_cards(hand: Hand, 
     stacked.deal_from(deck)
     while hand.turn is not Turn.OVER:
         if hand.turn is Turn.CHANCE:
-            hand.deal([*islice(left, hand.wanted)])
+            hand.deal([*islice(left, hand.cards_due)])
             continue
         assert stacked == hand
         assert facts(stacked) | UNTOLD == facts(hand) | UNTOLD
@@ -170,13 +172,13 @@ def test_a_hand_with_a_deck_is_the_one_that_is_dealt_the_same_cards(hand: Hand, 
         for one in (hand, stacked):
             act(one, chosen)
     assert stacked == hand
-    assert (stacked.stacks, stacked.awards, stacked.shown) == (hand.stacks, hand.awards, hand.shown)
+    assert (stacked.stacks, stacked.awards, stacked.showdown_order) == (hand.stacks, hand.awards, hand.showdown_order)
     assert Hand.from_json(stacked.to_json()) == stacked
 
 
 def swapped(hand: Hand, seat: int, luck: Random) -> Hand:
     """The same hand with other cards where this seat cannot see them."""
-    seen = {seat, *hand.shown}
+    seen = {seat, *hand.showdown_order}
     known = {card for each in seen for card in hand.holes[each]} | set(hand.board)
     others = luck.sample([card for card in range(52) if card not in known], 52 - len(known))
     return hand.replay(
@@ -195,7 +197,7 @@ def test_what_a_seat_sees_does_not_depend_on_what_it_cannot_see(hand: Hand, luck
         assert hash(hand.view(seat)) == hash(other.view(seat))
         if hand.turn == seat:
             assert tuple(hand.legal) == tuple(other.legal)
-            assert hand.legal.bounds == other.legal.bounds
+            assert hand.legal.raise_range == other.legal.raise_range
 
 
 @hands(40)
@@ -209,7 +211,7 @@ def test_what_a_seat_sees_tells_its_own_cards_the_board_and_every_bet(hand: Hand
         ]
         assert len(told) == len(hand.log)
         for entry, heard in zip(hand.log, told, strict=True):
-            hidden = entry[0] == "deal" and entry[1] is not None and entry[1] not in {seat, *hand.shown}
+            hidden = entry[0] == "deal" and entry[1] is not None and entry[1] not in {seat, *hand.showdown_order}
             assert heard == (entry[:2] if hidden else entry)
 
 
@@ -265,9 +267,9 @@ def test_the_questions_are_answered_as_the_hand_does() -> None:
         hand = Hand((10_000, 10_000))
         while state.turn is not Turn.OVER:
             move = luck.choice(HOLDEM.legal(state))
-            assert HOLDEM.odds(state).get(move, 0) == (Fraction(1, 52 - len(dealt(hand))) if hand.wanted else 0)
+            assert HOLDEM.odds(state).get(move, 0) == (Fraction(1, 52 - len(dealt(hand))) if hand.cards_due else 0)
             if hand.turn is Turn.CHANCE:
-                hand.deal([NUMBERS[str(move)]])
+                hand.deal([CARD_NUMBERS[str(move)]])
             else:
                 act(hand, cast("Any", move))
             state = HOLDEM.play(state, move)

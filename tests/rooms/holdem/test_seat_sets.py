@@ -1,34 +1,34 @@
 """Tests of who is next at a round table."""
 
-from croupier.rooms.holdem.engine.blinds import MOST_SEATS
-from croupier.rooms.holdem.engine.seat_sets import ALONE, EVERYBODY, NEXT, SEATS, SEVERAL
+from croupier.rooms.holdem.engine.blinds import MAX_SEATS
+from croupier.rooms.holdem.engine.seat_sets import ALL_SEATS, HAS_SEVERAL, NEXT_IN_SET, SEAT_BITS, SEATS_IN_SET
 
 
 def members(seats: int) -> list[int]:
-    return [seat for seat in range(MOST_SEATS) if seats >> seat & 1]
+    return [seat for seat in range(MAX_SEATS) if seats >> seat & 1]
 
 
 def test_a_set_of_seats_lists_them_in_rising_order() -> None:
-    assert [list(seats) for seats in SEATS] == [members(seats) for seats in range(EVERYBODY + 1)]
+    assert [list(seats) for seats in SEATS_IN_SET] == [members(seats) for seats in range(ALL_SEATS + 1)]
 
 
 def test_it_is_known_who_is_alone_and_whether_there_are_several() -> None:
-    assert [members(seats) for seats in ALONE] == [[seat] for seat in range(MOST_SEATS)]
-    assert [*SEVERAL] == [len(members(seats)) > 1 for seats in range(EVERYBODY + 1)]
+    assert [members(seats) for seats in SEAT_BITS] == [[seat] for seat in range(MAX_SEATS)]
+    assert [*HAS_SEVERAL] == [len(members(seats)) > 1 for seats in range(ALL_SEATS + 1)]
 
 
 def test_the_next_one_is_the_first_of_the_set_that_one_meets_going_clockwise() -> None:
-    for seats in range(1, EVERYBODY + 1):
-        for seat in range(MOST_SEATS):
-            round_table = [(seat + step) % MOST_SEATS for step in range(1, MOST_SEATS + 1)]
-            assert NEXT[seats][seat] == next(other for other in round_table if seats >> other & 1)
+    for seats in range(1, ALL_SEATS + 1):
+        for seat in range(MAX_SEATS):
+            round_table = [(seat + step) % MAX_SEATS for step in range(1, MAX_SEATS + 1)]
+            assert NEXT_IN_SET[seats][seat] == next(other for other in round_table if seats >> other & 1)
 
 
 def test_who_is_alone_is_next_after_himself() -> None:
-    for seat in range(MOST_SEATS):
-        assert NEXT[1 << seat][seat] == seat
+    for seat in range(MAX_SEATS):
+        assert NEXT_IN_SET[1 << seat][seat] == seat
 
 
 def test_the_empty_set_can_be_looked_up_too() -> None:
-    assert SEATS[0] == ()
-    assert len(NEXT[0]) == MOST_SEATS
+    assert SEATS_IN_SET[0] == ()
+    assert len(NEXT_IN_SET[0]) == MAX_SEATS

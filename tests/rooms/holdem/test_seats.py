@@ -6,24 +6,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.rooms.holdem.table.register import Register
-from croupier.rooms.holdem.table.seats import Seats, Sitter
+from croupier.rooms.holdem.table.seats import Participant, Seats
 
 
 def seats_of(chairs: int) -> Seats:
     return Seats("game", chairs, 100, Register())
 
 
-def company(seats: Seats, *users: str) -> dict[str, Sitter]:
+def company(seats: Seats, *users: str) -> dict[str, Participant]:
     return {user: seats.add(user, f"guid of {user}") for user in users}
 
 
-def names(sitters: list[Sitter]) -> str:
+def names(sitters: list[Participant]) -> str:
     return " ".join(sitter.user for sitter in sitters)
 
 
 def button(seats: Seats) -> tuple[str, str]:
     """Who has the button and who the big blind in the next hand, to which all are dealt in who sit."""
-    dealt = seats.seated
+    dealt = seats.seated_participants
     place = seats.pass_button(dealt)
     return dealt[place].user, dealt[(place + (1 if len(dealt) == 2 else 2)) % len(dealt)].user
 
@@ -36,50 +36,50 @@ def test_who_comes_takes_the_first_free_seat() -> None:
     seats.remove(found["bob"])
     assert seats.add("dan", "d").chair == 1
     assert seats.add("eve", "e").chair == 3
-    assert names(seats.seated) == "ann dan cat eve"
-    assert {sitter.chips for sitter in seats.seated} == {100}
+    assert names(seats.seated_participants) == "ann dan cat eve"
+    assert {sitter.chips for sitter in seats.seated_participants} == {100}
 
 
 def test_the_queue_is_served_in_its_order_and_nobody_overtakes_it() -> None:
     """holdem-3.1, holdem-3.6, holdem-3.9"""
     seats = seats_of(2)
     found = company(seats, "ann", "bob", "cat", "dan", "eve")
-    assert names(seats.seated) == "ann bob"
+    assert names(seats.seated_participants) == "ann bob"
     assert [sitter.chips for sitter in found.values()] == [100, 100, 0, 0, 0]
     seats.remove(found["ann"])
-    assert not seats.free
+    assert not seats.has_free_seat
     assert seats.add("fay", "f").chair is None
-    seats.fill()
-    assert names(seats.seated) == "cat bob"
+    seats.fill_from_queue()
+    assert names(seats.seated_participants) == "cat bob"
     seats.remove(found["dan"])
     for user in ("cat", "bob"):
         seats.remove(found[user])
-    seats.fill()
-    assert names(seats.seated) == "eve fay"
+    seats.fill_from_queue()
+    assert names(seats.seated_participants) == "eve fay"
 
 
 def test_a_seat_is_free_when_nobody_has_it_or_waits_for_it() -> None:
     """holdem-3.1"""
     seats = seats_of(2)
     ann, bob, cat = company(seats, "ann", "bob", "cat").values()
-    assert (len(seats), seats.free) == (3, False)
+    assert (len(seats), seats.has_free_seat) == (3, False)
     seats.remove(ann)
-    assert (len(seats), seats.free) == (2, False)
+    assert (len(seats), seats.has_free_seat) == (2, False)
     seats.remove(cat)
-    assert (len(seats), seats.free) == (1, True)
+    assert (len(seats), seats.has_free_seat) == (1, True)
     seats.remove(bob)
-    assert (len(seats), seats.free) == (0, True)
+    assert (len(seats), seats.has_free_seat) == (0, True)
 
 
 def test_somebody_is_found_by_name_and_by_guid_as_long_as_he_is_here() -> None:
     seats = seats_of(2)
     ann, _, cat = company(seats, "ann", "bob", "cat").values()
-    assert seats.of("ann") is seats.called("guid of ann") is ann
-    assert seats.of("cat") is seats.called("guid of cat") is cat
+    assert seats.by_user("ann") is seats.by_guid("guid of ann") is ann
+    assert seats.by_user("cat") is seats.by_guid("guid of cat") is cat
     seats.remove(cat)
-    assert seats.of("cat") is seats.called("guid of cat") is None
+    assert seats.by_user("cat") is seats.by_guid("guid of cat") is None
     seats.remove(ann)
-    assert ann.chair is seats.of("ann") is None
+    assert ann.chair is seats.by_user("ann") is None
 
 
 def test_the_button_begins_with_the_first_and_moves_on_clockwise() -> None:
@@ -133,7 +133,7 @@ def test_a_newcomer_before_the_big_blind_does_not_make_it_pay_again() -> None:
     seats.remove(found["cat"])
     assert button(seats) == ("ann", "dan")
     company(seats, "eve", "fay")
-    assert names(seats.seated) == "ann eve fay dan"
+    assert names(seats.seated_participants) == "ann eve fay dan"
     assert button(seats) == ("fay", "ann")
 
 
@@ -144,12 +144,12 @@ def test_nobody_posts_two_big_blinds_running(chairs: int, moves: list[int]) -> N
     company(seats, "0", "1")
     last = ""
     for number, move in enumerate(moves):
-        sitter = seats.of(str(move))
+        sitter = seats.by_user(str(move))
         if sitter is None:
             seats.add(str(move), f"{move} in {number}")
-        elif len(seats.seated) > 2:
+        elif len(seats.seated_participants) > 2:
             seats.remove(sitter)
-        seats.fill()
+        seats.fill_from_queue()
         _, blind = button(seats)
         assert blind != last
         last = blind

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.errors import Violation
-from croupier.rooms.holdem.observed.state_reader import read, read_all, read_guid
-from croupier.rooms.holdem.wire import NOBODY, Cards, Game, encode
+from croupier.rooms.holdem.observed.state_reader import read_game, read_games, read_guid
+from croupier.rooms.holdem.wire import NO_TURN, Cards, Game, encode
 from tests.rooms.holdem.house_fixture import Parlour
 
 EXAMPLE = b"""
@@ -36,13 +36,13 @@ def player(**changed: Any) -> dict[str, Any]:
 
 
 def test_the_example_of_the_document_is_read_with_its_slips() -> None:
-    found = read(EXAMPLE)
+    found = read_game(EXAMPLE)
     assert [one.small_blind for one in found.table] == [True, False]
     assert found.table[0].wealth == 15002
     assert found.turn.expiry == "2014-09-24 15:14:53.021303798 -0400 EDT"
     assert found.cards == Cards(["AC", "TD"], ["2S", "3S", "JS"], ["4D"], ["AH"])
     assert [pot.size for pot in found.pots] == [60, 0]
-    assert read_all(EXAMPLE) == [found]
+    assert read_games(EXAMPLE) == [found]
 
 
 @pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
@@ -57,25 +57,27 @@ def test_what_our_house_shows_is_read_as_it_was_meant(dialect: Any, user: str | 
     for one in [*shown, parlour.view(user)]:
         hole = one.cards.hole or None  # none and empty are the same to a client
         meant = msgspec.structs.replace(one, cards=msgspec.structs.replace(one.cards, hole=hole))
-        assert encode(read(encode(one, dialect)), dialect) == encode(meant, dialect)
+        assert encode(read_game(encode(one, dialect)), dialect) == encode(meant, dialect)
 
 
 def test_what_is_missing_or_null_is_nothing() -> None:
-    bare = read(b'{"gameID": "g"}')
-    assert (bare.table, bare.turn, bare.cards, bare.pots) == ([], NOBODY, Cards(None), [])
-    assert read(game(table=None, pots=None, last_winners=None)).last_winners == []
-    assert read(game(turn={"playerID": "p", "expiry": None})).turn == msgspec.structs.replace(NOBODY, player_id="p")
-    assert read(game(table=[{"playerID": "p", "wealth": 5}])).table[0].state == "active"
-    assert read(game(pots=[{"size": 3, "players": None}])).pots[0].players == []
-    assert read(game(cards={"hole": [], "flop": None, "turn": []})).cards == Cards(None)
+    bare = read_game(b'{"gameID": "g"}')
+    assert (bare.table, bare.turn, bare.cards, bare.pots) == ([], NO_TURN, Cards(None), [])
+    assert read_game(game(table=None, pots=None, last_winners=None)).last_winners == []
+    assert read_game(game(turn={"playerID": "p", "expiry": None})).turn == msgspec.structs.replace(
+        NO_TURN, player_id="p"
+    )
+    assert read_game(game(table=[{"playerID": "p", "wealth": 5}])).table[0].state == "active"
+    assert read_game(game(pots=[{"size": 3, "players": None}])).pots[0].players == []
+    assert read_game(game(cards={"hole": [], "flop": None, "turn": []})).cards == Cards(None)
 
 
 def test_keys_that_nobody_knows_are_ignored() -> None:
-    assert read(game(weather="fine", cards={"burnt": ["XX"]}, table=[player(hat="red")])).table[0].handle == "ann"
+    assert read_game(game(weather="fine", cards={"burnt": ["XX"]}, table=[player(hat="red")])).table[0].handle == "ann"
 
 
 def test_numbers_in_quotes_and_other_spellings_of_cards_are_read() -> None:
-    found = read(game(table=[player(wealth="12")], cards={"hole": ["10h", "as"]}))
+    found = read_game(game(table=[player(wealth="12")], cards={"hole": ["10h", "as"]}))
     assert found.table[0].wealth == 12
     assert found.cards.hole == ["TH", "AS"]
 
@@ -108,14 +110,14 @@ def test_numbers_in_quotes_and_other_spellings_of_cards_are_read() -> None:
 )
 def test_what_is_no_game_breaks_a_clause(body: bytes, clause: str) -> None:
     with pytest.raises(Violation) as broken:
-        read(body)
+        read_game(body)
     assert broken.value.clause == clause
 
 
 @pytest.mark.parametrize("body", [b"{}", game(), b'"games"', b"[5]", b""])
 def test_what_is_no_list_of_games_breaks_a_clause(body: bytes) -> None:
     with pytest.raises(Violation):
-        read_all(body)
+        read_games(body)
 
 
 @pytest.mark.parametrize(
@@ -155,9 +157,9 @@ jsons = st.recursive(
 def test_no_json_does_more_harm_than_to_break_a_clause(value: object) -> None:
     body = msgspec.json.encode(value)
     with suppress(Violation):
-        assert isinstance(read(body), Game)
+        assert isinstance(read_game(body), Game)
     with suppress(Violation):
-        assert all(isinstance(one, Game) for one in read_all(body))
+        assert all(isinstance(one, Game) for one in read_games(body))
     with suppress(Violation):
         assert read_guid(body)
 
@@ -169,4 +171,4 @@ def test_no_damaged_body_does_more_harm_than_to_break_a_clause(data: st.DataObje
         at = data.draw(st.integers(0, len(body) - 1))
         body[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
     with suppress(Violation):
-        assert read(bytes(body)).game_id
+        assert read_game(bytes(body)).game_id

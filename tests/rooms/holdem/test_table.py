@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from croupier.rooms.holdem.rules import Hand
-from croupier.rooms.holdem.table.wording import reason
-from croupier.rooms.holdem.wire import LARGEST, Acted
+from croupier.rooms.holdem.table.wording import invalid_bet_reason
+from croupier.rooms.holdem.wire import MAX_AMOUNT, ActDone
 from tests.rooms.holdem.house_fixture import SHOWDOWN, Parlour, duel, trio
 
 NOBODY = {"playerID": "", "bet_so_far": 0, "bet_to_player": 0, "minimum_raise": 0, "expiry": "0001-01-01T00:00:00Z"}
@@ -34,10 +34,10 @@ def test_one_player_alone_waits() -> None:
     parlour = Parlour()
     parlour.join("ann")
     shown = parlour.sees("ann")
-    ann = {"playerID": parlour.house.guid("ann"), "handle": "ann", "state": "active", "wealth": 10_000}
+    ann = {"playerID": parlour.house.guid_of("ann"), "handle": "ann", "state": "active", "wealth": 10_000}
     assert shown["table"] == [{**ann, "bet_so_far": 0, "small_blind": False}]
     assert (shown["turn"], shown["cards"], shown["pots"]) == (NOBODY, NO_CARDS, NO_POT)
-    assert parlour.table().alarm is None
+    assert parlour.table().deadline is None
 
 
 # A hand.
@@ -46,7 +46,7 @@ def test_one_player_alone_waits() -> None:
 def test_the_second_player_begins_the_hand() -> None:
     """holdem-5.3, holdem-5.7, holdem-5.10, holdem-6.1 to holdem-6.4: the whole Game."""
     parlour = duel()
-    ann, bob = parlour.house.guid("ann"), parlour.house.guid("bob")
+    ann, bob = parlour.house.guid_of("ann"), parlour.house.guid_of("bob")
     shown = {
         "gameID": parlour.table().guid,
         "table": [
@@ -206,7 +206,7 @@ def test_a_run_out_lays_the_whole_board() -> None:
     assert board(parlour) == (["KS", "QH", "9C"], ["8D"], ["4H"])
     assert parlour.chips() == {"ann": 20_000}
     assert parlour.nets == [(10_000, -10_000)]
-    assert parlour.table().seat_of("bob") is None
+    assert parlour.table().player_guid("bob") is None
 
 
 # Invalid bets.
@@ -221,14 +221,14 @@ def test_a_run_out_lays_the_whole_board() -> None:
         (11, "found 11; allowed: 10 to call, 30 to 9990 to raise"),
         (29, "found 29; allowed: 10 to call, 30 to 9990 to raise"),
         (9991, "found 9991; allowed: 10 to call, 30 to 9990 to raise"),
-        (LARGEST, "found a number of 19 digits or more; allowed: 10 to call, 30 to 9990 to raise"),
-        (-LARGEST, "found a number of 19 digits or more; allowed: 10 to call, 30 to 9990 to raise"),
+        (MAX_AMOUNT, "found a number of 19 digits or more; allowed: 10 to call, 30 to 9990 to raise"),
+        (-MAX_AMOUNT, "found a number of 19 digits or more; allowed: 10 to call, 30 to 9990 to raise"),
     ],
 )
 def test_an_invalid_bet_folds_the_hand(chips: int, told: str) -> None:
     """holdem-4.7 to holdem-4.11: and he stays in the game."""
     parlour = duel()
-    assert parlour.bet("ann", chips) == Acted(told)
+    assert parlour.bet("ann", chips) == ActDone(told)
     assert parlour.nets == [(-10, 10)]
     assert parlour.chips() == {"ann": 9970, "bob": 10_000}
     assert parlour.table().hands[1].faults == ((0, told),)
@@ -238,7 +238,7 @@ def test_an_invalid_bet_folds_the_hand(chips: int, told: str) -> None:
 def test_a_valid_bet_does_not(chips: int) -> None:
     """holdem-4.5"""
     parlour = duel()
-    assert parlour.bet("ann", chips) == Acted()
+    assert parlour.bet("ann", chips) == ActDone()
     assert parlour.nets == []
 
 
@@ -246,7 +246,7 @@ def test_a_first_bet_of_less_than_the_big_blind_is_invalid() -> None:
     """holdem-4.11"""
     parlour = duel()
     parlour.play("ann 10, bob 0")
-    assert parlour.bet("bob", 19) == Acted("found 19; allowed: 0 to check, 20 to 9980 to raise")
+    assert parlour.bet("bob", 19) == ActDone("found 19; allowed: 0 to check, 20 to 9980 to raise")
     assert parlour.nets == [(20, -20)]
 
 
@@ -256,7 +256,7 @@ def test_a_raise_where_the_betting_is_not_open_is_invalid() -> None:
     parlour.play("bob 300")
     assert parlour.chips() == {"ann": 370, "bob": 110, "cat": 390}
     parlour.play("cat 390, ann fold")
-    assert parlour.bet("bob", 110) == Acted("found 110; allowed: 100 to call")
+    assert parlour.bet("bob", 110) == ActDone("found 110; allowed: 100 to call")
 
 
 def test_an_allin_that_is_too_short_for_a_raise_is_valid() -> None:
@@ -270,10 +270,10 @@ def test_an_allin_that_is_too_short_for_a_raise_is_valid() -> None:
 def test_the_reason_tells_one_number_where_there_is_one() -> None:
     hand = Hand([45, 100])
     hand.deal(range(4))
-    assert reason(36, hand.legal) == "found 36; allowed: 10 to call, 30 to 35 to raise"
+    assert invalid_bet_reason(36, hand.legal) == "found 36; allowed: 10 to call, 30 to 35 to raise"
     hand = Hand([35, 100])
     hand.deal(range(4))
-    assert reason(36, hand.legal) == "found 36; allowed: 10 to call, 25 to raise"
+    assert invalid_bet_reason(36, hand.legal) == "found 36; allowed: 10 to call, 25 to raise"
     hand = Hand([15, 100])
     hand.deal(range(4))
-    assert reason(36, hand.legal) == "found 36; allowed: 5 to call"
+    assert invalid_bet_reason(36, hand.legal) == "found 36; allowed: 5 to call"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from croupier.core.http_transcript import play
-from croupier.core.transcript import Transcript, read
+from croupier.core.http_transcript import play_http_transcript
+from croupier.core.transcript import Transcript, parse_transcript
 from tests.rooms.holdem.transcript_harness import PAPERS, Hall, Wired
 from tests.sampling import sampled
 
@@ -19,14 +19,14 @@ def is_timeless(paper: Transcript) -> bool:
 @papers
 def test_the_service_says_what_is_on_the_paper(paper: Transcript, chop: int) -> None:
     with Hall(paper, chop) as hall:
-        play(paper, hall)
+        play_http_transcript(paper, hall)
 
 
 @pytest.mark.parametrize("chop", [0, 7], ids=["whole", "in-sevens"])
 @pytest.mark.parametrize("paper", sampled(filter(is_timeless, PAPERS), 3), ids=lambda paper: paper.name)
 def test_the_service_says_what_is_on_the_paper_through_a_socket(paper: Transcript, chop: int) -> None:
     with Wired(paper, chop) as wired:
-        play(paper, wired)
+        play_http_transcript(paper, wired)
 
 
 GUESSED = {
@@ -41,15 +41,15 @@ GUESSED = {
 
 @pytest.mark.parametrize("body", GUESSED.values(), ids=GUESSED.keys())
 def test_a_paper_that_is_wrong_is_found_out(body: str) -> None:
-    paper = read(f"title: Wrong\nclause: holdem-5.1\n{body}\n", "wrong")
+    paper = parse_transcript(f"title: Wrong\nclause: holdem-5.1\n{body}\n", "wrong")
     with Hall(paper) as hall, pytest.raises(AssertionError):
-        play(paper, hall)
+        play_http_transcript(paper, hall)
 
 
 def test_an_answer_that_does_not_come_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.rooms.holdem.transcript_harness.PATIENCE", 0.2)
     asked = "nobody> GET /games/\nnobody< 200 [{}]\nnobody> GET /games/$game?wait=5\nnobody< 200\n"
     game = '{"gameID": "$game", "table": "$_", "turn": "$_", "cards": "$_", "pots": "$_"}'
-    paper = read(f"title: Wrong\nclause: holdem-9.3\n{asked.format(game)}", "wrong")
+    paper = parse_transcript(f"title: Wrong\nclause: holdem-9.3\n{asked.format(game)}", "wrong")
     with Hall(paper) as hall, pytest.raises(AssertionError, match="no answer comes"):
-        play(paper, hall)
+        play_http_transcript(paper, hall)

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.rules import Turn
-from croupier.rooms.holdem.cards import cards
+from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.table.views import View
 from tests.rooms.holdem.random_hands import begin, redealt, steps
 
-DECK = cards("2c7dAsAhKsKhQd2s3s9h9d9c9s4c4d")
+DECK = parse_cards("2c7dAsAhKsKhQd2s3s9h9d9c9s4c4d")
 
 
 def hand(stacks: tuple[int, ...] = (1000, 1000, 1000), moves: str = "") -> Hand:
@@ -24,13 +24,13 @@ def hand(stacks: tuple[int, ...] = (1000, 1000, 1000), moves: str = "") -> Hand:
         elif move:
             played.bet(int(move))
         if played.turn is Turn.CHANCE:
-            played.deal(deck.pop(0) for _ in range(played.wanted))
+            played.deal(deck.pop(0) for _ in range(played.cards_due))
     return played
 
 
 def in_turn(played: Hand) -> View:
     assert isinstance(played.turn, int)
-    return View.of(played, played.turn)
+    return View.from_hand(played, played.turn)
 
 
 def test_a_view_tells_what_there_is_to_be_paid_and_who_is_there() -> None:
@@ -39,16 +39,16 @@ def test_a_view_tells_what_there_is_to_be_paid_and_who_is_there() -> None:
     assert (view.pot, view.to_match, view.min_raise, view.big_blind) == (90, 60, 40, 20)
     assert [(one.name, one.stack, one.bet) for one in view.rivals] == [("0", 940, 60), ("2", 980, 20)]
     assert [one.small_blind for one in view.players] == [False, True, False]
-    assert view.hole == cards("2cAh")
+    assert view.hole == parse_cards("2cAh")
     assert view.board == ()
-    assert view.settled == 0
+    assert view.pot_before_round == 0
 
 
 def test_who_has_folded_is_no_rival_and_earlier_bets_are_settled() -> None:
     view = in_turn(hand(moves="60 fold 40 30"))
     assert [one.name for one in view.rivals] == ["2"]
-    assert view.board == cards("Qd2s3s")
-    assert (view.pot, view.settled, view.call) == (160, 130, 30)
+    assert view.board == parse_cards("Qd2s3s")
+    assert (view.pot, view.pot_before_round, view.call) == (160, 130, 30)
 
 
 def test_a_call_is_never_more_than_the_stack() -> None:
@@ -65,24 +65,24 @@ def test_what_costs_nothing_is_checked_and_not_folded() -> None:
 
 def test_a_raise_by_part_of_the_pot_is_the_nearest_legal_one() -> None:
     view = in_turn(hand(moves="20"))  # 10 to call into 50, at least 20 more
-    assert view.raising(100) == 10 + 60
-    assert view.raising(50) == 10 + 30
-    assert view.raising(0) == 10 + 20
-    assert view.raising(10_000) == 990
+    assert view.raise_by_percent(100) == 10 + 60
+    assert view.raise_by_percent(50) == 10 + 30
+    assert view.raise_by_percent(0) == 10 + 20
+    assert view.raise_by_percent(10_000) == 990
 
 
 def test_a_raise_where_there_is_none_to_make_is_the_call() -> None:
-    assert in_turn(hand((1000, 40, 1000), "500")).raising(100) == 30
+    assert in_turn(hand((1000, 40, 1000), "500")).raise_by_percent(100) == 30
     alone = in_turn(hand((1000, 300, 300), "300 290"))
-    assert alone.raising(100) == alone.call == 280
+    assert alone.raise_by_percent(100) == alone.call == 280
     answered = in_turn(hand((1000, 300, 1000), "300 290"))
-    assert answered.raising(100) > answered.call
+    assert answered.raise_by_percent(100) > answered.call
 
 
 def test_nobody_may_do_anything_out_of_his_turn() -> None:
     played = hand()
-    assert View.of(played, 1).legal.moves == ()
-    assert View.of(played, 1).raising(100) == View.of(played, 1).call == 10
+    assert View.from_hand(played, 1).legal.moves == ()
+    assert View.from_hand(played, 1).raise_by_percent(100) == View.from_hand(played, 1).call == 10
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 400))
@@ -91,7 +91,7 @@ def test_every_size_that_a_view_answers_is_legal(luck: Random, percent: int) -> 
         if isinstance(played.turn, int):
             view = in_turn(played)
             assert view.call == played.legal.call
-            for move in (view.call, view.check_or_fold, view.raising(percent)):
+            for move in (view.call, view.check_or_fold, view.raise_by_percent(percent)):
                 assert move in played.legal
 
 

@@ -9,41 +9,41 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from croupier.rooms.holdem.wire import (
-    ACTED,
-    BET,
-    FOLD,
-    GONE,
-    LARGEST,
+    ACT_DONE,
+    ACTION_BET,
+    ACTION_FOLD,
+    MAX_AMOUNT,
     NO_POT,
-    NOBODY,
+    NO_TURN,
+    PLAYER_LEFT,
     Act,
-    Acted,
-    Answer,
+    ActDone,
     Cards,
+    Created,
     Dialect,
     Game,
+    HoldemRequest,
+    HoldemResponse,
     Join,
     Leave,
-    Made,
     Open,
     Player,
     Pot,
     Queued,
-    Refused,
-    Request,
+    RequestRefused,
     Turn,
     Winner,
     encode,
-    parse,
-    response,
+    parse_request,
+    render_response,
 )
 
 ACTS = "/games/g/players/p/acts/"
 
-COMMANDS: dict[tuple[str, str], Request] = {
+COMMANDS: dict[tuple[str, str], HoldemRequest] = {
     ("POST", "/games"): Open("ann"),
     ("POST", "/games/g/players"): Join("ann", "g"),
-    ("POST", "/games/g/players/p/acts"): Act("ann", "g", "p", BET, 20),
+    ("POST", "/games/g/players/p/acts"): Act("ann", "g", "p", ACTION_BET, 20),
     ("DELETE", "/games/g/players/p"): Leave("ann", "g", "p"),
 }
 
@@ -51,8 +51,8 @@ COMMANDS: dict[tuple[str, str], Request] = {
 def act(body: str | bytes) -> tuple[int, int] | None:
     """The action and the amount that a body tells, None if it is refused."""
     data = body.encode() if isinstance(body, str) else body
-    found = parse("POST", ACTS, "ann", data, "readme")
-    if isinstance(found, Refused):
+    found = parse_request("POST", ACTS, "ann", data, "readme")
+    if isinstance(found, RequestRefused):
         assert (found.status, found.clause) == (400, "holdem-4.4")
         assert found.detail.isprintable()
         assert "; allowed: " in found.detail
@@ -71,7 +71,7 @@ def test_every_command_is_understood_with_and_without_a_slash(
     """holdem-1.2, holdem-1.3"""
     method, path = command
     body = b'{"action": 1, "betAmount": 20}'
-    assert parse(method, path + slash, "ann", body, dialect) == COMMANDS[command]
+    assert parse_request(method, path + slash, "ann", body, dialect) == COMMANDS[command]
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_every_command_is_understood_with_and_without_a_slash(
 )
 def test_anything_else_is_no_command(method: str, path: str) -> None:
     """holdem-8.3"""
-    found = parse(method, path, "ann", b"", "readme")
-    assert isinstance(found, Refused)
+    found = parse_request(method, path, "ann", b"", "readme")
+    assert isinstance(found, RequestRefused)
     assert (found.status, found.clause) == (404, "holdem-8.3")
 
 
@@ -110,39 +110,39 @@ def test_a_body_is_not_looked_at_where_none_is_wanted() -> None:
     """holdem-1.7"""
     for (method, path), request in COMMANDS.items():
         if "acts" not in path:
-            assert parse(method, path, "ann", b"\xff{", "readme") == request
+            assert parse_request(method, path, "ann", b"\xff{", "readme") == request
 
 
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ('{"action":1,"betAmount":20}', (BET, 20)),
-        (' { "betAmount" : 20 , "action" : 1 } \n', (BET, 20)),
-        ('{"Action":1,"BetAmount":20}', (BET, 20)),
-        ('{"ACTION":1,"bet_amount":20}', (BET, 20)),
-        ('{"_a_c_t_i_o_n_":1,"BET_AMOUNT":20}', (BET, 20)),
-        ('{"action":1,"betAmount":0}', (BET, 0)),
-        ('{"action":1,"betAmount":-0}', (BET, 0)),
-        ('{"action":1,"betAmount":-5}', (BET, -5)),
-        ('{"action":1,"BetAmount":-5}', (BET, -5)),
-        ('{"action":0}', (FOLD, 0)),
-        ('{"action":-0}', (FOLD, 0)),
-        ('{"Action":0}', (FOLD, 0)),
-        ('{"action":0,"betAmount":20}', (FOLD, 0)),
-        ('{"action":0,"betAmount":null}', (FOLD, 0)),
-        ('{"action":0,"betAmount":"many"}', (FOLD, 0)),
-        ('{"action":0,"betAmount":[{}, 1e5]}', (FOLD, 0)),
-        ('{"action":1,"betAmount":20,"note":"mine"}', (BET, 20)),
-        ('{"note":{"action":0},"action":1,"betAmount":20}', (BET, 20)),
-        ('{"note":1e400,"action":1,"betAmount":20}', (BET, 20)),
-        ('{"action":0,"action":1,"betAmount":5,"betAmount":20}', (BET, 20)),
-        ('{"action":"x","action":1,"betAmount":20}', (BET, 20)),
-        ('{"action":0,"Action":1,"betAmount":5,"bet_amount":20}', (BET, 20)),
-        ('{"action":1,"betAmount":20,"\\u0061ction":0}', (FOLD, 0)),
-        ('{"action":1,"betAmount":9223372036854775808}', (BET, LARGEST)),
-        ('{"action":1,"betAmount":99999999999999999999999999}', (BET, LARGEST)),
-        ('{"action":1,"BetAmount":99999999999999999999999999}', (BET, LARGEST)),
-        ('{"action":1,"betAmount":-99999999999999999999999999}', (BET, -LARGEST)),
+        ('{"action":1,"betAmount":20}', (ACTION_BET, 20)),
+        (' { "betAmount" : 20 , "action" : 1 } \n', (ACTION_BET, 20)),
+        ('{"Action":1,"BetAmount":20}', (ACTION_BET, 20)),
+        ('{"ACTION":1,"bet_amount":20}', (ACTION_BET, 20)),
+        ('{"_a_c_t_i_o_n_":1,"BET_AMOUNT":20}', (ACTION_BET, 20)),
+        ('{"action":1,"betAmount":0}', (ACTION_BET, 0)),
+        ('{"action":1,"betAmount":-0}', (ACTION_BET, 0)),
+        ('{"action":1,"betAmount":-5}', (ACTION_BET, -5)),
+        ('{"action":1,"BetAmount":-5}', (ACTION_BET, -5)),
+        ('{"action":0}', (ACTION_FOLD, 0)),
+        ('{"action":-0}', (ACTION_FOLD, 0)),
+        ('{"Action":0}', (ACTION_FOLD, 0)),
+        ('{"action":0,"betAmount":20}', (ACTION_FOLD, 0)),
+        ('{"action":0,"betAmount":null}', (ACTION_FOLD, 0)),
+        ('{"action":0,"betAmount":"many"}', (ACTION_FOLD, 0)),
+        ('{"action":0,"betAmount":[{}, 1e5]}', (ACTION_FOLD, 0)),
+        ('{"action":1,"betAmount":20,"note":"mine"}', (ACTION_BET, 20)),
+        ('{"note":{"action":0},"action":1,"betAmount":20}', (ACTION_BET, 20)),
+        ('{"note":1e400,"action":1,"betAmount":20}', (ACTION_BET, 20)),
+        ('{"action":0,"action":1,"betAmount":5,"betAmount":20}', (ACTION_BET, 20)),
+        ('{"action":"x","action":1,"betAmount":20}', (ACTION_BET, 20)),
+        ('{"action":0,"Action":1,"betAmount":5,"bet_amount":20}', (ACTION_BET, 20)),
+        ('{"action":1,"betAmount":20,"\\u0061ction":0}', (ACTION_FOLD, 0)),
+        ('{"action":1,"betAmount":9223372036854775808}', (ACTION_BET, MAX_AMOUNT)),
+        ('{"action":1,"betAmount":99999999999999999999999999}', (ACTION_BET, MAX_AMOUNT)),
+        ('{"action":1,"BetAmount":99999999999999999999999999}', (ACTION_BET, MAX_AMOUNT)),
+        ('{"action":1,"betAmount":-99999999999999999999999999}', (ACTION_BET, -MAX_AMOUNT)),
     ],
 )
 def test_an_act_may_be_spelt_so(body: str, told: tuple[int, int]) -> None:
@@ -215,7 +215,7 @@ def test_an_act_of_wrong_form_is_refused(body: str | bytes) -> None:
 def test_an_integer_may_have_any_number_of_digits(digits: int, sign: str, key: str) -> None:
     """holdem-4.9: it is well-formed, and larger than any wealth."""
     found = act(f'{{"action":1,"{key}":{sign}{"9" * digits}}}')
-    assert found == (BET, -LARGEST if sign else LARGEST)
+    assert found == (ACTION_BET, -MAX_AMOUNT if sign else MAX_AMOUNT)
 
 
 @given(st.integers(), st.sampled_from(["betAmount", "BetAmount", "bet_amount"]))
@@ -223,7 +223,7 @@ def test_every_amount_is_read_as_it_is_written_unless_no_stack_is_as_large(amoun
     body = (
         msgspec.json.encode({key: amount, "action": 1}) if abs(amount) < 2**63 else f'{{"{key}":{amount},"action":1}}'
     )
-    assert act(body) == (BET, max(-LARGEST, min(amount, LARGEST)))
+    assert act(body) == (ACTION_BET, max(-MAX_AMOUNT, min(amount, MAX_AMOUNT)))
 
 
 @given(
@@ -242,13 +242,13 @@ def test_every_amount_is_read_as_it_is_written_unless_no_stack_is_as_large(amoun
 def test_nothing_that_is_sent_as_an_act_is_more_than_refused(body: str | bytes) -> None:
     data = body.encode(errors="surrogatepass") if isinstance(body, str) else body
     found = act(data)
-    assert found is None or (found[0] in {FOLD, BET} and abs(found[1]) <= LARGEST)
+    assert found is None or (found[0] in {ACTION_FOLD, ACTION_BET} and abs(found[1]) <= MAX_AMOUNT)
 
 
 @given(st.text(max_size=30), st.sampled_from(["GET", "POST", "DELETE", "PUT"]))
 def test_nothing_that_is_asked_for_is_more_than_refused(path: str, method: str) -> None:
-    found = parse(method, path, "ann", b"", "readme")
-    assert isinstance(found, Refused) or path.startswith("/games")
+    found = parse_request(method, path, "ann", b"", "readme")
+    assert isinstance(found, RequestRefused) or path.startswith("/games")
 
 
 GAME = Game(
@@ -271,8 +271,8 @@ class Lobby:
         return GAME
 
 
-def answered(answer: Answer, dialect: Dialect) -> tuple[int, dict[str, str], str]:
-    status, headers, body = response(answer, dialect, Lobby())
+def answered(answer: HoldemResponse, dialect: Dialect) -> tuple[int, dict[str, str], str]:
+    status, headers, body = render_response(answer, dialect, Lobby())
     told = {name.decode(): value.decode() for name, value in headers}
     assert len(told) == len(headers)
     assert all(name == name.lower() for name in told)
@@ -282,20 +282,22 @@ def answered(answer: Answer, dialect: Dialect) -> tuple[int, dict[str, str], str
 
 JSON, TEXT = {"content-type": "application/json"}, {"content-type": "text/plain; charset=utf-8"}
 
-ANSWERS: list[tuple[Answer, tuple[int, dict[str, str], str]]] = [
-    (Made("u"), (201, JSON, '"u"')),
-    (Made("u", "g"), (201, JSON, '"u"')),
-    (Made("u", "g", opened=True), (201, {**JSON, "location": "/games/g"}, '"u"')),
+ANSWERS: list[tuple[HoldemResponse, tuple[int, dict[str, str], str]]] = [
+    (Created("u"), (201, JSON, '"u"')),
+    (Created("u", "g"), (201, JSON, '"u"')),
+    (Created("u", "g", is_new_game=True), (201, {**JSON, "location": "/games/g"}, '"u"')),
     (Queued("u", "g"), (202, JSON, '"u"')),
-    (ACTED, (201, {}, "")),
-    (Acted("found 5; allowed: 20 to call"), (201, {"x-fold-reason": "found 5; allowed: 20 to call"}, "")),
-    (GONE, (200, {}, "")),
-    (Refused(403, "holdem-4.13", "found x; allowed: y"), (403, TEXT, "holdem-4.13: found x; allowed: y\n")),
+    (ACT_DONE, (201, {}, "")),
+    (ActDone("found 5; allowed: 20 to call"), (201, {"x-fold-reason": "found 5; allowed: 20 to call"}, "")),
+    (PLAYER_LEFT, (200, {}, "")),
+    (RequestRefused(403, "holdem-4.13", "found x; allowed: y"), (403, TEXT, "holdem-4.13: found x; allowed: y\n")),
 ]
 
 
 @pytest.mark.parametrize(("answer", "told"), ANSWERS, ids=lambda value: type(value).__name__)
-def test_every_answer_is_told_as_the_document_has_it(answer: Answer, told: tuple[int, dict[str, str], str]) -> None:
+def test_every_answer_is_told_as_the_document_has_it(
+    answer: HoldemResponse, told: tuple[int, dict[str, str], str]
+) -> None:
     """holdem-2.2, holdem-3.3 to holdem-3.6, holdem-3.10, holdem-4.1, holdem-4.7"""
     assert answered(answer, "readme") == told
 
@@ -303,12 +305,12 @@ def test_every_answer_is_told_as_the_document_has_it(answer: Answer, told: tuple
 def test_the_published_client_is_told_what_it_understands() -> None:
     """holdem-7.1, holdem-7.2, holdem-7.9"""
     game = encode(GAME, "hspe-go").decode()
-    assert answered(Made("u"), "hspe-go") == (201, TEXT, '{"PlayerID":"u"}\n')
-    assert answered(Made("u", "g"), "hspe-go") == (202, TEXT, game)
+    assert answered(Created("u"), "hspe-go") == (201, TEXT, '{"PlayerID":"u"}\n')
+    assert answered(Created("u", "g"), "hspe-go") == (202, TEXT, game)
     assert answered(Queued("u", "g"), "hspe-go") == (202, TEXT, game)
-    assert answered(Made("u", "g", opened=True), "hspe-go") == (202, {**TEXT, "location": "/games/g"}, game)
-    assert answered(ACTED, "hspe-go") == (201, {}, "")
-    assert answered(GONE, "hspe-go") == (200, {}, "")
+    assert answered(Created("u", "g", is_new_game=True), "hspe-go") == (202, {**TEXT, "location": "/games/g"}, game)
+    assert answered(ACT_DONE, "hspe-go") == (201, {}, "")
+    assert answered(PLAYER_LEFT, "hspe-go") == (200, {}, "")
 
 
 def test_a_game_has_the_keys_of_the_document_in_their_order() -> None:
@@ -327,7 +329,7 @@ def test_a_game_has_the_keys_of_the_document_in_their_order() -> None:
 
 def test_only_the_other_dialect_has_last_winners_and_has_them_last() -> None:
     """holdem-7.7"""
-    game = Game("g", [], NOBODY, Cards(None), NO_POT, [Winner("p", ["AS", "KS", "QS", "JS", "TS"])])
+    game = Game("g", [], NO_TURN, Cards(None), NO_POT, [Winner("p", ["AS", "KS", "QS", "JS", "TS"])])
     assert encode(game, "hspe-go") == (
         b'{"gameID":"g","table":[],'
         b'"turn":{"playerID":"","bet_so_far":0,"bet_to_player":0,"minimum_raise":0,"expiry":"0001-01-01T00:00:00Z"},'
@@ -351,12 +353,12 @@ def test_what_is_encoded_is_read_back(dialect: Dialect) -> None:
         (Act("ann", "G", "P", 1, 20), 'ann POST /games/G/players/P/acts/ {"action":1,"betAmount":20}'),
         (Act("ann", "G", "P", 0), 'ann POST /games/G/players/P/acts/ {"action":0}'),
         (Leave("ann", "G", "P"), "ann DELETE /games/G/players/P"),
-        (Made("P", "G"), "201 P"),
+        (Created("P", "G"), "201 P"),
         (Queued("P", "G"), "202 P"),
-        (Acted(), "201"),
-        (Acted("found 5; allowed: 20 to call"), "201, X-Fold-Reason: found 5; allowed: 20 to call"),
-        (GONE, "200"),
-        (Refused(403, "holdem-4.13", "found an act"), "403 holdem-4.13: found an act"),
+        (ActDone(), "201"),
+        (ActDone("found 5; allowed: 20 to call"), "201, X-Fold-Reason: found 5; allowed: 20 to call"),
+        (PLAYER_LEFT, "200"),
+        (RequestRefused(403, "holdem-4.13", "found an act"), "403 holdem-4.13: found an act"),
     ],
 )
 def test_messages_read_as_in_a_log(message: object, told: str) -> None:

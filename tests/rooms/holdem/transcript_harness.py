@@ -12,17 +12,19 @@ from urllib.parse import unquote
 from argon2 import PasswordHasher
 from msgspec import convert
 
-from croupier.core.dealer import Dealer, Fair, Scripted, derive
-from croupier.core.http_transcript import NOBODY, Ask, Heard, basic
-from croupier.core.transcript import Line, Transcript, read
-from croupier.http.auth import Guard
-from croupier.http.holdem_app import Service, open_service
+from croupier.core.dealer import Dealer, FairDealer, ScriptedDealer, derive_server_seed
+from croupier.core.http_transcript import ANONYMOUS_USER, TranscriptRequest, TranscriptResponse, basic_authorization
+from croupier.core.transcript import Transcript, TranscriptLine, parse_transcript
+from croupier.http.auth import Authenticator
+from croupier.http.holdem_app import HoldemApp, open_holdem_server
 from croupier.rooms.holdem.cards import PACK
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 
 ROOT = Path(__file__).parents[3]
-PAPERS = [read(path.read_text(), path.stem) for path in sorted((ROOT / "transcripts" / "holdem").glob("*.txt"))]
+PAPERS = [
+    parse_transcript(path.read_text(), path.stem) for path in sorted((ROOT / "transcripts" / "holdem").glob("*.txt"))
+]
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -43,11 +45,11 @@ def dealers(paper: Transcript) -> Callable[[int], Dealer]:
     """The dealer of every hand of the house: the decks of the paper are used in turn."""
     seed = int(paper.head.get("seed", 1))
     text = "\n\n".join(deck.replace(" ", "\n") for deck in paper.head.get("deck", "").split(" / "))
-    decks = PACK.decks(text, paper.name) if "deck" in paper.head else ()
+    decks = PACK.parse_decks(text, paper.name) if "deck" in paper.head else ()
 
     def dealer(hand: int) -> Dealer:
-        luck = derive(seed, "holdem", hand)
-        return Scripted((decks[(hand - 1) % len(decks)],), luck) if decks else Fair(luck)
+        luck = derive_server_seed(seed, "holdem", hand)
+        return ScriptedDealer((decks[(hand - 1) % len(decks)],), luck) if decks else FairDealer(luck)
 
     return dealer
 
@@ -56,12 +58,14 @@ def house(paper: Transcript) -> House:
     """The house as the head of a paper sets it. Its time on the wall begins in 1970."""
     known = {field.name: paper.head[field.name] for field in fields(Settings) if field.name in paper.head}
     settings = convert(known, Settings, strict=False)
-    return House(settings, dealers(paper), derive(int(paper.head.get("seed", 1)), "holdem", 0))
+    return House(settings, dealers(paper), derive_server_seed(int(paper.head.get("seed", 1)), "holdem", 0))
 
 
-def asked(user: str, request: Ask) -> dict[str, str]:
+def asked(user: str, request: TranscriptRequest) -> dict[str, str]:
     """The headers of a request, with the credentials of its user."""
-    headers = {"host": "127.0.0.1:8080"} | ({} if user == NOBODY else {"authorization": basic(user)})
+    headers = {"host": "127.0.0.1:8080"} | (
+        {} if user == ANONYMOUS_USER else {"authorization": basic_authorization(user)}
+    )
     return headers | {name.lower(): value for name, value in request.headers}
 
 
@@ -76,9 +80,9 @@ class Hall:
         self._loop = Clock()
         clock = self._loop.time
         place = house(paper)
-        guard = Guard(clock=clock, hasher=QUICK)
-        self._service = Service(place, guard, place.settings.dialect, clock=clock)
-        self._asked: defaultdict[str, deque[asyncio.Task[Heard]]] = defaultdict(deque)
+        guard = Authenticator(clock=clock, hasher=QUICK)
+        self._service = HoldemApp(place, guard, place.settings.dialect, clock=clock)
+        self._asked: defaultdict[str, deque[asyncio.Task[TranscriptResponse]]] = defaultdict(deque)
 
     def __enter__(self) -> Self:
         return self
@@ -94,7 +98,7 @@ class Hall:
             task.cancel()
         await self._loop.shutdown_default_executor()
 
-    def ask(self, user: str, request: Ask) -> None:
+    def ask(self, user: str, request: TranscriptRequest) -> None:
         """Send a request. Unless it waits for something, it has been handled before anything else happens."""
         task = self._loop.create_task(self._exchange(user, request))
         self._asked[user].append(task)
@@ -103,12 +107,12 @@ class Hall:
         else:
             self._finish(task)
 
-    def hear(self, user: str) -> Heard:
+    def hear(self, user: str) -> TranscriptResponse:
         """The answer to the first request of a user that was not asked for yet."""
         assert self._asked[user], f"{user} has asked nothing"
         return self._finish(self._asked[user].popleft())
 
-    def deed(self, line: Line) -> None:
+    def deed(self, line: TranscriptLine) -> None:
         """Let time pass, or the room close."""
         if line.kind == "pass":
             self._loop.now += float(line.text)
@@ -121,7 +125,7 @@ class Hall:
         """Everything was heard."""
         assert not any(self._asked.values()), f"also asked: {[user for user, tasks in self._asked.items() if tasks]}"
 
-    def _finish(self, task: asyncio.Task[Heard]) -> Heard:
+    def _finish(self, task: asyncio.Task[TranscriptResponse]) -> TranscriptResponse:
         watchdog = Timer(PATIENCE, self._loop.call_soon_threadsafe, (task.cancel,))
         watchdog.start()
         try:
@@ -140,7 +144,7 @@ class Hall:
 
         self._loop.run_until_complete(turns())
 
-    async def _exchange(self, user: str, request: Ask) -> Heard:
+    async def _exchange(self, user: str, request: TranscriptRequest) -> TranscriptResponse:
         path, _, query = request.path.partition("?")
         headers = asked(user, request)
         pieces = deque([request.body])
@@ -181,7 +185,7 @@ class Hall:
         assert not rest[-1].get("more_body"), "the answer has no end"
         told = {name.decode().lower(): value.decode() for name, value in start["headers"]}
         assert len(told) == len(start["headers"]), "a header comes twice"
-        return Heard(start["status"], told, b"".join(message.get("body", b"") for message in rest))
+        return TranscriptResponse(start["status"], told, b"".join(message.get("body", b"") for message in rest))
 
 
 class Wired:
@@ -194,11 +198,11 @@ class Wired:
         self._chop = chop
         self._loop = asyncio.new_event_loop()
         place = house(paper)
-        guard = Guard(clock=lambda: 0.0, hasher=QUICK)
-        self._service = Service(place, guard, place.settings.dialect, clock=lambda: 0.0)
-        self._opened = self._loop.run_until_complete(open_service(self._service, "127.0.0.1", 0))
+        guard = Authenticator(clock=lambda: 0.0, hasher=QUICK)
+        self._service = HoldemApp(place, guard, place.settings.dialect, clock=lambda: 0.0)
+        self._opened = self._loop.run_until_complete(open_holdem_server(self._service, "127.0.0.1", 0))
         self._lines: dict[str, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}
-        self._heard: defaultdict[str, deque[Heard]] = defaultdict(deque)
+        self._heard: defaultdict[str, deque[TranscriptResponse]] = defaultdict(deque)
 
     def __enter__(self) -> Self:
         return self
@@ -212,16 +216,16 @@ class Wired:
             writer.close()
         await self._opened.stop()
 
-    def ask(self, user: str, request: Ask) -> None:
+    def ask(self, user: str, request: TranscriptRequest) -> None:
         """Send a request, and wait for its answer."""
         answer = asyncio.wait_for(self._exchange(user, request), PATIENCE)
         self._heard[user].append(self._loop.run_until_complete(answer))
 
-    def hear(self, user: str) -> Heard:
+    def hear(self, user: str) -> TranscriptResponse:
         """The answer that came."""
         return self._heard[user].popleft()
 
-    def deed(self, line: Line) -> None:
+    def deed(self, line: TranscriptLine) -> None:
         """Nothing can happen besides."""
         raise AssertionError(f"{line.kind} is for another stage")
 
@@ -229,7 +233,7 @@ class Wired:
         """Everything was heard."""
         assert not any(self._heard.values())
 
-    async def _exchange(self, user: str, request: Ask) -> Heard:
+    async def _exchange(self, user: str, request: TranscriptRequest) -> TranscriptResponse:
         if user not in self._lines:
             self._lines[user] = await asyncio.open_connection(*self._opened.address)
         reader, writer = self._lines[user]
@@ -259,4 +263,4 @@ class Wired:
         if told.get("connection") == "close":
             del self._lines[user]
             writer.close()
-        return Heard(status, told, body)
+        return TranscriptResponse(status, told, body)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from croupier.core.bots import Mind
-from croupier.rooms.kuhn.rules import BETTING, CARDS, View
+from croupier.core.bots import Bot
+from croupier.rooms.kuhn.rules import BETTING_TREE, CARDS, View
 
 
 class Dial:
@@ -20,7 +20,7 @@ class Dial:
         return self.number
 
 
-def row(mind: Mind[Any, Any], view: View, legal: Sequence[str]) -> Mapping[str, Fraction]:
+def row(mind: Bot[Any, Any], view: View, legal: Sequence[str]) -> Mapping[str, Fraction]:
     """The probability of each action behind a view, by trying every number that luck may draw."""
     found = dict.fromkeys(legal, Fraction(0))
     first = Dial(0)
@@ -30,10 +30,10 @@ def row(mind: Mind[Any, Any], view: View, legal: Sequence[str]) -> Mapping[str, 
     return found
 
 
-def chances(mind: Mind[Any, Any]) -> Mapping[View, Mapping[str, Fraction]]:
+def chances(mind: Bot[Any, Any]) -> Mapping[View, Mapping[str, Fraction]]:
     """The row of each of the twelve information sets."""
     return {
         View(card, history): row(mind, View(card, history), legal)
         for card in CARDS
-        for history, (_, legal) in BETTING.items()
+        for history, (_, legal) in BETTING_TREE.items()
     }

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bots import Policy, Random, mind_named
-from croupier.core.dealer import Fair
+from croupier.core.bots import PolicyBot, RandomBot, bot_factory
+from croupier.core.dealer import FairDealer
 from croupier.rooms.kuhn import ROOM
-from croupier.rooms.kuhn.bots import ALPHA, STYLES, equilibrium
-from croupier.rooms.kuhn.rules import BETTING, CARDS, View
+from croupier.rooms.kuhn.bots import BOT_SPECS, DEFAULT_ALPHA, equilibrium_bot
+from croupier.rooms.kuhn.rules import BETTING_TREE, CARDS, View
 from tests.properties.random_session import styles
 from tests.rooms.kuhn.action_odds import chances, row
 
@@ -20,7 +20,7 @@ CHECKED, BET_INTO, CHECK_RAISED = ("CHK",), ("BET",), ("CHK", "BET")
 
 @given(st.fractions(0, THIRD, max_denominator=1000))
 def test_the_equilibrium_is_the_one_kuhn_found(alpha: Fraction) -> None:
-    plan = chances(equilibrium(alpha))
+    plan = chances(equilibrium_bot(alpha))
     assert [plan[View(card, ())]["BET"] for card in CARDS] == [alpha, 0, 3 * alpha]
     assert [plan[View(card, CHECK_RAISED)]["CAL"] for card in CARDS] == [0, alpha + THIRD, 1]
     assert [plan[View(card, CHECKED)]["BET"] for card in CARDS] == [THIRD, 0, 1]
@@ -28,21 +28,21 @@ def test_the_equilibrium_is_the_one_kuhn_found(alpha: Fraction) -> None:
 
 
 def test_the_default_alpha_is_one_third() -> None:
-    assert ALPHA == THIRD
-    assert chances(mind_named(STYLES, "equilibrium")()) == chances(equilibrium(THIRD))
+    assert DEFAULT_ALPHA == THIRD
+    assert chances(bot_factory(BOT_SPECS, "equilibrium")()) == chances(equilibrium_bot(THIRD))
 
 
 @pytest.mark.parametrize("alpha", ["-1/100", "34/100", "1", "2/3"])
 def test_an_alpha_outside_the_family_is_refused_with_what_is_allowed(alpha: str) -> None:
     with pytest.raises(ValueError, match=r"allowed: 0 to 1/3"):
-        equilibrium(Fraction(alpha))
+        equilibrium_bot(Fraction(alpha))
     with pytest.raises(ValueError, match=f"found the mind 'equilibrium:{alpha}'.*allowed"):
-        mind_named(STYLES, f"equilibrium:{alpha}")
+        bot_factory(BOT_SPECS, f"equilibrium:{alpha}")
 
 
 @pytest.mark.parametrize("alpha", ["0", "1/6", "0.25", "1/3"])
 def test_alpha_can_be_asked_for_by_name(alpha: str) -> None:
-    assert chances(mind_named(STYLES, f"equilibrium:{alpha}")()) == chances(equilibrium(Fraction(alpha)))
+    assert chances(bot_factory(BOT_SPECS, f"equilibrium:{alpha}")()) == chances(equilibrium_bot(Fraction(alpha)))
 
 
 SCRIPTS = ["script", "script:", "script:CHK,RSE", "script:CHK BET"]
@@ -52,25 +52,25 @@ ALPHAS = ["equilibrium:", "equilibrium:x", "equilibrium:1/0", "equilibrium:nan",
 @pytest.mark.parametrize("spec", ["", ":", "equilibirum", "EQUILIBRIUM", "random:1", "book:shark", *SCRIPTS, *ALPHAS])
 def test_a_mind_that_cannot_be_made_is_refused_with_what_was_found(spec: str) -> None:
     with pytest.raises(ValueError, match="allowed") as refusal:
-        mind_named(STYLES, spec)
+        bot_factory(BOT_SPECS, spec)
     assert repr(spec) in str(refusal.value)
 
 
 def test_an_unknown_mind_is_refused_with_all_that_are_known() -> None:
     with pytest.raises(ValueError, match="found the mind 'shark'") as refusal:
-        mind_named(STYLES, "shark")
-    assert all(name in str(refusal.value) for name in STYLES)
+        bot_factory(BOT_SPECS, "shark")
+    assert all(name in str(refusal.value) for name in BOT_SPECS)
 
 
 @pytest.mark.parametrize("alpha", ["1/70000", "0.123456", "1/65537"])
 def test_an_alpha_finer_than_luck_is_refused_or_plays(alpha: str) -> None:
     """Luck draws below 65,536 at most; a mind that needs more must not be made, for it would draw for ever."""
     try:
-        mind = mind_named(STYLES, f"equilibrium:{alpha}")()
+        mind = bot_factory(BOT_SPECS, f"equilibrium:{alpha}")()
     except ValueError:
         return
     for card in CARDS:
-        for history, (_, legal) in BETTING.items():
+        for history, (_, legal) in BETTING_TREE.items():
             first = row(mind, View(card, history), legal)
             assert sum(first.values()) == 1
             assert max(value.denominator for value in first.values()) <= 65_536
@@ -80,40 +80,40 @@ def test_an_alpha_finer_than_luck_is_refused_or_plays(alpha: str) -> None:
     ("style", "puts_in"), [("always-bet", "JQK"), ("never-bet", ""), ("king-only", "K"), ("no-jack", "QK")]
 )
 def test_the_book_puts_a_coin_in_with_its_cards_and_with_no_others(style: str, puts_in: str) -> None:
-    for view, found in chances(mind_named(STYLES, f"book:{style}")()).items():
+    for view, found in chances(bot_factory(BOT_SPECS, f"book:{style}")()).items():
         assert found.get("BET", 0) + found.get("CAL", 0) == (view.card in puts_in)
 
 
 def test_check_call_never_bets_and_never_folds() -> None:
     assert all(
         found.get("CHK", 0) + found.get("CAL", 0) == 1
-        for found in chances(mind_named(STYLES, "book:check-call")()).values()
+        for found in chances(bot_factory(BOT_SPECS, "book:check-call")()).values()
     )
 
 
 def test_random_gives_every_legal_action_the_same_chance() -> None:
-    assert all(set(found.values()) == {Fraction(1, 2)} for found in chances(Random()).values())
-    assert row(Random(), View("Q", ()), ("CHK", "BET", "FLD")) == dict.fromkeys(("CHK", "BET", "FLD"), THIRD)
+    assert all(set(found.values()) == {Fraction(1, 2)} for found in chances(RandomBot()).values())
+    assert row(RandomBot(), View("Q", ()), ("CHK", "BET", "FLD")) == dict.fromkeys(("CHK", "BET", "FLD"), THIRD)
 
 
 def test_what_cannot_be_paid_is_not_chosen() -> None:
     """A player with an empty purse is offered CHK or FLD alone, and even the boldest mind takes it."""
-    luck = Fair(bytes(32)).luck
+    luck = FairDealer(bytes(32)).luck
     for name in styles(ROOM):
         for card in [*CARDS] * 20:
-            assert mind_named(STYLES, name)().choose(View(card, ()), ("CHK",), luck) == "CHK"
-            assert mind_named(STYLES, name)().choose(View(card, BET_INTO), ("FLD",), luck) == "FLD"
+            assert bot_factory(BOT_SPECS, name)().choose(View(card, ()), ("CHK",), luck) == "CHK"
+            assert bot_factory(BOT_SPECS, name)().choose(View(card, BET_INTO), ("FLD",), luck) == "FLD"
 
 
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=5).filter(any))
 def test_a_policy_keeps_to_its_table_exactly(weights: list[int]) -> None:
     table = {number: Fraction(weight, sum(weights)) for number, weight in enumerate(weights)}
-    assert row(Policy({"view": table}), "view", tuple(table)) == table
+    assert row(PolicyBot({"view": table}), "view", tuple(table)) == table
 
 
 def test_what_is_left_of_a_row_decides_in_proportion() -> None:
-    policy = Policy({"view": {"a": Fraction(1, 2), "b": Fraction(1, 3), "c": Fraction(1, 6)}})
-    luck = Fair(bytes(32)).luck
+    policy = PolicyBot({"view": {"a": Fraction(1, 2), "b": Fraction(1, 3), "c": Fraction(1, 6)}})
+    luck = FairDealer(bytes(32)).luck
     assert {policy.choose("view", ("b", "c"), luck) for _ in range(200)} == {"b", "c"}
     assert {policy.choose("view", ("c",), luck) for _ in range(50)} == {"c"}
 
@@ -121,23 +121,23 @@ def test_what_is_left_of_a_row_decides_in_proportion() -> None:
 @pytest.mark.parametrize("table", [{"a": Fraction(1, 2)}, {"a": Fraction(3, 2), "b": Fraction(-1, 2)}])
 def test_a_policy_whose_row_is_no_distribution_is_refused(table: dict[str, Fraction]) -> None:
     with pytest.raises(ValueError, match="allowed: none below 0, and 1 in all"):
-        Policy({"view": table})
+        PolicyBot({"view": table})
 
 
 def test_a_script_is_played_in_turn_and_again_from_the_top() -> None:
-    script = mind_named(STYLES, "script:chk, BET,cal")()
-    luck = Fair(bytes(32)).luck
+    script = bot_factory(BOT_SPECS, "script:chk, BET,cal")()
+    luck = FairDealer(bytes(32)).luck
     acts = [script.choose(View("Q", ()), ("CHK", "BET"), luck) for _ in range(4)]
     assert acts == ["CHK", "BET", "CHK", "BET"], "a call that is not legal is passed over"
-    assert mind_named(STYLES, "script:CAL")().choose(View("Q", ()), ("CHK", "BET"), luck) == "CHK"
+    assert bot_factory(BOT_SPECS, "script:CAL")().choose(View("Q", ()), ("CHK", "BET"), luck) == "CHK"
 
 
 def test_every_table_has_a_script_of_its_own_and_shares_the_rest() -> None:
-    script, random = mind_named(STYLES, "script:CHK,BET"), mind_named(STYLES, "random")
-    luck = Fair(bytes(32)).luck
+    script, random = bot_factory(BOT_SPECS, "script:CHK,BET"), bot_factory(BOT_SPECS, "random")
+    luck = FairDealer(bytes(32)).luck
     assert [script().choose(View("Q", ()), ("CHK", "BET"), luck) for _ in range(3)] == ["CHK"] * 3
     assert random() is random()
 
 
 def test_script_alone_needs_an_argument() -> None:
-    assert set(STYLES) - set(styles(ROOM)) == {"script"}
+    assert set(BOT_SPECS) - set(styles(ROOM)) == {"script"}

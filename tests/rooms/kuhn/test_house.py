@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from croupier.core.referee import HOUSE
-from croupier.core.session import Joined, Patience, Rang, Said, Say, Settle
-from croupier.core.transcript import Transcript, hall
+from croupier.core.session import Joined, Received, Send, Settle, TimedOut, Timeouts
+from croupier.core.transcript import Transcript, make_hall
 from croupier.rooms.kuhn import ROOM, Settings
 from croupier.rooms.kuhn.referee import Referee
 from croupier.rooms.kuhn.rules import P_1, P_2
@@ -29,7 +29,7 @@ def heard(deck: str, script: str, said: Sequence[object]) -> list[object]:
     night = evening(ROOM, {"deck": deck, "house": script, "coins": "2"}, [("says", 1, message) for message in said])
     found: list[object] = []
     for _, effects in night.facts:
-        messages = [effect.message for effect in effects if isinstance(effect, Say)]
+        messages = [effect.message for effect in effects if isinstance(effect, Send)]
         if any(isinstance(effect, Settle) for effect in effects):
             return [*found, *(message for message in messages if not isinstance(message, Card))]
         found += messages
@@ -60,24 +60,24 @@ def test_the_purse_is_what_the_games_have_made_of_it(head: dict[str, str], happe
     """A referee with an account of its own finds every refusal for want of coins right, and none of them missing."""
     purse = int(head.get("coins", "10"))
     night = evening(ROOM, head, happening, lambda: Referee(coins=purse))
-    assert [verdict for verdict in night.verdicts if verdict.side == HOUSE] == []
+    assert [verdict for verdict in night.verdicts if verdict.end == HOUSE] == []
     for guest in night.guests:
         assert purse + sum(settle.net for settle in night.effects(Settle, guest)) >= 0
 
 
 def test_the_house_plays_the_equilibrium_unless_told_otherwise() -> None:
-    assert Settings().mind == "equilibrium"
+    assert Settings().bot == "equilibrium"
     assert Settings().coins == 10
 
 
 def test_negative_coins_are_refused() -> None:
     with pytest.raises(ValueError, match="found -1 coins; allowed: 0 or more"):
-        ROOM.house(Settings(coins=-1), Patience(), False)
+        ROOM.house(Settings(coins=-1), Timeouts(), False)
 
 
 def test_an_unknown_mind_is_refused_before_anybody_is_seated() -> None:
     with pytest.raises(ValueError, match="found the mind 'shark'"):
-        ROOM.house(Settings(mind="shark"), Patience(), False)
+        ROOM.house(Settings(bot="shark"), Timeouts(), False)
 
 
 class First:
@@ -102,15 +102,15 @@ def test_against_a_bet_the_equilibrium_calls_with_king_and_sometimes_with_queen(
     """Counted over fixed seeds: it folds every jack, calls every king, and a third of the queens."""
     calls: Counter[str] = Counter()
     hands: Counter[str] = Counter()
-    house = hall(ROOM, Transcript("calls", "calls", (), {"seed": "3", "coins": "10000000"}, ()))
+    house = make_hall(ROOM, Transcript("calls", "calls", (), {"seed": "3", "coins": "10000000"}, ()))
     house.on(Joined(1), 0.0)
     for _ in range(games):
-        house.on(Said(1, STRT["P_1"]), 0.0)
-        effects = house.on(Said(1, ACTN["BET"]), 0.0)
+        house.on(Received(1, STRT["P_1"]), 0.0)
+        effects = house.on(Received(1, ACTN["BET"]), 0.0)
         (settle,) = (effect for effect in effects if isinstance(effect, Settle))
         card = settle.state.cards[P_2]
         hands[card] += 1
-        calls[card] += effects[0] == Say(1, CARD[card])
+        calls[card] += effects[0] == Send(1, CARD[card])
     assert calls["J"] == 0
     assert calls["K"] == hands["K"]
     assert abs(calls["Q"] - hands["Q"] / 3) < 5 * (hands["Q"] * 2 / 9) ** 0.5
@@ -124,4 +124,4 @@ def test_a_limit_on_a_decision_begins_again_with_the_next_decision() -> None:
         [("says", 1, STRT["P_1"]), ("waits", 8), ("says", 1, ACTN["CHK"]), ("waits", 8), ("says", 1, ACTN["CAL"])],
     )
     assert [settle.net for settle in night.effects(Settle)] == [-2]
-    assert not [effects for event, effects in night.facts if isinstance(event, Rang) and effects]
+    assert not [effects for event, effects in night.facts if isinstance(event, TimedOut) and effects]

@@ -6,27 +6,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bots import mind_named
+from croupier.core.bots import bot_factory
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Verdict
-from croupier.core.session import Chose, Garbled, Joined, Left, Rang, Said, Tell
-from croupier.rooms import HOUSES
-from croupier.rooms.kuhn.bots import STYLES
+from croupier.core.session import Joined, Left, Malformed, Notify, Received, Submitted, TimedOut
+from croupier.rooms import HOUSE_ROOMS
+from croupier.rooms.kuhn.bots import BOT_SPECS
 from croupier.rooms.kuhn.player import Player
-from croupier.rooms.kuhn.referee import CLAUSES, Game, Referee
-from croupier.rooms.kuhn.rules import BETTING, ENDINGS, P_1, P_2
+from croupier.rooms.kuhn.referee import ACTION_CLAUSES, Referee, WireGame
+from croupier.rooms.kuhn.rules import BETTING_TREE, P_1, P_2, TERMINAL_HISTORIES
 from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, VOCABULARY, WRONG_ACTION
 from tests.properties.inputs import garbles
 from tests.properties.random_session import styles
 from tests.properties.self_play import Bout
 
-KUHN = HOUSES["kuhn"]
+KUHN = HOUSE_ROOMS["kuhn"]
 sides = st.sampled_from([CLIENT, HOUSE])
 
 
 def judged(*said: tuple[int, object], coins: int | None = None) -> list[Verdict]:
     referee = Referee(coins)
-    return [verdict for side, message in said for verdict in referee.on(Said(side, message), 0.0)]
+    return [verdict for side, message in said for verdict in referee.on(Received(side, message), 0.0)]
 
 
 @pytest.mark.parametrize("games", [30, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
@@ -34,18 +34,18 @@ def judged(*said: tuple[int, object], coins: int | None = None) -> list[Verdict]
 def test_honest_games_are_judged_without_a_word(style: str, games: int) -> None:
     """With the purse known to the referee, so that every refusal for want of coins is checked too."""
     for seed in range(8):
-        bout = Bout(KUHN, mind_named(STYLES, style)(), {"seed": str(seed), "coins": "2", "mind": "random"})
+        bout = Bout(KUHN, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "coins": "2", "mind": "random"})
         bout.referee = lambda: Referee(coins=2)
         bout.play(games)
         assert {verdict.violation.clause for verdict in bout.verdicts} <= {"kuhn-7.2", "kuhn-7.3"}
-        assert all(verdict.side == CLIENT for verdict in bout.verdicts)
+        assert all(verdict.end == CLIENT for verdict in bout.verdicts)
 
 
 @given(st.lists(st.tuples(sides, st.sampled_from(VOCABULARY)), max_size=40), st.sampled_from([None, 0, 1, 10]))
 def test_a_referee_never_raises_and_names_clauses(talk: Sequence[tuple[int, object]], coins: int | None) -> None:
     verdicts = judged(*talk, coins=coins)
     assert all(verdict.violation.clause.startswith("kuhn-") for verdict in verdicts)
-    faults = [at for at, verdict in enumerate(verdicts) if verdict.side == HOUSE]
+    faults = [at for at, verdict in enumerate(verdicts) if verdict.end == HOUSE]
     assert faults in ([], [len(verdicts) - 1]), "after a fault of the house nothing more is judged"
 
 
@@ -53,51 +53,53 @@ def test_a_referee_never_raises_and_names_clauses(talk: Sequence[tuple[int, obje
 def test_garbage_is_the_fault_of_whoever_sent_it(talk: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
     for side, violation in talk:
-        verdicts = referee.on(Garbled(side, violation), 0.0)
+        verdicts = referee.on(Malformed(side, violation), 0.0)
         assert [*verdicts[:1]] == [Verdict(side, violation)]
         if side == HOUSE:
-            assert referee.on(Garbled(side, violation), 0.0) == []
+            assert referee.on(Malformed(side, violation), 0.0) == []
             return
 
 
 def test_every_action_of_the_client_has_a_clause_for_its_answer() -> None:
-    assert set(CLAUSES) == {(action, history) for history, (_, actions) in BETTING.items() for action in actions}
+    assert set(ACTION_CLAUSES) == {
+        (action, history) for history, (_, actions) in BETTING_TREE.items() for action in actions
+    }
 
 
-@pytest.mark.parametrize("history", ENDINGS)
+@pytest.mark.parametrize("history", TERMINAL_HISTORIES)
 def test_the_referee_pays_as_the_rules_do(history: tuple[str, ...]) -> None:
     for deal in ("JQ", "JK", "QJ", "QK", "KJ", "KQ"):
         state = KUHN.rules.start()
         for move in (*deal, *history):
             state = KUHN.rules.play(state, move)
         for seat in (P_1, P_2):
-            assert Game(seat, deal[seat], history, deal[1 - seat]).net == KUHN.rules.payoff(state)[seat]
+            assert WireGame(seat, deal[seat], history, deal[1 - seat]).net == KUHN.rules.payoff(state)[seat]
 
 
 def test_silence_is_a_fault_when_patience_has_ended_and_not_before() -> None:
     referee = Referee(patience=5.0)
-    assert referee.alarm is None
-    referee.on(Said(CLIENT, STRT["P_1"]), 100.0)
-    assert referee.alarm == 105.0
-    (verdict,) = referee.on(Rang(), 105.0)
-    assert (verdict.side, verdict.violation.clause, verdict.violation.found) == (HOUSE, "kuhn-4.1", "silence")
-    assert referee.alarm is None
+    assert referee.deadline is None
+    referee.on(Received(CLIENT, STRT["P_1"]), 100.0)
+    assert referee.deadline == 105.0
+    (verdict,) = referee.on(TimedOut(), 105.0)
+    assert (verdict.end, verdict.violation.clause, verdict.violation.found) == (HOUSE, "kuhn-4.1", "silence")
+    assert referee.deadline is None
 
 
 def test_the_client_may_think_for_ever() -> None:
     referee = Referee()
-    referee.on(Said(CLIENT, STRT["P_1"]), 0.0)
-    referee.on(Said(HOUSE, CARD["Q"]), 0.0)
-    assert referee.alarm is None
-    assert referee.on(Rang(), 1000.0) == []
+    referee.on(Received(CLIENT, STRT["P_1"]), 0.0)
+    referee.on(Received(HOUSE, CARD["Q"]), 0.0)
+    assert referee.deadline is None
+    assert referee.on(TimedOut(), 1000.0) == []
 
 
 def test_a_client_that_goes_on_talking_does_not_lend_the_house_time() -> None:
     """The answer to STRT is due five seconds after STRT, whatever is said meanwhile."""
     referee = Referee(patience=5.0)
-    referee.on(Said(CLIENT, STRT["P_1"]), 0.0)
-    referee.on(Said(CLIENT, ACTN["BET"]), 4.0)
-    assert referee.alarm == 5.0
+    referee.on(Received(CLIENT, STRT["P_1"]), 0.0)
+    referee.on(Received(CLIENT, ACTN["BET"]), 4.0)
+    assert referee.deadline == 5.0
 
 
 @pytest.mark.parametrize("said", [[STRT["P_1"]], [STRT["P_1"], CARD["Q"], ACTN["BET"]]], ids=["STRT", "ACTN"])
@@ -110,18 +112,18 @@ def test_a_goodbye_of_the_house_that_crosses_a_message_is_no_fault(said: list[ob
 def test_a_player_believes_a_goodbye_that_crosses_its_message() -> None:
     player = Player()
     player.on(Joined(HOUSE), 0.0)
-    player.on(Chose(STRT["P_1"]), 0.0)
-    assert [e.news for e in player.on(Said(HOUSE, DISC), 0.0) if isinstance(e, Tell)] == [DISC]
+    player.on(Submitted(STRT["P_1"]), 0.0)
+    assert [e.notice for e in player.on(Received(HOUSE, DISC), 0.0) if isinstance(e, Notify)] == [DISC]
 
 
 def test_a_player_with_an_empty_purse_has_nothing_to_decide_once_it_is_closed() -> None:
-    player, mind = Player(), mind_named(STYLES, "random")()
+    player, mind = Player(), bot_factory(BOT_SPECS, "random")()
     player.on(Joined(HOUSE), 0.0)
-    player.on(Chose(STRT["P_1"]), 0.0)
-    player.on(Said(HOUSE, NO_COINS), 0.0)
-    assert player.spent
+    player.on(Submitted(STRT["P_1"]), 0.0)
+    player.on(Received(HOUSE, NO_COINS), 0.0)
+    assert player.is_exhausted
     assert player.decide(mind, None, 0) == DISC
-    player.on(Said(HOUSE, DISC), 0.0)
+    player.on(Received(HOUSE, DISC), 0.0)
     assert player.legal == ()
     assert player.decide(mind, None, 0) is None
 
@@ -129,20 +131,25 @@ def test_a_player_with_an_empty_purse_has_nothing_to_decide_once_it_is_closed() 
 def test_what_could_not_be_paid_is_not_offered_again_until_something_changes() -> None:
     player = Player()
     player.on(Joined(HOUSE), 0.0)
-    for event in (Chose(STRT["P_1"]), Said(HOUSE, CARD["Q"]), Chose(ACTN["BET"]), Said(HOUSE, NO_COINS)):
+    for event in (
+        Submitted(STRT["P_1"]),
+        Received(HOUSE, CARD["Q"]),
+        Submitted(ACTN["BET"]),
+        Received(HOUSE, NO_COINS),
+    ):
         player.on(event, 0.0)
     assert player.legal == (ACTN["CHK"], DISC)
-    player.on(Chose(ACTN["CHK"]), 0.0)
-    player.on(Said(HOUSE, CARD["K"]), 0.0)
+    player.on(Submitted(ACTN["CHK"]), 0.0)
+    player.on(Received(HOUSE, CARD["K"]), 0.0)
     assert player.legal == (STRT["P_1"], STRT["P_2"], DISC)
 
 
 @pytest.mark.parametrize("coins", [None, 10])
 def test_a_client_that_hangs_up_is_not_judged(coins: int | None) -> None:
     referee = Referee(coins)
-    referee.on(Said(CLIENT, STRT["P_1"]), 0.0)
+    referee.on(Received(CLIENT, STRT["P_1"]), 0.0)
     assert referee.on(Left(CLIENT), 0.0) == []
-    assert referee.on(Said(HOUSE, WRONG_ACTION), 0.0) == []
+    assert referee.on(Received(HOUSE, WRONG_ACTION), 0.0) == []
 
 
 def test_the_purse_is_followed_from_game_to_game() -> None:
@@ -151,6 +158,6 @@ def test_the_purse_is_followed_from_game_to_game() -> None:
     assert judged(*won, *bet, (HOUSE, NO_COINS), coins=1)[-1].violation.clause == "kuhn-7.3"
     assert judged(*won, *bet, (HOUSE, CARD["Q"]), coins=1) == []
     lost = [(CLIENT, STRT["P_1"]), (HOUSE, CARD["Q"]), (CLIENT, ACTN["CHK"]), (HOUSE, CARD["K"])]
-    assert [(v.side, v.violation.clause) for v in judged(*lost, (CLIENT, STRT["P_2"]), (HOUSE, NO_COINS), coins=1)] == [
+    assert [(v.end, v.violation.clause) for v in judged(*lost, (CLIENT, STRT["P_2"]), (HOUSE, NO_COINS), coins=1)] == [
         (CLIENT, "kuhn-7.2")
     ]

@@ -7,10 +7,21 @@ from itertools import permutations, product
 
 import pytest
 
-from croupier.core.bots import mind_named
+from croupier.core.bots import bot_factory
 from croupier.core.rules import Turn
-from croupier.rooms.kuhn.bots import STYLES, equilibrium
-from croupier.rooms.kuhn.rules import BETTING, CARDS, ENDINGS, KUHN, P_1, P_2, PACK, State, View, beats
+from croupier.rooms.kuhn.bots import BOT_SPECS, equilibrium_bot
+from croupier.rooms.kuhn.rules import (
+    BETTING_TREE,
+    CARDS,
+    KUHN,
+    P_1,
+    P_2,
+    PACK,
+    TERMINAL_HISTORIES,
+    KuhnState,
+    View,
+    beats,
+)
 from tests.rooms.kuhn.action_odds import chances
 
 DEALS = tuple(permutations(CARDS, 2))
@@ -23,14 +34,14 @@ ALPHAS = [Fraction(0), Fraction(1, 9), Fraction(1, 6), Fraction(2, 7), Fraction(
 type Plan = Mapping[View, Mapping[str, Fraction]]
 
 
-def states() -> Iterator[State]:
+def states() -> Iterator[KuhnState]:
     row = [KUHN.start()]
     while row:
         yield from row
         row = [KUHN.play(state, move) for state in row for move in KUHN.legal(state)]
 
 
-def worth(state: State, plans: tuple[Plan, Plan]) -> Fraction:
+def worth(state: KuhnState, plans: tuple[Plan, Plan]) -> Fraction:
     """What P_1 may expect when both keep to their plans."""
     turn = KUHN.turn(state)
     if turn is Turn.OVER:
@@ -41,7 +52,9 @@ def worth(state: State, plans: tuple[Plan, Plan]) -> Fraction:
 
 def pure_plans(seat: int) -> Iterator[Plan]:
     """All 64 ways in which a seat can answer each of its views with one action."""
-    views = [(View(card, history), acts) for card in CARDS for history, (who, acts) in BETTING.items() if who == seat]
+    views = [
+        (View(card, history), acts) for card in CARDS for history, (who, acts) in BETTING_TREE.items() if who == seat
+    ]
     for choice in product(*(actions for _, actions in views)):
         yield {view: {action: Fraction(1)} for (view, _), action in zip(views, choice, strict=True)}
 
@@ -53,7 +66,7 @@ def test_there_are_58_states() -> None:
 def test_there_are_30_ways_in_which_a_game_can_end() -> None:
     ends = [state for state in states() if KUHN.turn(state) is Turn.OVER]
     assert len(ends) == 30
-    assert {(end.cards, end.history) for end in ends} == set(product(DEALS, ENDINGS))
+    assert {(end.cards, end.history) for end in ends} == set(product(DEALS, TERMINAL_HISTORIES))
 
 
 def test_each_seat_has_six_information_sets() -> None:
@@ -99,41 +112,41 @@ def test_before_the_deal_a_seat_sees_no_card() -> None:
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_between_equilibria_the_game_is_worth_one_eighteenth_to_p_2(alpha: Fraction) -> None:
-    first, second = chances(equilibrium(alpha)), chances(equilibrium())
+    first, second = chances(equilibrium_bot(alpha)), chances(equilibrium_bot())
     assert worth(KUHN.start(), (first, second)) == VALUE
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_nothing_p_2_does_gains_more_than_one_eighteenth_from_the_equilibrium(alpha: Fraction) -> None:
-    first = chances(equilibrium(alpha))
+    first = chances(equilibrium_bot(alpha))
     assert max(-worth(KUHN.start(), (first, plan)) for plan in pure_plans(P_2)) == -VALUE
 
 
 def test_nothing_p_1_does_loses_less_than_one_eighteenth_to_the_equilibrium() -> None:
-    second = chances(equilibrium())
+    second = chances(equilibrium_bot())
     assert max(worth(KUHN.start(), (plan, second)) for plan in pure_plans(P_1)) == VALUE
 
 
 def test_outside_of_its_family_p_1_can_be_exploited() -> None:
     """The brute force above can tell: a jack bet too often, or a king too seldom, costs something."""
-    plan = dict(chances(equilibrium(Fraction(1, 3))))
+    plan = dict(chances(equilibrium_bot(Fraction(1, 3))))
     plan[View("J", ())] = {"CHK": Fraction(1, 2), "BET": Fraction(1, 2)}
     assert max(-worth(KUHN.start(), (plan, other)) for other in pure_plans(P_2)) > -VALUE
 
 
-HABITS = [f"book:{habit}" for habit in STYLES["book"].examples]
+HABITS = [f"book:{habit}" for habit in BOT_SPECS["book"].examples]
 
 
 @pytest.mark.parametrize("style", [*HABITS, "random", "equilibrium"])
 def test_no_mind_of_the_book_beats_the_equilibrium(style: str) -> None:
-    book, exact = chances(mind_named(STYLES, style)()), chances(equilibrium())
+    book, exact = chances(bot_factory(BOT_SPECS, style)()), chances(equilibrium_bot())
     assert worth(KUHN.start(), (book, exact)) <= VALUE
     assert worth(KUHN.start(), (exact, book)) >= VALUE
 
 
 @pytest.mark.parametrize("style", [*HABITS, "random"])
 def test_every_habit_of_the_book_can_be_beaten(style: str) -> None:
-    book = chances(mind_named(STYLES, style)())
+    book = chances(bot_factory(BOT_SPECS, style)())
     best = max(worth(KUHN.start(), (plan, book)) for plan in pure_plans(P_1))
     other = max(-worth(KUHN.start(), (book, plan)) for plan in pure_plans(P_2))
     assert best + other > 0

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.errors import Violation
-from croupier.rooms.kuhn.wire import CODES, DISC, VOCABULARY, Actn, Card, Fail, Message, Strt, Wire
+from croupier.rooms.kuhn.wire import ARGUMENTS_BY_CODE, DISC, VOCABULARY, Actn, Card, Fail, Message, Strt, Wire
 
 FRAMES = {
     b"STRT P_1": Strt("P_1"),
@@ -26,7 +26,7 @@ BLANKS = (b"\r", b"\n", b" ", b"\r\n", b" \n ")
 
 
 def clauses(data: bytes, *, strict: bool = False) -> list[tuple[str, bool] | Message]:
-    return [(v.clause, v.lost) if isinstance(v, Violation) else v for v in Wire(strict=strict).feed(data)]
+    return [(v.clause, v.fatal) if isinstance(v, Violation) else v for v in Wire(strict=strict).feed(data)]
 
 
 @frames
@@ -40,7 +40,7 @@ def test_a_message_is_four_letters_or_eight_bytes(frame: bytes, message: Message
 
 def test_there_are_no_other_messages() -> None:
     assert set(VOCABULARY) == set(FRAMES.values())
-    assert {code: set(arguments) for code, arguments in CODES.items()} == {
+    assert {code: set(arguments) for code, arguments in ARGUMENTS_BY_CODE.items()} == {
         code: {frame[5:] for frame in FRAMES if frame[:4] == code and frame[5:]} for code in {f[:4] for f in FRAMES}
     }
 
@@ -53,7 +53,7 @@ def test_letters_of_either_case_mean_the_same(frame: bytes, message: Message, da
     mixed = bytes(ord(chr(c).upper() if up else chr(c).lower()) for c, up in zip(frame, upper, strict=True))
     wire = Wire(strict=True)
     assert list(wire.feed(mixed)) == [message]
-    assert not wire.departures
+    assert not wire.tolerated
 
 
 @frames
@@ -62,7 +62,7 @@ def test_blanks_between_messages_are_ignored_and_noted(frame: bytes, message: Me
     """kuhn-2.4"""
     wire = Wire()
     assert list(wire.feed(blank + frame + blank + frame)) == [message, message]
-    assert wire.departures == {"kuhn-2.4"}
+    assert wire.tolerated == {"kuhn-2.4"}
 
 
 @pytest.mark.parametrize("blank", BLANKS)
@@ -81,7 +81,7 @@ def test_an_argument_in_quotes_is_taken_without_them_and_noted(frame: bytes, mes
     quoted = frame[:5] + b'"' + frame[5:] + b'"'
     wire = Wire()
     assert [item for byte in quoted + frame for item in wire.feed(bytes([byte]))] == [message, message]
-    assert wire.departures == {"kuhn-2.5"}
+    assert wire.tolerated == {"kuhn-2.5"}
     assert clauses(quoted, strict=True)[0] == ("kuhn-2.8" if frame[:4] == b"FAIL" else "kuhn-2.6", False)
 
 
@@ -134,4 +134,4 @@ def test_what_is_kept_is_shorter_than_the_longest_message(data: bytes) -> None:
     """Whatever came before: nine more bytes at most complete a message or a violation, or are blanks."""
     wire = Wire()
     wire.feed(data)
-    assert len(wire._rest) < 10
+    assert len(wire._buffer) < 10

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from croupier.core.rules import Turn
-from croupier.rooms.oldmaid.rules import OldMaid, Ring
+from croupier.rooms.oldmaid.rules import OldMaid, RingGame
 
 
 class Chain:
@@ -14,7 +14,7 @@ class Chain:
 
     def __init__(self, players: int, pairs_in: int) -> None:
         self.rules = OldMaid(players, pairs_in)
-        self.states: dict[Hashable, Ring] = {}
+        self.states: dict[Hashable, RingGame] = {}
         self.next: dict[Hashable, dict[Hashable, float]] = {}
         start = self.rules.start()
         self.start = key(start)
@@ -61,6 +61,6 @@ class Chain:
         return len(self.states) - len(reached)
 
 
-def key(state: Ring) -> Hashable:
+def key(state: RingGame) -> Hashable:
     """What is the same in states that luck treats alike: the order of a hand is not looked at."""
-    return state.drawn, state.offerer, state.turn, tuple(frozenset(hand) for hand in state.hands)
+    return state.drawn_count, state.offerer, state.turn, tuple(frozenset(hand) for hand in state.hands)

@@ -9,33 +9,33 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from croupier.core.bots import Random
-from croupier.core.dealer import Fair, Luck, dealers, derive
+from croupier.core.bots import RandomBot
+from croupier.core.dealer import FairDealer, Luck, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.session import (
     Address,
-    Call,
-    Chose,
+    Connect,
     Drop,
     Effect,
     Event,
-    Finished,
-    Garbled,
+    HandFinished,
     Joined,
     Left,
+    Malformed,
+    Notify,
     Peer,
-    Rang,
-    Said,
-    Say,
+    Received,
+    Send,
     Session,
-    Tell,
+    Submitted,
+    TimedOut,
 )
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.player import Player
-from croupier.rooms.oldmaid.ring.player_events import Drew, Gave, News, Offering, Picked
+from croupier.rooms.oldmaid.ring.player_events import CardDrawn, CardGiven, CardPicked, OfferMade, PlayerEvent
 from croupier.rooms.oldmaid.ring.table_client import TABLE, Options
 from croupier.rooms.oldmaid.settings import Settings
-from croupier.rooms.oldmaid.table.game import Game
+from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import Message, Wire
 
 PAUSE: Final = 0.1
@@ -74,11 +74,11 @@ class Node:
     """Somebody with a session: the table or a player."""
 
     name: str
-    session: Session[Message, Message | News]
+    session: Session[Message, Message | PlayerEvent]
     lines: dict[Peer, Line] = field(default_factory=dict)
     alive: bool = True
     called: int = 0
-    news: list[tuple[float, News | Violation | Left]] = field(default_factory=list)
+    news: list[tuple[float, PlayerEvent | Violation | Left]] = field(default_factory=list)
 
     @property
     def player(self) -> Player:
@@ -98,21 +98,24 @@ class Network:
         self, players: int, seed: int = 1, *, choose: Choice = in_order, stuck: float = 120.0, wires: bool = True
     ) -> None:
         self.now = 0.0
-        self.finished: list[Game] = []
+        self.finished: list[TableGame] = []
         self.over = 0.0
         self._choose = choose
         self._wires = wires
         self._busy: list[Line] = []  # with something under way, in the order in which it was sent
-        self._luck = Fair(derive(seed, "oldmaid", 0)).luck
+        self._luck = FairDealer(derive_server_seed(seed, "oldmaid", 0)).luck
         house = House(
             Settings(players=players, stuck_seconds=stuck),
-            dealers(lambda game: derive(seed, "oldmaid", game)),
+            dealer_factory(lambda game: derive_server_seed(seed, "oldmaid", game)),
         )
         self.table = Node("table", house)
         self.players = [
             Node(
                 nick,
-                Player(Options(nick, pause=PAUSE, look=LOOK, retry_seconds=RETRY), Fair(derive(seed, nick, 1)).luck),
+                Player(
+                    Options(nick, pause=PAUSE, poll_seconds=LOOK, retry_seconds=RETRY),
+                    FairDealer(derive_server_seed(seed, nick, 1)).luck,
+                ),
             )
             for nick in ("ann", "bob", "cyd", "dan", "eve", "fay", "gil", "hal")[:players]
         ]
@@ -139,7 +142,7 @@ class Network:
                     self._busy.remove(line)
                     self._arrive(line)
                     yield line, True
-            elif all(node.player.spent for node in self.players if node.alive) or not self._wait(limit):
+            elif all(node.player.is_exhausted for node in self.players if node.alive) or not self._wait(limit):
                 return
 
     def kill(self, node: Node) -> None:
@@ -152,9 +155,9 @@ class Network:
     def _wait(self, limit: float) -> bool:
         """Let the next alarm ring. There may be none where a single player waits for others (oldmaid-3.11)."""
         alarms = [
-            (node.session.alarm, number)
+            (node.session.deadline, number)
             for number, node in enumerate((self.table, *self.players))
-            if node.alive and node.session.alarm is not None
+            if node.alive and node.session.deadline is not None
         ]
         if not alarms:
             alive = [node.player for node in self.players if node.alive]
@@ -164,8 +167,10 @@ class Network:
         assert alarm <= limit, f"at {alarm} seconds somebody still waits: {self.told()}"
         self.now = max(self.now, alarm)
         node = (self.table, *self.players)[number]
-        self._on(node, Rang())
-        assert node.session.alarm is None or node.session.alarm > self.now, f"the alarm of {node.name} rings in vain"
+        self._on(node, TimedOut())
+        assert node.session.deadline is None or node.session.deadline > self.now, (
+            f"the alarm of {node.name} rings in vain"
+        )
         return True
 
     def told(self) -> str:
@@ -203,19 +208,19 @@ class Network:
         messages = line.codec.feed(data) if isinstance(data, bytes) else (data,)
         for message in () if line.dropped else messages:
             garbled = isinstance(message, Violation)
-            self._on(line.node, Garbled(line.number, message) if garbled else Said(line.number, message))
+            self._on(line.node, Malformed(line.number, message) if garbled else Received(line.number, message))
 
     # Sessions.
 
     def _on(self, node: Node, event: Event[Message]) -> None:
         for effect in node.session.on(event, self.now):
             self._do(node, effect)
-        if node is not self.table and (pick := node.player.decide(Random(), self._luck)) is not None:
-            self._on(node, Chose(pick))
+        if node is not self.table and (pick := node.player.decide(RandomBot(), self._luck)) is not None:
+            self._on(node, Submitted(pick))
 
-    def _do(self, node: Node, effect: Effect[Message | News]) -> None:
+    def _do(self, node: Node, effect: Effect[Message | PlayerEvent]) -> None:
         match effect:
-            case Say(peer, message):
+            case Send(peer, message):
                 line = node.lines[peer]
                 assert not line.dropped, f"{node.name} says {message} to whom it has dropped"
                 self._send(line.other, line.codec.encode(message) if self._wires else message)
@@ -223,17 +228,17 @@ class Network:
                 line = node.lines[peer]
                 line.dropped = True
                 self._send(line.other, None)
-            case Call(peer, address):
+            case Connect(peer, address):
                 called = self._addresses[address]
                 if called.alive:
                     self._connect(node, peer, called, address)
                 else:
                     self._on(node, Left(peer, "refused"))
-            case Finished(_, _, game):
-                assert isinstance(game, Game)
+            case HandFinished(_, _, game):
+                assert isinstance(game, TableGame)
                 self.finished.append(game)
                 self.over = self.now
-            case Tell(news):
+            case Notify(news):
                 node.news.append((self.now, news))
             case _:
                 pass  # what the dealer promises
@@ -241,7 +246,7 @@ class Network:
     # What has come of it.
 
     @property
-    def game(self) -> Game:
+    def game(self) -> TableGame:
         """The game that was played. AssertionError when there was none, or more."""
         assert len(self.finished) == 1, f"there were {len(self.finished)} games"
         return self.finished[0]
@@ -254,6 +259,6 @@ class Network:
     @property
     def moved(self) -> float:
         """When somebody who is still alive has last offered, given or taken a card, in seconds; 0 if nobody has."""
-        moves = (Drew, Offering, Gave, Picked)
+        moves = (CardDrawn, OfferMade, CardGiven, CardPicked)
         heard = (heard for node in self.players if node.alive for heard in node.news)
         return max((at for at, news in heard if isinstance(news, moves)), default=0.0)

@@ -4,22 +4,37 @@ import re
 from collections import deque
 from collections.abc import Mapping
 
-from croupier.core.bots import Random
-from croupier.core.dealer import Fair, derive
+from croupier.core.bots import RandomBot
+from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.core.session import Address, Call, Chose, Drop, Event, Garbled, Joined, Left, Rang, Said, Say
-from croupier.core.transcript import Line, Transcript
+from croupier.core.session import (
+    Address,
+    Connect,
+    Drop,
+    Event,
+    Joined,
+    Left,
+    Malformed,
+    Received,
+    Send,
+    Submitted,
+    TimedOut,
+)
+from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.rooms.oldmaid.player import TABLE, Options, Player
 from croupier.rooms.oldmaid.wire import Message, Wire
-from tests.transcripts import PAPERS, read
+from tests.transcripts import PAPERS, parse_transcript
 
 PLAYERS_PAPERS = [
     paper
-    for paper in (read(path.read_text(), f"oldmaid/{path.stem}") for path in sorted((PAPERS / "oldmaid").glob("*.txt")))
+    for paper in (
+        parse_transcript(path.read_text(), f"oldmaid/{path.stem}")
+        for path in sorted((PAPERS / "oldmaid").glob("*.txt"))
+    )
     if paper.head.get("side") == "player"
 ]
 
-LUCK = Fair(derive(1, "oldmaid", 1)).luck
+LUCK = FairDealer(derive_server_seed(1, "oldmaid", 1)).luck
 
 
 def options(head: Mapping[str, str]) -> Options:
@@ -68,7 +83,7 @@ class Alone:
             if number in self._codecs:
                 for message in self._codecs[number].feed(data[start : start + size]):
                     garbled = isinstance(message, Violation)
-                    self._on(Garbled(number, message) if garbled else Said(number, message))
+                    self._on(Malformed(number, message) if garbled else Received(number, message))
 
     def hear(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         heard = bytes(self._heard.get(peer, b""))
@@ -77,13 +92,13 @@ class Alone:
         del self._heard[peer][: match.end()]
         return match.groupdict()
 
-    def deed(self, line: Line) -> None:
+    def deed(self, line: TranscriptLine) -> None:
         match line.kind:
             case "pass":
                 end = self.now + float(line.text)
-                while (alarm := self.player.alarm) is not None and alarm <= end:
+                while (alarm := self.player.deadline) is not None and alarm <= end:
                     self.now = max(self.now, alarm)
-                    self._on(Rang())
+                    self._on(TimedOut())
                 self.now = end
             case "left":
                 self._leave(self._peers[line.peer])
@@ -116,23 +131,23 @@ class Alone:
         while self._coming:
             for effect in self.player.on(self._coming[0], self.now):
                 self._do(effect)
-            picks = self.player.decide(Random(), LUCK)
+            picks = self.player.decide(RandomBot(), LUCK)
             if picks is not None:
-                self._coming.append(Chose(picks))
+                self._coming.append(Submitted(picks))
             self._coming.popleft()
 
     def _do(self, effect: object) -> None:
         match effect:
-            case Say(peer, message):
+            case Send(peer, message):
                 assert peer in self._codecs, f"{message} is said to nobody"
                 self._heard[self._named(peer)] += self._codecs[peer].encode(message)
             case Drop(peer):
                 self._dropped.append(self._named(peer))
                 del self._codecs[peer]
                 self._on(Left(peer))
-            case Call(peer, address) if address in self._calls:
+            case Connect(peer, address) if address in self._calls:
                 self._join(self._calls[address], peer)
-            case Call(peer):
+            case Connect(peer):
                 self._on(Left(peer, "refused"))
             case _:
                 pass  # news

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from croupier.core.session import Call, Drop, Effect, Say
-from croupier.rooms.oldmaid.referee import TABLE, Referee, Verdict
+from croupier.core.session import Connect, Drop, Effect, Send
+from croupier.rooms.oldmaid.referee import TABLE, PlayerVerdict, Referee
 from tests.rooms.oldmaid.network import Line, Network, Node
 
 type Heard = tuple[str, str, Any]
@@ -16,7 +16,7 @@ class Watched(Network):
     def __init__(self, *args: Any, **own: Any) -> None:
         self.referee = Referee()
         self.past: list[Heard] = []
-        self.verdicts: list[Verdict] = []
+        self.verdicts: list[PlayerVerdict] = []
         super().__init__(*args, **own)
 
     def tell(self, node: Node, other: Node, said: Any) -> None:
@@ -26,11 +26,11 @@ class Watched(Network):
 
     def _do(self, node: Node, effect: Effect[Any]) -> None:
         match effect:
-            case Say(peer, message):
+            case Send(peer, message):
                 self.tell(node, node.lines[peer].other.node, message)
             case Drop(peer):
                 self.tell(node, node.lines[peer].other.node, None)
-            case Call(_, address) if not self._addresses[address].alive:
+            case Connect(_, address) if not self._addresses[address].alive:
                 self.tell(node, self._addresses[address], None)
             case _:
                 pass
@@ -42,7 +42,9 @@ class Watched(Network):
         super()._arrive(line)
 
 
-def told(referee: Referee, heard: Heard) -> list[Verdict]:
+def told(referee: Referee, heard: Heard) -> list[PlayerVerdict]:
     """What a referee finds in what he hears."""
     sender, receiver, said = heard
-    return [*(referee.lost(sender, receiver) if said is None else referee.heard(sender, receiver, said))]
+    return [
+        *(referee.on_connection_lost(sender, receiver) if said is None else referee.on_message(sender, receiver, said))
+    ]

@@ -8,32 +8,33 @@ from typing import Any
 
 from msgspec import convert
 
-from croupier.core.dealer import Dealer, dealers, derive
+from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
 from croupier.core.session import (
     Address,
     Commit,
     Drop,
     Effect,
     Event,
-    Finished,
+    HandFinished,
     Joined,
     Left,
+    Observer,
     Peer,
-    Rang,
+    Received,
     Reveal,
-    Said,
-    Say,
-    Tap,
+    Send,
+    TimedOut,
 )
-from croupier.core.transcript import Rehearsal, Transcript, places, read, strict
-from croupier.rooms.oldmaid.cards import JOKER, NUMBERS, PACK, WIRES, Card, wire
+from croupier.core.transcript import Harness, Transcript, is_strict, parse_transcript, peer_addresses
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, PACK, WIRE_CARDS, Card, to_wire
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply, Wire
 
 ROOT = Path(__file__).parents[3]
 PAPERS = [
-    read(path.read_text(), f"oldmaid/{path.stem}") for path in sorted((ROOT / "transcripts" / "oldmaid").glob("*.txt"))
+    parse_transcript(path.read_text(), f"oldmaid/{path.stem}")
+    for path in sorted((ROOT / "transcripts" / "oldmaid").glob("*.txt"))
 ]
 TABLE_PAPERS = [paper for paper in PAPERS if paper.head.get("side") != "player"]
 
@@ -50,9 +51,9 @@ def settings(paper: Transcript) -> Settings:
 def dealt(paper: Transcript) -> Callable[[int], Dealer]:
     """The dealers of a table: `deck: 3 spades, joker maid / …` lists decks, used in turn, and `seed: 7` fixes luck."""
     text = "\n\n".join(deck.replace(", ", "\n") for deck in paper.head.get("deck", "").split(" / "))
-    decks = PACK.decks(text, paper.name) if "deck" in paper.head else ()
+    decks = PACK.parse_decks(text, paper.name) if "deck" in paper.head else ()
     seed = int(paper.head.get("seed", 1))
-    return dealers(lambda game: derive(seed, "oldmaid", game), decks=decks, shared=True)
+    return dealer_factory(lambda game: derive_server_seed(seed, "oldmaid", game), decks=decks, shared=True)
 
 
 def house(paper: Transcript) -> House:
@@ -60,11 +61,11 @@ def house(paper: Transcript) -> House:
     return House(settings(paper), dealt(paper), idle=float(paper.head.get("idle", 500)))
 
 
-def rehearsal(paper: Transcript, chop: int = 0, taps: Sequence[Tap] = ()) -> Rehearsal[Message, Answer]:
+def rehearsal(paper: Transcript, chop: int = 0, taps: Sequence[Observer] = ()) -> Harness[Message, Answer]:
     """A stage for the table of a paper, without a socket."""
     dialect = settings(paper).dialect
-    return Rehearsal(
-        house(paper), lambda: Wire("table", strict=strict(paper), dialect=dialect), chop, taps, places(paper)
+    return Harness(
+        house(paper), lambda: Wire("table", strict=is_strict(paper), dialect=dialect), chop, taps, peer_addresses(paper)
     )
 
 
@@ -82,7 +83,7 @@ class Evening:
         self.here: set[Peer] = set()
         self.dropped: set[Peer] = set()
         self.heard: dict[Peer, list[Answer]] = {}
-        self.facts: list[Commit | Finished | Reveal] = []
+        self.facts: list[Commit | HandFinished | Reveal] = []
 
     def come(self, address: Address | None = ("192.0.2.1", 0)) -> Peer:
         """Somebody comes to the table; port 0 stands for one that nobody else has."""
@@ -96,14 +97,14 @@ class Evening:
         """Players come and join."""
         peers = [self.come() for _ in nicks]
         for peer, nick in zip(peers, nicks, strict=True):
-            self.on(Said(peer, Join(nick)))
+            self.on(Received(peer, Join(nick)))
         return peers
 
     def say(self, peer: Peer, *messages: Message) -> list[Answer]:
         """What a peer is answered to some messages."""
         before = len(self.heard[peer])
         for message in messages:
-            self.on(Said(peer, message))
+            self.on(Received(peer, message))
         return self.heard[peer][before:]
 
     def clause(self, peer: Peer, message: Message) -> str:
@@ -115,7 +116,7 @@ class Evening:
         for card in range(0, JOKER, 2):
             if self.clause(peer, OutOfCards()) != "oldmaid-6.12":
                 break
-            self.say(peer, Discard((wire(card), wire(card + 1)), "false"))
+            self.say(peer, Discard((to_wire(card), to_wire(card + 1)), "false"))
         return self.heard[peer][-1:]
 
     def leave(self, *peers: Peer) -> None:
@@ -130,21 +131,21 @@ class Evening:
 
     def until(self, end: float) -> None:
         """Let time pass; whenever the alarm is due it rings."""
-        while (alarm := self.house.alarm) is not None and alarm <= end:
+        while (alarm := self.house.deadline) is not None and alarm <= end:
             self.now = max(self.now, alarm)
             self.rings += 1
-            self.on(Rang())
-            assert self.house.alarm is None or self.house.alarm > self.now, "an alarm that rang does not ring on"
+            self.on(TimedOut())
+            assert self.house.deadline is None or self.house.deadline > self.now, "an alarm that rang does not ring on"
         self.now = end
 
     def draw(self, *peers: Peer) -> list[tuple[Peer, Card]]:
         """The players draw all cards in turn: who has drawn which."""
         drawn = []
-        for peer in islice(cycle(peers), len(WIRES)):
+        for peer in islice(cycle(peers), len(WIRE_CARDS)):
             (answer,) = self.say(peer, Draw())
             assert isinstance(answer, Reply)
             assert answer.card is not None, answer
-            drawn.append((peer, NUMBERS[answer.card]))
+            drawn.append((peer, CARD_NUMBERS[answer.card]))
         return drawn
 
     def on(self, event: Event[Message]) -> None:
@@ -155,13 +156,13 @@ class Evening:
         """Let everybody hear what came of it."""
         for effect in effects:
             match effect:
-                case Say(peer, message):
+                case Send(peer, message):
                     assert peer in self.here - self.dropped, f"nobody hears {effect}"
                     self.heard[peer].append(message)
                 case Drop(peer):
                     assert peer in self.here - self.dropped, f"{peer} is not there to be dropped"
                     self.dropped.add(peer)
-                case Commit() | Finished() | Reveal():
+                case Commit() | HandFinished() | Reveal():
                     self.facts.append(effect)
                 case _:
                     raise AssertionError(f"{effect} is nothing that a table does")

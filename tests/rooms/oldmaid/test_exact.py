@@ -7,9 +7,16 @@ from random import Random
 
 import pytest
 
-from croupier.rooms.oldmaid.odds.exact import PORTION, Level, Table, chances, first_of_two, spread
-from croupier.rooms.oldmaid.odds.sampled import losses, luck
-from croupier.rooms.oldmaid.rules import Ring
+from croupier.rooms.oldmaid.odds.exact import (
+    POSITIONS_PER_PORTION,
+    CoupleLevel,
+    PositionSpace,
+    compositions,
+    loss_probabilities,
+    two_player_loss_probability,
+)
+from croupier.rooms.oldmaid.odds.sampled import count_losses, random_generator
+from croupier.rooms.oldmaid.rules import RingGame
 from tests.rooms.oldmaid.brute_force import Chain
 
 ERRORS = 3
@@ -29,15 +36,15 @@ def agree(lost: Sequence[int], expected: Sequence[float]) -> None:
 def played(players: int, games: int, seed: int, pairs_in: int = 26) -> list[int]:
     """How many games each seat loses when the rules play them, with Python's luck."""
     random, lost = Random(seed), [0] * players
-    cards = Ring(players, pairs_in).deck
+    cards = RingGame(players, pairs_in).deck
     for _ in range(games):
-        ring = Ring(players, pairs_in)
+        ring = RingGame(players, pairs_in)
         for card in random.sample(cards, len(cards)):
             ring.deal(card)
-        ring.settle()
+        ring.discard_all()
         while isinstance(ring.turn, int):
             ring.pick(int(random.random() * len(ring.hands[ring.offerer])))
-            ring.settle()
+            ring.discard_all()
         assert ring.loser is not None
         lost[ring.loser] += 1
     return lost
@@ -45,71 +52,71 @@ def played(players: int, games: int, seed: int, pairs_in: int = 26) -> list[int]
 
 @pytest.mark.parametrize(("players", "pairs_in"), SMALL)
 def test_with_a_small_pack_it_is_what_all_deals_and_all_picks_come_to(players: int, pairs_in: int) -> None:
-    assert chances(players, pairs_in) == pytest.approx(Chain(players, pairs_in).loses(), abs=1e-13)
+    assert loss_probabilities(players, pairs_in) == pytest.approx(Chain(players, pairs_in).loses(), abs=1e-13)
 
 
 @pytest.mark.parametrize("pairs_in", [1, 2, 3])
 def test_so_is_the_fraction_for_two_players(pairs_in: int) -> None:
-    assert float(first_of_two(pairs_in)) == pytest.approx(Chain(2, pairs_in).loses()[0], abs=1e-15)
+    assert float(two_player_loss_probability(pairs_in)) == pytest.approx(Chain(2, pairs_in).loses()[0], abs=1e-15)
 
 
 def test_a_pack_of_three_cards_is_reckoned_by_hand() -> None:
     """Two in three times player1 has the joker and half of the couple. Then whoever offers gives the joker away half of
     the time, and has lost otherwise: he loses 1/2 + 1/2 · (1 − what he loses) = 2/3.
     """
-    assert first_of_two(1) == Fraction(2, 3) * Fraction(2, 3)
+    assert two_player_loss_probability(1) == Fraction(2, 3) * Fraction(2, 3)
 
 
 @pytest.mark.parametrize("pairs_in", [4, 5, 11, 26])
 def test_the_fraction_and_the_equations_tell_the_same(pairs_in: int) -> None:
-    first = float(first_of_two(pairs_in))
-    assert chances(2, pairs_in) == pytest.approx((first, 1 - first), abs=1e-13)
+    first = float(two_player_loss_probability(pairs_in))
+    assert loss_probabilities(2, pairs_in) == pytest.approx((first, 1 - first), abs=1e-13)
 
 
 def test_with_the_whole_pack_two_players_are_nearly_alike() -> None:
-    assert first_of_two() == Fraction(1723353095189, 3455521292986)
+    assert two_player_loss_probability() == Fraction(1723353095189, 3455521292986)
 
 
 def test_three_players_are_not() -> None:
     """The numbers of docs/solutions.md; brute force with small packs and games that were played vouch for them."""
-    assert chances(3) == pytest.approx((0.2170247886, 0.3867654630, 0.3962097484), abs=5e-11)
+    assert loss_probabilities(3) == pytest.approx((0.2170247886, 0.3867654630, 0.3962097484), abs=5e-11)
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 9), (5, 5), (6, 3)])
 def test_all_that_is_missing_is_next_to_nothing_and_never_too_much(players: int, pairs_in: int) -> None:
     """A game ends with probability 1, and with one loser."""
-    missing = 1 - sum(chances(players, pairs_in))
+    missing = 1 - sum(loss_probabilities(players, pairs_in))
     assert -1e-13 < missing < 1e-12
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 9), (5, 5), (8, 2)])
 def test_every_deal_begins_in_one_position(players: int, pairs_in: int) -> None:
     """Valued at 1, all positions in which games begin are worth 1."""
-    table, found = Table(players, pairs_in), 0.0
+    table, found = PositionSpace(players, pairs_in), 0.0
     for couples in range(pairs_in + 1):
-        level = Level(table, couples)
+        level = CoupleLevel(table, couples)
         level.values[:] = 1
-        found += level.dealt()[0]
+        found += level.weighted_losses()[0]
     assert found == pytest.approx(1, abs=1e-14)
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 26), (5, 7), (8, 26)])
 def test_hands_are_told_from_the_one_who_offers_first(players: int, pairs_in: int) -> None:
-    table, ring = Table(players, pairs_in), Ring(players, pairs_in)
-    assert table.first == ring.offerer
+    table, ring = PositionSpace(players, pairs_in), RingGame(players, pairs_in)
+    assert table.first_offerer == ring.offerer
     for card in ring.deck:
         ring.deal(card)
-    first = ring.drawn % players - 1
+    first = ring.drawn_count % players - 1
     sizes = [0] * players
     for number in range(2 * pairs_in + 1):
         sizes[number % players] += 1
-    assert table.first == first % players
-    assert [*table.hands] == [*sizes[table.first :], *sizes[: table.first]]
+    assert table.first_offerer == first % players
+    assert [*table.hand_sizes] == [*sizes[table.first_offerer :], *sizes[: table.first_offerer]]
 
 
 @pytest.mark.parametrize(("number", "parts"), [(0, 1), (0, 3), (5, 1), (4, 3), (6, 6), (3, 10)])
 def test_a_number_is_spread_in_every_way_and_in_lexical_order(number: int, parts: int) -> None:
-    rows = [tuple(row) for row in spread(number, parts).tolist()]
+    rows = [tuple(row) for row in compositions(number, parts).tolist()]
     assert len(rows) == comb(number + parts - 1, number)
     assert rows == sorted({*rows})
     assert {sum(row) for row in rows} == {number}
@@ -117,7 +124,9 @@ def test_a_number_is_spread_in_every_way_and_in_lexical_order(number: int, parts
 
 def test_five_players_have_too_many_positions() -> None:
     """As docs/solutions.md says."""
-    four, five = (sum(Table(players, 26).positions(couples) for couples in range(27)) for players in (4, 5))
+    four, five = (
+        sum(PositionSpace(players, 26).position_count(couples) for couples in range(27)) for players in (4, 5)
+    )
     assert four == 3_624_768
     assert five == 1_270_934_280 == 5 * comb(36, 10)
 
@@ -130,41 +139,45 @@ def test_progress_is_told_in_portions_of_the_work(players: int, pairs_in: int, l
         handed.extend(portions)
         return portions
 
-    assert chances(players, pairs_in, watch) == chances(players, pairs_in)
+    assert loss_probabilities(players, pairs_in, watch) == loss_probabilities(players, pairs_in)
     assert [*dict.fromkeys(handed)] == [*range(pairs_in + 1)]
-    assert handed.count(pairs_in) == 1 + Table(players, pairs_in).positions(pairs_in) // PORTION == last
+    assert (
+        handed.count(pairs_in)
+        == 1 + PositionSpace(players, pairs_in).position_count(pairs_in) // POSITIONS_PER_PORTION
+        == last
+    )
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 10), (5, 4)])
 def test_games_that_are_played_are_lost_as_often(players: int, pairs_in: int) -> None:
-    agree(played(players, 3_000, 1, pairs_in), chances(players, pairs_in))
+    agree(played(players, 3_000, 1, pairs_in), loss_probabilities(players, pairs_in))
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 10), (5, 4)])
 def test_games_that_are_played_side_by_side_are_lost_as_often(players: int, pairs_in: int) -> None:
-    agree(losses(players, 30_000, luck(1), pairs_in), chances(players, pairs_in))
+    agree(count_losses(players, 30_000, random_generator(1), pairs_in), loss_probabilities(players, pairs_in))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_a_million_games_from_the_whole_pack_are_lost_as_often(players: int) -> None:
-    expected = chances(players)
+    expected = loss_probabilities(players)
     assert sum(expected) == pytest.approx(1, abs=1e-12)
-    agree(losses(players, 1_000_000, luck(2)), expected)
+    agree(count_losses(players, 1_000_000, random_generator(2)), expected)
     agree(played(players, 200_000, 2), expected)
 
 
 def test_the_deal_is_counted_as_it_is_dealt() -> None:
     """Two players and two pairs: who holds the joker, and how many couples they share, in all 5!/(3!·2!) deals."""
-    table = Table(2, 2)
-    hands = table.hands
+    table = PositionSpace(2, 2)
+    hands = table.hand_sizes
     assert [*hands] == [3, 2]
     whole = factorial(5) // prod(map(factorial, hands))
     found = {}
     for couples in range(3):
-        level = Level(table, couples)
+        level = CoupleLevel(table, couples)
         for joker in range(2):
             level.values[:] = 0
             level.values[:, joker, 0] = 1
-            found[couples, joker] = round(level.dealt()[0] * whole)
+            found[couples, joker] = round(level.weighted_losses()[0] * whole)
     assert found == {(0, 0): 2, (1, 0): 0, (2, 0): 4, (0, 1): 0, (1, 1): 4, (2, 1): 0}

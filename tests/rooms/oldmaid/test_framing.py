@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.rooms.oldmaid.framing import Framing, Overlong
+from croupier.rooms.oldmaid.framing import JsonFramer, JsonValueTooLong
 
 LONGEST = 100
 
 
 def cut(pieces: Iterable[bytes], longest: int = LONGEST) -> list[bytes]:
-    framing = Framing(longest)
+    framing = JsonFramer(longest)
     return [value for piece in pieces for value in framing.feed(piece)]
 
 
@@ -46,25 +46,25 @@ def test_brackets_and_line_ends_tell_where_a_value_ends(data: bytes, values: lis
 @pytest.mark.parametrize("value", [b"x", b'{"', b"[", b'{"\\"'])
 def test_a_value_that_does_not_end_in_time_is_too_long(value: bytes) -> None:
     for pieces in ([value * LONGEST], single(value * LONGEST)):
-        with pytest.raises(Overlong):
+        with pytest.raises(JsonValueTooLong):
             cut(pieces)
 
 
 def test_a_value_may_be_as_long_as_is_allowed() -> None:
     value = b"[" + b"1" * (LONGEST - 2) + b"]"
     assert cut([value]) == cut(single(value)) == [value]
-    with pytest.raises(Overlong):
+    with pytest.raises(JsonValueTooLong):
         cut([b"[1" + value[1:]])
 
 
 def test_no_byte_is_looked_at_twice() -> None:
     """A value that comes byte by byte costs no more than the bytes that it has."""
     value = b'{"x": "' + b'\\"' * 30_000 + b'", "cmd": "draw"}'
-    framing = Framing(len(value))
+    framing = JsonFramer(len(value))
     known = [0]
     for byte in single(value[:-1]):
         assert not [*framing.feed(byte)]
-        known.append(framing._seen)
+        known.append(framing._scanned)
     assert all(after - before <= 2 for before, after in pairwise(known))
     assert len(value) - known[-1] <= 2
     assert [*framing.feed(value[-1:])] == [value]

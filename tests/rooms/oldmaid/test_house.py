@@ -4,16 +4,16 @@ from hashlib import sha256
 
 import pytest
 
-from croupier.core.dealer import FAIR, SCRIPTED
+from croupier.core.dealer import FAIR_ALGORITHM, SCRIPTED_ALGORITHM
 from croupier.core.errors import Violation
-from croupier.core.session import Commit, Finished, Garbled, Halted, Reveal, Said
-from croupier.rooms.oldmaid.cards import JOKER, NUMBERS, WIRES, wire
-from croupier.rooms.oldmaid.house import MUTE
-from croupier.rooms.oldmaid.table.game import Game
-from croupier.rooms.oldmaid.table.lobby import NOWHERE
+from croupier.core.session import Closing, Commit, HandFinished, Malformed, Received, Reveal
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, WIRE_CARDS, to_wire
+from croupier.rooms.oldmaid.house import UNAVAILABLE
+from croupier.rooms.oldmaid.table.game import TableGame
+from croupier.rooms.oldmaid.table.lobby import UNKNOWN_ADDRESS
 from croupier.rooms.oldmaid.wire import (
+    DISCARD_OK,
     OK,
-    THROWN,
     Discard,
     Draw,
     Join,
@@ -29,10 +29,10 @@ from tests.rooms.oldmaid.tables import Evening, clause
 PAIR = Discard((("3", "spades"), ("3", "clubs")), "false")
 
 
-def state(fact: object) -> Game:
+def state(fact: object) -> TableGame:
     """The game that a Finished tells of."""
-    assert isinstance(fact, Finished)
-    assert isinstance(fact.state, Game)
+    assert isinstance(fact, HandFinished)
+    assert isinstance(fact.state, TableGame)
     return fact.state
 
 
@@ -51,36 +51,36 @@ def test_a_game_is_promised_told_and_revealed() -> None:
     assert not evening.house.playing
     _, finished, seed = evening.facts
     assert isinstance(promise, Commit)
-    assert isinstance(finished, Finished)
+    assert isinstance(finished, HandFinished)
     assert isinstance(seed, Reveal)
-    assert (promise.peer, finished.deal, seed.peer) == (1, 1, 1)
-    assert (promise.algorithm, seed.algorithm, seed.hands) == (FAIR, FAIR, 1)
+    assert (promise.peer, finished.hand_number, seed.peer) == (1, 1, 1)
+    assert (promise.algorithm, seed.algorithm, seed.hands) == (FAIR_ALGORITHM, FAIR_ALGORITHM, 1)
     assert promise.commitment == sha256(seed.server_seed).digest()
     assert finished.nets == (0, 0, -1)
     game = state(finished)
     assert (game.number, game.nicks, game.ranking) == (1, ("ann", "bob", "cyd"), (1, 0, 2))
-    assert game.dealt == tuple(card for _, card in drawn)
-    assert not game.void
+    assert game.dealt_cards == tuple(card for _, card in drawn)
+    assert not game.is_void
 
 
 def test_the_course_of_a_game_is_all_that_was_done() -> None:
     evening = Evening(players=3, deck="3 spades, 4 spades, 5 spades, 3 clubs, joker maid")
     p, q, r = evening.join("ann", "bob", "cyd")
     drawn = evening.draw(p, q, r)
-    assert evening.say(p, PAIR) == [THROWN]
+    assert evening.say(p, PAIR) == [DISCARD_OK]
     evening.leave(q)
     evening.finish(r)
     game = state(evening.facts[1])
     seats = {p: 0, q: 1, r: 2}
-    three, clubs = NUMBERS["3", "spades"], NUMBERS["3", "clubs"]
-    assert game.course == [
+    three, clubs = CARD_NUMBERS["3", "spades"], CARD_NUMBERS["3", "clubs"]
+    assert game.log == [
         *(("drew", seats[peer], card) for peer, card in drawn),
         ("threw", 0, three, clubs),
         ("gone", 1),
         *(("threw", 2, card, card + 1) for card in range(0, 16, 2) if card != three),
         ("out", 2),
     ]
-    assert game.dealt[:5] == (three, NUMBERS["4", "spades"], NUMBERS["5", "spades"], clubs, JOKER)
+    assert game.dealt_cards[:5] == (three, CARD_NUMBERS["4", "spades"], CARD_NUMBERS["5", "spades"], clubs, JOKER)
     assert (game.ranking, game.nets) == ((2, 0, 1), (0, -1, 0))
 
 
@@ -91,7 +91,7 @@ def test_decks_that_were_laid_out_go_on_from_game_to_game() -> None:
         p, q = evening.join("ann", "bob")
         assert evening.say(p, Draw()) == [Reply("ok", card=(value, "spades"))]
         evening.leave(p, q)
-    assert [fact.algorithm for fact in evening.facts if isinstance(fact, Commit)] == [SCRIPTED] * 3
+    assert [fact.algorithm for fact in evening.facts if isinstance(fact, Commit)] == [SCRIPTED_ALGORITHM] * 3
 
 
 @pytest.mark.parametrize("final", [False, True])
@@ -102,11 +102,11 @@ def test_nobody_has_lost_a_game_that_was_stopped(final: bool) -> None:
     evening.draw(p, q, r)
     evening.finish(p)
     if final:
-        evening.on(Halted(True))
+        evening.on(Closing(True))
     else:
         evening.wait(120)
     game = state(evening.facts[1])
-    assert (game.void, game.ranking, game.nets) == (True, (), (0, 0, 0))
+    assert (game.is_void, game.ranking, game.nets) == (True, (), (0, 0, 0))
     assert isinstance(evening.facts[2], Reveal)
     assert evening.dropped == ({p, q, r} if final else {q, r})
     told = "oldmaid-9.12" if final else "oldmaid-6.10"
@@ -125,7 +125,7 @@ def test_who_comes_from_nobody_knows_where_can_play() -> None:
     evening.say(p, Join("ann"))
     (listed,) = evening.say(q, Join("bob"))
     assert isinstance(listed, Reply)
-    assert listed.players == ((NOWHERE, "ann"), (("192.0.2.1", 40_000 + q), "bob"))
+    assert listed.players == ((UNKNOWN_ADDRESS, "ann"), (("192.0.2.1", 40_000 + q), "bob"))
 
 
 @pytest.mark.parametrize(
@@ -239,11 +239,11 @@ def test_the_17th_request_behind_a_join_is_one_too_many_even_if_it_cannot_be_rea
     (p,) = evening.join("ann")
     for _ in range(17):
         assert evening.dropped == set()
-        evening.on(Garbled(p, Violation("oldmaid-8.3", "this", "JSON")))
+        evening.on(Malformed(p, Violation("oldmaid-8.3", "this", "JSON")))
     assert evening.dropped == {p}
     assert [clause(answer) for answer in evening.heard[p]] == ["oldmaid-3.15"]
     evening.say(p, Status())
-    evening.on(Garbled(p, Violation("oldmaid-8.3", "this", "JSON")))
+    evening.on(Malformed(p, Violation("oldmaid-8.3", "this", "JSON")))
     assert len(evening.heard[p]) == 1
     evening.join("ann", "bob")
 
@@ -266,7 +266,7 @@ def test_who_plays_is_not_dropped_for_a_join_when_the_table_stops() -> None:
     """oldmaid-3.14 before oldmaid-9.12: a running game may be finished"""
     evening = Evening(players=2)
     p, q = evening.join("ann", "bob")
-    evening.on(Halted())
+    evening.on(Closing())
     assert evening.clause(p, Join("ann")) == "oldmaid-3.14"
     evening.draw(p, q)
     evening.finish(p)
@@ -321,7 +321,7 @@ def test_a_refused_discard_reveals_nothing_about_other_hands() -> None:
         evening.say(p, Draw())
         evening.say(q, Draw())
     evening.say(q, Discard((("9", "hearts"), ("9", "diamonds"))))
-    (game, *_), before = evening.house._sittings[1], evening.now
+    (game, *_), before = evening.house._running_games[1], evening.now
     evening.wait(1)
     one_of_another, thrown = PAIR, Discard((("9", "diamonds"), ("9", "hearts")))
     in_the_deck, of_another = Discard((("K", "spades"), ("K", "clubs"))), Discard((("5", "hearts"), ("5", "diamonds")))
@@ -329,7 +329,7 @@ def test_a_refused_discard_reveals_nothing_about_other_hands() -> None:
     assert len(answers) == 6
     assert len({Wire("table").encode(answer) for answer in answers}) == 1
     assert clause(answers[0]) == "oldmaid-5.12"
-    assert game.moved == before
+    assert game.last_action_at == before
 
 
 def test_nobody_is_out_who_must_still_hold_cards() -> None:
@@ -339,7 +339,7 @@ def test_nobody_is_out_who_must_still_hold_cards() -> None:
     evening.draw(p, q, r)
     for card in range(0, 14, 2):
         assert evening.clause(p, OutOfCards()) == "oldmaid-6.12"
-        assert evening.say(p, Discard((wire(card), wire(card + 1)))) == [THROWN]
+        assert evening.say(p, Discard((to_wire(card), to_wire(card + 1)))) == [DISCARD_OK]
     assert evening.say(p, OutOfCards()) == [OK]
 
 
@@ -371,7 +371,7 @@ def test_who_was_dropped_in_a_game_is_out_of_it_at_once() -> None:
     """oldmaid-8.8, oldmaid-9.1"""
     evening = Evening(players=3)
     p, q, r = evening.join("ann", "bob", "cyd")
-    evening.on(Garbled(p, Violation("oldmaid-8.8", "this", "UTF-8", lost=True)))
+    evening.on(Malformed(p, Violation("oldmaid-8.8", "this", "UTF-8", fatal=True)))
     assert evening.say(q, Status()) == [Standing(("bob", "cyd"), ("ann",))]
     assert evening.clause(q, Draw()) == ""
     evening.leave(p)
@@ -430,7 +430,7 @@ def test_who_has_waited_or_played_for_long_has_not_been_idle() -> None:
     assert evening.dropped == {p}
     assert clause(evening.heard[p][-1]) == "oldmaid-8.10"
     evening.wait(1000)
-    assert evening.house.alarm is None
+    assert evening.house.deadline is None
 
 
 def test_who_is_out_and_asks_for_nothing_is_idle() -> None:
@@ -450,9 +450,9 @@ def test_whatever_is_said_is_a_sign_of_life() -> None:
     peer = evening.come()
     for said in (Status(), Reply("ok"), Join("")):
         evening.wait(9)
-        evening.on(Said(peer, said))
+        evening.on(Received(peer, said))
     evening.wait(9)
-    evening.on(Garbled(peer, Violation("oldmaid-8.3", "this", "JSON")))
+    evening.on(Malformed(peer, Violation("oldmaid-8.3", "this", "JSON")))
     evening.wait(9)
     assert evening.dropped == set()
     evening.wait(1)
@@ -467,10 +467,10 @@ def test_a_table_that_stops_lets_those_stay_who_want_nothing_of_it() -> None:
     evening = Evening(players=3)
     idler = evening.come()
     p, q = evening.join("ann", "bob")
-    evening.on(Halted())
+    evening.on(Closing())
     assert evening.dropped == {p, q}
-    assert evening.house.alarm == 500.0
-    evening.on(Halted(True))
+    assert evening.house.deadline == 500.0
+    evening.on(Closing(True))
     assert evening.dropped == {idler, p, q}
     assert [clause(answer) for answer in evening.heard[idler]] == ["oldmaid-9.12"]
 
@@ -485,26 +485,27 @@ def test_games_and_peers_are_forgotten_when_they_are_over() -> None:
         evening.say(p, Draw(), Status())
         evening.leave(q, p)
     house = evening.house
-    assert (len(house._guests), len(house._sittings), len(house._lobby.waiting)) == (0, 0, 0)
+    assert (len(house._clients), len(house._running_games), len(house._lobby.waiting_clients)) == (0, 0, 0)
     assert len(house._lobby._addresses) == 0
-    assert len(house._alarms) < 100
+    assert len(house._checks) < 100
 
 
 def test_the_numbers_of_cards_and_of_answers_agree() -> None:
     evening = Evening(players=2)
     p, q = evening.join("ann", "bob")
     drawn = evening.draw(p, q)
-    assert sorted(card for _, card in drawn) == [*range(len(WIRES))]
+    assert sorted(card for _, card in drawn) == [*range(len(WIRE_CARDS))]
     answers = [evening.heard[peer][1 + turn // 2] for turn, (peer, _) in enumerate(drawn)]
     assert answers == [
-        Reply("last_card" if turn == len(WIRES) - 1 else "ok", card=wire(card)) for turn, (_, card) in enumerate(drawn)
+        Reply("last_card" if turn == len(WIRE_CARDS) - 1 else "ok", card=to_wire(card))
+        for turn, (_, card) in enumerate(drawn)
     ]
 
 
 def test_a_table_that_can_write_nothing_down_refuses_joins_and_keeps_nothing_of_them() -> None:
     """oldmaid-9.15"""
     evening = Evening(players=2)
-    evening.house.mute(0.0, ())
+    evening.house.suspend(0.0, ())
     for _ in range(3):
         assert evening.clause(evening.come(), Join("ann")) == "oldmaid-9.15"
-    assert MUTE.__traceback__ is None, "an exception that is raised again keeps the frames of every time"
+    assert UNAVAILABLE.__traceback__ is None, "an exception that is raised again keeps the frames of every time"

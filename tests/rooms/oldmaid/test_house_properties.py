@@ -23,10 +23,10 @@ from hypothesis.stateful import (
 )
 
 from croupier.core.errors import Violation
-from croupier.core.session import Address, Commit, Finished, Garbled, Halted, Peer, Reveal, Said
+from croupier.core.session import Address, Closing, Commit, HandFinished, Malformed, Peer, Received, Reveal
 from croupier.core.transcript import Transcript
-from croupier.rooms.oldmaid.cards import JOKER, NUMBERS, WIRES, Card, Wire, wire
-from croupier.rooms.oldmaid.table.game import Game
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, WIRE_CARDS, Card, WireCard, to_wire
+from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import (
     Discard,
     Draw,
@@ -41,9 +41,9 @@ from tests.rooms.oldmaid.tables import Evening, clause, dealt
 
 NICKS: Final = ("ann", "bob", "cyd", "dan", "")
 PORTS: Final = (None, None, None, 40_001, 40_002, 50_000)
-STRANGE: Final[tuple[Wire, ...]] = (("1", "spades"), ("maid", "joker"), ("3", "Spades"))
+STRANGE: Final[tuple[WireCard, ...]] = (("1", "spades"), ("maid", "joker"), ("3", "Spades"))
 UNREADABLE: Final = Violation("oldmaid-8.3", "this", "JSON")
-NO_TEXT: Final = Violation("oldmaid-8.8", "this", "UTF-8", lost=True)
+NO_TEXT: Final = Violation("oldmaid-8.8", "this", "UTF-8", fatal=True)
 
 
 @dataclass
@@ -146,13 +146,13 @@ class Table(RuleBasedStateMachine):
     def ask(self, peer: Peer, message: Message) -> None:
         self.say(peer, message)
 
-    @rule(peer=peers, card=st.sampled_from([*WIRES, *STRANGE]), other=st.sampled_from([*WIRES, *STRANGE]))
-    def throw(self, peer: Peer, card: Wire, other: Wire) -> None:
+    @rule(peer=peers, card=st.sampled_from([*WIRE_CARDS, *STRANGE]), other=st.sampled_from([*WIRE_CARDS, *STRANGE]))
+    def throw(self, peer: Peer, card: WireCard, other: WireCard) -> None:
         self.say(peer, Discard((card, other), "false"))
 
     @rule(peer=peers, number=st.integers(0, JOKER - 1), swapped=st.booleans())
     def throw_a_pair(self, peer: Peer, number: Card, swapped: bool) -> None:
-        pair = wire(number), wire(number ^ 1)
+        pair = to_wire(number), to_wire(number ^ 1)
         self.say(peer, Discard(pair[::-1] if swapped else pair))
 
     @rule(number=st.integers(0, 3), cards=st.sampled_from([1, 2, 5, 53, 53]), seconds=st.sampled_from([0.0, 0.5, 25.0]))
@@ -161,7 +161,7 @@ class Table(RuleBasedStateMachine):
         if self.games:
             game = self.games[-1 - number % len(self.games)]
             for _ in range(cards):
-                if not game.over and len(game.cards) < len(WIRES):
+                if not game.over and len(game.cards) < len(WIRE_CARDS):
                     self.say(game.peers[game.next], Draw())
             self.wait(seconds)
 
@@ -172,7 +172,7 @@ class Table(RuleBasedStateMachine):
             inside = self.games[-1 - number % len(self.games)].inside
             peer = inside[seat % len(inside)]
             for card in range(2 * number, 2 * number + 2 * pairs, 2):
-                self.say(peer, Discard((wire(card), wire(card + 1)), "true"))
+                self.say(peer, Discard((to_wire(card), to_wire(card + 1)), "true"))
             self.say(peer, OutOfCards())
 
     @rule(number=st.integers(0, 3), seat=st.integers(0, 3), own=st.booleans(), card=st.integers(0, 52))
@@ -184,7 +184,7 @@ class Table(RuleBasedStateMachine):
             drawn = [one for one in (game.drawn[peer] if own else game.cards) if one != JOKER]
             if drawn:
                 one = drawn[card % len(drawn)]
-                self.say(peer, Discard((wire(one), wire(one ^ 1)), "true"))
+                self.say(peer, Discard((to_wire(one), to_wire(one ^ 1)), "true"))
 
     @rule(peer=peers, times=st.integers(1, 18))
     def say_much(self, peer: Peer, times: int) -> None:
@@ -223,7 +223,7 @@ class Table(RuleBasedStateMachine):
                 self.void(game, "oldmaid-9.12")
             for peer in [*self.quiet]:
                 self.dismiss(peer, "oldmaid-9.12")
-        self.evening.on(Halted(final))
+        self.evening.on(Closing(final))
 
     # The book.
 
@@ -261,7 +261,7 @@ class Table(RuleBasedStateMachine):
         if peer not in self.dropped:
             self.quiet[peer] = self.now
             self.handle(peer, said)
-        self.evening.on(Garbled(peer, said) if isinstance(said, Violation) else Said(peer, said))
+        self.evening.on(Malformed(peer, said) if isinstance(said, Violation) else Received(peer, said))
 
     def handle(self, peer: Peer, said: Message | Violation) -> None:
         expected = self.expected[peer]
@@ -321,22 +321,22 @@ class Table(RuleBasedStateMachine):
         drawn = len(game.cards)
         answer = Reply("ok")
         if isinstance(said, Draw):
-            if drawn == len(WIRES):
+            if drawn == len(WIRE_CARDS):
                 return "oldmaid-4.5"
             if game.peers[game.next] != peer:
                 return "oldmaid-4.3"
             game.step()
             game.drawn[peer].append(game.deck[drawn])
-            answer = Reply("last_card" if drawn == len(WIRES) - 1 else "ok", card=wire(game.deck[drawn]))
+            answer = Reply("last_card" if drawn == len(WIRE_CARDS) - 1 else "ok", card=to_wire(game.deck[drawn]))
         elif isinstance(said, Discard):
             if refused := self.refused(game, peer, said):
                 return refused
-            game.thrown |= {NUMBERS[card] for card in said.cards}
+            game.thrown |= {CARD_NUMBERS[card] for card in said.cards}
             game.throws.append(peer)
             answer = Reply("ok", "ok")
         else:
             assert isinstance(said, OutOfCards)
-            if drawn < len(WIRES):
+            if drawn < len(WIRE_CARDS):
                 return "oldmaid-6.2"
             if peer in game.out:
                 return "oldmaid-6.3"
@@ -348,7 +348,7 @@ class Table(RuleBasedStateMachine):
         return answer
 
     def refused(self, game: Played, peer: Peer, said: Discard) -> str:
-        cards = [NUMBERS.get(card) for card in said.cards]
+        cards = [CARD_NUMBERS.get(card) for card in said.cards]
         (value, suit), (same, other) = said.cards
         if peer in game.out:
             return "oldmaid-5.9"
@@ -360,13 +360,13 @@ class Table(RuleBasedStateMachine):
             return "oldmaid-5.12"
         if not {*cards} <= {*game.cards}:
             return "oldmaid-5.12"
-        if len(game.cards) < len(WIRES) and not {*cards} <= {*game.drawn[peer]}:
+        if len(game.cards) < len(WIRE_CARDS) and not {*cards} <= {*game.drawn[peer]}:
             return "oldmaid-5.12"
         return ""
 
     def start(self) -> None:
         waiting, self.queue, self.due = self.queue, [], None
-        order = [*self.dealers(len(self.games) + 1).deck(len(WIRES))]
+        order = [*self.dealers(len(self.games) + 1).next_deck(len(WIRE_CARDS))]
         game = Played([peer for peer, _ in waiting], [nick for _, nick in waiting], order, self.now)
         self.games.append(game)
         listed = Reply("ok", players=tuple((self.reached[peer], nick) for peer, nick in waiting))
@@ -424,39 +424,39 @@ class Table(RuleBasedStateMachine):
 
     @invariant()
     def whatever_has_to_happen_by_itself_has_an_alarm(self) -> None:
-        alarm = self.evening.house.alarm
+        alarm = self.evening.house.deadline
         for due in self.dues():
             assert alarm is not None
             assert alarm <= due
 
     @invariant()
     def every_game_is_promised_told_and_revealed_once(self) -> None:
-        facts: dict[type, dict[int, Any]] = {Commit: {}, Finished: {}, Reveal: {}}
+        facts: dict[type, dict[int, Any]] = {Commit: {}, HandFinished: {}, Reveal: {}}
         for fact in self.evening.facts:
-            number = fact.deal if isinstance(fact, Finished) else fact.peer
+            number = fact.hand_number if isinstance(fact, HandFinished) else fact.peer
             assert number not in facts[type(fact)]
             facts[type(fact)][number] = fact
         over = [number for number, game in enumerate(self.games, start=1) if game.over]
         assert [*facts[Commit]] == [*range(1, len(self.games) + 1)]
-        assert sorted(facts[Finished]) == sorted(facts[Reveal]) == over
+        assert sorted(facts[HandFinished]) == sorted(facts[Reveal]) == over
         assert self.evening.house.playing == (len(over) < len(self.games))
-        for number, finished in facts[Finished].items():
+        for number, finished in facts[HandFinished].items():
             self.told(self.games[number - 1], finished)
 
-    def told(self, game: Played, finished: Finished) -> None:
+    def told(self, game: Played, finished: HandFinished) -> None:
         """A game ended as the book says."""
         state = finished.state
-        assert isinstance(state, Game)
+        assert isinstance(state, TableGame)
         assert state.nicks == (*game.nicks,)
-        assert state.void == game.void
-        assert state.dealt == (*game.deck[: len(game.cards)],)
+        assert state.is_void == game.void
+        assert state.dealt_cards == (*game.deck[: len(game.cards)],)
         if game.void:
             assert (state.ranking, {*finished.nets}) == ((), {0})
         else:
             assert [*state.ranking] == game.ranking
             assert [seat for seat, net in enumerate(finished.nets) if net] == game.ranking[-1:]
             assert sum(finished.nets) == -1
-        thrown = [card for deed in state.course if deed[0] == "threw" for card in deed[2:]]
+        thrown = [card for deed in state.log if deed[0] == "threw" for card in deed[2:]]
         assert len(thrown) == len({*thrown})
         assert {*thrown} == game.thrown <= {*game.cards}
         assert len({*game.cards}) == len(game.cards)
@@ -473,7 +473,7 @@ class Table(RuleBasedStateMachine):
         assert self.evening.rings <= 3 * (len(self.expected) + len(self.games)) + self.now / min(self.idle, self.stuck)
         self.evening.leave(*self.evening.here)
         house = self.evening.house
-        assert [*house._guests, *house._sittings, *house._lobby.waiting, *house._lobby._addresses] == []
+        assert [*house._clients, *house._running_games, *house._lobby.waiting_clients, *house._lobby._addresses] == []
 
 
 Table.TestCase.settings = settings(max_examples=150, stateful_step_count=50, deadline=None)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from croupier.core.http_transcript import NAME, QUOTED
-from croupier.core.json_transcript import values
-from croupier.core.transcript import Transcript, read
-from croupier.rooms.oldmaid.cards import NAMES, NUMBERS, PACK, pairs
-from croupier.rooms.oldmaid.rules import FEWEST, MOST
+from croupier.core.http_transcript import NAME_PATTERN, QUOTED_PATTERN
+from croupier.core.json_transcript import parse_values
+from croupier.core.transcript import Transcript, parse_transcript
+from croupier.rooms.oldmaid.cards import CARD_NAMES, CARD_NUMBERS, PACK, is_pair
+from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "protocols" / "oldmaid.md").read_text()
@@ -24,7 +24,8 @@ UNSHOWN = re.findall(
 )
 SOURCES = sorted((ROOT / "src" / "croupier").glob("**/*.py"))
 PAPERS = [
-    read(path.read_text(), f"oldmaid/{path.stem}") for path in sorted((ROOT / "transcripts" / "oldmaid").glob("*.txt"))
+    parse_transcript(path.read_text(), f"oldmaid/{path.stem}")
+    for path in sorted((ROOT / "transcripts" / "oldmaid").glob("*.txt"))
 ]
 TABLE = [paper for paper in PAPERS if paper.head.get("side") != "player"]
 PLAYER = [paper for paper in PAPERS if paper.head.get("side") == "player"]
@@ -45,15 +46,15 @@ def messages(paper: Transcript) -> list[tuple[str, str, dict[str, object]]]:
     return [
         (line.peer, line.kind, value)
         for line in paper.lines
-        if line.kind in "<>" and not QUOTED.fullmatch(line.text)
-        for value in values(line.text)
+        if line.kind in "<>" and not QUOTED_PATTERN.fullmatch(line.text)
+        for value in parse_values(line.text)
         if isinstance(value, dict)
     ]
 
 
 def order(deck: str) -> tuple[int, ...]:
     """The cards of a head's deck, top first."""
-    (found,) = PACK.decks(deck.replace(", ", "\n").replace(",\n", "\n"))
+    (found,) = PACK.parse_decks(deck.replace(", ", "\n").replace(",\n", "\n"))
     return found
 
 
@@ -154,7 +155,7 @@ def test_every_tolerance_is_shown_and_shown_refused(clause: str) -> None:
     assert any(paper.head.get("strict") == "yes" for paper in shown)
 
 
-@pytest.mark.parametrize("seats", range(FEWEST, MOST + 1))
+@pytest.mark.parametrize("seats", range(MIN_PLAYERS, MAX_PLAYERS + 1))
 def test_games_of_every_size_are_joined(seats: int) -> None:
     assert any(len(players) == seats for paper in TABLE for players in lists(paper))
 
@@ -177,7 +178,7 @@ def test_the_players_of_a_list_are_numbered_from_1_and_have_each_a_place_and_a_n
         assert len(set(places)) == len({nick for _, nick in seats}) == len(seats)
 
 
-FULL = [paper for paper in TABLE if paper.head.get("deck", "").count(",") == len(NAMES) - 1]
+FULL = [paper for paper in TABLE if paper.head.get("deck", "").count(",") == len(CARD_NAMES) - 1]
 
 
 def test_there_are_whole_games_of_two_three_and_eight() -> None:
@@ -194,7 +195,7 @@ def test_the_cards_that_are_heard_are_those_of_the_deck(paper: Transcript) -> No
     deck = order(paper.head["deck"])
     assert len(set(deck)) == len(deck)
     heard = [message["card"] for _, kind, message in messages(paper) if kind == "<" and "card" in message]
-    known = [NUMBERS[card[0], card[1]] for card in heard if isinstance(card, list)]
+    known = [CARD_NUMBERS[card[0], card[1]] for card in heard if isinstance(card, list)]
     assert known == [*deck, *deck][: len(known)]
     assert all(card == "$_" for card in heard[len(known) :])
 
@@ -202,7 +203,7 @@ def test_the_cards_that_are_heard_are_those_of_the_deck(paper: Transcript) -> No
 @tables
 def test_the_last_card_and_no_other_is_told_as_such(paper: Transcript) -> None:
     results = [message["result"] for _, kind, message in messages(paper) if kind == "<" and "card" in message]
-    assert [number for number, result in enumerate(results, 1) if result == "last_card"] in ([], [len(NAMES)])
+    assert [number for number, result in enumerate(results, 1) if result == "last_card"] in ([], [len(CARD_NAMES)])
 
 
 @tables
@@ -210,9 +211,9 @@ def test_what_is_thrown_away_are_pairs_and_each_once(paper: Transcript) -> None:
     thrown: list[tuple[int, int]] = []
     for (peer, kind, asked), (other, heard, answer) in pairwise(messages(paper)):
         if (peer, kind, heard) == (other, ">", "<") and asked.get("cmd") == "discard" and answer["result"] == "ok":
-            (a, b), *more = [[NUMBERS[one[0], one[1]] for one in asked["cards"]]]  # type: ignore[attr-defined]
+            (a, b), *more = [[CARD_NUMBERS[one[0], one[1]] for one in asked["cards"]]]  # type: ignore[attr-defined]
             assert not more
-            assert pairs(a, b)
+            assert is_pair(a, b)
             thrown.append((min(a, b), max(a, b)))
     assert len(set(thrown)) == len(thrown)
 
@@ -220,7 +221,7 @@ def test_what_is_thrown_away_are_pairs_and_each_once(paper: Transcript) -> None:
 @pytest.mark.parametrize("paper", [paper for paper in FULL if "oldmaid-6.8" in paper.clauses], ids=lambda p: p.name)
 def test_in_a_whole_game_every_pair_is_thrown_away_and_one_player_is_left(paper: Transcript) -> None:
     told = messages(paper)
-    assert sum(message.get("cmd") == "discard" for _, _, message in told) == len(NAMES) // 2
+    assert sum(message.get("cmd") == "discard" for _, _, message in told) == len(CARD_NAMES) // 2
     assert sum(message.get("cmd") == "out_of_cards" for _, _, message in told) == int(paper.head["players"]) - 1
     standing = [message for _, kind, message in told if kind == "<" and "in" in message]
     assert len(standing) == int(paper.head["players"])
@@ -263,6 +264,6 @@ def test_names_are_bound_before_they_are_said(paper: Transcript) -> None:
     bound: set[str] = set()
     for line in paper.lines:
         if line.kind == "<":
-            bound |= {*NAME.findall(line.text)}
+            bound |= {*NAME_PATTERN.findall(line.text)}
         elif line.kind == ">":
-            assert {*NAME.findall(line.text)} <= bound
+            assert {*NAME_PATTERN.findall(line.text)} <= bound

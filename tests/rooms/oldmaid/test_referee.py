@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from croupier.core.dealer import Fair, derive
+from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.rooms.oldmaid.cards import JOKER, WIRES, pairs, wire
+from croupier.rooms.oldmaid.cards import JOKER, WIRE_CARDS, is_pair, to_wire
 from croupier.rooms.oldmaid.referee import TABLE, Referee
 from croupier.rooms.oldmaid.wire import (
     OK,
@@ -40,7 +40,7 @@ type Scene = tuple[Referee, str, str, Any]
 
 def network(players: int, seed: int, order: int | None = None) -> Watched:
     """A ring; the order in which things arrive is that in which they are sent, or jumbled."""
-    choose = in_order if order is None else jumbled(Fair(derive(order, "order", 1)).luck)
+    choose = in_order if order is None else jumbled(FairDealer(derive_server_seed(order, "order", 1)).luck)
     return Watched(players, seed, choose=choose)
 
 
@@ -72,13 +72,13 @@ def clauses(referee: Referee, sender: str, receiver: str, said: Any) -> list[tup
 
 
 def discard(*cards: int) -> Discard:
-    one, other = map(wire, cards)
+    one, other = map(to_wire, cards)
     return Discard((one, other), "false")
 
 
 def drawn(referee: Referee, *_: object) -> bool:
     """Whether all cards are drawn."""
-    return referee.game is not None and referee.game.drawn == len(WIRES)
+    return referee.game is not None and referee.game.drawn_count == len(WIRE_CARDS)
 
 
 def over(referee: Referee, sender: str, *_: object) -> bool:
@@ -97,7 +97,7 @@ def test_an_honest_game_has_no_verdicts(players: int, order: int | None) -> None
     assert ring.verdicts == []
     referee = ring.referee
     if referee.loser is not None:  # a game in which nobody threw anything away for long may be void
-        assert referee.loser == referee.maid
+        assert referee.loser == referee.joker_holder
         assert referee.holders == {nick: {JOKER} if nick == referee.loser else set() for nick in referee.players}
 
 
@@ -113,9 +113,9 @@ def check_with_somebody_gone(players: int, seed: int, order: int | None, deaths:
     cards = [card for hand in ring.referee.holders.values() for card in hand]
     assert len(cards) == len({*cards})
     game = ring.referee.game
-    assert game is None or game.over
-    if ring.referee.loser is not None and not (game and game.gone):
-        assert ring.referee.loser == ring.referee.maid
+    assert game is None or game.is_over
+    if ring.referee.loser is not None and not (game and game.departed_seats):
+        assert ring.referee.loser == ring.referee.joker_holder
 
 
 DEATHS = st.lists(st.tuples(st.integers(0, 700), st.integers(0, 4)), min_size=1, max_size=3)
@@ -146,7 +146,7 @@ def test_the_referee_knows_who_holds_what() -> None:
         told(referee, heard)
         sender, receiver, said = heard
         if isinstance(said, Reply) and said.card is not None:
-            card = WIRES.index(said.card)
+            card = WIRE_CARDS.index(said.card)
             hands[receiver].add(card)
             if sender != TABLE:
                 hands[sender].remove(card)
@@ -154,7 +154,7 @@ def test_the_referee_knows_who_holds_what() -> None:
             hands[receiver] -= {card for card in hands[receiver] if card ^ 1 in hands[receiver]}
         if referee.players:
             assert referee.holders == hands
-    assert referee.maid == referee.loser
+    assert referee.joker_holder == referee.loser
 
 
 def test_a_card_that_was_lost_on_its_way_is_not_missed() -> None:
@@ -162,7 +162,7 @@ def test_a_card_that_was_lost_on_its_way_is_not_missed() -> None:
     referee, giver, picker, card = scene(Reply, lambda r, s, _, said: over(r, s) and said.card is not None)
     assert clauses(referee, giver, picker, card) == []
     held = {nick: len(hand) for nick, hand in referee.holders.items()}
-    assert [*referee.lost(picker, giver), *referee.lost(TABLE, giver)] == []
+    assert [*referee.on_connection_lost(picker, giver), *referee.on_connection_lost(TABLE, giver)] == []
     (other,) = {"ann", "bob", "cyd"} - {giver, picker}
     assert clauses(referee, picker, other, Offer(held[picker] - 1)) == []
     assert {nick: len(hand) for nick, hand in referee.holders.items()} == held | {
@@ -185,7 +185,7 @@ def test_a_card_that_is_missed_without_anybody_gone_is_a_cheat() -> None:
 def pairs_with(referee: Referee, nick: str, said: Reply) -> bool:
     """Whether a card makes a pair with one that somebody has."""
     assert said.card is not None
-    return any(pairs(card, WIRES.index(said.card)) for card in referee.holders[nick])
+    return any(is_pair(card, WIRE_CARDS.index(said.card)) for card in referee.holders[nick])
 
 
 # Players who cheat while cards are drawn.
@@ -358,9 +358,9 @@ def test_who_cannot_reach_his_left_neighbour_may_skip_him() -> None:
     """oldmaid-9.5, oldmaid-9.6"""
     referee, offerer, left, said = scene(Offer)
     (other,) = {"ann", "bob", "cyd"} - {offerer, left}
-    assert not referee.torn
-    assert list(referee.lost(offerer, left)) == []
-    assert referee.torn
+    assert not referee.turn_lost
+    assert list(referee.on_connection_lost(offerer, left)) == []
+    assert referee.turn_lost
     assert clauses(referee, offerer, other, said) == []
 
 
@@ -415,7 +415,7 @@ def test_who_gives_a_card_that_he_does_not_hold_is_found_out() -> None:
     referee, picker, giver, said = scene(Pick)
     told(referee, (picker, giver, said))
     strange = next(card for card in referee.holders[picker])
-    assert clauses(referee, giver, picker, Reply("ok", card=wire(strange))) == [(giver, "oldmaid-7.5")]
+    assert clauses(referee, giver, picker, Reply("ok", card=to_wire(strange))) == [(giver, "oldmaid-7.5")]
 
 
 def test_who_gives_what_is_no_card_is_found_out() -> None:
@@ -431,7 +431,7 @@ def test_who_does_not_give_what_was_picked_is_found_out() -> None:
     for _ in range(2):
         assert clauses(referee, picker, giver, said) == []
         assert clauses(referee, giver, picker, REFUSED) == [(giver, "oldmaid-7.5")]
-    referee.lost(picker, giver)
+    referee.on_connection_lost(picker, giver)
     (other,) = {"ann", "bob", "cyd"} - {giver, picker}
     assert clauses(referee, picker, other, Offer(len(referee.holders[picker]))) == []
 
@@ -439,7 +439,7 @@ def test_who_does_not_give_what_was_picked_is_found_out() -> None:
 def test_who_has_no_cards_and_does_not_tell_the_table_is_found_out() -> None:
     """oldmaid-7.12"""
     referee, offerer, left, said = scene(Offer, lambda *found: found[3].num_cards == 0, game=empty_offer())
-    referee.players[offerer].out = False
+    referee.players[offerer].is_out = False
     assert clauses(referee, offerer, left, said) == [(offerer, "oldmaid-7.12")]
 
 
@@ -490,7 +490,7 @@ def test_a_table_that_deals_a_card_twice_is_found_out() -> None:
     """oldmaid-4.1"""
     referee, _, nick, _ = dealt(lambda r, *_: r.game.drawn == 10)
     again = next(card for hand in referee.holders.values() for card in hand)
-    assert clauses(referee, TABLE, nick, Reply("ok", card=wire(again))) == [(TABLE, "oldmaid-4.1")]
+    assert clauses(referee, TABLE, nick, Reply("ok", card=to_wire(again))) == [(TABLE, "oldmaid-4.1")]
 
 
 def test_a_table_that_deals_what_is_no_card_is_found_out() -> None:
@@ -578,7 +578,7 @@ def test_a_table_that_lists_no_ring_is_found_out(nicks: list[str]) -> None:
     told(referee, ("ann", TABLE, Join("ann")))
     listed = Reply("ok", players=tuple((("192.0.2.1", port), nick) for port, nick in enumerate(nicks)))
     assert clauses(referee, TABLE, "ann", listed) == [(TABLE, "oldmaid-3.19")]
-    assert list(referee.lost(TABLE, "ann")) == []
+    assert list(referee.on_connection_lost(TABLE, "ann")) == []
 
 
 def test_a_table_that_speaks_unasked_is_found_out() -> None:
@@ -601,7 +601,7 @@ def test_a_game_that_the_table_ends_has_no_loser() -> None:
     referee, _, nick, _ = scene(Pick)
     assert clauses(referee, TABLE, nick, Reply("error", "oldmaid-6.10: stuck")) == []
     assert referee.game is not None
-    assert (referee.game.void, referee.loser) == (True, None)
+    assert (referee.game.is_void, referee.loser) == (True, None)
 
 
 def test_who_joins_another_game_when_he_is_out_is_not_judged_in_this_one_any_more() -> None:
@@ -612,7 +612,7 @@ def test_who_joins_another_game_when_he_is_out_is_not_judged_in_this_one_any_mor
     assert clauses(referee, TABLE, nick, listed) == []
     assert clauses(referee, nick, TABLE, Draw()) == []
     assert clauses(referee, TABLE, nick, Reply("ok", card=("3", "spades"))) == []
-    assert list(referee.lost(TABLE, nick)) == []
+    assert list(referee.on_connection_lost(TABLE, nick)) == []
 
 
 # Not everything is a fault.
@@ -631,21 +631,21 @@ def test_who_asks_for_something_when_the_others_are_gone_could_not_know() -> Non
     referee, nick, _, said = scene(OutOfCards, drawn)
     told(referee, (nick, TABLE, said))
     for other in {*referee.players} - {nick}:
-        assert list(referee.lost(TABLE, other)) == []
+        assert list(referee.on_connection_lost(TABLE, other)) == []
     assert referee.game is not None
-    assert referee.game.over
+    assert referee.game.is_over
     assert clauses(referee, TABLE, nick, REFUSED) == []
-    assert referee.players[nick].out, "he has told it"
+    assert referee.players[nick].is_out, "he has told it"
 
 
 def test_what_comes_after_the_connection_was_lost_is_nobodys_fault() -> None:
     """oldmaid-9.6: who picks cannot know yet that he is not waited for."""
     referee, picker, giver, said = scene(Pick)
-    assert list(referee.lost(giver, picker)) == []
+    assert list(referee.on_connection_lost(giver, picker)) == []
     assert clauses(referee, picker, giver, said) == []
     assert clauses(referee, giver, picker, REFUSED) == []
     referee, left, offerer, said = scene(Reply, lambda r, s, p, said: over(r, s) and p != TABLE and said == OK)
-    assert list(referee.lost(offerer, left)) == []
+    assert list(referee.on_connection_lost(offerer, left)) == []
     assert clauses(referee, left, offerer, said) == []
 
 
@@ -654,5 +654,5 @@ def test_a_stranger_is_nobody_to_be_judged() -> None:
     for said in (YourTurn(), Offer(3), Pick(0), OK):
         assert clauses(referee, "zoe", nick, said) == []
         assert clauses(referee, nick, "zoe", said) == []
-    assert list(referee.lost("zoe", nick)) == []
-    assert list(referee.lost(TABLE, "zoe")) == []
+    assert list(referee.on_connection_lost("zoe", nick)) == []
+    assert list(referee.on_connection_lost(TABLE, "zoe")) == []

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from croupier.core.dealer import Fair, derive
+from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.rooms.oldmaid.cards import JOKER
-from croupier.rooms.oldmaid.rules import FEWEST, MOST
+from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 from tests.rooms.oldmaid.network import Choice, Network, Node, in_order, jumbled
 
 STUCK = 2.0
@@ -23,7 +23,7 @@ ALONE = "nobody is left to play with"
 
 
 def luck(seed: int) -> Choice:
-    return jumbled(Fair(derive(seed, "lines", 1)).luck)
+    return jumbled(FairDealer(derive_server_seed(seed, "lines", 1)).luck)
 
 
 def agrees(network: Network) -> None:
@@ -39,7 +39,7 @@ def agrees(network: Network) -> None:
         ), network.told()
 
 
-@given(players=st.integers(FEWEST, MOST), seed=st.integers(0, 1 << 30), orderly=st.booleans())
+@given(players=st.integers(MIN_PLAYERS, MAX_PLAYERS), seed=st.integers(0, 1 << 30), orderly=st.booleans())
 @settings(max_examples=30, deadline=None)
 def test_every_game_ends_and_the_loser_has_the_joker(players: int, seed: int, orderly: bool) -> None:
     network = Network(players, seed, choose=in_order if orderly else luck(seed))
@@ -54,7 +54,7 @@ def test_every_pair_is_thrown_away_but_for_one_that_the_loser_may_have_picked_la
         network = Network(4, seed)
         network.run()
         kept = {len(node.player.hand) for node in network.players}
-        thrown = sum(deed[0] == "threw" for deed in network.game.course)
+        thrown = sum(deed[0] == "threw" for deed in network.game.log)
         assert (thrown, kept) in (((26, {0, 1})), ((25, {0, 3}))), network.told()
 
 
@@ -70,7 +70,7 @@ def killed(players: int, seed: int, choose: Choice, step: int, *, after: bool) -
         messages += not arrived
         if dead is None and messages == step and arrived == after:
             dead = line.other.node if line.node is network.table else line.node
-            if dead.alive and not dead.player.spent:
+            if dead.alive and not dead.player.is_exhausted:
                 network.kill(dead)
     return None if dead is None else (network, dead)
 
@@ -93,13 +93,13 @@ def copes(network: Network, dead: Node) -> None:
     if not network.finished:  # he was gone before there were enough players
         return
     game = network.game
-    drawers = [deed[1] for deed in game.course if deed[0] == "drew"]
+    drawers = [deed[1] for deed in game.log if deed[0] == "drew"]
     seat = game.nicks.index(dead.name) if dead.name in game.nicks else None
-    if game.void:
+    if game.is_void:
         silent = network.over - network.moved > STUCK / 2
         # Nobody can know that the last card was drawn if he who has drawn it tells nobody (oldmaid-4.5).
         assert not silent or drawers[-1] == seat, f"no turn: {network.told()}"
-    elif seat is not None and not dead.alive and seat in game.gone:
+    elif seat is not None and not dead.alive and seat in game.departed_seats:
         assert network.ranking[-1] == dead.name, network.ranking
     for node in network.players:
         result = node.player.result
@@ -108,7 +108,7 @@ def copes(network: Network, dead: Node) -> None:
         assert result is not None, network.told()
         match result.outcome:
             case "out" if result.place is None:  # he is the one who is left, and was when he told that he is out
-                assert game.void or game.standing.inside == (node.name,), network.told()
+                assert game.is_void or game.standing.inside == (node.name,), network.told()
             case "out":
                 assert network.ranking[result.place - 1 :][:1] in ([], [node.name]), network.told()
             case "lost":
@@ -122,7 +122,12 @@ def test_whoever_dies_with_whatever_message_the_others_come_to_an_end(*, after: 
     assert sweep(3, 18, lambda: in_order, after=after) > 300
 
 
-@given(players=st.integers(FEWEST, MOST), seed=st.integers(0, 1 << 30), step=st.integers(1, 900), after=st.booleans())
+@given(
+    players=st.integers(MIN_PLAYERS, MAX_PLAYERS),
+    seed=st.integers(0, 1 << 30),
+    step=st.integers(1, 900),
+    after=st.booleans(),
+)
 @settings(max_examples=40, deadline=None)
 def test_so_they_do_in_larger_rings_and_in_any_order(players: int, seed: int, step: int, after: bool) -> None:
     found = killed(players, seed, luck(seed), step, after=after)

@@ -6,33 +6,33 @@ import pytest
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
-from croupier.rooms.oldmaid.cards import JOKER, NUMBERS
-from croupier.rooms.oldmaid.rules import OldMaid, Ring
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER
+from croupier.rooms.oldmaid.rules import OldMaid, RingGame
 
-SPADE, CLUB, DIAMOND, HEART = (NUMBERS["2", suit] for suit in ("spades", "clubs", "diamonds", "hearts"))
-SPADE3, CLUB3, DIAMOND3, HEART3 = (NUMBERS["3", suit] for suit in ("spades", "clubs", "diamonds", "hearts"))
+SPADE, CLUB, DIAMOND, HEART = (CARD_NUMBERS["2", suit] for suit in ("spades", "clubs", "diamonds", "hearts"))
+SPADE3, CLUB3, DIAMOND3, HEART3 = (CARD_NUMBERS["3", suit] for suit in ("spades", "clubs", "diamonds", "hearts"))
 
 
-def dealt(players: int, cards: Sequence[int], *, settled: bool = True) -> Ring:
+def dealt(players: int, cards: Sequence[int], *, settled: bool = True) -> RingGame:
     """A game from a small pack, with the cards in the order in which they are drawn."""
-    ring = Ring(players, len(cards) // 2)
+    ring = RingGame(players, len(cards) // 2)
     for card in cards:
         ring.deal(card)
     if settled:
-        ring.settle()
+        ring.discard_all()
     return ring
 
 
 @pytest.mark.parametrize("players", range(2, 9))
 def test_the_players_draw_in_turn_and_the_last_to_draw_offers_first(players: int) -> None:
     """O6, O9"""
-    ring, takers = Ring(players), []
+    ring, takers = RingGame(players), []
     for card in range(53):
         assert ring.turn is Turn.CHANCE
-        takers.append(ring.taker)
+        takers.append(ring.drawer)
         ring.deal(card)
     assert takers == [number % players for number in range(53)]
-    assert (ring.drawn, ring.deck, ring.offerer) == (53, (), takers[-1])
+    assert (ring.drawn_count, ring.deck, ring.offerer) == (53, (), takers[-1])
     assert ring.turn == (ring.offerer + 1) % players
     assert [len(hand) for hand in ring.hands] == [takers.count(seat) for seat in range(players)]
 
@@ -44,24 +44,24 @@ def test_a_card_goes_from_the_offerers_hand_to_the_next_player_who_then_offers()
     assert (ring.hands, ring.offerer, ring.turn) == ([[SPADE, HEART], [DIAMOND], [JOKER, CLUB]], 2, 0)
     assert ring.pick(0) == JOKER
     assert (ring.hands, ring.offerer, ring.turn) == ([[SPADE, HEART, JOKER], [DIAMOND], [CLUB]], 0, 1)
-    assert (ring.due, ring.out, ring.loser) == ([], [], None)
+    assert (ring.due_pairs, ring.out_seats, ring.loser) == ([], [], None)
 
 
 def test_a_game_may_be_over_with_the_deal() -> None:
     ring = dealt(3, [SPADE, DIAMOND, JOKER, CLUB, HEART])
-    assert (ring.hands, ring.discarded) == ([[], [], [JOKER]], [(SPADE, CLUB), (DIAMOND, HEART)])
-    assert (ring.turn, ring.out, ring.loser) == (Turn.OVER, [0, 1], 2)
+    assert (ring.hands, ring.discarded_pairs) == ([[], [], [JOKER]], [(SPADE, CLUB), (DIAMOND, HEART)])
+    assert (ring.turn, ring.out_seats, ring.loser) == (Turn.OVER, [0, 1], 2)
 
 
 def test_a_pair_is_discarded_before_its_holder_offers() -> None:
     ring = dealt(3, [SPADE, DIAMOND, JOKER, HEART, CLUB])
     ring.pick(1)
     ring.pick(1)
-    assert (ring.due, ring.turn) == ([(0, SPADE, CLUB)], 1)
+    assert (ring.due_pairs, ring.turn) == ([(0, SPADE, CLUB)], 1)
     with pytest.raises(IllegalMove, match=r"a pick at 0 is not allowed here; .*to discard 2 spades with 2 clubs"):
         ring.pick(0)
     ring.discard(0, CLUB, SPADE)
-    assert (ring.due, ring.discarded, ring.discarders) == ([], [(SPADE, CLUB)], [0])
+    assert (ring.due_pairs, ring.discarded_pairs, ring.discarders) == ([], [(SPADE, CLUB)], [0])
     assert (ring.hands, ring.offerer, ring.turn) == ([[HEART], [DIAMOND], [JOKER]], 0, 1)
 
 
@@ -76,62 +76,62 @@ def test_a_pair_is_discarded_before_its_holder_picks() -> None:
 def test_whoever_gives_his_last_card_away_is_out_before_the_one_who_pairs_it() -> None:
     ring = dealt(3, [SPADE, DIAMOND, CLUB, JOKER, HEART])
     assert (ring.hands, ring.offerer, ring.turn) == ([[SPADE, JOKER], [], [CLUB]], 2, 0)
-    assert ring.out == [1]
+    assert ring.out_seats == [1]
     ring.pick(0)
-    assert (ring.out, ring.due) == ([1, 2], [(0, SPADE, CLUB)])
-    ring.settle()
-    assert (ring.turn, ring.out, ring.loser) == (Turn.OVER, [1, 2], 0)
+    assert (ring.out_seats, ring.due_pairs) == ([1, 2], [(0, SPADE, CLUB)])
+    ring.discard_all()
+    assert (ring.turn, ring.out_seats, ring.loser) == (Turn.OVER, [1, 2], 0)
 
 
 def test_who_has_no_cards_is_passed_over_when_he_would_pick() -> None:
     ring = dealt(4, [SPADE, CLUB, DIAMOND, HEART, JOKER])
     assert (ring.offerer, ring.turn) == (0, 1)
     ring.pick(0)
-    ring.settle()
-    assert (ring.hands, ring.out) == ([[JOKER], [], [DIAMOND], [HEART]], [1])
+    ring.discard_all()
+    assert (ring.hands, ring.out_seats) == ([[JOKER], [], [DIAMOND], [HEART]], [1])
     assert (ring.offerer, ring.turn) == (2, 3), "player2 has nothing to offer, and player3 has the turn (O9)"
     ring.pick(0)
-    ring.settle()
-    assert (ring.turn, ring.out, ring.loser) == (Turn.OVER, [1, 2, 3], 0)
+    ring.discard_all()
+    assert (ring.turn, ring.out_seats, ring.loser) == (Turn.OVER, [1, 2, 3], 0)
 
 
 def test_the_last_to_draw_does_not_offer_either_if_he_has_no_cards() -> None:
     """O9"""
     ring = dealt(3, [SPADE, DIAMOND, CLUB, JOKER, HEART], settled=False)
     assert (ring.hands[1], ring.offerer, ring.turn) == ([DIAMOND, HEART], 1, 2)
-    ring.settle()
+    ring.discard_all()
     assert (ring.hands[1], ring.offerer, ring.turn) == ([], 2, 0)
 
 
 def test_one_who_has_emptied_his_hand_before_the_last_card_is_drawn_is_not_out_yet() -> None:
-    ring = Ring(2, 2)
+    ring = RingGame(2, 2)
     for card in (SPADE, DIAMOND, CLUB, HEART):
         ring.deal(card)
-    ring.settle()
-    assert (ring.hands, ring.out, ring.turn, ring.taker) == ([[], []], [], Turn.CHANCE, 0)
+    ring.discard_all()
+    assert (ring.hands, ring.out_seats, ring.turn, ring.drawer) == ([[], []], [], Turn.CHANCE, 0)
     ring.deal(JOKER)
-    assert (ring.turn, ring.out, ring.loser) == (Turn.OVER, [1], 0)
+    assert (ring.turn, ring.out_seats, ring.loser) == (Turn.OVER, [1], 0)
 
 
 def test_those_who_have_no_card_left_after_the_deal_are_out_in_the_order_of_their_seats() -> None:
     ring = dealt(4, [JOKER, SPADE, SPADE3, DIAMOND, DIAMOND3, CLUB, CLUB3, HEART, HEART3], settled=False)
-    assert ring.out == []
-    ring.settle()
-    assert (ring.out, ring.loser) == ([1, 2, 3], 0)
+    assert ring.out_seats == []
+    ring.discard_all()
+    assert (ring.out_seats, ring.loser) == ([1, 2, 3], 0)
 
 
 def test_while_cards_are_drawn_pairs_may_be_discarded() -> None:
     """O7"""
-    ring = Ring(2)
+    ring = RingGame(2)
     for card in (SPADE, DIAMOND, CLUB):
         ring.deal(card)
     ring.discard(0, SPADE, CLUB)
-    assert (ring.hands, ring.taker, ring.turn) == ([[], [DIAMOND]], 1, Turn.CHANCE)
+    assert (ring.hands, ring.drawer, ring.turn) == ([[], [DIAMOND]], 1, Turn.CHANCE)
 
 
 @pytest.mark.parametrize("card", [SPADE, 53, -1, 1000])
 def test_no_card_is_dealt_twice_and_none_that_does_not_exist(card: int) -> None:
-    ring = Ring(2)
+    ring = RingGame(2)
     ring.deal(SPADE)
     before = ring.copy()
     with pytest.raises(IllegalMove) as refusal:
@@ -141,7 +141,7 @@ def test_no_card_is_dealt_twice_and_none_that_does_not_exist(card: int) -> None:
 
 
 def test_nothing_is_drawn_from_an_empty_deck_or_picked_before_it_is_empty() -> None:
-    ring = Ring(2, 1)
+    ring = RingGame(2, 1)
     with pytest.raises(IllegalMove, match="a pick at 0 is not allowed here; allowed: a card"):
         ring.pick(0)
     for card in (SPADE, CLUB, JOKER):
@@ -197,13 +197,13 @@ def test_no_pair_is_discarded_twice() -> None:
 @pytest.mark.parametrize("players", [-1, 0, 1, 9])
 def test_two_to_eight_play(players: int) -> None:
     with pytest.raises(ValueError, match=f"found {players} players; allowed: 2 to 8"):
-        Ring(players)
+        RingGame(players)
 
 
 @pytest.mark.parametrize("pairs_in", [0, 27])
 def test_a_small_pack_has_some_of_the_pairs(pairs_in: int) -> None:
     with pytest.raises(ValueError, match=f"found {pairs_in} pairs in the pack; allowed: 1 to 26"):
-        Ring(2, pairs_in)
+        RingGame(2, pairs_in)
 
 
 def test_a_seat_sees_its_own_cards_and_discards_and_how_many_it_is_offered() -> None:
@@ -213,8 +213,8 @@ def test_a_seat_sees_its_own_cards_and_discards_and_how_many_it_is_offered() -> 
     assert ring.view(1) == ((DIAMOND, CLUB), (), (), 3)
     assert ring.view(2) == ((JOKER, SPADE3), (), (), None)
     ring = dealt(3, [SPADE, DIAMOND, JOKER, CLUB, SPADE3, HEART, CLUB3])
-    assert ring.view(0).discarded == ((SPADE, CLUB),)
-    assert ring.view(1).discarded == ()
+    assert ring.view(0).discarded_pairs == ((SPADE, CLUB),)
+    assert ring.view(1).discarded_pairs == ()
 
 
 def test_a_game_tells_how_it_stands() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
-from croupier.rooms.oldmaid.cards import JOKER, NAMES, pairs
-from croupier.rooms.oldmaid.rules import OldMaid, Ring
+from croupier.rooms.oldmaid.cards import CARD_NAMES, JOKER, is_pair
+from croupier.rooms.oldmaid.rules import OldMaid, RingGame
 from tests.rooms.oldmaid.brute_force import Chain
 
 LONGEST = 5_000
@@ -24,21 +24,21 @@ seeds = st.integers(0, 2**32)
 tables = st.integers(2, 8)
 
 
-def conserved(ring: Ring) -> None:
+def conserved(ring: RingGame) -> None:
     """Every card is in one place, hands and deck are as long as they should be, and nobody is out who has cards."""
-    thrown = [card for pair in ring.discarded for card in pair]
+    thrown = [card for pair in ring.discarded_pairs for card in pair]
     held = [card for hand in ring.hands for card in hand]
     cards = [*held, *thrown, *ring.deck] if ring.turn is Turn.CHANCE else held + thrown
     assert len(cards) == len({*cards} & ALL) == 53
-    assert all(pairs(a, b) for a, b in ring.discarded[-1:])
-    assert len(ring.discarders) == len(ring.discarded)
+    assert all(is_pair(a, b) for a, b in ring.discarded_pairs[-1:])
+    assert len(ring.discarders) == len(ring.discarded_pairs)
     if ring.turn is not Turn.CHANCE:
-        assert sorted(ring.out) == [seat for seat, hand in enumerate(ring.hands) if not hand]
+        assert sorted(ring.out_seats) == [seat for seat, hand in enumerate(ring.hands) if not hand]
 
 
-def settled(ring: Ring) -> None:
+def settled(ring: RingGame) -> None:
     """Nobody has a pair left, the one who picks has cards, and so has the one who offers."""
-    assert ring.due == []
+    assert ring.due_pairs == []
     for hand in ring.hands:
         assert len({card // 2 for card in hand}) == len(hand)
     if isinstance(ring.turn, int):
@@ -49,15 +49,15 @@ def settled(ring: Ring) -> None:
         assert not any(ring.hands[seat % len(ring.hands)] for seat in between)
 
 
-def play(players: int, luck: Random) -> Ring:
+def play(players: int, luck: Random) -> RingGame:
     """A whole game, whose laws are looked at after every step."""
-    ring = Ring(players)
+    ring = RingGame(players)
     for card in luck.sample(range(53), 53):
         ring.deal(card)
         conserved(ring)
     picks = 0
     while True:
-        for seat, a, b in luck.sample(ring.due, len(ring.due)):
+        for seat, a, b in luck.sample(ring.due_pairs, len(ring.due_pairs)):
             ring.discard(seat, a, b)
             conserved(ring)
         settled(ring)
@@ -76,10 +76,10 @@ def test_26_pairs_are_discarded_and_one_player_has_lost_who_has_the_joker(player
     for seed in range(games):
         ring = play(players, Random(f"{seed}/{players}"))
         assert ring.turn is Turn.OVER
-        assert len(ring.discarded) == len({*ring.discarded}) == 26
+        assert len(ring.discarded_pairs) == len({*ring.discarded_pairs}) == 26
         assert ring.loser is not None
         assert [hand for hand in ring.hands if hand] == [ring.hands[ring.loser]] == [[JOKER]]
-        assert sorted([*ring.out, ring.loser]) == [*range(players)]
+        assert sorted([*ring.out_seats, ring.loser]) == [*range(players)]
 
 
 def naive(players: int, deck: Sequence[str], picks: Sequence[float]) -> list[int]:
@@ -115,15 +115,15 @@ EVEN = {2: {0, 1}, 3: {0}, 4: {*()}, 5: {2, 3, 4}, 6: {4, 5}, 7: {0, 1, 2}, 8: {
 
 @given(tables, seeds)
 def test_as_long_as_nobody_is_out_a_player_is_even_each_time_he_has_offered_or_odd(players: int, seed: int) -> None:
-    ring, luck = Ring(players), Random(seed)
+    ring, luck = RingGame(players), Random(seed)
     for card in luck.sample(range(53), 53):
         ring.deal(card)
-    ring.settle()
-    while isinstance(ring.turn, int) and not ring.out:
+    ring.discard_all()
+    while isinstance(ring.turn, int) and not ring.out_seats:
         offerer = ring.offerer
         ring.pick(luck.randrange(len(ring.hands[offerer])))
         assert (len(ring.hands[offerer]) % 2 == 0) == (offerer in EVEN[players])
-        ring.settle()
+        ring.discard_all()
 
 
 @given(tables, seeds)
@@ -131,18 +131,18 @@ def test_a_game_goes_as_the_naive_telling_has_it(players: int, seed: int) -> Non
     luck = Random(seed)
     deck = luck.sample(range(53), 53)
     draws = [luck.random() for _ in range(LONGEST)]
-    expected = naive(players, [NAMES[card] for card in deck], draws)
-    ring, used = Ring(players), iter(draws)
+    expected = naive(players, [CARD_NAMES[card] for card in deck], draws)
+    ring, used = RingGame(players), iter(draws)
     for card in deck:
         ring.deal(card)
-    ring.settle()
+    ring.discard_all()
     while isinstance(ring.turn, int):
         ring.pick(int(next(used) * len(ring.hands[ring.offerer])))
-        ring.settle()
-    assert [*ring.out, ring.loser] == expected
+        ring.discard_all()
+    assert [*ring.out_seats, ring.loser] == expected
 
 
-def stopped(players: int, seed: int, moves: int) -> Ring:
+def stopped(players: int, seed: int, moves: int) -> RingGame:
     """A game after so many moves, or at its end."""
     rules, luck = OldMaid(players), Random(seed)
     state = rules.start()
@@ -170,7 +170,7 @@ def test_every_legal_move_can_be_played_and_leaves_its_state_as_it_was(players: 
 def test_every_other_move_is_refused_by_saying_what_is_allowed(players: int, seed: int, moves: int) -> None:
     rules, state = OldMaid(players), stopped(players, seed, moves)
     legal = rules.legal(state)
-    for move in {*NAMES, "no card", "", "3 SPADES"} - {*legal}:
+    for move in {*CARD_NAMES, "no card", "", "3 SPADES"} - {*legal}:
         with pytest.raises(IllegalMove) as refusal:
             rules.play(state, move)
         assert (refusal.value.found, refusal.value.allowed) == (move, legal)
@@ -198,13 +198,13 @@ def test_a_seat_is_not_told_what_others_hold(players: int, seed: int, moves: int
     other = state.copy()
     hidden = [card for at, hand in enumerate(state.hands) if at != seat for card in hand] + [*state.deck]
     thrown = [at for at, who in enumerate(state.discarders) if who != seat]
-    hidden += [card for at in thrown for card in state.discarded[at]]
+    hidden += [card for at in thrown for card in state.discarded_pairs[at]]
     anew = data.draw(st.permutations(hidden))
     for at, hand in enumerate(other.hands):
         if at != seat:
             other.hands[at] = [anew.pop() for _ in hand]
     for at in thrown:
-        other.discarded[at] = (anew.pop(), anew.pop())
+        other.discarded_pairs[at] = (anew.pop(), anew.pop())
     assert other.view(seat) == state.view(seat)
 
 
@@ -230,9 +230,9 @@ def test_a_copy_goes_its_own_way(players: int, seed: int, moves: int, more: int)
         if twin.turn is Turn.CHANCE:
             twin.deal(twin.deck[0])
         elif twin.turn is not Turn.OVER:
-            twin.settle()
+            twin.discard_all()
             twin.pick(0)
-        twin.settle()
+        twin.discard_all()
     assert repr(state) == before
     conserved(state)
     assert (twin == state) == (more == 0 or state.turn is Turn.OVER)

@@ -6,19 +6,19 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from croupier.rooms.oldmaid.odds.sampled import SIDE_BY_SIDE, Tables, following, losses, luck
-from croupier.rooms.oldmaid.rules import Ring
+from croupier.rooms.oldmaid.odds.sampled import GAMES_PER_BATCH, GameBatch, count_losses, next_holders, random_generator
+from croupier.rooms.oldmaid.rules import RingGame
 from tests.rooms.oldmaid.brute_force import Chain
 from tests.rooms.oldmaid.test_exact import agree, played
 
 
-def sound(tables: Tables, couples: int) -> None:
+def sound(tables: GameBatch, couples: int) -> None:
     """Hands are what the couples and the joker make them, and somebody offers who has cards."""
-    game = np.arange(tables.games)
+    game = np.arange(tables.running_count)
     assert (tables.couples >= 0).all()
     assert (tables.couples == tables.couples.transpose(0, 2, 1)).all()
     assert (tables.couples[:, range(tables.players), range(tables.players)] == 0).all()
-    joker = np.zeros((tables.games, tables.players), np.int64)
+    joker = np.zeros((tables.running_count, tables.players), np.int64)
     joker[game, tables.joker] = 1
     assert (tables.hands == tables.couples.sum(axis=2) + joker).all()
     assert (tables.hands[game, tables.offerer] > 0).all()
@@ -27,11 +27,11 @@ def sound(tables: Tables, couples: int) -> None:
 
 @pytest.mark.parametrize("players", range(2, 9))
 def test_hands_are_what_is_left_of_all_cards_after_every_pick(players: int) -> None:
-    tables = Tables(players, 200, luck(1), 26)
+    tables = GameBatch(players, 200, random_generator(1), 26)
     sound(tables, 26)
     lost = np.zeros(players, np.int64)
-    while tables.games:
-        lost += tables.over()
+    while tables.running_count:
+        lost += tables.remove_finished()
         before = tables.couples.sum(axis=(1, 2))
         tables.pick()
         sound(tables, 26)
@@ -41,7 +41,7 @@ def test_hands_are_what_is_left_of_all_cards_after_every_pick(players: int) -> N
 
 @pytest.mark.parametrize("players", range(2, 9))
 def test_the_deal_is_that_of_the_rules(players: int) -> None:
-    tables, ring = Tables(players, 300, luck(1), 26), Ring(players)
+    tables, ring = GameBatch(players, 300, random_generator(1), 26), RingGame(players)
     for card in ring.deck:
         ring.deal(card)
     dealt = np.array([len(hand) for hand in ring.hands])
@@ -53,7 +53,7 @@ def test_the_deal_is_that_of_the_rules(players: int) -> None:
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 2), (3, 3), (4, 2), (5, 2), (6, 1)])
 def test_with_a_small_pack_games_are_lost_as_often_as_they_should_be(players: int, pairs_in: int) -> None:
     expected = Chain(players, pairs_in).loses()
-    lost = losses(players, 50_000, luck(1), pairs_in)
+    lost = count_losses(players, 50_000, random_generator(1), pairs_in)
     possible = [seat for seat, chance in enumerate(expected) if 0 < chance < 1]
     assert all(lost[seat] == 50_000 * expected[seat] for seat in {*range(players)} - {*possible})
     assert sum(lost) == 50_000
@@ -64,13 +64,13 @@ def test_with_a_small_pack_games_are_lost_as_often_as_they_should_be(players: in
 
 @pytest.mark.parametrize("players", [5, 6, 7, 8])
 def test_the_rules_lose_as_many(players: int) -> None:
-    compare(losses(players, 10_000, luck(1)), played(players, 1_000, 3))
+    compare(count_losses(players, 10_000, random_generator(1)), played(players, 1_000, 3))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("players", [5, 6, 7, 8])
 def test_the_rules_lose_as_many_of_a_great_many(players: int) -> None:
-    compare(losses(players, 1_000_000, luck(2)), played(players, 200_000, 3))
+    compare(count_losses(players, 1_000_000, random_generator(2)), played(players, 200_000, 3))
 
 
 def compare(ones: Sequence[int], others: Sequence[int]) -> None:
@@ -83,12 +83,16 @@ def compare(ones: Sequence[int], others: Sequence[int]) -> None:
 
 
 def test_the_same_luck_plays_the_same_games() -> None:
-    assert losses(3, 1_000, luck(1)) == losses(3, 1_000, luck(1)) != losses(3, 1_000, luck(2))
+    assert (
+        count_losses(3, 1_000, random_generator(1))
+        == count_losses(3, 1_000, random_generator(1))
+        != count_losses(3, 1_000, random_generator(2))
+    )
 
 
-@pytest.mark.parametrize("games", [1, SIDE_BY_SIDE - 1, SIDE_BY_SIDE, SIDE_BY_SIDE + 1])
+@pytest.mark.parametrize("games", [1, GAMES_PER_BATCH - 1, GAMES_PER_BATCH, GAMES_PER_BATCH + 1])
 def test_so_many_games_are_played_as_were_wanted(games: int) -> None:
-    assert sum(losses(2, games, luck(1), 1)) == games
+    assert sum(count_losses(2, games, random_generator(1), 1)) == games
 
 
 def test_progress_is_told_in_portions_of_the_games() -> None:
@@ -98,13 +102,13 @@ def test_progress_is_told_in_portions_of_the_games() -> None:
         handed.extend(portions)
         return portions
 
-    agree(losses(2, 2 * SIDE_BY_SIDE + 5, luck(1), 1, watch), (4 / 9, 5 / 9))
-    assert handed == [SIDE_BY_SIDE, SIDE_BY_SIDE, 5]
+    agree(count_losses(2, 2 * GAMES_PER_BATCH + 5, random_generator(1), 1, watch), (4 / 9, 5 / 9))
+    assert handed == [GAMES_PER_BATCH, GAMES_PER_BATCH, 5]
 
 
 @pytest.mark.parametrize("players", [2, 3, 8])
 def test_the_next_player_with_cards_is_looked_up(players: int) -> None:
-    table = following(players)
+    table = next_holders(players)
     for holding in range(1, 1 << players):
         for seat in range(players):
             at = seat

@@ -2,8 +2,8 @@
 
 import pytest
 
-from croupier.core.json_transcript import play
-from croupier.core.transcript import Transcript, read
+from croupier.core.json_transcript import play_json_transcript
+from croupier.core.transcript import Transcript, parse_transcript
 from tests.rooms.oldmaid.tables import TABLE_PAPERS, rehearsal
 
 papers = pytest.mark.parametrize("paper", TABLE_PAPERS, ids=lambda paper: paper.name)
@@ -12,7 +12,7 @@ papers = pytest.mark.parametrize("paper", TABLE_PAPERS, ids=lambda paper: paper.
 @pytest.mark.parametrize("chop", [0, 1, 3], ids=["whole", "byte-by-byte", "in-threes"])
 @papers
 def test_the_table_says_what_is_on_the_paper(paper: Transcript, chop: int) -> None:
-    play(paper, rehearsal(paper, chop))
+    play_json_transcript(paper, rehearsal(paper, chop))
 
 
 GUESSED = {
@@ -26,6 +26,6 @@ GUESSED = {
 
 @pytest.mark.parametrize("body", GUESSED.values(), ids=GUESSED.keys())
 def test_a_paper_that_is_wrong_is_found_out(body: str) -> None:
-    paper = read(f"title: Wrong\nclause: oldmaid-1.1\n{body}\n", "wrong")
+    paper = parse_transcript(f"title: Wrong\nclause: oldmaid-1.1\n{body}\n", "wrong")
     with pytest.raises(AssertionError):
-        play(paper, rehearsal(paper))
+        play_json_transcript(paper, rehearsal(paper))

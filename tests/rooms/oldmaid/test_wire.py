@@ -13,9 +13,9 @@ from msgspec.json import encode
 
 from croupier.core import transcript as transcripts
 from croupier.core.errors import Violation
-from croupier.core.json_transcript import said
+from croupier.core.json_transcript import encode_sent
 from croupier.rooms.oldmaid.wire import (
-    LONGEST,
+    MAX_FRAME_BYTES,
     OK,
     OUT,
     VOCABULARY,
@@ -29,10 +29,10 @@ from croupier.rooms.oldmaid.wire import (
     OutOfCards,
     Pick,
     Reply,
-    Side,
     Standing,
     Status,
     Wire,
+    WireRole,
     YourTurn,
     refusal,
 )
@@ -41,7 +41,7 @@ from tests.sampling import sampled
 PAPERS = sorted((Path(__file__).parents[3] / "transcripts/oldmaid").glob("*.txt"))
 THREE = (("3", "spades"), ("3", "clubs"))
 TO_TABLE = (Join, Draw, Discard, OutOfCards, Status)
-SIDES: tuple[Side, ...] = ("table", "player")
+SIDES: tuple[WireRole, ...] = ("table", "player")
 
 WRITTEN: dict[str, Message] = {
     '{"cmd":"join","nick":"ann"}': Join("ann"),
@@ -65,13 +65,13 @@ WRITTEN: dict[str, Message] = {
 }
 
 
-def side_of(message: Message) -> Side:
+def side_of(message: Message) -> WireRole:
     return "table" if isinstance(message, TO_TABLE) else "player"
 
 
-def clauses(data: bytes, side: Side = "table", *, strict: bool = False) -> list[tuple[str, bool] | Message]:
+def clauses(data: bytes, side: WireRole = "table", *, strict: bool = False) -> list[tuple[str, bool] | Message]:
     found = Wire(side, strict=strict).feed(data)
-    return [(item.clause, item.lost) if isinstance(item, Violation) else item for item in found]
+    return [(item.clause, item.fatal) if isinstance(item, Violation) else item for item in found]
 
 
 def pieces(data: bytes, sizes: Iterable[int]) -> list[bytes]:
@@ -145,9 +145,9 @@ WRONG: dict[bytes, tuple[str, bool]] = {
     b'{"cmd": "\xff"}': ("oldmaid-8.8", True),
     b"\xff\xfe\n": ("oldmaid-8.8", True),
     b'{"cmd": "draw", "x": "\xff"}': ("oldmaid-8.8", True),
-    b"x" * LONGEST: ("oldmaid-8.9", True),
-    b'{"cmd": "' + b"x" * LONGEST: ("oldmaid-8.9", True),
-    b'{"cmd": "draw", "x": "' + b"x" * LONGEST + b'"}\n': ("oldmaid-8.9", True),
+    b"x" * MAX_FRAME_BYTES: ("oldmaid-8.9", True),
+    b'{"cmd": "' + b"x" * MAX_FRAME_BYTES: ("oldmaid-8.9", True),
+    b'{"cmd": "draw", "x": "' + b"x" * MAX_FRAME_BYTES + b'"}\n': ("oldmaid-8.9", True),
 }
 
 
@@ -196,7 +196,7 @@ def test_a_pick_before_the_first_card_is_the_games_to_refuse() -> None:
     assert clauses(b'{"cmd": "pick", "card_num": -1}', "player") == [Pick(-1)]
 
 
-TOLERATED: dict[bytes, tuple[str, Side, Message]] = {
+TOLERATED: dict[bytes, tuple[str, WireRole, Message]] = {
     b'{"cmd": "discard", "cards": [["3", "spades"], ["3", "clubs"]], "last_cards": true}': (
         "oldmaid-2.6",
         "table",
@@ -224,15 +224,15 @@ TOLERATED: dict[bytes, tuple[str, Side, Message]] = {
 
 @pytest.mark.parametrize(("written", "wanted"), TOLERATED.items(), ids=map(str, TOLERATED))
 def test_what_is_tolerated_is_noted_and_refused_by_the_strict(
-    written: bytes, wanted: tuple[str, Side, Message]
+    written: bytes, wanted: tuple[str, WireRole, Message]
 ) -> None:
     clause, side, message = wanted
     tolerant, strict = Wire(side), Wire(side, strict=True)
     assert list(tolerant.feed(written)) == [message]
-    assert tolerant.departures == {clause}
+    assert tolerant.tolerated == {clause}
     assert clauses(written, side, strict=True) == [(clause, False)]
     assert list(strict.feed(written + b'{"cmd":"your_turn"}{"cmd":"draw"}'))
-    assert not strict.departures
+    assert not strict.tolerated
 
 
 def test_of_both_spellings_last_cards_counts() -> None:
@@ -240,7 +240,7 @@ def test_of_both_spellings_last_cards_counts() -> None:
     both = b'{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_card":"true","last_cards":"false"}'
     codec = Wire("table")
     assert list(codec.feed(both)) == [Discard(THREE, "false", "true")]
-    assert not codec.departures
+    assert not codec.tolerated
 
 
 @pytest.mark.parametrize(
@@ -281,18 +281,18 @@ def test_a_refusal_names_the_clause() -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        b"x" * (LONGEST - 1) + b"\n",
-        b'{"cmd": "draw", "x": "' + b"x" * (LONGEST - 24) + b'"}',
-        b"[" + b" " * (LONGEST - 2) + b"]",
+        b"x" * (MAX_FRAME_BYTES - 1) + b"\n",
+        b'{"cmd": "draw", "x": "' + b"x" * (MAX_FRAME_BYTES - 24) + b'"}',
+        b"[" + b" " * (MAX_FRAME_BYTES - 2) + b"]",
     ],
     ids=["a line", "an object", "an array"],
 )
 def test_a_message_may_be_as_long_as_the_limit_and_not_a_byte_longer(message: bytes) -> None:
     """oldmaid-8.9."""
-    assert len(message) == LONGEST
+    assert len(message) == MAX_FRAME_BYTES
     longer = message[:1] + b" " + message[1:]
     for data, lost in ((message, False), (longer, True)):
-        for sizes in ([len(data)], [1000], [LONGEST - 1, 1]):
+        for sizes in ([len(data)], [1000], [MAX_FRAME_BYTES - 1, 1]):
             found = read(Wire("table"), pieces(data, sizes))
             assert [getattr(item, "lost", False) for item in found] == [lost]
 
@@ -308,7 +308,7 @@ def test_what_was_found_is_told_without_repeating_all_of_it() -> None:
 def test_what_a_codec_keeps_is_bounded(start: bytes, filler: bytes) -> None:
     codec = Wire("table")
     read(codec, [start, *[filler * 1000] * 200])
-    assert len(codec._framing.rest) <= LONGEST
+    assert len(codec._framing.buffer) <= MAX_FRAME_BYTES
 
 
 # Laws.
@@ -337,16 +337,16 @@ sides = st.sampled_from(SIDES)
 @given(streams, chops, sides, st.booleans())
 @example(b'{"x":"\\', [1], "table", False)
 def test_whatever_arrives_reads_the_same_however_it_is_cut(
-    data: bytes, sizes: list[int], side: Side, strict: bool
+    data: bytes, sizes: list[int], side: WireRole, strict: bool
 ) -> None:
     cut, glued = Wire(side, strict=strict), Wire(side, strict=strict)
     assert read(cut, pieces(data, sizes)) == read(glued, [data])
-    assert cut.departures == glued.departures
-    assert not (strict and cut.departures)
+    assert cut.tolerated == glued.tolerated
+    assert not (strict and cut.tolerated)
 
 
 @given(streams | st.binary(max_size=300), sides, st.booleans())
-def test_whatever_arrives_becomes_messages_or_violations(data: bytes, side: Side, strict: bool) -> None:
+def test_whatever_arrives_becomes_messages_or_violations(data: bytes, side: WireRole, strict: bool) -> None:
     codec = Wire(side, strict=strict)
     found = codec.feed(data)
     for item in found:
@@ -357,8 +357,8 @@ def test_whatever_arrives_becomes_messages_or_violations(data: bytes, side: Side
         elif side == "player" or not isinstance(item, Answer.__value__):
             again = Wire(side)
             assert list(again.feed(Wire("table").encode(item))) == [item]
-    assert not any(isinstance(item, Violation) and item.lost for item in found[:-1])
-    if found and isinstance(found[-1], Violation) and found[-1].lost:
+    assert not any(isinstance(item, Violation) and item.fatal for item in found[:-1])
+    if found and isinstance(found[-1], Violation) and found[-1].fatal:
         assert list(codec.feed(b'{"cmd":"draw"}')) == []
 
 
@@ -372,19 +372,19 @@ def test_messages_arrive_however_they_are_cut_or_glued(told: Sequence[Message], 
 
 
 @given(streams, sides)
-def test_who_departs_from_nothing_is_read_alike_by_the_strict_and_the_tolerant(data: bytes, side: Side) -> None:
+def test_who_departs_from_nothing_is_read_alike_by_the_strict_and_the_tolerant(data: bytes, side: WireRole) -> None:
     strict, tolerant = Wire(side, strict=True), Wire(side)
     read_strictly, read_kindly = list(strict.feed(data)), list(tolerant.feed(data))
-    if not tolerant.departures:
+    if not tolerant.tolerated:
         assert read_strictly == read_kindly
 
 
 @pytest.mark.parametrize("paper", sampled(PAPERS, 4), ids=lambda paper: paper.stem)
 def test_the_transcripts_can_be_cut_at_every_byte(paper: Path) -> None:
-    transcript = transcripts.read(paper.read_text(), paper.stem)
-    side: Side = "player" if transcript.head.get("side") == "player" else "table"
+    transcript = transcripts.parse_transcript(paper.read_text(), paper.stem)
+    side: WireRole = "player" if transcript.head.get("side") == "player" else "table"
     spoken = [line.text for line in transcript.lines if line.kind == ">"]
-    data = b"".join(said(re.sub(r"\$\w+", "3", text), {}) for text in spoken)[:3000]
+    data = b"".join(encode_sent(re.sub(r"\$\w+", "3", text), {}) for text in spoken)[:3000]
     assert data or not spoken
     expected = read(Wire(side), [data])
     for at in range(0, len(data) + 1, 1 + len(data) // 400):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from croupier.core.referee import CLIENT, HOUSE, Verdict
-from croupier.core.session import Left, Rang, Said
+from croupier.core.session import Left, Received, TimedOut
 from croupier.rooms.sevenhalf.referee import Referee
 from croupier.rooms.sevenhalf.wire import BSTG, CARD, DRAW, PASS, STRT, Ante, Bksc, Erro, Gain, Stbt
 
@@ -53,16 +53,16 @@ def judged(*said: Any, referee: Referee | None = None, **how: bool) -> list[Verd
             case "the client hangs up":
                 found += referee.on(Left(CLIENT), 0.0)
             case "nothing is said any more":
-                if referee.alarm is not None:
-                    found += referee.on(Rang(), referee.alarm)
+                if referee.deadline is not None:
+                    found += referee.on(TimedOut(), referee.deadline)
             case _:
                 ((side, message),) = talk(turn)
-                found += referee.on(Said(side, message), 0.0)
+                found += referee.on(Received(side, message), 0.0)
     return found
 
 
 def clauses(verdicts: Sequence[Verdict], side: int = HOUSE) -> list[str]:
-    return [verdict.violation.clause for verdict in verdicts if verdict.side == side]
+    return [verdict.violation.clause for verdict in verdicts if verdict.end == side]
 
 
 __all__ = ["BSTG", "BUST", "BYE", "DRAW", "GONE", "HAND", "PASS", "SILENT", "STRT", "WINS"]

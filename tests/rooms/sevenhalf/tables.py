@@ -1,9 +1,9 @@
 """A table of our house, to be spoken to in bytes, and what comes of it."""
 
-from croupier.core.bank import State
+from croupier.core.bank import BankState
 from croupier.core.errors import Violation
-from croupier.core.session import Drop, Event, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle
-from croupier.core.transcript import Transcript, hall, settings
+from croupier.core.session import Closing, Drop, Event, Joined, Left, Malformed, Received, Send, Settle, TimedOut
+from croupier.core.transcript import Transcript, house_settings, make_hall
 from croupier.rooms.sevenhalf import ROOM
 
 
@@ -12,13 +12,13 @@ class Table:
 
     def __init__(self, deck: str = "", **head: str) -> None:
         paper = Transcript("table", "a table", (), head | ({"deck": deck} if deck else {}), ())
-        own = settings(ROOM, paper)
+        own = house_settings(ROOM, paper)
         strict = head.get("strict") == "yes"
         self.settled: list[int] = []
-        self.states: list[State] = []
+        self.states: list[BankState] = []
         self.dropped = False
         self.now = 0.0
-        self._hall = hall(ROOM, paper)
+        self._hall = make_hall(ROOM, paper)
         self._codec = ROOM.codec(strict, own)
         self._on(Joined(1))
 
@@ -26,18 +26,18 @@ class Table:
         """All that the house answers."""
         answer = b""
         for item in self._codec.feed(b"".join(data)):
-            answer += self._on(Garbled(1, item) if isinstance(item, Violation) else Said(1, item))
+            answer += self._on(Malformed(1, item) if isinstance(item, Violation) else Received(1, item))
         return answer
 
     def waits(self, seconds: float) -> bytes:
         """Let time pass; the alarm rings when it is due."""
         self.now += seconds
-        if self._hall.alarm is not None and self._hall.alarm <= self.now:
-            return self._on(Rang())
+        if self._hall.deadline is not None and self._hall.deadline <= self.now:
+            return self._on(TimedOut())
         return b""
 
     def closes(self, *, final: bool = False) -> bytes:
-        return self._on(Halted(final))
+        return self._on(Closing(final))
 
     def leaves(self) -> bytes:
         return self._on(Left(1))
@@ -46,7 +46,7 @@ class Table:
         answer = b""
         for effect in self._hall.on(event, self.now):
             match effect:
-                case Say(_, message):
+                case Send(_, message):
                     assert not self.dropped, "nothing is said to a client that was dropped"
                     answer += self._codec.encode(message)
                 case Settle(_, _, _, net, state):

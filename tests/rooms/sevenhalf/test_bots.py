@@ -7,44 +7,53 @@ from functools import cache
 
 import pytest
 
-from croupier.core.bank import CLIENT, Move, State
-from croupier.core.bots import Mind, mind_named
-from croupier.core.dealer import Fair
+from croupier.core.bank import CLIENT_SEAT, BankMove, BankState
+from croupier.core.bots import Bot, bot_factory
+from croupier.core.dealer import FairDealer
 from croupier.core.rules import Turn
 from croupier.rooms.sevenhalf import ROOM, Options
-from croupier.rooms.sevenhalf.bots import STYLES
-from croupier.rooms.sevenhalf.rules import BEST, CARDS, LENIENT, MOST, SEVENHALF, SevenHalf, client_cards, total
-from croupier.strategy.single_player import OnePlayer
+from croupier.rooms.sevenhalf.bots import BOT_SPECS
+from croupier.rooms.sevenhalf.rules import (
+    CARDS,
+    LENIENT_RULES,
+    MAX_TOTAL_BET,
+    SEVENHALF,
+    TARGET_HALVES,
+    SevenHalf,
+    client_cards,
+    total,
+)
+from croupier.strategy.single_player import SinglePlayerSolver
 from tests.properties.random_session import styles
 from tests.rooms.sevenhalf.naive_rules import GOAL, points
 
-LUCK = Fair(bytes(32)).luck
+LUCK = FairDealer(bytes(32)).luck
 FACES = "1234567s"
 SUITS = "oceb"
 
 
-def named(spec: str) -> Mind[State, Move]:
-    return mind_named(STYLES, spec)()
+def named(spec: str) -> Bot[BankState, BankMove]:
+    return bot_factory(BOT_SPECS, spec)()
 
 
-def choice(spec: str, state: State, rules: SevenHalf) -> Move:
+def choice(spec: str, state: BankState, rules: SevenHalf) -> BankMove:
     return named(spec).choose(state, rules.legal(state), LUCK)
 
 
-def behind(*moves: Move, rules: SevenHalf = SEVENHALF, bet: int = 100) -> State:
+def behind(*moves: BankMove, rules: SevenHalf = SEVENHALF, bet: int = 100) -> BankState:
     state = rules.start(bet)
     for move in moves:
         state = rules.play(state, move)
     return state
 
 
-def decisions(rules: SevenHalf, bet: int, *, count: int = 300) -> Iterator[State]:
+def decisions(rules: SevenHalf, bet: int, *, count: int = 300) -> Iterator[BankState]:
     """Decisions of games that were played at random, with every raise there is."""
     luck = random.Random(5)
     for _ in range(count):
         state = rules.start(bet)
         while rules.turn(state) is not Turn.OVER:
-            if rules.turn(state) == CLIENT:
+            if rules.turn(state) == CLIENT_SEAT:
                 yield state
             state = rules.play(state, luck.choice(tuple(rules.legal(state))))
 
@@ -52,7 +61,7 @@ def decisions(rules: SevenHalf, bet: int, *, count: int = 300) -> Iterator[State
 # Thresholds.
 
 
-@pytest.mark.parametrize("halves", range(1, BEST + 1))
+@pytest.mark.parametrize("halves", range(1, TARGET_HALVES + 1))
 def test_the_book_stands_at_its_threshold_and_draws_below_it(halves: int) -> None:
     spec = f"book:{halves / 2:g}"
     seen = set()
@@ -84,7 +93,7 @@ def test_a_threshold_may_be_written_as_any_number(threshold: str) -> None:
 @pytest.mark.parametrize("threshold", ["0", "-1", "8", "7.6", "0.25", "5.1", "1/3", "75", "1e9"])
 def test_a_threshold_that_cannot_be_is_refused_with_what_is_allowed(threshold: str) -> None:
     with pytest.raises(ValueError, match=rf"found the mind 'book:{threshold}'.*allowed: 0.5 to 7.5 in steps of 0.5"):
-        mind_named(STYLES, f"book:{threshold}")
+        bot_factory(BOT_SPECS, f"book:{threshold}")
 
 
 BAD_BOOKS = ["book:", "book:x", "book:1/0", "book:nan", "book:inf", "book:4,5", "book:seven"]
@@ -102,20 +111,20 @@ BAD_SCRIPTS = [
 @pytest.mark.parametrize("spec", ["", ":", "Exact", "exact:1", "random:1", "shark", *BAD_BOOKS, *BAD_SCRIPTS])
 def test_a_mind_that_cannot_be_made_is_refused_with_what_was_found(spec: str) -> None:
     with pytest.raises(ValueError, match="allowed") as refusal:
-        mind_named(STYLES, spec)
+        bot_factory(BOT_SPECS, spec)
     assert repr(spec) in str(refusal.value)
 
 
 @pytest.mark.parametrize(("stand_at", "spec"), [(None, None), (5.0, "book:5"), (5.5, "book:5.5"), (0.5, "book:0.5")])
 def test_a_client_that_stands_at_a_threshold_has_the_book_for_a_bot(stand_at: float | None, spec: str | None) -> None:
     assert Options(stand_at=stand_at).bot() == spec
-    assert spec is None or mind_named(STYLES, spec)
+    assert spec is None or bot_factory(BOT_SPECS, spec)
 
 
 @pytest.mark.parametrize("stand_at", [0.0, 8.0, 0.3, -1.0])
 def test_a_client_that_stands_at_an_impossible_threshold_has_no_bot(stand_at: float) -> None:
     with pytest.raises(ValueError, match=r"allowed: 0\.5 to 7\.5"):
-        mind_named(STYLES, str(Options(stand_at=stand_at).bot()))
+        bot_factory(BOT_SPECS, str(Options(stand_at=stand_at).bot()))
 
 
 # Scripts and chance.
@@ -154,16 +163,16 @@ def test_a_raise_of_a_script_that_cannot_be_made_is_passed_over(number: str) -> 
 
 
 def test_every_table_has_a_script_of_its_own_and_shares_the_rest() -> None:
-    make = mind_named(STYLES, "script:DRAW,PASS")
+    make = bot_factory(BOT_SPECS, "script:DRAW,PASS")
     assert [make().choose(behind(), ("DRAW", "PASS"), LUCK) for _ in range(3)] == ["DRAW"] * 3
     for spec in ("random", "exact", "book:4"):
-        shared = mind_named(STYLES, spec)
+        shared = bot_factory(BOT_SPECS, spec)
         assert shared() is shared()
 
 
 def test_script_alone_needs_an_argument() -> None:
-    assert set(STYLES) - set(styles(ROOM)) == {"script"}
-    assert ROOM.style == "exact"
+    assert set(BOT_SPECS) - set(styles(ROOM)) == {"script"}
+    assert ROOM.default_bot == "exact"
 
 
 class Dial:
@@ -197,8 +206,8 @@ def test_every_mind_chooses_what_is_legal(style: str, limit: int) -> None:
 
 @pytest.mark.parametrize("style", [style for style in styles(ROOM) if style != "exact"])
 def test_a_mind_that_does_not_compute_plays_the_lenient_dialect_as_well(style: str) -> None:
-    for state in decisions(LENIENT, 100, count=60):
-        assert choice(style, state, LENIENT) in LENIENT.legal(state)
+    for state in decisions(LENIENT_RULES, 100, count=60):
+        assert choice(style, state, LENIENT_RULES) in LENIENT_RULES.legal(state)
 
 
 # Best play, computed once more from the plain rules.
@@ -252,7 +261,7 @@ def best(own: Fraction, gone: Gone, bet: int, limit: int) -> Fraction:
     return max(bet * banks(own, Fraction(0), False, gone), *raised)
 
 
-def told(state: State) -> tuple[Fraction, Gone]:
+def told(state: BankState) -> tuple[Fraction, Gone]:
     held = [card[0] if card[0].isdigit() else "s" for card in client_cards(state)]
     return points(*client_cards(state)), tuple(held.count(face) for face in FACES)
 
@@ -264,15 +273,15 @@ LIMITS = [1, 2, 3, 4]
 def test_best_play_is_worth_what_the_plain_rules_say(limit: int) -> None:
     """With every raise tried, not only the highest."""
     rules = SevenHalf(limit)
-    assert OnePlayer(rules).value(rules.start(1)) == drawing(Fraction(0), EMPTY, 1, limit)
+    assert SinglePlayerSolver(rules).value(rules.start(1)) == drawing(Fraction(0), EMPTY, 1, limit)
 
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_exact_chooses_a_best_move_at_every_decision(limit: int) -> None:
     """At each hand that can be held, whether it has raised or not."""
     rules = SevenHalf(limit)
-    hands: dict[tuple[object, ...], State] = {}
-    for state in OnePlayer(rules).decisions(rules.start(1)):
+    hands: dict[tuple[object, ...], BankState] = {}
+    for state in SinglePlayerSolver(rules).reachable_decisions(rules.start(1)):
         hands[state.node, state.bet, told(state)] = state
     assert len(hands) > 200
     for state in hands.values():
@@ -295,9 +304,9 @@ def test_exact_chooses_a_best_move_at_every_decision(limit: int) -> None:
 @pytest.mark.parametrize(("bet", "limit"), [(1, 1), (1, 3), (100, 100), (100, 300), (7, 21), (50, 125), (3, 7)])
 def test_exact_agrees_with_the_solver(bet: int, limit: int) -> None:
     rules = SevenHalf(limit)
-    solver = OnePlayer(rules)
+    solver = SinglePlayerSolver(rules)
     for state in decisions(rules, bet, count=150):
-        worth = solver.worth(state)
+        worth = solver.move_values(state)
         assert worth[choice("exact", state, rules)] == max(worth.values())
 
 
@@ -306,7 +315,7 @@ def test_exact_plays_alike_whatever_the_bet_is_counted_in(times: int) -> None:
     small, large = SevenHalf(3), SevenHalf(3 * times)
     for state in decisions(small, 1, count=150):
         move = choice("exact", state, small)
-        scaled = State(state.node, state.cards, state.banked, state.bet * times)
+        scaled = BankState(state.node, state.cards, state.bank_card_count, state.bet * times)
         assert choice("exact", scaled, large) == (move * times if isinstance(move, int) else move)
 
 
@@ -326,12 +335,12 @@ def test_exact_passes_at_seven_and_a_half_and_at_seven() -> None:
 
 
 def test_exact_can_be_asked_at_the_highest_bets_there_are() -> None:
-    for bet in (1, 2, 3, 100, MOST - 1, MOST):
+    for bet in (1, 2, 3, 100, MAX_TOTAL_BET - 1, MAX_TOTAL_BET):
         state = behind("DRAW", "so", bet=bet)
         assert choice("exact", state, SEVENHALF) in SEVENHALF.legal(state)
 
 
-@pytest.mark.parametrize("halves", range(1, BEST + 1))
+@pytest.mark.parametrize("halves", range(1, TARGET_HALVES + 1))
 def test_no_threshold_does_better_than_exact_and_only_five_points_do_as_well(halves: int) -> None:
     """As long as nothing is raised."""
     stand = Fraction(halves, 2)
@@ -350,7 +359,7 @@ def test_no_threshold_does_better_than_exact_and_only_five_points_do_as_well(hal
 
 
 def test_the_bank_has_the_better_of_it_and_raising_helps() -> None:
-    worths = [OnePlayer(SevenHalf(limit)).value(SevenHalf(limit).start(1)) for limit in LIMITS]
+    worths = [SinglePlayerSolver(SevenHalf(limit)).value(SevenHalf(limit).start(1)) for limit in LIMITS]
     assert worths == sorted(worths)
     assert len(set(worths)) == len(worths)
     assert worths[0] < 0
@@ -360,7 +369,7 @@ def test_the_suit_of_a_card_makes_no_difference_to_any_mind() -> None:
     luck = random.Random(9)
     for state in decisions(SEVENHALF, 100, count=60):
         suits = dict(zip(SUITS, luck.sample(SUITS, 4), strict=True))
-        other = State(state.node, tuple(card[0] + suits[card[1]] for card in state.cards), 0, state.bet)
+        other = BankState(state.node, tuple(card[0] + suits[card[1]] for card in state.cards), 0, state.bet)
         assert set(other.cards) <= set(CARDS)
         assert total(other.cards) == total(state.cards)
         for style in ("exact", "book", "book:6"):

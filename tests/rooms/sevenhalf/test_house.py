@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.session import Patience
+from croupier.core.session import Timeouts
 from croupier.rooms.sevenhalf import ROOM, Settings, wire
 from croupier.rooms.sevenhalf.rules import bank_cards, client_cards
 from tests.properties.random_session import evening
@@ -56,7 +56,7 @@ dialects = pytest.mark.parametrize("dialect", [DOCUMENT, LENIENT])
 )
 def test_a_bet_that_cannot_be_is_refused_before_anybody_is_seated(settings: Settings, told: str) -> None:
     with pytest.raises(ValueError, match=f"^{told}$"):
-        ROOM.house(settings, Patience(), False)
+        ROOM.house(settings, Timeouts(), False)
 
 
 @pytest.mark.parametrize(("bet", "limit"), [(1, 1), (1, MOST), (MOST, MOST), (100, 100), (100, 101)])
@@ -72,7 +72,7 @@ def test_the_house_is_set_as_the_page_says_unless_it_is_told_otherwise() -> None
     """sevenhalf-1.1, 1.4, 7.1 and 7.3"""
     assert Settings() == Settings(bet=100, max_bet=MOST, once=False, dialect="document")
     assert (ROOM.port, ROOM.document_port) == (1213, 1212)
-    assert Patience().idle == 500
+    assert Timeouts().idle == 500
 
 
 @pytest.mark.parametrize("bet", [1, 100, MOST])
@@ -488,7 +488,7 @@ def test_what_is_told_of_a_game_is_who_had_which_cards_and_the_bet(
     (state,) = table.states
     assert (client_cards(state), bank_cards(state)) == (tuple(own.split()), tuple(banks.split()))
     assert state.bet == bet
-    assert ROOM.dealt(state) == state.cards
+    assert ROOM.dealt_cards(state) == state.cards
 
 
 # Limits on time.

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from croupier.core.bots import mind_named
+from croupier.core.bots import bot_factory
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.sevenhalf import ROOM, Options
-from croupier.rooms.sevenhalf.bots import STYLES
+from croupier.rooms.sevenhalf.bots import BOT_SPECS
 from croupier.rooms.sevenhalf.player import Player
 from croupier.rooms.sevenhalf.wire import Message, Wire
 from tests.properties.self_play import Bout
@@ -176,8 +176,8 @@ def test_our_client_can_say_it_where_it_is_told_of_the_dialect_and_nowhere_else(
         assert message in player.legal
         hear(player, message, *messages(answer))
     assert player.game is None
-    assert player.last is not None
-    assert [player.last.net] == case.won
+    assert player.last_game is not None
+    assert [player.last_game.net] == case.won
     player = seated()
     for said, answer in zip(case.says, case.document, strict=True):
         (message,) = messages(said)
@@ -193,7 +193,7 @@ def test_our_client_can_say_it_where_it_is_told_of_the_dialect_and_nowhere_else(
 )
 def test_our_client_and_our_house_play_the_dialect_without_a_fault(script: str) -> None:
     room = replace(ROOM, player=lambda _, strict: Player(Options(dialect="lenient", limit=2), strict=strict))
-    bout = Bout(room, mind_named(STYLES, script)(), {"seed": "5", "dialect": "lenient"})
+    bout = Bout(room, bot_factory(BOT_SPECS, script)(), {"seed": "5", "dialect": "lenient"})
     bout.play(30)
     assert bout.verdicts == []
     assert bout.won == bout.paid
@@ -201,7 +201,7 @@ def test_our_client_and_our_house_play_the_dialect_without_a_fault(script: str) 
 
 
 def test_a_client_of_the_document_is_at_home_at_a_lenient_house() -> None:
-    bout = Bout(ROOM, mind_named(STYLES, "exact")(), {"seed": "5", "dialect": "lenient"})
+    bout = Bout(ROOM, bot_factory(BOT_SPECS, "exact")(), {"seed": "5", "dialect": "lenient"})
     bout.play(30)
     assert bout.verdicts == []
     assert bout.won == bout.paid

@@ -5,13 +5,25 @@ from typing import Any
 
 import pytest
 
-from croupier.core.bots import mind_named
-from croupier.core.dealer import Fair
+from croupier.core.bots import bot_factory
+from croupier.core.dealer import FairDealer
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.referee import HOUSE
-from croupier.core.session import Chose, Drop, Garbled, Halted, Joined, Left, Rang, Said, Say, Settle, Tell
+from croupier.core.session import (
+    Closing,
+    Drop,
+    Joined,
+    Left,
+    Malformed,
+    Notify,
+    Received,
+    Send,
+    Settle,
+    Submitted,
+    TimedOut,
+)
 from croupier.rooms.sevenhalf import Options, Player
-from croupier.rooms.sevenhalf.bots import STYLES
+from croupier.rooms.sevenhalf.bots import BOT_SPECS
 from tests.rooms.sevenhalf.conversations import (
     BSTG,
     BUST,
@@ -53,12 +65,12 @@ def hear(player: Player, *said: Any) -> list[Any]:
             effects = player.on(Left(HOUSE), 0.0)
             continue
         ((side, message),) = talk(turn)
-        effects = player.on(Said(HOUSE, message) if side == HOUSE else Chose(message), 0.0)
+        effects = player.on(Received(HOUSE, message) if side == HOUSE else Submitted(message), 0.0)
     return list(effects)
 
 
 def bot(player: Player, spec: str) -> Any:
-    return player.decide(mind_named(STYLES, spec)(), Fair(bytes(32)).luck, 0)
+    return player.decide(bot_factory(BOT_SPECS, spec)(), FairDealer(bytes(32)).luck, 0)
 
 
 # What may be said.
@@ -110,26 +122,26 @@ def test_a_raise_may_be_chosen_though_none_is_listed() -> None:
 @pytest.mark.parametrize("said", [[], [STRT], [STRT, Stbt(100)], HAND, [*HAND, Ante(10)], PLAYED])
 def test_what_is_not_offered_cannot_be_chosen_and_changes_nothing(said: Sequence[Any]) -> None:
     player = seated(*said)
-    before = (list(player.legal), player.game, player.alarm)
+    before = (list(player.legal), player.game, player.deadline)
     for message in (STRT, DRAW, PASS, Ante(0), Ante(MOST), Erro("no"), Stbt(1), BSTG):
         if message not in player.legal:
             with pytest.raises(IllegalMove):
-                player.on(Chose(message), 0.0)
-            assert (list(player.legal), player.game, player.alarm) == before
+                player.on(Submitted(message), 0.0)
+            assert (list(player.legal), player.game, player.deadline) == before
 
 
 def test_what_is_chosen_is_said_and_what_is_heard_is_told() -> None:
     player = seated()
-    assert hear(player, STRT) == [Say(HOUSE, STRT)]
-    assert hear(player, Stbt(100)) == [Tell(Stbt(100))]
-    assert hear(player, *HAND[2:], Ante(10)) == [Say(HOUSE, Ante(10))]
-    assert hear(player, NO) == [Tell(NO)]
-    assert hear(player, PASS, WINS) == [Tell(WINS)]
+    assert hear(player, STRT) == [Send(HOUSE, STRT)]
+    assert hear(player, Stbt(100)) == [Notify(Stbt(100))]
+    assert hear(player, *HAND[2:], Ante(10)) == [Send(HOUSE, Ante(10))]
+    assert hear(player, NO) == [Notify(NO)]
+    assert hear(player, PASS, WINS) == [Notify(WINS)]
     told, settle = hear(player, Gain(100))
-    assert told == Tell(Gain(100))
+    assert told == Notify(Gain(100))
     assert isinstance(settle, Settle)
-    assert (settle.hand, settle.seat, settle.net) == (1, 0, 100)
-    assert hear(player, GONE) == [Tell(Left(HOUSE))]
+    assert (settle.hand_number, settle.seat, settle.net) == (1, 0, 100)
+    assert hear(player, GONE) == [Notify(Left(HOUSE))]
 
 
 # The limit on raises.
@@ -219,9 +231,9 @@ def test_a_bot_asks_for_games_and_waits_for_answers(said: Sequence[Any], move: A
 def test_a_client_is_spent_when_the_house_closes_between_games(played: Sequence[Any], asked: Sequence[Any]) -> None:
     """sevenhalf-8.5: the next game is played on a new connection."""
     player = seated(*played, *asked)
-    assert not player.spent
-    assert hear(player, GONE) == [Tell(Left(HOUSE))]
-    assert player.spent
+    assert not player.is_exhausted
+    assert hear(player, GONE) == [Notify(Left(HOUSE))]
+    assert player.is_exhausted
     assert player.legal == ()
 
 
@@ -229,8 +241,8 @@ def test_to_a_strict_client_the_same_is_a_fault() -> None:
     player = seated(*PLAYED, strict=True)
     told, gone = hear(player, GONE)
     assert told.news.clause == "sevenhalf-8.5"
-    assert gone == Tell(Left(HOUSE))
-    assert not player.spent
+    assert gone == Notify(Left(HOUSE))
+    assert not player.is_exhausted
 
 
 @pytest.mark.parametrize("said", [[], [STRT], [STRT, Stbt(100)], HAND, [*HAND, PASS, WINS], [*PLAYED, *HAND]])
@@ -238,24 +250,24 @@ def test_a_client_is_not_spent_when_the_house_closes_at_any_other_time(said: Seq
     player = seated(*said)
     told, gone = hear(player, GONE)
     assert isinstance(told.news, Violation)
-    assert gone == Tell(Left(HOUSE))
-    assert not player.spent
+    assert gone == Notify(Left(HOUSE))
+    assert not player.is_exhausted
 
 
 @pytest.mark.parametrize("said", [[], [STRT], HAND, [*HAND, Ante(10)], [*HAND, PASS]])
 def test_a_farewell_is_no_fault_and_spends_only_who_has_played(said: Sequence[Any]) -> None:
     """sevenhalf-8.2 and 8.4"""
     player = seated(*said)
-    assert hear(player, NO) == [Tell(NO)]
-    assert hear(player, GONE) == [Tell(Left(HOUSE))]
-    assert not player.spent
+    assert hear(player, NO) == [Notify(NO)]
+    assert hear(player, GONE) == [Notify(Left(HOUSE))]
+    assert not player.is_exhausted
     player = seated(*PLAYED, NO)
-    assert hear(player, GONE) == [Tell(Left(HOUSE))]
-    assert player.spent
+    assert hear(player, GONE) == [Notify(Left(HOUSE))]
+    assert player.is_exhausted
 
 
-def complaint(clause: str) -> list[Any]:
-    return [Say(HOUSE, Erro(f"sevenhalf-{clause} is broken")), Drop(HOUSE)]
+def stderr_excerpt(clause: str) -> list[Any]:
+    return [Send(HOUSE, Erro(f"sevenhalf-{clause} is broken")), Drop(HOUSE)]
 
 
 @pytest.mark.parametrize(
@@ -277,44 +289,44 @@ def test_a_client_says_which_clause_is_broken_and_goes(said: Sequence[Any], faul
     player = seated(*said)
     told, *rest = hear(player, fault)
     assert told.news.clause == f"sevenhalf-{clause}"
-    assert rest == complaint(clause)
+    assert rest == stderr_excerpt(clause)
     assert player.legal == ()
-    assert player.alarm is None
-    assert hear(player, GONE) == [Tell(Left(HOUSE))]
-    assert not player.spent
+    assert player.deadline is None
+    assert hear(player, GONE) == [Notify(Left(HOUSE))]
+    assert not player.is_exhausted
 
 
 def test_a_client_that_cannot_read_its_house_says_so_and_goes() -> None:
-    violation = Violation("sevenhalf-2.9", "'HELO'", "a code", lost=True)
-    assert seated(STRT).on(Garbled(HOUSE, violation), 0.0) == [Tell(violation), *complaint("2.9")]
+    violation = Violation("sevenhalf-2.9", "'HELO'", "a code", fatal=True)
+    assert seated(STRT).on(Malformed(HOUSE, violation), 0.0) == [Notify(violation), *stderr_excerpt("2.9")]
 
 
 def test_a_client_waits_so_long_and_no_longer() -> None:
     player = Player(patience=30.0)
     player.on(Joined(HOUSE), 0.0)
-    assert player.alarm is None
-    player.on(Chose(STRT), 2.0)
-    assert player.alarm == 32.0
-    told, *rest = player.on(Rang(), 32.0)
-    assert (told.news.clause, told.news.found) == ("sevenhalf-4.1", "silence")
-    assert rest == complaint("4.1")
+    assert player.deadline is None
+    player.on(Submitted(STRT), 2.0)
+    assert player.deadline == 32.0
+    told, *rest = player.on(TimedOut(), 32.0)
+    assert (told.notice.clause, told.notice.found) == ("sevenhalf-4.1", "silence")
+    assert rest == stderr_excerpt("4.1")
 
 
 def test_a_client_that_is_told_to_stop_hangs_up_without_a_word() -> None:
     """sevenhalf-8.1"""
     for said in ([], [STRT], HAND, PLAYED):
         player = seated(*said)
-        assert player.on(Halted(), 0.0) == [Drop(HOUSE)]
+        assert player.on(Closing(), 0.0) == [Drop(HOUSE)]
         hear(player, GONE)
-        assert not player.spent
+        assert not player.is_exhausted
 
 
 def test_a_bust_is_settled_as_the_house_says() -> None:
     player = seated(*BUST[:-1])
     (settle,) = [effect for effect in hear(player, Gain(-100)) if isinstance(effect, Settle)]
     assert settle.net == -100
-    assert player.last is not None
-    assert (player.last.state.cards, player.last.state.banked) == (("7o", "7c", "rb"), 1)
+    assert player.last_game is not None
+    assert (player.last_game.state.cards, player.last_game.state.bank_card_count) == (("7o", "7c", "rb"), 1)
     assert list(player.legal) == [STRT], "no PASS is wanted"
 
 

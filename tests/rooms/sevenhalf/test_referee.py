@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bots import mind_named
+from croupier.core.bots import bot_factory
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Verdict
-from croupier.core.session import Garbled, Rang, Said
+from croupier.core.session import Malformed, Received, TimedOut
 from croupier.rooms.sevenhalf import ROOM, Options
-from croupier.rooms.sevenhalf.bots import STYLES
-from croupier.rooms.sevenhalf.referee import MANY, Referee
+from croupier.rooms.sevenhalf.bots import BOT_SPECS
+from croupier.rooms.sevenhalf.referee import MAX_INTERPRETATIONS, Referee
 from croupier.rooms.sevenhalf.wire import UNREADABLE, VOCABULARY
 from tests.properties.inputs import garbles
 from tests.properties.random_session import evening, styles
@@ -56,7 +56,7 @@ def test_honest_games_are_judged_without_a_word(style: str, head: dict[str, str]
     """Nor is it a fault to raise by more than the house is set to allow: nobody has told the client."""
     room = replace(ROOM, options=partial(Options, limit=3))
     for seed in range(4):
-        bout = Bout(room, mind_named(STYLES, style)(), {"seed": str(seed), **head})
+        bout = Bout(room, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), **head})
         bout.play(games)
         assert bout.verdicts == []
         assert bout.won == bout.paid
@@ -69,7 +69,7 @@ def test_a_referee_never_raises_and_names_clauses(
 ) -> None:
     verdicts = judged(*said, lenient=lenient, strict=strict)
     assert all(verdict.violation.clause.startswith("sevenhalf-") for verdict in verdicts)
-    faults = [at for at, verdict in enumerate(verdicts) if verdict.side == HOUSE]
+    faults = [at for at, verdict in enumerate(verdicts) if verdict.end == HOUSE]
     assert faults in ([], [len(verdicts) - 1]), "after a fault of the house nothing more is judged"
 
 
@@ -77,13 +77,13 @@ def test_a_referee_never_raises_and_names_clauses(
 def test_garbage_is_the_fault_of_whoever_sent_it(said: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
     for side, violation in said:
-        found = referee.on(Garbled(side, violation), 0.0)
-        if side == CLIENT and not violation.lost:
-            assert {(verdict.side, verdict.violation.clause) for verdict in found} <= {(CLIENT, "sevenhalf-6.5")}
+        found = referee.on(Malformed(side, violation), 0.0)
+        if side == CLIENT and not violation.fatal:
+            assert {(verdict.end, verdict.violation.clause) for verdict in found} <= {(CLIENT, "sevenhalf-6.5")}
             continue
         assert [*found[:1]] == [Verdict(side, violation)]
         if side == HOUSE:
-            assert referee.on(Garbled(side, violation), 0.0) == []
+            assert referee.on(Malformed(side, violation), 0.0) == []
             return
 
 
@@ -92,14 +92,14 @@ def test_a_senseless_word_of_the_house_from_a_client_has_to_be_refused(answer: E
     """sevenhalf-6.5: and the conversation goes on."""
     referee = Referee()
     violation = Violation("sevenhalf-2.9", "CARD '8o'", "CARD with one of the forty cards")
-    (blamed,) = referee.on(Garbled(CLIENT, violation), 0.0)
-    assert (blamed.side, blamed.violation.clause) == (CLIENT, "sevenhalf-6.5")
+    (blamed,) = referee.on(Malformed(CLIENT, violation), 0.0)
+    assert (blamed.end, blamed.violation.clause) == (CLIENT, "sevenhalf-6.5")
     assert referee.legal == ()
     if answer is None:
-        (silence,) = referee.on(Rang(), 9.0)
-        assert (silence.side, silence.violation.clause) == (HOUSE, "sevenhalf-6.5")
+        (silence,) = referee.on(TimedOut(), 9.0)
+        assert (silence.end, silence.violation.clause) == (HOUSE, "sevenhalf-6.5")
     else:
-        assert referee.on(Said(HOUSE, answer), 0.0) == []
+        assert referee.on(Received(HOUSE, answer), 0.0) == []
         assert referee.legal == (STRT,)
 
 
@@ -128,12 +128,12 @@ def test_a_senseless_word_of_the_house_from_a_client_has_to_be_refused(answer: E
 )
 def test_silence_is_a_fault_when_patience_has_ended_and_not_before(said: Sequence[Any], clause: str) -> None:
     referee = Referee(patience=5.0)
-    assert referee.alarm is None
+    assert referee.deadline is None
     judged(*said, referee=referee)
-    assert referee.alarm == 5.0
-    (verdict,) = [verdict for verdict in referee.on(Rang(), 5.0) if verdict.side == HOUSE]
-    assert (verdict.side, verdict.violation.clause) == (HOUSE, f"sevenhalf-{clause}")
-    assert referee.alarm is None
+    assert referee.deadline == 5.0
+    (verdict,) = [verdict for verdict in referee.on(TimedOut(), 5.0) if verdict.end == HOUSE]
+    assert (verdict.end, verdict.violation.clause) == (HOUSE, f"sevenhalf-{clause}")
+    assert referee.deadline is None
 
 
 @pytest.mark.parametrize(
@@ -153,20 +153,20 @@ def test_silence_is_a_fault_when_patience_has_ended_and_not_before(said: Sequenc
 def test_the_client_may_think_for_ever(said: Sequence[Any]) -> None:
     referee = Referee()
     assert judged(*said, referee=referee) == []
-    assert referee.on(Rang(), 1000.0) == [], "of an ANTE that was not refused by then nothing is awaited any more"
-    assert referee.alarm is None
-    assert referee.on(Rang(), 2000.0) == []
+    assert referee.on(TimedOut(), 1000.0) == [], "of an ANTE that was not refused by then nothing is awaited any more"
+    assert referee.deadline is None
+    assert referee.on(TimedOut(), 2000.0) == []
 
 
 def test_a_client_that_goes_on_talking_does_not_lend_the_house_time() -> None:
     """The answer to STRT is due five seconds after STRT, whatever is said meanwhile."""
     referee = Referee(patience=5.0)
-    referee.on(Said(CLIENT, STRT), 0.0)
+    referee.on(Received(CLIENT, STRT), 0.0)
     for second in (1, 2, 3, 4):
-        referee.on(Said(CLIENT, DRAW), float(second))
-    assert referee.alarm == 5.0
-    referee.on(Said(HOUSE, Stbt(100)), 4.5)
-    assert referee.alarm == 9.5
+        referee.on(Received(CLIENT, DRAW), float(second))
+    assert referee.deadline == 5.0
+    referee.on(Received(HOUSE, Stbt(100)), 4.5)
+    assert referee.deadline == 9.5
 
 
 # ANTEs that may have been refused (sevenhalf-7.4, P12).
@@ -252,7 +252,7 @@ def test_antes_are_added_up_and_where_nobody_can_tell_them_apart_any_more_nobody
     assert accepted(*[Ante(1)] * 9, *AND_DRAW) == {109}
     assert accepted(*[Ante(1)] * 9, NO, *AND_DRAW) == {108}
     referee = Referee()
-    assert judged(*HAND, *[Ante(1)] * (MANY + 1), *AND_DRAW, referee=referee) == []
+    assert judged(*HAND, *[Ante(1)] * (MAX_INTERPRETATIONS + 1), *AND_DRAW, referee=referee) == []
     assert [*referee.legal] == [DRAW, PASS]
     assert judged(PASS, WINS, Gain(1), referee=referee) == []
 
@@ -270,9 +270,9 @@ def test_a_pass_sent_behind_an_ante_that_is_refused_is_allowed() -> None:
 def test_a_refusal_may_cross_garbage() -> None:
     referee = Referee()
     judged(*HAND, A10, referee=referee)
-    referee.on(Garbled(CLIENT, Violation("sevenhalf-2.9", "x", "y", lost=True)), 0.0)
-    assert referee.on(Said(HOUSE, NO), 0.0) == []
-    assert referee.on(Said(HOUSE, UNREADABLE), 0.0) == []
+    referee.on(Malformed(CLIENT, Violation("sevenhalf-2.9", "x", "y", fatal=True)), 0.0)
+    assert referee.on(Received(HOUSE, NO), 0.0) == []
+    assert referee.on(Received(HOUSE, UNREADABLE), 0.0) == []
 
 
 def test_a_refusal_may_cross_an_ante_that_is_too_much_only_behind_the_first() -> None:
@@ -284,7 +284,7 @@ def test_a_refusal_may_cross_an_ante_that_is_too_much_only_behind_the_first() ->
 def test_an_honest_house_with_a_limit_of_its_own_is_not_blamed() -> None:
     said = (STRT, DRAW, Ante(5), Ante(10**9), DRAW, Ante(9 * 10**8), DRAW, PASS)
     night = evening(ROOM, {"deck": "1o 1c 1e 7o", "max_bet": str(10**9)}, [("says", 1, m) for m in said])
-    assert [verdict for verdict in night.verdicts if verdict.side == HOUSE] == []
+    assert [verdict for verdict in night.verdicts if verdict.end == HOUSE] == []
 
 
 def test_a_house_that_plays_once_is_not_blamed_for_what_crosses_its_close() -> None:
@@ -436,9 +436,9 @@ def test_every_starting_bet_is_taken_as_it_is_told() -> None:
         net = -bet
         told = (STRT, Stbt(bet), DRAW, card("5o"), PASS, bksc("6c", "06.0"), Gain(net))
         assert judged(*told, referee=referee) == []
-        assert referee.last is not None
-        assert referee.last.net == net
-    assert referee.finished == 4
+        assert referee.last_game is not None
+        assert referee.last_game.net == net
+    assert referee.finished_count == 4
 
 
 # The dialect `lenient`.
@@ -481,13 +481,13 @@ def test_a_game_that_is_given_up_for_a_new_one_is_lost() -> None:
     """sevenhalf-9.5"""
     referee = Referee(lenient=True)
     assert judged(*HAND, A10, STRT, referee=referee) == []
-    assert referee.finished == 1
-    assert referee.last is not None
-    assert referee.last.net == -110
+    assert referee.finished_count == 1
+    assert referee.last_game is not None
+    assert referee.last_game.net == -110
     referee = Referee(lenient=True)
     assert judged(*PLAYED, DRAW, card("5o"), A10, STRT, referee=referee) == []
-    assert referee.last is not None
-    assert referee.last.net == -110, "it began without STRT, at the starting bet of the game before"
+    assert referee.last_game is not None
+    assert referee.last_game.net == -110, "it began without STRT, at the starting bet of the game before"
 
 
 def test_even_a_lenient_house_refuses_what_makes_no_sense() -> None:

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bank import BANK, CLIENT, Node, State
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankState
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
 from croupier.rooms.sevenhalf.rules import (
     CARDS,
-    LENIENT,
-    MOST,
+    LENIENT_RULES,
+    MAX_TOTAL_BET,
     PACK,
     SEVENHALF,
     SevenHalf,
     bank_cards,
     client_cards,
-    pays,
+    payout_in_bets,
     score,
     total,
 )
@@ -30,7 +30,7 @@ from tests.rooms.sevenhalf import naive_rules
 from tests.rooms.sevenhalf.naive_rules import GOAL, bank_goes_on, gain, points
 from tests.sampling import sampled
 
-RULES = {False: SEVENHALF, True: LENIENT}
+RULES = {False: SEVENHALF, True: LENIENT_RULES}
 dialects = pytest.mark.parametrize("lenient", [False, True], ids=["document", "lenient"])
 
 FACES = [rank + "o" for rank in "1234567s"]
@@ -51,7 +51,7 @@ def plainly(told: Told, move: str) -> Told:
     return ({"DRAW": "deal", "PASS": "bank"}[move], own, banks, drawn)
 
 
-def paths(*, lenient: bool) -> Iterator[tuple[Node, Told]]:
+def paths(*, lenient: bool) -> Iterator[tuple[BankNode, Told]]:
     """Every node together with everything that the plain rules may say it is, from the start, by all ways."""
     start = (RULES[lenient].start().node, ("bet", Fraction(0), Fraction(0), 0))
     seen, row = {start}, deque([start])
@@ -60,11 +60,11 @@ def paths(*, lenient: bool) -> Iterator[tuple[Node, Told]]:
         yield node, told
         after = []
         if node.turn is Turn.CHANCE:
-            after = [(node.next[card], plainly(told, card)) for card in FACES]
-        elif node.turn == CLIENT:
-            after = [(node.next[move], plainly(told, str(move))) for move in node.moves]
-            if node.raised is not None:
-                after.append((node.raised, ("raised", *told[1:])))
+            after = [(node.successors[card], plainly(told, card)) for card in FACES]
+        elif node.turn == CLIENT_SEAT:
+            after = [(node.successors[move], plainly(told, str(move))) for move in node.moves]
+            if node.after_raise is not None:
+                after.append((node.after_raise, ("raised", *told[1:])))
         for both in after:
             if both not in seen:
                 seen.add(both)
@@ -77,18 +77,18 @@ def test_the_automaton_is_where_the_plain_rules_are_on_every_path(lenient: bool)
     for node, (phase, own, banks, drawn) in paths(lenient=lenient):
         count += 1
         if phase == "deal":
-            assert (node.turn, node.taker, node.raised) == (Turn.CHANCE, CLIENT, None)
+            assert (node.turn, node.card_receiver, node.after_raise) == (Turn.CHANCE, CLIENT_SEAT, None)
         elif phase != "bank":
             passes = lenient or phase == "hand"
-            assert node.turn == CLIENT
+            assert node.turn == CLIENT_SEAT
             assert node.moves == (("DRAW", "PASS") if passes else ("DRAW",))
-            assert (node.raised is not None) == (lenient or phase != "bet")
+            assert (node.after_raise is not None) == (lenient or phase != "bet")
         elif bank_goes_on(own, banks, drawn):
-            assert (node.turn, node.taker, node.raised) == (Turn.CHANCE, BANK, None)
+            assert (node.turn, node.card_receiver, node.after_raise) == (Turn.CHANCE, BANK_SEAT, None)
         else:
             assert node.turn is Turn.OVER
-            assert Fraction(node.pays, 2) == gain(1, own, banks)
-            assert not node.next
+            assert Fraction(node.payoff_half_bets, 2) == gain(1, own, banks)
+            assert not node.successors
     assert count > 500
 
 
@@ -97,10 +97,10 @@ def test_every_card_leads_where_its_worth_leads(lenient: bool) -> None:
     """Twelve figures are alike, and the suit of a card means nothing."""
     for node, _ in paths(lenient=lenient):
         if node.turn is Turn.CHANCE:
-            assert set(node.next) == set(CARDS)
+            assert set(node.successors) == set(CARDS)
             for card in CARDS:
                 alike = next(face for face in FACES if points(face) == points(card))
-                assert node.next[card] is node.next[alike]
+                assert node.successors[card] is node.successors[alike]
 
 
 @pytest.mark.parametrize("games", [400, pytest.param(40_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
@@ -164,7 +164,7 @@ def test_every_score_is_written_in_four_characters() -> None:
 )
 def test_the_payments_are_those_of_the_table(client: int, bank: int, told: int) -> None:
     """Section 5; the last of them cannot happen: a bank that draws as it must is never behind."""
-    assert pays(client, bank) == told
+    assert payout_in_bets(client, bank) == told
 
 
 EXAMPLES = {
@@ -181,13 +181,13 @@ def test_the_examples_of_the_document_come_out(example: str) -> None:
     for move in example.split():
         state = SEVENHALF.play(state, int(move) if move.isdecimal() else move)
     assert SEVENHALF.turn(state) is Turn.OVER
-    assert (score(total(bank_cards(state))), SEVENHALF.payoff(state)[CLIENT]) == expected
+    assert (score(total(bank_cards(state))), SEVENHALF.payoff(state)[CLIENT_SEAT]) == expected
 
 
 # Raises.
 
 
-def behind(*moves: str | int, rules: SevenHalf = SEVENHALF, bet: int = 100) -> State:
+def behind(*moves: str | int, rules: SevenHalf = SEVENHALF, bet: int = 100) -> BankState:
     state = rules.start(bet)
     for move in moves:
         state = rules.play(state, move)
@@ -195,11 +195,11 @@ def behind(*moves: str | int, rules: SevenHalf = SEVENHALF, bet: int = 100) -> S
 
 
 def test_the_most_can_be_paid_twice_and_one_more_cannot() -> None:
-    assert 2 * MOST <= 2**31 - 1 < 2 * (MOST + 1)
-    assert SEVENHALF.max_bet == LENIENT.max_bet == MOST == 2**30 - 1
+    assert 2 * MAX_TOTAL_BET <= 2**31 - 1 < 2 * (MAX_TOTAL_BET + 1)
+    assert SEVENHALF.max_bet == LENIENT_RULES.max_bet == MAX_TOTAL_BET == 2**30 - 1
 
 
-@given(st.integers(1, MOST), st.integers(1, MOST), st.integers(-(2**31), 2**31 - 1))
+@given(st.integers(1, MAX_TOTAL_BET), st.integers(1, MAX_TOTAL_BET), st.integers(-(2**31), 2**31 - 1))
 def test_every_raise_within_the_limit_is_legal_and_no_other_is(limit: int, bet: int, coins: int) -> None:
     rules = SevenHalf(max(limit, bet))
     state = behind("DRAW", "3o", rules=rules, bet=bet)
@@ -213,22 +213,22 @@ def test_every_raise_within_the_limit_is_legal_and_no_other_is(limit: int, bet: 
 
 
 def test_the_highest_raise_is_the_only_one_listed_and_stands_last() -> None:
-    assert tuple(SEVENHALF.legal(behind("DRAW", "3o"))) == ("DRAW", "PASS", MOST - 100)
-    assert tuple(SEVENHALF.legal(behind("DRAW", "3o", 1))) == ("DRAW", MOST - 101)
-    assert tuple(SEVENHALF.legal(behind("DRAW", "3o", MOST - 100))) == ("DRAW",)
-    assert tuple(LENIENT.legal(behind(rules=LENIENT))) == ("DRAW", "PASS", MOST - 100)
+    assert tuple(SEVENHALF.legal(behind("DRAW", "3o"))) == ("DRAW", "PASS", MAX_TOTAL_BET - 100)
+    assert tuple(SEVENHALF.legal(behind("DRAW", "3o", 1))) == ("DRAW", MAX_TOTAL_BET - 101)
+    assert tuple(SEVENHALF.legal(behind("DRAW", "3o", MAX_TOTAL_BET - 100))) == ("DRAW",)
+    assert tuple(LENIENT_RULES.legal(behind(rules=LENIENT_RULES))) == ("DRAW", "PASS", MAX_TOTAL_BET - 100)
     assert tuple(SevenHalf(100).legal(behind("DRAW", "3o", rules=SevenHalf(100)))) == ("DRAW", "PASS")
 
 
 def test_what_may_be_chosen_holds_every_raise_and_every_move() -> None:
     legal = SEVENHALF.legal(behind("DRAW", "3o"))
-    assert all(move in legal for move in ("DRAW", "PASS", 1, 2, 1000, MOST - 100))
-    assert not any(move in legal for move in ("STRT", "ANTE", "draw", 0, -1, MOST - 99, None, (), "3o"))
+    assert all(move in legal for move in ("DRAW", "PASS", 1, 2, 1000, MAX_TOTAL_BET - 100))
+    assert not any(move in legal for move in ("STRT", "ANTE", "draw", 0, -1, MAX_TOTAL_BET - 99, None, (), "3o"))
 
 
 def test_raises_add_up_and_change_nothing_else() -> None:
     state = behind("DRAW", "3o", 1, 10, 100)
-    assert (state.bet, state.cards, state.banked) == (211, ("3o",), 0)
+    assert (state.bet, state.cards, state.bank_card_count) == (211, ("3o",), 0)
     assert state.node is behind("DRAW", "3o", 5).node
 
 
@@ -266,18 +266,18 @@ def worlds(rules: SevenHalf, stand: Fraction) -> dict[int, Fraction]:
     left = {face: 12 if face[0] == "s" else 4 for face in FACES}
 
     @cache
-    def gains(node: Node, own: Fraction, gone: tuple[int, ...]) -> dict[int, Fraction]:
+    def gains(node: BankNode, own: Fraction, gone: tuple[int, ...]) -> dict[int, Fraction]:
         if node.turn is Turn.OVER:
-            return {node.pays: Fraction(1)}
-        if node.turn == CLIENT:
-            return gains(node.next["PASS" if own >= stand and "PASS" in node.moves else "DRAW"], own, gone)
+            return {node.payoff_half_bets: Fraction(1)}
+        if node.turn == CLIENT_SEAT:
+            return gains(node.successors["PASS" if own >= stand and "PASS" in node.moves else "DRAW"], own, gone)
         found: dict[int, Fraction] = {}
         whole = 40 - sum(gone)
         for at, face in enumerate(FACES):
             if chance := Fraction(left[face] - gone[at], whole):
-                after = own + points(face) if node.taker == CLIENT else own
+                after = own + points(face) if node.card_receiver == CLIENT_SEAT else own
                 taken = (*gone[:at], gone[at] + 1, *gone[at + 1 :])
-                for net, odds in gains(node.next[face], after, taken).items():
+                for net, odds in gains(node.successors[face], after, taken).items():
                     found[net] = found.get(net, Fraction(0)) + chance * odds
         return found
 
@@ -315,7 +315,7 @@ def test_all_that_can_happen_is_as_likely_as_the_plain_rules_say(stand: Fraction
     assert found == naively(stand)
     assert sum(found.values()) == 1
     assert set(found) <= {-2, 0, 2, 4}
-    assert worlds(LENIENT, stand) == found
+    assert worlds(LENIENT_RULES, stand) == found
 
 
 @given(st.integers(0, 2**32))
@@ -348,7 +348,7 @@ def test_nobody_comes_to_hold_more_than_fourteen_cards() -> None:
     assert longest(15, 12, 4) == 13
     order = [rank + suit for suit in "oceb" for rank in "scr"] + ["1o", "1c"]
     client = behind(*(move for card in order for move in ("DRAW", card)))
-    assert (len(client.cards), client.node.turn, client.node.taker) == (14, Turn.CHANCE, BANK)
+    assert (len(client.cards), client.node.turn, client.node.card_receiver) == (14, Turn.CHANCE, BANK_SEAT)
     bank = behind("DRAW", "7o", "PASS", *order)
     assert (len(bank_cards(bank)), bank.node.turn) == (14, Turn.OVER)
 
@@ -356,4 +356,4 @@ def test_nobody_comes_to_hold_more_than_fourteen_cards() -> None:
 @dialects
 def test_everything_is_known_to_both_seats(lenient: bool) -> None:
     state = behind("DRAW", "3o", 10, rules=RULES[lenient])
-    assert RULES[lenient].view(state, CLIENT) == RULES[lenient].view(state, BANK) == state
+    assert RULES[lenient].view(state, CLIENT_SEAT) == RULES[lenient].view(state, BANK_SEAT) == state

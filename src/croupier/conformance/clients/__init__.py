@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from croupier.conformance.clients.responders import Habit
-from croupier.conformance.clients.test_server import Point, Referee, Word
+from croupier.conformance.clients.responders import Mutation
+from croupier.conformance.clients.test_server import AnyClientReferee, Obligation, StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 
 
 @dataclass(frozen=True, kw_only=True)
-class Situation:
+class ClientTestState:
     """Something that a house can lead a client into, and the clause that says what the client makes of it.
 
     `missing` says, when it has not come up, why. `settings` and `decks` are those of the house. `farewell`: a house
@@ -23,42 +23,42 @@ class Situation:
     slug: str
     title: str
     clause: str
-    point: Point
+    is_reached: StateReached
     missing: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     decks: str = ""
-    farewell: bool = False
-    games: int = 12
-    demands: bool = False
-    rests: bool = False
+    allows_goodbye: bool = False
+    max_games: int = 12
+    demands_answer: bool = False
+    may_rest: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spelling:
+class WireVariation:
     """A way in which a house may speak. `tolerated`: nobody has to understand it."""
 
     slug: str
     title: str
     clause: str
-    habit: Habit
-    tolerated: bool = False
+    mutation: Mutation
+    is_tolerated: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     decks: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Break:
+class InjectedFault:
     """A way in which a house breaks a rule; `hangs_up`: the clause also says that a client hangs up then."""
 
     slug: str
     title: str
     clause: str
-    habit: Habit
-    hangs_up: bool = False
+    mutation: Mutation
+    requires_hang_up: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guests:
+class ClientTestData:
     """What a room adds to the cases for clients, besides its transcripts.
 
     `situations` begin with the plainest one, and `glued` are those in which the house says several messages in one go.
@@ -73,46 +73,48 @@ class Guests:
     """
 
     room: HouseRoom
-    situations: Sequence[Situation]
-    glued: Sequence[Situation]
-    spellings: Sequence[Spelling]
-    breaks: Sequence[Break]
-    word: Word
-    first: str
-    message: str
-    stream: str
-    limit: str
-    seat: str
-    goodbye: str
-    closing: str
+    states: Sequence[ClientTestState]
+    glued_states: Sequence[ClientTestState]
+    variations: Sequence[WireVariation]
+    faults: Sequence[InjectedFault]
+    obligation: Obligation
+    first_clause: str
+    message_clause: str
+    stream_clause: str
+    limit_clause: str
+    seat_clause: str
+    goodbye_clause: str
+    closing_clause: str
     untestable: Mapping[str, str]
-    rest: Callable[[Referee], str] = lambda _: ""
-    late: str = ""
-    unreadable: frozenset[str] = frozenset()
-    waits: tuple[bytes, str] | None = None
-    farewells: Sequence[Spelling] = ()
+    idle_obligation: Callable[[AnyClientReferee], str] = lambda _: ""
+    late_clause: str = ""
+    unreadable_clauses: frozenset[str] = frozenset()
+    awaited_message: tuple[bytes, str] | None = None
+    goodbye_variations: Sequence[WireVariation] = ()
 
 
-def heard(talk: Conversation, message: object) -> bool:
+def has_house_said(conversation: Conversation, message: object) -> bool:
     """Whether this is the last thing that was said, by the house."""
-    return bool(talk.lines) and talk.lines[-1].side == HOUSE and talk.lines[-1].message == message
+    return (
+        bool(conversation.lines) and conversation.lines[-1].side == HOUSE and conversation.lines[-1].message == message
+    )
 
 
-def rewritten(change: Callable[[bytes], bytes]) -> Habit:
+def rewrite_each(change: Callable[[bytes], bytes]) -> Mutation:
     """The habit of spelling every message in another way."""
     return lambda answers: [change(answer) for answer in answers]
 
 
-def replaced(old: bytes, new: bytes) -> Habit:
+def replace_messages(old: bytes, new: bytes) -> Mutation:
     """The habit of saying something else in the place of every message that begins like this."""
     return lambda answers: [new if answer.startswith(old) else answer for answer in answers]
 
 
-def without(old: bytes) -> Habit:
+def drop_messages(old: bytes) -> Mutation:
     """The habit of leaving out every message that begins like this."""
     return lambda answers: [answer for answer in answers if not answer.startswith(old)]
 
 
-def behind(old: bytes, more: bytes) -> Habit:
+def append_to_messages(old: bytes, more: bytes) -> Mutation:
     """The habit of saying more behind every message that begins like this."""
     return lambda answers: [answer + more if answer.startswith(old) else answer for answer in answers]

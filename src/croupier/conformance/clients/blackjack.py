@@ -3,55 +3,63 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from croupier.conformance.clients import Break, Guests, Situation, Spelling, behind, replaced, without
-from croupier.conformance.clients.responders import honest
-from croupier.conformance.clients.test_server import Point
+from croupier.conformance.clients import (
+    ClientTestData,
+    ClientTestState,
+    InjectedFault,
+    WireVariation,
+    append_to_messages,
+    drop_messages,
+    replace_messages,
+)
+from croupier.conformance.clients.responders import unchanged
+from croupier.conformance.clients.test_server import StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.rooms.blackjack import ROOM
-from croupier.rooms.blackjack.referee import Game
-from croupier.rooms.blackjack.rules import BEST, MOST, hand, limit
+from croupier.rooms.blackjack.referee import WireGame
+from croupier.rooms.blackjack.rules import MAX_BET, TARGET_TOTAL, hand_total, largest_bet
 from croupier.rooms.blackjack.wire import Mon
 
 
-def word(talk: Conversation) -> str:
+def obligation(conversation: Conversation) -> str:
     """The clause by which the client has the word; with nothing to bet it can only leave."""
-    if talk.referee.game is not None:
+    if conversation.referee.game is not None:
         return "blackjack-4.6"
-    said = talk.lines[-1].message if talk.lines else None
-    return "blackjack-4.1" if isinstance(said, Mon) and limit(said.coins) else ""
+    said = conversation.lines[-1].message if conversation.lines else None
+    return "blackjack-4.1" if isinstance(said, Mon) and largest_bet(said.coins) else ""
 
 
-def betting(talk: Conversation) -> bool:
+def is_betting(conversation: Conversation) -> bool:
     """The house has told the balance, and the client has to bet."""
-    return bool(talk.lines) and isinstance(talk.lines[-1].message, Mon)
+    return bool(conversation.lines) and isinstance(conversation.lines[-1].message, Mon)
 
 
-def deciding(holds: Callable[[Game], bool]) -> Point:
+def is_deciding(holds: Callable[[WireGame], bool]) -> StateReached:
     """The client has the word in a round that has come to this."""
     return lambda talk: talk.referee.game is not None and holds(talk.referee.game)
 
 
-def over(holds: Callable[[Game], bool]) -> Point:
+def is_over(holds: Callable[[WireGame], bool]) -> StateReached:
     """A round has ended like this."""
 
     def here(talk: Conversation) -> bool:
-        last = talk.referee.last
+        last = talk.referee.last_game
         return talk.referee.game is None and last is not None and holds(last)
 
     return here
 
 
-def surrendered(game: Game) -> bool:
+def has_surrendered(game: WireGame) -> bool:
     """The client has given the round up."""
-    return game.state.node.pays == -1
+    return game.state.node.payoff_half_bets == -1
 
 
-def stood(game: Game) -> bool:
+def has_stood(game: WireGame) -> bool:
     """The client has stood: the bank has drawn."""
     return len(game.bank) > 1
 
 
-def won(game: Game) -> bool:
+def has_won(game: WireGame) -> bool:
     """The client has won."""
     return game.net > 0
 
@@ -63,291 +71,295 @@ BALANCES: Final[Mapping[str, tuple[int, str]]] = {
     "line-ends": (0x0D0A0D0A, "The balance looks like line ends"),
     "spaces": (0x20202020, "The balance looks like spaces"),
     "high-bytes": (0x00FFFEFF, "The balance is no text"),
-    "large": (MOST, "The balance is large"),
+    "large": (MAX_BET, "The balance is large"),
 }
 """Balances whose bytes are not what they look like."""
 
-TENS: Final[Mapping[str, str]] = {"X": "X", "10": "the number ten", "digits": "two digits"}
+TEN_SPELLINGS: Final[Mapping[str, str]] = {"X": "X", "10": "the number ten", "digits": "two digits"}
 
-PLAINEST: Final = Situation(
+PLAINEST_STATE: Final = ClientTestState(
     slug="balance",
     title="The client begins a round, hears its balance, and bets",
     clause="blackjack-4.1",
-    point=betting,
+    is_reached=is_betting,
     missing="the client never began a round",
-    farewell=True,
+    allows_goodbye=True,
 )
-DEALT: Final = Situation(
+DEALT_STATE: Final = ClientTestState(
     slug="dealt",
     title="The client is dealt its cards and decides",
     clause="blackjack-4.2",
-    point=deciding(lambda game: len(game.cards) == 2),
+    is_reached=is_deciding(lambda game: len(game.cards) == 2),
     missing="the client never bet",
-    farewell=True,
+    allows_goodbye=True,
 )
-HITS: Final = Situation(
+HIT_STATE: Final = ClientTestState(
     slug="hits",
     title="A hit that leaves the client below 21 is followed by another decision",
     clause="blackjack-4.3",
-    point=deciding(lambda game: len(game.cards) == 3),
+    is_reached=is_deciding(lambda game: len(game.cards) == 3),
     missing="the client never hit below 21",
     decks="2H 3D TS 2C 3C 2D 4C TH QD / 2S 2D TS 3C 4C 2H TD 5D / 3H 2D 9S 4C 5C 8D TH",
-    farewell=True,
+    allows_goodbye=True,
 )
-STANDS: Final = Situation(
+STAND_STATE: Final = ClientTestState(
     slug="stands",
     title="The client stands: the bank draws and the round ends",
     clause="blackjack-4.4",
-    point=over(stood),
+    is_reached=is_over(has_stood),
     missing="the client never stood",
     decks="TH QD 9S 8C TC / KH QC 6S TD / TS 9D 7H TC",
 )
 
-SITUATIONS: Final = (
-    PLAINEST,
-    DEALT,
-    HITS,
-    STANDS,
-    Situation(
+STATES: Final = (
+    PLAINEST_STATE,
+    DEALT_STATE,
+    HIT_STATE,
+    STAND_STATE,
+    ClientTestState(
         slug="hits-to-21",
         title="A hit to 21 wins at once",
         clause="blackjack-3.5",
-        point=over(lambda game: won(game) and not stood(game)),
+        is_reached=is_over(lambda game: has_won(game) and not has_stood(game)),
         missing="the client never hit to 21",
         decks="6H 5D 9S TC 2C / 5H 6D 9C KC 2S / 7H 4D TS QC 2C",
-        games=20,
+        max_games=20,
     ),
-    Situation(
+    ClientTestState(
         slug="hits-too-much",
         title="A hit over 21 loses at once",
         clause="blackjack-3.6",
-        point=over(lambda game: hand(game.cards).total > BEST),
+        is_reached=is_over(lambda game: hand_total(game.cards).total > TARGET_TOTAL),
         missing="the client never hit too much",
         decks="TH 2D TS KC 2C / 7H 5D TC QC 2S / TD 3D TH KS 2C",
-        games=20,
+        max_games=20,
     ),
-    Situation(
+    ClientTestState(
         slug="21-in-two-cards",
         title="21 in two cards is nothing special: the client decides",
         clause="blackjack-3.7",
-        point=deciding(lambda game: len(game.cards) == 2 and hand(game.cards).total == BEST),
+        is_reached=is_deciding(lambda game: len(game.cards) == 2 and hand_total(game.cards).total == TARGET_TOTAL),
         missing="the client never bet",
         decks="AH KD 5S TC TH / TS AC 6S TD KH",
-        demands=True,
+        demands_answer=True,
     ),
-    Situation(
+    ClientTestState(
         slug="bank-draws-many",
         title="The bank draws many cards",
         clause="blackjack-3.8",
-        point=over(lambda game: len(game.bank) >= 5),
+        is_reached=is_over(lambda game: len(game.bank) >= 5),
         missing="the client never stood",
         decks="TH QD 2S 2H 2C 3S 3H 3C KS / KH QC AS 2H 2C AC AD 3S 7S TS",
     ),
-    Situation(
+    ClientTestState(
         slug="wins",
         title="The client wins by its cards",
         clause="blackjack-5.1",
-        point=over(lambda game: won(game) and stood(game)),
+        is_reached=is_over(lambda game: has_won(game) and has_stood(game)),
         missing="the client never stood with the better hand",
         decks="TH QD 9S 8C TC / KH QC 6S TD 9D",
     ),
-    Situation(
+    ClientTestState(
         slug="loses",
         title="The client loses by its cards",
         clause="blackjack-5.2",
-        point=over(lambda game: game.net < 0 and stood(game)),
+        is_reached=is_over(lambda game: game.net < 0 and has_stood(game)),
         missing="the client never stood with the worse hand",
         decks="TH 8D TS KC 2C / KH 7C 9S TD 2D",
     ),
-    Situation(
+    ClientTestState(
         slug="ties",
         title="A tie below 21 is the client's",
         clause="blackjack-3.10",
-        point=over(lambda game: won(game) and stood(game) and hand(game.cards).total == hand(game.bank).total),
+        is_reached=is_over(
+            lambda game: (
+                has_won(game) and has_stood(game) and hand_total(game.cards).total == hand_total(game.bank).total
+            )
+        ),
         missing="the client never stood on as much as the bank has",
         decks="TH 9D TS 9C 2C / KH TC TD QS 2D",
     ),
-    Situation(
+    ClientTestState(
         slug="surrenders",
         title="A surrender is answered by its result alone",
         clause="blackjack-4.5",
-        point=over(surrendered),
+        is_reached=is_over(has_surrendered),
         missing="the client never surrendered",
         decks="TH 6D TS KC 2C / KH 6C AS TD 2D",
-        games=20,
+        max_games=20,
     ),
-    Situation(
+    ClientTestState(
         slug="next-round",
         title="One round after another on the same connection",
         clause="blackjack-4.8",
-        point=lambda talk: talk.referee.finished >= 2,
+        is_reached=lambda talk: talk.referee.finished_count >= 2,
         missing="the client never played a second round on its connection",
     ),
-    Situation(
+    ClientTestState(
         slug="many-rounds",
         title="In ten rounds nothing is said that is not in the table of frames",
         clause="blackjack-2.2",
-        point=lambda talk: talk.referee.finished >= 10,
+        is_reached=lambda talk: talk.referee.finished_count >= 10,
         missing="the client played fewer than ten rounds",
         settings={"money": 100000},
-        games=24,
+        max_games=24,
     ),
-    Situation(
+    ClientTestState(
         slug="tens",
         title="A ten is dealt as T",
         clause="blackjack-2.6",
-        point=deciding(lambda game: "TH" in game.cards),
+        is_reached=is_deciding(lambda game: "TH" in game.cards),
         missing="the client never bet",
-        demands=True,
+        demands_answer=True,
         decks="TH 9D TS TC TD / TH 2D TC 9C TS TD",
     ),
-    Situation(
+    ClientTestState(
         slug="aces",
         title="Aces are dealt",
         clause="blackjack-3.2",
-        point=deciding(lambda game: "AH" in game.cards),
+        is_reached=is_deciding(lambda game: "AH" in game.cards),
         missing="the client never bet",
-        demands=True,
+        demands_answer=True,
         decks="AH AD AS AC 9D 8S 7H 6H / AH 5D 6S KC 9D 8S 7H 6H",
     ),
-    Situation(
+    ClientTestState(
         slug="several-decks",
         title="The same card twice, as from several decks",
         clause="blackjack-3.1",
-        point=over(lambda game: len({*game.cards}) < len(game.cards)),
+        is_reached=is_over(lambda game: len({*game.cards}) < len(game.cards)),
         missing="the client never finished a round",
         settings={"decks": 2},
         decks="9H 9H TS TS TC / 8H 8H TS 9C TC",
     ),
-    Situation(
+    ClientTestState(
         slug="empty-purse",
         title="With an empty purse there is nothing to bet: the client leaves",
         clause="blackjack-7.5",
-        point=betting,
+        is_reached=is_betting,
         missing="the client never began a round",
         settings={"money": 0},
-        rests=True,
+        may_rest=True,
     ),
-    Situation(
+    ClientTestState(
         slug="loses-everything",
         title="A client bets no more than it has left",
         clause="blackjack-7.4",
-        point=lambda talk: talk.referee.finished >= 3,
+        is_reached=lambda talk: talk.referee.finished_count >= 3,
         missing="the client did not play three rounds with the few coins that it had",
         settings={"money": 25},
         decks="TH 7D TS KC 2C / KH 7C 9S TD 2D",
-        games=6,
+        max_games=6,
     ),
-    Situation(
+    ClientTestState(
         slug="small-purse",
         title="The balance says how much may be bet",
         clause="blackjack-7.2",
-        point=deciding(lambda _: True),
+        is_reached=is_deciding(lambda _: True),
         missing="the client never bet",
         settings={"money": 3},
     ),
     *(
-        Situation(
+        ClientTestState(
             slug=f"balance-{slug}",
             title=title,
             clause="blackjack-2.3",
-            point=over(lambda _: True),
+            is_reached=is_over(lambda _: True),
             missing="the client never finished a round",
             settings={"money": money},
-            games=3,
+            max_games=3,
         )
         for slug, (money, title) in BALANCES.items()
     ),
 )
 
-SPELLINGS: Final = (
+VARIATIONS: Final = (
     *(
-        Spelling(
+        WireVariation(
             slug=f"ten-as-{told.replace(' ', '-').lower()}",
             title=f"A house that writes the ten as {told}",
             clause="blackjack-2.7",
-            habit=honest,
-            tolerated=True,
+            mutation=unchanged,
+            is_tolerated=True,
             settings={"ten": ten},
             decks="TH 9D TS TC TD / 2H TD 9S TC TS",
         )
-        for ten, told in TENS.items()
+        for ten, told in TEN_SPELLINGS.items()
     ),
-    Spelling(
+    WireVariation(
         slug="no-300",
         title="A house that says STP without ERR 300 before it",
         clause="blackjack-8.3",
-        habit=without(b"ERR\0\0\x01\x2c"),
-        tolerated=True,
+        mutation=drop_messages(b"ERR\0\0\x01\x2c"),
+        is_tolerated=True,
     ),
 )
 
-BREAKS: Final = (
-    Break(
+INJECTED_FAULTS: Final = (
+    InjectedFault(
         slug="lower-case-header",
         title="The house writes a header in lower case",
         clause="blackjack-2.5",
-        habit=replaced(b"TRN", b"trn"),
+        mutation=replace_messages(b"TRN", b"trn"),
     ),
-    Break(
+    InjectedFault(
         slug="garbage",
         title="The house says what cannot be read",
         clause="blackjack-2.10",
-        habit=replaced(b"MON", b"\xff\xfe\0\x01"),
+        mutation=replace_messages(b"MON", b"\xff\xfe\0\x01"),
     ),
-    Break(
+    InjectedFault(
         slug="http",
         title="The house speaks HTTP",
         clause="blackjack-2.10",
-        habit=replaced(b"MON", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
+        mutation=replace_messages(b"MON", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
     ),
-    Break(
+    InjectedFault(
         slug="line-end",
         title="The house ends a frame with a line end",
         clause="blackjack-2.10",
-        habit=behind(b"MON", b"\r\n"),
+        mutation=append_to_messages(b"MON", b"\r\n"),
     ),
-    Break(
+    InjectedFault(
         slug="no-such-card",
         title="The house deals a card that is none",
         clause="blackjack-2.9",
-        habit=replaced(b"CRD", b"CRD\0C\0001\0A"),
+        mutation=replace_messages(b"CRD", b"CRD\0C\0001\0A"),
     ),
-    Break(
+    InjectedFault(
         slug="nobodys-card",
         title="The house deals a card for nobody",
         clause="blackjack-2.9",
-        habit=replaced(b"CRD", b"CRD\0X\0A\0H"),
+        mutation=replace_messages(b"CRD", b"CRD\0X\0A\0H"),
     ),
-    Break(
+    InjectedFault(
         slug="draw",
         title="The house calls a round a draw",
         clause="blackjack-2.9",
-        habit=replaced(b"RES", b"RES\0D\0\0\0\x0a"),
+        mutation=replace_messages(b"RES", b"RES\0D\0\0\0\x0a"),
     ),
-    Break(
+    InjectedFault(
         slug="unknown-error",
         title="The house complains with a number that nobody knows",
         clause="blackjack-2.12",
-        habit=replaced(b"MON", b"ERR\0\0\x01\x94"),
+        mutation=replace_messages(b"MON", b"ERR\0\0\x01\x94"),
     ),
-    Break(
+    InjectedFault(
         slug="balance-below-nothing",
         title="The balance is less than nothing",
         clause="blackjack-7.1",
-        habit=replaced(b"MON", b"MON\xff\xff\xff\xff"),
+        mutation=replace_messages(b"MON", b"MON\xff\xff\xff\xff"),
     ),
-    Break(
+    InjectedFault(
         slug="asks-twice",
         title="The house asks twice",
         clause="blackjack-4.7",
-        habit=behind(b"TRN", b"TRN"),
+        mutation=append_to_messages(b"TRN", b"TRN"),
     ),
-    Break(
+    InjectedFault(
         slug="refuses",
         title="The house refuses what is allowed",
         clause="blackjack-4.1",
-        habit=replaced(b"MON", b"ERR\0\0\x01\xf5"),
+        mutation=replace_messages(b"MON", b"ERR\0\0\x01\xf5"),
     ),
 )
 
@@ -378,20 +390,20 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "blackjack-8.6": "it binds the house",
 }
 
-GUESTS: Final = Guests(
+TEST_DATA: Final = ClientTestData(
     room=ROOM,
-    situations=SITUATIONS,
-    glued=(DEALT, HITS, STANDS),
-    spellings=SPELLINGS,
-    breaks=BREAKS,
-    word=word,
-    first="blackjack-1.2",
-    message="blackjack-2.1",
-    stream="blackjack-1.3",
-    limit="blackjack-1.5",
-    seat="blackjack-1.6",
-    goodbye="blackjack-8.2",
-    closing="blackjack-8.5",
+    states=STATES,
+    glued_states=(DEALT_STATE, HIT_STATE, STAND_STATE),
+    variations=VARIATIONS,
+    faults=INJECTED_FAULTS,
+    obligation=obligation,
+    first_clause="blackjack-1.2",
+    message_clause="blackjack-2.1",
+    stream_clause="blackjack-1.3",
+    limit_clause="blackjack-1.5",
+    seat_clause="blackjack-1.6",
+    goodbye_clause="blackjack-8.2",
+    closing_clause="blackjack-8.5",
     untestable=UNTESTABLE,
-    waits=(b"STP", "blackjack-8.1"),
+    awaited_message=(b"STP", "blackjack-8.1"),
 )

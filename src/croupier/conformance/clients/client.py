@@ -8,59 +8,59 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from croupier.conformance.clients.cases import GUESTS, ClientCase, Kind, client_cases, untestable
-from croupier.conformance.clients.responders import Live, Paper, Voice
-from croupier.conformance.clients.test_server import End, Stand, Times
-from croupier.conformance.clients.verdicts import Story, judge
+from croupier.conformance.clients.cases import TEST_DATA_BY_ROOM, CaseKind, HouseClientCase, client_cases, untestable
+from croupier.conformance.clients.responders import LiveResponder, Responder, TranscriptResponder
+from croupier.conformance.clients.test_server import ClientTimeouts, ConversationEnd, HouseTestServer
+from croupier.conformance.clients.verdicts import ClientObservation, judge
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.diagnosis.dialect import Spelling, Understood
-from croupier.conformance.program import Program
+from croupier.conformance.diagnosis.dialect import Dialect, DialectCodec
+from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome, Result
-from croupier.core.dealer import derive
+from croupier.core.dealer import derive_server_seed
 from croupier.core.room import HouseRoom
-from croupier.logs import silence
-from croupier.net.endpoint import Limits, Switchboard
+from croupier.logs import silent_logger
+from croupier.net.endpoint import Endpoint, EndpointLimits
 
-__all__ = ["ClientCase", "check_client", "client_cases", "untestable"]
+__all__ = ["HouseClientCase", "check_client", "client_cases", "untestable"]
 
 HOST: Final = "127.0.0.1"
 
-AT_ONCE: Final = 2
+MAX_PARALLEL_PROGRAMS: Final = 2
 """So many programs run at the same time."""
 
-TRIES: Final = 3
+MAX_TRIES: Final = 3
 """A case that luck or the client has not brought up is tried so often."""
 
-LOOKS: Final = 8
+MAX_BASELINE_TRIES: Final = 8
 """So often it is looked whether a client goes on where nothing is special: one that waits somewhere may come there."""
 
-TRYING: Final = 2.0
+RETRY_SECONDS: Final = 2.0
 """After so many seconds it is not tried again."""
 
-START: Final = 2.0
+START_TIMEOUT_FACTOR: Final = 2.0
 """A program has so many times the patience to start and to connect: some take long to start."""
 
-DEAF: Final = 3
+MAX_SILENT_CASES: Final = 3
 """After so many cases in which it was the same the others are decided quickly."""
 
-HASTE: Final = 0.2
+HURRIED_TIMEOUT_FACTOR: Final = 0.2
 """The part of its patience that a client has left that was silent before."""
 
-ENDLESS: Final = 1e9
+ENDLESS_SECONDS: Final = 1e9
 
-REST: Final = 1.0
+IDLE_TIMEOUT_SECONDS: Final = 1.0
 """A client that need not speak, because no game goes on, is waited for so many seconds."""
 
-CLOSE: Final = 1.0
+CLOSE_TIMEOUT_SECONDS: Final = 1.0
 """A client that has heard a goodbye has so many seconds to close, and a program that has closed, to end."""
 
-HURRY: Final = 0.25
+HURRIED_CLOSE_SECONDS: Final = 0.25
 """The same where it is not the goodbye that is looked at."""
 
-GRACE: Final = 0.5
+STOP_TIMEOUT_SECONDS: Final = 0.5
 """A program that has to be stopped has so many seconds to obey."""
 
-EOF: Final = 0.5
+EOF_TIMEOUT_SECONDS: Final = 0.5
 """So many seconds after its program a connection has ended, too, unless somebody else holds it open."""
 
 
@@ -68,15 +68,15 @@ async def check_client(
     room: HouseRoom,
     command: str,
     *,
-    cases: Sequence[ClientCase],
+    cases: Sequence[HouseClientCase],
     settings: Any = None,
     strict: bool = False,
     seed: int = 1,
     timeout: float = 5.0,
     max_failures: int | None = None,
-    told: Callable[[Result], None] = lambda _: None,
-    stderr: Callable[[bytes], None] = lambda _: None,
-    spelling: Spelling | None = None,
+    on_result: Callable[[Result], None] = lambda _: None,
+    on_stderr: Callable[[bytes], None] = lambda _: None,
+    detected_dialect: Dialect | None = None,
 ) -> tuple[Result, ...]:
     """Test a client: start its command once for every case, `{host}` and `{port}` filled in.
 
@@ -87,22 +87,27 @@ async def check_client(
 
     Raises ValueError on a command that makes no sense, and ProgramError when there is no such program.
     """
-    desk = _Desk(room, command, settings, strict=strict, seed=seed, timeout=timeout, spelling=spelling)
+    desk = _ClientExaminer(
+        room, command, settings, strict=strict, seed=seed, timeout=timeout, spelling=detected_dialect
+    )
     results: dict[int, Result] = {}
     waiting = iter(enumerate(cases))
 
     async def work() -> None:
         for number, case in waiting:
-            if max_failures is not None and sum(not result.outcome.good for result in results.values()) >= max_failures:
+            if (
+                max_failures is not None
+                and sum(not result.outcome.is_good for result in results.values()) >= max_failures
+            ):
                 return
             results[number], said = await desk.examine(case)
             if results[number].outcome is Outcome.FAIL:
-                stderr(said)
-            told(results[number])
+                on_stderr(said)
+            on_result(results[number])
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(AT_ONCE):
+            for _ in range(MAX_PARALLEL_PROGRAMS):
                 group.create_task(work())
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
@@ -111,7 +116,7 @@ async def check_client(
     return tuple(results[number] for number in sorted(results))
 
 
-class _Desk:
+class _ClientExaminer:
     """Where cases are played one by one; it remembers what has been seen of the client so far."""
 
     def __init__(
@@ -123,7 +128,7 @@ class _Desk:
         strict: bool,
         seed: int,
         timeout: float,
-        spelling: Spelling | None,
+        spelling: Dialect | None,
     ) -> None:
         self._room = room
         self._command = command
@@ -132,124 +137,133 @@ class _Desk:
         self._strict = strict
         self._seed = seed
         self._timeout = timeout
-        self._twins: dict[str, asyncio.Future[Story]] = {}
-        self._absent = 0
-        self._silent = 0
+        self._baselines: dict[str, asyncio.Future[ClientObservation]] = {}
+        self._absent_cases = 0
+        self._silent_cases = 0
 
     async def close(self) -> None:
         """Nobody asks for a twin any more."""
-        for twin in self._twins.values():
+        for twin in self._baselines.values():
             twin.cancel()
-        await asyncio.gather(*self._twins.values(), return_exceptions=True)
+        await asyncio.gather(*self._baselines.values(), return_exceptions=True)
 
-    async def examine(self, case: ClientCase) -> tuple[Result, bytes]:
+    async def examine(self, case: HouseClientCase) -> tuple[Result, bytes]:
         """What comes of a case, and what the program has written as its errors."""
         begun = perf_counter()
-        if self._absent >= DEAF:
+        if self._absent_cases >= MAX_SILENT_CASES:
             return Result(case.id, case.title, case.clause, Outcome.SKIP, "the program has never connected before"), b""
-        for number in range(TRIES):
+        for number in range(MAX_TRIES):
             story = await self._play(case, number)
-            if story.settled or perf_counter() - begun > TRYING:
+            if story.is_conclusive or perf_counter() - begun > RETRY_SECONDS:
                 break
         self._remember(story)
         twin = None
-        if story.stuck or story.resting:
-            twin = await self._twin(case)
+        if story.is_stuck or story.is_idle:
+            twin = await self._baseline(case)
         result = judge(story, twin)
-        if story.resting and not result.outcome.good:
+        if story.is_idle and not result.outcome.is_good:
             result, story = await self._waited_for(case, twin)
         return replace(result, seconds=perf_counter() - begun), story.stderr
 
-    async def _waited_for(self, case: ClientCase, twin: Story | None) -> tuple[Result, Story]:
+    async def _waited_for(
+        self, case: HouseClientCase, twin: ClientObservation | None
+    ) -> tuple[Result, ClientObservation]:
         """What comes of a case when a client that rests has all the patience: a slow one is not silent."""
-        for number in range(TRIES):
+        for number in range(MAX_TRIES):
             story = await self._play(case, number, hurried=False)
-            if story.resting or story.settled:
+            if story.is_idle or story.is_conclusive:
                 break
-        self._silent += story.resting
+        self._silent_cases += story.is_idle
         return judge(story, twin), story
 
-    def _remember(self, story: Story) -> None:
-        self._absent = self._absent + 1 if not story.stand.came else 0
-        self._silent += story.stuck or (story.stand.came and not story.stand.spoke and not story.case.silent)
+    def _remember(self, story: ClientObservation) -> None:
+        self._absent_cases = self._absent_cases + 1 if not story.server.has_connected else 0
+        self._silent_cases += story.is_stuck or (
+            story.server.has_connected and not story.server.has_spoken and not story.case.may_be_silent
+        )
 
-    async def _twin(self, case: ClientCase) -> Story | None:
+    async def _baseline(self, case: HouseClientCase) -> ClientObservation | None:
         """What the client does without what is special about a case; looked at once for all cases that need it."""
-        if case.twin is None:
+        if case.baseline is None:
             return None
-        found = self._twins.get(case.twin.id)
+        found = self._baselines.get(case.baseline.id)
         if found is None:
-            found = self._twins[case.twin.id] = asyncio.ensure_future(self._settled(case.twin))
+            found = self._baselines[case.baseline.id] = asyncio.ensure_future(self._settled(case.baseline))
         return await found
 
-    async def _settled(self, case: ClientCase) -> Story:
-        for number in range(LOOKS):
+    async def _settled(self, case: HouseClientCase) -> ClientObservation:
+        for number in range(MAX_BASELINE_TRIES):
             story = await self._play(case, number)
-            if story.along:
+            if story.has_played_on:
                 break
         return story
 
-    async def _play(self, case: ClientCase, number: int, *, hurried: bool = True) -> Story:
+    async def _play(self, case: HouseClientCase, number: int, *, hurried: bool = True) -> ClientObservation:
         """Start the program against a stand, once; `hurried`: one that need not speak is not waited for as long."""
-        seconds = self._timeout * (HASTE if self._silent >= DEAF else 1.0)
-        own = self._own(case)
-        conversation = Conversation(self._room, own, patience=ENDLESS)
+        seconds = self._timeout * (HURRIED_TIMEOUT_FACTOR if self._silent_cases >= MAX_SILENT_CASES else 1.0)
+        own = self._house_settings(case)
+        conversation = Conversation(self._room, own, answer_timeout=ENDLESS_SECONDS)
         if self._strict:
-            conversation.referee = self._room.referee(own, True, ENDLESS)
-        times = Times(
+            conversation.referee = self._room.referee(own, True, ENDLESS_SECONDS)
+        times = ClientTimeouts(
             seconds,
-            min(REST, seconds) if hurried else seconds,
-            min(CLOSE if case.kind is Kind.GOODBYE else HURRY, seconds),
+            min(IDLE_TIMEOUT_SECONDS, seconds) if hurried else seconds,
+            min(CLOSE_TIMEOUT_SECONDS if case.kind is CaseKind.GOODBYE else HURRIED_CLOSE_SECONDS, seconds),
         )
         codec = self._room.codec(False, own)
-        stand = Stand(
-            self._voice(case, own, number),
-            case.scene,
+        stand = HouseTestServer(
+            self._responder(case, own, number),
+            case.setup,
             conversation,
             codec,
-            word=GUESTS[self._room.name].word,
-            times=times,
+            obligation=TEST_DATA_BY_ROOM[self._room.name].obligation,
+            timeouts=times,
             strict=self._strict,
         )
         over = asyncio.Event()
-        stand.over = over.set
-        board = Switchboard(stand, lambda: Understood(self._spelling), silence(), limits=Limits(linger=times.close))
+        stand.on_over = over.set
+        board = Endpoint(
+            stand,
+            lambda: DialectCodec(self._spelling),
+            silent_logger(),
+            limits=EndpointLimits(close_timeout=times.close_seconds),
+        )
         _, port = await board.listen(HOST, 0)
         try:
-            async with await Program.start(self._command, {"host": HOST, "port": port}) as program:
-                await _watch(stand, over, program, START * seconds)
-                gone = stand.end is End.CLIENT or stand.parted is not None
-                status = await program.ended(CLOSE if gone else 0.0)
-                await program.stop(GRACE)
-                return Story(case, stand, status, seconds, program.stderr, self._strict)
+            async with await ProgramUnderTest.start(self._command, {"host": HOST, "port": port}) as program:
+                await _watch(stand, over, program, START_TIMEOUT_FACTOR * seconds)
+                gone = stand.conversation_end is ConversationEnd.CLIENT or stand.close_delay_seconds is not None
+                status = await program.wait_ended(CLOSE_TIMEOUT_SECONDS if gone else 0.0)
+                await program.stop(STOP_TIMEOUT_SECONDS)
+                return ClientObservation(case, stand, status, seconds, program.stderr, self._strict)
         finally:
             board.halt(final=True)
-            for line in [*board.lines.values()]:
-                line.cut_off()
-            await board.empty()
+            for line in [*board.connections.values()]:
+                line.abort()
+            await board.wait_drained()
 
-    def _own(self, case: ClientCase) -> Any:
+    def _house_settings(self, case: HouseClientCase) -> Any:
         """The settings of the house in a case."""
         usual = self._settings or self._room.settings()
         return dataclasses.replace(usual, **case.settings)
 
-    def _voice(self, case: ClientCase, own: Any, number: int) -> Voice:
+    def _responder(self, case: HouseClientCase, own: Any, number: int) -> Responder:
         """Who speaks for the house."""
-        seed = derive(self._seed, case.id, number)
-        live = Live(self._room, own, case.habit, decks=case.decks, seed=seed)
-        return live if case.paper is None else Paper(case.paper, live)
+        seed = derive_server_seed(self._seed, case.id, number)
+        live = LiveResponder(self._room, own, case.mutation, decks=case.decks, seed=seed)
+        return live if case.transcript_steps is None else TranscriptResponder(case.transcript_steps, live)
 
 
-async def _watch(stand: Stand, over: asyncio.Event, program: Program, seconds: float) -> None:
+async def _watch(stand: HouseTestServer, over: asyncio.Event, program: ProgramUnderTest, seconds: float) -> None:
     """Wait until there is nothing more to see; a program that does not connect has so many seconds for it."""
-    ended = asyncio.ensure_future(program.ended(ENDLESS))
+    ended = asyncio.ensure_future(program.wait_ended(ENDLESS_SECONDS))
     seen = asyncio.ensure_future(over.wait())
     try:
         done, _ = await asyncio.wait({ended, seen}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if not done and stand.came:
+        if not done and stand.has_connected:
             await asyncio.wait({ended, seen}, return_when=asyncio.FIRST_COMPLETED)
-        if stand.came and not seen.done():
-            await asyncio.wait({seen}, timeout=EOF)
+        if stand.has_connected and not seen.done():
+            await asyncio.wait({seen}, timeout=EOF_TIMEOUT_SECONDS)
     finally:
         ended.cancel()
         seen.cancel()

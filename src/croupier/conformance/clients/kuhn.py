@@ -3,15 +3,24 @@
 from collections.abc import Mapping
 from typing import Final
 
-from croupier.conformance.clients import Break, Guests, Situation, Spelling, behind, heard, replaced, rewritten
-from croupier.conformance.clients.test_server import Point, Referee
+from croupier.conformance.clients import (
+    ClientTestData,
+    ClientTestState,
+    InjectedFault,
+    WireVariation,
+    append_to_messages,
+    has_house_said,
+    replace_messages,
+    rewrite_each,
+)
+from croupier.conformance.clients.test_server import AnyClientReferee, StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn import ROOM
-from croupier.rooms.kuhn.rules import BETTING, P_1, P_2, Action, History, Rank
+from croupier.rooms.kuhn.rules import BETTING_TREE, P_1, P_2, BettingHistory, KuhnAction, Rank
 from croupier.rooms.kuhn.wire import NO_COINS
 
-DECIDES: Final[Mapping[History, str]] = {
+DECISION_CLAUSES: Final[Mapping[BettingHistory, str]] = {
     (): "kuhn-4.1",
     ("CHK",): "kuhn-4.2",
     ("BET",): "kuhn-4.2",
@@ -19,25 +28,25 @@ DECIDES: Final[Mapping[History, str]] = {
 }
 """The clause by which a client decides after what has been done."""
 
-WORDS: Final[Mapping[Action, str]] = {"CHK": "check", "BET": "bet", "CAL": "call", "FLD": "fold"}
+ACTION_NAMES: Final[Mapping[KuhnAction, str]] = {"CHK": "check", "BET": "bet", "CAL": "call", "FLD": "fold"}
 
 
-def word(talk: Conversation) -> str:
+def obligation(conversation: Conversation) -> str:
     """The clause by which the client has the word."""
-    game = talk.referee.game
+    game = conversation.referee.game
     if game is None:
         return ""
-    return "kuhn-7.3" if heard(talk, NO_COINS) else DECIDES[game.history]
+    return "kuhn-7.3" if has_house_said(conversation, NO_COINS) else DECISION_CLAUSES[game.history]
 
 
-def rest(referee: Referee) -> str:
+def idle_obligation(referee: AnyClientReferee) -> str:
     """The clause by which nothing comes behind a fold of the client."""
-    last = referee.last
-    folded = last is not None and last.history[-1] == "FLD" and BETTING[last.history[:-1]][0] == last.seat
+    last = referee.last_game
+    folded = last is not None and last.history[-1] == "FLD" and BETTING_TREE[last.history[:-1]][0] == last.seat
     return "kuhn-4.7" if folded else ""
 
 
-def at(seat: Seat, *history: Action) -> Point:
+def is_at(seat: Seat, *history: KuhnAction) -> StateReached:
     """The client sits there, and so much has been done."""
 
     def here(talk: Conversation) -> bool:
@@ -47,78 +56,81 @@ def at(seat: Seat, *history: Action) -> Point:
     return here
 
 
-def over(seat: Seat, *history: Action) -> Point:
+def is_over(seat: Seat, *history: KuhnAction) -> StateReached:
     """A game in this seat has ended like this."""
 
     def here(talk: Conversation) -> bool:
-        last = talk.referee.last
+        last = talk.referee.last_game
         return talk.referee.game is None and last is not None and (last.seat, last.history) == (seat, history)
 
     return here
 
 
-def dealt(rank: Rank) -> Point:
+def is_dealt(rank: Rank) -> StateReached:
     """The client holds this card."""
     return lambda talk: talk.referee.game is not None and talk.referee.game.card == rank
 
 
-RICH: Final[Mapping[str, int]] = {"coins": 1000}
+RICH_SETTINGS: Final[Mapping[str, int]] = {"coins": 1000}
 """A purse that does not become empty."""
 
-NEVER: Final[Mapping[Seat, str]] = {P_1: "the client never sat in seat P_1", P_2: "the client never sat in seat P_2"}
+SEAT_NOT_REACHED: Final[Mapping[Seat, str]] = {
+    P_1: "the client never sat in seat P_1",
+    P_2: "the client never sat in seat P_2",
+}
 
 
-def _ending(clause: str, title: str, mind: str, seat: Seat, *history: Action) -> Situation:
-    return Situation(
-        slug=f"{'-'.join(WORDS[action] for action in history)}-p{seat + 1}",
+def _ending(clause: str, title: str, mind: str, seat: Seat, *history: KuhnAction) -> ClientTestState:
+    return ClientTestState(
+        slug=f"{'-'.join(ACTION_NAMES[action] for action in history)}-p{seat + 1}",
         title=title,
         clause=clause,
-        point=over(seat, *history),
+        is_reached=is_over(seat, *history),
         missing=f"no game of the client in seat P_{seat + 1} went {' '.join(history)}",
-        settings={"mind": f"script:{mind}", **RICH},
+        settings={"mind": f"script:{mind}", **RICH_SETTINGS},
     )
 
 
-PLAINEST: Final = Situation(
+PLAINEST_STATE: Final = ClientTestState(
     slug="p1-acts",
     title="P_1 is dealt a card and acts",
     clause="kuhn-4.1",
-    point=at(P_1),
-    missing=NEVER[P_1],
-    settings=RICH,
-    farewell=True,
+    is_reached=is_at(P_1),
+    missing=SEAT_NOT_REACHED[P_1],
+    settings=RICH_SETTINGS,
+    allows_goodbye=True,
 )
-CHECKED_TO: Final = Situation(
+CHECKED_TO_STATE: Final = ClientTestState(
     slug="p2-is-checked-to",
     title="P_2 is dealt a card, the house checks, and the client acts",
     clause="kuhn-4.2",
-    point=at(P_2, "CHK"),
-    missing=NEVER[P_2],
-    settings={"mind": "script:CHK", **RICH},
-    farewell=True,
+    is_reached=is_at(P_2, "CHK"),
+    missing=SEAT_NOT_REACHED[P_2],
+    settings={"mind": "script:CHK", **RICH_SETTINGS},
+    allows_goodbye=True,
 )
-BET_AT: Final = Situation(
+BET_AT_STATE: Final = ClientTestState(
     slug="p2-is-bet-at",
     title="P_2 is dealt a card, the house bets, and the client calls or folds",
     clause="kuhn-4.2",
-    point=at(P_2, "BET"),
-    missing=NEVER[P_2],
-    settings={"mind": "script:BET", **RICH},
-    farewell=True,
+    is_reached=is_at(P_2, "BET"),
+    missing=SEAT_NOT_REACHED[P_2],
+    settings={"mind": "script:BET", **RICH_SETTINGS},
+    allows_goodbye=True,
 )
 
-SITUATIONS: Final = (
-    PLAINEST,
-    CHECKED_TO,
-    BET_AT,
-    Situation(
+STATES: Final = (
+    PLAINEST_STATE,
+    CHECKED_TO_STATE,
+    BET_AT_STATE,
+    ClientTestState(
         slug="check-is-bet-at",
         title="P_1 checks, the house bets, and the client calls or folds",
         clause="kuhn-4.3",
-        point=at(P_1, "CHK", "BET"),
+        is_reached=is_at(P_1, "CHK", "BET"),
         missing="the client never checked as P_1",
-        settings={"mind": "script:BET", **RICH},
-        farewell=True,
+        settings={"mind": "script:BET", **RICH_SETTINGS},
+        allows_goodbye=True,
     ),
     _ending("kuhn-5.1", "Two checks are a showdown: the game is over", "CHK", P_1, "CHK", "CHK"),
     _ending("kuhn-4.5", "The client checks behind a check: a showdown", "CHK", P_2, "CHK", "CHK"),
@@ -130,137 +142,150 @@ SITUATIONS: Final = (
     _ending("kuhn-4.6", "The client checks and calls a bet: a showdown", "BET", P_1, "CHK", "BET", "CAL"),
     _ending("kuhn-4.7", "The client folds as P_2, and no answer comes", "BET", P_2, "BET", "FLD"),
     _ending("kuhn-4.7", "The client checks and folds, and no answer comes", "BET", P_1, "CHK", "BET", "FLD"),
-    Situation(
+    ClientTestState(
         slug="next-game",
         title="One game after another on the same connection",
         clause="kuhn-4.10",
-        point=lambda talk: talk.referee.finished >= 2,
+        is_reached=lambda talk: talk.referee.finished_count >= 2,
         missing="the client never played a second game on its connection",
-        settings=RICH,
+        settings=RICH_SETTINGS,
     ),
-    Situation(
+    ClientTestState(
         slug="many-games",
         title="In ten games nothing is said that is not in the table of messages",
         clause="kuhn-2.2",
-        point=lambda talk: talk.referee.finished >= 10,
+        is_reached=lambda talk: talk.referee.finished_count >= 10,
         missing="the client played fewer than ten games",
-        settings={"mind": "random", **RICH},
-        games=24,
+        settings={"mind": "random", **RICH_SETTINGS},
+        max_games=24,
     ),
-    Situation(
+    ClientTestState(
         slug="king",
         title="The client is dealt the king",
         clause="kuhn-3.1",
-        point=dealt("K"),
+        is_reached=is_dealt("K"),
         missing="the client was never dealt the king",
         decks="K Q J / Q K J",
-        settings=RICH,
+        settings=RICH_SETTINGS,
     ),
-    Situation(
+    ClientTestState(
         slug="jack",
         title="The client is dealt the jack",
         clause="kuhn-3.1",
-        point=dealt("J"),
+        is_reached=is_dealt("J"),
         missing="the client was never dealt the jack",
         decks="J Q K / Q J K",
-        settings=RICH,
+        settings=RICH_SETTINGS,
     ),
-    Situation(
+    ClientTestState(
         slug="no-coin-for-the-ante",
         title="A STRT that the purse cannot pay is refused: no game has begun",
         clause="kuhn-7.2",
-        point=lambda talk: heard(talk, NO_COINS) and talk.referee.game is None,
+        is_reached=lambda talk: has_house_said(talk, NO_COINS) and talk.referee.game is None,
         missing="the client never asked for a game",
         settings={"coins": 0},
-        rests=True,
+        may_rest=True,
     ),
-    Situation(
+    ClientTestState(
         slug="no-coin-for-a-bet",
         title="A BET that the purse cannot pay is refused: the decision is still the client's",
         clause="kuhn-7.3",
-        point=lambda talk: (
-            heard(talk, NO_COINS) and talk.referee.game is not None and len(talk.referee.game.history) < 2
+        is_reached=lambda talk: (
+            has_house_said(talk, NO_COINS) and talk.referee.game is not None and len(talk.referee.game.history) < 2
         ),
         missing="the client never bet a coin that it did not have",
         settings={"coins": 1, "mind": "script:CHK"},
     ),
-    Situation(
+    ClientTestState(
         slug="no-coin-for-a-call",
         title="A CAL that the purse cannot pay is refused: the decision is still the client's",
         clause="kuhn-7.3",
-        point=lambda talk: (
-            heard(talk, NO_COINS) and talk.referee.game is not None and "BET" in talk.referee.game.history
+        is_reached=lambda talk: (
+            has_house_said(talk, NO_COINS) and talk.referee.game is not None and "BET" in talk.referee.game.history
         ),
         missing="the client never called with a coin that it did not have",
         settings={"coins": 1, "mind": "script:BET"},
     ),
 )
 
-SPELLINGS: Final = (
-    Spelling(
+VARIATIONS: Final = (
+    WireVariation(
         slug="lower-case",
         title="A house that speaks in lower case means the same",
         clause="kuhn-2.3",
-        habit=rewritten(bytes.lower),
+        mutation=rewrite_each(bytes.lower),
     ),
-    Spelling(
+    WireVariation(
         slug="mixed-case",
         title="A house that speaks in letters of both cases means the same",
         clause="kuhn-2.3",
-        habit=rewritten(lambda said: said.title()),
+        mutation=rewrite_each(lambda said: said.title()),
     ),
-    Spelling(
+    WireVariation(
         slug="line-ends",
         title="A house that ends its messages with CR and LF",
         clause="kuhn-2.4",
-        habit=rewritten(lambda said: said + b"\r\n"),
-        tolerated=True,
+        mutation=rewrite_each(lambda said: said + b"\r\n"),
+        is_tolerated=True,
     ),
-    Spelling(
+    WireVariation(
         slug="quotes",
         title="A house that puts its arguments in quotes",
         clause="kuhn-2.5",
-        habit=rewritten(lambda said: said[:5] + b'"' + said[5:] + b'"' if len(said) > 5 else said),
-        tolerated=True,
+        mutation=rewrite_each(lambda said: said[:5] + b'"' + said[5:] + b'"' if len(said) > 5 else said),
+        is_tolerated=True,
     ),
 )
 
-BREAKS: Final = (
-    Break(
+INJECTED_FAULTS: Final = (
+    InjectedFault(
         slug="unknown-card",
         title="The house deals a card that is none",
         clause="kuhn-2.6",
-        habit=replaced(b"CARD", b"CARD C_A"),
+        mutation=replace_messages(b"CARD", b"CARD C_A"),
     ),
-    Break(
+    InjectedFault(
         slug="garbage",
         title="The house says what cannot be read",
         clause="kuhn-2.7",
-        habit=replaced(b"CARD", b"\xff\xfe\x00\x01\r\n"),
+        mutation=replace_messages(b"CARD", b"\xff\xfe\x00\x01\r\n"),
     ),
-    Break(
+    InjectedFault(
         slug="http",
         title="The house speaks HTTP",
         clause="kuhn-2.7",
-        habit=replaced(b"CARD", b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+        mutation=replace_messages(b"CARD", b"HTTP/1.1 400 Bad Request\r\n\r\n"),
     ),
-    Break(slug="calls-aloud", title="The house says ACTN CAL", clause="kuhn-4.8", habit=replaced(b"ACTN", b"ACTN CAL")),
-    Break(
-        slug="deals-twice", title="The house deals a second card", clause="kuhn-4.9", habit=behind(b"CARD", b"CARD C_J")
+    InjectedFault(
+        slug="calls-aloud",
+        title="The house says ACTN CAL",
+        clause="kuhn-4.8",
+        mutation=replace_messages(b"ACTN", b"ACTN CAL"),
     ),
-    Break(
+    InjectedFault(
+        slug="deals-twice",
+        title="The house deals a second card",
+        clause="kuhn-4.9",
+        mutation=append_to_messages(b"CARD", b"CARD C_J"),
+    ),
+    InjectedFault(
         slug="refuses",
         title="The house refuses what is allowed",
         clause="kuhn-4.1",
-        habit=replaced(b"CARD", b"FAIL W_A"),
+        mutation=replace_messages(b"CARD", b"FAIL W_A"),
     ),
-    Break(
+    InjectedFault(
         slug="unknown-refusal",
         title="The house refuses with an argument that nobody knows",
         clause="kuhn-2.8",
-        habit=replaced(b"CARD", b"FAIL XYZ"),
+        mutation=replace_messages(b"CARD", b"FAIL XYZ"),
     ),
-    Break(slug="starts-itself", title="The house says STRT", clause="kuhn-2.2", habit=replaced(b"CARD", b"STRT P_1")),
+    InjectedFault(
+        slug="starts-itself",
+        title="The house says STRT",
+        clause="kuhn-2.2",
+        mutation=replace_messages(b"CARD", b"STRT P_1"),
+    ),
 )
 
 UNTESTABLE: Final[Mapping[str, str]] = {
@@ -283,20 +308,20 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "kuhn-8.5": "it binds the house",
 }
 
-GUESTS: Final = Guests(
+TEST_DATA: Final = ClientTestData(
     room=ROOM,
-    situations=SITUATIONS,
-    glued=(CHECKED_TO, BET_AT),
-    spellings=SPELLINGS,
-    breaks=BREAKS,
-    word=word,
-    rest=rest,
-    first="kuhn-1.2",
-    message="kuhn-2.1",
-    stream="kuhn-1.3",
-    limit="kuhn-1.4",
-    seat="kuhn-1.5",
-    goodbye="kuhn-8.2",
-    closing="kuhn-8.4",
+    states=STATES,
+    glued_states=(CHECKED_TO_STATE, BET_AT_STATE),
+    variations=VARIATIONS,
+    faults=INJECTED_FAULTS,
+    obligation=obligation,
+    idle_obligation=idle_obligation,
+    first_clause="kuhn-1.2",
+    message_clause="kuhn-2.1",
+    stream_clause="kuhn-1.3",
+    limit_clause="kuhn-1.4",
+    seat_clause="kuhn-1.5",
+    goodbye_clause="kuhn-8.2",
+    closing_clause="kuhn-8.4",
     untestable=UNTESTABLE,
 )

@@ -3,63 +3,75 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from croupier.conformance.clients import Break, Guests, Situation, Spelling, behind, replaced, rewritten
-from croupier.conformance.clients.test_server import Point
+from croupier.conformance.clients import (
+    ClientTestData,
+    ClientTestState,
+    InjectedFault,
+    WireVariation,
+    append_to_messages,
+    replace_messages,
+    rewrite_each,
+)
+from croupier.conformance.clients.test_server import StateReached
 from croupier.conformance.conversation import Conversation
-from croupier.core.bank import State
+from croupier.core.bank import BankState
 from croupier.rooms.sevenhalf import ROOM
-from croupier.rooms.sevenhalf.rules import BEST, MOST, client_cards, total
+from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, client_cards, total
 from croupier.rooms.sevenhalf.wire import Erro
 
 
-def word(talk: Conversation) -> str:
+def obligation(conversation: Conversation) -> str:
     """The clause by which the client has the word."""
-    if talk.referee.game is None:
+    if conversation.referee.game is None:
         return ""
-    state = talk.referee.game.state
-    if refused(talk):
+    state = conversation.referee.game.state
+    if is_ante_refused(conversation):
         return "sevenhalf-7.4"
     if state.node is state.node.raised:
         return "sevenhalf-4.4"
     if not state.cards:
         return "sevenhalf-4.2"
-    return "sevenhalf-4.7" if total(state.cards) == BEST else "sevenhalf-4.3"
+    return "sevenhalf-4.7" if total(state.cards) == TARGET_HALVES else "sevenhalf-4.3"
 
 
-def deciding(holds: Callable[[State], bool]) -> Point:
+def is_deciding(holds: Callable[[BankState], bool]) -> StateReached:
     """The client has the word in a game that has come to this."""
     return lambda talk: talk.referee.game is not None and holds(talk.referee.game.state)
 
 
-def over(holds: Callable[[State, int], bool]) -> Point:
+def is_over(holds: Callable[[BankState, int], bool]) -> StateReached:
     """A game has ended with this, and with so many coins for the client."""
 
     def here(talk: Conversation) -> bool:
-        last = talk.referee.last
+        last = talk.referee.last_game
         return talk.referee.game is None and last is not None and holds(last.state, last.net)
 
     return here
 
 
-def raised(state: State) -> bool:
+def has_raised(state: BankState) -> bool:
     """The client has raised its bet and not drawn yet."""
-    return state.node is state.node.raised
+    return state.node is state.node.after_raise
 
 
-def refused(talk: Conversation) -> bool:
+def is_ante_refused(conversation: Conversation) -> bool:
     """The house has refused an ANTE, and the game goes on."""
-    return bool(talk.lines) and isinstance(talk.lines[-1].message, Erro) and talk.referee.game is not None
+    return (
+        bool(conversation.lines)
+        and isinstance(conversation.lines[-1].message, Erro)
+        and conversation.referee.game is not None
+    )
 
 
-def busted(state: State) -> bool:
+def is_bust(state: BankState) -> bool:
     """The client is over."""
-    return total(client_cards(state)) > BEST
+    return total(client_cards(state)) > TARGET_HALVES
 
 
-FIGURES: Final = "so co ro sc cc rc se ce re sb cb rb 7o 6o 5o"
+FIGURES_DECK: Final = "so co ro sc cc rc se ce re sb cb rb 7o 6o 5o"
 """A deck with which everybody draws for long."""
 
-NUMBERS: Final[Mapping[str, tuple[int, str]]] = {
+STARTING_BETS: Final[Mapping[str, tuple[int, str]]] = {
     "one": (1, "The starting bet is one coin"),
     "ten": (10, "The last byte of the starting bet is a line feed"),
     "line-ends": (0x0D0A0D0A, "The starting bet looks like line ends"),
@@ -67,193 +79,193 @@ NUMBERS: Final[Mapping[str, tuple[int, str]]] = {
     "quotes": (0x22272227, "The starting bet looks like quotes"),
     "high-bytes": (0x00FFFEFF, "The starting bet is no text"),
     "words": (int.from_bytes(b"\x0aERR"), "The starting bet looks like letters"),
-    "large": (MOST // 4, "The starting bet is large"),
+    "large": (MAX_TOTAL_BET // 4, "The starting bet is large"),
 }
 """Starting bets whose bytes are not what they look like."""
 
-PLAINEST: Final = Situation(
+PLAINEST_STATE: Final = ClientTestState(
     slug="first-card",
     title="The client is told its bet and draws",
     clause="sevenhalf-4.1",
-    point=deciding(lambda state: not state.cards),
+    is_reached=is_deciding(lambda state: not state.cards),
     missing="the client never started a game",
-    farewell=True,
+    allows_goodbye=True,
 )
-BUST: Final = Situation(
+BUST_STATE: Final = ClientTestState(
     slug="over",
     title="A card puts the client over: the game is over without a PASS",
     clause="sevenhalf-4.6",
-    point=over(lambda state, _: busted(state)),
+    is_reached=is_over(lambda state, _: is_bust(state)),
     missing="the client never drew too much",
     decks="1o 7c 6e 7b / 2o 6c 7e 6b / 3o 7o 7c 6e",
-    games=20,
+    max_games=20,
 )
-PASSED: Final = Situation(
+PASSED_STATE: Final = ClientTestState(
     slug="passes",
     title="The client passes: the bank's cards and the gain end the game",
     clause="sevenhalf-4.5",
-    point=over(lambda state, _: not busted(state)),
+    is_reached=is_over(lambda state, _: not is_bust(state)),
     missing="the client never passed",
     decks="7o 1c 7c 7e / 6o 7c 4c",
 )
 
-SITUATIONS: Final = (
-    PLAINEST,
-    Situation(
+STATES: Final = (
+    PLAINEST_STATE,
+    ClientTestState(
         slug="decides",
         title="After a card that is not too much the client draws, raises or passes",
         clause="sevenhalf-4.3",
-        point=deciding(lambda state: len(state.cards) == 1),
+        is_reached=is_deciding(lambda state: len(state.cards) == 1),
         missing="the client never drew a card",
-        farewell=True,
+        allows_goodbye=True,
     ),
-    Situation(
+    ClientTestState(
         slug="second-card",
         title="A second card is answered with another decision",
         clause="sevenhalf-4.2",
-        point=deciding(lambda state: len(state.cards) == 2),
+        is_reached=is_deciding(lambda state: len(state.cards) == 2),
         missing="the client never drew a second card",
         decks="1o 1c 5e 7b 7e",
-        farewell=True,
+        allows_goodbye=True,
     ),
-    Situation(
+    ClientTestState(
         slug="many-cards",
         title="Figures count a half: many of them are drawn",
         clause="sevenhalf-3.2",
-        point=deciding(lambda state: len(state.cards) >= 4),
+        is_reached=is_deciding(lambda state: len(state.cards) >= 4),
         missing="the client never drew four cards",
-        decks=FIGURES,
+        decks=FIGURES_DECK,
     ),
-    PASSED,
-    BUST,
-    Situation(
+    PASSED_STATE,
+    BUST_STATE,
+    ClientTestState(
         slug="seven-and-a-half",
         title="At seven and a half nothing happens by itself: the client says PASS, or draws on",
         clause="sevenhalf-4.7",
-        point=deciding(lambda state: total(state.cards) == BEST),
+        is_reached=is_deciding(lambda state: total(state.cards) == TARGET_HALVES),
         missing="the client never came to seven and a half",
         decks="so 7o 7c 7e / 1o so 6o 7c",
     ),
-    Situation(
+    ClientTestState(
         slug="raises",
         title="An ANTE is not answered: the client goes on by itself",
         clause="sevenhalf-4.4",
-        point=deciding(raised),
+        is_reached=is_deciding(has_raised),
         missing="the client never raised its bet",
         decks="1o 1c 1e 1b 5o 7c",
-        farewell=True,
+        allows_goodbye=True,
     ),
-    Situation(
+    ClientTestState(
         slug="refused-ante",
         title="A refused ANTE adds nothing: the client goes on as before it",
         clause="sevenhalf-7.4",
-        point=refused,
+        is_reached=is_ante_refused,
         missing="the client never raised its bet",
         settings={"max_bet": 100},
         decks="1o 1c 1e 1b 5o 7c",
     ),
-    Situation(
+    ClientTestState(
         slug="bank-draws-many",
         title="The bank shows many cards",
         clause="sevenhalf-5.1",
-        point=over(lambda state, _: state.banked >= 4),
+        is_reached=is_over(lambda state, _: state.bank_card_count >= 4),
         missing="the bank never had to draw four cards",
         decks="6o so co ro sc cc rc se ce re sb cb rb 1o 1c 1e 1b",
     ),
-    Situation(
+    ClientTestState(
         slug="score",
         title="The score of the bank is four characters behind its cards",
         clause="sevenhalf-2.5",
-        point=over(lambda state, _: state.banked == 2),
+        is_reached=is_over(lambda state, _: state.bank_card_count == 2),
         missing="the bank never drew two cards",
         decks="6o 5c 1e 7b / 5o 4c 3e 7b / 7o 5c 3e 7b / 4o 3c 2e 6b",
     ),
-    Situation(
+    ClientTestState(
         slug="bank-shows-one",
         title="The bank shows a single card",
         clause="sevenhalf-5.1",
-        point=over(lambda state, _: state.banked == 1),
+        is_reached=is_over(lambda state, _: state.bank_card_count == 1),
         missing="the bank never drew just one card",
         decks="1o 7c 7e 7b / so 6c 6e 6b",
     ),
-    Situation(
+    ClientTestState(
         slug="loses",
         title="A gain below nothing is a loss",
         clause="sevenhalf-5.8",
-        point=over(lambda state, net: net < 0 and not busted(state)),
+        is_reached=is_over(lambda state, net: net < 0 and not is_bust(state)),
         missing="the client never lost to a better bank",
         decks="5o 6c 1e 7b / 1o 7c 7e 7b / 6o 7c 1c / 4o 5c 6e",
     ),
-    Situation(
+    ClientTestState(
         slug="wins",
         title="The bank is over: the client has won",
         clause="sevenhalf-5.5",
-        point=over(lambda _, net: net > 0),
+        is_reached=is_over(lambda _, net: net > 0),
         missing="the client never won",
         decks="5o 4c 7e 6b / 6o 5c 6e 7b / 1o 5o 5c 6e 7b",
     ),
-    Situation(
+    ClientTestState(
         slug="level",
         title="Both have seven and a half: the gain is nothing",
         clause="sevenhalf-5.7",
-        point=over(lambda _, net: net == 0),
+        is_reached=is_over(lambda _, net: net == 0),
         missing="client and bank never both had seven and a half",
         decks="so 7o sc 7c / so 7o sc 7c",
     ),
-    Situation(
+    ClientTestState(
         slug="next-game",
         title="One game after another on the same connection",
         clause="sevenhalf-4.10",
-        point=lambda talk: talk.referee.finished >= 2,
+        is_reached=lambda talk: talk.referee.finished_count >= 2,
         missing="the client never played a second game on its connection",
     ),
-    Situation(
+    ClientTestState(
         slug="many-games",
         title="In ten games nothing is said that is not in the table of messages",
         clause="sevenhalf-2.2",
-        point=lambda talk: talk.referee.finished >= 10,
+        is_reached=lambda talk: talk.referee.finished_count >= 10,
         missing="the client played fewer than ten games",
-        games=24,
+        max_games=24,
     ),
-    Situation(
+    ClientTestState(
         slug="largest-bet",
         title="The bet cannot grow beyond the largest one",
         clause="sevenhalf-7.3",
-        point=deciding(raised),
+        is_reached=is_deciding(has_raised),
         missing="the client never raised its bet",
-        settings={"bet": MOST >> 24 << 24},
+        settings={"bet": MAX_TOTAL_BET >> 24 << 24},
         decks="1o 1c 1e 1b 5o 7c",
     ),
     *(
-        Situation(
+        ClientTestState(
             slug=f"bet-{slug}",
             title=title,
             clause="sevenhalf-2.3",
-            point=over(lambda *_: True),
+            is_reached=is_over(lambda *_: True),
             missing="the client never finished a game",
             settings={"bet": bet},
-            games=3,
+            max_games=3,
         )
-        for slug, (bet, title) in NUMBERS.items()
+        for slug, (bet, title) in STARTING_BETS.items()
     ),
     *(
-        Situation(
+        ClientTestState(
             slug=f"all-of-{suit}",
             title="Every rank is dealt",
             clause="sevenhalf-2.4",
-            point=lambda talk: talk.referee.finished >= 3,
+            is_reached=lambda talk: talk.referee.finished_count >= 3,
             missing="the client played fewer than three games",
             decks=" / ".join(
                 f"{rank}{letter} {other}{letter}"
                 for rank, other in (("1", "2"), ("3", "4"), ("5", "s"), ("6", "c"), ("7", "r"))
             ),
-            games=5,
+            max_games=5,
         )
         for suit, letter in (("oros", "o"), ("copes", "c"), ("espases", "e"), ("bastos", "b"))
     ),
 )
 
-GARBAGE: Final[Mapping[str, tuple[str, bytes, bytes]]] = {
+UNREADABLE_MESSAGES: Final[Mapping[str, tuple[str, bytes, bytes]]] = {
     "unknown-code": ("a code that is none", b"CARD", b"KART 7o"),
     "no-space": ("a code without the space behind it", b"STBT", b"STBT\0\0\0\x64\0"),
     "no-such-card": ("a card that is none", b"CARD", b"CARD 9o"),
@@ -265,29 +277,29 @@ GARBAGE: Final[Mapping[str, tuple[str, bytes, bytes]]] = {
 }
 """What cannot be read: words for the title, what it stands in the place of, and the bytes."""
 
-SPELLINGS: Final = (
-    Spelling(
+VARIATIONS: Final = (
+    WireVariation(
         slug="upper-case-cards",
         title="A house that writes cards in upper case means the same",
         clause="sevenhalf-2.7",
-        habit=rewritten(lambda said: said.upper() if said[:4] == b"CARD" else said),
+        mutation=rewrite_each(lambda said: said.upper() if said[:4] == b"CARD" else said),
     ),
-    Spelling(
+    WireVariation(
         slug="lower-case-codes",
         title="A house that writes codes in lower case means the same",
         clause="sevenhalf-2.7",
-        habit=rewritten(lambda said: said[:4].lower() + said[4:]),
+        mutation=rewrite_each(lambda said: said[:4].lower() + said[4:]),
     ),
-    Spelling(
+    WireVariation(
         slug="line-ends",
         title="A house that ends its messages with CR and LF",
         clause="sevenhalf-2.8",
-        habit=rewritten(lambda said: said + b"\r\n"),
-        tolerated=True,
+        mutation=rewrite_each(lambda said: said + b"\r\n"),
+        is_tolerated=True,
     ),
 )
 
-FAREWELLS: Final[Mapping[str, tuple[str, bytes]]] = {
+GOODBYES: Final[Mapping[str, tuple[str, bytes]]] = {
     "no-text": ("without a text", b"ERRO 00"),
     "long-text": ("with a text of 99 bytes", b"ERRO 99" + 99 * b"x"),
     "text-like-commands": ("with a text that looks like commands", b"ERRO 24STBT \0\0\0\x64CARD 7oBSTGERRO"),
@@ -295,40 +307,40 @@ FAREWELLS: Final[Mapping[str, tuple[str, bytes]]] = {
 }
 """Goodbyes: words for the title, and the bytes."""
 
-BREAKS: Final = (
+INJECTED_FAULTS: Final = (
     *(
-        Break(
+        InjectedFault(
             slug=slug,
             title=f"The house says {told}, which cannot be read",
             clause="sevenhalf-2.9",
-            habit=replaced(old, new),
-            hangs_up=True,
+            mutation=replace_messages(old, new),
+            requires_hang_up=True,
         )
-        for slug, (told, old, new) in GARBAGE.items()
+        for slug, (told, old, new) in UNREADABLE_MESSAGES.items()
     ),
-    Break(
+    InjectedFault(
         slug="two-cards",
         title="The house deals two cards for one DRAW",
         clause="sevenhalf-4.9",
-        habit=behind(b"CARD", b"CARD 1o"),
+        mutation=append_to_messages(b"CARD", b"CARD 1o"),
     ),
-    Break(
+    InjectedFault(
         slug="starts-itself",
         title="The house says STRT",
         clause="sevenhalf-4.1",
-        habit=replaced(b"STBT", b"STRT"),
+        mutation=replace_messages(b"STBT", b"STRT"),
     ),
-    Break(
+    InjectedFault(
         slug="bet-of-nothing",
         title="The starting bet is nothing",
         clause="sevenhalf-7.1",
-        habit=replaced(b"STBT", b"STBT \0\0\0\0"),
+        mutation=replace_messages(b"STBT", b"STBT \0\0\0\0"),
     ),
-    Break(
+    InjectedFault(
         slug="pays-first",
         title="The house pays before it shows",
         clause="sevenhalf-4.5",
-        habit=lambda answers: sorted(answers, key=lambda said: said[:4] == b"BKSC"),
+        mutation=lambda answers: sorted(answers, key=lambda said: said[:4] == b"BKSC"),
     ),
 )
 
@@ -368,30 +380,30 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "sevenhalf-10.1": "no conversation shows how it is written down",
 }
 
-GUESTS: Final = Guests(
+TEST_DATA: Final = ClientTestData(
     room=ROOM,
-    situations=SITUATIONS,
-    glued=(PASSED, BUST),
-    spellings=SPELLINGS,
-    farewells=[
-        Spelling(
+    states=STATES,
+    glued_states=(PASSED_STATE, BUST_STATE),
+    variations=VARIATIONS,
+    goodbye_variations=[
+        WireVariation(
             slug=f"goodbye-{slug}",
             title=f"The house says goodbye {told}",
             clause="sevenhalf-2.6",
-            habit=replaced(b"ERRO", words),
+            mutation=replace_messages(b"ERRO", words),
         )
-        for slug, (told, words) in FAREWELLS.items()
+        for slug, (told, words) in GOODBYES.items()
     ],
-    breaks=BREAKS,
-    word=word,
-    first="sevenhalf-1.2",
-    message="sevenhalf-2.1",
-    stream="sevenhalf-1.3",
-    limit="sevenhalf-1.4",
-    seat="sevenhalf-1.5",
-    goodbye="sevenhalf-8.2",
-    closing="sevenhalf-8.4",
+    faults=INJECTED_FAULTS,
+    obligation=obligation,
+    first_clause="sevenhalf-1.2",
+    message_clause="sevenhalf-2.1",
+    stream_clause="sevenhalf-1.3",
+    limit_clause="sevenhalf-1.4",
+    seat_clause="sevenhalf-1.5",
+    goodbye_clause="sevenhalf-8.2",
+    closing_clause="sevenhalf-8.4",
     untestable=UNTESTABLE,
-    late="sevenhalf-4.8",
-    unreadable=frozenset({"sevenhalf-2.9"}),
+    late_clause="sevenhalf-4.8",
+    unreadable_clauses=frozenset({"sevenhalf-2.9"}),
 )

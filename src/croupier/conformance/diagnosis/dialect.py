@@ -11,29 +11,35 @@ from functools import reduce
 from operator import add
 from typing import Final
 
-MOST: Final = 1 << 12
+MAX_UNREAD_BYTES: Final = 1 << 12
 """So many bytes of a message that is not complete are held back."""
 
-type Mend = Callable[[bytes], bytes]
+type Normalizer = Callable[[bytes], bytes]
 """Bytes as they came in, bytes as the protocol has them out. Raises Unlike."""
 
 
-class Unlike(Exception):
+class NotInDialectError(Exception):
     """These bytes are not spelt in this way."""
 
 
-class Part:
+class FieldPattern:
     """A part of a message: the ways in which it can be spelt, and what it is in the protocol.
 
     A way is a row of regular expressions, so that what has just begun can be told from what is something else; `begun`
     matches what else may be a beginning. `cases`: lower case letters are other letters.
     """
 
-    def __init__(self, *ways: Sequence[bytes], mend: Mend = bytes, begun: bytes = b"", cases: bool = False) -> None:
-        flags = re.DOTALL | (0 if cases else re.IGNORECASE)
-        self._whole = re.compile(b"|".join(b"".join(way) for way in ways), flags)
-        self._begun = re.compile(b"(?:%s)\\Z" % b"|".join([begun, *map(_begun, ways)]), flags)
-        self._mend = mend
+    def __init__(
+        self,
+        *alternatives: Sequence[bytes],
+        normalize: Normalizer = bytes,
+        partial: bytes = b"",
+        is_case_sensitive: bool = False,
+    ) -> None:
+        flags = re.DOTALL | (0 if is_case_sensitive else re.IGNORECASE)
+        self._whole = re.compile(b"|".join(b"".join(way) for way in alternatives), flags)
+        self._begun = re.compile(b"(?:%s)\\Z" % b"|".join([partial, *map(_begun, alternatives)]), flags)
+        self._mend = normalize
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
         """What stands there, in the protocol, and where it ends; None while it is incomplete. Raises Unlike."""
@@ -42,7 +48,7 @@ class Part:
             return None
         if whole:
             return self._mend(whole[0]), whole.end()
-        raise Unlike
+        raise NotInDialectError
 
 
 def _begun(way: Sequence[bytes]) -> bytes:
@@ -53,12 +59,12 @@ def _begun(way: Sequence[bytes]) -> bytes:
     return found
 
 
-class Either(Part):
+class EitherPattern(FieldPattern):
     """A part that is spelt in one way or in another."""
 
-    def __init__(self, *parts: Part) -> None:
+    def __init__(self, *patterns: FieldPattern) -> None:
         super().__init__(())
-        self._parts = parts
+        self._parts = patterns
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
         """As in `Part`; the first way in which it is complete counts."""
@@ -66,35 +72,39 @@ class Either(Part):
         for part in self._parts:
             try:
                 found = part.read(data, at)
-            except Unlike:
+            except NotInDialectError:
                 continue
             if found is not None:
                 return found
             begun = True
         if begun:
             return None
-        raise Unlike
+        raise NotInDialectError
 
 
-def listed(words: Mapping[bytes, bytes], *, cases: bool = False) -> Part:
+def one_of(words: Mapping[bytes, bytes], *, is_case_sensitive: bool = False) -> FieldPattern:
     """A part that is one of these words, each with what it is in the protocol; the longest that fits counts."""
     ways = [tuple(re.escape(bytes((c,))) for c in word) for word in sorted(words, key=len, reverse=True)]
-    known = words if cases else {word.upper(): meant for word, meant in words.items()}
-    return Part(*ways, mend=lambda data: known[data if cases else data.upper()], cases=cases)
+    known = words if is_case_sensitive else {word.upper(): meant for word, meant in words.items()}
+    return FieldPattern(
+        *ways,
+        normalize=lambda data: known[data if is_case_sensitive else data.upper()],
+        is_case_sensitive=is_case_sensitive,
+    )
 
 
-CODE: Final = "code"
+CODE_FIELD: Final = "code"
 """The name of the part that every message begins with."""
 
-AND: Final = ", and it "
+CONJUNCTION: Final = ", and it "
 """Stands between two spellings in a sentence."""
 
-type Layout = Mapping[bytes, Sequence[str]]
+type MessageFields = Mapping[bytes, Sequence[str]]
 """The messages of a protocol: every code with the names of the parts behind it."""
 
 
 @dataclass(frozen=True)
-class Spelling:
+class Dialect:
     """A way to spell all messages of a room.
 
     `told` says it in words behind "it": `puts quotes around its arguments`. `plain` has the parts of messages as they
@@ -103,13 +113,13 @@ class Spelling:
     without its sign may be either.
     """
 
-    told: str
-    layout: Layout
-    plain: Mapping[str, Part]
-    parts: Mapping[str, Part]
-    before: Part | None = None
-    behind: Part | None = None
-    throughout: bool = True
+    description: str
+    layout: MessageFields
+    protocol_fields: Mapping[str, FieldPattern]
+    changed_fields: Mapping[str, FieldPattern]
+    prefix: FieldPattern | None = None
+    suffix: FieldPattern | None = None
+    is_consistent: bool = True
 
     def read(self, data: bytes) -> tuple[bytes, int] | None:
         """The message that the data begins with, as the protocol has it, and its length; None while it is incomplete.
@@ -117,11 +127,11 @@ class Spelling:
         Raises Unlike when it is not spelt in this way.
         """
         at = 0
-        if self.before is not None:
-            if (found := self.before.read(data, at)) is None:
+        if self.prefix is not None:
+            if (found := self.prefix.read(data, at)) is None:
                 return None
             at = found[1]
-        if (found := self._part(CODE).read(data, at)) is None:
+        if (found := self._part(CODE_FIELD).read(data, at)) is None:
             return None
         message, at = found
         for name in self.layout[message]:
@@ -131,38 +141,42 @@ class Spelling:
             message += piece
         return message, at
 
-    def _part(self, name: str) -> Part:
-        return self.parts.get(name) or self.plain[name]
+    def _part(self, name: str) -> FieldPattern:
+        return self.changed_fields.get(name) or self.protocol_fields[name]
 
-    def __add__(self, other: "Spelling") -> "Spelling":
+    def __add__(self, other: "Dialect") -> "Dialect":
         """Both at the same time. What both spell otherwise may be spelt in either way."""
-        both = {name: Either(part, self.parts[name]) for name, part in other.parts.items() if name in self.parts}
-        return Spelling(
-            f"{self.told}{AND}{other.told}",
+        both = {
+            name: EitherPattern(part, self.changed_fields[name])
+            for name, part in other.changed_fields.items()
+            if name in self.changed_fields
+        }
+        return Dialect(
+            f"{self.description}{CONJUNCTION}{other.description}",
             self.layout,
-            self.plain,
-            {**self.parts, **other.parts, **both},
-            other.before or self.before,
-            other.behind or self.behind,
-            self.throughout and other.throughout,
+            self.protocol_fields,
+            {**self.changed_fields, **other.changed_fields, **both},
+            other.prefix or self.prefix,
+            other.suffix or self.suffix,
+            self.is_consistent and other.is_consistent,
         )
 
 
-class Translation:
+class DialectReader:
     """Reads what one end sends by its spelling, as it comes, and hands it on as the protocol has it.
 
     A number in digits ends with the bytes that have come together, for nothing else may follow. What is not spelt in
     this way is handed on as it came, and then `strange` is true.
     """
 
-    def __init__(self, spelling: Spelling) -> None:
-        self.strange = False
-        self._spelling = spelling
+    def __init__(self, dialect: Dialect) -> None:
+        self.has_failed = False
+        self._spelling = dialect
         self._rest = b""
         self._begun = False
 
     @property
-    def rest(self) -> bytes:
+    def unread(self) -> bytes:
         """What has come of a message that is not complete."""
         return self._rest
 
@@ -174,8 +188,8 @@ class Translation:
                 if self._begun:
                     rest = self._skipped(rest)
                 reading = self._spelling.read(rest) if rest else None
-            except Unlike:
-                self.strange = True
+            except NotInDialectError:
+                self.has_failed = True
                 self._rest = b""
                 return found + rest
             if reading is None:
@@ -184,28 +198,28 @@ class Translation:
             found += message
             rest = rest[length:]
             self._begun = True
-        self._rest = rest if len(rest) < MOST else b""
-        return found if len(rest) < MOST else found + rest
+        self._rest = rest if len(rest) < MAX_UNREAD_BYTES else b""
+        return found if len(rest) < MAX_UNREAD_BYTES else found + rest
 
     def _skipped(self, data: bytes) -> bytes:
         """What follows behind the end of a message."""
-        behind = self._spelling.behind
+        behind = self._spelling.suffix
         if behind is None:
             return data
         try:
             found = behind.read(data, 0)
-        except Unlike:
+        except NotInDialectError:
             return data
         return data if found is None else data[found[1] :]
 
 
-class Understood:
+class DialectCodec:
     """The codec of a wire on which every byte counts, with what is heard read by a spelling if there is one."""
 
-    departures: Set[str] = frozenset()
+    tolerated: Set[str] = frozenset()
 
-    def __init__(self, spelling: Spelling | None = None) -> None:
-        self._translation = None if spelling is None else Translation(spelling)
+    def __init__(self, dialect: Dialect | None = None) -> None:
+        self._translation = None if dialect is None else DialectReader(dialect)
 
     def feed(self, data: bytes) -> Sequence[bytes]:
         """What has come, as one message."""
@@ -218,12 +232,12 @@ class Understood:
         return message
 
 
-def named(cause: str, known: Sequence[Spelling]) -> Spelling | None:
+def dialect_from_cause(cause: str, known: Sequence[Dialect]) -> Dialect | None:
     """The spelling that a cause has named (`it ends its messages with a NUL`), if it is all that it says.
 
     None where it is another cause, or one that holds for single messages only.
     """
-    words = {spelling.told: spelling for spelling in known if spelling.throughout}
-    found = [words.get(part) for part in cause.removeprefix("it ").split(AND)]
+    words = {spelling.description: spelling for spelling in known if spelling.is_consistent}
+    found = [words.get(part) for part in cause.removeprefix("it ").split(CONJUNCTION)]
     spellings = [spelling for spelling in found if spelling is not None]
     return reduce(add, spellings) if len(spellings) == len(found) else None

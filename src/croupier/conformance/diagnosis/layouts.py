@@ -6,22 +6,22 @@ from functools import cache
 from typing import Final
 
 from croupier.conformance.diagnosis.common_dialects import (
-    DIGITS,
-    QUOTE,
-    Tongue,
-    binary,
-    every,
-    packed,
-    swapped,
-    widened,
+    DIGITS_FIELD,
+    QUOTE_PATTERN,
+    ProtocolLayout,
+    all_dialects,
+    binary_field,
+    pack_int32,
+    swap_bytes,
+    widen_to_int32,
 )
-from croupier.conformance.diagnosis.dialect import Mend, Part, Spelling, listed
+from croupier.conformance.diagnosis.dialect import Dialect, FieldPattern, Normalizer, one_of
 
 # Kuhn poker.
 
 ARGUMENTS: Final = (b"P_1", b"P_2", b"CHK", b"BET", b"CAL", b"FLD", b"C_J", b"C_Q", b"C_K", b"W_A", b"N_C")
 
-SPELT_OUT: Final[Mapping[str, bytes]] = {
+SPELLED_OUT_ARGUMENTS: Final[Mapping[str, bytes]] = {
     "JACK": b"C_J",
     "QUEEN": b"C_Q",
     "KING": b"C_K",
@@ -35,20 +35,20 @@ SPELT_OUT: Final[Mapping[str, bytes]] = {
 }
 
 
-def _words(others: Mapping[str, bytes]) -> Mapping[str, Part]:
+def _words(others: Mapping[str, bytes]) -> Mapping[str, FieldPattern]:
     """The arguments of Kuhn poker, and other words for some of them."""
-    return {"word": listed({a: a for a in ARGUMENTS} | {word.encode(): meant for word, meant in others.items()})}
+    return {"word": one_of({a: a for a in ARGUMENTS} | {word.encode(): meant for word, meant in others.items()})}
 
 
-KUHN: Final = Tongue(
+KUHN: Final = ProtocolLayout(
     layout={**dict.fromkeys((b"STRT", b"ACTN", b"CARD", b"FAIL"), ("space", "word")), b"DISC": ()},
-    parts={"space": Part((b" ",)), **_words({})},
-    names={b"START": b"STRT", b"ACTION": b"ACTN", b"ACT": b"ACTN", b"DISCONNECT": b"DISC", b"ERRO": b"FAIL"},
-    quoted=_words({}),
-    wide={"space": (b" ",), "word": (b"[A-Z]", b"[A-Z_]", b"[A-Z0-9]")},
-    own={
+    fields={"space": FieldPattern((b" ",)), **_words({})},
+    code_aliases={b"START": b"STRT", b"ACTION": b"ACTN", b"ACT": b"ACTN", b"DISCONNECT": b"DISC", b"ERRO": b"FAIL"},
+    quoted_fields=_words({}),
+    wide_fields={"space": (b" ",), "word": (b"[A-Z]", b"[A-Z_]", b"[A-Z0-9]")},
+    room_dialects={
         "writes a card as its rank alone": _words({"J": b"C_J", "Q": b"C_Q", "K": b"C_K"}),
-        "spells its arguments out": _words(SPELT_OUT),
+        "spells its arguments out": _words(SPELLED_OUT_ARGUMENTS),
         "writes its arguments without _": _words({a.decode().replace("_", ""): a for a in ARGUMENTS}),
         "writes BRT, which is a slip of the document's": _words({"BRT": b"BET"}),
     },
@@ -57,7 +57,7 @@ KUHN: Final = Tongue(
 # Seven and a half.
 
 
-class Counted(Part):
+class CountedText(FieldPattern):
     """The text of an ERRO: two digits, and as many bytes as they say."""
 
     def __init__(self) -> None:
@@ -72,33 +72,35 @@ class Counted(Part):
         return None if len(data) < end else (data[at:end], end)
 
 
-CARD: Final = rb"[1-7scr][oceb]"
-SCORE: Final = (rb"\d", rb"\d", rb"\.", rb"\d")
+CARD_PATTERN: Final = rb"[1-7scr][oceb]"
+SCORE_PATTERN: Final = (rb"\d", rb"\d", rb"\.", rb"\d")
 
 
-def _cards(between: bytes = b"", behind: bytes = rb"[^1-7scr]|\d\d") -> Part:
+def _cards(between: bytes = b"", behind: bytes = rb"[^1-7scr]|\d\d") -> FieldPattern:
     """Cards with something between them, up to what stands behind them."""
-    row = rb"(?:%s(?:%s%s)*)?" % (CARD, between, CARD)
-    mend: Mend = lambda data: re.sub(between, b"", data) if between else data  # noqa: E731 -- of this row
-    return Part((rb"%s(?=%s)" % (row, behind),), begun=rb"%s(?:%s)?[1-7scr0]?" % (row, between), mend=mend)
+    row = rb"(?:%s(?:%s%s)*)?" % (CARD_PATTERN, between, CARD_PATTERN)
+    mend: Normalizer = lambda data: re.sub(between, b"", data) if between else data  # noqa: E731 -- of this row
+    return FieldPattern(
+        (rb"%s(?=%s)" % (row, behind),), partial=rb"%s(?:%s)?[1-7scr0]?" % (row, between), normalize=mend
+    )
 
 
-class Uncounted(Part):
+class MissingCount(FieldPattern):
     """The place where the count of the bank's cards should be: nothing, but cards and a space follow."""
 
     def __init__(self) -> None:
-        super().__init__((rb"(?:%s)*" % CARD, rb" "), begun=rb"(?:%s)*[1-7scr]?" % CARD)
+        super().__init__((rb"(?:%s)*" % CARD_PATTERN, rb" "), partial=rb"(?:%s)*[1-7scr]?" % CARD_PATTERN)
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
         """As in `Part`."""
         found = super().read(data, at)
-        return None if found is None else (packed((found[1] - at) // 2), at)
+        return None if found is None else (pack_int32((found[1] - at) // 2), at)
 
 
-COUNT: Final = Part(
-    (rb" *\d{1,2}?(?=(?:%s)* )" % CARD,),
-    begun=rb" *\d{0,2}(?:%s)*[1-7scr]?" % CARD,
-    mend=lambda data: packed(int(data)),
+COUNT_FIELD: Final = FieldPattern(
+    (rb" *\d{1,2}?(?=(?:%s)* )" % CARD_PATTERN,),
+    partial=rb" *\d{0,2}(?:%s)*[1-7scr]?" % CARD_PATTERN,
+    normalize=lambda data: pack_int32(int(data)),
 )
 """A count in digits, and not those of the card behind it."""
 
@@ -113,7 +115,7 @@ def _score(data: bytes) -> bytes:
     return whole.zfill(2) + b"." + (half or b"0")
 
 
-SEVENHALF: Final = Tongue(
+SEVENHALF: Final = ProtocolLayout(
     layout={
         **dict.fromkeys((b"STRT", b"DRAW", b"PASS", b"BSTG"), ()),
         **dict.fromkeys((b"STBT", b"ANTE", b"GAIN"), ("space", "number")),
@@ -121,56 +123,64 @@ SEVENHALF: Final = Tongue(
         b"BKSC": ("space", "count", "cards", "space", "score"),
         b"ERRO": ("space", "text"),
     },
-    parts={
-        "space": Part((b" ",)),
-        "number": binary(4),
-        "count": binary(4),
-        "card": Part((CARD[:8], CARD[8:])),
+    fields={
+        "space": FieldPattern((b" ",)),
+        "number": binary_field(4),
+        "count": binary_field(4),
+        "card": FieldPattern((CARD_PATTERN[:8], CARD_PATTERN[8:])),
         "cards": _cards(),
-        "score": Part(SCORE),
-        "text": Counted(),
+        "score": FieldPattern(SCORE_PATTERN),
+        "text": CountedText(),
     },
-    names={b"START": b"STRT", b"BUSTING": b"BSTG", b"BUSTED": b"BSTG", b"BUST": b"BSTG", b"ERROR": b"ERRO"},
-    digits={"number": DIGITS, "count": COUNT},
-    quoted={"card": Part((CARD[:8], CARD[8:])), "cards": _cards(QUOTE + b"*"), "score": Part(SCORE)},
-    wide={"space": (b" ",), "card": (CARD[:8], CARD[8:]), "score": SCORE},
-    rows={"cards": (CARD[:8], CARD[8:])},
-    own={
+    code_aliases={b"START": b"STRT", b"BUSTING": b"BSTG", b"BUSTED": b"BSTG", b"BUST": b"BSTG", b"ERROR": b"ERRO"},
+    digit_fields={"number": DIGITS_FIELD, "count": COUNT_FIELD},
+    quoted_fields={
+        "card": FieldPattern((CARD_PATTERN[:8], CARD_PATTERN[8:])),
+        "cards": _cards(QUOTE_PATTERN + b"*"),
+        "score": FieldPattern(SCORE_PATTERN),
+    },
+    wide_fields={"space": (b" ",), "card": (CARD_PATTERN[:8], CARD_PATTERN[8:]), "score": SCORE_PATTERN},
+    repeated_fields={"cards": (CARD_PATTERN[:8], CARD_PATTERN[8:])},
+    room_dialects={
         "writes the suit of a card before its rank": {
-            "card": Part((CARD[8:], CARD[:8]), mend=lambda data: data[::-1]),
-            "cards": Part(
-                (rb"(?:%s%s)*(?=[^oceb])" % (CARD[8:], CARD[:8]),),
-                begun=rb"(?:%s%s)*[oceb]?" % (CARD[8:], CARD[:8]),
-                mend=lambda data: b"".join(data[at : at + 2][::-1] for at in range(0, len(data), 2)),
+            "card": FieldPattern((CARD_PATTERN[8:], CARD_PATTERN[:8]), normalize=lambda data: data[::-1]),
+            "cards": FieldPattern(
+                (rb"(?:%s%s)*(?=[^oceb])" % (CARD_PATTERN[8:], CARD_PATTERN[:8]),),
+                partial=rb"(?:%s%s)*[oceb]?" % (CARD_PATTERN[8:], CARD_PATTERN[:8]),
+                normalize=lambda data: b"".join(data[at : at + 2][::-1] for at in range(0, len(data), 2)),
             ),
         },
         "writes the figures as 10, 11 and 12": {
-            "card": Part((rb"1", rb"[0-2]", rb"[oceb]"), (CARD[:8], CARD[8:]), mend=_catalan),
-            "cards": Part(
+            "card": FieldPattern(
+                (rb"1", rb"[0-2]", rb"[oceb]"), (CARD_PATTERN[:8], CARD_PATTERN[8:]), normalize=_catalan
+            ),
+            "cards": FieldPattern(
                 (rb"(?:(?:1[0-2]|[1-7scr])[oceb])*(?=[^1-7scr])",),
-                begun=rb"(?:(?:1[0-2]|[1-7scr])[oceb])*(?:1[0-2]?|[1-7scr])?",
-                mend=lambda data: re.sub(rb"1[0-2].", lambda card: _catalan(card[0]), data),
+                partial=rb"(?:(?:1[0-2]|[1-7scr])[oceb])*(?:1[0-2]?|[1-7scr])?",
+                normalize=lambda data: re.sub(rb"1[0-2].", lambda card: _catalan(card[0]), data),
             ),
         },
-        "writes its scores in another form than 07.5": {"score": Part((rb"\d{1,2}(?:[.,]\d)?",), mend=_score)},
-        "writes the number of its cards as text": {"count": COUNT},
-        "sends the number of its cards in one byte": {"count": binary(1, widened)},
-        "sends the number of its cards with the least significant byte first": {"count": binary(4, swapped)},
-        "does not say how many cards there are": {"count": Uncounted()},
+        "writes its scores in another form than 07.5": {
+            "score": FieldPattern((rb"\d{1,2}(?:[.,]\d)?",), normalize=_score)
+        },
+        "writes the number of its cards as text": {"count": COUNT_FIELD},
+        "sends the number of its cards in one byte": {"count": binary_field(1, widen_to_int32)},
+        "sends the number of its cards with the least significant byte first": {"count": binary_field(4, swap_bytes)},
+        "does not say how many cards there are": {"count": MissingCount()},
         "puts something between its cards": {"cards": _cards(rb"[ ,]+", rb" \d[\d.,]")},
     },
 )
 
 # Blackjack.
 
-LETTER: Final = b"[CSHWL]"
-RANK: Final = b"[A2-9TJQK]"
-SUIT: Final = b"[HDSC]"
-RANKS: Final = frozenset(b"\0" + rank.to_bytes() for rank in b"A23456789TJQK")
+LETTER_PATTERN: Final = b"[CSHWL]"
+RANK_PATTERN: Final = b"[A2-9TJQK]"
+SUIT_PATTERN: Final = b"[HDSC]"
+WIDE_RANKS: Final = frozenset(b"\0" + rank.to_bytes() for rank in b"A23456789TJQK")
 """A rank in two bytes."""
 
 
-def _characters(before: bytes = b"", behind: bytes = b"") -> Mapping[str, Part]:
+def _characters(before: bytes = b"", behind: bytes = b"") -> Mapping[str, FieldPattern]:
     """Fields of one character, each with these bytes around it, of which zeros are NULs."""
     place, size = len(before), len(before) + 1 + len(behind)
 
@@ -178,16 +188,21 @@ def _characters(before: bytes = b"", behind: bytes = b"") -> Mapping[str, Part]:
         return b"".join(b"\0" + data[at + place : at + place + 1] for at in range(0, len(data), size))
 
     around = [[re.escape(bytes((byte,))) for byte in part] for part in (before, behind)]
-    letter, rank, suit = ((*around[0], what, *around[1]) for what in (LETTER, RANK, SUIT))
-    return {"letter": Part(letter, mend=mend, cases=True), "card": Part((*rank, *suit), mend=mend, cases=True)}
-
-
-def _lower(cases: bool) -> Mapping[str, Part]:
-    """Fields as the protocol has them; their letters may be lower case unless it counts."""
-    ten = ((b"\0", rb"[X\n]", b"\0", SUIT), (b"1", b"0", b"\0", SUIT))
+    letter, rank, suit = ((*around[0], what, *around[1]) for what in (LETTER_PATTERN, RANK_PATTERN, SUIT_PATTERN))
     return {
-        "letter": Part((b"\0", LETTER), mend=bytes.upper, cases=cases),
-        "card": Part((b"\0", RANK, b"\0", SUIT), *ten, mend=bytes.upper, cases=cases),
+        "letter": FieldPattern(letter, normalize=mend, is_case_sensitive=True),
+        "card": FieldPattern((*rank, *suit), normalize=mend, is_case_sensitive=True),
+    }
+
+
+def _lower(cases: bool) -> Mapping[str, FieldPattern]:
+    """Fields as the protocol has them; their letters may be lower case unless it counts."""
+    ten = ((b"\0", rb"[X\n]", b"\0", SUIT_PATTERN), (b"1", b"0", b"\0", SUIT_PATTERN))
+    return {
+        "letter": FieldPattern((b"\0", LETTER_PATTERN), normalize=bytes.upper, is_case_sensitive=cases),
+        "card": FieldPattern(
+            (b"\0", RANK_PATTERN, b"\0", SUIT_PATTERN), *ten, normalize=bytes.upper, is_case_sensitive=cases
+        ),
     }
 
 
@@ -199,7 +214,7 @@ def _numbered(data: bytes) -> bytes:
     return b"\0" + b"A23456789TJQK"[data[1] - 1 : data[1]] + data[2:]
 
 
-BLACKJACK: Final = Tongue(
+BLACKJACK: Final = ProtocolLayout(
     layout={
         **dict.fromkeys((b"PLY", b"SRD", b"STP", b"TRN"), ()),
         **dict.fromkeys((b"BET", b"MON", b"ERR"), ("number",)),
@@ -207,8 +222,8 @@ BLACKJACK: Final = Tongue(
         b"CRD": ("letter", "card"),
         b"RES": ("letter", "number"),
     },
-    parts={"number": binary(4), **_lower(cases=True)},
-    names={
+    fields={"number": binary_field(4), **_lower(cases=True)},
+    code_aliases={
         b"PLAY": b"PLY",
         b"MONEY": b"MON",
         b"CARD": b"CRD",
@@ -219,9 +234,9 @@ BLACKJACK: Final = Tongue(
         b"STOP": b"STP",
         b"SURRENDER": b"SRD",
     },
-    digits={"number": DIGITS},
-    lower=_lower(cases=False),
-    own={
+    digit_fields={"number": DIGITS_FIELD},
+    lower_case_fields=_lower(cases=False),
+    room_dialects={
         "sends characters of one byte": _characters(),
         "sends its characters with the less significant byte first": _characters(b"", b"\0"),
         "sends characters of four bytes": _characters(b"\0\0\0"),
@@ -231,26 +246,35 @@ BLACKJACK: Final = Tongue(
         ),
         "sends a length before its characters": _characters(b"\0\x01"),
         "writes the suit of a card before its rank": {
-            "card": Part((b"\0", SUIT, b"\0", RANK), mend=lambda data: data[2:] + data[:2], cases=True)
+            "card": FieldPattern(
+                (b"\0", SUIT_PATTERN, b"\0", RANK_PATTERN),
+                normalize=lambda data: data[2:] + data[:2],
+                is_case_sensitive=True,
+            )
         },
         "spells the ten otherwise than as T": {
-            "card": Part(
-                *((*ten, b"\0", SUIT) for ten in ((b"\0", rb"[0Xt\n]"), (b"\0", b"1", b"\0", b"0"), (b"1", b"0"))),
-                (b"\0", RANK, b"\0", SUIT),
-                mend=lambda data: data if data[:-2] in RANKS else _ten(data),
-                cases=True,
+            "card": FieldPattern(
+                *(
+                    (*ten, b"\0", SUIT_PATTERN)
+                    for ten in ((b"\0", rb"[0Xt\n]"), (b"\0", b"1", b"\0", b"0"), (b"1", b"0"))
+                ),
+                (b"\0", RANK_PATTERN, b"\0", SUIT_PATTERN),
+                normalize=lambda data: data if data[:-2] in WIDE_RANKS else _ten(data),
+                is_case_sensitive=True,
             )
         },
         "sends the rank of a card as a number": {
-            "card": Part((b"\0", rb"[\x01-\x0d]", b"\0", SUIT), mend=_numbered, cases=True)
+            "card": FieldPattern(
+                (b"\0", rb"[\x01-\x0d]", b"\0", SUIT_PATTERN), normalize=_numbered, is_case_sensitive=True
+            )
         },
     },
 )
 
-TONGUES: Final[Mapping[str, Tongue]] = {"kuhn": KUHN, "sevenhalf": SEVENHALF, "blackjack": BLACKJACK}
+LAYOUTS: Final[Mapping[str, ProtocolLayout]] = {"kuhn": KUHN, "sevenhalf": SEVENHALF, "blackjack": BLACKJACK}
 
 
 @cache
-def spellings(room: str) -> tuple[Spelling, ...]:
+def dialects(room: str) -> tuple[Dialect, ...]:
     """The spellings of a room that are known, the likeliest first; none where none are."""
-    return tuple(every(TONGUES[room])) if room in TONGUES else ()
+    return tuple(all_dialects(LAYOUTS[room])) if room in LAYOUTS else ()

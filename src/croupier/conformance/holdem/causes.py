@@ -3,10 +3,10 @@
 import re
 from typing import Final
 
-from croupier.conformance.holdem.dialects import IT, PUBLISHED, RESPELT, plain
-from croupier.conformance.holdem.tolerated import Departure
+from croupier.conformance.holdem.dialects import CAUSE_PREFIX, HSPE_GO_DIALECT, MISSPELT_KEYS_DIALECT, normalise_key
+from croupier.conformance.holdem.tolerated import Deviation
 
-GO: Final = (
+HSPE_GO_PATTERNS: Final = (
     (r"a GUID as a JSON string", r"^201 \{"),
     (r"status 201", r"^202 [{\[]"),
     (r"status 201", r"^409"),
@@ -17,7 +17,7 @@ GO: Final = (
 )
 """What was expected and what was found of a server that speaks dialect hspe-go."""
 
-CAUSES: Final = (
+CAUSE_PATTERNS: Final = (
     (r"an integer as", r"^['\"]", "it writes numbers as text"),
     (r"an integer as", r"\.\d", "it writes numbers with a decimal point"),
     (r"true or false as", r"", "it writes a truth as something else than true or false"),
@@ -36,18 +36,20 @@ CAUSES: Final = (
 """What was expected, what was found, and what that comes from."""
 
 
-def cause(departure: Departure, *, go: bool = False) -> str:
+def likely_cause(deviation: Deviation, *, is_hspe_go: bool = False) -> str:
     """The likely cause of a departure, empty where nobody knows. `go`: the program tells users as hspe-go does."""
-    if go and any(re.search(wanted, departure.expected) and re.search(came, departure.actual) for wanted, came in GO):
-        return f"{IT}{PUBLISHED.told}"
-    for expected, actual, told in CAUSES:
-        if re.search(expected, departure.expected) and re.search(actual, departure.actual):
+    if is_hspe_go and any(
+        re.search(wanted, deviation.expected) and re.search(came, deviation.actual) for wanted, came in HSPE_GO_PATTERNS
+    ):
+        return f"{CAUSE_PREFIX}{HSPE_GO_DIALECT.description}"
+    for expected, actual, told in CAUSE_PATTERNS:
+        if re.search(expected, deviation.expected) and re.search(actual, deviation.actual):
             return told
-    return f"{IT}{RESPELT.told}" if _respelt(departure) else ""
+    return f"{CAUSE_PREFIX}{MISSPELT_KEYS_DIALECT.description}" if _is_key_misspelt(deviation) else ""
 
 
-def _respelt(departure: Departure) -> bool:
+def _is_key_misspelt(deviation: Deviation) -> bool:
     """Whether a key is missing that is there in another spelling."""
-    key, keys = departure.expected.removeprefix("the key "), departure.actual.removeprefix("the keys ")
-    missed = key != departure.expected and keys != departure.actual
-    return missed and plain(key) in {plain(found) for found in keys.split(", ")}
+    key, keys = deviation.expected.removeprefix("the key "), deviation.actual.removeprefix("the keys ")
+    missed = key != deviation.expected and keys != deviation.actual
+    return missed and normalise_key(key) in {normalise_key(found) for found in keys.split(", ")}

@@ -7,34 +7,34 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from croupier.conformance.case import Case
-from croupier.conformance.holdem.causes import cause
+from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.endpoint import PASSWORD
-from croupier.conformance.holdem.judging import judged, lines
+from croupier.conformance.holdem.judging import dialogue_lines, judge_requests
 from croupier.conformance.holdem.opponents import Opponent
 from croupier.conformance.holdem.schema import seconds_left
-from croupier.conformance.holdem.setups import ClientCase, Scene, client_cases
-from croupier.conformance.holdem.test_server import Stand
-from croupier.conformance.holdem.tolerated import Departure, gravest, gravity
+from croupier.conformance.holdem.setups import HoldemClientCase, TableSetup, client_cases
+from croupier.conformance.holdem.test_server import HoldemTestServer
+from croupier.conformance.holdem.tolerated import Deviation, default_outcome, worst_deviation
 from croupier.conformance.holdem.untestable import UNTESTABLE
-from croupier.conformance.program import Program, ending
+from croupier.conformance.program import ProgramUnderTest, describe_exit
 from croupier.conformance.results import Failure, Outcome, Result
-from croupier.core.dealer import Fair, derive
-from croupier.core.plural import counted
+from croupier.core.dealer import FairDealer, derive_server_seed
+from croupier.core.plural import format_count
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Join
 
 __all__ = ["check_client", "client_cases", "untestable"]
 
-AT_ONCE: Final = 3
+MAX_CONCURRENT_PROGRAMS: Final = 3
 """So many bots are tested at the same time."""
 
-SHOWN: Final = 6
+MAX_SHOWN_LINES: Final = 6
 """So many lines of a dialogue are shown."""
 
-AFTER: Final = 0.3
+BROKE_GRACE_SECONDS: Final = 0.3
 """So many seconds a bot is watched that has nothing more to do."""
 
-TABLE: Final = 10
+FULL_TABLE_SEATS: Final = 10
 """A full table."""
 
 
@@ -54,8 +54,8 @@ async def check_client(
     seed: int = 1,
     timeout: float = 20.0,
     max_failures: int | None = None,
-    told: Callable[[Result], None] = lambda _: None,
-    stderr: Callable[[bytes], None] = lambda _: None,
+    on_result: Callable[[Result], None] = lambda _: None,
+    on_stderr: Callable[[bytes], None] = lambda _: None,
 ) -> tuple[Result, ...]:
     """Test a bot: start its command for every case, with `{url}`, `{host}`, `{port}`, `{user}`, `{password}`, `{game}`.
 
@@ -65,60 +65,60 @@ async def check_client(
     on a command that makes no sense, and ProgramError when there is no such program.
     """
     results: dict[str, Result] = {}
-    waiting = iter([case for case in cases if isinstance(case, ClientCase)])
+    waiting = iter([case for case in cases if isinstance(case, HoldemClientCase)])
 
     async def work() -> None:
         for case in waiting:
-            if max_failures is not None and sum(not one.outcome.good for one in results.values()) >= max_failures:
+            if max_failures is not None and sum(not one.outcome.is_good for one in results.values()) >= max_failures:
                 return
-            sitting = Sitting(case, command, settings, strict=strict, seed=seed, timeout=timeout)
-            results[case.id] = await sitting.result()
-            if not results[case.id].outcome.good:
-                stderr(sitting.stderr)
-            told(results[case.id])
+            sitting = ClientCaseRun(case, command, settings, strict=strict, seed=seed, timeout=timeout)
+            results[case.id] = await sitting.run()
+            if not results[case.id].outcome.is_good:
+                on_stderr(sitting.stderr)
+            on_result(results[case.id])
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(AT_ONCE):
+            for _ in range(MAX_CONCURRENT_PROGRAMS):
                 group.create_task(work())
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     return tuple(results[case.id] for case in cases if case.id in results)
 
 
-class Sitting:
+class ClientCaseRun:
     """One case with one bot."""
 
     def __init__(
-        self, case: ClientCase, command: str, settings: Any, *, strict: bool, seed: int, timeout: float
+        self, case: HoldemClientCase, command: str, settings: Any, *, strict: bool, seed: int, timeout: float
     ) -> None:
         self.stderr = b""
         self._case = case
-        self._scene: Scene = case.scene
+        self._setup: TableSetup = case.setup
         self._command = command
         self._strict = strict
         self._seed = seed
         self._timeout = timeout
-        self._user = f"bot-{derive(seed, case.id, 0).hex()[:6]}"
+        self._user = f"bot-{derive_server_seed(seed, case.id, 0).hex()[:6]}"
         base = settings if settings is not None else Settings()
-        known = {name: getattr(base, name) for name in Settings.__dataclass_fields__} | dict(self._scene.settings)
+        known = {name: getattr(base, name) for name in Settings.__dataclass_fields__} | dict(self._setup.settings)
         self._settings = Settings(**known)
 
-    async def result(self) -> Result:
+    async def run(self) -> Result:
         """Play the case."""
         loop = asyncio.get_running_loop()
         began = loop.time()
-        scene = self._scene
-        stand = Stand(
+        scene = self._setup
+        stand = HoldemTestServer(
             self._settings,
             seed=self._seed,
-            manner=scene.manner,
-            trouble=scene.trouble,
-            dress=scene.dress,
+            delivery=scene.delivery,
+            faults=scene.faults,
+            transform_body=scene.transform_body,
         )
         port = await stand.open()
         try:
-            game = await self._laid(stand)
+            game = await self._set_up_table(stand)
             values = {
                 "url": f"http://127.0.0.1:{port}",
                 "host": "127.0.0.1",
@@ -127,79 +127,81 @@ class Sitting:
                 "password": PASSWORD,
                 "game": game,
             }
-            async with await Program.start(self._command, values) as program:
-                found, reason = await self._played(stand, program, game)
-                stand.parting = True
+            async with await ProgramUnderTest.start(self._command, values) as program:
+                found, reason = await self._watch_bot(stand, program, game)
+                stand.is_stopping = True
                 await program.stop()
                 self.stderr = program.stderr
         finally:
             await stand.close()
-        return self._judged(stand, found, reason, loop.time() - began)
+        return self._build_result(stand, found, reason, loop.time() - began)
 
-    async def _laid(self, stand: Stand) -> str:
+    async def _set_up_table(self, test_server: HoldemTestServer) -> str:
         """Lay the table: the game at which the bot may sit down."""
-        scene = self._scene
-        desk = stand.service.desk
+        scene = self._setup
+        desk = test_server.service.service
         game = desk.house.games()[0].guid
-        luck = Fair(derive(self._seed, self._case.id, 0)).luck
+        luck = FairDealer(derive_server_seed(self._seed, self._case.id, 0)).luck
         self._opponents = [
-            Opponent(stand, f"{style}-{number}", style, luck) for number, style in enumerate(scene.opponents)
+            Opponent(test_server, f"{style}-{number}", style, luck) for number, style in enumerate(scene.opponents)
         ]
-        if scene.enrolled:
-            await stand.enrol(self._user, PASSWORD)
-        if scene.crowded:
-            for number in range(TABLE):
-                Opponent(stand, f"crowd-{number}", "calls", luck).sit(game)
-            Opponent(stand, "crowd-10", "calls", luck).open()
-            game = next(table.guid for table in desk.house.games() if table.free)
-        if scene.seated:
-            desk.ask(Join(self._user, game))
-        if not scene.late:
+        if scene.is_registered:
+            await test_server.register(self._user, PASSWORD)
+        if scene.has_full_game:
+            for number in range(FULL_TABLE_SEATS):
+                Opponent(test_server, f"crowd-{number}", "calls", luck).sit(game)
+            Opponent(test_server, "crowd-10", "calls", luck).open_game()
+            game = next(table.guid for table in desk.house.games() if table.has_free_seat)
+        if scene.is_seated:
+            desk.execute_now(Join(self._user, game))
+        if not scene.late_seconds:
             for opponent in self._opponents:
                 opponent.sit(game)
         return game
 
-    async def _played(self, stand: Stand, program: Program, game: str) -> tuple[Departure | None, str]:
+    async def _watch_bot(
+        self, test_server: HoldemTestServer, program: ProgramUnderTest, game: str
+    ) -> tuple[Deviation | None, str]:
         """Let it play: what it has failed to do, or why nothing could be seen."""
-        scene = self._scene
-        tasks = [asyncio.create_task(self._opponent(stand, opponent, game)) for opponent in self._opponents]
+        scene = self._setup
+        tasks = [asyncio.create_task(self._run_opponent(test_server, opponent, game)) for opponent in self._opponents]
         try:
             async with asyncio.timeout(self._timeout):
                 while True:
-                    stand.news.clear()
-                    if self._hands(stand) >= scene.hands:
+                    test_server.activity.clear()
+                    if self._hands_played(test_server) >= scene.hands:
                         return None, ""
-                    if self._was_late(stand):
-                        return _failed("holdem-4.15", "an act within its turn", "none: its time has run out"), ""
-                    if self._is_broke(stand):
-                        await asyncio.sleep(AFTER)
-                        if self._is_broke(stand):
+                    if self._has_timed_out(test_server):
+                        return _missed("holdem-4.15", "an act within its turn", "none: its time has run out"), ""
+                    if self._is_broke(test_server):
+                        await asyncio.sleep(BROKE_GRACE_SECONDS)
+                        if self._is_broke(test_server):
                             return None, ""
                     if program.status is not None:
-                        return self._ended(stand, program), ""
-                    await self._news(stand, program)
+                        return self._judge_exit(test_server, program), ""
+                    await self._wait_for_activity(test_server, program)
         except TimeoutError:
-            return self._late(stand)
+            return self._judge_timeout(test_server)
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _news(self, stand: Stand, program: Program) -> None:
+    async def _wait_for_activity(self, test_server: HoldemTestServer, program: ProgramUnderTest) -> None:
         """Wait for something to happen."""
         with suppress(TimeoutError):
             async with asyncio.timeout(0.05):
-                await stand.news.wait()
-        await program.ended(0)
+                await test_server.activity.wait()
+        await program.wait_ended(0)
 
-    async def _opponent(self, stand: Stand, opponent: Opponent, game: str) -> None:
+    async def _run_opponent(self, test_server: HoldemTestServer, opponent: Opponent, game: str) -> None:
         """Let somebody play, from the beginning or when it is time; he follows the bot to where it sits."""
-        playing = None if self._scene.late else asyncio.create_task(opponent.play(game))
+        playing = None if self._setup.late_seconds else asyncio.create_task(opponent.play(game))
         try:
-            while not self._game(stand):
+            while not self._game_of_bot(test_server):
                 await asyncio.sleep(0.01)
-            await asyncio.sleep(self._scene.late)
-            found = self._game(stand)
+            await asyncio.sleep(self._setup.late_seconds)
+            found = self._game_of_bot(test_server)
             if playing is not None and found == game:
                 await playing
             elif found:
@@ -209,77 +211,81 @@ class Sitting:
             if playing is not None:
                 playing.cancel()
 
-    def _game(self, stand: Stand) -> str:
+    def _game_of_bot(self, test_server: HoldemTestServer) -> str:
         """The game at which the bot sits, "" while it sits nowhere."""
-        return next((table.guid for table in stand.house.games() if table.seat_of(self._user) is not None), "")
+        return next(
+            (table.guid for table in test_server.house.games() if table.player_guid(self._user) is not None), ""
+        )
 
-    def _hands(self, stand: Stand) -> int:
+    def _hands_played(self, test_server: HoldemTestServer) -> int:
         """How many hands are over that the bot has played."""
-        return sum(self._user in played.players for played in stand.finished)
+        return sum(self._user in played.players for played in test_server.finished_hands)
 
-    def _is_broke(self, stand: Stand) -> bool:
-        return self._hands(stand) > 0 and not self._game(stand)
+    def _is_broke(self, test_server: HoldemTestServer) -> bool:
+        return self._hands_played(test_server) > 0 and not self._game_of_bot(test_server)
 
-    def _was_late(self, stand: Stand) -> bool:
+    def _has_timed_out(self, test_server: HoldemTestServer) -> bool:
         """Whether its time has run out: it is in no game any more, has not left, and is not broke."""
         joined = any(
-            note.path[-1:] == ["players"] and note.answer is not None and note.answer.status < 300
-            for note in stand.notes
+            note.path[-1:] == ["players"] and note.response is not None and note.response.status < 300
+            for note in test_server.requests
         )
-        left = any(note.question.method == "DELETE" for note in stand.notes)
-        if not joined or left or self._game(stand):
+        left = any(note.request.method == "DELETE" for note in test_server.requests)
+        if not joined or left or self._game_of_bot(test_server):
             return False
-        hands = [played for played in stand.finished if self._user in played.players]
+        hands = [played for played in test_server.finished_hands if self._user in played.players]
         return not hands or bool(hands[-1].hand.stacks[hands[-1].players.index(self._user)])
 
-    def _ended(self, stand: Stand, program: Program) -> Departure | None:
+    def _judge_exit(self, test_server: HoldemTestServer, program: ProgramUnderTest) -> Deviation | None:
         """It has ended by itself, before its time."""
         status = program.status
         assert status is not None, "it runs"
-        left = any(note.question.method == "DELETE" for note in stand.notes)
-        if status == 0 and (left or self._is_broke(stand)):
+        left = any(note.request.method == "DELETE" for note in test_server.requests)
+        if status == 0 and (left or self._is_broke(test_server)):
             return None
-        said = program.complaint(300)
-        if not stand.notes:
-            return _failed("holdem-1.1", "a request", f"none: it has ended ({ending(status)}){said}")
-        if status == 0 and self._hands(stand):
+        said = program.stderr_excerpt(300)
+        if not test_server.requests:
+            return _missed("holdem-1.1", "a request", f"none: it has ended ({describe_exit(status)}){said}")
+        if status == 0 and self._hands_played(test_server):
             return None
-        told = f"it has ended ({ending(status)}) after {counted(self._hands(stand), 'hand')}{said}"
-        return _failed(self._case.clause, counted(self._scene.hands, "hand"), told)
+        told = f"it has ended ({describe_exit(status)}) after {format_count(self._hands_played(test_server), 'hand')}{said}"
+        return _missed(self._case.clause, format_count(self._setup.hands, "hand"), told)
 
-    def _late(self, stand: Stand) -> tuple[Departure | None, str]:
+    def _judge_timeout(self, test_server: HoldemTestServer) -> tuple[Deviation | None, str]:
         """The time of the case is over."""
-        if not stand.notes and not stand.garbage:
-            return _failed("holdem-1.1", "a request", f"none in {self._timeout:g} s"), ""
-        if not self._game(stand) and not self._hands(stand):
-            if any(note.path[-1:] == ["players"] for note in stand.notes):
-                return _failed("holdem-3.5", "a player who has joined", "none"), ""
-            return _failed("holdem-3.5", "POST /games/:gameID/players/", f"none in {self._timeout:g} s"), ""
-        table = stand.house.game(self._game(stand))
+        if not test_server.requests and not test_server.malformed:
+            return _missed("holdem-1.1", "a request", f"none in {self._timeout:g} s"), ""
+        if not self._game_of_bot(test_server) and not self._hands_played(test_server):
+            if any(note.path[-1:] == ["players"] for note in test_server.requests):
+                return _missed("holdem-3.5", "a player who has joined", "none"), ""
+            return _missed("holdem-3.5", "POST /games/:gameID/players/", f"none in {self._timeout:g} s"), ""
+        table = test_server.house.game(self._game_of_bot(test_server))
         shown = None if table is None else table.view(None)
-        if shown is not None and shown.turn.player_id == stand.house.guid(self._user):
+        if shown is not None and shown.turn.player_id == test_server.house.guid_of(self._user):
             limit = self._settings.turn_seconds
             had = limit - (seconds_left(shown.turn.expiry, datetime.now(UTC)) or 0.0)
             if had > min(limit, self._timeout) / 2:  # else it has only just begun: the hand is slow, and not the bot
-                return _failed("holdem-4.15", "an act in its turn", f"none in {had:.1f} s"), ""
+                return _missed("holdem-4.15", "an act in its turn", f"none in {had:.1f} s"), ""
         return (
             None,
-            f"only {self._hands(stand)} of {counted(self._scene.hands, 'hand')} were over after {self._timeout:g} s",
+            f"only {self._hands_played(test_server)} of {format_count(self._setup.hands, 'hand')} were over after {self._timeout:g} s",
         )
 
-    def _judged(self, stand: Stand, failed: Departure | None, reason: str, seconds: float) -> Result:
+    def _build_result(
+        self, test_server: HoldemTestServer, failed: Deviation | None, reason: str, seconds: float
+    ) -> Result:
         case = self._case
-        found = list(judged(stand, excused=self._scene.excused))
+        found = list(judge_requests(test_server, excused_clauses=self._setup.excused_clauses))
         if failed is not None:
-            if case.open and failed.clause != "holdem-1.1":
-                failed = Departure(failed.clause, Outcome.CHOICE, failed.expected, failed.actual)
+            if case.failure_is_choice and failed.clause != "holdem-1.1":
+                failed = Deviation(failed.clause, Outcome.CHOICE, failed.expected, failed.actual)
             found.append(failed)
-        if self._scene.queued and not any(
-            note.answer is not None and note.answer.status == 202 for note in stand.notes
+        if self._setup.needs_queue and not any(
+            note.response is not None and note.response.status == 202 for note in test_server.requests
         ):
             reason = reason or "it has not joined a game that is full"
-        dialogue = lines(stand)
-        worst = gravest(found, own=())
+        dialogue = dialogue_lines(test_server)
+        worst = worst_deviation(found, preferred=())
         if worst is None and reason:
             return Result(case.id, case.title, case.clause, Outcome.SKIP, reason, seconds=seconds)
         if worst is None:
@@ -287,7 +293,7 @@ class Sitting:
         outcome = Outcome.FAIL if worst.outcome is Outcome.NON_STRICT and self._strict else worst.outcome
         failure = None
         if outcome is Outcome.FAIL:
-            failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, cause(worst))
+            failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, likely_cause(worst))
         at = next((number for number, line in enumerate(dialogue, 1) if line.data == worst.got), len(dialogue))
         at = min(at + 1, len(dialogue))
         return Result(
@@ -297,10 +303,10 @@ class Sitting:
             outcome,
             "" if failure else f"expected {worst.expected}; found {worst.actual}",
             failure,
-            tuple(dialogue[max(0, at - SHOWN) : at]),
+            tuple(dialogue[max(0, at - MAX_SHOWN_LINES) : at]),
             seconds,
         )
 
 
-def _failed(clause: str, expected: str, actual: str) -> Departure:
-    return Departure(clause, gravity(clause), expected, actual)
+def _missed(clause: str, expected: str, actual: str) -> Deviation:
+    return Deviation(clause, default_outcome(clause), expected, actual)

@@ -7,11 +7,17 @@ from typing import Any, Final
 
 from msgspec.json import encode
 
-from croupier.conformance.conversation import Line
-from croupier.conformance.holdem.endpoint import Place, Server, User
-from croupier.conformance.holdem.requests import Answer, Caller, Question, Silent, Unreadable
-from croupier.conformance.holdem.schema import Slip, every, guid, one
-from croupier.conformance.holdem.tolerated import Broken, Departure, Unshown, gravity
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
+from croupier.conformance.holdem.requests import (
+    HttpClient,
+    ReceivedResponse,
+    ResponseError,
+    ResponseTimeout,
+    SentRequest,
+)
+from croupier.conformance.holdem.schema import SchemaError, guid_errors, parse_game, parse_games
+from croupier.conformance.holdem.tolerated import CaseAborted, Deviation, NotReached, default_outcome
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
@@ -21,54 +27,54 @@ from croupier.rooms.holdem.wire import Game
 NOBODY: Final = "nobody"
 """The role that has no credentials."""
 
-NEARLY: Final = 0.8
+MAX_TURN_FRACTION: Final = 0.8
 """When so much of a turn has passed in which nobody could act, it may be over."""
 
 
-class Visit:
+class HoldemContext:
     """What happens for one case. Roles (`ann`) are played by users with names of their own (`ann-3f9c81d0`).
 
     What is asked and heard is in `lines`; every departure is in `departures`, whether or not the case is about it.
     """
 
-    def __init__(self, server: Server, patience: float | None = None) -> None:
+    def __init__(self, server: ServerUnderTest, timeout: float | None = None) -> None:
         self.server = server
-        self.patience = patience  # how many seconds all of it may take, None without a limit
+        self.timeout = timeout  # how many seconds all of it may take, None without a limit
         self.dialect = server.dialect
-        self.lines: list[Line] = []
-        self.departures: list[Departure] = []
-        self.users: dict[str, User] = {}
-        self.places: list[Place] = []
-        self.silent = False  # whether something was not answered for as long as there was patience
-        self._asked = 0.0  # when something was asked last
-        self._deed = 0.0  # when something was asked last by which a turn may have begun
-        self._lull = 0.0  # how many seconds have passed behind such a deed, at most
-        self._callers: dict[str, Caller] = {}
-        self._busy: set[str] = set()
+        self.lines: list[DialogueLine] = []
+        self.deviations: list[Deviation] = []
+        self.users: dict[str, ServerUser] = {}
+        self.joined_seats: list[JoinedSeat] = []
+        self.has_timed_out = False  # whether something was not answered for as long as there was patience
+        self._last_request_at = 0.0  # when something was asked last
+        self._last_change_at = 0.0  # when something was asked last by which a turn may have begun
+        self._longest_gap_seconds = 0.0  # how many seconds have passed behind such a deed, at most
+        self._clients: dict[str, HttpClient] = {}
+        self._busy_roles: set[str] = set()
         self._games: set[str] = set()
 
     async def close(self) -> None:
         """Leave all games, hang up, and let others have the users."""
         try:
-            for place in [*self.places]:
+            for place in [*self.joined_seats]:
                 try:
                     await self.leave(place)
-                except (Broken, OSError):
+                except (CaseAborted, OSError):
                     break
-            stuck = {place.role for place in self.places}
+            stuck = {place.role for place in self.joined_seats}
             for role, user in self.users.items():
                 if user.guid and role not in stuck:
-                    self.server.idle[role].append(user)
-            self.server.taken -= self._games
-            for caller in self._callers.values():
-                await caller.hang_up()
+                    self.server.idle_users[role].append(user)
+            self.server.games_in_use -= self._games
+            for caller in self._clients.values():
+                await caller.close()
         finally:
-            for caller in self._callers.values():
-                caller.break_off()
+            for caller in self._clients.values():
+                caller.abort()
 
     # What is wrong.
 
-    def departs(
+    def add_deviation(
         self,
         clause: str,
         expected: str,
@@ -77,37 +83,43 @@ class Visit:
         *,
         wanted: bytes | None = None,
         got: bytes = b"",
-    ) -> Departure:
+    ) -> Deviation:
         """A departure from a clause; what comes of it is what the clause says unless an outcome is given."""
-        found = Departure(
-            clause, outcome or gravity(clause), expected, actual, wanted, got or self.last, len(self.lines)
+        found = Deviation(
+            clause,
+            outcome or default_outcome(clause),
+            expected,
+            actual,
+            wanted,
+            got or self.last_response,
+            len(self.lines),
         )
-        self.departures.append(found)
+        self.deviations.append(found)
         return found
 
-    def slips(self, found: Sequence[Slip]) -> None:
+    def add_schema_errors(self, errors: Sequence[SchemaError]) -> None:
         """Departures in form."""
-        for slip in found:
-            self.departs(slip.clause, slip.expected, slip.actual, slip.outcome)
+        for slip in errors:
+            self.add_deviation(slip.clause, slip.expected, slip.actual, slip.outcome)
 
     @property
-    def overtaken(self) -> bool:
+    def turn_may_have_expired(self) -> bool:
         """Whether it was so slow, wherever that comes from, that somebody's turn may have ended by itself."""
-        return self._lull > NEARLY * self.server.window
+        return self._longest_gap_seconds > MAX_TURN_FRACTION * self.server.turn_seconds
 
-    def unheard(self, error: Unreadable, expected: str = "an answer of HTTP/1.1") -> None:
+    def add_response_error(self, error: ResponseError, expected: str = "an answer of HTTP/1.1") -> None:
         """Something was answered by nothing that is an answer."""
-        self.silent = self.silent or isinstance(error, Silent)
-        self.departs("holdem-1.8", expected, f"{error}", Outcome.FAIL)
+        self.has_timed_out = self.has_timed_out or isinstance(error, ResponseTimeout)
+        self.add_deviation("holdem-1.8", expected, f"{error}", Outcome.FAIL)
 
     @property
-    def last(self) -> bytes:
+    def last_response(self) -> bytes:
         """The last thing that was heard, as bytes."""
         return next((line.data for line in reversed(self.lines) if line.side == HOUSE), b"")
 
     # Asking.
 
-    async def ask(
+    async def request(
         self,
         role: str,
         method: str,
@@ -115,224 +127,228 @@ class Visit:
         body: bytes = b"",
         headers: Mapping[str, str] | None = None,
         *,
-        size: int = 0,
-        patience: float | None = None,
-    ) -> Answer:
+        piece_bytes: int = 0,
+        timeout: float | None = None,
+    ) -> ReceivedResponse:
         """Somebody asks something. Raises Broken, with a departure, where no answer comes that is one."""
-        question = Question(method, path, self.signed(role, headers or {}), body)
-        caller = self.callers(role)
-        self.said(question)
-        self._busy.add(role)
+        question = SentRequest(method, path, self.with_credentials(role, headers or {}), body)
+        caller = self.idle_client(role)
+        self.record_request(question)
+        self._busy_roles.add(role)
         try:
-            answer = await caller.ask(question, size=size, patience=patience)
-        except Unreadable as error:
-            self.unheard(error)
-            raise Broken from None
+            answer = await caller.request(question, piece_bytes=piece_bytes, timeout=timeout)
+        except ResponseError as error:
+            self.add_response_error(error)
+            raise CaseAborted from None
         finally:
-            self._busy.discard(role)
-        answer = self.heard(answer)
+            self._busy_roles.discard(role)
+        answer = self.record_response(answer)
         signed = dict(question.headers).get("Authorization")
-        role = next((name for name, user in self.users.items() if user.header[1] == signed), role)
-        self._follow(role, question, answer)
+        role = next((name for name, user in self.users.items() if user.auth_header[1] == signed), role)
+        self._track_seats(role, question, answer)
         return answer
 
-    def said(self, question: Question) -> None:
+    def record_request(self, request: SentRequest) -> None:
         """A request goes into the dialogue."""
-        self._line(CLIENT, question.shown(), f"{question.method} {question.path}")
+        self._add_line(CLIENT, request.render(), f"{request.method} {request.path}")
 
-    def heard(self, answer: Answer) -> Answer:
+    def record_response(self, response: ReceivedResponse) -> ReceivedResponse:
         """An answer goes into the dialogue as it came: what is meant by it."""
-        self.server.heard = True
+        self.server.has_answered = True
         asked = next((line.message for line in reversed(self.lines) if line.side == CLIENT), "")
-        self.server.having.answered(asked, answer)
-        self._line(HOUSE, answer.shown(), answer.text)
-        return answer if self.server.habit is None else self.server.habit.read(asked, answer)
+        self.server.features.record_response(asked, response)
+        self._add_line(HOUSE, response.render(), response.summary)
+        return response if self.server.detected_dialect is None else self.server.detected_dialect.read(asked, response)
 
-    def _line(self, side: int, data: bytes, message: str) -> None:
+    def _add_line(self, side: int, data: bytes, message: str) -> None:
         now = asyncio.get_running_loop().time()
         if side == CLIENT:
-            self._asked = now
-        if self.places:
-            self._lull = max(self._lull, now - self._deed)
-        self.lines.append(Line(side, data, message, now))
+            self._last_request_at = now
+        if self.joined_seats:
+            self._longest_gap_seconds = max(self._longest_gap_seconds, now - self._last_change_at)
+        self.lines.append(DialogueLine(side, data, message, now))
 
-    def callers(self, role: str) -> Caller:
+    def idle_client(self, role: str) -> HttpClient:
         """A connection of a role on which nothing is waited for."""
-        name = role if role not in self._busy else f"{role}/{len(self._callers)}"
-        if name not in self._callers:
-            self._callers[name] = self.server.caller()
-        return self._callers[name]
+        name = role if role not in self._busy_roles else f"{role}/{len(self._clients)}"
+        if name not in self._clients:
+            self._clients[name] = self.server.new_client()
+        return self._clients[name]
 
-    def signed(self, role: str, headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    def with_credentials(self, role: str, headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
         """The headers of a request, with the credentials of its role unless others are given."""
         if role == NOBODY or "Authorization" in headers:
             return tuple(headers.items())
-        return (self.user(role).header, *headers.items())
+        return (self.user(role).auth_header, *headers.items())
 
-    def user(self, role: str) -> User:
+    def user(self, role: str) -> ServerUser:
         """The user who plays a role; one who is not known to the server yet, where none was enrolled."""
         if role not in self.users:
-            self.users[role] = User(self.server.name(role))
+            self.users[role] = ServerUser(self.server.new_name(role))
         return self.users[role]
 
-    def _follow(self, role: str, question: Question, answer: Answer) -> None:
+    def _track_seats(self, role: str, request: SentRequest, response: ReceivedResponse) -> None:
         """Keep in mind who sits where."""
-        path = question.path.partition("?")[0].strip("/").split("/")
-        if not 200 <= answer.status < 300:
+        path = request.path.partition("?")[0].strip("/").split("/")
+        if not 200 <= response.status < 300:
             return
-        if question.method != "GET":
-            self._deed = self._asked
-        match question.method, path:
+        if request.method != "GET":
+            self._last_change_at = self._last_request_at
+        match request.method, path:
             case "POST", ["users"] if role in self.users:
                 with suppress(Violation):
-                    self.users[role].guid = read_guid(answer.body)
+                    self.users[role].guid = read_guid(response.body)
             case "POST", ["games"]:
-                game = self.opened(answer)
+                game = self.opened_game(response)
                 if game:
                     self._games.add(game)
-                    self.server.taken.add(game)
-                    self._sit(role, game, answer)
+                    self.server.games_in_use.add(game)
+                    self._record_seat(role, game, response)
             case "POST", ["games", game, "players"]:
-                self._sit(role, game, answer)
+                self._record_seat(role, game, response)
             case "DELETE", ["games", game, "players", player]:
-                self.places = [place for place in self.places if (place.game, place.player) != (game, player)]
+                self.joined_seats = [
+                    place for place in self.joined_seats if (place.game, place.player_id) != (game, player)
+                ]
             case _:
                 pass
 
-    def _sit(self, role: str, game: str, answer: Answer) -> None:
+    def _record_seat(self, role: str, game: str, response: ReceivedResponse) -> None:
         user = self.users.get(role)
         if user is None:
             return
         player = user.guid
         if self.dialect == "readme":
             with suppress(Violation):
-                player = read_guid(answer.body)
-        self.places.append(Place(role, game, player))
+                player = read_guid(response.body)
+        self.joined_seats.append(JoinedSeat(role, game, player))
 
-    def opened(self, answer: Answer) -> str:
+    def opened_game(self, response: ReceivedResponse) -> str:
         """The GUID of the game that POST /games/ has made, "" where it is not told."""
-        where = answer.headers.get("location", "").rstrip("/").rpartition("/")[2]
-        shown = one(answer.body, self.dialect).games
+        where = response.headers.get("location", "").rstrip("/").rpartition("/")[2]
+        shown = parse_game(response.body, self.dialect).games
         return where or (shown[0].game_id if shown else "")
 
     # What nearly every case begins with. What is wrong with it is found by cases of its own, and not in the way here.
 
-    async def enrol(self, *roles: str) -> None:
+    async def register(self, *roles: str) -> None:
         """Users for these roles. Raises Broken where the server makes none."""
         for role in roles:
             if role in self.users:
                 continue
-            if self.server.idle[role]:
-                self.users[role] = self.server.idle[role].pop()
+            if self.server.idle_users[role]:
+                self.users[role] = self.server.idle_users[role].pop()
                 continue
             user = self.user(role)
-            answer = await self.ask(role, "POST", "/users/")
-            self.succeeded(answer, "holdem-2.2", 201)
-            user.guid = self.guid(answer, "holdem-2.2")
+            answer = await self.request(role, "POST", "/users/")
+            self.require_success(answer, "holdem-2.2", 201)
+            user.guid = self.require_guid(answer, "holdem-2.2")
 
-    async def table(self) -> str:
+    async def claim_empty_game(self) -> str:
         """A game in which nobody sits, for this visit alone; "" where one has to be made."""
-        for game in await self.games():
-            if not game.table and game.game_id not in self.server.taken:
-                self.server.taken.add(game.game_id)
+        for game in await self.list_games():
+            if not game.table and game.game_id not in self.server.games_in_use:
+                self.server.games_in_use.add(game.game_id)
                 self._games.add(game.game_id)
                 return game.game_id
         return ""
 
     async def seat(self, *roles: str, game: str = "") -> str:
         """Let users sit down at a game of their own, in this order: its GUID. Raises Broken or Unshown."""
-        await self.enrol(*roles)
-        game = game or await self.made(roles[0]) or await self.table()
+        await self.register(*roles)
+        game = game or await self.open_game(roles[0]) or await self.claim_empty_game()
         if not game:
-            raise Unshown("no game is to be had in which nobody sits, and POST /games/ makes none")
+            raise NotReached("no game is to be had in which nobody sits, and POST /games/ makes none")
         for role in roles:
-            if not any(place.role == role and place.game == game for place in self.places):
-                answer = await self.ask(role, "POST", f"/games/{game}/players/")
-                self.joined(answer)
+            if not any(place.role == role and place.game == game for place in self.joined_seats):
+                answer = await self.request(role, "POST", f"/games/{game}/players/")
+                self.require_seat(answer)
         return game
 
-    async def asked(self, *roles: str) -> tuple[str, str]:
+    async def seat_and_find_turn(self, *roles: str) -> tuple[str, str]:
         """Let users sit down at a game of their own: its GUID, and the role whose turn it is. As `seat`."""
         game = await self.seat(*roles)
-        role = self.turn(await self.sees(NOBODY, game))
+        role = self.role_to_act(await self.get_game(NOBODY, game))
         if not role:
-            raise Unshown("it is nobody's turn, although two sit at the table")
+            raise NotReached("it is nobody's turn, although two sit at the table")
         return game, role
 
-    async def made(self, role: str) -> str:
+    async def open_game(self, role: str) -> str:
         """A game that this role makes, and sits in; "" where the server makes none."""
-        if self.server.opens:
-            answer = await self.ask(role, "POST", "/games/")
-            if answer.status < 300 and (game := self.opened(answer)):
+        if self.server.can_open_games:
+            answer = await self.request(role, "POST", "/games/")
+            if answer.status < 300 and (game := self.opened_game(answer)):
                 return game
-            self.server.opens = False
+            self.server.can_open_games = False
         return ""
 
-    async def leave(self, place: Place) -> Answer:
+    async def leave(self, seat: JoinedSeat) -> ReceivedResponse:
         """Leave a game."""
-        return await self.ask(place.role, "DELETE", f"/games/{place.game}/players/{place.player}")
+        return await self.request(seat.role, "DELETE", f"/games/{seat.game}/players/{seat.player_id}")
 
-    def turn(self, shown: Game) -> str:
+    def role_to_act(self, shown: Game) -> str:
         """The role whose turn it is; "" where it is nobody's of ours."""
         whose = (shown.game_id, shown.turn.player_id)
-        return next((place.role for place in self.places if (place.game, place.player) == whose), "")
+        return next((place.role for place in self.joined_seats if (place.game, place.player_id) == whose), "")
 
-    def player(self, role: str, game: str) -> str:
+    def player_id(self, role: str, game: str) -> str:
         """The playerID of a role in a game, or its GUID as a user while it has none there."""
-        found = [place.player for place in self.places if (place.role, place.game) == (role, game)]
+        found = [place.player_id for place in self.joined_seats if (place.role, place.game) == (role, game)]
         return found[0] if found else self.user(role).guid
 
-    async def games(self) -> Sequence[Game]:
+    async def list_games(self) -> Sequence[Game]:
         """All games, as everybody sees them. Raises Broken where they cannot be read."""
-        answer = await self.ask(NOBODY, "GET", "/games/")
-        self.succeeded(answer, "holdem-5.1", 200)
-        shown = every(answer.body, self.dialect)
-        self.slips(shown.slips)
-        if not shown.games and shown.slips:
-            raise Broken
+        answer = await self.request(NOBODY, "GET", "/games/")
+        self.require_success(answer, "holdem-5.1", 200)
+        shown = parse_games(answer.body, self.dialect)
+        self.add_schema_errors(shown.errors)
+        if not shown.games and shown.errors:
+            raise CaseAborted
         return shown.games
 
-    async def sees(self, role: str, game: str) -> Game:
+    async def get_game(self, role: str, game: str) -> Game:
         """A game as a role sees it. Raises Broken where it cannot be read."""
-        answer = await self.ask(role, "GET", f"/games/{game}")
-        self.succeeded(answer, "holdem-5.2", 200)
-        return self.read(answer)
+        answer = await self.request(role, "GET", f"/games/{game}")
+        self.require_success(answer, "holdem-5.2", 200)
+        return self.require_game(answer)
 
-    def read(self, answer: Answer) -> Game:
+    def require_game(self, response: ReceivedResponse) -> Game:
         """The Game of an answer; departures in its form are noted. Raises Broken where there is none."""
-        shown = one(answer.body, self.dialect)
-        self.slips(shown.slips)
+        shown = parse_game(response.body, self.dialect)
+        self.add_schema_errors(shown.errors)
         if not shown.games:
-            raise Broken
+            raise CaseAborted
         return shown.games[0]
 
-    async def act(self, role: str, game: str, act: Mapping[str, Any] | bytes) -> Answer:
+    async def act(self, role: str, game: str, act: Mapping[str, Any] | bytes) -> ReceivedResponse:
         """Act: an object, or bytes that are none."""
         body = act if isinstance(act, bytes) else encode(act)
-        return await self.ask(role, "POST", f"/games/{game}/players/{self.player(role, game)}/acts/", body)
+        return await self.request(role, "POST", f"/games/{game}/players/{self.player_id(role, game)}/acts/", body)
 
-    def succeeded(self, answer: Answer, clause: str, status: int) -> None:
+    def require_success(self, response: ReceivedResponse, clause: str, status: int) -> None:
         """Whether something was done: another success than the page has is a departure, a refusal raises Broken."""
-        if answer.status != status:
-            self.departs(clause, f"status {status}", answer.text, got=answer.shown())
-        if not 200 <= answer.status < 300:
-            raise Broken
+        if response.status != status:
+            self.add_deviation(clause, f"status {status}", response.summary, got=response.render())
+        if not 200 <= response.status < 300:
+            raise CaseAborted
 
-    def joined(self, answer: Answer) -> None:
+    def require_seat(self, response: ReceivedResponse) -> None:
         """Whether somebody was given a free seat. Raises Broken."""
         if self.dialect == "hspe-go":
-            self.succeeded(answer, "holdem-7.2", 202)
+            self.require_success(response, "holdem-7.2", 202)
         else:
-            self.succeeded(answer, "holdem-3.5", 201)
+            self.require_success(response, "holdem-3.5", 201)
 
-    def guid(self, answer: Answer, clause: str) -> str:
+    def require_guid(self, response: ReceivedResponse, clause: str) -> str:
         """The GUID of an answer, however it is told. Raises Broken where there is none."""
         try:
-            found = read_guid(answer.body)
+            found = read_guid(response.body)
         except Violation as violation:
-            self.departs(clause, "a GUID as a JSON string", violation.found)
-            raise Broken from None
-        if self.dialect == "readme" and answer.body.strip() != f'"{found}"'.encode():
-            self.departs(clause, "a GUID as a JSON string", answer.text, wanted=f'"{found}"'.encode(), got=answer.body)
-        self.slips(guid(found, "playerID"))
+            self.add_deviation(clause, "a GUID as a JSON string", violation.found)
+            raise CaseAborted from None
+        if self.dialect == "readme" and response.body.strip() != f'"{found}"'.encode():
+            self.add_deviation(
+                clause, "a GUID as a JSON string", response.summary, wanted=f'"{found}"'.encode(), got=response.body
+            )
+        self.add_schema_errors(guid_errors(found, "playerID"))
         return found

@@ -7,58 +7,58 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from croupier.conformance.holdem.requests import Answer
+from croupier.conformance.holdem.requests import ReceivedResponse
 
 
-class Manner(Struct, frozen=True):
+class ResponseDelivery(Struct, frozen=True):
     """How answers are delivered: in pieces of `size` bytes (0: whole), `pause` seconds apart, `delay` seconds late.
 
     `chunked` answers have no Content-Length; behind one that `closes` the connection ends. `shouts`: names of headers
     in capital letters, `mumbles`: in small ones. `streams` says whether events are streamed.
     """
 
-    size: int = 0
-    pause: float = 0.0
-    delay: float = 0.0
-    chunked: bool = False
-    closes: bool = False
-    shouts: bool = False
-    mumbles: bool = False
-    streams: bool = True
+    piece_bytes: int = 0
+    pause_seconds: float = 0.0
+    delay_seconds: float = 0.0
+    is_chunked: bool = False
+    closes_connection: bool = False
+    has_upper_case_headers: bool = False
+    has_lower_case_headers: bool = False
+    allows_streams: bool = True
 
-    async def write(self, writer: asyncio.StreamWriter, answer: Answer, *, headless: bool) -> None:
+    async def write(self, writer: asyncio.StreamWriter, response: ReceivedResponse, *, without_body: bool) -> None:
         """Deliver an answer."""
-        if self.delay:
-            await asyncio.sleep(self.delay)
-        data = self.written(answer, headless=headless)
-        size = self.size or len(data)
+        if self.delay_seconds:
+            await asyncio.sleep(self.delay_seconds)
+        data = self.encode(response, without_body=without_body)
+        size = self.piece_bytes or len(data)
         for at in range(0, len(data), size):
             writer.write(data[at : at + size])
             await writer.drain()
-            await asyncio.sleep(self.pause)
+            await asyncio.sleep(self.pause_seconds)
 
-    def written(self, answer: Answer, *, headless: bool) -> bytes:
+    def encode(self, response: ReceivedResponse, *, without_body: bool) -> bytes:
         """The bytes of an answer."""
-        headers = {name: value for name, value in answer.headers.items() if name not in LENGTHS}
-        chunked = self.chunked and not headless and answer.status != 304
+        headers = {name: value for name, value in response.headers.items() if name not in FRAMING_HEADERS}
+        chunked = self.is_chunked and not without_body and response.status != 304
         if chunked:
             headers["transfer-encoding"] = "chunked"
-        elif answer.status != 304:
-            headers["content-length"] = str(len(answer.body))
-        if self.closes:
+        elif response.status != 304:
+            headers["content-length"] = str(len(response.body))
+        if self.closes_connection:
             headers["connection"] = "close"
-        spelt = str.upper if self.shouts else str.lower if self.mumbles else str.title
-        lines = [f"HTTP/1.1 {answer.status} {'OK' if answer.status < 300 else 'Refused'}"]
+        spelt = str.upper if self.has_upper_case_headers else str.lower if self.has_lower_case_headers else str.title
+        lines = [f"HTTP/1.1 {response.status} {'OK' if response.status < 300 else 'Refused'}"]
         lines += [f"{spelt(name)}: {value}" for name, value in headers.items()]
         head = "\r\n".join([*lines, "", ""]).encode()
-        if headless or answer.status == 304:
+        if without_body or response.status == 304:
             return head
-        return head + (_chunks(answer.body) if chunked else answer.body)
+        return head + (_chunks(response.body) if chunked else response.body)
 
 
-LENGTHS: Final = frozenset({"content-length", "transfer-encoding", "connection"})
+FRAMING_HEADERS: Final = frozenset({"content-length", "transfer-encoding", "connection"})
 
-PLAIN: Final = Manner()
+DEFAULT_DELIVERY: Final = ResponseDelivery()
 
 
 def _chunks(body: bytes) -> bytes:
@@ -67,7 +67,7 @@ def _chunks(body: bytes) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
 
 
-class Trouble(Struct, frozen=True):
+class RequestFault(Struct, frozen=True):
     """One request that goes wrong: the first of a method with so many segments in its path.
 
     `status` is what it is answered, None for an end of the connection; `done` says that what was asked is done all the
@@ -77,15 +77,15 @@ class Trouble(Struct, frozen=True):
     method: str
     segments: int
     status: int | None = 503
-    done: bool = False
-    seconds: float = 0.0
+    is_executed: bool = False
+    delay_seconds: float = 0.0
 
-    def fits(self, method: str, path: Sequence[str]) -> bool:
+    def matches(self, method: str, path: Sequence[str]) -> bool:
         """Whether a request is the one."""
         return (method, len(path)) == (self.method, self.segments)
 
 
-def dressed(change: Callable[[Any], Any], write: Callable[[Any], str] = json.dumps) -> Callable[[bytes], bytes]:
+def game_transform(change: Callable[[Any], Any], write: Callable[[Any], str] = json.dumps) -> Callable[[bytes], bytes]:
     """A change of every Game in a body, and how it is written."""
 
     def dress(body: bytes) -> bytes:
@@ -100,37 +100,37 @@ def dressed(change: Callable[[Any], Any], write: Callable[[Any], str] = json.dum
     return dress
 
 
-def same(game: Any) -> Any:
+def unchanged(game: Any) -> Any:
     """A Game as it is."""
     return game
 
 
-def backwards(game: Any) -> Any:
+def reverse_keys(game: Any) -> Any:
     """Every key in another order."""
     if isinstance(game, Mapping):
-        return {key: backwards(value) for key, value in [*game.items()][::-1]}
-    return [backwards(one) for one in game] if isinstance(game, list) else game
+        return {key: reverse_keys(value) for key, value in [*game.items()][::-1]}
+    return [reverse_keys(one) for one in game] if isinstance(game, list) else game
 
 
-def more(game: Any) -> Any:
+def add_unknown_keys(game: Any) -> Any:
     """Keys that nobody knows, everywhere."""
     if isinstance(game, Mapping):
-        return {"note": None, **{key: more(value) for key, value in game.items()}, "extra": {"a": [1, 2]}}
-    return [more(one) for one in game] if isinstance(game, list) else game
+        return {"note": None, **{key: add_unknown_keys(value) for key, value in game.items()}, "extra": {"a": [1, 2]}}
+    return [add_unknown_keys(one) for one in game] if isinstance(game, list) else game
 
 
-def example(game: Any) -> Any:
+def spell_key_as_example(game: Any) -> Any:
     """The key `small blind`, as in the document's example."""
     table = [{key.replace("small_blind", "small blind"): value for key, value in one.items()} for one in game["table"]]
     return {**game, "table": table}
 
 
-def pretty(game: Any) -> str:
+def indent_json(game: Any) -> str:
     """JSON over many lines."""
     return json.dumps(game, indent=4)
 
 
-def escaped(game: Any) -> str:
+def escape_json(game: Any) -> str:
     """JSON with every letter of a string escaped that may be."""
     text = json.dumps(game)
     return text.replace("S", "\\u0053").replace("gameID", "game\\u0049D")

@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from croupier.core.http_transcript import NAME
+from croupier.core.http_transcript import NAME_PATTERN
 
-PLAY: Final = tuple(
+TABLE_CLAUSES: Final = tuple(
     f"holdem-{section}.{number}"
     for section, numbers in (
         (1, (2, 7, 8)),
@@ -20,75 +20,82 @@ PLAY: Final = tuple(
 )
 """The clauses that nearly every number at a table can speak about."""
 
-SPEAK: Final[Mapping[str, tuple[str, ...]]] = {
+CLAUSES_BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
     "handle": ("holdem-5.7", "holdem-2.4"),
-    "state": ("holdem-5.9", *PLAY),
-    "wealth": ("holdem-5.7", "holdem-3.1", *PLAY),
+    "state": ("holdem-5.9", *TABLE_CLAUSES),
+    "wealth": ("holdem-5.7", "holdem-3.1", *TABLE_CLAUSES),
     "small_blind": ("holdem-5.7", "holdem-6.2", "holdem-6.3", "holdem-6.4"),
-    "turn.playerID": ("holdem-5.10", *PLAY),
+    "turn.playerID": ("holdem-5.10", *TABLE_CLAUSES),
     "turn.bet_so_far": ("holdem-5.10", "holdem-4.5"),
     "turn.bet_to_player": ("holdem-5.10", "holdem-6.8", "holdem-6.9", "holdem-6.10"),
     "turn.minimum_raise": ("holdem-5.10", "holdem-6.8", "holdem-6.9", "holdem-4.11"),
-    "bet_so_far": ("holdem-5.7", *PLAY),
+    "bet_so_far": ("holdem-5.7", *TABLE_CLAUSES),
     "hole": ("holdem-5.5", "holdem-5.6"),
     "board": ("holdem-5.5", "holdem-6.5", "holdem-6.7", "holdem-6.14", "holdem-8.1", "holdem-5.16"),
-    "size": ("holdem-5.13", "holdem-5.15", *PLAY),
+    "size": ("holdem-5.13", "holdem-5.15", *TABLE_CLAUSES),
     "players": ("holdem-5.13", "holdem-5.14", "holdem-5.15", "holdem-6.12"),
     "pots": ("holdem-5.15", "holdem-6.12", "holdem-5.16", "holdem-5.13"),
-    "table": ("holdem-5.8", "holdem-5.16", "holdem-3.5", "holdem-3.4", *PLAY),
+    "table": ("holdem-5.8", "holdem-5.16", "holdem-3.5", "holdem-3.4", *TABLE_CLAUSES),
     "gameID": ("holdem-5.3",),
     "last_winners": ("holdem-7.7", "holdem-7.8"),
 }
 """Of what each part of a Game tells; the first clause is its own."""
 
-CARD: Final = re.compile(r"[2-9TJQKA][CDHS]")
+CARD_PATTERN: Final = re.compile(r"[2-9TJQKA][CDHS]")
 
 
 class Difference(NamedTuple):
     """A place in a Game (`table[1].wealth`), what it should be and what it is."""
 
-    place: str
+    path: str
     expected: object
     found: object
 
     @property
-    def part(self) -> str:
+    def field(self) -> str:
         """The part of a Game that it is about, a key of SPEAK."""
-        path = re.sub(r"\[\d+\]", "", self.place)
+        path = re.sub(r"\[\d+\]", "", self.path)
         if path.startswith("turn."):
-            return path if path in SPEAK else "turn.playerID"
+            return path if path in CLAUSES_BY_FIELD else "turn.playerID"
         if path.startswith("cards."):
             return "hole" if path == "cards.hole" else "board"
         last = path.rpartition(".")[2]
-        return "table" if path == "table" or path.endswith(".playerID") else last if last in SPEAK else "gameID"
+        return (
+            "table" if path == "table" or path.endswith(".playerID") else last if last in CLAUSES_BY_FIELD else "gameID"
+        )
 
-    def clause(self, own: Collection[str]) -> str:
+    def clause_for(self, own: Collection[str]) -> str:
         """The clause that it departs from: one's own where it can speak about that."""
-        speak = SPEAK[self.part]
+        speak = CLAUSES_BY_FIELD[self.field]
         return next((name for name in own if name in speak), speak[0])
 
 
-def differences(expected: Any, found: Any, bound: dict[str, str], place: str = "") -> Iterator[Difference]:
+def differences(expected: Any, found: Any, bindings: dict[str, str], path: str = "") -> Iterator[Difference]:
     """How JSON differs from what was expected, where names (`$ann`) stand for what they are bound to, or bind it.
 
     What luck and the clock decide is not compared: which cards there are, and the time at which a turn ends. Keys that
     the expectation has not are ignored.
     """
-    if place.endswith("expiry") or (place == "cards.hole" and not expected and not found):
+    if path.endswith("expiry") or (path == "cards.hole" and not expected and not found):
         return
-    if isinstance(expected, str) and (name := NAME.fullmatch(expected)):
-        if name[1] != "_" and (not isinstance(found, str) or bound.setdefault(name[1], found) != found):
-            yield Difference(place, bound.get(name[1], "a string"), found)
+    if isinstance(expected, str) and (name := NAME_PATTERN.fullmatch(expected)):
+        if name[1] != "_" and (not isinstance(found, str) or bindings.setdefault(name[1], found) != found):
+            yield Difference(path, bindings.get(name[1], "a string"), found)
     elif isinstance(expected, dict) and isinstance(found, dict):
         for key, value in expected.items():
-            yield from differences(value, found.get(key), bound, f"{place}.{key}".removeprefix("."))
+            yield from differences(value, found.get(key), bindings, f"{path}.{key}".removeprefix("."))
     elif isinstance(expected, list) and isinstance(found, list):
         if len(expected) != len(found):
-            yield Difference(place, expected, found)
+            yield Difference(path, expected, found)
             return
         for index, (value, other) in enumerate(zip(expected, found, strict=True)):
-            yield from differences(value, other, bound, f"{place}[{index}]")
-    elif isinstance(expected, str) and CARD.fullmatch(expected) and isinstance(found, str) and CARD.fullmatch(found):
+            yield from differences(value, other, bindings, f"{path}[{index}]")
+    elif (
+        isinstance(expected, str)
+        and CARD_PATTERN.fullmatch(expected)
+        and isinstance(found, str)
+        and CARD_PATTERN.fullmatch(found)
+    ):
         return
     elif type(expected) is not type(found) or expected != found:
-        yield Difference(place, expected, found)
+        yield Difference(path, expected, found)

@@ -7,20 +7,20 @@ from typing import Final
 
 from msgspec import Struct
 
-from croupier.conformance.holdem.dialects import Habit
-from croupier.conformance.holdem.features import Having
-from croupier.conformance.holdem.requests import Caller
+from croupier.conformance.holdem.dialects import HttpDialect
+from croupier.conformance.holdem.features import ServerFeatures
+from croupier.conformance.holdem.requests import HttpClient
 from croupier.rooms.holdem.engine.blinds import BLINDS
-from croupier.rooms.holdem.referee import STACK
+from croupier.rooms.holdem.referee import STARTING_STACK
 from croupier.rooms.holdem.wire import Dialect
 
-WINDOW: Final = 15.0
+TURN_SECONDS: Final = 15.0
 """How many seconds a player has for an act (holdem-4.15)."""
 
 PASSWORD: Final = "secret"  # noqa: S105 -- it keeps nothing secret
 
 
-class User(Struct):
+class ServerUser(Struct):
     """A user of the server under test. `guid` is what it was told when it was made, "" before."""
 
     name: str
@@ -28,57 +28,59 @@ class User(Struct):
     guid: str = ""
 
     @property
-    def header(self) -> tuple[str, str]:
+    def auth_header(self) -> tuple[str, str]:
         """The Authorization header (RFC 7617)."""
-        return basic(self.name, self.password)
+        return basic_auth_header(self.name, self.password)
 
 
-def basic(name: str, password: str) -> tuple[str, str]:
+def basic_auth_header(name: str, password: str) -> tuple[str, str]:
     """The Authorization header of a name and a password."""
     return "Authorization", f"Basic {b64encode(f'{name}:{password}'.encode()).decode()}"
 
 
-class Place(Struct):
+class JoinedSeat(Struct):
     """A seat at a game, or a place in its queue: whose it is, and the playerID."""
 
     role: str
     game: str
-    player: str
+    player_id: str
 
 
-class Server:
+class ServerUnderTest:
     """The server under test, for one run: how to reach it, and the users and games that are in use."""
 
-    def __init__(self, host: str, port: int, dialect: Dialect, patience: float, habit: Habit | None = None) -> None:
+    def __init__(
+        self, host: str, port: int, dialect: Dialect, timeout: float, detected_dialect: HttpDialect | None = None
+    ) -> None:
         self.address = (host, port)
-        self.habit = habit
+        self.detected_dialect = detected_dialect
         self.dialect: Dialect = dialect
-        self.patience = patience
-        self.idle: defaultdict[str, list[User]] = defaultdict(list)
-        self.taken: set[str] = set()
+        self.timeout = timeout
+        self.idle_users: defaultdict[str, list[ServerUser]] = defaultdict(list)
+        self.games_in_use: set[str] = set()
         self._run = f"{randbelow(10**9):09}"  # digits go with letters of every script
-        self._named: Counter[str] = Counter()
-        self.heard = False  # whether it has ever said a word
-        self.having = Having()
-        self.opens = True  # whether POST /games/ makes a game, as far as is known
+        self._name_counts: Counter[str] = Counter()
+        self.has_answered = False  # whether it has ever said a word
+        self.features = ServerFeatures()
+        self.can_open_games = True  # whether POST /games/ makes a game, as far as is known
         self.blinds = BLINDS
-        self.stack = STACK
-        self.window = WINDOW  # how many seconds a turn takes, as far as is known
+        self.stack = STARTING_STACK
+        self.turn_seconds = TURN_SECONDS  # how many seconds a turn takes, as far as is known
 
     @property
-    def usual(self) -> bool:
+    def has_usual_stakes(self) -> bool:
         """Whether it plays for what the document has."""
-        return (self.blinds, self.stack) == (BLINDS, STACK)
+        return (self.blinds, self.stack) == (BLINDS, STARTING_STACK)
 
-    def caller(self) -> Caller:
+    def new_client(self) -> HttpClient:
         """A new connection."""
-        return Caller(*self.address, patience=self.patience)
+        return HttpClient(*self.address, timeout=self.timeout)
 
-    def name(self, role: str) -> str:
+    def new_name(self, role: str) -> str:
         """A name that nobody has on this server, also not from a run before this one.
 
         The first users of two roles whose names look alike have names that look alike.
         """
-        self._named[role] += 1
-        count = self._named[role]
+        self._name_counts[role] += 1
+        count = self._name_counts[role]
         return f"{role}-{self._run}" if count == 1 else f"{role}-{self._run}-{count}"

@@ -4,163 +4,167 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.conformance.holdem.cases import Deed
-from croupier.conformance.holdem.context import NOBODY, Visit
+from croupier.conformance.holdem.cases import CaseSpec
+from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.holdem.handwritten import CALL
-from croupier.conformance.holdem.requests import Answer, Question, Unreadable
-from croupier.conformance.holdem.tolerated import Broken
+from croupier.conformance.holdem.requests import ReceivedResponse, ResponseError, SentRequest
+from croupier.conformance.holdem.tolerated import CaseAborted
 from croupier.conformance.results import Outcome
 
-CROWD: Final = 40
+CONCURRENT_CONNECTIONS: Final = 40
 """So many connections are made at once."""
 
 
-async def in_single_bytes(visit: Visit) -> None:
+async def byte_by_byte(context: HoldemContext) -> None:
     """Every request of a whole hand comes byte by byte."""
-    game, role = await visit.asked("ann", "bob")
-    answer = await visit.ask(role, "GET", f"/games/{game}", size=1)
-    _same(visit, answer, 200, "a request that comes byte by byte")
-    path = f"/games/{game}/players/{visit.player(role, game)}/acts/"
-    answer = await visit.ask(role, "POST", path, b'{"action": 1, "betAmount": 10}', size=1)
-    _same(visit, answer, 201, "an act that comes byte by byte")
+    game, role = await context.seat_and_find_turn("ann", "bob")
+    answer = await context.request(role, "GET", f"/games/{game}", piece_bytes=1)
+    _require_status(context, answer, 200, "a request that comes byte by byte")
+    path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
+    answer = await context.request(role, "POST", path, b'{"action": 1, "betAmount": 10}', piece_bytes=1)
+    _require_status(context, answer, 201, "an act that comes byte by byte")
 
 
-async def in_sevens(visit: Visit) -> None:
+async def pieces_of_seven_bytes(context: HoldemContext) -> None:
     """Requests come in pieces of seven bytes."""
-    game = await visit.seat("ann", "bob")
+    game = await context.seat("ann", "bob")
     for question in ((NOBODY, "GET", "/games/"), ("bob", "GET", f"/games/{game}"), ("ann", "GET", f"/games/{game}")):
-        answer = await visit.ask(*question, size=7)
-        _same(visit, answer, 200, "a request that comes in pieces")
+        answer = await context.request(*question, piece_bytes=7)
+        _require_status(context, answer, 200, "a request that comes in pieces")
 
 
-async def in_halves(visit: Visit) -> None:
+async def body_after_head(context: HoldemContext) -> None:
     """The body of an act comes a moment after its head."""
-    game, role = await visit.asked("ann", "bob")
-    question = _act(visit, role, game, b'{"action": 1, "betAmount": 10}')
-    caller = visit.callers(role)
-    head, blank, body = question.written(caller.host).partition(b"\r\n\r\n")
-    visit.said(question)
-    await caller.say(head + blank)
+    game, role = await context.seat_and_find_turn("ann", "bob")
+    question = _act(context, role, game, b'{"action": 1, "betAmount": 10}')
+    caller = context.idle_client(role)
+    head, blank, body = question.encode(caller.host).partition(b"\r\n\r\n")
+    context.record_request(question)
+    await caller.send(head + blank)
     await asyncio.sleep(0.2)
-    await caller.say(body)
-    await _hear(visit, role, 201, "an act whose body comes later than its head")
+    await caller.send(body)
+    await _receive(context, role, 201, "an act whose body comes later than its head")
 
 
-async def in_chunks(visit: Visit) -> None:
+async def chunked_body(context: HoldemContext) -> None:
     """The body of an act comes in chunks."""
-    game, role = await visit.asked("ann", "bob")
+    game, role = await context.seat_and_find_turn("ann", "bob")
     body = b'3\r\n{"a\r\n1b\r\nction": 1, "betAmount": 10}\r\n0\r\n\r\n'
-    path = f"/games/{game}/players/{visit.player(role, game)}/acts/"
-    answer = await visit.ask(role, "POST", path, body, {"Transfer-Encoding": "chunked"})
-    _same(visit, answer, 201, "an act in chunks")
+    path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
+    answer = await context.request(role, "POST", path, body, {"Transfer-Encoding": "chunked"})
+    _require_status(context, answer, 201, "an act in chunks")
 
 
-async def one_behind_another(visit: Visit) -> None:
+async def pipelined(context: HoldemContext) -> None:
     """Requests come together, and are answered in their order."""
-    game, role = await visit.asked("ann", "bob")
-    headers = visit.signed(role, {})
-    caller = visit.callers(role)
+    game, role = await context.seat_and_find_turn("ann", "bob")
+    headers = context.with_credentials(role, {})
+    caller = context.idle_client(role)
     questions = [
-        Question("GET", f"/games/{game}", headers),
-        Question("GET", "/games/nowhere", headers),
-        _act(visit, role, game, b'{"action": 1, "betAmount": 10}'),
-        Question("GET", f"/games/{game}", headers),
+        SentRequest("GET", f"/games/{game}", headers),
+        SentRequest("GET", "/games/nowhere", headers),
+        _act(context, role, game, b'{"action": 1, "betAmount": 10}'),
+        SentRequest("GET", f"/games/{game}", headers),
     ]
     for question in questions:
-        visit.said(question)
-    await caller.say(b"".join(question.written(caller.host) for question in questions))
+        context.record_request(question)
+    await caller.send(b"".join(question.encode(caller.host) for question in questions))
     for status in (200, 404, 201, 200):
-        answer = await _hear(visit, role, status, "one of several requests that come together")
-    if visit.read(answer).turn.player_id == visit.player(role, game):
-        visit.departs("holdem-1.8", "the act that was sent before", "a game without it")
+        answer = await _receive(context, role, status, "one of several requests that come together")
+    if context.require_game(answer).turn.player_id == context.player_id(role, game):
+        context.add_deviation("holdem-1.8", "the act that was sent before", "a game without it")
 
 
-async def broken_off(visit: Visit) -> None:
+async def aborted_request(context: HoldemContext) -> None:
     """A request that breaks off in the middle is none, and the next connection works."""
-    game, role = await visit.asked("ann", "bob")
-    question = _act(visit, role, game, b'{"action": 1, "betAmount": 10}')
-    caller = visit.callers(role)
-    await caller.say(question.written(caller.host)[:-4])
-    caller.break_off()
+    game, role = await context.seat_and_find_turn("ann", "bob")
+    question = _act(context, role, game, b'{"action": 1, "betAmount": 10}')
+    caller = context.idle_client(role)
+    await caller.send(question.encode(caller.host)[:-4])
+    caller.abort()
     await asyncio.sleep(0.05)
-    shown = await visit.sees(role, game)
-    if shown.turn.player_id != visit.player(role, game):
-        visit.departs(
-            "holdem-1.8", "ann's turn: her request has not come to its end", f"that of {visit.turn(shown) or 'nobody'}"
+    shown = await context.get_game(role, game)
+    if shown.turn.player_id != context.player_id(role, game):
+        context.add_deviation(
+            "holdem-1.8",
+            "ann's turn: her request has not come to its end",
+            f"that of {context.role_to_act(shown) or 'nobody'}",
         )
-    answer = await visit.act(role, game, CALL)
-    _same(visit, answer, 201, "an act on a new connection")
+    answer = await context.act(role, game, CALL)
+    _require_status(context, answer, 201, "an act on a new connection")
 
 
-async def on_any_connection(visit: Visit) -> None:
+async def seen_on_other_connections(context: HoldemContext) -> None:
     """What was done on one connection is seen on every other."""
-    game, role = await visit.asked("ann", "bob")
-    shown = await visit.sees(NOBODY, game)
-    await visit.act(role, game, CALL)
-    after = await visit.sees(NOBODY, game)
+    game, role = await context.seat_and_find_turn("ann", "bob")
+    shown = await context.get_game(NOBODY, game)
+    await context.act(role, game, CALL)
+    after = await context.get_game(NOBODY, game)
     if after.turn == shown.turn and after.table == shown.table:
-        visit.departs("holdem-1.8", "the act, on another connection", "the game as it was before")
+        context.add_deviation("holdem-1.8", "the act, on another connection", "the game as it was before")
 
 
-async def many_at_once(visit: Visit) -> None:
+async def concurrent_reads(context: HoldemContext) -> None:
     """Many look at the same time, each on a connection of his own."""
-    game = await visit.seat("ann", "bob")
-    callers = [visit.server.caller() for _ in range(CROWD)]
-    question = Question("GET", f"/games/{game}")
-    visit.said(question)
+    game = await context.seat("ann", "bob")
+    callers = [context.server.new_client() for _ in range(CONCURRENT_CONNECTIONS)]
+    question = SentRequest("GET", f"/games/{game}")
+    context.record_request(question)
     try:
-        answers = await asyncio.gather(*(caller.ask(question) for caller in callers))
-    except Unreadable as error:
-        visit.unheard(error, f"{CROWD} answers on {CROWD} connections")
-        raise Broken from None
+        answers = await asyncio.gather(*(caller.request(question) for caller in callers))
+    except ResponseError as error:
+        context.add_response_error(error, f"{CONCURRENT_CONNECTIONS} answers on {CONCURRENT_CONNECTIONS} connections")
+        raise CaseAborted from None
     finally:
-        await asyncio.gather(*(caller.hang_up() for caller in callers))
-    visit.heard(answers[-1])
+        await asyncio.gather(*(caller.close() for caller in callers))
+    context.record_response(answers[-1])
     if len({answer.body for answer in answers}) > 1 or {answer.status for answer in answers} != {200}:
-        visit.departs("holdem-1.8", "the same game for everybody", "different answers")
+        context.add_deviation("holdem-1.8", "the same game for everybody", "different answers")
 
 
-async def kept_open(visit: Visit) -> None:
+async def persistent_connection(context: HoldemContext) -> None:
     """A connection serves more than one request."""
-    caller = visit.callers(NOBODY)
+    caller = context.idle_client(NOBODY)
     for _ in range(3):
-        await visit.ask(NOBODY, "GET", "/games/")
-    if caller.closes:
-        visit.departs("holdem-1.1", "a connection that goes on, as HTTP/1.1 has it", "its end", Outcome.CHOICE)
+        await context.request(NOBODY, "GET", "/games/")
+    if caller.close_count:
+        context.add_deviation("holdem-1.1", "a connection that goes on, as HTTP/1.1 has it", "its end", Outcome.CHOICE)
 
 
-def _act(visit: Visit, role: str, game: str, body: bytes) -> Question:
-    path = f"/games/{game}/players/{visit.player(role, game)}/acts/"
-    return Question("POST", path, visit.signed(role, {}), body)
+def _act(context: HoldemContext, role: str, game: str, body: bytes) -> SentRequest:
+    path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
+    return SentRequest("POST", path, context.with_credentials(role, {}), body)
 
 
-async def _hear(visit: Visit, role: str, status: int, what: str) -> Answer:
+async def _receive(context: HoldemContext, role: str, status: int, what: str) -> ReceivedResponse:
     try:
-        answer = await visit.callers(role).hear()
-    except Unreadable as error:
-        visit.unheard(error, f"an answer to {what}")
-        raise Broken from None
-    answer = visit.heard(answer)
-    _same(visit, answer, status, what)
+        answer = await context.idle_client(role).receive()
+    except ResponseError as error:
+        context.add_response_error(error, f"an answer to {what}")
+        raise CaseAborted from None
+    answer = context.record_response(answer)
+    _require_status(context, answer, status, what)
     return answer
 
 
-def _same(visit: Visit, answer: Answer, status: int, what: str) -> None:
+def _require_status(context: HoldemContext, response: ReceivedResponse, status: int, what: str) -> None:
     """Delivery changes nothing: the same success or refusal as ever. Raises Broken."""
-    if answer.status // 100 != status // 100:
-        visit.departs("holdem-1.8", f"status {status} to {what}", answer.text, Outcome.FAIL, got=answer.shown())
-        raise Broken
+    if response.status // 100 != status // 100:
+        context.add_deviation(
+            "holdem-1.8", f"status {status} to {what}", response.summary, Outcome.FAIL, got=response.render()
+        )
+        raise CaseAborted
 
 
-DELIVERIES: Final[Sequence[Deed]] = (
-    Deed("holdem-1.1", "a-connection-goes-on", "A connection serves more than one request", kept_open),
-    Deed("holdem-1.8", "byte-by-byte", "Requests may come byte by byte", in_single_bytes),
-    Deed("holdem-1.8", "in-sevens", "Requests may come cut anywhere", in_sevens),
-    Deed("holdem-1.8", "slowly", "A body may come a moment after its head", in_halves),
-    Deed("holdem-1.8", "chunked", "A body may come in chunks", in_chunks),
-    Deed("holdem-1.8", "pipelined", "Requests that come together are answered in their order", one_behind_another),
-    Deed("holdem-1.8", "broken-off", "A request that breaks off in the middle is none", broken_off),
-    Deed("holdem-1.8", "on-any-connection", "An act is seen on every connection", on_any_connection),
-    Deed("holdem-1.8", "many-at-once", "Many may look at the same time", many_at_once),
+FRAMING_CASES: Final[Sequence[CaseSpec]] = (
+    CaseSpec("holdem-1.1", "a-connection-goes-on", "A connection serves more than one request", persistent_connection),
+    CaseSpec("holdem-1.8", "byte-by-byte", "Requests may come byte by byte", byte_by_byte),
+    CaseSpec("holdem-1.8", "in-sevens", "Requests may come cut anywhere", pieces_of_seven_bytes),
+    CaseSpec("holdem-1.8", "slowly", "A body may come a moment after its head", body_after_head),
+    CaseSpec("holdem-1.8", "chunked", "A body may come in chunks", chunked_body),
+    CaseSpec("holdem-1.8", "pipelined", "Requests that come together are answered in their order", pipelined),
+    CaseSpec("holdem-1.8", "broken-off", "A request that breaks off in the middle is none", aborted_request),
+    CaseSpec("holdem-1.8", "on-any-connection", "An act is seen on every connection", seen_on_other_connections),
+    CaseSpec("holdem-1.8", "many-at-once", "Many may look at the same time", concurrent_reads),
 )  # fmt: skip
 """What these cases are."""

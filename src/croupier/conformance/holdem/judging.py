@@ -4,28 +4,28 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from croupier.conformance.conversation import Line
-from croupier.conformance.holdem.test_server import Note, Stand
-from croupier.conformance.holdem.tolerated import Departure, gravity
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRequest
+from croupier.conformance.holdem.tolerated import Deviation, default_outcome
 from croupier.conformance.results import Outcome
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.rooms.holdem.wire import USUAL
+from croupier.rooms.holdem.wire import DECODE_ACT_BODY
 
-CLAUSE: Final = re.compile(r"holdem-\d+\.\d+")
+CLAUSE_PATTERN: Final = re.compile(r"holdem-\d+\.\d+")
 
-RATE: Final = 0.05
+SUGGESTED_POLL_SECONDS: Final = 0.05
 """The document suggests so many seconds between two looks."""
 
-LOOKS: Final = 10
+MAX_POLL_BURST: Final = 10
 """So many looks in a row are too fast if they take less than that together; a few may come close together."""
 
-INVALID: Final = (
+INVALID_BET_CLAUSES: Final = (
     (re.compile(r"found -"), "holdem-4.8"),
     (re.compile(r"a number of"), "holdem-4.9"),
 )
 """What the reason for a fold tells about the bet."""
 
-TOLD: Final[Mapping[str, str]] = {
+EXPECTED_REQUESTS: Final[Mapping[str, str]] = {
     "holdem-2.5": "the name and the password of the new user",
     "holdem-2.7": "its own name and password",
     "holdem-2.8": "its own name and password, or none",
@@ -45,84 +45,88 @@ TOLD: Final[Mapping[str, str]] = {
 }
 """What a client should do, by the clause with which it is refused."""
 
-NATURAL: Final = frozenset(
+EXCUSABLE_CLAUSES: Final = frozenset(
     {"holdem-2.6", "holdem-7.3", "holdem-2.9", "holdem-3.15", "holdem-3.3", "holdem-9.10", "holdem-9.11"}
 )
 """Refusals that are nobody's fault: a name may be taken, and a server may be busy or set a limit."""
 
 
-def lines(stand: Stand) -> list[Line]:
+def dialogue_lines(test_server: HoldemTestServer) -> list[DialogueLine]:
     """The dialogue of a bot with a stand: two lines for every request, without looks at which nothing was new."""
-    told: list[Line] = []
+    told: list[DialogueLine] = []
     before = b""
-    for note in stand.notes:
-        answer = note.answer
-        shown = answer.shown() if answer is not None else b""
-        if note.question.method == "GET" and shown == before:
+    for note in test_server.requests:
+        answer = note.response
+        shown = answer.render() if answer is not None else b""
+        if note.request.method == "GET" and shown == before:
             continue
         before = shown
-        told.append(Line(CLIENT, note.question.shown(), f"{note.question.method} {note.question.path}", note.at))
+        told.append(DialogueLine(CLIENT, note.request.render(), f"{note.request.method} {note.request.path}", note.at))
         if answer is not None:
-            told.append(Line(HOUSE, shown, answer.text, note.at))
+            told.append(DialogueLine(HOUSE, shown, answer.summary, note.at))
     return told
 
 
-def judged(stand: Stand, *, excused: Sequence[str] = ()) -> Iterator[Departure]:
+def judge_requests(test_server: HoldemTestServer, *, excused_clauses: Sequence[str] = ()) -> Iterator[Deviation]:
     """What the bot of a stand has done wrong. `excused` are clauses that a case provokes."""
-    for data in stand.garbage:
-        yield _departure("holdem-1.1", "a request of HTTP/1.1", repr(data[:80]), Outcome.FAIL, got=data[:400])
+    for data in test_server.malformed:
+        yield _deviation("holdem-1.1", "a request of HTTP/1.1", repr(data[:80]), Outcome.FAIL, got=data[:400])
     doubtful = False
-    for note in stand.notes:
-        if note.answer is None or note.doubtful:
-            doubtful = doubtful or note.doubtful
+    for note in test_server.requests:
+        if note.response is None or note.is_executed_unanswered:
+            doubtful = doubtful or note.is_executed_unanswered
             continue
-        for departure in _note(stand, note, doubtful=doubtful):
-            if departure.clause not in excused:
+        for departure in _judge_request(test_server, note, doubtful=doubtful):
+            if departure.clause not in excused_clauses:
                 yield departure
-    yield from _pace(stand.notes)
+    yield from _judge_poll_rate(test_server.requests)
 
 
-def _departure(
+def _deviation(
     clause: str, expected: str, actual: str, outcome: Outcome | None = None, *, got: bytes = b""
-) -> Departure:
-    return Departure(clause, outcome or gravity(clause), expected, actual, None, got)
+) -> Deviation:
+    return Deviation(clause, outcome or default_outcome(clause), expected, actual, None, got)
 
 
-def _note(stand: Stand, note: Note, *, doubtful: bool) -> Iterator[Departure]:
-    answer, question = note.answer, note.question
+def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, doubtful: bool) -> Iterator[Deviation]:
+    answer, question = request.response, request.request
     assert answer is not None, "a note without an answer is not judged"
-    shown = question.shown()
+    shown = question.render()
     if answer.status >= 400:
-        clause = match[0] if (match := CLAUSE.match(answer.body.decode(errors="replace"))) else "holdem-8.1"
-        if clause in NATURAL or (doubtful and clause in {"holdem-4.13", "holdem-7.4", "holdem-3.7"}):
+        clause = match[0] if (match := CLAUSE_PATTERN.match(answer.body.decode(errors="replace"))) else "holdem-8.1"
+        if clause in EXCUSABLE_CLAUSES or (doubtful and clause in {"holdem-4.13", "holdem-7.4", "holdem-3.7"}):
             return
-        if clause == "holdem-4.13" and _again(stand, note):
+        if clause == "holdem-4.13" and _is_repeated_act(test_server, request):
             clause = "holdem-4.14"
-        elif clause in {"holdem-8.4", "holdem-8.5", "holdem-4.13", "holdem-7.4"} and not _knew(stand, note):
+        elif clause in {"holdem-8.4", "holdem-8.5", "holdem-4.13", "holdem-7.4"} and not _could_know_better(
+            test_server, request
+        ):
             return
-        told = TOLD.get(clause, "a request that is not refused")
+        told = EXPECTED_REQUESTS.get(clause, "a request that is not refused")
         grave = Outcome.FAIL if clause == "holdem-8.6" else None  # the document has a method for everything
-        yield _departure(clause, told, f"{question.method} {question.path}: {answer.text}", grave, got=shown)
+        yield _deviation(clause, told, f"{question.method} {question.path}: {answer.summary}", grave, got=shown)
     elif reason := answer.headers.get("x-fold-reason"):
-        yield _departure(_invalid(reason), "a valid bet", f"{reason} in {question.body!r}", Outcome.FAIL, got=shown)
-    if question.method == "POST" and note.path[-1:] == ["acts"] and answer.status < 300:
-        yield from _spelling(note)
+        yield _deviation(
+            _invalid_bet_clause(reason), "a valid bet", f"{reason} in {question.body!r}", Outcome.FAIL, got=shown
+        )
+    if question.method == "POST" and request.path[-1:] == ["acts"] and answer.status < 300:
+        yield from _judge_key_spelling(request)
 
 
-def _spelling(note: Note) -> Iterator[Departure]:
+def _judge_key_spelling(request: RecordedRequest) -> Iterator[Deviation]:
     """Keys that are written in another way are understood, and not what the document has."""
     try:
-        USUAL(note.question.body)
+        DECODE_ACT_BODY(request.request.body)
     except ValueError:
-        body = note.question.body
-        yield _departure(
+        body = request.request.body
+        yield _deviation(
             "holdem-4.2", "the keys action and betAmount, and no others", repr(body[:80]), Outcome.NON_STRICT
         )
 
 
-def _invalid(reason: str) -> str:
+def _invalid_bet_clause(reason: str) -> str:
     """The clause by which a bet was invalid."""
-    for pattern, clause in INVALID:
+    for pattern, clause in INVALID_BET_CLAUSES:
         if pattern.search(reason):
             return clause
     numbers = [int(number) for number in re.findall(r"\d+", reason)]
@@ -134,34 +138,42 @@ def _invalid(reason: str) -> str:
     return "holdem-4.9" if chips > numbers[-1] else "holdem-4.11"
 
 
-def _knew(stand: Stand, note: Note) -> bool:
+def _could_know_better(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
     """Whether a bot could know better: what it has looked at last may be older than what it asks."""
-    looks = [one for one in stand.notes if one.user == note.user and one.at < note.at and one.question.method == "GET"]
-    return note.question.method == "GET" or not looks or not _had_turn(looks[-1], stand, note.user)
+    looks = [
+        one
+        for one in test_server.requests
+        if one.user == request.user and one.at < request.at and one.request.method == "GET"
+    ]
+    return request.request.method == "GET" or not looks or not _shows_turn_of(looks[-1], test_server, request.user)
 
 
-def _had_turn(look: Note, stand: Stand, user: str) -> bool:
+def _shows_turn_of(request: RecordedRequest, test_server: HoldemTestServer, user: str) -> bool:
     """Whether a look showed the turn of a user."""
-    if look.answer is None:
+    if request.response is None:
         return False
-    return f'"turn":{{"playerID":"{stand.house.guid(user)}"'.encode() in look.answer.body
+    return f'"turn":{{"playerID":"{test_server.house.guid_of(user)}"'.encode() in request.response.body
 
 
-def _again(stand: Stand, note: Note) -> bool:
+def _is_repeated_act(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
     """Whether an act comes behind another one without a look between them."""
-    own = [one for one in stand.notes if one.user == note.user and one.at <= note.at and one is not note]
+    own = [
+        one for one in test_server.requests if one.user == request.user and one.at <= request.at and one is not request
+    ]
     return bool(own) and own[-1].path[-1:] == ["acts"]
 
 
-def _pace(notes: Sequence[Note]) -> Iterator[Departure]:
+def _judge_poll_rate(notes: Sequence[RecordedRequest]) -> Iterator[Deviation]:
     """Whether a bot looks more often than the document suggests."""
-    looks = [note for note in notes if note.question.method == "GET" and not note.waits]
-    for first, last in zip(looks, looks[LOOKS:], strict=False):
-        if last.at - first.at < LOOKS * RATE * 0.8 and not any(first.at < one.at < last.at for one in _deeds(notes)):
-            rate = (last.at - first.at) / LOOKS
-            yield _departure("holdem-9.10", "50 ms between two looks", f"{1000 * rate:.0f} ms", Outcome.CHOICE)
+    looks = [note for note in notes if note.request.method == "GET" and not note.is_long_poll]
+    for first, last in zip(looks, looks[MAX_POLL_BURST:], strict=False):
+        if last.at - first.at < MAX_POLL_BURST * SUGGESTED_POLL_SECONDS * 0.8 and not any(
+            first.at < one.at < last.at for one in _changing_requests(notes)
+        ):
+            rate = (last.at - first.at) / MAX_POLL_BURST
+            yield _deviation("holdem-9.10", "50 ms between two looks", f"{1000 * rate:.0f} ms", Outcome.CHOICE)
             return
 
 
-def _deeds(notes: Sequence[Note]) -> Sequence[Note]:
-    return [note for note in notes if note.question.method != "GET"]
+def _changing_requests(notes: Sequence[RecordedRequest]) -> Sequence[RecordedRequest]:
+    return [note for note in notes if note.request.method != "GET"]

@@ -10,25 +10,35 @@ from typing import Any, Final
 from msgspec import DecodeError, to_builtins
 from msgspec.json import decode, encode
 
-from croupier.conformance.holdem.context import NOBODY, Visit
+from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.holdem.differences import differences
-from croupier.conformance.holdem.endpoint import User
-from croupier.conformance.holdem.requests import Answer
-from croupier.conformance.holdem.schema import every
-from croupier.conformance.holdem.tolerated import CHOICES, Broken, Unshown
+from croupier.conformance.holdem.endpoint import ServerUser
+from croupier.conformance.holdem.requests import ReceivedResponse
+from croupier.conformance.holdem.schema import parse_games
+from croupier.conformance.holdem.tolerated import RULED_CLAUSES, CaseAborted, NotReached
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome
-from croupier.core.http_transcript import NAME, QUOTED, Ask, Expect, Heard, Mismatch, ask, compare, expect
-from croupier.core.transcript import Line, Transcript
+from croupier.core.http_transcript import (
+    NAME_PATTERN,
+    QUOTED_PATTERN,
+    ExpectedResponse,
+    Mismatch,
+    TranscriptRequest,
+    TranscriptResponse,
+    match_response,
+    parse_expected_response,
+    parse_request,
+)
+from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.rooms.holdem.engine.blinds import BLINDS
 
-PREAMBLE: Final = re.compile(r'\[\{"gameID": "\$game", "table": \[\], .*\}\]', re.DOTALL)
+NEW_SERVER_GAMES_PATTERN: Final = re.compile(r'\[\{"gameID": "\$game", "table": \[\], .*\}\]', re.DOTALL)
 """The list of games of a new server."""
 
-FIRST: Final = "POST /games/$game/players/"
+JOIN_GAME_REQUEST: Final = "POST /games/$game/players/"
 """How somebody joins the game of a paper."""
 
-SHARED: Final = frozenset(
+SPLIT_POT_ACTS: Final = frozenset(
     (
         f'POST /games/$game/players/${small}/acts/ {{"action": 1, "betAmount": 9990}}',
         f'POST /games/$game/players/${big}/acts/ {{"action": 1, "betAmount": 9980}}',
@@ -37,7 +47,7 @@ SHARED: Final = frozenset(
 )
 """The acts of two who are all-in in the first hand, and share it on paper."""
 
-ROUTES: Final = (
+CLAUSES_BY_ROUTE: Final = (
     (re.compile(r"POST /users/?"), "holdem-2.2"),
     (re.compile(r"POST /games/?"), "holdem-3.3"),
     (re.compile(r"POST /games/[^/]+/players/?"), "holdem-3.5"),
@@ -48,7 +58,7 @@ ROUTES: Final = (
 )
 """The clauses that say what a request brings about when all is well."""
 
-SOLVED: Final[Mapping[str, str]] = {
+HSPE_GO_CLAUSES: Final[Mapping[str, str]] = {
     "holdem-2.2": "holdem-7.1",
     "holdem-3.3": "holdem-7.2",
     "holdem-3.5": "holdem-7.2",
@@ -56,158 +66,177 @@ SOLVED: Final[Mapping[str, str]] = {
 }
 """The clauses of dialect hspe-go in place of others."""
 
-HELD_UP: Final = 429
+TOO_MANY_REQUESTS: Final = 429
 """The status of a server that has been asked too often."""
 
-FAULT: Final = 500
+SERVER_ERROR: Final = 500
 """From here on a status tells of a fault of the server's own."""
 
-NO_MORE: Final[Mapping[str, int]] = {"": 0}
+NO_CORRECTION: Final[Mapping[str, int]] = {"": 0}
 
-BUTTON: Final = frozenset({"first-come-has-the-button", "an-unchanged-list"})
+BUTTON_TRANSCRIPTS: Final = frozenset({"first-come-has-the-button", "an-unchanged-list"})
 """Papers for which it matters nothing, or everything, who has the first button."""
 
-EVERYTHING: Final = tuple(f'"betAmount": {chips}}}' for chips in (9990, 9980, 9970, 9960, 9940, 9900))
+ALL_IN_BETS: Final = tuple(f'"betAmount": {chips}}}' for chips in (9990, 9980, 9970, 9960, 9940, 9900))
 """Bets of all that somebody has on paper."""
 
-LAX: Final = frozenset({"amounts-that-are-none", "actions-that-are-none"})
+LAX_NUMBER_TRANSCRIPTS: Final = frozenset({"amounts-that-are-none", "actions-that-are-none"})
 """Papers about numbers that are written as something else: many a parser takes them."""
 
-LONG: Final = 50
+LONG_NAME_CHARS: Final = 50
 """A name of so many characters is a matter of how long it is."""
 
-LENIENT: Final = frozenset({"www-authenticate"})
+PREFIX_COMPARED_HEADERS: Final = frozenset({"www-authenticate"})
 """Headers of which only the beginning is compared: the rest is a server's own."""
 
 
 @cache
-def papers() -> Mapping[str, Transcript]:
+def transcripts_by_name() -> Mapping[str, Transcript]:
     """All papers of the room by their names. Raises ValueError where there are none."""
     return {paper.name: paper for paper in transcripts("holdem")}
 
 
-def first_to_join(paper: Transcript) -> str:
+def first_to_join(transcript: Transcript) -> str:
     """Who joins the game of a paper before anything else happens there; "" if that is nobody."""
-    asked = [(line.peer, line.text) for line in paper.lines if line.kind == ">"]
+    asked = [(line.peer, line.text) for line in transcript.lines if line.kind == ">"]
     begun = next((at for at, (_, text) in enumerate(asked) if text.startswith("GET /games/")), len(asked))
     role, text = next(((role, text) for role, text in asked[begun + 1 :] if text != "POST /users/"), ("", ""))
-    return role if text == FIRST else ""
+    return role if text == JOIN_GAME_REQUEST else ""
 
 
-async def perform(paper: Transcript, visit: Visit) -> None:
+async def replay(transcript: Transcript, context: HoldemContext) -> None:
     """Play a paper on a server. What departs from it is noted in the visit; raises Broken where it cannot go on."""
-    await Performance(paper, visit).play()
+    await HoldemReplay(transcript, context).play()
 
 
-class Performance:
+class HoldemReplay:
     """A paper that is being played. Every `$name` is bound as on paper, users have names of their own."""
 
-    def __init__(self, paper: Transcript, visit: Visit) -> None:
-        self._paper = paper
-        self._visit = visit
-        self._own = paper.clauses
-        self._bound: dict[str, str] = {}
-        self._more: Mapping[
+    def __init__(self, transcript: Transcript, context: HoldemContext) -> None:
+        self._transcript = transcript
+        self._context = context
+        self._clauses = transcript.clauses
+        self._bindings: dict[str, str] = {}
+        self._chip_corrections: Mapping[
             str, int
         ] = {}  # chips that a role has more than on paper, for a hand that was folded before
-        self._folded: Mapping[str, int] = {}  # the same, for one that is shared on paper and folded here
-        self._first = ""  # who has joined first
-        self._seated = ""  # who has joined by making the game
-        self._about_users = any(name.startswith(("holdem-2.", "holdem-7.1", "holdem-1.5")) for name in self._own) or (
-            "users" in paper.name
-        )
+        self._fold_corrections: Mapping[str, int] = {}  # the same, for one that is shared on paper and folded here
+        self._first_role = ""  # who has joined first
+        self._seated_opener = ""  # who has joined by making the game
+        self._about_users = any(
+            name.startswith(("holdem-2.", "holdem-7.1", "holdem-1.5")) for name in self._clauses
+        ) or ("users" in transcript.name)
 
     async def play(self) -> None:
         """Play it from the first line to the last."""
-        lines = self._unshared()
+        lines = self._lines_without_split_pot()
         for question, answer in zip(lines[::2], lines[1::2], strict=True):
-            await self._exchange(question.peer, question.text, expect(answer.text))
+            await self._exchange(question.peer, question.text, parse_expected_response(answer.text))
 
-    async def _exchange(self, role: str, text: str, expected: Expect) -> None:
-        visit = self._visit
-        if PREAMBLE.fullmatch(expected.body) and text.startswith("GET /games/") and "game" not in self._bound:
-            self._bound["game"] = await self._table()
+    async def _exchange(self, role: str, text: str, expected: ExpectedResponse) -> None:
+        visit = self._context
+        if (
+            NEW_SERVER_GAMES_PATTERN.fullmatch(expected.body)
+            and text.startswith("GET /games/")
+            and "game" not in self._bindings
+        ):
+            self._bindings["game"] = await self._claim_game()
             return
-        if text == FIRST and role == self._seated:
-            self._seated = ""
-            self._first = role
+        if text == JOIN_GAME_REQUEST and role == self._seated_opener:
+            self._seated_opener = ""
+            self._first_role = role
             return
         if text == "POST /users/" and expected.status == 201 and not self._about_users:
-            await visit.enrol(role)
+            await visit.register(role)
             if visit.users[role].guid:
-                self._bound[role] = visit.users[role].guid
+                self._bindings[role] = visit.users[role].guid
             return
-        request = ask(text, self._bound)
-        if visit.dialect == "hspe-go" and self._paper.head.get("dialect") != "hspe-go":
-            expected = self._translated(role, request, expected)
-        if not visit.server.opens and expected.status >= 400 and request.method == "POST" and _is_list(request):
+        request = parse_request(text, self._bindings)
+        if visit.dialect == "hspe-go" and self._transcript.head.get("dialect") != "hspe-go":
+            expected = self._translate_expected(role, request, expected)
+        if (
+            not visit.server.can_open_games
+            and expected.status >= 400
+            and request.method == "POST"
+            and _is_list(request)
+        ):
             return  # the document has no way to make a game
-        answer = await visit.ask(role, request.method, request.path, request.body, self._headers(request))
+        answer = await visit.request(role, request.method, request.path, request.body, self._headers(request))
         self._compare(role, request, expected, answer)
-        if text == FIRST and not self._first:
-            self._first = role
-        elif text == FIRST and self._first != role and expected.status == 201 and not self._more:
-            await self._align()
+        if text == JOIN_GAME_REQUEST and not self._first_role:
+            self._first_role = role
+        elif (
+            text == JOIN_GAME_REQUEST
+            and self._first_role != role
+            and expected.status == 201
+            and not self._chip_corrections
+        ):
+            await self._align_button()
 
-    async def _align(self) -> None:
+    async def _align_button(self) -> None:
         """On paper the first to sit down has the first button. Where another has it, he folds a hand before."""
-        visit, self._more = self._visit, NO_MORE
-        if self._paper.name in BUTTON:
+        visit, self._chip_corrections = self._context, NO_CORRECTION
+        if self._transcript.name in BUTTON_TRANSCRIPTS:
             return
-        shown = await visit.sees(NOBODY, self._bound["game"])
-        role = visit.turn(shown)
-        if len(shown.table) != 2 or role in {"", self._first}:
+        shown = await visit.get_game(NOBODY, self._bindings["game"])
+        role = visit.role_to_act(shown)
+        if len(shown.table) != 2 or role in {"", self._first_role}:
             return
-        if any(text in line.text for line in self._unshared() for text in EVERYTHING):
-            raise Unshown("the one who sits down first has not the first button")
-        await visit.act(role, self._bound["game"], {"action": 0})
-        self._more = {role: -BLINDS[0], self._first: BLINDS[0]}
+        if any(text in line.text for line in self._lines_without_split_pot() for text in ALL_IN_BETS):
+            raise NotReached("the one who sits down first has not the first button")
+        await visit.act(role, self._bindings["game"], {"action": 0})
+        self._chip_corrections = {role: -BLINDS[0], self._first_role: BLINDS[0]}
 
-    def _unshared(self) -> list[Line]:
+    def _lines_without_split_pot(self) -> list[TranscriptLine]:
         """The lines of the paper. A first hand that two share on paper is folded here: luck will not have it so.
 
         Whoever folds it has less for that, and the other more, as long as the paper lasts.
         """
-        lines = list(self._paper.lines)
-        at = next((at for at in range(len(lines) - 3) if (lines[at].text, lines[at + 2].text) in SHARED), None)
+        lines = list(self._transcript.lines)
+        at = next((at for at in range(len(lines) - 3) if (lines[at].text, lines[at + 2].text) in SPLIT_POT_ACTS), None)
         if at is None:
             return lines
         small, big = lines[at].peer, lines[at + 2].peer
-        self._folded = {small: -BLINDS[0], big: BLINDS[0]}
+        self._fold_corrections = {small: -BLINDS[0], big: BLINDS[0]}
         fold = f'POST /games/$game/players/${small}/acts/ {{"action": 0}}'
         return [*lines[:at], replace(lines[at], text=fold), lines[at + 1], *lines[at + 4 :]]
 
-    async def _table(self) -> str:
+    async def _claim_game(self) -> str:
         """A game for this paper, in which nobody has played before: the first to join makes it, if he can."""
-        visit = self._visit
-        first = first_to_join(self._paper)
-        if first and visit.server.opens:
-            await visit.enrol(first)
-            self._bound[first] = visit.users[first].guid
-            if game := await visit.made(first):
-                self._seated = first
+        visit = self._context
+        first = first_to_join(self._transcript)
+        if first and visit.server.can_open_games:
+            await visit.register(first)
+            self._bindings[first] = visit.users[first].guid
+            if game := await visit.open_game(first):
+                self._seated_opener = first
                 return game
-        game = await visit.table()
+        game = await visit.claim_empty_game()
         if not game:
-            raise Unshown("no game is to be had in which nobody sits, and POST /games/ makes none")
+            raise NotReached("no game is to be had in which nobody sits, and POST /games/ makes none")
         return game
 
-    def _translated(self, role: str, request: Ask, expected: Expect) -> Expect:
+    def _translate_expected(
+        self, role: str, request: TranscriptRequest, expected: ExpectedResponse
+    ) -> ExpectedResponse:
         """What a paper of the document expects, as dialect hspe-go has it (holdem-7.2, holdem-7.4)."""
         path = request.path.partition("?")[0].strip("/").split("/")
         match request.method, path, expected.status:
             case "POST", ["games"] | ["games", _, "players"], 201 | 202:
-                return Expect(202, expected.headers)
-            case "POST", ["games", _, "players", player, "acts"], 403 if player == self._bound.get(role):
-                return Expect(409, expected.headers)
+                return ExpectedResponse(202, expected.headers)
+            case "POST", ["games", _, "players", player, "acts"], 403 if player == self._bindings.get(role):
+                return ExpectedResponse(409, expected.headers)
             case _:
                 return expected
 
-    def _headers(self, request: Ask) -> dict[str, str]:
+    def _headers(self, request: TranscriptRequest) -> dict[str, str]:
         """The headers of a request; credentials on paper are told with the names that users have here."""
-        return {name: self._renamed(value) if name == "Authorization" else value for name, value in request.headers}
+        return {
+            name: self._rename_credentials(value) if name == "Authorization" else value
+            for name, value in request.headers
+        }
 
-    def _renamed(self, value: str) -> str:
+    def _rename_credentials(self, value: str) -> str:
         scheme, space, coded = value.partition(" ")
         try:
             name, colon, password = b64decode(coded, validate=True).decode().partition(":")
@@ -215,161 +244,177 @@ class Performance:
             return value
         if not colon or not name or not name.isprintable():
             return value
-        server = self._visit.server
-        here = server.name(name) if len(name) < LONG else server.name(name)[-len(name) :]  # as long as it is on paper
-        user = self._visit.users.setdefault(name, User(here, password))
+        server = self._context.server
+        here = (
+            server.new_name(name) if len(name) < LONG_NAME_CHARS else server.new_name(name)[-len(name) :]
+        )  # as long as it is on paper
+        user = self._context.users.setdefault(name, ServerUser(here, password))
         return f"{scheme}{space}{b64encode(f'{user.name}:{password}'.encode()).decode()}"
 
     # What came.
 
-    def _compare(self, role: str, request: Ask, expected: Expect, answer: Answer) -> None:
+    def _compare(
+        self, role: str, request: TranscriptRequest, expected: ExpectedResponse, response: ReceivedResponse
+    ) -> None:
         path = request.path.partition("?")[0]
-        route = next((name for pattern, name in ROUTES if pattern.fullmatch(f"{request.method} {path}")), "holdem-1.2")
-        if self._visit.dialect == "hspe-go":
-            route = SOLVED.get(route, route)
+        route = next(
+            (name for pattern, name in CLAUSES_BY_ROUTE if pattern.fullmatch(f"{request.method} {path}")), "holdem-1.2"
+        )
+        if self._context.dialect == "hspe-go":
+            route = HSPE_GO_CLAUSES.get(route, route)
         elif expected.status == 202:
             route = "holdem-3.6"
-        if not self._status(route, expected, answer):
+        if not self._check_status(route, expected, response):
             return
         for name, value in expected.headers:
-            self._header(name, value, answer)
-        if expected.status < 300 and not QUOTED.fullmatch(expected.body):
-            self._body(role, request, route, expected, answer)
+            self._check_header(name, value, response)
+        if expected.status < 300 and not QUOTED_PATTERN.fullmatch(expected.body):
+            self._check_body(role, request, route, expected, response)
 
-    def _status(self, route: str, expected: Expect, answer: Answer) -> bool:
+    def _check_status(self, route: str, expected: ExpectedResponse, response: ReceivedResponse) -> bool:
         """Whether the status is as expected, so that the rest can be compared. Raises Broken."""
-        if answer.status == expected.status:
+        if response.status == expected.status:
             return True
-        wanted, found = expected.status, answer.status
-        if found == HELD_UP:
-            raise Unshown("the server holds us up: 429")
+        wanted, found = expected.status, response.status
+        if found == TOO_MANY_REQUESTS:
+            raise NotReached("the server holds us up: 429")
         both = wanted < 300 and 200 <= found < 300
         folds = [value for name, value in expected.headers if name == "X-Fold-Reason"]
-        own = self._own[0]
+        own = self._clauses[0]
         if both or (wanted < 300 and folds == [""]):
-            own = next((name for name in self._own if name == route), route)
-        self._visit.departs(own, f"status {wanted}", answer.text, self._gravity(wanted, found), got=answer.shown())
+            own = next((name for name in self._clauses if name == route), route)
+        self._context.add_deviation(
+            own, f"status {wanted}", response.summary, self._status_outcome(wanted, found), got=response.render()
+        )
         if not both and (wanted < 300 or 200 <= found < 300):
-            raise Broken
+            raise CaseAborted
         return both
 
-    def _gravity(self, wanted: int, found: int) -> Outcome | None:
+    def _status_outcome(self, wanted: int, found: int) -> Outcome | None:
         """What comes of another status than on paper, where the clause does not decide that."""
-        if found >= FAULT:
+        if found >= SERVER_ERROR:
             return Outcome.FAIL
-        if self._own[0] == "holdem-4.4" and wanted == 400:  # the document has no status for an act that is none
+        if self._clauses[0] == "holdem-4.4" and wanted == 400:  # the document has no status for an act that is none
             if found >= wanted:
                 return Outcome.CHOICE
-            return Outcome.NON_STRICT if self._paper.name in LAX else None
+            return Outcome.NON_STRICT if self._transcript.name in LAX_NUMBER_TRANSCRIPTS else None
         return None
 
-    def _header(self, name: str, value: str, answer: Answer) -> None:
+    def _check_header(self, name: str, value: str, response: ReceivedResponse) -> None:
         """A header that has to be there, or must not. What headers say is for people: they are a choice."""
-        if name.lower() in LENIENT and answer.headers.get(name.lower(), "").startswith("Basic"):
+        if name.lower() in PREFIX_COMPARED_HEADERS and response.headers.get(name.lower(), "").startswith("Basic"):
             return
-        own = self._own[0]
-        heard = Heard(answer.status, answer.headers, answer.body)
+        own = self._clauses[0]
+        heard = TranscriptResponse(response.status, response.headers, response.body)
         try:
-            bound = compare(Expect(answer.status, ((name, value),)), heard, self._bound)
+            bound = match_response(ExpectedResponse(response.status, ((name, value),)), heard, self._bindings)
         except Mismatch as error:
             told = f"{name}: {value}" if value else f"no {name}"
             grave = Outcome.FAIL if name == "X-Fold-Reason" and not value else Outcome.CHOICE
-            self._visit.departs(own, told, str(error), grave, got=answer.shown())
-            if NAME.search(value):  # what follows is about what it should have told
-                raise Broken from None
+            self._context.add_deviation(own, told, str(error), grave, got=response.render())
+            if NAME_PATTERN.search(value):  # what follows is about what it should have told
+                raise CaseAborted from None
         else:
-            self._bound.update(bound)
+            self._bindings.update(bound)
 
-    def _body(self, role: str, request: Ask, route: str, expected: Expect, answer: Answer) -> None:
-        visit = self._visit
+    def _check_body(
+        self, role: str, request: TranscriptRequest, route: str, expected: ExpectedResponse, response: ReceivedResponse
+    ) -> None:
+        visit = self._context
         if expected.body == "empty":
-            if answer.body:
-                visit.departs(route, "no body", answer.text, Outcome.NON_STRICT, wanted=b"", got=answer.body)
+            if response.body:
+                visit.add_deviation(
+                    route, "no body", response.summary, Outcome.NON_STRICT, wanted=b"", got=response.body
+                )
             return
         if request.method == "HEAD":
             return
         wanted = decode(expected.body) if expected.body else None
         if request.path.rstrip("/").endswith("users") and isinstance(wanted, dict):
-            self._differ(wanted, _json(answer), answer)
-            visit.user(role).guid = visit.guid(answer, route)
+            self._check_json(wanted, _decode_json(response), response)
+            visit.user(role).guid = visit.require_guid(response, route)
         elif isinstance(wanted, str):
-            self._guid(role, request, wanted, route, answer)
+            self._check_guid(role, request, wanted, route, response)
         elif _is_list(request) and request.method == "GET":
-            shown = every(answer.body, visit.dialect)
-            visit.slips(shown.slips)
-            self._listed(wanted, route, [to_builtins(game) for game in shown.games])
+            shown = parse_games(response.body, visit.dialect)
+            visit.add_schema_errors(shown.errors)
+            self._check_listed_games(wanted, route, [to_builtins(game) for game in shown.games])
         elif wanted is None:
             if (request.method, route) == ("GET", "holdem-5.2"):
-                visit.read(answer)
+                visit.require_game(response)
         elif isinstance(wanted, dict) and "gameID" in wanted:
-            self._differ(wanted, to_builtins(visit.read(answer)), answer)
+            self._check_json(wanted, to_builtins(visit.require_game(response)), response)
         else:
-            self._differ(wanted, _json(answer), answer)
+            self._check_json(wanted, _decode_json(response), response)
 
-    def _guid(self, role: str, request: Ask, wanted: str, route: str, answer: Answer) -> None:
+    def _check_guid(
+        self, role: str, request: TranscriptRequest, wanted: str, route: str, response: ReceivedResponse
+    ) -> None:
         """A GUID that is told. The document does not say that a player has that of his user."""
-        found = self._visit.guid(answer, route)
-        name = NAME.fullmatch(wanted)
+        found = self._context.require_guid(response, route)
+        name = NAME_PATTERN.fullmatch(wanted)
         if name is None:
             return
-        before = self._bound.get(name[1])
-        self._bound[name[1]] = found
+        before = self._bindings.get(name[1])
+        self._bindings[name[1]] = found
         if request.path.rstrip("/").endswith("users"):
-            self._visit.user(role).guid = found
+            self._context.user(role).guid = found
         elif before not in {None, found}:
-            self._visit.departs("holdem-2.3", f"the GUID of the user, {before}", found, Outcome.CHOICE)
+            self._context.add_deviation("holdem-2.3", f"the GUID of the user, {before}", found, Outcome.CHOICE)
 
-    def _listed(self, wanted: Any, route: str, found: Sequence[Any]) -> None:
+    def _check_listed_games(self, wanted: Any, route: str, found: Sequence[Any]) -> None:
         """The games that a paper lists have to be in the list, in that order; a server may have others."""
         at = 0
         for game in wanted or ():
             for index in range(at, len(found)):
-                trial = dict(self._bound)
-                if not list(differences(self._adapted(game), found[index], trial)):
-                    self._bound.update(trial)
+                trial = dict(self._bindings)
+                if not list(differences(self._adapt_expected(game), found[index], trial)):
+                    self._bindings.update(trial)
                     at = index + 1
                     break
             else:
                 name = game["gameID"].removeprefix("$")
-                told = f"the game {self._bound.get(name, name)} in the list, where it belongs"
-                self._visit.departs(self._own[0] if self._own[0] in CHOICES else route, told, "a list without it there")
+                told = f"the game {self._bindings.get(name, name)} in the list, where it belongs"
+                self._context.add_deviation(
+                    self._clauses[0] if self._clauses[0] in RULED_CLAUSES else route, told, "a list without it there"
+                )
                 return
 
-    def _differ(self, wanted: Any, found: Any, answer: Answer) -> None:
+    def _check_json(self, wanted: Any, found: Any, response: ReceivedResponse) -> None:
         """Compare what is shown, with the names that users have here."""
-        for difference in differences(self._adapted(wanted), found, self._bound):
-            self._visit.departs(
-                difference.clause(self._own),
-                f"{difference.place}: {_told(difference.expected)}",
-                _told(difference.found),
-                got=answer.shown(),
+        for difference in differences(self._adapt_expected(wanted), found, self._bindings):
+            self._context.add_deviation(
+                difference.clause_for(self._clauses),
+                f"{difference.path}: {_render_json(difference.expected)}",
+                _render_json(difference.found),
+                got=response.render(),
             )
 
-    def _adapted(self, found: Any) -> Any:
+    def _adapt_expected(self, found: Any) -> Any:
         """What is expected of a game, with the names and the chips that users have here."""
         if isinstance(found, list):
-            return [self._adapted(one) for one in found]
+            return [self._adapt_expected(one) for one in found]
         if not isinstance(found, dict):
             return found
         role = found.get("handle")
         if not isinstance(role, str):
-            return {key: self._adapted(value) for key, value in found.items()}
-        name = self._visit.users[role].name if role in self._visit.users else role
-        more = self._more.get(role, 0) + self._folded.get(role, 0)
+            return {key: self._adapt_expected(value) for key, value in found.items()}
+        name = self._context.users[role].name if role in self._context.users else role
+        more = self._chip_corrections.get(role, 0) + self._fold_corrections.get(role, 0)
         wealth = found["wealth"] + more if isinstance(found.get("wealth"), int) else None
         return {**found, "handle": name} | ({} if wealth is None else {"wealth": wealth})
 
 
-def _is_list(request: Ask) -> bool:
+def _is_list(request: TranscriptRequest) -> bool:
     return request.path.partition("?")[0].strip("/") == "games"
 
 
-def _json(answer: Answer) -> Any:
+def _decode_json(response: ReceivedResponse) -> Any:
     try:
-        return decode(answer.body)
+        return decode(response.body)
     except (DecodeError, UnicodeDecodeError):
         return None
 
 
-def _told(found: object) -> str:
+def _render_json(found: object) -> str:
     return encode(found).decode()[:200]

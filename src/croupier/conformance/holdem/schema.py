@@ -10,16 +10,16 @@ from msgspec.json import decode, encode
 
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
-from croupier.rooms.holdem.cards import NUMBERS
-from croupier.rooms.holdem.observed.state_reader import read, read_all
+from croupier.rooms.holdem.cards import CARD_NUMBERS
+from croupier.rooms.holdem.observed.state_reader import read_game, read_games
 from croupier.rooms.holdem.wire import Dialect, Game
 
-GUID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-STATES: Final = frozenset({"active", "folded", "called"})
-BOARD: Final = {"flop": 3, "turn": 1, "river": 1}
+GUID_PATTERN: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+PLAYER_STATES: Final = frozenset({"active", "folded", "called"})
+BOARD_SIZES: Final = {"flop": 3, "turn": 1, "river": 1}
 """How many cards each part of the board has."""
 
-KEYS: Final[Mapping[str, Mapping[str, type]]] = {
+OBJECT_KEYS: Final[Mapping[str, Mapping[str, type]]] = {
     "holdem-5.3": {"gameID": str, "table": list, "turn": dict, "cards": dict, "pots": list},
     "holdem-5.7": {
         "playerID": str,
@@ -34,7 +34,7 @@ KEYS: Final[Mapping[str, Mapping[str, type]]] = {
 }
 """The keys of every object and the types of their values, by the clause that has them."""
 
-NAMES: Final = {
+OBJECT_NAMES: Final = {
     "holdem-5.3": "Game",
     "holdem-5.7": "Player",
     "holdem-5.10": "Turn",
@@ -42,11 +42,11 @@ NAMES: Final = {
     "holdem-5.5": "Cards",
 }
 
-GO: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ([+-]\d{4})(?: .+)?")
+GO_TIME_PATTERN: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ([+-]\d{4})(?: .+)?")
 """A time as the language of the published server writes it, and the document's example with it."""
 
 
-class Slip(NamedTuple):
+class SchemaError(NamedTuple):
     """A departure in form: the clause, what it demands and what was found; without an `outcome` the clause decides."""
 
     clause: str
@@ -55,100 +55,102 @@ class Slip(NamedTuple):
     outcome: Outcome | None = None
 
 
-class Shown(NamedTuple):
+class ParsedGames(NamedTuple):
     """What a body shows: its games as well as they can be read, and how they depart from the page."""
 
     games: Sequence[Game]
-    slips: Sequence[Slip]
+    errors: Sequence[SchemaError]
 
 
-def one(body: bytes, dialect: Dialect) -> Shown:
+def parse_game(body: bytes, dialect: Dialect) -> ParsedGames:
     """The Game of a body. Where it cannot be read at all there is none, and the last slip says why."""
-    return _shown(body, dialect, "holdem-5.2", lambda found: [found], lambda data: [read(data)])
+    return _parse(body, dialect, "holdem-5.2", lambda found: [found], lambda data: [read_game(data)])
 
 
-def every(body: bytes, dialect: Dialect) -> Shown:
+def parse_games(body: bytes, dialect: Dialect) -> ParsedGames:
     """The Games of a body, as `one`."""
-    return _shown(body, dialect, "holdem-5.1", lambda found: found, read_all)
+    return _parse(body, dialect, "holdem-5.1", lambda found: found, read_games)
 
 
-def _shown(
+def _parse(
     body: bytes, dialect: Dialect, name: str, games: Callable[[Any], Any], reading: Callable[[bytes], list[Game]]
-) -> Shown:
+) -> ParsedGames:
     try:
         found = decode(body)
     except (DecodeError, UnicodeDecodeError) as error:
-        return Shown((), [Slip("holdem-1.5", "JSON", f"{_short(body.decode(errors='backslashreplace'))} ({error})")])
-    slips: list[Slip] = []
+        return ParsedGames(
+            (), [SchemaError("holdem-1.5", "JSON", f"{_short(body.decode(errors='backslashreplace'))} ({error})")]
+        )
+    slips: list[SchemaError] = []
     if name == "holdem-5.2" and isinstance(found, list) and len(found) == 1:
-        slips.append(Slip(name, "a Game", "an array with a Game in it", Outcome.NON_STRICT))
+        slips.append(SchemaError(name, "a Game", "an array with a Game in it", Outcome.NON_STRICT))
         found = found[0]
     listed = games(found)
     if not isinstance(listed, list):
-        return Shown((), [*slips, Slip(name, "an array of Game", _short(found))])
+        return ParsedGames((), [*slips, SchemaError(name, "an array of Game", _short(found))])
     for game in listed:
-        slips += _game(game, dialect)
-        _mend(game)
+        slips += _game_errors(game, dialect)
+        _replace_unknown_states(game)
     try:
-        return Shown(reading(encode(listed if name == "holdem-5.1" else listed[0])), slips)
+        return ParsedGames(reading(encode(listed if name == "holdem-5.1" else listed[0])), slips)
     except Violation as violation:
-        return Shown((), slips or [Slip(violation.clause, violation.allowed, violation.found)])
+        return ParsedGames((), slips or [SchemaError(violation.clause, violation.allowed, violation.found)])
 
 
-def _game(found: Any, dialect: Dialect) -> Iterator[Slip]:
+def _game_errors(found: Any, dialect: Dialect) -> Iterator[SchemaError]:
     if not isinstance(found, dict):
-        yield Slip("holdem-5.2", "a Game", _short(found))
+        yield SchemaError("holdem-5.2", "a Game", _short(found))
         return
     more = {"last_winners"} if dialect == "hspe-go" else set()
-    yield from _object(found, "holdem-5.3", more, nobody="turn")
+    yield from _object_errors(found, "holdem-5.3", more, nobody="turn")
     if more and not isinstance(found.get("last_winners"), list):
-        yield Slip("holdem-7.7", "the key last_winners with an array", _short(found.get("last_winners")))
-    yield from _guid(found.get("gameID"), "gameID")
+        yield SchemaError("holdem-7.7", "the key last_winners with an array", _short(found.get("last_winners")))
+    yield from _guid_errors(found.get("gameID"), "gameID")
     for player in _items(found.get("table")):
-        yield from _player(player)
+        yield from _player_errors(player)
     turn = found.get("turn")
     if isinstance(turn, dict):
-        yield from _turn(turn)
+        yield from _turn_errors(turn)
     if isinstance(found.get("cards"), dict):
-        yield from _cards(found["cards"], dialect)
+        yield from _cards_errors(found["cards"], dialect)
     pots = _items(found.get("pots"))
     for pot in pots:
-        yield from _object(pot, "holdem-5.13")
+        yield from _object_errors(pot, "holdem-5.13")
     if isinstance(found.get("pots"), list) and not pots:
-        yield Slip("holdem-5.15", "one pot at least", "no pots")
+        yield SchemaError("holdem-5.15", "one pot at least", "no pots")
 
 
-def _mend(found: Any) -> None:
+def _replace_unknown_states(found: Any) -> None:
     """What is no state of a player is read as `active`, so that the rest can be looked at."""
     for player in _items(found.get("table") if isinstance(found, dict) else None):
-        if isinstance(player, dict) and player.get("state") not in STATES:
+        if isinstance(player, dict) and player.get("state") not in PLAYER_STATES:
             player["state"] = "active"
 
 
-def _player(found: Any) -> Iterator[Slip]:
+def _player_errors(found: Any) -> Iterator[SchemaError]:
     if isinstance(found, dict) and "small blind" in found and "small_blind" not in found:
-        yield Slip("holdem-5.7", "the key small_blind", "the key 'small blind'", Outcome.NON_STRICT)
+        yield SchemaError("holdem-5.7", "the key small_blind", "the key 'small blind'", Outcome.NON_STRICT)
         found = {key.replace(" ", "_"): value for key, value in found.items()}
-    yield from _object(found, "holdem-5.7")
-    if isinstance(found, dict) and isinstance(found.get("state"), str) and found["state"] not in STATES:
-        yield Slip("holdem-5.7", "the state active, folded or called", _short(found["state"]))
+    yield from _object_errors(found, "holdem-5.7")
+    if isinstance(found, dict) and isinstance(found.get("state"), str) and found["state"] not in PLAYER_STATES:
+        yield SchemaError("holdem-5.7", "the state active, folded or called", _short(found["state"]))
 
 
-def _turn(found: Mapping[str, Any]) -> Iterator[Slip]:
-    yield from _object(found, "holdem-5.10")
+def _turn_errors(found: Mapping[str, Any]) -> Iterator[SchemaError]:
+    yield from _object_errors(found, "holdem-5.10")
     expiry = found.get("expiry")
     if not isinstance(expiry, str) or not found.get("playerID"):
         return
-    when = moment(expiry)
+    when = parse_expiry(expiry)
     if when is None:
-        yield Slip("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry))
-    elif GO.fullmatch(expiry) or when.utcoffset():
-        yield Slip("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry), Outcome.CHOICE)
+        yield SchemaError("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry))
+    elif GO_TIME_PATTERN.fullmatch(expiry) or when.utcoffset():
+        yield SchemaError("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry), Outcome.CHOICE)
 
 
-def moment(expiry: str) -> datetime | None:
+def parse_expiry(expiry: str) -> datetime | None:
     """The time that an `expiry` tells, by RFC 3339 or as the document's example writes it; None where it tells none."""
-    if match := GO.fullmatch(expiry):
+    if match := GO_TIME_PATTERN.fullmatch(expiry):
         return datetime.strptime(f"{match[1]} {match[2]}", "%Y-%m-%d %H:%M:%S %z")
     try:
         # Python reads six decimals, and Go writes nine.
@@ -158,65 +160,65 @@ def moment(expiry: str) -> datetime | None:
     return when if when.tzinfo is not None and "T" in expiry.upper() else None
 
 
-def _cards(found: Mapping[str, Any], dialect: Dialect) -> Iterator[Slip]:
-    for part in ("hole", *BOARD):
+def _cards_errors(found: Mapping[str, Any], dialect: Dialect) -> Iterator[SchemaError]:
+    for part in ("hole", *BOARD_SIZES):
         if part not in found:
-            yield Slip("holdem-5.5", f"the key {part}", f"the keys {', '.join(found)}")
-    yield from _more(found, "holdem-5.5", {"hole", *BOARD})
+            yield SchemaError("holdem-5.5", f"the key {part}", f"the keys {', '.join(found)}")
+    yield from _unknown_key_errors(found, "holdem-5.5", {"hole", *BOARD_SIZES})
     hole = found.get("hole", [])
     if hole is None:
         if dialect == "readme":
-            yield Slip("holdem-5.5", "[] where no hole cards are shown", "null", Outcome.CHOICE)
+            yield SchemaError("holdem-5.5", "[] where no hole cards are shown", "null", Outcome.CHOICE)
     elif not isinstance(hole, list) or len(hole) not in {0, 2}:
-        yield Slip("holdem-5.5", "two hole cards in an array, or none", _short(hole))
+        yield SchemaError("holdem-5.5", "two hole cards in an array, or none", _short(hole))
     elif not hole and dialect == "hspe-go":
-        yield Slip("holdem-7.6", "null where no hole cards are shown", "[]")
-    for part, size in BOARD.items():
+        yield SchemaError("holdem-7.6", "null where no hole cards are shown", "[]")
+    for part, size in BOARD_SIZES.items():
         cards = found.get(part)
         if cards is not None and not (isinstance(cards, list) and len(cards) == size):
-            yield Slip("holdem-5.5", f"{size} in an array, or null, as the {part}", _short(cards))
-    for part in ("hole", *BOARD):
+            yield SchemaError("holdem-5.5", f"{size} in an array, or null, as the {part}", _short(cards))
+    for part in ("hole", *BOARD_SIZES):
         for card in _items(found.get(part)):
-            if not isinstance(card, str) or card not in NUMBERS:
-                yield Slip("holdem-5.4", "a card as 'AS', '2H' or 'TC'", _short(card))
+            if not isinstance(card, str) or card not in CARD_NUMBERS:
+                yield SchemaError("holdem-5.4", "a card as 'AS', '2H' or 'TC'", _short(card))
 
 
-def _object(found: Any, name: str, more: Set[str] = frozenset(), *, nobody: str = "") -> Iterator[Slip]:
+def _object_errors(found: Any, name: str, more: Set[str] = frozenset(), *, nobody: str = "") -> Iterator[SchemaError]:
     """How an object departs from its table of keys; `nobody` may be null where there is nothing to tell."""
     if not isinstance(found, dict):
-        yield Slip(name, f"a {NAMES[name]}", _short(found))
+        yield SchemaError(name, f"a {OBJECT_NAMES[name]}", _short(found))
         return
-    for key, kind in KEYS[name].items():
+    for key, kind in OBJECT_KEYS[name].items():
         if key not in found:
-            yield Slip(name, f"the key {key}", f"the keys {', '.join(found)}")
+            yield SchemaError(name, f"the key {key}", f"the keys {', '.join(found)}")
         elif key == nobody and found[key] is None:
-            yield Slip("holdem-5.12", "a Turn also while it is nobody's", "null", Outcome.CHOICE)
+            yield SchemaError("holdem-5.12", "a Turn also while it is nobody's", "null", Outcome.CHOICE)
         elif type(found[key]) is not kind:
-            yield Slip(name, f"{_kind(kind)} as {key}", _short(found[key]))
-    yield from _more(found, name, {*KEYS[name], *more})
+            yield SchemaError(name, f"{_type_name(kind)} as {key}", _short(found[key]))
+    yield from _unknown_key_errors(found, name, {*OBJECT_KEYS[name], *more})
 
 
-def _more(found: Mapping[str, Any], name: str, known: Set[str]) -> Iterator[Slip]:
+def _unknown_key_errors(found: Mapping[str, Any], name: str, known: Set[str]) -> Iterator[SchemaError]:
     """Keys that the page has not: nobody has forbidden them."""
     if unknown := sorted(found.keys() - known):
-        yield Slip(name, f"the keys {', '.join(sorted(known))}", f"also {', '.join(unknown)}", Outcome.CHOICE)
+        yield SchemaError(name, f"the keys {', '.join(sorted(known))}", f"also {', '.join(unknown)}", Outcome.CHOICE)
 
 
-def _guid(found: Any, what: str) -> Iterator[Slip]:
-    if isinstance(found, str) and not GUID.fullmatch(found):
-        yield Slip("holdem-2.3", f"a GUID in lower case as {what}", _short(found), Outcome.CHOICE)
+def _guid_errors(found: Any, what: str) -> Iterator[SchemaError]:
+    if isinstance(found, str) and not GUID_PATTERN.fullmatch(found):
+        yield SchemaError("holdem-2.3", f"a GUID in lower case as {what}", _short(found), Outcome.CHOICE)
 
 
-def guid(found: object, what: str) -> Sequence[Slip]:
+def guid_errors(found: object, what: str) -> Sequence[SchemaError]:
     """How a GUID departs from the page."""
-    return tuple(_guid(found, what))
+    return tuple(_guid_errors(found, what))
 
 
 def _items(found: Any) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _kind(kind: type) -> str:
+def _type_name(kind: type) -> str:
     return {str: "a string", int: "an integer", bool: "true or false", list: "an array", dict: "an object"}[kind]
 
 
@@ -228,5 +230,5 @@ def _short(found: object) -> str:
 
 def seconds_left(expiry: str, now: datetime) -> float | None:
     """How many seconds an `expiry` is away; None where it tells no time."""
-    when = moment(expiry)
+    when = parse_expiry(expiry)
     return None if when is None else (when - now) / timedelta(seconds=1)

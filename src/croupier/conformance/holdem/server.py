@@ -7,83 +7,88 @@ from random import Random
 from time import monotonic
 from typing import Any, Final
 
-from croupier.conformance.case import Case, clause_id
-from croupier.conformance.conversation import Line
-from croupier.conformance.holdem.cases import ROOM, Deed, ServerCase, from_papers
-from croupier.conformance.holdem.causes import cause
-from croupier.conformance.holdem.context import NOBODY, Visit
-from croupier.conformance.holdem.dialects import Habit, named
-from croupier.conformance.holdem.endpoint import WINDOW, Server
-from croupier.conformance.holdem.framing import DELIVERIES
-from croupier.conformance.holdem.handwritten import DEEDS, SLOW, now_there
-from croupier.conformance.holdem.multi_hand import HSPE_GO, STORIES
-from croupier.conformance.holdem.requests import Question, Silent, Unreadable
+from croupier.conformance.case import Case, make_case_id
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.holdem.cases import ROOM, CaseSpec, HoldemServerCase, transcript_cases
+from croupier.conformance.holdem.causes import likely_cause
+from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.dialects import HttpDialect, dialect_from_cause
+from croupier.conformance.holdem.endpoint import TURN_SECONDS, ServerUnderTest
+from croupier.conformance.holdem.framing import FRAMING_CASES
+from croupier.conformance.holdem.handwritten import HANDWRITTEN_CASES, TURN_TIMEOUT_CASE, server_time
+from croupier.conformance.holdem.multi_hand import HSPE_GO_CASES, MULTI_HAND_CASES
+from croupier.conformance.holdem.requests import ResponseError, ResponseTimeout, SentRequest
 from croupier.conformance.holdem.schema import seconds_left
-from croupier.conformance.holdem.shrink import SHOWN, told
-from croupier.conformance.holdem.tolerated import Broken, Departure, Unshown, gravest
+from croupier.conformance.holdem.shrink import MAX_SHOWN_LINES, excerpt
+from croupier.conformance.holdem.tolerated import CaseAborted, Deviation, NotReached, worst_deviation
 from croupier.conformance.holdem.untestable import UNTESTABLE
-from croupier.conformance.holdem.walks import WALKED, Walks
+from croupier.conformance.holdem.walks import WALK_CLAUSES, WalkRunner
 from croupier.conformance.results import Failure, Outcome, Result
-from croupier.rooms.holdem.wire import FOLD, Dialect
+from croupier.rooms.holdem.wire import ACTION_FOLD, Dialect
 
-ANSWER: Final = 2.0
-LAST: Final = 8.0
+ANSWER_TIMEOUT_SECONDS: Final = 2.0
+LAST_ANSWER_TIMEOUT_SECONDS: Final = 8.0
 """An answer that takes more seconds does not come; so many more when a case is tried for the last time."""
 
-WAITING: Final = 60.0
+MAX_RETRY_WAIT_SECONDS: Final = 60.0
 """After so many seconds of waiting in vain no case is tried once more for that."""
 
-FIRST: Final = 0.6
-SILENT: Final = 0.05
+FIRST_ANSWER_TIMEOUT_SECONDS: Final = 0.6
+SILENT_SERVER_TIMEOUT_SECONDS: Final = 0.05
 """So long the first word of a server is waited for before the first case, and in it; and in all that follow, if it has
 not come in `LAST` seconds either.
 """
 
-LEARNING: Final = 2
+MAX_LEARNING_ATTEMPTS: Final = 2
 """So often it is tried to find out what a server plays for."""
 
 
-def server_cases(room: Any = None) -> tuple[ServerCase, ...]:  # noqa: ARG001 -- every room is asked so
+def server_cases(room: Any = None) -> tuple[HoldemServerCase, ...]:  # noqa: ARG001 -- every room is asked so
     """All cases for servers, in the order of their clauses."""
-    deeds = [_deed(told) for told in (*DELIVERIES, *DEEDS)]
-    deeds += [_deed(told, counted=True) for told in STORIES]
-    deeds += [_deed(told, dialect="hspe-go") for told in HSPE_GO]
-    slow = _deed(SLOW, patience=WINDOW)
+    deeds = [_case_from_spec(told) for told in (*FRAMING_CASES, *HANDWRITTEN_CASES)]
+    deeds += [_case_from_spec(told, counted=True) for told in MULTI_HAND_CASES]
+    deeds += [_case_from_spec(told, dialect="hspe-go") for told in HSPE_GO_CASES]
+    slow = _case_from_spec(TURN_TIMEOUT_CASE, timeout=TURN_SECONDS)
     walked = [
-        ServerCase(
-            id=clause_id(ROOM, name, "played"), title=title, clause=name, play=_nothing, own=(name,), walked=True
+        HoldemServerCase(
+            id=make_case_id(ROOM, name, "played"),
+            title=title,
+            clause=name,
+            play=_play_nothing,
+            clauses=(name,),
+            is_from_walks=True,
         )
-        for name, title in WALKED.items()
+        for name, title in WALK_CLAUSES.items()
     ]
-    return tuple(sorted((*from_papers(), *deeds, slow, *walked), key=_order))
+    return tuple(sorted((*transcript_cases(), *deeds, slow, *walked), key=_sort_key))
 
 
-def _order(case: Case) -> tuple[int, int, str]:
+def _sort_key(case: Case) -> tuple[int, int, str]:
     section, number = case.section.split(".")
     return int(section), int(number), case.id
 
 
-def _deed(
-    told: Deed,
+def _case_from_spec(
+    told: CaseSpec,
     *,
-    patience: float = 0.0,
+    timeout: float = 0.0,
     dialect: Dialect | None = None,
     counted: bool = False,
-) -> ServerCase:
+) -> HoldemServerCase:
     clause, slug, title, play, more = told
-    return ServerCase(
-        id=clause_id(ROOM, clause, slug),
+    return HoldemServerCase(
+        id=make_case_id(ROOM, clause, slug),
         title=title,
         clause=clause,
         play=play,
-        own=(clause, *more),
-        patience=patience,
+        clauses=(clause, *more),
+        wait_seconds=timeout,
         dialect=dialect,
-        counted=counted,
+        needs_usual_stakes=counted,
     )
 
 
-async def _nothing(visit: Visit) -> None:
+async def _play_nothing(context: HoldemContext) -> None:
     """What is walked needs no visit of its own."""
 
 
@@ -92,9 +97,9 @@ def untestable(room: Any) -> Mapping[str, str]:  # noqa: ARG001 -- every room is
     return UNTESTABLE
 
 
-def dialect(cause: str) -> Habit | None:
+def dialect(cause: str) -> HttpDialect | None:
     """The habit that a cause names, if all that the server answers can be read by it."""
-    return named(cause)
+    return dialect_from_cause(cause)
 
 
 async def check_server(
@@ -108,8 +113,8 @@ async def check_server(
     seed: int = 1,
     timeout: float = 30.0,
     max_failures: int | None = None,
-    told: Callable[[Result], None] = lambda _: None,
-    spelling: Habit | None = None,
+    on_result: Callable[[Result], None] = lambda _: None,
+    detected_dialect: HttpDialect | None = None,
 ) -> tuple[Result, ...]:
     """Play cases against a server, one after another; the one that lets time pass, beside them.
 
@@ -118,66 +123,74 @@ async def check_server(
     the server answers is read by the `spelling`, if there is one. Raises ConnectionError where nobody listens.
     """
     dialect: Dialect = getattr(options, "dialect", "readme")
-    if spelling is not None and spelling.dialect is not None:
-        dialect = spelling.dialect
-    server = Server(host, port, dialect, min(ANSWER, timeout / 2), spelling)
-    await _reached(server)
-    run = Run(server, Random(seed), strict=strict, timeout=timeout, told=told)  # noqa: S311 -- it has to be repeatable
-    return await run.play([case for case in cases if isinstance(case, ServerCase)], max_failures)
+    if detected_dialect is not None and detected_dialect.dialect is not None:
+        dialect = detected_dialect.dialect
+    server = ServerUnderTest(host, port, dialect, min(ANSWER_TIMEOUT_SECONDS, timeout / 2), detected_dialect)
+    await _require_reachable(server)
+    run = HoldemServerRun(server, Random(seed), strict=strict, timeout=timeout, on_result=on_result)  # noqa: S311 -- it has to be repeatable
+    return await run.run([case for case in cases if isinstance(case, HoldemServerCase)], max_failures)
 
 
-async def _reached(server: Server) -> None:
+async def _require_reachable(server: ServerUnderTest) -> None:
     """Whether there is anybody to be tested. Raises ConnectionError."""
-    caller = server.caller()
+    caller = server.new_client()
     try:
-        await caller.say(b"")
+        await caller.send(b"")
     except OSError as error:
         raise ConnectionError(f"found nobody at {caller.host} ({error}); allowed: a server that listens") from None
     finally:
-        await caller.hang_up()
+        await caller.close()
 
 
-class Run:
+class HoldemServerRun:
     """One run of the cases for servers."""
 
     def __init__(
-        self, server: Server, luck: Random, *, strict: bool, timeout: float, told: Callable[[Result], None]
+        self,
+        server: ServerUnderTest,
+        luck: Random,
+        *,
+        strict: bool,
+        timeout: float,
+        on_result: Callable[[Result], None],
     ) -> None:
         self.server = server
-        self.walks = Walks(server, luck, timeout)
+        self.walks = WalkRunner(server, luck, timeout)
         self._strict = strict
         self._timeout = timeout
-        self._told = told
-        self._learned = False
-        self._waited = 0.0
+        self._on_result = on_result
+        self._has_learned = False
+        self._waited_seconds = 0.0
 
-    async def play(self, cases: Sequence[ServerCase], max_failures: int | None) -> tuple[Result, ...]:
+    async def run(self, cases: Sequence[HoldemServerCase], max_failures: int | None) -> tuple[Result, ...]:
         """The results of cases."""
         found: dict[str, Result] = {}
         beside: list[asyncio.Task[Result]] = []
-        first_word = asyncio.create_task(self._first_word())
-        await asyncio.wait({first_word}, timeout=FIRST)
-        if not self.server.heard:
-            self.server.patience = min(FIRST, self._timeout / 2)
-        scripted = [case for case in cases if not case.patience and not case.walked]
-        first = [case for case in scripted if case.empty]
-        rest = [case for case in scripted if not case.empty] + [case for case in cases if case.walked]
-        slow = [case for case in cases if case.patience]
+        first_word = asyncio.create_task(self._await_first_answer())
+        await asyncio.wait({first_word}, timeout=FIRST_ANSWER_TIMEOUT_SECONDS)
+        if not self.server.has_answered:
+            self.server.timeout = min(FIRST_ANSWER_TIMEOUT_SECONDS, self._timeout / 2)
+        scripted = [case for case in cases if not case.wait_seconds and not case.is_from_walks]
+        first = [case for case in scripted if case.needs_empty_game]
+        rest = [case for case in scripted if not case.needs_empty_game] + [case for case in cases if case.is_from_walks]
+        slow = [case for case in cases if case.wait_seconds]
         try:
             for number, case in enumerate((*first, *rest, *slow)):
-                if number == len(first) and self.server.opens:  # who waits has a game, so that an empty one may go
-                    beside += [asyncio.create_task(self._tell(case)) for case in slow]
+                if (
+                    number == len(first) and self.server.can_open_games
+                ):  # who waits has a game, so that an empty one may go
+                    beside += [asyncio.create_task(self._run_and_report(case)) for case in slow]
                 if case in slow and beside:
                     continue
-                result = await self._tell(case)
+                result = await self._run_and_report(case)
                 found[result.case] = result
-                if max_failures is not None and _failures(found.values()) >= max_failures:
+                if max_failures is not None and _count_failures(found.values()) >= max_failures:
                     break
-                if not (self.server.heard or result.good):
+                if not (self.server.has_answered or result.is_good):
                     if await first_word:  # it is only slow to begin
-                        found[result.case] = await self._tell(case)
+                        found[result.case] = await self._run_and_report(case)
                     else:
-                        self.server.patience = min(SILENT, self._timeout / 2)
+                        self.server.timeout = min(SILENT_SERVER_TIMEOUT_SECONDS, self._timeout / 2)
             else:
                 found |= {result.case: result for result in await asyncio.gather(*beside)}
         finally:
@@ -187,146 +200,148 @@ class Run:
         found |= {task.result().case: task.result() for task in beside if task.done() and not task.cancelled()}
         return tuple(found[case.id] for case in cases if case.id in found)
 
-    async def _first_word(self) -> bool:
+    async def _await_first_answer(self) -> bool:
         """Wait until the server says its first word; whether it has."""
-        caller = self.server.caller()
+        caller = self.server.new_client()
         try:
-            await caller.ask(Question("GET", "/games/"), patience=min(LAST, self._timeout / 2))
-        except Silent:
-            return self.server.heard
-        except (Unreadable, OSError):  # that is a word, too
+            await caller.request(
+                SentRequest("GET", "/games/"), timeout=min(LAST_ANSWER_TIMEOUT_SECONDS, self._timeout / 2)
+            )
+        except ResponseTimeout:
+            return self.server.has_answered
+        except (ResponseError, OSError):  # that is a word, too
             pass
         finally:
-            caller.break_off()
-        self.server.heard = True
+            caller.abort()
+        self.server.has_answered = True
         return True
 
-    async def _learn(self) -> None:
+    async def _learn_stakes(self) -> None:
         """Find out what is played for, and whether games can be made, so that some can be played beside others."""
-        self._learned = True
-        self.server.patience = min(ANSWER, self._timeout / 2)
-        for _ in range(LEARNING):
-            visit = Visit(self.server)
-            self.server.opens = True
+        self._has_learned = True
+        self.server.timeout = min(ANSWER_TIMEOUT_SECONDS, self._timeout / 2)
+        for _ in range(MAX_LEARNING_ATTEMPTS):
+            visit = HoldemContext(self.server)
+            self.server.can_open_games = True
             try:
                 game = await visit.seat("ann", "bob")
-                with suppress(Broken):
-                    await self._look_round(visit, game)
-            except (Broken, Unshown, OSError):
-                self.server.opens = False
+                with suppress(CaseAborted):
+                    await self._observe_first_hand(visit, game)
+            except (CaseAborted, NotReached, OSError):
+                self.server.can_open_games = False
             finally:
-                await self._closed(visit)
-            if not visit.silent:
+                await self._close_context(visit)
+            if not visit.has_timed_out:
                 break
 
-    async def _look_round(self, visit: Visit, game: str) -> None:
+    async def _observe_first_hand(self, context: HoldemContext, game: str) -> None:
         """Look at the first hand of a game, and end it. Raises Broken and OSError."""
         server = self.server
-        answer = await visit.ask(NOBODY, "GET", f"/games/{game}")
-        visit.succeeded(answer, "holdem-5.2", 200)
-        shown = visit.read(answer)
+        answer = await context.request(NOBODY, "GET", f"/games/{game}")
+        context.require_success(answer, "holdem-5.2", 200)
+        shown = context.require_game(answer)
         bets = sorted(one.bet_so_far for one in shown.table)
         if len(bets) == 2 and 0 < bets[0] < bets[1]:
             server.blinds = (bets[0], bets[1])
             server.stack = max(one.wealth + one.bet_so_far for one in shown.table)
-        left = seconds_left(shown.turn.expiry, now_there(answer))
-        server.window = left if left is not None and left > 1 else WINDOW
-        if role := visit.turn(shown):
-            await visit.act(role, game, {"action": FOLD})
-        await visit.games()
+        left = seconds_left(shown.turn.expiry, server_time(answer))
+        server.turn_seconds = left if left is not None and left > 1 else TURN_SECONDS
+        if role := context.role_to_act(shown):
+            await context.act(role, game, {"action": ACTION_FOLD})
+        await context.list_games()
 
-    async def _tell(self, case: ServerCase) -> Result:
-        result = await self._result(case)
-        self._told(result)
+    async def _run_and_report(self, case: HoldemServerCase) -> Result:
+        result = await self._run_case(case)
+        self._on_result(result)
         return result
 
-    async def _result(self, case: ServerCase) -> Result:
+    async def _run_case(self, case: HoldemServerCase) -> Result:
         began = monotonic()
         if case.dialect is not None and case.dialect != self.server.dialect:
-            return _skipped(case, f"it is about dialect {case.dialect}")
-        if case.counted and not self.server.usual:
+            return _skipped_result(case, f"it is about dialect {case.dialect}")
+        if case.needs_usual_stakes and not self.server.has_usual_stakes:
             small, big = self.server.blinds
-            return _skipped(
+            return _skipped_result(
                 case, f"it is about blinds of 10/20 and 10000 chips; here are {small}/{big} and {self.server.stack}"
             )
-        if case.walked:
-            return await self._walked(case)
-        if self.server.heard and not self._learned:
-            await self._learn()
-        visit, own, reason = await self._visited(case)
-        if visit.silent and self.server.heard and self._waited < WAITING:
-            if not self._learned:
-                await self._learn()
+        if case.is_from_walks:
+            return await self._run_walk_case(case)
+        if self.server.has_answered and not self._has_learned:
+            await self._learn_stakes()
+        visit, own, reason = await self._attempt(case)
+        if visit.has_timed_out and self.server.has_answered and self._waited_seconds < MAX_RETRY_WAIT_SECONDS:
+            if not self._has_learned:
+                await self._learn_stakes()
             since = monotonic()
-            self.server.patience = min(LAST, self._timeout / 2)
-            visit, own, reason = await self._visited(case)
-            if visit.silent:  # else it is slow, and is waited for from now on
-                self._waited += monotonic() - since
-                self.server.patience = min(ANSWER, self._timeout / 2)
-        elif visit.overtaken and own and not case.patience:
-            visit, own, reason = await self._visited(case)
-        if visit.overtaken and not visit.silent and not case.patience:
+            self.server.timeout = min(LAST_ANSWER_TIMEOUT_SECONDS, self._timeout / 2)
+            visit, own, reason = await self._attempt(case)
+            if visit.has_timed_out:  # else it is slow, and is waited for from now on
+                self._waited_seconds += monotonic() - since
+                self.server.timeout = min(ANSWER_TIMEOUT_SECONDS, self._timeout / 2)
+        elif visit.turn_may_have_expired and own and not case.wait_seconds:
+            visit, own, reason = await self._attempt(case)
+        if visit.turn_may_have_expired and not visit.has_timed_out and not case.wait_seconds:
             own, reason = [], "its answers take so long that turns may have ended by themselves"
-        worst = gravest(own, own=case.own[:1])
-        lines = visit.lines[max(0, worst.lines - SHOWN) : worst.lines] if worst is not None else ()
-        return self._judged(case, lines, worst, reason, began)
+        worst = worst_deviation(own, preferred=case.clauses[:1])
+        lines = visit.lines[max(0, worst.line_count - MAX_SHOWN_LINES) : worst.line_count] if worst is not None else ()
+        return self._build_result(case, lines, worst, reason, began)
 
-    async def _walked(self, case: ServerCase) -> Result:
+    async def _run_walk_case(self, case: HoldemServerCase) -> Result:
         """What walks tell about a clause, in a dialogue that is as short as can be found."""
         began = monotonic()
-        traces, reason = await self.walks.found(case.clause)
-        worst = gravest([trace.departure for trace in traces], own=case.own)
+        traces, reason = await self.walks.find_traces(case.clause)
+        worst = worst_deviation([trace.deviation for trace in traces], preferred=case.clauses)
         if worst is None:
-            return self._judged(case, (), None, reason, began)
-        trace = next(trace for trace in traces if trace.departure is worst)
+            return self._build_result(case, (), None, reason, began)
+        trace = next(trace for trace in traces if trace.deviation is worst)
         if worst.outcome is Outcome.FAIL:
-            trace = await self.walks.shortened(trace)
-        return self._judged(case, told(trace.lines), trace.departure, "", began)
+            trace = await self.walks.shrink(trace)
+        return self._build_result(case, excerpt(trace.lines), trace.deviation, "", began)
 
-    async def _visited(self, case: ServerCase) -> tuple[Visit, Sequence[Departure], str]:
+    async def _attempt(self, case: HoldemServerCase) -> tuple[HoldemContext, Sequence[Deviation], str]:
         """A visit for a case: what departed that the case is about, or why it could not be shown."""
-        visit = Visit(self.server, self._timeout)
+        visit = HoldemContext(self.server, self._timeout)
         reason = ""
         broken = False
-        found: list[Departure] = []
+        found: list[Deviation] = []
         try:
             async with asyncio.timeout(self._timeout):
                 await case.play(visit)
-        except Broken:
+        except CaseAborted:
             broken = True
-        except Unshown as unshown:
+        except NotReached as unshown:
             reason = str(unshown)
         except TimeoutError:
             reason = f"it takes longer than the timeout of {self._timeout:g} s"
         except OSError as error:
-            visit.departs("holdem-1.8", "a server that goes on", f"none: {error}", Outcome.FAIL)
+            visit.add_deviation("holdem-1.8", "a server that goes on", f"none: {error}", Outcome.FAIL)
             broken = True
         finally:
-            found += visit.departures  # what goes wrong in leaving is not what the case is about
-            await self._closed(visit)
-        own = [departure for departure in found if departure.clause in case.own]
+            found += visit.deviations  # what goes wrong in leaving is not what the case is about
+            await self._close_context(visit)
+        own = [departure for departure in found if departure.clause in case.clauses]
         if broken and not own:
-            own = [departure for departure in found if departure.lines == found[-1].lines]
-        return visit, [_opened(departure) for departure in own] if case.open else own, reason
+            own = [departure for departure in found if departure.line_count == found[-1].line_count]
+        return visit, [_as_choice(departure) for departure in own] if case.failure_is_choice else own, reason
 
-    async def _closed(self, visit: Visit) -> None:
+    async def _close_context(self, context: HoldemContext) -> None:
         try:
-            async with asyncio.timeout(self.server.patience):
-                await visit.close()
-        except (TimeoutError, Broken, OSError):
+            async with asyncio.timeout(self.server.timeout):
+                await context.close()
+        except (TimeoutError, CaseAborted, OSError):
             pass
 
-    def _judged(
-        self, case: ServerCase, lines: Sequence[Line], worst: Departure | None, reason: str, began: float
+    def _build_result(
+        self, case: HoldemServerCase, lines: Sequence[DialogueLine], worst: Deviation | None, reason: str, began: float
     ) -> Result:
         """What came of a case: what departed, if anything did, in these lines; or why nothing is known."""
         seconds = monotonic() - began
         if worst is None and reason:
-            return _skipped(case, reason, seconds)
+            return _skipped_result(case, reason, seconds)
         if worst is None:
             return Result(case.id, case.title, case.clause, Outcome.PASS, seconds=seconds)
         outcome = worst.outcome
-        if self.server.having.lacks(worst, lines):
+        if self.server.features.lacks(worst, lines):
             outcome = Outcome.UNIMPLEMENTED
         elif outcome is Outcome.NON_STRICT and self._strict:
             outcome = Outcome.FAIL
@@ -342,24 +357,24 @@ class Run:
             failure,
             tuple(lines),
             seconds,
-            addition=worst.outcome is Outcome.CHOICE,
+            is_optional=worst.outcome is Outcome.CHOICE,
         )
 
-    def _cause(self, departure: Departure) -> str:
-        return cause(departure, go=self.server.having.go and self.server.dialect == "readme")
+    def _cause(self, deviation: Deviation) -> str:
+        return likely_cause(deviation, is_hspe_go=self.server.features.is_hspe_go and self.server.dialect == "readme")
 
 
-def _opened(departure: Departure) -> Departure:
+def _as_choice(deviation: Deviation) -> Deviation:
     """A departure where the document is silent."""
-    if departure.outcome is not Outcome.FAIL or departure.clause == "holdem-1.8":
-        return departure
-    lines = departure.lines
-    return Departure(departure.clause, Outcome.CHOICE, departure.expected, departure.actual, lines=lines)
+    if deviation.outcome is not Outcome.FAIL or deviation.clause == "holdem-1.8":
+        return deviation
+    lines = deviation.line_count
+    return Deviation(deviation.clause, Outcome.CHOICE, deviation.expected, deviation.actual, line_count=lines)
 
 
-def _skipped(case: ServerCase, why: str, seconds: float = 0.0) -> Result:
+def _skipped_result(case: HoldemServerCase, why: str, seconds: float = 0.0) -> Result:
     return Result(case.id, case.title, case.clause, Outcome.SKIP, why, seconds=seconds)
 
 
-def _failures(results: Iterable[Result]) -> int:
-    return sum(not result.good for result in results)
+def _count_failures(results: Iterable[Result]) -> int:
+    return sum(not result.is_good for result in results)

@@ -4,31 +4,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from croupier.conformance.case import Case, clause_id
+from croupier.conformance.case import Case, make_case_id
 from croupier.conformance.holdem.delivery import (
-    PLAIN,
-    Manner,
-    Trouble,
-    backwards,
-    dressed,
-    escaped,
-    example,
-    more,
-    pretty,
-    same,
+    DEFAULT_DELIVERY,
+    RequestFault,
+    ResponseDelivery,
+    add_unknown_keys,
+    escape_json,
+    game_transform,
+    indent_json,
+    reverse_keys,
+    spell_key_as_example,
+    unchanged,
 )
 
 ROOM: Final = "holdem"
 
-ACT: Final = 6
-LOOK: Final = 2
-LIST: Final = 1
-JOIN: Final = 3
+ACT_PATH_SEGMENTS: Final = 6
+GAME_PATH_SEGMENTS: Final = 2
+GAMES_PATH_SEGMENTS: Final = 1
+JOIN_PATH_SEGMENTS: Final = 3
 """How many segments the paths of acts, of a game, of all games, and of joining have."""
 
 
 @dataclass(frozen=True)
-class Scene:
+class TableSetup:
     """A table for one bot. `opponents` are the ways in which the others play, in the order of their seats.
 
     `late` is after how many seconds they come: 0 before the bot. `hands` is how many have to be over that the bot has
@@ -39,113 +39,121 @@ class Scene:
 
     opponents: Sequence[str] = ("calls",)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    late: float = 0.0
+    late_seconds: float = 0.0
     hands: int = 3
-    manner: Manner = PLAIN
-    trouble: Sequence[Trouble] = ()
-    dress: Callable[[bytes], bytes] | None = None
-    enrolled: bool = False
-    seated: bool = False
-    crowded: bool = False
-    queued: bool = False
-    excused: Sequence[str] = ()
+    delivery: ResponseDelivery = DEFAULT_DELIVERY
+    faults: Sequence[RequestFault] = ()
+    transform_body: Callable[[bytes], bytes] | None = None
+    is_registered: bool = False
+    is_seated: bool = False
+    has_full_game: bool = False
+    needs_queue: bool = False
+    excused_clauses: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClientCase(Case):
+class HoldemClientCase(Case):
     """A case for bots: a scene in which it has to play on. `open`: what it does when it does not, is its choice."""
 
-    scene: Scene
-    open: bool = False
+    setup: TableSetup
+    failure_is_choice: bool = False
 
 
-SHORT: Final = {"stack": 100}
+SHORT_STACK: Final = {"stack": 100}
 
-AGAIN: Final = ("holdem-3.7",)
+JOIN_ONCE_CLAUSES: Final = ("holdem-3.7",)
 
-LOST_ACT: Final = Trouble("POST", ACT, None, done=True)
-LOST_SEAT: Final = Trouble("POST", JOIN, None, done=True)
+LOST_ACT_RESPONSE: Final = RequestFault("POST", ACT_PATH_SEGMENTS, None, is_executed=True)
+LOST_JOIN_RESPONSE: Final = RequestFault("POST", JOIN_PATH_SEGMENTS, None, is_executed=True)
 """What has been done although nobody was told."""
 
-SCENES: Final[Sequence[tuple[str, str, str, Scene]]] = (
-    ("4.1", "against-one-who-calls", "It plays against one who always calls", Scene()),
-    ("4.1", "against-two", "It plays against two", Scene(("calls", "calls"))),
-    ("4.1", "against-five", "It plays against five", Scene(("calls", "folds", "raises", "calls", "folds"))),
-    ("3.1", "against-nine", "It plays at a full table", Scene(("calls",) * 9, hands=2)),
-    ("4.5", "against-one-who-gambles", "It plays against one who does anything", Scene(("gambles",), hands=4)),
-    ("4.5", "against-three-who-gamble", "It plays against three who do anything", Scene(("gambles",) * 3, hands=4)),
-    ("4.6", "against-one-who-folds", "It plays against one who folds to every bet", Scene(("folds",))),
-    ("6.13", "against-one-who-gives-up", "It wins what nobody else wants", Scene(("gives-up",), hands=4)),
-    ("4.9", "against-an-all-in", "It has an answer to an all-in", Scene(("shoves",))),
-    ("4.9", "against-two-all-ins", "It has an answer to two all-ins", Scene(("shoves", "shoves"))),
-    ("6.12", "beside-side-pots", "It plays on beside side pots", Scene(("shoves", "calls", "gambles"))),
-    ("4.11", "against-small-raises", "It has an answer to raises by the least", Scene(("raises",), hands=4)),
-    ("4.11", "against-small-raises-of-two", "It has an answer to raises of two", Scene(("raises", "raises"))),
-    ("6.8", "against-large-raises", "It has an answer to bets of the pot", Scene(("bets-pots",), hands=4)),
-    ("4.9", "few-chips", "It plays with five big blinds", Scene(("calls",), SHORT, hands=4)),
-    ("4.9", "few-chips-of-three", "It plays with five big blinds against two", Scene(("gambles",) * 2, SHORT, hands=4)),
-    ("6.10", "chips-for-one-blind", "It plays with the big blind and nothing more", Scene(("calls",), {"stack": 20})),
-    ("6.10", "chips-for-less", "It plays with less than the big blind", Scene(("calls",), {"stack": 15})),
-    ("6.9", "short-all-ins", "It plays where all-ins are short", Scene(("shoves", "raises"), {"stack": 90}, hands=4)),
-    ("4.9", "many-chips", "It plays with more chips than 32 bits hold", Scene(("raises",), {"stack": 10**11})),
-    ("6.3", "small-blinds", "It plays for blinds of 1 and 2", Scene(("raises",), {"blinds": "1/2"})),
-    ("6.3", "large-blinds", "It plays for blinds of 500 and 1000", Scene(("raises",), {"blinds": "500/1000"})),
-    ("6.3", "no-small-blind", "It plays where nobody posts a small blind", Scene(("calls",), {"blinds": "0/20"})),
-    ("6.17", "an-ante", "It plays where everybody antes", Scene(("calls", "raises"), {"ante": 5})),
-    ("6.17", "a-straddle", "It plays where one straddles", Scene(("calls", "raises"), {"straddle": 40})),
-    ("5.18", "a-pause", "It waits while the end of a hand is shown", Scene(("calls",), {"pause_seconds": 0.3})),
-    ("5.18", "a-pause-of-three", "It waits so among three", Scene(("calls", "folds"), {"pause_seconds": 0.3})),
-    ("4.15", "a-slow-opponent", "It waits for one who thinks", Scene(("thinks",), hands=1)),
-    ("4.15", "two-slow-opponents", "It waits for two who think", Scene(("thinks", "thinks"), hands=1)),
-    ("4.13", "alone-at-first", "It waits while it is alone", Scene(("calls",), late=1.0)),
-    ("4.13", "alone-for-long", "It waits while it is alone for longer", Scene(("calls",), late=2.5, hands=1)),
-    ("3.6", "in-the-queue", "It waits in the queue", Scene(("leaves", "thinks"), {"seats": 2}, hands=1, queued=True)),
-    ("3.5", "in-mid-hand", "It joins while others play", Scene(("thinks", "thinks", "calls"), hands=1)),
-    ("3.11", "one-who-leaves", "It plays on when somebody leaves", Scene(("leaves", "calls"))),
-    ("3.10", "one-who-comes-and-goes", "It plays on with one who comes and goes", Scene(("comes-and-goes",), hands=3)),
-    ("3.10", "two-who-come-and-go", "It plays on with two of them", Scene(("comes-and-goes",) * 2)),
-    ("3.13", "an-opponent-is-broke", "It waits when its opponent is broke", Scene(("shoves",), {"stack": 40}, hands=2)),
-    ("3.14", "broke", "It asks nothing more when it is broke", Scene(("shoves",), {"stack": 20}, hands=6)),
-    ("5.1", "more-than-one-game", "It finds a seat among several games", Scene(("calls",), crowded=True)),
-    ("2.6", "its-name-is-there", "It plays with a name that it has made before", Scene(enrolled=True)),
-    ("3.7", "it-sits-already", "It plays on where it sits already", Scene(enrolled=True, seated=True, excused=AGAIN)),
-    ("1.8", "byte-by-byte", "It reads answers that come byte by byte", Scene(manner=Manner(size=1), hands=1)),
-    ("1.8", "in-sevens", "It reads answers that come in pieces", Scene(manner=Manner(size=7), hands=2)),
-    ("1.8", "with-pauses", "It reads answers that come slowly", Scene(manner=Manner(size=100, pause=0.02), hands=1)),
-    ("1.8", "late", "It waits for answers", Scene(manner=Manner(delay=0.25), hands=1)),
-    ("1.1", "chunked", "It reads answers in chunks", Scene(manner=Manner(chunked=True))),
-    ("1.1", "closing", "It asks again on a new connection", Scene(manner=Manner(closes=True))),
-    ("1.1", "headers-in-capitals", "It reads headers in capital letters", Scene(manner=Manner(shouts=True))),
-    ("1.1", "headers-in-small-letters", "It reads headers in small letters", Scene(manner=Manner(mumbles=True))),
-    ("1.5", "pretty", "It reads JSON over many lines", Scene(dress=dressed(same, pretty))),
-    ("1.5", "escaped", "It reads JSON with escaped letters", Scene(dress=dressed(same, escaped))),
-    ("5.3", "backwards", "It reads keys in any order", Scene(dress=dressed(backwards))),
+SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
+    ("4.1", "against-one-who-calls", "It plays against one who always calls", TableSetup()),
+    ("4.1", "against-two", "It plays against two", TableSetup(("calls", "calls"))),
+    ("4.1", "against-five", "It plays against five", TableSetup(("calls", "folds", "raises", "calls", "folds"))),
+    ("3.1", "against-nine", "It plays at a full table", TableSetup(("calls",) * 9, hands=2)),
+    ("4.5", "against-one-who-gambles", "It plays against one who does anything", TableSetup(("gambles",), hands=4)),
+    ("4.5", "against-three-who-gamble", "It plays against three who do anything", TableSetup(("gambles",) * 3, hands=4)),
+    ("4.6", "against-one-who-folds", "It plays against one who folds to every bet", TableSetup(("folds",))),
+    ("6.13", "against-one-who-gives-up", "It wins what nobody else wants", TableSetup(("gives-up",), hands=4)),
+    ("4.9", "against-an-all-in", "It has an answer to an all-in", TableSetup(("shoves",))),
+    ("4.9", "against-two-all-ins", "It has an answer to two all-ins", TableSetup(("shoves", "shoves"))),
+    ("6.12", "beside-side-pots", "It plays on beside side pots", TableSetup(("shoves", "calls", "gambles"))),
+    ("4.11", "against-small-raises", "It has an answer to raises by the least", TableSetup(("raises",), hands=4)),
+    ("4.11", "against-small-raises-of-two", "It has an answer to raises of two", TableSetup(("raises", "raises"))),
+    ("6.8", "against-large-raises", "It has an answer to bets of the pot", TableSetup(("bets-pots",), hands=4)),
+    ("4.9", "few-chips", "It plays with five big blinds", TableSetup(("calls",), SHORT_STACK, hands=4)),
+    ("4.9", "few-chips-of-three", "It plays with five big blinds against two", TableSetup(("gambles",) * 2, SHORT_STACK, hands=4)),
+    ("6.10", "chips-for-one-blind", "It plays with the big blind and nothing more", TableSetup(("calls",), {"stack": 20})),
+    ("6.10", "chips-for-less", "It plays with less than the big blind", TableSetup(("calls",), {"stack": 15})),
+    ("6.9", "short-all-ins", "It plays where all-ins are short", TableSetup(("shoves", "raises"), {"stack": 90}, hands=4)),
+    ("4.9", "many-chips", "It plays with more chips than 32 bits hold", TableSetup(("raises",), {"stack": 10**11})),
+    ("6.3", "small-blinds", "It plays for blinds of 1 and 2", TableSetup(("raises",), {"blinds": "1/2"})),
+    ("6.3", "large-blinds", "It plays for blinds of 500 and 1000", TableSetup(("raises",), {"blinds": "500/1000"})),
+    ("6.3", "no-small-blind", "It plays where nobody posts a small blind", TableSetup(("calls",), {"blinds": "0/20"})),
+    ("6.17", "an-ante", "It plays where everybody antes", TableSetup(("calls", "raises"), {"ante": 5})),
+    ("6.17", "a-straddle", "It plays where one straddles", TableSetup(("calls", "raises"), {"straddle": 40})),
+    ("5.18", "a-pause", "It waits while the end of a hand is shown", TableSetup(("calls",), {"pause_seconds": 0.3})),
+    ("5.18", "a-pause-of-three", "It waits so among three", TableSetup(("calls", "folds"), {"pause_seconds": 0.3})),
+    ("4.15", "a-slow-opponent", "It waits for one who thinks", TableSetup(("thinks",), hands=1)),
+    ("4.15", "two-slow-opponents", "It waits for two who think", TableSetup(("thinks", "thinks"), hands=1)),
+    ("4.13", "alone-at-first", "It waits while it is alone", TableSetup(("calls",), late_seconds=1.0)),
+    ("4.13", "alone-for-long", "It waits while it is alone for longer", TableSetup(("calls",), late_seconds=2.5, hands=1)),
+    ("3.6", "in-the-queue", "It waits in the queue", TableSetup(("leaves", "thinks"), {"seats": 2}, hands=1, needs_queue=True)),
+    ("3.5", "in-mid-hand", "It joins while others play", TableSetup(("thinks", "thinks", "calls"), hands=1)),
+    ("3.11", "one-who-leaves", "It plays on when somebody leaves", TableSetup(("leaves", "calls"))),
+    ("3.10", "one-who-comes-and-goes", "It plays on with one who comes and goes", TableSetup(("comes-and-goes",), hands=3)),
+    ("3.10", "two-who-come-and-go", "It plays on with two of them", TableSetup(("comes-and-goes",) * 2)),
+    ("3.13", "an-opponent-is-broke", "It waits when its opponent is broke", TableSetup(("shoves",), {"stack": 40}, hands=2)),
+    ("3.14", "broke", "It asks nothing more when it is broke", TableSetup(("shoves",), {"stack": 20}, hands=6)),
+    ("5.1", "more-than-one-game", "It finds a seat among several games", TableSetup(("calls",), has_full_game=True)),
+    ("2.6", "its-name-is-there", "It plays with a name that it has made before", TableSetup(is_registered=True)),
+    ("3.7", "it-sits-already", "It plays on where it sits already", TableSetup(is_registered=True, is_seated=True, excused_clauses=JOIN_ONCE_CLAUSES)),
+    ("1.8", "byte-by-byte", "It reads answers that come byte by byte", TableSetup(delivery=ResponseDelivery(piece_bytes=1), hands=1)),
+    ("1.8", "in-sevens", "It reads answers that come in pieces", TableSetup(delivery=ResponseDelivery(piece_bytes=7), hands=2)),
+    ("1.8", "with-pauses", "It reads answers that come slowly", TableSetup(delivery=ResponseDelivery(piece_bytes=100, pause_seconds=0.02), hands=1)),
+    ("1.8", "late", "It waits for answers", TableSetup(delivery=ResponseDelivery(delay_seconds=0.25), hands=1)),
+    ("1.1", "chunked", "It reads answers in chunks", TableSetup(delivery=ResponseDelivery(is_chunked=True))),
+    ("1.1", "closing", "It asks again on a new connection", TableSetup(delivery=ResponseDelivery(closes_connection=True))),
+    ("1.1", "headers-in-capitals", "It reads headers in capital letters", TableSetup(delivery=ResponseDelivery(has_upper_case_headers=True))),
+    ("1.1", "headers-in-small-letters", "It reads headers in small letters", TableSetup(delivery=ResponseDelivery(has_lower_case_headers=True))),
+    ("1.5", "pretty", "It reads JSON over many lines", TableSetup(transform_body=game_transform(unchanged, indent_json))),
+    ("1.5", "escaped", "It reads JSON with escaped letters", TableSetup(transform_body=game_transform(unchanged, escape_json))),
+    ("5.3", "backwards", "It reads keys in any order", TableSetup(transform_body=game_transform(reverse_keys))),
 )  # fmt: skip
 """What every bot of the document has to be able to do: the clause, the slug, the title, and the scene."""
 
-OPEN: Final[Sequence[tuple[str, str, str, Scene]]] = (
-    ("5.3", "more-keys", "It reads a Game with keys that nobody knows", Scene(dress=dressed(more))),
-    ("5.7", "the-slip-of-the-example", "It reads the key of the document's example", Scene(dress=dressed(example))),
-    ("3.15", "busy-when-listing", "It comes again when the server is busy", Scene(trouble=(Trouble("GET", LIST),))),
-    ("3.15", "busy-when-looking", "It looks again when the server is busy", Scene(trouble=(Trouble("GET", LOOK),))),
-    ("3.15", "busy-when-joining", "It joins again when the server is busy", Scene(trouble=(Trouble("POST", JOIN),))),
-    ("3.15", "busy-when-acting", "It acts again when the server is busy", Scene(trouble=(Trouble("POST", ACT),))),
-    ("3.17", "failed-when-looking", "It looks again behind a fault", Scene(trouble=(Trouble("GET", LOOK, 500),))),
-    ("9.10", "too-often", "It looks again when it has looked too often", Scene(trouble=(Trouble("GET", LOOK, 429),))),
-    ("3.16", "cut-off-when-looking", "It looks again when it is cut off", Scene(trouble=(Trouble("GET", LOOK, None),))),
-    ("3.16", "cut-off-when-acting", "It acts again when it is cut off", Scene(trouble=(Trouble("POST", ACT, None),))),
-    ("3.17", "cut-off-behind-an-act", "It finds out what was done", Scene(trouble=(LOST_ACT,))),
-    ("3.17", "cut-off-behind-joining", "It finds out that it sits", Scene(trouble=(LOST_SEAT,))),
+OPTIONAL_SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
+    ("5.3", "more-keys", "It reads a Game with keys that nobody knows", TableSetup(transform_body=game_transform(add_unknown_keys))),
+    ("5.7", "the-slip-of-the-example", "It reads the key of the document's example", TableSetup(transform_body=game_transform(spell_key_as_example))),
+    ("3.15", "busy-when-listing", "It comes again when the server is busy", TableSetup(faults=(RequestFault("GET", GAMES_PATH_SEGMENTS),))),
+    ("3.15", "busy-when-looking", "It looks again when the server is busy", TableSetup(faults=(RequestFault("GET", GAME_PATH_SEGMENTS),))),
+    ("3.15", "busy-when-joining", "It joins again when the server is busy", TableSetup(faults=(RequestFault("POST", JOIN_PATH_SEGMENTS),))),
+    ("3.15", "busy-when-acting", "It acts again when the server is busy", TableSetup(faults=(RequestFault("POST", ACT_PATH_SEGMENTS),))),
+    ("3.17", "failed-when-looking", "It looks again behind a fault", TableSetup(faults=(RequestFault("GET", GAME_PATH_SEGMENTS, 500),))),
+    ("9.10", "too-often", "It looks again when it has looked too often", TableSetup(faults=(RequestFault("GET", GAME_PATH_SEGMENTS, 429),))),
+    ("3.16", "cut-off-when-looking", "It looks again when it is cut off", TableSetup(faults=(RequestFault("GET", GAME_PATH_SEGMENTS, None),))),
+    ("3.16", "cut-off-when-acting", "It acts again when it is cut off", TableSetup(faults=(RequestFault("POST", ACT_PATH_SEGMENTS, None),))),
+    ("3.17", "cut-off-behind-an-act", "It finds out what was done", TableSetup(faults=(LOST_ACT_RESPONSE,))),
+    ("3.17", "cut-off-behind-joining", "It finds out that it sits", TableSetup(faults=(LOST_JOIN_RESPONSE,))),
 )  # fmt: skip
 """What the document does not tell: a bot may give up."""
 
 
-def client_cases(room: Any = None) -> tuple[ClientCase, ...]:  # noqa: ARG001 -- every room is asked so
+def client_cases(room: Any = None) -> tuple[HoldemClientCase, ...]:  # noqa: ARG001 -- every room is asked so
     """All cases for bots, in the order of their clauses."""
-    cases = [_case(*told, open=False) for told in SCENES] + [_case(*told, open=True) for told in OPEN]
+    cases = [_case(*told, failure_is_choice=False) for told in SETUPS] + [
+        _case(*told, failure_is_choice=True) for told in OPTIONAL_SETUPS
+    ]
     return tuple(sorted(cases, key=lambda case: (*map(int, case.section.split(".")), case.id)))
 
 
-def _case(number: str, slug: str, title: str, scene: Scene, *, open: bool) -> ClientCase:  # noqa: A002 -- as the field
+def _case(number: str, slug: str, title: str, setup: TableSetup, *, failure_is_choice: bool) -> HoldemClientCase:
     clause = f"{ROOM}-{number}"
-    return ClientCase(id=clause_id(ROOM, clause, slug), title=title, clause=clause, scene=scene, open=open)
+    return HoldemClientCase(
+        id=make_case_id(ROOM, clause, slug),
+        title=title,
+        clause=clause,
+        setup=setup,
+        failure_is_choice=failure_is_choice,
+    )

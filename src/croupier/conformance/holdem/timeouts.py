@@ -4,11 +4,11 @@ import asyncio
 from types import TracebackType
 from typing import Final, Self
 
-TICK: Final = 0.05
+TICK_SECONDS: Final = 0.05
 """So many seconds are counted at a time: a program that could not run for longer has lost no more of its patience."""
 
 
-class Patience:
+class StallTolerantTimeout:
     """As `asyncio.timeout`, by a clock that goes on only while this program runs. Raises TimeoutError."""
 
     def __init__(self, seconds: float) -> None:
@@ -29,11 +29,11 @@ class Patience:
         await self._limit.__aexit__(kind, error, trace)
 
     def _wait(self) -> None:
-        tick = min(TICK, self._left)
+        tick = min(TICK_SECONDS, self._left)
         self._left -= tick
-        self._next = asyncio.get_running_loop().call_later(tick, self._ticked)
+        self._next = asyncio.get_running_loop().call_later(tick, self._on_tick)
 
-    def _ticked(self) -> None:
+    def _on_tick(self) -> None:
         if self._left > 0:
             self._wait()
         else:

@@ -8,22 +8,22 @@ from typing import Final, Self
 import msgspec
 from msgspec import Struct
 
-from croupier.conformance.conversation import Fault, Line
-from croupier.conformance.program import ending
-from croupier.conformance.tap.connection import Dialogue, Passage
-from croupier.conformance.tap.transcript import NAME, safe
+from croupier.conformance.conversation import DialogueLine, Fault
+from croupier.conformance.program import describe_exit
+from croupier.conformance.tap.connection import ConversationMonitor, TappedConnection
+from croupier.conformance.tap.transcript import END_NAMES, safe_text
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Verdict
 from croupier.core.session import Peer
 
-SHOWN: Final = 24
+MAX_DIALOGUE_LINES: Final = 24
 """So many lines of a dialogue are kept at most: the last ones."""
 
-WIDE: Final = 64
+MAX_HEX_BYTES: Final = 64
 """So many bytes of a line are kept in hex."""
 
 
-class Kind(StrEnum):
+class CellKind(StrEnum):
     """What came of a cell."""
 
     WELL = "plays well"
@@ -38,20 +38,20 @@ class Kind(StrEnum):
 
 
 SIGNS: Final = {
-    Kind.WELL: "✓",
-    Kind.BROKE: "§",
-    Kind.HUNG: "…",
-    Kind.CRASHED: "✗",
-    Kind.UNHEARD: "∅",
-    Kind.ABSENT: "○",
-    Kind.IDLE: "·",
-    Kind.CHATTY: "≋",
-    Kind.UNUSABLE: "?",
+    CellKind.WELL: "✓",
+    CellKind.BROKE: "§",
+    CellKind.HUNG: "…",
+    CellKind.CRASHED: "✗",
+    CellKind.UNHEARD: "∅",
+    CellKind.ABSENT: "○",
+    CellKind.IDLE: "·",
+    CellKind.CHATTY: "≋",
+    CellKind.UNUSABLE: "?",
 }
 """How a kind is shown without a colour."""
 
 
-class Spoken(Struct, frozen=True):
+class CellLine(Struct, frozen=True):
     """A line of a dialogue: who (client, house), in words, and in hex where the words are not what was sent."""
 
     side: str
@@ -59,20 +59,20 @@ class Spoken(Struct, frozen=True):
     data: str = ""
 
 
-class Finding(Struct, frozen=True):
+class CellFinding(Struct, frozen=True):
     """What came of a cell, and who is to blame for it ("server", "client", both, or nobody).
 
     `clause` is the one that was broken first, and `told` a sentence. The fault shows in the last line of the dialogue.
     """
 
-    kind: Kind
+    kind: CellKind
     blame: tuple[str, ...] = ()
     clause: str = ""
     told: str = ""
-    dialogue: tuple[Spoken, ...] = ()
+    dialogue: tuple[CellLine, ...] = ()
 
     def __str__(self) -> str:
-        if self.kind is Kind.WELL:
+        if self.kind is CellKind.WELL:
             return "; ".join(part for part in (self.kind.value, self.told) if part)
         return self.told
 
@@ -88,7 +88,7 @@ class Cell(Struct, frozen=True):
     server: str
     client: str
     key: str
-    finding: Finding
+    finding: CellFinding
     games: int = 0
     connections: int = 0
     messages: int = 0
@@ -96,136 +96,146 @@ class Cell(Struct, frozen=True):
     stderr: str = ""
 
     @property
-    def place(self) -> tuple[str, str, str]:
+    def position(self) -> tuple[str, str, str]:
         """Where it stands."""
         return self.room, self.server, self.client
 
 
-class End(Struct, frozen=True):
+class ProgramEnd(Struct, frozen=True):
     """How a program was when its conversations were over.
 
     `status` is its exit status (−signal), None while it ran; `late` says that its time was over, and `talking` that it
     was heard until then.
     """
 
-    status: int | None = None
-    chatty: bool = False
-    late: bool = False
-    talking: bool = False
+    exit_status: int | None = None
+    has_written_too_much: bool = False
+    is_out_of_time: bool = False
+    was_active: bool = False
 
     @property
-    def crashed(self) -> bool:
+    def has_crashed(self) -> bool:
         """Whether it has ended, but not in order."""
-        return self.status not in {None, 0}
+        return self.exit_status not in {None, 0}
 
     @property
-    def how(self) -> str:
+    def description(self) -> str:
         """How it has ended, in words."""
-        return "goes on" if self.status is None else ending(self.status)
+        return "goes on" if self.exit_status is None else describe_exit(self.exit_status)
 
 
-def judged(passages: Sequence[Passage], server: End, client: End, goodbyes: Collection[object] = ()) -> Finding:
+def judge_cell(
+    connections: Sequence[TappedConnection], server: ProgramEnd, client: ProgramEnd, goodbyes: Collection[object] = ()
+) -> CellFinding:
     """What is to be found in some conversations of a client with a server, and in how both programs have ended.
 
     `goodbyes` are the words by which either of them ends a conversation.
     """
-    for passage in passages:
+    for passage in connections:
         if passage.conversation.faults:
             return _fault(passage.conversation, passage.conversation.faults[0], server)
-    last = _dialogue(passages[-1].conversation, None) if passages else ()
-    for kind, who, told in _wrong(passages, server, client, goodbyes):
-        return Finding(kind, (who,), "", f"the {who} {told}", last)
-    return Finding(Kind.WELL, told="; ".join(_departures(passages)), dialogue=last)
+    last = _dialogue(connections[-1].conversation, None) if connections else ()
+    for kind, who, told in _wrong(connections, server, client, goodbyes):
+        return CellFinding(kind, (who,), "", f"the {who} {told}", last)
+    return CellFinding(CellKind.WELL, told="; ".join(_departures(connections)), dialogue=last)
 
 
 def _wrong(
-    passages: Sequence[Passage], server: End, client: End, goodbyes: Collection[object]
-) -> Iterator[tuple[Kind, str, str]]:
+    passages: Sequence[TappedConnection], server: ProgramEnd, client: ProgramEnd, goodbyes: Collection[object]
+) -> Iterator[tuple[CellKind, str, str]]:
     """What is wrong, where no clause was broken; the worst comes first."""
-    if server.crashed:
-        yield Kind.CRASHED, "server", f"has ended ({server.how})"
+    if server.has_crashed:
+        yield CellKind.CRASHED, "server", f"has ended ({server.description})"
     for passage in passages:
-        if not passage.reached and passage.note:
-            yield Kind.UNHEARD, "server", f"takes no connection any more ({passage.note})"
-    if client.crashed:
-        yield Kind.CRASHED, "client", f"has ended ({client.how})"
+        if not passage.has_reached_target and passage.note:
+            yield CellKind.UNHEARD, "server", f"takes no connection any more ({passage.note})"
+    if client.has_crashed:
+        yield CellKind.CRASHED, "client", f"has ended ({client.description})"
     if not passages:
-        yield Kind.ABSENT, "client", f"has not connected {'within its time' if client.late else 'before it ended'}"
+        yield (
+            CellKind.ABSENT,
+            "client",
+            f"has not connected {'within its time' if client.is_out_of_time else 'before it ended'}",
+        )
         return
-    if client.late and not client.talking:
-        over = passages[-1].closed[:1] == [HOUSE]
-        yield Kind.HUNG, "client", "goes on when the house has closed" if over else "says nothing more"
+    if client.is_out_of_time and not client.was_active:
+        over = passages[-1].closed_sides[:1] == [HOUSE]
+        yield CellKind.HUNG, "client", "goes on when the house has closed" if over else "says nothing more"
     if not any(passage.conversation.games for passage in passages):
         who = "server" if _ended(passages[-1], goodbyes) == HOUSE else "client"
-        yield Kind.IDLE, who, "has ended every conversation before a game was over"
+        yield CellKind.IDLE, who, "has ended every conversation before a game was over"
     for who, end in (("server", server), ("client", client)):
-        if end.chatty:
-            yield Kind.CHATTY, who, "has written more than is kept"
+        if end.has_written_too_much:
+            yield CellKind.CHATTY, who, "has written more than is kept"
 
 
-def _departures(passages: Sequence[Passage]) -> Iterator[str]:
+def _departures(passages: Sequence[TappedConnection]) -> Iterator[str]:
     """Whose tolerance was needed for what."""
     for side, who in ((HOUSE, "server"), (CLIENT, "client")):
-        clauses = {clause for passage in passages for clause in passage.conversation.departures(side)}
+        clauses = {clause for passage in passages for clause in passage.conversation.tolerated(side)}
         if clauses:
             yield f"the {who} departs from {', '.join(sorted(clauses))}, which is tolerated"
 
 
-def _ended(passage: Passage, goodbyes: Collection[object]) -> Peer:
+def _ended(passage: TappedConnection, goodbyes: Collection[object]) -> Peer:
     """Who has ended a conversation: who has said goodbye first, or else closed first, or else nobody but the client."""
     farewells = (line.side for line in passage.conversation.lines if line.message in goodbyes)
-    return next(farewells, passage.closed[0] if passage.closed else CLIENT)
+    return next(farewells, passage.closed_sides[0] if passage.closed_sides else CLIENT)
 
 
-def _fault(heard: Dialogue, fault: Fault, server: End) -> Finding:
-    side, violation = fault.verdict.side, fault.verdict.violation
+def _fault(heard: ConversationMonitor, fault: Fault, server: ProgramEnd) -> CellFinding:
+    side, violation = fault.verdict.end, fault.verdict.violation
     who = "server" if side == HOUSE else "client"
-    told = f"the {who} breaks {safe(str(violation))}"
-    kind = Kind.BROKE
+    told = f"the {who} breaks {safe_text(str(violation))}"
+    kind = CellKind.BROKE
     blame: tuple[str, ...] = (who,)
-    if server.crashed:
-        told += f"; the server has ended ({server.how})"
+    if server.has_crashed:
+        told += f"; the server has ended ({server.description})"
         blame = ("server",) if side == HOUSE else ("client", "server")
-    if side == HOUSE and server.crashed and heard.faults[-1] is fault and _hung_up(fault.verdict):
-        kind = Kind.CRASHED
+    if side == HOUSE and server.has_crashed and heard.faults[-1] is fault and _hung_up(fault.verdict):
+        kind = CellKind.CRASHED
     elif side == HOUSE and violation.found == "silence":
-        kind = Kind.HUNG
-    return Finding(kind, blame, violation.clause, told, _dialogue(heard, fault))
+        kind = CellKind.HUNG
+    return CellFinding(kind, blame, violation.clause, told, _dialogue(heard, fault))
 
 
 def _hung_up(verdict: Verdict) -> bool:
     return verdict.violation.found == "the end of the conversation"
 
 
-def _dialogue(heard: Dialogue, fault: Fault | None) -> tuple[Spoken, ...]:
+def _dialogue(heard: ConversationMonitor, fault: Fault | None) -> tuple[CellLine, ...]:
     """The last lines, up to the one that shows a fault."""
-    end = len(heard.lines) if fault is None else fault.lines
-    said = [_spoken(line) for line in heard.lines[max(0, end - SHOWN) : end]]
+    end = len(heard.lines) if fault is None else fault.line_count
+    said = [_spoken(line) for line in heard.lines[max(0, end - MAX_DIALOGUE_LINES) : end]]
     if end == len(heard.lines):
-        unread = ((side, heard.rest(side)) for side in (CLIENT, HOUSE))
-        said += [Spoken(NAME[side], "… no whole message", rest[:WIDE].hex(" ")) for side, rest in unread if rest]
+        unread = ((side, heard.incomplete(side)) for side in (CLIENT, HOUSE))
+        said += [
+            CellLine(END_NAMES[side], "… no whole message", rest[:MAX_HEX_BYTES].hex(" "))
+            for side, rest in unread
+            if rest
+        ]
     return tuple(said)
 
 
-def _spoken(line: Line) -> Spoken:
+def _spoken(line: DialogueLine) -> CellLine:
     message = line.message
     words = message.found if isinstance(message, Violation) else str(message)
     plain = line.data == words.encode("latin-1", "replace")
-    return Spoken(NAME[line.side], safe(words), "" if plain else line.data[:WIDE].hex(" "))
+    return CellLine(END_NAMES[line.side], safe_text(words), "" if plain else line.data[:MAX_HEX_BYTES].hex(" "))
 
 
-class Kept:
+class CellFile:
     """The cells that are finished, each a JSON line in a file, so that whoever was interrupted can go on.
 
     Raises OSError when the file cannot be read or written.
     """
 
-    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+    def __init__(self, path: Path, *, is_fresh: bool = False) -> None:
         self._cells: dict[tuple[str, str, str], Cell] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
-        before = b"" if fresh or not path.exists() else path.read_bytes()
-        self._cells = {cell.place: cell for cell in _read(before.splitlines())}
-        self._file = path.open("wb" if fresh else "ab")
+        before = b"" if is_fresh or not path.exists() else path.read_bytes()
+        self._cells = {cell.position: cell for cell in _read(before.splitlines())}
+        self._file = path.open("wb" if is_fresh else "ab")
         if before and not before.endswith(b"\n"):
             self._file.write(b"\n")
 
@@ -235,14 +245,14 @@ class Kept:
     def __exit__(self, *error: object) -> None:
         self._file.close()
 
-    def cell(self, place: tuple[str, str, str], key: str) -> Cell | None:
+    def find(self, position: tuple[str, str, str], key: str) -> Cell | None:
         """What was played there, if it was the same."""
-        found = self._cells.get(place)
+        found = self._cells.get(position)
         return found if found is not None and found.key == key else None
 
-    def keep(self, cell: Cell) -> None:
+    def save(self, cell: Cell) -> None:
         """A cell is finished."""
-        self._cells[cell.place] = cell
+        self._cells[cell.position] = cell
         self._file.write(msgspec.json.encode(cell) + b"\n")
         self._file.flush()
 

@@ -4,26 +4,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Final
 
-from croupier.conformance.matrix.cells import SIGNS, Cell, Kind
+from croupier.conformance.matrix.cells import SIGNS, Cell, CellKind
 from croupier.conformance.matrix.standings import score
 from croupier.conformance.matrix.submission import Submission
-from croupier.core.plural import counted
+from croupier.core.plural import format_count
 from croupier.version import __version__
 
-COLOURS: Final[Mapping[Kind, tuple[str, str]]] = {
-    Kind.WELL: ("#0060a8", "#6fb8ff"),
-    Kind.BROKE: ("#b03a00", "#ff8f57"),
-    Kind.HUNG: ("#8a2a73", "#f09bd6"),
-    Kind.CRASHED: ("#a00020", "#ff8a8a"),
-    Kind.UNHEARD: ("#5d5d5d", "#a8a8a8"),
-    Kind.ABSENT: ("#5d5d5d", "#a8a8a8"),
-    Kind.IDLE: ("#7a5c00", "#e8c454"),
-    Kind.CHATTY: ("#006b5b", "#5fd3bd"),
-    Kind.UNUSABLE: ("#5d5d5d", "#a8a8a8"),
+COLOURS: Final[Mapping[CellKind, tuple[str, str]]] = {
+    CellKind.WELL: ("#0060a8", "#6fb8ff"),
+    CellKind.BROKE: ("#b03a00", "#ff8f57"),
+    CellKind.HUNG: ("#8a2a73", "#f09bd6"),
+    CellKind.CRASHED: ("#a00020", "#ff8a8a"),
+    CellKind.UNHEARD: ("#5d5d5d", "#a8a8a8"),
+    CellKind.ABSENT: ("#5d5d5d", "#a8a8a8"),
+    CellKind.IDLE: ("#7a5c00", "#e8c454"),
+    CellKind.CHATTY: ("#006b5b", "#5fd3bd"),
+    CellKind.UNUSABLE: ("#5d5d5d", "#a8a8a8"),
 }
 """Of every kind, on white and on black."""
 
-STYLE: Final = """
+STYLESHEET: Final = """
 :root { color-scheme: light dark; --line: #8886; --paper: light-dark(#fff, #181818); }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem; background: var(--paper); }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; } .wide { overflow-x: auto; }
@@ -40,24 +40,26 @@ pre .data { opacity: 0.7; } pre .wrong { font-weight: bold; text-decoration: und
 """
 
 
-def short(cell: Cell) -> str:
+def cell_label(cell: Cell) -> str:
     """A cell in a few characters: its sign, and who is to blame for which section."""
     finding = cell.finding
     who = "".join(name[0].upper() for name in sorted(finding.blame, reverse=True))
-    section = finding.clause.rpartition("-")[2] if finding.kind is Kind.BROKE else ""
+    section = finding.clause.rpartition("-")[2] if finding.kind is CellKind.BROKE else ""
     return f"{who}{SIGNS[finding.kind]}{section}"
 
 
 def legend() -> Iterator[str]:
     """What the signs mean."""
-    yield from (f"{SIGNS[kind]} {kind.value}" for kind in Kind)
+    yield from (f"{SIGNS[kind]} {kind.value}" for kind in CellKind)
     yield "S the server's fault"
     yield "C the client's fault"
 
 
-def html(cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Mapping[str, str], *, whole: bool) -> str:
+def html(
+    cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Mapping[str, str], *, is_complete: bool
+) -> str:
     """The page. `rooms` has the titles by name; `whole` says that nothing is left to play."""
-    return "\n".join(_page(cells, submissions, rooms, whole=whole)) + "\n"
+    return "\n".join(_page(cells, submissions, rooms, whole=is_complete)) + "\n"
 
 
 def _page(
@@ -66,9 +68,9 @@ def _page(
     title = f"{len(submissions)} submissions, {len(cells):,} cells{'' if whole else ', more to come'}"
     yield f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<style>{STYLE}{''.join(map(_rule, Kind))}</style>\n</head>\n<body>\n<h1>{title}</h1>"
+    yield f"<style>{STYLESHEET}{''.join(map(_rule, CellKind))}</style>\n</head>\n<body>\n<h1>{title}</h1>"
     yield f"<p>{escape('; '.join(legend()))}. A row is a server, a column a client. croupier {escape(__version__)}.</p>"
-    numbers = {cell.place: number for number, cell in enumerate(cells)}
+    numbers = {cell.position: number for number, cell in enumerate(cells)}
     for room, name in rooms.items():
         own = [cell for cell in cells if cell.room == room]
         yield f"<h2>{escape(name)}</h2>"
@@ -83,7 +85,7 @@ def _page(
     yield "</body>\n</html>"
 
 
-def _rule(kind: Kind) -> str:
+def _rule(kind: CellKind) -> str:
     light, dark = COLOURS[kind]
     return f".{kind.name} {{ color: light-dark({light}, {dark}); }} "
 
@@ -93,7 +95,7 @@ def _table(
 ) -> Iterator[str]:
     servers = [each for each in submissions if any(cell.server == each.id for cell in cells)]
     clients = [each for each in submissions if any(cell.client == each.id for cell in cells)]
-    found = {cell.place: cell for cell in cells}
+    found = {cell.position: cell for cell in cells}
     yield '<div class="wide"><table>\n<thead><tr><th>server \\ client</th><th>score</th>'
     yield (
         "".join(f'<th class="client" scope="col">{escape(each.name)}</th>' for each in clients)
@@ -112,8 +114,10 @@ def _table(
 
 
 def _entry(cell: Cell, number: int) -> str:
-    told = escape(cell.finding.told or f"{cell.finding.kind.value}: {counted(cell.games, 'game')}")
-    return f'<td><a class="{cell.finding.kind.name}" href="#c{number}" title="{told}">{escape(short(cell))}</a></td>'
+    told = escape(cell.finding.told or f"{cell.finding.kind.value}: {format_count(cell.games, 'game')}")
+    return (
+        f'<td><a class="{cell.finding.kind.name}" href="#c{number}" title="{told}">{escape(cell_label(cell))}</a></td>'
+    )
 
 
 def _cell(number: int, cell: Cell, names: Mapping[str, str]) -> Iterator[str]:
@@ -123,11 +127,15 @@ def _cell(number: int, cell: Cell, names: Mapping[str, str]) -> Iterator[str]:
     yield f"<h2>{escape(cell.room)}: client of {client} at server of {server}</h2>"
     told = (
         escape(finding.told)
-        or f"{counted(cell.games, 'game')} {'is' if cell.games == 1 else 'are'} over, and nothing is broken"
+        or f"{format_count(cell.games, 'game')} {'is' if cell.games == 1 else 'are'} over, and nothing is broken"
     )
     yield f'<p><strong class="{finding.kind.name}">{SIGNS[finding.kind]} {finding.kind.value}</strong>: {told}.</p>'
     summary = ", ".join(
-        (counted(cell.games, "game"), counted(cell.connections, "conversation"), counted(cell.messages, "message"))
+        (
+            format_count(cell.games, "game"),
+            format_count(cell.connections, "conversation"),
+            format_count(cell.messages, "message"),
+        )
     )
     yield f"<p>{summary}, {cell.seconds:.1f} s.</p>"
     if finding.dialogue:

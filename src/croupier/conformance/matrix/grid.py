@@ -9,29 +9,29 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from croupier.conformance.matrix.cells import Cell, Kind
-from croupier.conformance.matrix.chart import legend, short
+from croupier.conformance.matrix.cells import Cell, CellKind
+from croupier.conformance.matrix.chart import cell_label, legend
 from croupier.conformance.matrix.standings import score
 from croupier.conformance.matrix.submission import Submission
-from croupier.conformance.tap.transcript import safe
+from croupier.conformance.tap.transcript import safe_text
 
 STYLES: Final = {
-    Kind.WELL: "blue",
-    Kind.BROKE: "bold red",
-    Kind.HUNG: "magenta",
-    Kind.CRASHED: "bold red",
-    Kind.UNHEARD: "dim",
-    Kind.ABSENT: "dim",
-    Kind.IDLE: "yellow",
-    Kind.CHATTY: "cyan",
-    Kind.UNUSABLE: "dim",
+    CellKind.WELL: "blue",
+    CellKind.BROKE: "bold red",
+    CellKind.HUNG: "magenta",
+    CellKind.CRASHED: "bold red",
+    CellKind.UNHEARD: "dim",
+    CellKind.ABSENT: "dim",
+    CellKind.IDLE: "yellow",
+    CellKind.CHATTY: "cyan",
+    CellKind.UNUSABLE: "dim",
 }
 
 
-NAME: Final = 20
+MIN_NAME_COLUMNS: Final = 20
 """The columns for the names of servers, unless one of their words is longer."""
 
-FRAME: Final = 16
+FRAME_COLUMNS: Final = 16
 """So many columns of the terminal are taken by the numbers and the scores of the servers."""
 
 
@@ -46,10 +46,10 @@ def grid(
     for room, title in rooms.items():
         own = [cell for cell in cells if cell.room == room]
         clients = [each for each in submissions if any(cell.client == each.id for cell in own)]
-        widest = 2 + max((len(short(cell)) for cell in own), default=0)
-        words = [word for each in submissions for word in safe(each.name).split()]
-        name = max(NAME, min(max(map(cell_len, words), default=0), width // 2))
-        most = max(1, (width - FRAME - name) // widest)
+        widest = 2 + max((len(cell_label(cell)) for cell in own), default=0)
+        words = [word for each in submissions for word in safe_text(each.name).split()]
+        name = max(MIN_NAME_COLUMNS, min(max(map(cell_len, words), default=0), width // 2))
+        most = max(1, (width - FRAME_COLUMNS - name) // widest)
         yield Text(f"{title}: servers (rows), clients (columns)", "bold")
         for part in batched(clients, most):
             yield _table(own, submissions, part, numbers, name)
@@ -73,7 +73,7 @@ def _table(
     for each in submissions:
         row = [_entry(found.get((each.id, client.id))) for client in clients]
         if any(row):
-            table.add_row(numbers[each.id], Text(safe(each.name)), _percent(cells, each, "server"), *row)
+            table.add_row(numbers[each.id], Text(safe_text(each.name)), _percent(cells, each, "server"), *row)
     table.add_section()
     table.add_row("", "client %", "", *(_percent(cells, each, "client") for each in clients))
     return table
@@ -85,4 +85,4 @@ def _percent(cells: Sequence[Cell], each: Submission, role: str) -> str:
 
 
 def _entry(cell: Cell | None) -> Text:
-    return Text() if cell is None else Text(short(cell), STYLES[cell.finding.kind])
+    return Text() if cell is None else Text(cell_label(cell), STYLES[cell.finding.kind])

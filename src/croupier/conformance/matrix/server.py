@@ -6,21 +6,21 @@ from typing import Any, Final, Self
 
 from msgspec import Struct
 
-from croupier.conformance.matrix.cells import End
-from croupier.conformance.program import Program, free_port
+from croupier.conformance.matrix.cells import ProgramEnd
+from croupier.conformance.program import ProgramUnderTest, free_port
 from croupier.core.room import HouseRoom
 
 HOST: Final = "127.0.0.1"
 
-GRACE: Final = 2.0
+CLOSE_TIMEOUT_SECONDS: Final = 2.0
 """So many seconds a program has for its own end when its conversation is over."""
 
-LINGER: Final = 0.2
-STOP: Final = 0.3
+LINGER_SECONDS: Final = 0.2
+STOP_TIMEOUT_SECONDS: Final = 0.3
 """So many seconds an end of a connection has to close, and a program to obey."""
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class PairingTerms(Struct, frozen=True, kw_only=True):
     """Under which terms is played: `conversations` in each cell.
 
     `seconds` are for a server to listen and for a client to play one conversation to its end; `output` is how many
@@ -29,27 +29,27 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     room: HouseRoom
     conversations: int = 3
-    seconds: float = 10.0
-    output: int = 1 << 20
-    own: Any = None
+    timeout_seconds: float = 10.0
+    max_output_bytes: int = 1 << 20
+    known_options: Any = None
     strict: bool = False
 
     @property
-    def patience(self) -> float:
+    def answer_timeout(self) -> float:
         """How long a house may take for an answer, in s."""
-        return min(5.0, self.seconds / 2)
+        return min(5.0, self.timeout_seconds / 2)
 
 
-class Server:
+class ServerProcess:
     """The server of a row. It is started when it is needed, each time on a port of its own."""
 
-    def __init__(self, command: str, folder: Path | None, terms: Terms) -> None:
+    def __init__(self, command: str, folder: Path | None, terms: PairingTerms) -> None:
         self.port = 0
         self._command = command
         self._folder = folder
         self._terms = terms
-        self._program: Program | None = None
-        self._lasting: bool | None = None
+        self._program: ProgramUnderTest | None = None
+        self._serves_several: bool | None = None
         self._listened = False
         self._failures = 0
 
@@ -60,43 +60,49 @@ class Server:
         await self.close()
         self.port = await free_port(HOST)
         values = {"host": HOST, "port": self.port}
-        self._program = await Program.start(self._command, values, folder=self._folder, output=self._terms.output)
+        self._program = await ProgramUnderTest.start(
+            self._command, values, folder=self._folder, max_output_bytes=self._terms.max_output_bytes
+        )
         self._failures += 1
-        await self._program.listening(HOST, self.port, self._terms.seconds)
+        await self._program.wait_listening(HOST, self.port, self._terms.timeout_seconds)
         self._listened, self._failures = True, 0
 
     @property
-    def deaf(self) -> bool:
+    def has_stopped_listening(self) -> bool:
         """Whether it is of no use to try again: it has never listened, or did not the last two times."""
         return self._failures > self._listened
 
-    async def end(self, seconds: float) -> End:
+    async def end_state(self, seconds: float) -> ProgramEnd:
         """How it is, when it had so many seconds to crash."""
         assert self._program is not None, "it was opened"
-        return End(await self._program.ended(seconds), self._program.chatty)
+        return ProgramEnd(await self._program.wait_ended(seconds), self._program.has_written_too_much)
 
-    async def served(self) -> bool:
+    async def has_survived(self) -> bool:
         """A conversation is over: whether it has not crashed of that.
 
         Many a server ends with its first conversation. It must not be taken for one that takes the next.
         """
         assert self._program is not None, "it was opened"
-        if not self._lasting:
-            status = await self._program.ended(LINGER if self._lasting is None else GRACE)
-            self._lasting = status is None
+        if not self._serves_several:
+            status = await self._program.wait_ended(
+                LINGER_SECONDS if self._serves_several is None else CLOSE_TIMEOUT_SECONDS
+            )
+            self._serves_several = status is None
         return self._program.status in {None, 0}
 
     @property
-    def complaint(self) -> str:
+    def stderr_excerpt(self) -> str:
         """The end of what it has written as its errors."""
-        return self._program.complaint() if self._program is not None else ""
+        return self._program.stderr_excerpt() if self._program is not None else ""
 
     async def close(self) -> None:
         """End it."""
         if self._program is not None:
-            await self._program.stop(STOP)
+            await self._program.stop(STOP_TIMEOUT_SECONDS)
             self._program = None
-            self._lasting = self._lasting and None  # another one shows anew whether it crashes when it is left
+            self._serves_several = (
+                self._serves_several and None
+            )  # another one shows anew whether it crashes when it is left
 
     async def __aenter__(self) -> Self:
         return self

@@ -8,12 +8,12 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from croupier.conformance.matrix.cells import Cell, Kind, Spoken
+from croupier.conformance.matrix.cells import Cell, CellKind, CellLine
 from croupier.conformance.matrix.submission import Submission
 from croupier.version import __version__
 
 ROLES: Final = ("server", "client")
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_PREFIXES: Final = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the beginning of a formula."""
 
 
@@ -38,16 +38,16 @@ class Score(Struct, frozen=True):
         return "" if self.percent is None else f"{self.percent:.1f}"
 
 
-def counts(cell: Cell, role: str) -> bool:
+def counts_for_role(cell: Cell, role: str) -> bool:
     """Whether a cell counts for the program that plays a role in it."""
-    return cell.finding.kind is Kind.WELL or role in cell.finding.blame
+    return cell.finding.kind is CellKind.WELL or role in cell.finding.blame
 
 
 def score(cells: Sequence[Cell], found: Submission, role: str, room: str | None = None) -> Score:
     """The score of a submission in a role, in one room or in all of them."""
     own = [cell for cell in cells if getattr(cell, role) == found.id and room in {None, cell.room}]
-    counted = [cell for cell in own if counts(cell, role)]
-    good = sum(cell.finding.kind is Kind.WELL for cell in counted)
+    counted = [cell for cell in own if counts_for_role(cell, role)]
+    good = sum(cell.finding.kind is CellKind.WELL for cell in counted)
     return Score(good, len(counted) - good)
 
 
@@ -66,25 +66,25 @@ def moodle(cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Sequ
 
 def _plain(text: str) -> str:
     """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if text.startswith(FORMULA_PREFIXES) else text
 
 
 def gradescope(cells: Sequence[Cell], found: Submission, names: Mapping[str, str]) -> str:
     """The results.json of one student: a test for every cell that counts, one point each."""
     tests = [_test(cell, role, names) for role in ROLES for cell in _own(cells, found, role)]
-    other = sum(not counts(cell, role) for role in ROLES for cell in cells if getattr(cell, role) == found.id)
+    other = sum(not counts_for_role(cell, role) for role in ROLES for cell in cells if getattr(cell, role) == found.id)
     output = found.fault or f"Cells that count for nothing, because only the other program is to blame: {other}."
     return _json({"score": sum(test["score"] for test in tests), "output": output, "tests": tests})
 
 
 def _own(cells: Sequence[Cell], found: Submission, role: str) -> Iterator[Cell]:
-    return (cell for cell in cells if getattr(cell, role) == found.id and counts(cell, role))
+    return (cell for cell in cells if getattr(cell, role) == found.id and counts_for_role(cell, role))
 
 
 def _test(cell: Cell, role: str, names: Mapping[str, str]) -> dict[str, Any]:
-    good = cell.finding.kind is Kind.WELL
+    good = cell.finding.kind is CellKind.WELL
     other = cell.client if role == "server" else cell.server
-    parts = [_sentence(cell), *map(spoken, cell.finding.dialogue), cell.stderr]
+    parts = [_sentence(cell), *map(line_text, cell.finding.dialogue), cell.stderr]
     return {
         "name": f"{cell.room}: your {role} against {names.get(other, other)}",
         "score": int(good),
@@ -95,7 +95,7 @@ def _test(cell: Cell, role: str, names: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def spoken(line: Spoken) -> str:
+def line_text(line: CellLine) -> str:
     """A line of a dialogue as text."""
     return (
         f"{line.side:<6} {'>' if line.side == 'client' else '<'} {line.words}{f'  = {line.data}' if line.data else ''}"
@@ -108,7 +108,9 @@ def _sentence(cell: Cell) -> str:
     return f"{told[:1].upper()}{told[1:]} ({games})."
 
 
-def everything(cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Sequence[str], *, whole: bool) -> str:
+def full_json(
+    cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Sequence[str], *, is_complete: bool
+) -> str:
     """All there is, as JSON: `version`, `rooms`, `whole` (nothing is left to play), `students` and `cells`."""
     students = [
         {
@@ -124,7 +126,7 @@ def everything(cells: Sequence[Cell], submissions: Sequence[Submission], rooms: 
         for each in submissions
     ]
     return _json(
-        {"version": __version__, "rooms": list(rooms), "whole": whole, "students": students, "cells": list(cells)}
+        {"version": __version__, "rooms": list(rooms), "whole": is_complete, "students": students, "cells": list(cells)}
     )
 
 

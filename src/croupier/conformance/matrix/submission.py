@@ -12,24 +12,27 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from croupier.conformance.program import Program, ProgramError, argv, ending
-from croupier.rooms import HOUSES, ROOMS
+from croupier.conformance.program import ProgramError, ProgramUnderTest, describe_exit, split_command
+from croupier.rooms import HOUSE_ROOMS, ROOMS
 from croupier.version import __version__
 
-FILE: Final = "submission.toml"
-REFERENCE: Final = "croupier"
+SUBMISSION_FILE: Final = "submission.toml"
+REFERENCE_ID: Final = "croupier"
 """The id of our own house and client."""
 
-ROLES: Final[Mapping[str, Mapping[str, object]]] = {"server": {"port": 0}, "client": {"host": "", "port": 0}}
+ROLE_PLACEHOLDERS: Final[Mapping[str, Mapping[str, object]]] = {
+    "server": {"port": 0},
+    "client": {"host": "", "port": 0},
+}
 """What can be started, and the names in braces that its command may have."""
 
-UNSEEN: Final = ("__pycache__", ".*")
+IGNORED_PATTERNS: Final = ("__pycache__", ".*")
 """What in a folder is no part of what was handed in."""
 
-BUILDING: Final = 120.0
+BUILD_TIMEOUT_SECONDS: Final = 120.0
 """So many seconds a build may take."""
 
-ALLOWED: Final = "name, build, room, server, client, or a table for each room"
+ALLOWED_KEYS: Final = "name, build, room, server, client, or a table for each room"
 
 
 class Submission(Struct, frozen=True):
@@ -48,7 +51,7 @@ class Submission(Struct, frozen=True):
     fault: str = ""
 
     @property
-    def reference(self) -> bool:
+    def is_reference(self) -> bool:
         """Whether it is our own."""
         return self.folder is None
 
@@ -57,7 +60,7 @@ class Submission(Struct, frozen=True):
         return self.commands.get(room, {}).get(role)
 
 
-def reference() -> Submission:
+def reference_submission() -> Submission:
     """Our own house and client."""
     own = f"{quote(sys.executable)} -m croupier"
     commands = {
@@ -65,12 +68,12 @@ def reference() -> Submission:
             "server": f"{own} serve {room} --port {{port}} --log-level error",
             "client": f"{own} play {room} {{host}}:{{port}} --bot random --games 10",
         }
-        for room in HOUSES
+        for room in HOUSE_ROOMS
     }
-    return Submission(REFERENCE, f"croupier {__version__}", None, __version__, commands)
+    return Submission(REFERENCE_ID, f"croupier {__version__}", None, __version__, commands)
 
 
-def submissions(folder: Path, out: Path) -> tuple[Submission, ...]:
+def load_submissions(folder: Path, out: Path) -> tuple[Submission, ...]:
     """All that was handed in, by name of folder. `out` is none of it. Raises ValueError where there is nothing.
 
     A folder that cannot be used is a submission with a fault.
@@ -79,32 +82,32 @@ def submissions(folder: Path, out: Path) -> tuple[Submission, ...]:
         folders = [each for each in sorted(folder.iterdir()) if each.is_dir() and not each.name.startswith(".")]
     except OSError as error:
         raise ValueError(f"found {str(folder)!r} ({error.strerror}); allowed: a folder with submissions") from None
-    found = tuple(submission(each) for each in folders if each.resolve() != out.resolve())
+    found = tuple(load_submission(each) for each in folders if each.resolve() != out.resolve())
     if not found:
         raise ValueError(f"found no folder in {str(folder)!r}; allowed: one for each submission")
     return found
 
 
-def submission(folder: Path) -> Submission:
+def load_submission(folder: Path) -> Submission:
     """What is in a folder."""
     told = found = ""
     entries: dict[str, Any] = {}
     try:
-        found = digest(folder)
-        entries = tomllib.loads((folder / FILE).read_text(encoding="utf-8"))
+        found = folder_digest(folder)
+        entries = tomllib.loads((folder / SUBMISSION_FILE).read_text(encoding="utf-8"))
         commands, build = _commands(entries), _build(entries)
     except FileNotFoundError:
-        told = f"found no {FILE}; allowed: one in its folder"
+        told = f"found no {SUBMISSION_FILE}; allowed: one in its folder"
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError) as error:
-        told = f"{FILE}: {error}"
+        told = f"{SUBMISSION_FILE}: {error}"
     name = entries.get("name", folder.name)
     if told or not isinstance(name, str):
-        told = told or f"{FILE}: found the name {name!r}; allowed: a text"
+        told = told or f"{SUBMISSION_FILE}: found the name {name!r}; allowed: a text"
         return Submission(folder.name, folder.name, folder, found, fault=told)
     return Submission(folder.name, name, folder, found, commands, build)
 
 
-def digest(folder: Path) -> str:
+def folder_digest(folder: Path) -> str:
     """A hash of the names and the contents of all files in a folder, in hex."""
     found = sha256()
     for path in sorted(folder.rglob("*")):
@@ -118,28 +121,28 @@ def digest(folder: Path) -> str:
 
 def _commands(entries: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """The commands by room. Raises ValueError."""
-    if unknown := entries.keys() - {"name", "build", "room", *ROLES, *ROOMS}:
-        raise ValueError(f"found {', '.join(sorted(unknown))}; allowed: {ALLOWED}")
+    if unknown := entries.keys() - {"name", "build", "room", *ROLE_PLACEHOLDERS, *ROOMS}:
+        raise ValueError(f"found {', '.join(sorted(unknown))}; allowed: {ALLOWED_KEYS}")
     tables = {room: entries[room] for room in ROOMS if room in entries}
     if (own := entries.get("room")) is not None:
         if own not in ROOMS:
             raise ValueError(f"found the room {own!r}; allowed: {', '.join(ROOMS)}")
-        tables.setdefault(own, {role: entries[role] for role in ROLES if role in entries})
-    elif lost := entries.keys() & ROLES.keys():
-        raise ValueError(f"found {', '.join(sorted(lost))} without a room; allowed: room = {'|'.join(HOUSES)}")
+        tables.setdefault(own, {role: entries[role] for role in ROLE_PLACEHOLDERS if role in entries})
+    elif lost := entries.keys() & ROLE_PLACEHOLDERS.keys():
+        raise ValueError(f"found {', '.join(sorted(lost))} without a room; allowed: room = {'|'.join(HOUSE_ROOMS)}")
     if not tables:
         raise ValueError("found no room; allowed: at least one, with a server or a client")
     return {room: _roles(room, table) for room, table in tables.items()}
 
 
 def _roles(room: str, table: Any) -> dict[str, str]:
-    if not isinstance(table, dict) or not table or table.keys() - ROLES.keys():
+    if not isinstance(table, dict) or not table or table.keys() - ROLE_PLACEHOLDERS.keys():
         raise ValueError(f"found {room} = {table!r}; allowed: server = COMMAND, client = COMMAND")
     for role, command in table.items():
         if not isinstance(command, str):
             raise ValueError(f"found the {role} {command!r}; allowed: a command")  # noqa: TRY004 -- what is written is wrong
-        if room in HOUSES:
-            argv(command, ROLES[role])
+        if room in HOUSE_ROOMS:
+            split_command(command, ROLE_PLACEHOLDERS[role])
             if "{port}" not in command:
                 raise ValueError(f"found the {role} {command!r}; allowed: a command with {{port}} in it")
     return table
@@ -152,11 +155,11 @@ def _build(entries: Mapping[str, Any]) -> tuple[str, ...]:
     if not isinstance(commands, list) or not all(isinstance(command, str) for command in commands):
         raise ValueError(f"found the build {found!r}; allowed: a command, or a list of them")
     for command in commands:
-        argv(command, {})
+        split_command(command, {})
     return tuple(commands)
 
 
-async def built(found: Submission, work: Path) -> Path | None:
+async def build_submission(found: Submission, build_folder: Path) -> Path | None:
     """A copy of a submission, built: its folder in `work`, None for our own. What was handed in is left as it is.
 
     Raises ValueError with what is wrong with it.
@@ -165,13 +168,13 @@ async def built(found: Submission, work: Path) -> Path | None:
         raise ValueError(found.fault)
     if found.folder is None:
         return None
-    place = work / f"{found.id}-{found.digest[:12]}"
+    place = build_folder / f"{found.id}-{found.digest[:12]}"
     done = place.with_name(f"{place.name}.built")
     if not done.exists():
         shutil.rmtree(place, ignore_errors=True)
-        work.mkdir(parents=True, exist_ok=True)
+        build_folder.mkdir(parents=True, exist_ok=True)
         try:
-            ignored = shutil.ignore_patterns(*UNSEEN)
+            ignored = shutil.ignore_patterns(*IGNORED_PATTERNS)
             await asyncio.to_thread(shutil.copytree, found.folder, place, symlinks=True, ignore=ignored)
         except (OSError, shutil.Error) as error:
             raise ValueError(f"cannot be copied: {error}") from None
@@ -184,11 +187,15 @@ async def _make(build: Sequence[str], place: Path) -> None:
     """Build what is in a folder. Raises ValueError when it cannot be built."""
     for command in build:
         try:
-            program = await Program.start(command, {}, folder=place)
+            program = await ProgramUnderTest.start(command, {}, folder=place)
         except ProgramError as error:
             raise ValueError(f"cannot be built: {error}") from None
         async with program:
-            status = await program.ended(BUILDING)
+            status = await program.wait_ended(BUILD_TIMEOUT_SECONDS)
         if status != 0:
-            what = f"does not end within {BUILDING:g} s" if status is None else f"has ended ({ending(status)})"
-            raise ValueError(f"cannot be built: {command!r} {what}{program.complaint()}")
+            what = (
+                f"does not end within {BUILD_TIMEOUT_SECONDS:g} s"
+                if status is None
+                else f"has ended ({describe_exit(status)})"
+            )
+            raise ValueError(f"cannot be built: {command!r} {what}{program.stderr_excerpt()}")

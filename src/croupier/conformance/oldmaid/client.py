@@ -7,18 +7,25 @@ from typing import Any, Final, cast
 from croupier.conformance.case import Case
 from croupier.conformance.oldmaid import player_replay
 from croupier.conformance.oldmaid.cases import rings
-from croupier.conformance.oldmaid.context import PlayerCase, Try
-from croupier.conformance.oldmaid.dialect import Spelling, named
-from croupier.conformance.oldmaid.dialects import SPELLINGS
-from croupier.conformance.oldmaid.endpoints import Harbour, Start
-from croupier.conformance.oldmaid.findings import Broken, Chosen, Refused, Tolerated, Unseen, result
-from croupier.conformance.oldmaid.untestable import untested
-from croupier.conformance.program import Program
+from croupier.conformance.oldmaid.context import PlayerCase, PlayerContext
+from croupier.conformance.oldmaid.dialect import JsonDialect, dialect_from_cause
+from croupier.conformance.oldmaid.dialects import DIALECTS
+from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, StartProgram
+from croupier.conformance.oldmaid.findings import (
+    Failed,
+    ImplementationChoice,
+    NonStrict,
+    NotReached,
+    Unimplemented,
+    case_result,
+)
+from croupier.conformance.oldmaid.untestable import untested_clauses
+from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome, Result
 from croupier.core.room import Room
 from croupier.rooms.oldmaid.wire import Dialect
 
-AT_ONCE: Final = 2
+MAX_CONCURRENT_PROGRAMS: Final = 2
 """So many programs run at the same time."""
 
 
@@ -29,12 +36,12 @@ def client_cases(room: Room) -> tuple[PlayerCase, ...]:  # noqa: ARG001 -- as fo
 
 def untestable(room: Room) -> Mapping[str, str]:
     """The clauses that no case for a player tests, each with the reason."""
-    return untested(client_cases(room), "table")
+    return untested_clauses(client_cases(room), "table")
 
 
-def dialect(cause: str) -> Spelling | None:
+def dialect(cause: str) -> JsonDialect | None:
     """The spelling that a cause names, None where it is another cause."""
-    return named(cause, SPELLINGS)
+    return dialect_from_cause(cause, DIALECTS)
 
 
 async def check_client(
@@ -47,9 +54,9 @@ async def check_client(
     seed: int = 0,
     timeout: float = 5.0,
     max_failures: int | None = None,
-    told: Callable[[Result], None] = lambda _: None,
-    stderr: Callable[[bytes], None] = lambda _: None,
-    spelling: Spelling | None = None,
+    on_result: Callable[[Result], None] = lambda _: None,
+    on_stderr: Callable[[bytes], None] = lambda _: None,
+    detected_dialect: JsonDialect | None = None,
 ) -> tuple[Result, ...]:
     """Test a player: start its command once for every case, `{host}`, `{port}` and `{nick}` filled in.
 
@@ -60,35 +67,35 @@ async def check_client(
     sense, and ProgramError when there is no such program.
     """
 
-    async def start(values: Mapping[str, object]) -> Program:
-        return await Program.start(command, values)
+    async def start(values: Mapping[str, object]) -> ProgramUnderTest:
+        return await ProgramUnderTest.start(command, values)
 
-    return await examine(
+    return await run_cases(
         start,
         cases=cases,
         strict=strict,
         seed=seed,
         timeout=timeout,
         max_failures=max_failures,
-        told=told,
-        stderr=stderr,
+        on_result=on_result,
+        on_stderr=on_stderr,
         dialect=cast(Dialect, getattr(settings, "dialect", "document")),
-        spelling=spelling,
+        detected_dialect=detected_dialect,
     )
 
 
-async def examine(
-    start: Start,
+async def run_cases(
+    start: StartProgram,
     *,
     cases: Sequence[Case],
     strict: bool = False,
     seed: int = 0,
     timeout: float = 5.0,
     max_failures: int | None = None,
-    told: Callable[[Result], None] = lambda _: None,
-    stderr: Callable[[bytes], None] = lambda _: None,
+    on_result: Callable[[Result], None] = lambda _: None,
+    on_stderr: Callable[[bytes], None] = lambda _: None,
     dialect: Dialect = "document",
-    spelling: Spelling | None = None,
+    detected_dialect: JsonDialect | None = None,
 ) -> tuple[Result, ...]:
     """As `check_client` does, with whatever starts the player."""
     results: dict[int, Result] = {}
@@ -100,30 +107,37 @@ async def examine(
             if max_failures is not None and failed >= max_failures:
                 return
             assert isinstance(case, PlayerCase), f"{case.id} is no case for a player"
-            harbour = Harbour(dialect=dialect, spelling=spelling)
-            tried = Try(harbours=[harbour], start=start, seed=seed, patience=timeout, strict=strict)
-            results[number] = await _tried(tried, case, stderr)
-            told(results[number])
+            harbour = ProgramEndpoints(dialect=dialect, detected_dialect=detected_dialect)
+            tried = PlayerContext(all_endpoints=[harbour], start=start, seed=seed, timeout=timeout, strict=strict)
+            results[number] = await _run_case(tried, case, on_stderr)
+            on_result(results[number])
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(AT_ONCE):
+            for _ in range(MAX_CONCURRENT_PROGRAMS):
                 group.create_task(work())
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     return tuple(results[number] for number in sorted(results))
 
 
-async def _tried(tried: Try, case: PlayerCase, stderr: Callable[[bytes], None]) -> Result:
+async def _run_case(context: PlayerContext, case: PlayerCase, stderr: Callable[[bytes], None]) -> Result:
     """Play a case."""
     clock = asyncio.get_running_loop().time
     begun = clock()
     error: Exception | None = None
     try:
-        await case.play(tried)
-    except (Broken, Chosen, Refused, Tolerated, Unseen) as ending:
+        await case.play(context)
+    except (Failed, ImplementationChoice, Unimplemented, NonStrict, NotReached) as ending:
         error = ending
-    found = result(case, error, tried.harbour.dialogue, clock() - begun, strict=tried.strict, free=case.free)
-    if found.outcome is Outcome.FAIL and tried.programs:
-        stderr(tried.programs[-1].stderr)
+    found = case_result(
+        case,
+        error,
+        context.endpoints.dialogue,
+        clock() - begun,
+        strict=context.strict,
+        failure_is_choice=case.failure_is_choice,
+    )
+    if found.outcome is Outcome.FAIL and context.programs:
+        stderr(context.programs[-1].stderr)
     return found

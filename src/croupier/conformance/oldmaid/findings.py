@@ -7,19 +7,19 @@ from typing import Final
 from msgspec import Struct
 
 from croupier.conformance.case import Case
-from croupier.conformance.clauses import clause as read
-from croupier.conformance.conversation import Line
-from croupier.conformance.oldmaid.dialect import likely
-from croupier.conformance.oldmaid.excerpt import brief
-from croupier.conformance.oldmaid.near_json import TEXTS, is_json
+from croupier.conformance.clauses import find_clause as read
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.oldmaid.dialect import likely_cause
+from croupier.conformance.oldmaid.excerpt import excerpt
+from croupier.conformance.oldmaid.near_json import TEXT_DIALECTS, is_json
 from croupier.conformance.results import Failure, Outcome, Result
 from croupier.core.session import Peer
 
-RULING: Final = re.compile(r"§\d|\b[A-OQ-Z]\d")
+DOCUMENT_SOURCE_PATTERN: Final = re.compile(r"§\d|\b[A-OQ-Z]\d")
 """A source of a clause other than a ruling of the project (P)."""
 
 
-class Words(Struct, frozen=True):
+class DialogueMessage(Struct, frozen=True):
     """A message of a dialogue: who says what to whom. The table is called so, and players by their nicks."""
 
     sender: str
@@ -30,7 +30,7 @@ class Words(Struct, frozen=True):
         return f"{self.sender} → {self.receiver}: {self.text}"
 
 
-class Broken(Exception):
+class Failed(Exception):
     """The program under test has broken a clause. `got` are the bytes that show it, `wanted` those that had to come.
 
     `cause` is what has likely led to it, in a sentence that begins with "it"; empty where nobody knows.
@@ -58,84 +58,89 @@ class Broken(Exception):
     def failure(self) -> Failure:
         """It as a report has it."""
         return Failure(
-            self.clause, self.expected, self.actual, self.wanted, self.got.strip(), self.cause or unlike(self.got)
+            self.clause,
+            self.expected,
+            self.actual,
+            self.wanted,
+            self.got.strip(),
+            self.cause or likely_framing_cause(self.got),
         )
 
 
-class Silent(Broken):
+class NoAnswer(Failed):
     """It was asked, and has said nothing."""
 
 
-class Chosen(Exception):
+class ImplementationChoice(Exception):
     """The document is silent here: what the program does instead, or which of two ways it goes, in a sentence."""
 
 
-class Tolerated(Exception):
+class NonStrict(Exception):
     """The program departs from the protocol in a way that is tolerated, in a sentence."""
 
 
-class Unseen(Exception):
+class NotReached(Exception):
     """What the case is about has not come up, and why, in a sentence."""
 
 
-class Refused(Exception):
+class Unimplemented(Exception):
     """What the protocol has is refused here, in a sentence."""
 
 
-def silent(clause: str) -> bool:
+def is_ruling_only(clause: str) -> bool:
     """Whether nothing but rulings of the project stand behind a clause."""
-    return not RULING.search(read(clause).source)
+    return not DOCUMENT_SOURCE_PATTERN.search(read(clause).source)
 
 
-def result(
+def case_result(
     case: Case,
     error: BaseException | None,
-    dialogue: Sequence[Line],
+    dialogue: Sequence[DialogueLine],
     seconds: float,
     *,
     strict: bool,
-    free: bool = False,
+    failure_is_choice: bool = False,
 ) -> Result:
     """The result of a case that has ended so. With `free` what it fails in is a choice: see `silent`."""
     outcome, told, failure = Outcome.PASS, "", None
     match error:
-        case Broken() if free or silent(error.clause):
+        case Failed() if failure_is_choice or is_ruling_only(error.clause):
             outcome, told = Outcome.CHOICE, f"ours has {error.expected}; this one: {error.actual} ({error.clause})"
-        case Broken():
+        case Failed():
             outcome, failure = Outcome.FAIL, error.failure
-        case Chosen():
+        case ImplementationChoice():
             outcome, told = Outcome.CHOICE, str(error)
-        case Tolerated() if strict:
+        case NonStrict() if strict:
             outcome, failure = (
                 Outcome.FAIL,
                 Failure(case.clause, "what the protocol has, for this is strict", str(error)),
             )
-        case Tolerated():
+        case NonStrict():
             outcome, told = Outcome.NON_STRICT, str(error)
-        case Refused():
+        case Unimplemented():
             outcome, told = Outcome.UNIMPLEMENTED, str(error)
-        case Unseen():
+        case NotReached():
             outcome, told = Outcome.SKIP, str(error)
         case _:
             dialogue = ()
-    return Result(case.id, case.title, case.clause, outcome, told, failure, brief(dialogue), seconds)
+    return Result(case.id, case.title, case.clause, outcome, told, failure, excerpt(dialogue), seconds)
 
 
-def line(side: Peer, sender: str, receiver: str, data: bytes, at: float) -> Line:
+def dialogue_line(side: Peer, sender: str, receiver: str, data: bytes, at: float) -> DialogueLine:
     """A line of a dialogue, without the white space around the message: without bytes somebody hangs up."""
     said = data.strip()
-    return Line(side, said, Words(sender, receiver, text(said) if data else "(hangs up)"), at)
+    return DialogueLine(side, said, DialogueMessage(sender, receiver, display_text(said) if data else "(hangs up)"), at)
 
 
-def text(data: bytes) -> str:
+def display_text(data: bytes) -> str:
     """What was said, for people."""
     shown = data.strip().decode(errors="backslashreplace")
     return shown if len(shown) <= 400 else f"{shown[:400]}… ({len(data):,} bytes)"
 
 
-def unlike(got: bytes) -> str:
+def likely_framing_cause(got: bytes) -> str:
     """What has likely led to bytes that are no message, in a sentence with "it"; empty where nobody knows."""
     said = got.decode(errors="replace").strip()
-    spelt = likely(got, TEXTS, lambda meant: meant.lstrip().startswith(b"{") and is_json(meant.decode()))
+    spelt = likely_cause(got, TEXT_DIALECTS, lambda meant: meant.lstrip().startswith(b"{") and is_json(meant.decode()))
     ended = not is_json(said) and any(said.startswith("{") and is_json(said + more) for more in ("}", "]}", '"}', "}}"))
     return spelt or ("it does not end the message: a bracket or a quote is missing" if ended else "")

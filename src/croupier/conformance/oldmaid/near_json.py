@@ -8,20 +8,22 @@ from typing import Final
 from msgspec import DecodeError
 from msgspec.json import decode
 
-from croupier.conformance.oldmaid.dialect import Spelling
+from croupier.conformance.oldmaid.dialect import JsonDialect
 
-PRINTED: Final = str.maketrans("“”„‟", '""""')
+PRINTED_QUOTES: Final = str.maketrans("“”„‟", '""""')
 """Quotes as they are printed."""
 
-LENGTH: Final = re.compile(r"\s*(?:\d+\s*[:;,#|]?|\x00{1,7}[^{\[]{1,3}|content-length:\s*\d+)\s*", re.I | re.DOTALL)
+LENGTH_PREFIX_PATTERN: Final = re.compile(
+    r"\s*(?:\d+\s*[:;,#|]?|\x00{1,7}[^{\[]{1,3}|content-length:\s*\d+)\s*", re.I | re.DOTALL
+)
 """A length in digits, in bytes, or in a head."""
 
-ENDED: Final = re.compile(r"\s*\x00\s*")
+NUL_PATTERN: Final = re.compile(r"\s*\x00\s*")
 
-KEYED: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*:')
+FIRST_KEY_PATTERN: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*:')
 """The first key behind a bracket, which is an object's."""
 
-NAMED: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*[,}]')
+FIRST_VALUE_PATTERN: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*[,}]')
 """The first value behind a brace, which is an array's."""
 
 
@@ -34,7 +36,7 @@ def is_json(said: str) -> bool:
     return True
 
 
-def _python(said: str) -> str:
+def _from_python_literal(said: str) -> str:
     if is_json(said):
         return said
     try:
@@ -48,12 +50,12 @@ def _python(said: str) -> str:
 
 
 def _plain_quotes(said: str) -> str:
-    return said if is_json(said) else said.translate(PRINTED)
+    return said if is_json(said) else said.translate(PRINTED_QUOTES)
 
 
-def _brackets(said: str, key: bool) -> str:
+def _repair_brackets(said: str, key: bool) -> str:
     """It with brackets and braces as what stands in them wants it."""
-    pattern, opens, instead = (KEYED, "[", "{}") if key else (NAMED, "{", "[]")
+    pattern, opens, instead = (FIRST_KEY_PATTERN, "[", "{}") if key else (FIRST_VALUE_PATTERN, "{", "[]")
     found, closing, at = [], [], 0
     while at < len(said):
         sign = said[at]
@@ -73,28 +75,36 @@ def _brackets(said: str, key: bool) -> str:
     return "".join(found)
 
 
-def _objects(said: str) -> str:
-    return said if is_json(said) else _brackets(said, key=True)
+def _arrays_to_objects(said: str) -> str:
+    return said if is_json(said) else _repair_brackets(said, key=True)
 
 
-def _arrays(said: str) -> str:
-    return said if is_json(said) else _brackets(said, key=False)
+def _objects_to_arrays(said: str) -> str:
+    return said if is_json(said) else _repair_brackets(said, key=False)
 
 
-def _unframed(said: str) -> str:
-    return "" if LENGTH.fullmatch(said) else said
+def _drop_length(said: str) -> str:
+    return "" if LENGTH_PREFIX_PATTERN.fullmatch(said) else said
 
 
-def _unended(said: str) -> str:
-    return "" if ENDED.fullmatch(said) else said
+def _drop_nul(said: str) -> str:
+    return "" if NUL_PATTERN.fullmatch(said) else said
 
 
-TEXTS: Final = (
-    Spelling("prints its messages as Python does, and that is no JSON: json.dumps makes it JSON", (_python,)),
-    Spelling("uses the quotes of the printed document, where JSON has plain ones", (_plain_quotes,)),
-    Spelling("puts keys into an array, as the document prints it: in JSON what has keys stands in braces", (_objects,)),
-    Spelling("puts nicks into braces, as the document prints them: in JSON what has no keys is an array", (_arrays,)),
-    Spelling("sends a length before its messages: nothing frames them", (_unframed,)),
-    Spelling("sends a NUL behind its messages: nothing frames them", (_unended,)),
+TEXT_DIALECTS: Final = (
+    JsonDialect(
+        "prints its messages as Python does, and that is no JSON: json.dumps makes it JSON", (_from_python_literal,)
+    ),
+    JsonDialect("uses the quotes of the printed document, where JSON has plain ones", (_plain_quotes,)),
+    JsonDialect(
+        "puts keys into an array, as the document prints it: in JSON what has keys stands in braces",
+        (_arrays_to_objects,),
+    ),
+    JsonDialect(
+        "puts nicks into braces, as the document prints them: in JSON what has no keys is an array",
+        (_objects_to_arrays,),
+    ),
+    JsonDialect("sends a length before its messages: nothing frames them", (_drop_length,)),
+    JsonDialect("sends a NUL behind its messages: nothing frames them", (_drop_nul,)),
 )
 """What is no JSON, or stands before it."""

@@ -4,30 +4,30 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from croupier.conformance.oldmaid.endpoints import Link
+from croupier.conformance.oldmaid.endpoints import ProgramConnection
 from croupier.core.session import Address, Peer, Session
 
 
 @dataclass(eq=False)
-class End:
+class ConnectionEnd:
     """Our end of a connection. `other` is the other one, None when it is the program's, who is behind `link`."""
 
-    node: "Node"
-    number: Peer
-    other: "End | None" = None
-    link: Link | None = None
-    dropped: bool = False
-    parted: bool = False
+    node: "RingNode"
+    peer: Peer
+    remote: "ConnectionEnd | None" = None
+    connection: ProgramConnection | None = None
+    is_dropped: bool = False
+    is_closed: bool = False
 
 
 @dataclass(eq=False)
-class Node:
+class RingNode:
     """The table, or a player of ours."""
 
     name: str
     session: Session[Any, Any]
     address: Address
-    ends: dict[Peer, End] = field(default_factory=dict)
-    alive: bool = True
-    called: int = 0
+    ends: dict[Peer, ConnectionEnd] = field(default_factory=dict)
+    is_alive: bool = True
+    connection_count: int = 0
     timer: asyncio.TimerHandle | None = None

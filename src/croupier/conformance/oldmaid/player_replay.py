@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.conformance.case import clause_id
-from croupier.conformance.oldmaid.context import PlayerCase, Try
-from croupier.conformance.oldmaid.findings import silent
-from croupier.conformance.oldmaid.replay import Script
+from croupier.conformance.case import make_case_id
+from croupier.conformance.oldmaid.context import PlayerCase, PlayerContext
+from croupier.conformance.oldmaid.findings import is_ruling_only
+from croupier.conformance.oldmaid.replay import PlayerReplay
 from croupier.conformance.resources import transcripts
 from croupier.core.transcript import Transcript
 
-UNASKED: Final = frozenset({"player-no-pause"})
+EXCLUDED_TRANSCRIPTS: Final = frozenset({"player-no-pause"})
 """Papers that show nothing but what ours does."""
 
-FREE: Final = frozenset(
+CHOICE_TRANSCRIPTS: Final = frozenset(
     {
         *("player-alone-in-the-list", "player-list-of-nine", "player-not-in-the-list", "player-join-refused"),
         *("player-table-gone", "player-table-answers-something-else", "player-table-deals-a-strange-card"),
@@ -27,7 +27,7 @@ FREE: Final = frozenset(
 """Papers about what the document and its rulings leave open; the rulings of the project decide them."""
 
 
-def on_paper() -> Sequence[Transcript]:
+def player_transcripts() -> Sequence[Transcript]:
     """The papers about players that a stranger can be asked to keep to."""
     return [
         paper
@@ -35,28 +35,28 @@ def on_paper() -> Sequence[Transcript]:
         if paper.head.get("side") == "player"
         and paper.head.get("strict") != "yes"
         and paper.head.get("dialect", "document") == "document"
-        and paper.name not in UNASKED
+        and paper.name not in EXCLUDED_TRANSCRIPTS
     ]
 
 
-def _on_paper(paper: Transcript) -> PlayerCase:
-    async def play(tried: Try) -> None:
-        table = await tried.harbour.open("table")
-        async with tried.running(table) as program:
-            script = Script(paper, tried.harbour, program, tried.patience)
+def _transcript_case(transcript: Transcript) -> PlayerCase:
+    async def play(tried: PlayerContext) -> None:
+        table = await tried.endpoints.listen("table")
+        async with tried.run_program(table) as program:
+            script = PlayerReplay(transcript, tried.endpoints, program, tried.timeout)
             await script.prepare()
             await script.play()
 
-    clause = paper.clauses[0]
+    clause = transcript.clauses[0]
     return PlayerCase(
-        id=clause_id("oldmaid", clause, paper.name.removeprefix("player-")),
-        title=paper.title.removeprefix("player: "),
+        id=make_case_id("oldmaid", clause, transcript.name.removeprefix("player-")),
+        title=transcript.title.removeprefix("player: "),
         clause=clause,
         play=play,
-        free=paper.name in FREE or silent(clause),
+        failure_is_choice=transcript.name in CHOICE_TRANSCRIPTS or is_ruling_only(clause),
     )
 
 
 def cases() -> Sequence[PlayerCase]:
     """Every paper."""
-    return [_on_paper(paper) for paper in on_paper()]
+    return [_transcript_case(paper) for paper in player_transcripts()]

@@ -11,43 +11,43 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from croupier.conformance.oldmaid.answers import Heard, spelt
-from croupier.conformance.oldmaid.endpoints import Harbour, Link, Running
-from croupier.conformance.oldmaid.findings import Broken, Chosen, Tolerated
-from croupier.conformance.program import ending
+from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
+from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints, RunningProgram
+from croupier.conformance.oldmaid.findings import Failed, ImplementationChoice, NonStrict
+from croupier.conformance.program import describe_exit
 from croupier.core.errors import Violation
-from croupier.core.http_transcript import QUOTED, Mismatch, quoted, substitute, tree
-from croupier.core.json_transcript import values
+from croupier.core.http_transcript import QUOTED_PATTERN, Mismatch, encode_body, match_json, substitute
+from croupier.core.json_transcript import parse_values
 from croupier.core.session import Address
-from croupier.core.transcript import Line, Transcript
+from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.rooms.oldmaid.wire import Join
 
-ME: Final = "me"
+PLAYER_NAME: Final = "me"
 """What the player is called on paper."""
 
-CALLED: Final = re.compile(r"(\w+) ([\d.]+):(\d+)")
-MAPPED: Final = "::ffff:"
-LISTED: Final = re.compile(rb'\["([\d.]+)", (\d+)\]')
+CALLS_PATTERN: Final = re.compile(r"(\w+) ([\d.]+):(\d+)")
+IPV4_MAPPED_PREFIX: Final = "::ffff:"
+LISTED_ADDRESS_PATTERN: Final = re.compile(rb'\["([\d.]+)", (\d+)\]')
 """An address in what is said as it stands on paper."""
 
-SETTLED: Final = 0.05
+SETTLE_SECONDS: Final = 0.05
 """Before we speak to the program at another end it has so many seconds to make something of what we have said last."""
 
-MOMENT: Final = 0.1
+FINAL_QUIET_SECONDS: Final = 0.1
 """So many seconds it is listened, when the paper is at its end, whether more is said."""
 
-POLLED: Final = 1.3
+MAX_STATUS_WAIT_SECONDS: Final = 1.3
 """A status that is on paper may be asked for within so many seconds, or never: nobody has to."""
 
-SLICE: Final = 0.1
+STATUS_POLL_SECONDS: Final = 0.1
 """So many seconds it is waited before it is looked whether the program still runs."""
 
-START: Final = 3.0
+START_TIMEOUT_FACTOR: Final = 3.0
 """A program has so many times the patience to start, and to join."""
 
-SILENCE: Final = "nothing within {:g} seconds"
+SILENCE_TEXT: Final = "nothing within {:g} seconds"
 
-NATURAL: Final[Mapping[str, Sequence[str]]] = {
+CLAUSES_BY_MESSAGE: Final[Mapping[str, Sequence[str]]] = {
     "join": ("3.1",),
     "draw": ("4.8", "4.7", "4.10", "4.9"),
     "your_turn": ("4.7", "9.5", "9.7", "4.8"),
@@ -63,320 +63,335 @@ NATURAL: Final[Mapping[str, Sequence[str]]] = {
 """The clauses that something heard is about, by what it is; the first of them if the paper names none."""
 
 
-class Written(NamedTuple):
+class ReplayLine(NamedTuple):
     """A line of the paper with its place, and what is to be heard or said there: one JSON value, or bytes."""
 
-    line: Line
+    transcript_line: TranscriptLine
     value: Any
-    said: bytes
-    answer: bool
+    data: bytes
+    is_answer: bool
 
 
-class Script:
+class PlayerReplay:
     """Plays a paper with the program. `patience` is how many seconds it may take to say what is to come."""
 
-    def __init__(self, paper: Transcript, harbour: Harbour, program: Running, patience: float) -> None:
-        self._paper = paper
-        self._harbour = harbour
+    def __init__(
+        self, transcript: Transcript, endpoints: ProgramEndpoints, program: RunningProgram, timeout: float
+    ) -> None:
+        self._transcript = transcript
+        self._endpoints = endpoints
         self._program = program
-        self._patience = patience
-        self._extra = 0.0
-        self._links: dict[str, Link] = {}
-        self._left: set[str] = set()
-        self._todo: list[Written] = []
-        self._places: dict[Address, Address] = {}
-        self._me: Address | None = None
+        self._timeout = timeout
+        self._extra_seconds = 0.0
+        self._connections: dict[str, ProgramConnection] = {}
+        self._peers_left: set[str] = set()
+        self._lines_left: list[ReplayLine] = []
+        self._real_addresses: dict[Address, Address] = {}
+        self._program_address: Address | None = None
         self._names: dict[str, str] = {}
-        self._offered: dict[str, int] = {}
+        self._offered_counts: dict[str, int] = {}
         self._choice = ""
-        self._departure = ""
-        self._said = ""  # to whom we have said something since the program has said anything
-        harbour.arrived = self._arrived
+        self._deviation = ""
+        self._last_peer = ""  # to whom we have said something since the program has said anything
+        endpoints.on_connection = self._on_connection
 
     async def prepare(self) -> None:
         """Let all listen who do on paper."""
-        self._todo = [*written(self._paper)]
-        for name, host, port in CALLED.findall(self._paper.head.get("calls", "")):
-            self._places[host, int(port)] = await self._harbour.open(name)
+        self._lines_left = [*replay_lines(self._transcript)]
+        for name, host, port in CALLS_PATTERN.findall(self._transcript.head.get("calls", "")):
+            self._real_addresses[host, int(port)] = await self._endpoints.listen(name)
 
     async def play(self) -> None:
         """Go through the paper. Raises Broken where it does not come true, and Chosen, and Tolerated."""
         clock = asyncio.get_running_loop().time
-        patience, since = START * self._patience, clock()
-        while self._todo:
-            self._harbour.stirred.clear()
-            left = len(self._todo)
-            if await self._step():
-                if len(self._todo) < left:  # a status that is not on paper is answered, and that is all
-                    patience, since = self._patience + self._extra, clock()
+        patience, since = START_TIMEOUT_FACTOR * self._timeout, clock()
+        while self._lines_left:
+            self._endpoints.activity.clear()
+            left = len(self._lines_left)
+            if await self._advance():
+                if len(self._lines_left) < left:  # a status that is not on paper is answered, and that is all
+                    patience, since = self._timeout + self._extra_seconds, clock()
                 continue
             await self._wait(patience, clock() - since)
-        await self._quiet()
-        if self._departure:
-            raise Tolerated(self._departure)
+        await self._require_silence()
+        if self._deviation:
+            raise NonStrict(self._deviation)
         if self._choice:
-            raise Chosen(self._choice)
+            raise ImplementationChoice(self._choice)
 
     # Going on.
 
-    async def _step(self) -> bool:
+    async def _advance(self) -> bool:
         """Do the next thing that can be done; whether there was one."""
         seen: set[str] = set()
-        for at, entry in enumerate(self._todo):
-            line = entry.line
+        for at, entry in enumerate(self._lines_left):
+            line = entry.transcript_line
             free = line.peer not in seen
             seen.add(line.peer)
             if line.kind == "<":
-                if free and self._hear(entry):
+                if free and self._receive(entry):
                     return True
                 continue
             if line.kind == ">":
-                done = free and (entry.answer or not at) and await self._say(entry)
+                done = free and (entry.is_answer or not at) and await self._send(entry)
             elif line.kind == "dropped":
-                done = free and self._dropped(line.peer)
+                done = free and self._is_dropped(line.peer)
             else:
-                done = not at and self._deed(line)
+                done = not at and self._perform(line)
             if done:
-                self._todo.remove(entry)
+                self._lines_left.remove(entry)
                 return True
         return False
 
-    async def _wait(self, patience: float, waited: float) -> None:
+    async def _wait(self, timeout: float, waited: float) -> None:
         """Wait until something happens. Raises Broken when it is too late, or nothing can happen any more."""
-        entry = self._todo[0]
-        optional = bool(entry.value) and entry.line.kind == "<" and entry.value[0].get("cmd") == "status"
-        if waited >= (POLLED + self._extra if optional else patience):
+        entry = self._lines_left[0]
+        optional = bool(entry.value) and entry.transcript_line.kind == "<" and entry.value[0].get("cmd") == "status"
+        if waited >= (MAX_STATUS_WAIT_SECONDS + self._extra_seconds if optional else timeout):
             if not optional:
-                raise self._missing(SILENCE.format(patience))
+                raise self._missing_failure(SILENCE_TEXT.format(timeout))
             self._skip(entry)
             return
         try:
-            async with asyncio.timeout(SLICE):
-                await self._harbour.stirred.wait()
+            async with asyncio.timeout(STATUS_POLL_SECONDS):
+                await self._endpoints.activity.wait()
         except TimeoutError:
             if self._program.status is not None:
-                how = f"{ending(self._program.status)}{self._program.complaint()}"
-                raise self._missing(f"the end of the program ({how})") from None
+                how = f"{describe_exit(self._program.status)}{self._program.stderr_excerpt()}"
+                raise self._missing_failure(f"the end of the program ({how})") from None
 
-    def _skip(self, entry: Written) -> None:
+    def _skip(self, entry: ReplayLine) -> None:
         """A status was not asked for: neither is it answered."""
-        at = self._todo.index(entry)
-        answer = next((one for one in self._todo[at + 1 :] if one.line.peer == entry.line.peer), None)
-        self._todo.remove(entry)
-        if answer is not None and answer.line.kind == ">":
-            self._todo.remove(answer)
+        at = self._lines_left.index(entry)
+        answer = next(
+            (one for one in self._lines_left[at + 1 :] if one.transcript_line.peer == entry.transcript_line.peer), None
+        )
+        self._lines_left.remove(entry)
+        if answer is not None and answer.transcript_line.kind == ">":
+            self._lines_left.remove(answer)
 
-    def _missing(self, what: str) -> Broken:
+    def _missing_failure(self, what: str) -> Failed:
         """What is wrong if the first thing that is to come does not."""
-        entry = next((one for one in self._todo if one.line.kind in {"<", "dropped"}), self._todo[0])
-        if entry.line.kind == "dropped":
-            return Broken(self._point, what, f"that it hangs up on {entry.line.peer!r}")
-        if entry.line.kind != "<":
-            return Broken(self._point, what, f"that {entry.line.peer or 'somebody'!r} can speak to it")
-        link = self._links.get(entry.line.peer)
-        rest = bytes(link.ear.rest) if link else b""
+        entry = next(
+            (one for one in self._lines_left if one.transcript_line.kind in {"<", "dropped"}), self._lines_left[0]
+        )
+        if entry.transcript_line.kind == "dropped":
+            return Failed(self._main_clause, what, f"that it hangs up on {entry.transcript_line.peer!r}")
+        if entry.transcript_line.kind != "<":
+            return Failed(self._main_clause, what, f"that {entry.transcript_line.peer or 'somebody'!r} can speak to it")
+        link = self._connections.get(entry.transcript_line.peer)
+        rest = bytes(link.reader.incomplete) if link else b""
         if link is None:
-            what = f"no connection to {entry.line.peer!r}, {what}"
-        elif link.ended and what.startswith("nothing"):
-            what = f"the end of the connection to {entry.line.peer!r}"
-        return Broken(self._clause(entry), what, f"{shown(entry.value)} to {entry.line.peer!r}", got=rest)
+            what = f"no connection to {entry.transcript_line.peer!r}, {what}"
+        elif link.has_ended and what.startswith("nothing"):
+            what = f"the end of the connection to {entry.transcript_line.peer!r}"
+        return Failed(self._clause(entry), what, f"{render(entry.value)} to {entry.transcript_line.peer!r}", got=rest)
 
-    async def _quiet(self) -> None:
+    async def _require_silence(self) -> None:
         """Nothing is said that is not on paper."""
-        await asyncio.sleep(MOMENT)
-        for name, link in self._links.items():
-            while link.heard and name not in self._left:
-                heard = link.heard.popleft()
-                if heard.keys.get("cmd") not in {"status", "draw"}:
-                    raise Broken(self._point, f"also {heard.told} to {name!r}", "nothing more", got=heard.data)
+        await asyncio.sleep(FINAL_QUIET_SECONDS)
+        for name, link in self._connections.items():
+            while link.on_datad and name not in self._peers_left:
+                heard = link.on_datad.popleft()
+                if heard.json_object.get("cmd") not in {"status", "draw"}:
+                    raise Failed(self._main_clause, f"also {heard.text} to {name!r}", "nothing more", got=heard.data)
 
     # What happens.
 
-    def _arrived(self, link: Link) -> None:
+    def _on_connection(self, connection: ProgramConnection) -> None:
         """The program has called somebody, or somebody has reached it."""
-        known = self._links.get(link.name)
-        if known is None or known.ended or known.closed:
-            self._links[link.name] = link
+        known = self._connections.get(connection.name)
+        if known is None or known.has_ended or known.is_closed:
+            self._connections[connection.name] = connection
 
-    def _dropped(self, name: str) -> bool:
-        link = self._links.get(name)
-        return link is not None and link.ended
+    def _is_dropped(self, name: str) -> bool:
+        link = self._connections.get(name)
+        return link is not None and link.has_ended
 
-    def _deed(self, line: Line) -> bool:
+    def _perform(self, line: TranscriptLine) -> bool:
         if line.kind == "pass":
-            self._extra = float(line.text) if float(line.text) > MOMENT else 0.0
+            self._extra_seconds = float(line.text) if float(line.text) > FINAL_QUIET_SECONDS else 0.0
         elif line.kind == "left":
-            self._left.add(line.peer)
-            self._harbour.shut(line.peer)
-            if line.peer in self._links:
-                self._links[line.peer].close()
+            self._peers_left.add(line.peer)
+            self._endpoints.stop_listening(line.peer)
+            if line.peer in self._connections:
+                self._connections[line.peer].close()
         return True
 
-    async def _say(self, entry: Written) -> bool:
-        name = entry.line.peer
-        if name not in self._links:
-            if self._me is None or name == "table":
+    async def _send(self, entry: ReplayLine) -> bool:
+        name = entry.transcript_line.peer
+        if name not in self._connections:
+            if self._program_address is None or name == "table":
                 return False
-            if await self._harbour.call(name, self._me, self._patience) is None:
-                raise Broken("oldmaid-3.17", f"nobody listens at {self._me[0]} {self._me[1]}", "the right neighbour")
-        if not entry.answer and self._said not in {"", name}:
-            await asyncio.sleep(SETTLED)
-        self._said = name
+            if await self._endpoints.connect(name, self._program_address, self._timeout) is None:
+                raise Failed(
+                    "oldmaid-3.17",
+                    f"nobody listens at {self._program_address[0]} {self._program_address[1]}",
+                    "the right neighbour",
+                )
+        if not entry.is_answer and self._last_peer not in {"", name}:
+            await asyncio.sleep(SETTLE_SECONDS)
+        self._last_peer = name
         data = (
-            self._raw(entry.said) or b" ".join(json.dumps(value).encode() for value in self._real(entry.value)) + b"\n"
+            self._substitute_real_bytes(entry.data)
+            or b" ".join(json.dumps(value).encode() for value in self._substitute_real(entry.value)) + b"\n"
         )
         for value in entry.value:
             if isinstance(value, dict) and value.get("cmd") == "offer" and type(value.get("num_cards")) is int:
-                self._offered[name] = value["num_cards"]
-        self._links[name].say(data)
+                self._offered_counts[name] = value["num_cards"]
+        self._connections[name].send(data)
         return True
 
-    def _hear(self, entry: Written) -> bool:
-        link = self._links.get(entry.line.peer)
-        if link is None or not link.heard:
+    def _receive(self, entry: ReplayLine) -> bool:
+        link = self._connections.get(entry.transcript_line.peer)
+        if link is None or not link.on_datad:
             return False
-        heard = link.heard.popleft()
-        self._said = ""
+        heard = link.on_datad.popleft()
+        self._last_peer = ""
         (wanted,) = entry.value
-        asked = heard.keys.get("cmd")
+        asked = heard.json_object.get("cmd")
         if asked == "status" != wanted.get("cmd"):
-            link.say(json.dumps(self._standing()).encode() + b"\n")
+            link.send(json.dumps(self._standing()).encode() + b"\n")
             return True
         if wanted.get("cmd") == "status" != asked:
-            link.heard.appendleft(heard)
+            link.on_datad.appendleft(heard)
             self._skip(entry)
             return True
-        self._todo.remove(entry)
+        self._lines_left.remove(entry)
         if isinstance(heard.message, Violation) and wanted.get("result") != "error":
             found = heard.message
-            raise Broken(found.clause, found.found, found.allowed, got=heard.data, cause=self._spelt(link, heard))
+            raise Failed(
+                found.clause, found.found, found.allowed, got=heard.data, cause=self._likely_spelling(link, heard)
+            )
         try:
             self._compare(entry, wanted, heard)
-        except Broken as broken:
-            broken.cause = self._spelt(link, heard)
+        except Failed as broken:
+            broken.cause = self._likely_spelling(link, heard)
             raise
         if isinstance(heard.message, Join):
-            self._joined(link, heard.message)
+            self._record_join(link, heard.message)
         return True
 
-    def _spelt(self, link: Link, heard: Heard) -> str:
-        return spelt("table" if link.name == "table" else "player", heard)
+    def _likely_spelling(self, connection: ProgramConnection, received: ReceivedMessage) -> str:
+        return likely_spelling("table" if connection.name == "table" else "player", received)
 
-    def _joined(self, link: Link, join: Join) -> None:
-        self._harbour.me = join.nick
-        self._me = (link.address[0], join.port or link.address[1])
+    def _record_join(self, connection: ProgramConnection, join: Join) -> None:
+        self._endpoints.nick = join.nick
+        self._program_address = (connection.address[0], join.port or connection.address[1])
 
     def _standing(self) -> dict[str, list[str]]:
         """How it stands, for a program that asks when nobody does on paper."""
-        names = {entry.line.peer for entry in written(self._paper)} - {"table"}
-        return {"in": [self._harbour.me or ME, *sorted(names)], "out": []}
+        names = {entry.transcript_line.peer for entry in replay_lines(self._transcript)} - {"table"}
+        return {"in": [self._endpoints.nick or PLAYER_NAME, *sorted(names)], "out": []}
 
     # On paper, and really.
 
-    def _real(self, value: Any) -> Any:
+    def _substitute_real(self, value: Any) -> Any:
         """A value of the paper with real addresses, and with the program's nick."""
         match value:
             case [str(host), int(port)] if type(port) is int:
                 return self._address(host, port)
             case dict():
-                return {key: self._real(inner) for key, inner in value.items()}
+                return {key: self._substitute_real(inner) for key, inner in value.items()}
             case list() | tuple():
-                return [self._real(inner) for inner in value]
-            case str() if value == ME:
-                return self._harbour.me or ME
+                return [self._substitute_real(inner) for inner in value]
+            case str() if value == PLAYER_NAME:
+                return self._endpoints.nick or PLAYER_NAME
             case str():
                 return substitute(value, self._names)
         return value
 
-    def _raw(self, said: bytes) -> bytes:
+    def _substitute_real_bytes(self, said: bytes) -> bytes:
         """Bytes of the paper with real addresses."""
 
         def real(match: re.Match[bytes]) -> bytes:
             return json.dumps(self._address(match[1].decode(), int(match[2]))).encode()
 
-        return LISTED.sub(real, said)
+        return LISTED_ADDRESS_PATTERN.sub(real, said)
 
     def _address(self, host: str, port: int) -> list[object]:
-        bare = host.removeprefix(MAPPED)
-        real = self._me if bare.endswith(".10") else self._places.get((bare, port))
+        bare = host.removeprefix(IPV4_MAPPED_PREFIX)
+        real = self._program_address if bare.endswith(".10") else self._real_addresses.get((bare, port))
         if real is None:  # nobody listens there
-            real = self._places[bare, port] = ("127.0.0.1", 1)
+            real = self._real_addresses[bare, port] = ("127.0.0.1", 1)
         return [host[: len(host) - len(bare)] + real[0], real[1]]
 
-    def _compare(self, entry: Written, wanted: Mapping[str, Any], heard: Heard) -> None:
+    def _compare(self, entry: ReplayLine, wanted: Mapping[str, Any], received: ReceivedMessage) -> None:
         """Raise Broken where what was heard is not what is on paper, as far as the protocol fixes it."""
-        found = heard.keys
+        found = received.json_object
         if wanted.get("result") == "error":
             if found.get("result") != "error":
                 clause = str(wanted.get("message", "")).partition(":")[0]
-                raise Broken(clause, heard.told, "an error", got=heard.data)
+                raise Failed(clause, received.text, "an error", got=received.data)
             return
         clause = self._clause(entry)
         if wanted.get("cmd") != found.get("cmd") or wanted.get("result") != found.get("result"):
-            raise Broken(clause, heard.told, shown(entry.value), got=heard.data)
+            raise Failed(clause, received.text, render(entry.value), got=received.data)
         match wanted.get("cmd"):
             case "join":
                 return
             case "pick":
-                self._check_pick(entry, found, heard)
+                self._check_pick(entry, found, received)
                 return
             case "discard":
-                self._check_discard(clause, wanted, found, heard)
+                self._check_discard(clause, wanted, found, received)
                 return
         names = dict(self._names)
         try:
-            tree(wanted, {key: found[key] for key in wanted if key in found}, names, "the message")
+            match_json(wanted, {key: found[key] for key in wanted if key in found}, names, "the message")
         except Mismatch as error:
-            raise Broken(clause, f"{heard.told} ({error})", shown(entry.value), got=heard.data) from None
+            raise Failed(clause, f"{received.text} ({error})", render(entry.value), got=received.data) from None
         self._names = names
 
-    def _check_pick(self, entry: Written, found: Mapping[str, Any], heard: Heard) -> None:
-        number, count = found.get("card_num"), self._offered.get(entry.line.peer, 0)
+    def _check_pick(self, entry: ReplayLine, found: Mapping[str, Any], received: ReceivedMessage) -> None:
+        number, count = found.get("card_num"), self._offered_counts.get(entry.transcript_line.peer, 0)
         if type(number) is not int or not 0 <= number <= count:
-            raise Broken("oldmaid-7.4", heard.told, f"a card_num of 0 to {count - 1}", got=heard.data)
+            raise Failed("oldmaid-7.4", received.text, f"a card_num of 0 to {count - 1}", got=received.data)
         if number == count:
-            self._departure = f"it picks card {count} of {count}, counted from 0"
+            self._deviation = f"it picks card {count} of {count}, counted from 0"
 
-    def _check_discard(self, clause: str, wanted: Mapping[str, Any], found: Mapping[str, Any], heard: Heard) -> None:
+    def _check_discard(
+        self, clause: str, wanted: Mapping[str, Any], found: Mapping[str, Any], received: ReceivedMessage
+    ) -> None:
         cards = {tuple(card) for card in found.get("cards", ())}
         if cards != {tuple(card) for card in wanted["cards"]}:
-            raise Broken(clause, heard.told, f"to throw away {wanted['cards']}", got=heard.data)
+            raise Failed(clause, received.text, f"to throw away {wanted['cards']}", got=received.data)
         last = str(found.get("last_cards", found.get("last_card", ""))).lower()
         if last and last != wanted["last_cards"]:
             self._choice = f"last_cards is {last} where ours has {wanted['last_cards']} (oldmaid-5.11)"
 
     @property
-    def _point(self) -> str:
-        return self._paper.clauses[0]
+    def _main_clause(self) -> str:
+        return self._transcript.clauses[0]
 
-    def _clause(self, entry: Written) -> str:
+    def _clause(self, entry: ReplayLine) -> str:
         """The clause that is broken if this does not come."""
         (wanted,) = entry.value
         if wanted.get("result") == "error":
             return str(wanted.get("message", "")).partition(":")[0]
         kind = wanted.get("cmd") or ("card" if "card" in wanted else wanted.get("result"))
-        natural = [f"oldmaid-{number}" for number in NATURAL.get(kind, ())]
-        named = [clause for clause in self._paper.clauses if clause in natural]
-        heard = [one for one in written(self._paper) if one.line.kind == "<"]
-        late = entry.line.number >= heard[-min(3, len(heard))].line.number
-        if late and not self._paper.clauses[0].startswith("oldmaid-1."):
-            return named[0] if named else self._point
-        return (named or natural or [self._point])[0]
+        natural = [f"oldmaid-{number}" for number in CLAUSES_BY_MESSAGE.get(kind, ())]
+        named = [clause for clause in self._transcript.clauses if clause in natural]
+        heard = [one for one in replay_lines(self._transcript) if one.transcript_line.kind == "<"]
+        late = entry.transcript_line.number >= heard[-min(3, len(heard))].transcript_line.number
+        if late and not self._transcript.clauses[0].startswith("oldmaid-1."):
+            return named[0] if named else self._main_clause
+        return (named or natural or [self._main_clause])[0]
 
 
-def written(paper: Transcript) -> Iterator[Written]:
+def replay_lines(transcript: Transcript) -> Iterator[ReplayLine]:
     """The lines of a paper; what is quoted has no values."""
-    for line in paper.lines:
-        if line.kind in "<>" and not QUOTED.fullmatch(line.text):
-            found = values(line.text)
+    for line in transcript.lines:
+        if line.kind in "<>" and not QUOTED_PATTERN.fullmatch(line.text):
+            found = parse_values(line.text)
             first = found[0]
-            yield Written(line, found, b"", isinstance(first, dict) and "cmd" not in first and bool(first))
+            yield ReplayLine(line, found, b"", isinstance(first, dict) and "cmd" not in first and bool(first))
         elif line.kind == ">":
-            yield Written(line, [], quoted(line.text), line.peer == "table")
+            yield ReplayLine(line, [], encode_body(line.text), line.peer == "table")
         else:
-            yield Written(line, None, b"", False)
+            yield ReplayLine(line, None, b"", False)
 
 
-def shown(value: Any) -> str:
+def render(value: Any) -> str:
     """What is to be heard, for people."""
     return re.sub(r'"\$\w+"', "…", " ".join(json.dumps(one) for one in value))

@@ -6,34 +6,40 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from croupier.conformance.conversation import Line
-from croupier.conformance.oldmaid.answers import OWED, Heard, check, is_error, spelt
-from croupier.conformance.oldmaid.dialect import Spelling
-from croupier.conformance.oldmaid.findings import Broken, Silent, line, text
-from croupier.conformance.oldmaid.reader import Ear
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.oldmaid.answers import (
+    ANSWER_CLAUSES,
+    ReceivedMessage,
+    check_answer,
+    is_error,
+    likely_spelling,
+)
+from croupier.conformance.oldmaid.dialect import JsonDialect
+from croupier.conformance.oldmaid.findings import Failed, NoAnswer, dialogue_line, display_text
+from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
-from croupier.rooms.oldmaid.referee import TABLE, Referee, Verdict
-from croupier.rooms.oldmaid.wire import JSON, Dialect, Join, Message, Reply, Wire
+from croupier.rooms.oldmaid.referee import TABLE, PlayerVerdict, Referee
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, Dialect, Join, Message, Reply, Wire
 
-MOMENT: Final = 0.05
+QUIET_SECONDS: Final = 0.05
 """So many seconds somebody who is to say nothing is listened to."""
 
-TICK: Final = 0.02
+TICK_SECONDS: Final = 0.02
 """A wait is made of so many seconds, again and again."""
 
-SLOW: Final = 10
+OPTIONAL_ANSWER_FACTOR: Final = 10
 """A table that has taken long for an answer is listened to so many times as long, where it may say nothing."""
 
-FIRST: Final = 0.75
+FIRST_ANSWER_SECONDS: Final = 0.75
 """A table that has never said a word is waited for no longer than so many seconds at first."""
 
-type Said = Message | Violation | bytes
+type PlayerInput = Message | Violation | bytes
 """What a guest says: a message as it should be, or bytes."""
 
 
-class Guest:
+class ScriptedPlayer:
     """A player of ours, by his nick. Everything that is said is added to `dialogue`.
 
     `patience` tells how many seconds an answer may take, and is told how many it took, None for too many. `referee`
@@ -44,22 +50,22 @@ class Guest:
         self,
         nick: str,
         ends: tuple[asyncio.StreamReader, asyncio.StreamWriter],
-        dialogue: list[Line],
-        patience: "Patience",
+        dialogue: list[DialogueLine],
+        timeout: "AdaptiveTimeout",
         dialect: Dialect,
         *,
-        spelling: Spelling | None = None,
+        detected_dialect: JsonDialect | None = None,
     ) -> None:
         self.nick = nick
         self.referee: Referee | None = None
-        self.witness: Callable[[Guest, Said], None] = lambda *_: None
-        self.gone = False
+        self.on_send: Callable[[ScriptedPlayer, PlayerInput], None] = lambda *_: None
+        self.is_disconnected = False
         self._reader, self._writer = ends
         self._dialogue = dialogue
-        self._patience = patience
-        self._ear = Ear("player", dialect, spelling)
-        self._mouth = Wire("table")
-        self._heard: deque[Heard] = deque()
+        self._timeout = timeout
+        self._reader_of_table = MessageReader("player", dialect, detected_dialect)
+        self._own_codec = Wire("table")
+        self._received: deque[ReceivedMessage] = deque()
         self._clock = asyncio.get_running_loop().time
 
     @property
@@ -69,203 +75,205 @@ class Guest:
         return name[0], name[1]
 
     @property
-    def departures(self) -> frozenset[str]:
+    def tolerated(self) -> frozenset[str]:
         """The clauses whose tolerance the table has needed."""
-        return self._ear.departures
+        return self._reader_of_table.tolerated
 
     # What he says.
 
-    async def say(self, said: Said, *, chop: int = 0, pause: float = 0.0, judged: bool = True) -> None:
+    async def send(
+        self, said: PlayerInput, *, piece_bytes: int = 0, pause_seconds: float = 0.0, is_judged: bool = True
+    ) -> None:
         """Say something; `chop` bytes at a time, with a pause of so many seconds behind each piece.
 
         Unless it is `judged` the referee does not hear it, and must not hear its answer.
         """
-        if judged:
-            self.witness(self, said)
-        data = said if isinstance(said, bytes) else JSON.encode(said) + b"\n"
-        self._dialogue.append(line(CLIENT, self.nick, "table", data, self._clock()))
-        for message in self._mouth.feed(data):
+        if is_judged:
+            self.on_send(self, said)
+        data = said if isinstance(said, bytes) else JSON_ENCODER.encode(said) + b"\n"
+        self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", data, self._clock()))
+        for message in self._own_codec.feed(data):
             if not isinstance(message, Reply):
-                self._ear.ask(message)
-            if judged and self.referee is not None:
-                self.referee.heard(self.nick, TABLE, message)
+                self._reader_of_table.expect_answer(message)
+            if is_judged and self.referee is not None:
+                self.referee.on_message(self.nick, TABLE, message)
         with suppress(ConnectionError):  # whether the table has hung up shows in what it does not answer
-            for at in range(0, len(data), chop or len(data)):
-                self._writer.write(data[at : at + (chop or len(data))])
+            for at in range(0, len(data), piece_bytes or len(data)):
+                self._writer.write(data[at : at + (piece_bytes or len(data))])
                 await self._writer.drain()
-                if chop:
-                    await asyncio.sleep(pause)
+                if piece_bytes:
+                    await asyncio.sleep(pause_seconds)
 
     # What he hears.
 
-    async def hear(self, seconds: float) -> Heard | None:
+    async def receive(self, seconds: float) -> ReceivedMessage | None:
         """The next message; None when none comes within so many seconds, or the table hangs up before.
 
         A time in which we were not let run ourselves does not count: the table was not, either.
         """
         left = seconds
         with suppress(ConnectionError):
-            while left > 0 and not self._heard and not self.gone:
+            while left > 0 and not self._received and not self.is_disconnected:
                 begun = self._clock()
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(min(TICK, left)):
-                        self._take(await self._reader.read(1 << 16))
-                left -= min(TICK, self._clock() - begun)
-        return self._heard.popleft() if self._heard else None
+                    async with asyncio.timeout(min(TICK_SECONDS, left)):
+                        self._feed(await self._reader.read(1 << 16))
+                left -= min(TICK_SECONDS, self._clock() - begun)
+        return self._received.popleft() if self._received else None
 
-    def _take(self, data: bytes) -> None:
-        self.gone = not data
-        for heard in self._ear.feed(data):
-            self._dialogue.append(line(HOUSE, "table", self.nick, heard.data, self._clock()))
-            self._heard.append(heard)
+    def _feed(self, data: bytes) -> None:
+        self.is_disconnected = not data
+        for heard in self._reader_of_table.feed(data):
+            self._dialogue.append(dialogue_line(HOUSE, "table", self.nick, heard.data, self._clock()))
+            self._received.append(heard)
 
-    async def answer(self, clause: str, expected: str = "an answer") -> Heard:
+    async def receive_answer(self, clause: str, expected: str = "an answer") -> ReceivedMessage:
         """The answer to what was said. Raises Broken where there is none."""
-        begun, seconds = self._clock(), self._patience.seconds
-        heard = await self.hear(seconds)
-        self._patience.note(None if heard is None and not self.gone else self._clock() - begun)
+        begun, seconds = self._clock(), self._timeout.seconds
+        heard = await self.receive(seconds)
+        self._timeout.record(None if heard is None and not self.is_disconnected else self._clock() - begun)
         if heard is None:
-            rest = bytes(self._ear.rest)
-            what = "the end of the connection" if self.gone else f"nothing within {seconds:g} seconds"
+            rest = bytes(self._reader_of_table.incomplete)
+            what = "the end of the connection" if self.is_disconnected else f"nothing within {seconds:g} seconds"
             if rest.strip():
-                what = f"{text(rest)}, which does not end,"
-            raise (Broken if self.gone else Silent)(clause, what, expected, got=rest)
+                what = f"{display_text(rest)}, which does not end,"
+            raise (Failed if self.is_disconnected else NoAnswer)(clause, what, expected, got=rest)
         return heard
 
-    async def reaction(self) -> Heard | None:
+    async def receive_optional_answer(self) -> ReceivedMessage | None:
         """What the table says to something that it may leave unanswered, if it says anything."""
-        return await self.hear(self._patience.moment)
+        return await self.receive(self._timeout.optional_seconds)
 
-    async def quiet(self, clause: str, seconds: float = MOMENT) -> None:
+    async def require_silence(self, clause: str, seconds: float = QUIET_SECONDS) -> None:
         """Raise Broken if the table says anything now."""
-        heard = await self.hear(seconds)
+        heard = await self.receive(seconds)
         if heard is not None:
-            raise Broken(clause, heard.told, "nothing", got=heard.data)
-        if self.gone:
-            raise Broken(clause, "the end of the connection", "nothing")
+            raise Failed(clause, heard.text, "nothing", got=heard.data)
+        if self.is_disconnected:
+            raise Failed(clause, "the end of the connection", "nothing")
 
     # Questions and answers.
 
-    async def ask(self, message: Message, **how: Any) -> Heard:
+    async def request(self, message: Message, **send_options: Any) -> ReceivedMessage:
         """Say something, and hear its answer, as the referee allows it. Raises Broken."""
-        await self.say(message, **how)
-        return self.judged(message, await self.answer(OWED[type(message)]))
+        await self.send(message, **send_options)
+        return self.judge_answer(message, await self.receive_answer(ANSWER_CLAUSES[type(message)]))
 
-    async def granted(self, said: Said, clause: str, **how: Any) -> Heard:
+    async def require_ok(self, said: PlayerInput, clause: str, **send_options: Any) -> ReceivedMessage:
         """Say something that is right, and hear that it is. Raises Broken."""
-        await self.say(said, **how)
-        heard = await self.answer(clause)
-        if heard.error:
-            raise Broken(clause, heard.told, f"what was asked: {_told(said)}", got=heard.data)
-        return self.judged(parsed(said), heard)
+        await self.send(said, **send_options)
+        heard = await self.receive_answer(clause)
+        if heard.is_error:
+            raise Failed(clause, heard.text, f"what was asked: {_render(said)}", got=heard.data)
+        return self.judge_answer(parse_input(said), heard)
 
-    async def refused(self, said: Said, clause: str, **how: Any) -> Heard:
+    async def require_error(self, said: PlayerInput, clause: str, **send_options: Any) -> ReceivedMessage:
         """Say something that is wrong, and hear an error. Raises Broken."""
-        await self.say(said, **how)
-        heard = await self.answer(clause, f"an error to {_told(said)}")
-        if not heard.error:
-            found, cause = f"{heard.told} as the answer to {_told(said)}", spelt("player", heard, is_error)
-            raise Broken(clause, found, "an error", got=heard.data, cause=cause)
-        return self.judged(parsed(said), heard)
+        await self.send(said, **send_options)
+        heard = await self.receive_answer(clause, f"an error to {_render(said)}")
+        if not heard.is_error:
+            found, cause = f"{heard.text} as the answer to {_render(said)}", likely_spelling("player", heard, is_error)
+            raise Failed(clause, found, "an error", got=heard.data, cause=cause)
+        return self.judge_answer(parse_input(said), heard)
 
-    async def tried(self, said: Said) -> None:
+    async def try_input(self, said: PlayerInput) -> None:
         """Say something, and hear whatever the referee allows. Raises Broken."""
-        await self.say(said)
-        request = parsed(said)
-        clause = OWED.get(type(request), "oldmaid-2.3")
-        heard = await self.answer(request.clause if isinstance(request, Violation) else clause)
-        if isinstance(request, Violation) and not heard.error:
-            found = f"{heard.told} as the answer to {_told(said)}"
-            raise Broken(request.clause, found, "an error", got=heard.data)
-        self.judged(request, heard)
+        await self.send(said)
+        request = parse_input(said)
+        clause = ANSWER_CLAUSES.get(type(request), "oldmaid-2.3")
+        heard = await self.receive_answer(request.clause if isinstance(request, Violation) else clause)
+        if isinstance(request, Violation) and not heard.is_error:
+            found = f"{heard.text} as the answer to {_render(said)}"
+            raise Failed(request.clause, found, "an error", got=heard.data)
+        self.judge_answer(request, heard)
 
-    def judged(self, request: Message | Violation | None, heard: Heard) -> Heard:
+    def judge_answer(self, request: Message | Violation | None, received: ReceivedMessage) -> ReceivedMessage:
         """An answer whose form and meaning are right. Raises Broken."""
-        check(request, heard)
-        if self.referee is not None and not isinstance(heard.message, Violation):
-            raise_on(self.referee.heard(TABLE, self.nick, heard.message), heard)
-        return heard
+        check_answer(request, received)
+        if self.referee is not None and not isinstance(received.message, Violation):
+            raise_failures(self.referee.on_message(TABLE, self.nick, received.message), received)
+        return received
 
-    def note(self, request: Message) -> None:
+    def report_request(self, request: Message) -> None:
         """Let the referee know of a request that was sent before the game began."""
         assert self.referee is not None, "who plays has a referee"
-        self.referee.heard(self.nick, TABLE, request)
+        self.referee.on_message(self.nick, TABLE, request)
 
-    def told(self, message: Join, heard: Heard) -> None:
+    def report_list(self, message: Join, received: ReceivedMessage) -> None:
         """Let the referee know of a list that came before he did."""
         assert self.referee is not None, "who has a list has a referee"
-        self.referee.heard(self.nick, TABLE, message)
-        if isinstance(heard.message, Reply):
-            raise_on(self.referee.heard(TABLE, self.nick, heard.message), heard)
+        self.referee.on_message(self.nick, TABLE, message)
+        if isinstance(received.message, Reply):
+            raise_failures(self.referee.on_message(TABLE, self.nick, received.message), received)
 
     # The end.
 
-    def hang_up(self, *, reset: bool = False) -> None:
+    def disconnect(self, *, reset: bool = False) -> None:
         """Hang up."""
-        self.gone = True
-        self._dialogue.append(line(CLIENT, self.nick, "table", b"", self._clock()))
+        self.is_disconnected = True
+        self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", b"", self._clock()))
         if reset:
             self._writer.transport.abort()
         else:
             self._writer.close()
 
-    async def closed(self) -> None:
+    async def wait_closed(self) -> None:
         """Hang up, and wait until that is done."""
         self._writer.close()
         with suppress(OSError):
             await self._writer.wait_closed()
 
 
-class Patience:
+class AdaptiveTimeout:
     """How long answers are waited for: as long as was said, until it has been in vain a few times.
 
     `first` is how many seconds the first of all may take.
     """
 
     def __init__(self, seconds: float) -> None:
-        self.longest = seconds
-        self.first = min(seconds, FIRST)
-        self._slowest = 0.0
-        self._vain = 0
+        self.max_seconds = seconds
+        self.first_seconds = min(seconds, FIRST_ANSWER_SECONDS)
+        self._slowest_seconds = 0.0
+        self._failures = 0
 
     @property
-    def rewarded(self) -> bool:
+    def has_answered(self) -> bool:
         """Whether there has been any answer."""
-        return self._slowest > 0
+        return self._slowest_seconds > 0
 
     @property
     def seconds(self) -> float:
         """So many are waited now."""
-        if not self.rewarded and self._vain < 2:
-            return self.first
-        return self.longest if self._vain < 2 else min(self.longest, max(0.2, 20 * self._slowest))
+        if not self.has_answered and self._failures < 2:
+            return self.first_seconds
+        return self.max_seconds if self._failures < 2 else min(self.max_seconds, max(0.2, 20 * self._slowest_seconds))
 
     @property
-    def moment(self) -> float:
+    def optional_seconds(self) -> float:
         """So many seconds are enough for what may come, and need not."""
-        return min(self.longest, max(4 * MOMENT, SLOW * self._slowest))
+        return min(self.max_seconds, max(4 * QUIET_SECONDS, OPTIONAL_ANSWER_FACTOR * self._slowest_seconds))
 
-    def note(self, seconds: float | None) -> None:
+    def record(self, seconds: float | None) -> None:
         """An answer has taken so many, None for too many."""
         if seconds is None:
-            self._vain += 1
+            self._failures += 1
         else:
-            self._slowest = max(self._slowest, seconds)
+            self._slowest_seconds = max(self._slowest_seconds, seconds)
 
 
-def raise_on(verdicts: Sequence[Verdict], heard: Heard) -> None:
+def raise_failures(verdicts: Sequence[PlayerVerdict], received: ReceivedMessage) -> None:
     """Raise Broken on what the table has done wrong; what our own players do is meant so."""
     for verdict in verdicts:
         if verdict.nick == TABLE:
             found = verdict.violation
-            raise Broken(found.clause, found.found, found.allowed, got=heard.data)
+            raise Failed(found.clause, found.found, found.allowed, got=received.data)
 
 
-def _told(said: Said) -> str:
-    return text(said) if isinstance(said, bytes) else str(said)
+def _render(said: PlayerInput) -> str:
+    return display_text(said) if isinstance(said, bytes) else str(said)
 
 
-def parsed(said: Said) -> Message | Violation | None:
+def parse_input(said: PlayerInput) -> Message | Violation | None:
     """The message that somebody says, as a table reads it; None for none or many."""
     if not isinstance(said, bytes):
         return said

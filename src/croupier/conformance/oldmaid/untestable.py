@@ -6,7 +6,7 @@ from typing import Final
 from croupier.conformance.case import Case
 from croupier.conformance.clauses import clauses
 
-NEVER: Final[Mapping[str, str]] = {
+UNTESTABLE: Final[Mapping[str, str]] = {
     "oldmaid-1.1": "at which port a table listens is told to the tester, and not found out by it",
     "oldmaid-6.10": "a stuck game is void after 120 seconds unless that is set, and nothing tells to what",
     "oldmaid-5.12": "the texts of errors are for people: that they are alike is not judged",
@@ -21,8 +21,8 @@ NEVER: Final[Mapping[str, str]] = {
 """Why no conversation with a stranger shows them."""
 
 
-def untested(cases: Collection[Case], other: str) -> Mapping[str, str]:
+def untested_clauses(cases: Collection[Case], other: str) -> Mapping[str, str]:
     """What these cases of one role do not test; the cases for the `other` one do, unless nobody can."""
     tested = {case.clause for case in cases}
     reason = f"it binds the {other}, and is tested in that role"
-    return {name: NEVER.get(name, reason) for name in clauses("oldmaid") if name not in tested}
+    return {name: UNTESTABLE.get(name, reason) for name in clauses("oldmaid") if name not in tested}

@@ -4,244 +4,278 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from croupier.conformance.holdem.handwritten import now_there
-from croupier.conformance.holdem.judging import CLAUSE, NATURAL, TOLD
-from croupier.conformance.holdem.requests import Answer
-from croupier.conformance.holdem.schema import Slip, every, one, seconds_left
-from croupier.conformance.holdem.tolerated import gravity
-from croupier.conformance.proxy.follow_tables import Table, Tables, Traffic
-from croupier.conformance.proxy.http_reader import NOBODY, Answered, Asked, Part
+from croupier.conformance.holdem.handwritten import server_time
+from croupier.conformance.holdem.judging import CLAUSE_PATTERN, EXCUSABLE_CLAUSES, EXPECTED_REQUESTS
+from croupier.conformance.holdem.requests import ReceivedResponse
+from croupier.conformance.holdem.schema import SchemaError, parse_game, parse_games, seconds_left
+from croupier.conformance.holdem.tolerated import default_outcome
+from croupier.conformance.proxy.follow_tables import FollowedTable, FollowedTables, RequestTraffic
+from croupier.conformance.proxy.http_reader import NOBODY, ObservedRequest, ObservedResponse, StreamPart
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
 from croupier.rooms.holdem.observed.state_reader import read_guid
-from croupier.rooms.holdem.wire import USUAL, Act, Dialect, Game, Guid, Join, Leave, Open, Refused, Request, parse
+from croupier.rooms.holdem.wire import (
+    DECODE_ACT_BODY,
+    Act,
+    Dialect,
+    Game,
+    Guid,
+    HoldemRequest,
+    Join,
+    Leave,
+    Open,
+    RequestRefused,
+    parse_request,
+)
 
-type Found = tuple[Peer, Violation]
+type SideViolation = tuple[Peer, Violation]
 """Who is wrong, and with what."""
 
-type Depart = Callable[[Peer, Violation], None]
+type ReportTolerated = Callable[[Peer, Violation], None]
 """What is told of everything that is tolerated."""
 
-RACES: Final = frozenset({"holdem-3.7", "holdem-4.13", "holdem-4.14", "holdem-7.4", "holdem-8.4", "holdem-8.5"})
+RACE_CLAUSES: Final = frozenset({"holdem-3.7", "holdem-4.13", "holdem-4.14", "holdem-7.4", "holdem-8.4", "holdem-8.5"})
 """With these a client is refused that has seen what was so a moment ago: it need not be wrong."""
 
-GOOD: Final = {"readme": {Join: (201, 202), Open: (201,), Act: (201,), Leave: (200,)}}
-GOOD["hspe-go"] = {**GOOD["readme"], Join: (202,), Open: (201, 202)}
+SUCCESS_STATUSES: Final = {"readme": {Join: (201, 202), Open: (201,), Act: (201,), Leave: (200,)}}
+SUCCESS_STATUSES["hspe-go"] = {**SUCCESS_STATUSES["readme"], Join: (202,), Open: (201, 202)}
 """With which statuses what is asked is done."""
 
-MADE: Final = {Open: "holdem-3.3", Join: "holdem-3.5", Act: "holdem-4.1", Leave: "holdem-3.10"}
+SUCCESS_CLAUSES: Final = {Open: "holdem-3.3", Join: "holdem-3.5", Act: "holdem-4.1", Leave: "holdem-3.10"}
 """The clause that has the status of what is done."""
 
 
-class Pending:
+class PendingRequest:
     """A request that is on its way, to a `table` if it is about one."""
 
     def __init__(
-        self, asked: Asked, request: Request | Refused | None, table: Table | None, everywhere: Traffic
+        self,
+        observed: ObservedRequest,
+        request: HoldemRequest | RequestRefused | None,
+        table: FollowedTable | None,
+        room_traffic: RequestTraffic,
     ) -> None:
-        self.asked = asked
+        self.observed = observed
         self.request = request
         self.table = table
-        self._changes = isinstance(request, Open | Join | Act | Leave)
-        self._ways = [everywhere, *([] if table is None else [table.traffic])]
-        self._seen = [way.asks(change=self._changes) for way in self._ways]
-        self._open = True
+        self._is_change = isinstance(request, Open | Join | Act | Leave)
+        self._traffics = [room_traffic, *([] if table is None else [table.traffic])]
+        self._tickets = [way.begin(is_change=self._is_change) for way in self._traffics]
+        self._is_open = True
         if table is not None and isinstance(request, Act):
-            table.untouched = False
+            table.has_no_acts = False
 
     def close(self) -> bool:
         """It is answered, or will not be any more: whether nothing else was asked meanwhile that matters to it."""
-        assert self._open, "a request is answered once"
-        self._open = False
-        sure = [way.answered(seen, change=self._changes) for way, seen in zip(self._ways, self._seen, strict=True)]
+        assert self._is_open, "a request is answered once"
+        self._is_open = False
+        sure = [
+            way.finish(seen, is_change=self._is_change) for way, seen in zip(self._traffics, self._tickets, strict=True)
+        ]
         return sure[-1]
 
-    def break_off(self) -> None:
+    def abandon(self) -> None:
         """Nobody knows whether it was heard."""
-        if self._open:
+        if self._is_open:
             self.close()
-            if self.table is not None and self._changes:
-                self.table.lost()
+            if self.table is not None and self._is_change:
+                self.table.stop_following()
 
 
-class Exchanges:
+class ExchangeChecker:
     """The requests and answers of all connections to one house, which speaks a dialect."""
 
     def __init__(self, dialect: Dialect = "readme") -> None:
         self.dialect = dialect
-        self.tables = Tables()
+        self.tables = FollowedTables()
         self._start: datetime | None = None  # what the time of the house was when ours was 0
 
-    def asked(self, asked: Asked) -> Pending:
+    def on_request(self, observed: ObservedRequest) -> PendingRequest:
         """A request is passed on."""
-        steps = asked.steps
-        request: Request | Refused | None = None
-        if asked.method in {"POST", "DELETE"} and steps != ["users"]:
-            request = parse(asked.method, asked.path.partition("?")[0], asked.user, asked.body, self.dialect)
+        steps = observed.path_segments
+        request: HoldemRequest | RequestRefused | None = None
+        if observed.method in {"POST", "DELETE"} and steps != ["users"]:
+            request = parse_request(
+                observed.method, observed.path.partition("?")[0], observed.user, observed.body, self.dialect
+            )
         at_table = steps[0] == "games" and len(steps) > 1 and not isinstance(request, Open)
         table = self.tables.table(steps[1]) if at_table else None
-        return Pending(asked, request, table, self.tables.traffic)
+        return PendingRequest(observed, request, table, self.tables.traffic)
 
-    def answered(self, pending: Pending, answer: Answered, depart: Depart) -> Iterator[Found]:
+    def on_response(
+        self, pending: PendingRequest, response: ObservedResponse, report_tolerated: ReportTolerated
+    ) -> Iterator[SideViolation]:
         """It is answered: what is wrong, and with whom. Tolerances are told to `depart`."""
         sure = pending.close()
-        asked, status = pending.asked, answer.status
-        yield from self._asked_wrong(pending, answer, depart)
+        asked, status = pending.observed, response.status
+        yield from self._check_request(pending, response, report_tolerated)
         if status >= 500 and status != 503:
             yield HOUSE, Violation("holdem-8.2", f"the status {status}", "an answer")
         match pending.request:
             case Act() as act if pending.table is not None:
-                yield from self._acted(pending.table, act, asked, answer, depart, sure=sure)
+                yield from self._check_act(pending.table, act, asked, response, report_tolerated, sure=sure)
             case Join() | Leave() | Open() as request if 200 <= status < 300:
-                yield from self._came_or_went(pending.table, request, answer, sure=sure)
-            case None if asked.method == "POST" and asked.steps == ["users"] and 200 <= status < 300:
-                yield from self._enrolled(asked, answer, depart)
+                yield from self._check_join_or_leave(pending.table, request, response, sure=sure)
+            case None if asked.method == "POST" and asked.path_segments == ["users"] and 200 <= status < 300:
+                yield from self._check_registration(asked, response, report_tolerated)
             case None if asked.method == "GET" and status == 200:
-                yield from self._looked(pending, answer, depart, sure=sure)
+                yield from self._check_view(pending, response, report_tolerated, sure=sure)
         if isinstance(pending.request, Open | Join | Act | Leave) and 200 <= status < 300:
-            good = GOOD[self.dialect][type(pending.request)]
+            good = SUCCESS_STATUSES[self.dialect][type(pending.request)]
             if status not in good:
-                yield HOUSE, Violation(MADE[type(pending.request)], f"the status {status}", f"{good[0]}")
+                yield HOUSE, Violation(SUCCESS_CLAUSES[type(pending.request)], f"the status {status}", f"{good[0]}")
 
-    def went_on(self, pending: Pending, part: Part, depart: Depart) -> Iterator[Found]:
+    def on_stream_part(
+        self, pending: PendingRequest, part: StreamPart, report_tolerated: ReportTolerated
+    ) -> Iterator[SideViolation]:
         """A part of a stream shows a table as it was a moment ago."""
-        shown = one(part.body, self.dialect)
-        yield from _slips(shown.slips, depart)
+        shown = parse_game(part.body, self.dialect)
+        yield from _report_schema_errors(shown.errors, report_tolerated)
         if shown.games and pending.table is not None:
-            viewer = self._viewer(pending.asked.user)
+            viewer = self._viewer_of(pending.observed.user)
             game = shown.games[0]
-            pending.table.saw(game, viewer, part.at, part.at, self._left(game, part.at), sure=False)
+            pending.table.on_view(game, viewer, part.at, part.at, self._seconds_left(game, part.at), sure=False)
 
     # What is wrong with a client.
 
-    def _asked_wrong(self, pending: Pending, answer: Answered, depart: Depart) -> Iterator[Found]:
-        request, asked = pending.request, pending.asked
-        if isinstance(request, Act) and answer.status < 300 and not _is_usual(asked.body):
-            depart(
+    def _check_request(
+        self, pending: PendingRequest, response: ObservedResponse, report_tolerated: ReportTolerated
+    ) -> Iterator[SideViolation]:
+        request, asked = pending.request, pending.observed
+        if isinstance(request, Act) and response.status < 300 and not _is_usual_act(asked.body):
+            report_tolerated(
                 CLIENT, Violation("holdem-4.2", repr(asked.body[:80]), "the keys action and betAmount, and no others")
             )
-        if not 400 <= answer.status < 500:
+        if not 400 <= response.status < 500:
             return
-        if isinstance(request, Refused):
+        if isinstance(request, RequestRefused):
             clause = request.clause
-        elif match := CLAUSE.match(answer.body[:100].decode(errors="replace")):
+        elif match := CLAUSE_PATTERN.match(response.body[:100].decode(errors="replace")):
             clause = match[0]
         elif request is not None and asked.user in {NOBODY, "?"}:
             clause = "holdem-2.7"
         else:
             return
-        if clause in NATURAL or clause in RACES:
+        if clause in EXCUSABLE_CLAUSES or clause in RACE_CLAUSES:
             return
-        found = f"{asked.method} {asked.path[:80]}, which is {answer.status}"
-        violation = Violation(clause, found, TOLD.get(clause, "a request that is not refused"))
-        if clause not in TOLD or (clause != "holdem-8.6" and gravity(clause) is not Outcome.FAIL):
-            depart(CLIENT, violation)
+        found = f"{asked.method} {asked.path[:80]}, which is {response.status}"
+        violation = Violation(clause, found, EXPECTED_REQUESTS.get(clause, "a request that is not refused"))
+        if clause not in EXPECTED_REQUESTS or (clause != "holdem-8.6" and default_outcome(clause) is not Outcome.FAIL):
+            report_tolerated(CLIENT, violation)
         else:
             yield CLIENT, violation
 
     # What is wrong with a house, and what it tells of its tables.
 
-    def _acted(
+    def _check_act(
         self,
-        table: Table,
+        table: FollowedTable,
         act: Act,
-        asked: Asked,
-        answer: Answered,
-        depart: Depart,
+        observed: ObservedRequest,
+        response: ObservedResponse,
+        report_tolerated: ReportTolerated,
         *,
         sure: bool,
-    ) -> Iterator[Found]:
-        done = answer.status < 300
-        if done and (clause := table.invalid(act) if sure else ""):
+    ) -> Iterator[SideViolation]:
+        done = response.status < 300
+        if done and (clause := table.invalid_bet_clause(act) if sure else ""):
             yield CLIENT, Violation(clause, f"a bet of {act.amount}", "a valid bet")
-        elif done and (reason := answer.headers.get("x-fold-reason", "")):
+        elif done and (reason := response.headers.get("x-fold-reason", "")):
             yield CLIENT, Violation("holdem-4.7", reason[:200], "a valid bet")
-        if answer.status in {401, 429} or answer.status >= 500 or act.player != self.tables.guid(act.user):
+        if response.status in {401, 429} or response.status >= 500 or act.player != self.tables.guid_of(act.user):
             if done:
-                table.lost()
+                table.stop_following()
             return
-        for violation in table.acted(act, answer.status, asked.at, answer.at, sure=sure):
-            yield from _told(violation, depart)
+        for violation in table.on_act(act, response.status, observed.at, response.at, sure=sure):
+            yield from _report_violation(violation, report_tolerated)
 
-    def _came_or_went(
-        self, table: Table | None, request: Open | Join | Leave, answer: Answered, *, sure: bool
-    ) -> Iterator[Found]:
+    def _check_join_or_leave(
+        self, table: FollowedTable | None, request: Open | Join | Leave, response: ObservedResponse, *, sure: bool
+    ) -> Iterator[SideViolation]:
         if isinstance(request, Leave):
             if table is not None:
-                table.left(request.player, answer.at, sure=sure)
+                table.on_leave(request.player, response.at, sure=sure)
             return
-        player = self.tables.guid(request.user)
+        player = self.tables.guid_of(request.user)
         if self.dialect == "readme":
             try:
-                player = read_guid(answer.body)
+                player = read_guid(response.body)
             except Violation as violation:
-                yield HOUSE, Violation(MADE[type(request)], violation.found, violation.allowed)
+                yield HOUSE, Violation(SUCCESS_CLAUSES[type(request)], violation.found, violation.allowed)
                 return
-            self.tables.is_called(request.user, player)
+            self.tables.set_guid(request.user, player)
         if isinstance(request, Open):
-            game = answer.headers.get("location", "").rstrip("/").rpartition("/")[2]
-            table = self.tables.opened(game) if game else None
+            game = response.headers.get("location", "").rstrip("/").rpartition("/")[2]
+            table = self.tables.add_open_table(game) if game else None
             sure = True
         if table is None:
             return
-        if player is None or (self.dialect == "readme" and answer.status == 202):
-            table.lost()
+        if player is None or (self.dialect == "readme" and response.status == 202):
+            table.stop_following()
         else:
-            table.joined(player, answer.at, sure=sure)
+            table.on_join(player, response.at, sure=sure)
 
-    def _enrolled(self, asked: Asked, answer: Answered, depart: Depart) -> Iterator[Found]:
-        if answer.status != 201:
-            yield HOUSE, Violation("holdem-2.2", f"the status {answer.status}", "201")
+    def _check_registration(
+        self, observed: ObservedRequest, response: ObservedResponse, report_tolerated: ReportTolerated
+    ) -> Iterator[SideViolation]:
+        if response.status != 201:
+            yield HOUSE, Violation("holdem-2.2", f"the status {response.status}", "201")
         try:
-            found = read_guid(answer.body)
+            found = read_guid(response.body)
         except Violation as violation:
             yield HOUSE, violation
             return
-        if self.dialect == "readme" and answer.body.strip() != f'"{found}"'.encode():
-            depart(HOUSE, Violation("holdem-2.2", repr(answer.body[:80]), "a GUID as a JSON string"))
-        self.tables.is_called(asked.user, found)
+        if self.dialect == "readme" and response.body.strip() != f'"{found}"'.encode():
+            report_tolerated(HOUSE, Violation("holdem-2.2", repr(response.body[:80]), "a GUID as a JSON string"))
+        self.tables.set_guid(observed.user, found)
 
-    def _looked(self, pending: Pending, answer: Answered, depart: Depart, *, sure: bool) -> Iterator[Found]:
-        steps = pending.asked.steps
+    def _check_view(
+        self, pending: PendingRequest, response: ObservedResponse, report_tolerated: ReportTolerated, *, sure: bool
+    ) -> Iterator[SideViolation]:
+        steps = pending.observed.path_segments
         if steps not in (["games"], ["games", *steps[1:2]]):
             return
-        shown = (every if steps == ["games"] else one)(answer.body, self.dialect)
-        yield from _slips(shown.slips, depart)
-        if "date" in answer.headers:
-            self._start = now_there(Answer(answer.status, answer.headers, b"")) - timedelta(seconds=answer.at)
-        viewer = self._viewer(pending.asked.user)
+        shown = (parse_games if steps == ["games"] else parse_game)(response.body, self.dialect)
+        yield from _report_schema_errors(shown.errors, report_tolerated)
+        if "date" in response.headers:
+            self._start = server_time(ReceivedResponse(response.status, response.headers, b"")) - timedelta(
+                seconds=response.at
+            )
+        viewer = self._viewer_of(pending.observed.user)
         for game in shown.games:
             table = pending.table or self.tables.table(game.game_id)
-            left = self._left(game, answer.at)
-            for violation in table.saw(game, viewer, pending.asked.at, answer.at, left, sure=sure):
-                yield from _told(violation, depart)
+            left = self._seconds_left(game, response.at)
+            for violation in table.on_view(game, viewer, pending.observed.at, response.at, left, sure=sure):
+                yield from _report_violation(violation, report_tolerated)
 
-    def _left(self, game: Game, now: float) -> float | None:
+    def _seconds_left(self, game: Game, now: float) -> float | None:
         """How many seconds are left of a turn, by the time of the house; None where that is not known."""
         return None if self._start is None else seconds_left(game.turn.expiry, self._start + timedelta(seconds=now))
 
-    def _viewer(self, user: str) -> Guid | None:
-        return "" if user == NOBODY else self.tables.guid(user)
+    def _viewer_of(self, user: str) -> Guid | None:
+        return "" if user == NOBODY else self.tables.guid_of(user)
 
 
-def shown(answer: Answered | Part, dialect: Dialect) -> str:
+def summarise_games(answer: ObservedResponse | StreamPart, dialect: Dialect) -> str:
     """What an answer shows of a table, in short; "" where it shows none."""
     asked = answer.request
-    if asked is None or asked.method != "GET" or (isinstance(answer, Answered) and answer.status != 200):
+    if asked is None or asked.method != "GET" or (isinstance(answer, ObservedResponse) and answer.status != 200):
         return ""
-    steps = asked.steps
+    steps = asked.path_segments
     if steps == ["games"]:
-        games = every(answer.body, dialect).games
-        return f" {len(games)} game{'' if len(games) == 1 else 's'}" + "".join(f"; {_game(game)}" for game in games[:3])
+        games = parse_games(answer.body, dialect).games
+        return f" {len(games)} game{'' if len(games) == 1 else 's'}" + "".join(
+            f"; {_summarise_game(game)}" for game in games[:3]
+        )
     if steps in (["games", *steps[1:2]], ["games", *steps[1:2], "events"]):
-        games = one(answer.body, dialect).games
-        return f" {_game(games[0])}" if games else ""
+        games = parse_game(answer.body, dialect).games
+        return f" {_summarise_game(games[0])}" if games else ""
     return ""
 
 
-def _game(game: Game) -> str:
+def _summarise_game(game: Game) -> str:
     """A table in a line."""
     names = {each.player_id: each.handle or each.player_id for each in game.table}
     told = ", ".join(f"{names[each.player_id]} {each.wealth}+{each.bet_so_far} {each.state}" for each in game.table)
@@ -254,27 +288,27 @@ def _game(game: Game) -> str:
     return "; ".join(parts)
 
 
-def _is_usual(body: bytes) -> bool:
+def _is_usual_act(body: bytes) -> bool:
     try:
-        USUAL(body)
+        DECODE_ACT_BODY(body)
     except ValueError:
         return False
     return True
 
 
-def _slips(slips: Sequence[Slip], depart: Depart) -> Iterator[Found]:
+def _report_schema_errors(slips: Sequence[SchemaError], report_tolerated: ReportTolerated) -> Iterator[SideViolation]:
     """Departures in form: those that the document does not leave open are wrong."""
     for slip in slips:
         violation = Violation(slip.clause, slip.actual, slip.expected)
-        if (slip.outcome or gravity(slip.clause)) is Outcome.FAIL:
+        if (slip.outcome or default_outcome(slip.clause)) is Outcome.FAIL:
             yield HOUSE, violation
         else:
-            depart(HOUSE, violation)
+            report_tolerated(HOUSE, violation)
 
 
-def _told(violation: Violation, depart: Depart) -> Iterator[Found]:
+def _report_violation(violation: Violation, report_tolerated: ReportTolerated) -> Iterator[SideViolation]:
     """What a referee has found."""
-    if gravity(violation.clause) is Outcome.FAIL:
+    if default_outcome(violation.clause) is Outcome.FAIL:
         yield HOUSE, violation
     else:
-        depart(HOUSE, violation)
+        report_tolerated(HOUSE, violation)

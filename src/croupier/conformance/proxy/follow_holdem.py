@@ -7,154 +7,170 @@ from typing import Final
 from msgspec.structs import replace
 
 from croupier.conformance.conversation import Fault
-from croupier.conformance.proxy.connection_log import Account
-from croupier.conformance.proxy.follow_exchange import Exchanges, Found, Pending, shown
-from croupier.conformance.proxy.follow_tables import Table
-from croupier.conformance.proxy.http_reader import Answered, Answers, Part, Requests, Unread
+from croupier.conformance.proxy.connection_log import ConnectionLog
+from croupier.conformance.proxy.follow_exchange import ExchangeChecker, PendingRequest, SideViolation, summarise_games
+from croupier.conformance.proxy.follow_tables import FollowedTable
+from croupier.conformance.proxy.http_reader import (
+    HttpParseError,
+    ObservedResponse,
+    RequestReader,
+    ResponseReader,
+    StreamPart,
+)
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
 
-DELIVERY: Final = "holdem-1.8"
+DELIVERY_CLAUSE: Final = "holdem-1.8"
 """What is asked is answered, one after another."""
 
-MOST: Final = 1000
+MAX_PENDING_REQUESTS: Final = 1000
 """With so many requests that are not answered yet nothing is followed any more."""
 
 
-class Exchange(Account):
+class HoldemConnection(ConnectionLog):
     """One connection; `exchanges` knows what all of them have told. `patience` is how long an answer may take, in s."""
 
-    def __init__(self, exchanges: Exchanges, patience: float = 5.0, *, strict: bool = False) -> None:
+    def __init__(self, checker: ExchangeChecker, answer_timeout: float = 5.0, *, strict: bool = False) -> None:
         super().__init__(strict=strict)
-        self._exchanges = exchanges
-        self._patience = patience
-        self._requests = Requests()
-        self._answers = Answers()
-        self._pending: deque[Pending] = deque()
-        self._due: float | None = None
-        self._answered = 0
-        self._over = False
-        self._quiet = False
+        self._checker = checker
+        self._answer_timeout = answer_timeout
+        self._requests = RequestReader()
+        self._answers = ResponseReader()
+        self._pending: deque[PendingRequest] = deque()
+        self._deadline: float | None = None
+        self._answer_count = 0
+        self._is_over = False
+        self._client_has_ended = False
 
     @property
-    def alarm(self) -> float | None:
+    def deadline(self) -> float | None:
         """When a silence of the house becomes a fault."""
-        return None if self._over or self._quiet else self._due
+        return None if self._is_over or self._client_has_ended else self._deadline
 
-    def heard(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
+    def on_data(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
         """One end has sent these bytes."""
         before = len(self.faults)
         try:
             if side == CLIENT:
-                self._asks(data, now)
+                self._on_request_data(data, now)
             else:
-                self._answer(data, now)
-        except Unread as error:
+                self._on_response_data(data, now)
+        except HttpParseError as error:
             violation = Violation("holdem-1.1", f"what is no HTTP/1.1 ({error})", "HTTP/1.1")
-            self.say(side, violation, now)
-            self.blame(side, violation)
+            self.add_line(side, violation, now)
+            self.add_fault(side, violation)
             self._end()
-        if self._requests.deaf or len(self._pending) > MOST:
-            self._answers.deaf = True
+        if self._requests.is_stopped or len(self._pending) > MAX_PENDING_REQUESTS:
+            self._answers.is_stopped = True
             self._end()
-        return self.since(before)
+        return self.faults_since(before)
 
-    def _asks(self, data: bytes, now: float) -> None:
-        if self._over:
+    def _on_request_data(self, data: bytes, now: float) -> None:
+        if self._is_over:
             return
         for asked in self._requests.feed(data, now):
-            self.say(CLIENT, asked, now)
-            self._answers.asked.append(asked)
-            self._pending.append(self._exchanges.asked(asked))
+            self.add_line(CLIENT, asked, now)
+            self._answers.pending_requests.append(asked)
+            self._pending.append(self._checker.on_request(asked))
             if len(self._pending) == 1:
-                self._wait(now)
+                self._set_deadline(now)
 
-    def _answer(self, data: bytes, now: float) -> None:
-        if self._over:
+    def _on_response_data(self, data: bytes, now: float) -> None:
+        if self._is_over:
             return
         for answer in self._answers.feed(data, now):
-            self._take(answer, now)
-        if self._due is not None:
-            self._wait(now)
+            self._on_response(answer, now)
+        if self._deadline is not None:
+            self._set_deadline(now)
 
-    def _take(self, answer: Answered | Part, now: float) -> None:
-        told = replace(answer, told=shown(answer, self._exchanges.dialect))
-        self.say(HOUSE, told, now)
-        if isinstance(answer, Part):
+    def _on_response(self, answer: ObservedResponse | StreamPart, now: float) -> None:
+        told = replace(answer, told=summarise_games(answer, self._checker.dialect))
+        self.add_line(HOUSE, told, now)
+        if isinstance(answer, StreamPart):
             if self._pending:
                 first = self._pending[0]
-                self._blame(first.table, self._exchanges.went_on(first, answer, self.depart))
+                self._add_violations(first.table, self._checker.on_stream_part(first, answer, self.add_tolerated))
             return
         if not self._pending:
             if answer.status != 408:  # whoever has asked for nothing may be told that he was too slow
-                self.blame(HOUSE, Violation(DELIVERY, f"{answer.status} to nothing", "answers to what is asked"))
+                self.add_fault(
+                    HOUSE, Violation(DELIVERY_CLAUSE, f"{answer.status} to nothing", "answers to what is asked")
+                )
             return
-        self._answered += 1
+        self._answer_count += 1
         pending = self._pending.popleft()
-        self._blame(pending.table, self._exchanges.answered(pending, answer, self.depart))
-        self._due = None
+        self._add_violations(pending.table, self._checker.on_response(pending, answer, self.add_tolerated))
+        self._deadline = None
         if self._pending:
-            self._wait(now)
+            self._set_deadline(now)
 
-    def _wait(self, now: float) -> None:
+    def _set_deadline(self, now: float) -> None:
         """The house has so long from now on for the answer that is due."""
-        asked = self._pending[0].asked if self._pending else None
+        asked = self._pending[0].observed if self._pending else None
         if asked is None:
-            self._due = None
-        elif asked.wait is None:
-            self._due = None if self._answers.headed else now + self._patience
+            self._deadline = None
+        elif asked.wait_seconds is None:
+            self._deadline = None if self._answers.has_headers else now + self._answer_timeout
         else:
-            self._due = now + self._patience + asked.wait
+            self._deadline = now + self._answer_timeout + asked.wait_seconds
 
-    def _blame(self, table: Table | None, found: Iterable[Found]) -> None:
+    def _add_violations(self, table: FollowedTable | None, found: Iterable[SideViolation]) -> None:
         """Take in what is wrong, and count the hands that are seen to have begun."""
         hands = 0 if table is None else table.hands
         for side, violation in found:
-            self.blame(side, violation)
+            self.add_fault(side, violation)
         self.games += 0 if table is None else table.hands - hands
 
-    def ceased(self, side: Peer, now: float) -> Sequence[Fault]:
+    def on_end_of_input(self, side: Peer, now: float) -> Sequence[Fault]:
         """One end says no more."""
         if side == HOUSE:
-            return self.left(HOUSE, now)
-        self._quiet = True
+            return self.on_disconnect(HOUSE, now)
+        self._client_has_ended = True
         return ()
 
-    def left(self, side: Peer, now: float) -> Sequence[Fault]:
+    def on_disconnect(self, side: Peer, now: float) -> Sequence[Fault]:
         """One end is gone."""
         before = len(self.faults)
-        if side == HOUSE and not self._over:
-            for answer in self._answers.end(now):
-                self._take(answer, now)
+        if side == HOUSE and not self._is_over:
+            for answer in self._answers.finish(now):
+                self._on_response(answer, now)
             # A server may end a connection on which nothing is going on, whatever has just been asked.
-            endless = bool(self._pending) and self._pending[0].asked.wait is None
-            if self._pending and not self._quiet and not endless and (self._answers.begun or not self._answered):
-                self.blame(HOUSE, Violation(DELIVERY, "the end of the connection", f"the answer to {self._first}"))
+            endless = bool(self._pending) and self._pending[0].observed.wait_seconds is None
+            if (
+                self._pending
+                and not self._client_has_ended
+                and not endless
+                and (self._answers.has_started or not self._answer_count)
+            ):
+                self.add_fault(
+                    HOUSE,
+                    Violation(DELIVERY_CLAUSE, "the end of the connection", f"the answer to {self._first_request}"),
+                )
         self._end()
-        return self.since(before)
+        return self.faults_since(before)
 
-    def rang(self, now: float) -> Sequence[Fault]:
+    def on_timeout(self, now: float) -> Sequence[Fault]:
         """The alarm has rung."""
         before = len(self.faults)
-        if self._due is not None and self._due <= now:
-            self._due = None
-            self.blame(HOUSE, Violation(DELIVERY, "silence", f"the answer to {self._first}"))
-        return self.since(before)
+        if self._deadline is not None and self._deadline <= now:
+            self._deadline = None
+            self.add_fault(HOUSE, Violation(DELIVERY_CLAUSE, "silence", f"the answer to {self._first_request}"))
+        return self.faults_since(before)
 
     @property
-    def _first(self) -> str:
-        asked = self._pending[0].asked
+    def _first_request(self) -> str:
+        asked = self._pending[0].observed
         return f"{asked.method} {asked.path}"
 
     def _end(self) -> None:
         """Nothing more is followed on this connection."""
-        self._over = True
+        self._is_over = True
         for pending in self._pending:
-            pending.break_off()
+            pending.abandon()
         self._pending.clear()
-        self._answers.asked.clear()
+        self._answers.pending_requests.clear()
 
-    def rest(self, side: Peer) -> bytes:
+    def incomplete(self, side: Peer) -> bytes:
         """The beginning of what is no whole request, if there is one."""
-        return self._requests.rest if side == CLIENT else b""
+        return self._requests.incomplete if side == CLIENT else b""

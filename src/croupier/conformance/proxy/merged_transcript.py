@@ -4,44 +4,44 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO
 
-from croupier.conformance.conversation import Fault, Line
-from croupier.conformance.tap.connection import Passage
-from croupier.conformance.tap.transcript import heading, verdict
+from croupier.conformance.conversation import DialogueLine, Fault
+from croupier.conformance.tap.connection import TappedConnection
+from croupier.conformance.tap.transcript import transcript_heading, verdict_comment
 from croupier.core.session import Peer
 
 
-class Writing(ABC):
+class MergedTranscript(ABC):
     """A `Scribe` (see `croupier.conformance.tap.folder`) of a room, which says how its lines read."""
 
     def __init__(self, body: IO[str]) -> None:
         self._body = body
-        self._broken: dict[tuple[Peer, str], None] = {}
+        self._violations: dict[tuple[Peer, str], None] = {}
 
     @abstractmethod
-    def told(self, passage: Passage, line: Line) -> Iterator[str]:
+    def render_line(self, connection: TappedConnection, line: DialogueLine) -> Iterator[str]:
         """How a line reads."""
 
-    def gone(self, passage: Passage) -> Iterator[str]:
+    def render_end(self, connection: TappedConnection) -> Iterator[str]:
         """What is to be told at the end of a connection."""
-        yield f"# connection {passage.number} is over"
+        yield f"# connection {connection.number} is over"
 
-    def heard(self, passage: Passage, lines: Sequence[Line], faults: Sequence[Fault]) -> None:
+    def add_lines(self, connection: TappedConnection, lines: Sequence[DialogueLine], faults: Sequence[Fault]) -> None:
         """What was said on a connection, and the verdicts where they fell. Raises OSError."""
-        first = passage.conversation.count - len(lines)
-        self._write([verdict(fault) for fault in faults if fault.lines <= first])
+        first = connection.conversation.line_count - len(lines)
+        self._write([verdict_comment(fault) for fault in faults if fault.line_count <= first])
         for number, line in enumerate(lines, start=first + 1):
-            self._write(self.told(passage, line))
-            self._write([verdict(fault) for fault in faults if fault.lines == number])
+            self._write(self.render_line(connection, line))
+            self._write([verdict_comment(fault) for fault in faults if fault.line_count == number])
         for fault in faults:
-            self._broken[fault.verdict.side, fault.verdict.violation.clause] = None
+            self._violations[fault.verdict.end, fault.verdict.violation.clause] = None
 
-    def ended(self, passage: Passage) -> None:
+    def add_end(self, connection: TappedConnection) -> None:
         """A connection is over. Raises OSError."""
-        self._write(self.gone(passage))
+        self._write(self.render_end(connection))
 
-    def paper(self, title: str, head: Mapping[str, str]) -> Iterator[str]:
+    def transcript(self, title: str, head: Mapping[str, str]) -> Iterator[str]:
         """The whole transcript, in pieces. Raises OSError."""
-        yield from heading(self._broken, title, head)
+        yield from transcript_heading(self._violations, title, head)
         self._body.seek(0)
         yield from self._body
 

@@ -4,46 +4,50 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.proxy.follow_exchange import Exchanges
-from croupier.conformance.proxy.follow_holdem import Exchange
-from croupier.conformance.proxy.follow_oldmaid import Parlour, reworded
-from croupier.conformance.proxy.transcript_writer import Lines, Papers
-from croupier.conformance.tap.transcript import Script
+from croupier.conformance.proxy.follow_exchange import ExchangeChecker
+from croupier.conformance.proxy.follow_holdem import HoldemConnection
+from croupier.conformance.proxy.follow_oldmaid import ObservedTable, rewrite_addresses
+from croupier.conformance.proxy.transcript_writer import HoldemTranscriptWriter, OldMaidTranscriptWriter
+from croupier.conformance.tap.transcript import HouseTranscriptWriter
 from croupier.core.room import HouseRoom, Room
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 
 
-def overheard(room: Room, own: Any, *, strict: bool, patience: float) -> Mapping[str, Any]:
+def tapping_options(room: Room, known_options: Any, *, strict: bool, answer_timeout: float) -> Mapping[str, Any]:
     """What `croupier.conformance.tap.run.Tapping` needs of a room.
 
     `own` is what is known of the clients' options, None for nothing; `patience` is how many seconds an answer may take.
     """
     if isinstance(room, HouseRoom):
-        return _house_game(room, own, strict=strict, patience=patience)
+        return _house_room_options(room, known_options, strict=strict, answer_timeout=answer_timeout)
     if room.name == OLDMAID.name:
-        parlour = Parlour(getattr(own, "dialect", "document"), strict=strict, patience=patience)
+        parlour = ObservedTable(
+            getattr(known_options, "dialect", "document"), strict=strict, answer_timeout=answer_timeout
+        )
         return {
-            "dialogue": parlour.link,
-            "scribe": Lines,
+            "dialogue": parlour.new_connection,
+            "scribe": OldMaidTranscriptWriter,
             "together": True,
-            "listener": parlour.hear,
-            "reworded": reworded,
+            "listener": parlour.on_event,
+            "reworded": rewrite_addresses,
         }
-    exchanges = Exchanges(getattr(own, "dialect", "readme"))
+    exchanges = ExchangeChecker(getattr(known_options, "dialect", "readme"))
     return {
-        "dialogue": lambda: Exchange(exchanges, patience, strict=strict),
-        "scribe": Papers,
+        "dialogue": lambda: HoldemConnection(exchanges, answer_timeout, strict=strict),
+        "scribe": HoldemTranscriptWriter,
         "together": True,
     }
 
 
-def _house_game(room: HouseRoom, own: Any, *, strict: bool, patience: float) -> Mapping[str, Any]:
+def _house_room_options(
+    room: HouseRoom, known_options: Any, *, strict: bool, answer_timeout: float
+) -> Mapping[str, Any]:
     """A client and its private table."""
 
     def dialogue() -> Conversation:
-        return Conversation(room, own, strict=strict, patience=patience)
+        return Conversation(room, known_options, strict=strict, answer_timeout=answer_timeout)
 
-    def scribe(body: IO[str]) -> Script:
-        return Script(dialogue(), body)
+    def scribe(body: IO[str]) -> HouseTranscriptWriter:
+        return HouseTranscriptWriter(dialogue(), body)
 
     return {"dialogue": dialogue, "scribe": scribe}

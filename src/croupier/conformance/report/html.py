@@ -4,19 +4,19 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Final
 
-from croupier.conformance.report.hexdump import MISSING, dump, hexed, letter, printable, rows
+from croupier.conformance.report.hexdump import MISSING_BYTE, hex_byte, hex_dump, hex_rows, printable, printable_byte
 from croupier.conformance.report.summary import (
     MEANINGS,
     SIGNS,
-    bad,
-    broken,
+    broken_clause,
     by_section,
     dialogue,
+    failed_results,
+    failure_reasons,
     headline,
-    reasons,
-    repeat,
-    told,
-    verdict,
+    repeat_command,
+    result_note,
+    verdict_sentence,
 )
 from croupier.conformance.results import Failure, Outcome, Report, Result
 
@@ -30,7 +30,7 @@ COLOURS: Final[Mapping[Outcome, tuple[str, str]]] = {
 }
 """Of every outcome, on white and on black: colours that people see apart, each with contrast enough to be read."""
 
-STYLE: Final = """
+STYLESHEET: Final = """
 :root { color-scheme: light dark; --line: #8884; --paper: #8881; --mark: #ffd75e; --ink: #000; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.1rem; margin-top: 2rem; }
@@ -57,9 +57,9 @@ def _page(report: Report) -> Iterator[str]:
     title = _text(headline(report))
     yield f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<style>{STYLE}{''.join(map(_rule, Outcome))}</style>\n</head>\n<body>\n<h1>{title}</h1>"
+    yield f"<style>{STYLESHEET}{''.join(map(_rule, Outcome))}</style>\n</head>\n<body>\n<h1>{title}</h1>"
     yield (
-        f"<p><strong>{verdict(report)}</strong> croupier {_text(report.version)}, seed {report.seed}, "
+        f"<p><strong>{verdict_sentence(report)}</strong> croupier {_text(report.version)}, seed {report.seed}, "
         f"{report.seconds:.1f} s.</p>"
     )
     yield "<fieldset><legend>Show</legend>"
@@ -72,17 +72,17 @@ def _page(report: Report) -> Iterator[str]:
     yield "</fieldset>"
     if report.dialect:
         yield f'<p class="reasons"><strong>Dialect:</strong> {_text(report.dialect)}</p>'
-    if found := reasons(report):
+    if found := failure_reasons(report):
         yield '<ul class="reasons">'
-        yield from (f"<li>{_text(reason.told)}</li>" for reason in found)
+        yield from (f"<li>{_text(reason.title)}</li>" for reason in found)
         yield "</ul>"
-    if found_bad := bad(report):
+    if found_bad := failed_results(report):
         yield "<h2>Failures</h2>"
         for result in found_bad:
             yield from _result(report, result)
     if report.stderr:
         yield f"<h2>What it wrote to stderr</h2>\n<pre>{_text(report.stderr)}</pre>"
-    for section, results in by_section([result for result in report.results if result.good]).items():
+    for section, results in by_section([result for result in report.results if result.is_good]).items():
         yield f"<h2>{_text(section)}</h2>"
         for result in results:
             yield from _result(report, result)
@@ -104,29 +104,29 @@ def _outcome(kind: Outcome) -> str:
 
 
 def _result(report: Report, result: Result) -> Iterator[str]:
-    opened = "" if result.good else " open"
+    opened = "" if result.is_good else " open"
     yield f'<details class="{result.outcome.value}"{opened}>'
     yield f"<summary>{_outcome(result.outcome)} <code>{_text(result.case)}</code> {_text(result.title)}</summary>"
-    yield from body(report, result)
+    yield from result_html(report, result)
     yield "</details>"
 
 
-def body(report: Report, result: Result) -> Iterator[str]:
+def result_html(report: Report, result: Result) -> Iterator[str]:
     """What is known of a result, as HTML."""
     failure = result.failure
     yield "<dl>"
     if failure is not None:
-        clause = broken(failure)
+        clause = broken_clause(failure)
         yield f"<dt>clause</dt><dd><strong>{_text(failure.clause)}</strong> {_text(clause.text)}</dd>"
         if clause.source:
-            yield f"<dt>source</dt><dd>{_text(clause.told)}</dd>"
+            yield f"<dt>source</dt><dd>{_text(clause.citation)}</dd>"
         yield f"<dt>expected</dt><dd>{_text(failure.expected)}</dd>"
         yield f"<dt>actual</dt><dd>{_text(failure.actual)}</dd>"
         if failure.cause:
             yield f"<dt>likely cause</dt><dd><strong>{_text(failure.cause)}</strong></dd>"
-    elif said := told(result):
+    elif said := result_note(result):
         yield f'<dt>told</dt><dd class="told">{_text(said)}</dd>'
-    yield f"<dt>repeat</dt><dd><code>{_text(repeat(report, result))}</code></dd>\n</dl>"
+    yield f"<dt>repeat</dt><dd><code>{_text(repeat_command(report, result))}</code></dd>\n</dl>"
     if failure is not None:
         yield from _bytes(failure)
     if lines := dialogue(result):
@@ -140,20 +140,20 @@ def body(report: Report, result: Result) -> Iterator[str]:
 def _bytes(failure: Failure) -> Iterator[str]:
     if failure.wanted is None:
         if failure.got:
-            yield f"<pre>{_text(dump(failure.got[:64]))}</pre>"
+            yield f"<pre>{_text(hex_dump(failure.got[:64]))}</pre>"
         return
     yield '<table class="bytes">\n<tr><th></th><th>expected</th><th></th><th>actual</th><th></th></tr>'
-    for row in rows(failure.wanted, failure.got):
-        came = [hexed(byte) for byte in row.got]
-        if row.wrong is not None:
-            shown = came[row.wrong].strip() or MISSING
-            came[row.wrong] = f'<mark title="the first wrong byte">{shown}</mark>'
+    for row in hex_rows(failure.wanted, failure.got):
+        came = [hex_byte(byte) for byte in row.actual]
+        if row.first_wrong is not None:
+            shown = came[row.first_wrong].strip() or MISSING_BYTE
+            came[row.first_wrong] = f'<mark title="the first wrong byte">{shown}</mark>'
         cells = (
-            f"{row.at:04X}",
-            " ".join(map(hexed, row.wanted)),
-            _text("".join(map(letter, row.wanted))),
+            f"{row.offset:04X}",
+            " ".join(map(hex_byte, row.expected)),
+            _text("".join(map(printable_byte, row.expected))),
             " ".join(came),
-            _text("".join(map(letter, row.got))),
+            _text("".join(map(printable_byte, row.actual))),
         )
         yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
     yield "</table>"

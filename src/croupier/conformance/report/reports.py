@@ -6,31 +6,31 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from croupier.conformance.report.hexdump import dump, first_wrong, printable, side_by_side
+from croupier.conformance.report.hexdump import first_difference, hex_diff, hex_dump, printable
 from croupier.conformance.report.html import html
 from croupier.conformance.report.summary import (
     MEANINGS,
     SIGNS,
-    bad,
-    broken,
-    counted,
+    broken_clause,
+    count_outcomes,
     dialogue,
+    failed_results,
+    failure_reasons,
     headline,
-    reasons,
-    repeat,
-    told,
-    verdict,
+    repeat_command,
+    result_note,
+    verdict_sentence,
 )
 from croupier.conformance.report.terminal import terminal
 from croupier.conformance.results import Failure, Outcome, Report, Result
 
-__all__ = ["KINDS", "block", "gradescope", "html", "json", "junit", "markdown", "tap", "terminal"]
+__all__ = ["REPORT_FORMATS", "failure_text", "gradescope", "html", "json", "junit", "markdown", "tap", "terminal"]
 
-SCHEMA: Final = "croupier-check/1"
+JSON_SCHEMA: Final = "croupier-check/1"
 """The form of the JSON; what is there keeps its name and its meaning as long as this does."""
 
 
-def block(report: Report, result: Result) -> str:
+def failure_text(report: Report, result: Result) -> str:
     """All that is known of a failure, as plain text."""
     return "\n".join(_block(report, result))
 
@@ -38,15 +38,15 @@ def block(report: Report, result: Result) -> str:
 def _block(report: Report, result: Result) -> Iterator[str]:
     failure = result.failure
     if failure is not None:
-        clause = broken(failure)
+        clause = broken_clause(failure)
         yield f"clause: {failure.clause} {clause.text}".rstrip()
         if clause.source:
-            yield f"source: {clause.told}"
+            yield f"source: {clause.citation}"
         yield f"expected: {printable(failure.expected)}"
         yield f"actual: {printable(failure.actual)}"
         yield from _bytes(failure)
-    elif result.told:
-        yield printable(result.told)
+    elif result.note:
+        yield printable(result.note)
     lines = dialogue(result)
     if lines:
         yield "dialogue:"
@@ -54,19 +54,19 @@ def _block(report: Report, result: Result) -> Iterator[str]:
         yield f"  {line.side}  {line.text}" + (f"   [{line.hex}]" if line.hex else "")
     if failure is not None and failure.cause:
         yield f"likely cause: {failure.cause}"
-    yield f"repeat: {repeat(report, result)}"
+    yield f"repeat: {repeat_command(report, result)}"
 
 
 def _bytes(failure: Failure) -> Iterator[str]:
     if failure.wanted is not None:
-        yield side_by_side(failure.wanted, failure.got)
+        yield hex_diff(failure.wanted, failure.got)
     elif failure.got:
-        yield dump(failure.got[:64])
+        yield hex_dump(failure.got[:64])
 
 
 def junit(report: Report) -> str:
     """JUnit's XML: a suite a run, a test a case; SKIP is skipped, what is told of the others is their output."""
-    failed = len(bad(report))
+    failed = len(failed_results(report))
     skipped = report.count(Outcome.SKIP)
     numbers = {"tests": str(len(report.results)), "failures": str(failed), "errors": "0", "skipped": str(skipped)}
     numbers["time"] = f"{report.seconds:.3f}"
@@ -94,16 +94,18 @@ def _junit_case(suite: ET.Element, report: Report, result: Result) -> None:
     case = ET.SubElement(suite, "testcase", {"classname": f"{room}.{section}", "name": slug})
     case.set("time", f"{result.seconds:.3f}")
     if result.outcome is Outcome.SKIP:
-        ET.SubElement(case, "skipped", {"message": printable(result.told)})
-    elif not result.good:
-        failure = ET.SubElement(case, "failure", {"type": result.outcome.value, "message": printable(told(result))})
-        failure.text = printable(block(report, result))
-    elif result.told:
-        ET.SubElement(case, "system-out").text = printable(f"{result.outcome}: {result.told}")
+        ET.SubElement(case, "skipped", {"message": printable(result.note)})
+    elif not result.is_good:
+        failure = ET.SubElement(
+            case, "failure", {"type": result.outcome.value, "message": printable(result_note(result))}
+        )
+        failure.text = printable(failure_text(report, result))
+    elif result.note:
+        ET.SubElement(case, "system-out").text = printable(f"{result.outcome}: {result.note}")
 
 
 def _when(report: Report) -> str:
-    return datetime.fromtimestamp(report.begun, UTC).isoformat(timespec="seconds")
+    return datetime.fromtimestamp(report.started_at, UTC).isoformat(timespec="seconds")
 
 
 def tap(report: Report) -> str:
@@ -111,9 +113,9 @@ def tap(report: Report) -> str:
     lines = ["TAP version 14", f"1..{len(report.results)}"]
     for number, result in enumerate(report.results, 1):
         name = f"{result.case} {result.title}".replace("\\", "\\\\").replace("#", r"\#")
-        point = f"{'ok' if result.good else 'not ok'} {number} - {_line(name)}"
+        point = f"{'ok' if result.is_good else 'not ok'} {number} - {_line(name)}"
         if result.outcome is Outcome.SKIP:
-            point += f" # SKIP {_line(result.told)}".rstrip()
+            point += f" # SKIP {_line(result.note)}".rstrip()
         lines.append(point)
         if result.outcome not in {Outcome.PASS, Outcome.SKIP}:
             lines += ["  ---", *(f"  {name}: {_yaml(value)}" for name, value in _tap_told(report, result)), "  ..."]
@@ -122,14 +124,14 @@ def tap(report: Report) -> str:
 
 def _tap_told(report: Report, result: Result) -> Iterator[tuple[str, Any]]:
     yield "outcome", result.outcome.value
-    yield "message", told(result)
+    yield "message", result_note(result)
     if result.failure is not None:
         yield "clause", result.failure.clause
         yield "expected", result.failure.expected
         yield "actual", result.failure.actual
         yield "cause", result.failure.cause
     yield "dialogue", [f"{line.side}: {line.text}" for line in dialogue(result)]
-    yield "repeat", repeat(report, result)
+    yield "repeat", repeat_command(report, result)
 
 
 def _line(text: str) -> str:
@@ -144,7 +146,7 @@ def _yaml(value: Any) -> str:
 def json(report: Report) -> str:
     """Everything, for programs. The fields are told in docs/check.md; bytes are hexadecimal."""
     told = {
-        "schema": SCHEMA,
+        "schema": JSON_SCHEMA,
         "room": report.room,
         "role": report.role,
         "target": report.target,
@@ -152,11 +154,13 @@ def json(report: Report) -> str:
         "seed": report.seed,
         "begun": _when(report),
         "seconds": report.seconds,
-        "status": report.status,
+        "status": report.exit_status,
         "dialect": report.dialect,
         "stderr": report.stderr,
         "counts": {outcome.value: report.count(outcome) for outcome in Outcome},
-        "reasons": [{"cause": r.cause, "cases": [result.case for result in r.results]} for r in reasons(report)],
+        "reasons": [
+            {"cause": r.cause, "cases": [result.case for result in r.results]} for r in failure_reasons(report)
+        ],
         "results": [_json_result(report, result) for result in report.results],
     }
     return text_json.dumps(_printable(told), indent=2, ensure_ascii=False) + "\n"
@@ -168,28 +172,28 @@ def _json_result(report: Report, result: Result) -> dict[str, Any]:
         "title": result.title,
         "clause": result.clause,
         "outcome": result.outcome.value,
-        "told": result.told,
+        "told": result.note,
         "failure": None if result.failure is None else _json_failure(result.failure),
         "dialogue": [
             {"side": spoken.side, "text": spoken.text, "hex": line.data.hex(), "at": line.at}
             for spoken, line in zip(dialogue(result), result.dialogue[-len(dialogue(result)) or None :], strict=True)
         ],
-        "repeat": repeat(report, result),
+        "repeat": repeat_command(report, result),
         "seconds": result.seconds,
     }
 
 
 def _json_failure(failure: Failure) -> dict[str, Any]:
-    clause = broken(failure)
+    clause = broken_clause(failure)
     return {
         "clause": failure.clause,
         "text": clause.text,
-        "source": clause.told,
+        "source": clause.citation,
         "expected": failure.expected,
         "actual": failure.actual,
         "wanted": None if failure.wanted is None else failure.wanted.hex(),
         "got": failure.got.hex(),
-        "first_wrong": None if failure.wanted is None else first_wrong(failure.wanted, failure.got),
+        "first_wrong": None if failure.wanted is None else first_difference(failure.wanted, failure.got),
         "cause": failure.cause,
     }
 
@@ -201,17 +205,19 @@ def gradescope(report: Report) -> str:
         worth = 0 if result.outcome is Outcome.SKIP else 1
         test: dict[str, Any] = {
             "name": f"{result.case}: {result.title}",
-            "score": worth if result.good else 0,
+            "score": worth if result.is_good else 0,
             "max_score": worth,
-            "status": "passed" if result.good else "failed",
-            "output": block(report, result) if result.outcome is not Outcome.PASS else MEANINGS[Outcome.PASS],
+            "status": "passed" if result.is_good else "failed",
+            "output": failure_text(report, result) if result.outcome is not Outcome.PASS else MEANINGS[Outcome.PASS],
             "output_format": "text",
             "visibility": "visible",
             "tags": [result.clause, result.outcome.value],
         }
         tests.append(test)
     told = {
-        "output": "\n".join([headline(report), verdict(report), counted(report), report.dialect]).strip(),
+        "output": "\n".join(
+            [headline(report), verdict_sentence(report), count_outcomes(report), report.dialect]
+        ).strip(),
         "output_format": "text",
         "execution_time": report.seconds,
         "visibility": "visible",
@@ -238,23 +244,23 @@ def markdown(report: Report) -> str:
     lines = [
         f"# {_escaped(headline(report))}",
         "",
-        f"**{verdict(report)}** {counted(report)} in {report.seconds:.1f} s.",
+        f"**{verdict_sentence(report)}** {count_outcomes(report)} in {report.seconds:.1f} s.",
     ]
     if report.dialect:
         lines += ["", f"Dialect: {_escaped(report.dialect)}"]
-    if found := reasons(report):
-        lines += ["", "## Reasons", "", *(f"- {_escaped(reason.told)}" for reason in found)]
-    if found_bad := bad(report):
+    if found := failure_reasons(report):
+        lines += ["", "## Reasons", "", *(f"- {_escaped(reason.title)}" for reason in found)]
+    if found_bad := failed_results(report):
         lines += ["", "## Failures"]
     for result in found_bad:
         lines += ["", f"### {SIGNS[result.outcome]} {result.outcome} `{result.case}` {_escaped(result.title)}", ""]
-        lines += [f"    {line}".rstrip() for line in block(report, result).splitlines()]
+        lines += [f"    {line}".rstrip() for line in failure_text(report, result).splitlines()]
     if report.stderr:
         lines += ["", "## What it wrote to stderr", "", *(f"    {line}" for line in _lines(report.stderr))]
     lines += ["", "## All cases", "", "| | Outcome | Case | Title | |", "|---|---|---|---|---|"]
     for result in report.results:
         cells = (SIGNS[result.outcome], result.outcome, f"`{result.case}`", _escaped(result.title))
-        lines.append(f"| {' | '.join(cells)} | {_escaped(told(result))} |")
+        lines.append(f"| {' | '.join(cells)} | {_escaped(result_note(result))} |")
     return "\n".join(lines) + "\n"
 
 
@@ -267,7 +273,7 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_[]<>|#~" else c for c in _line(text))
 
 
-KINDS: Final[Mapping[str, Callable[[Report], str]]] = {
+REPORT_FORMATS: Final[Mapping[str, Callable[[Report], str]]] = {
     "html": html,
     "junit": junit,
     "tap": tap,

@@ -5,9 +5,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from croupier.conformance.clauses import Clause, clause
-from croupier.conformance.conversation import Line
-from croupier.conformance.report.hexdump import plain, printable
+from croupier.conformance.clauses import Clause, find_clause
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.report.hexdump import is_plain_text, printable
 from croupier.conformance.results import Failure, Outcome, Report, Result
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT
@@ -31,17 +31,17 @@ MEANINGS: Final[Mapping[Outcome, str]] = {
     Outcome.SKIP: "could not be shown",
 }
 
-ENDS: Final = {CLIENT: "client"}
+END_NAMES: Final = {CLIENT: "client"}
 """The name of an end; every other is the server."""
 
-GUESS: Final = "it may "
+GUESS_PREFIX: Final = "it may "
 """How a cause begins that is only a guess."""
 
-LONGEST: Final = 6
+MAX_DIALOGUE_LINES: Final = 6
 """So many messages of a dialogue are shown, its last ones."""
 
 
-class Spoken(Struct, frozen=True):
+class ShownLine(Struct, frozen=True):
     """A line of a dialogue: who said it, what it says, and its bytes in hexadecimal if the text does not show them."""
 
     side: str
@@ -49,62 +49,66 @@ class Spoken(Struct, frozen=True):
     hex: str
 
 
-class Reason(Struct, frozen=True):
+class FailureReason(Struct, frozen=True):
     """A cause, and the cases that fail for it."""
 
     cause: str
     results: tuple[Result, ...]
 
     @property
-    def told(self) -> str:
+    def title(self) -> str:
         """The sentence that counts them."""
         many = len(self.results)
         return f"{self.cause}: {many} cases fail for this one reason" if many > 1 else f"{self.cause}: 1 case fails"
 
 
-def spoken(line: Line) -> Spoken:
+def show_line(line: DialogueLine) -> ShownLine:
     """A line for people."""
-    side = ENDS.get(line.side, "server")
+    side = END_NAMES.get(line.side, "server")
     if isinstance(line.message, Violation):
         text = line.data.decode("latin-1")
-        return Spoken(side, printable(text).replace("\n", r"\n"), "" if plain(line.data) else hexadecimal(line.data))
+        return ShownLine(
+            side, printable(text).replace("\n", r"\n"), "" if is_plain_text(line.data) else hexadecimal(line.data)
+        )
     text = str(line.message)
-    same = plain(line.data) and text.encode("latin-1", "replace").endswith(line.data)  # it may name the ends before
-    return Spoken(side, printable(text).replace("\n", r"\n"), "" if same else hexadecimal(line.data))
+    same = is_plain_text(line.data) and text.encode("latin-1", "replace").endswith(
+        line.data
+    )  # it may name the ends before
+    return ShownLine(side, printable(text).replace("\n", r"\n"), "" if same else hexadecimal(line.data))
 
 
-def hexadecimal(data: bytes, most: int = 64) -> str:
+def hexadecimal(data: bytes, max_bytes: int = 64) -> str:
     """Bytes in hexadecimal, the first ones of them if there are too many."""
-    return data[:most].hex(" ").upper() + (" …" if len(data) > most else "")
+    return data[:max_bytes].hex(" ").upper() + (" …" if len(data) > max_bytes else "")
 
 
-def dialogue(result: Result) -> tuple[Spoken, ...]:
+def dialogue(result: Result) -> tuple[ShownLine, ...]:
     """The last messages of a result's dialogue."""
-    return tuple(spoken(line) for line in result.dialogue[-LONGEST:])
+    return tuple(show_line(line) for line in result.dialogue[-MAX_DIALOGUE_LINES:])
 
 
-def broken(failure: Failure) -> Clause:
+def broken_clause(failure: Failure) -> Clause:
     """The clause that a failure has broken, in our words."""
-    return clause(failure.clause)
+    return find_clause(failure.clause)
 
 
-def repeat(report: Report, result: Result) -> str:
+def repeat_command(report: Report, result: Result) -> str:
     """The line to paste to repeat just this case."""
-    return report.repeat.replace("{case}", result.case)
+    return report.repeat_template.replace("{case}", result.case)
 
 
-def bad(report: Report) -> tuple[Result, ...]:
+def failed_results(report: Report) -> tuple[Result, ...]:
     """The results that are not green, in their order."""
-    return tuple(result for result in report.results if not result.good)
+    return tuple(result for result in report.results if not result.is_good)
 
 
-def reasons(report: Report) -> tuple[Reason, ...]:
+def failure_reasons(report: Report) -> tuple[FailureReason, ...]:
     """The causes of failures, the one with the most cases first; what is only a guess is no reason."""
     found: dict[str, list[Result]] = {}
-    for result in bad(report):
-        if result.failure is not None and result.failure.cause and not result.failure.cause.startswith(GUESS):
+    for result in failed_results(report):
+        if result.failure is not None and result.failure.cause and not result.failure.cause.startswith(GUESS_PREFIX):
             found.setdefault(result.failure.cause, []).append(result)
-    told = [Reason(cause, tuple(results)) for cause, results in found.items()]
+    told = [FailureReason(cause, tuple(results)) for cause, results in found.items()]
     return tuple(sorted(told, key=lambda reason: -len(reason.results)))
 
 
@@ -112,17 +116,17 @@ def examples(report: Report) -> tuple[Result, ...]:
     """What is not green, of every reason the first on each clause."""
     found: dict[tuple[str, str], Result] = {}
     single = []
-    causes = {reason.cause for reason in reasons(report)}
-    for result in bad(report):
+    causes = {reason.cause for reason in failure_reasons(report)}
+    for result in failed_results(report):
         if result.failure is not None and result.failure.cause in causes:
             found.setdefault((result.failure.cause, result.failure.clause), result)
         else:
             single.append(result)
     shown = {result.case for result in (*found.values(), *single)}
-    return tuple(result for result in bad(report) if result.case in shown)
+    return tuple(result for result in failed_results(report) if result.case in shown)
 
 
-def counted(report: Report) -> str:
+def count_outcomes(report: Report) -> str:
     """How many cases came to what, in a line: `57 PASS, 2 FAIL`."""
     parts = [f"{count} {outcome}" for outcome in Outcome if (count := report.count(outcome))]
     return ", ".join(parts) or "no case was run"
@@ -133,18 +137,18 @@ def headline(report: Report) -> str:
     return f"{report.room}: the {report.role} {printable(report.target)}"
 
 
-def verdict(report: Report) -> str:
+def verdict_sentence(report: Report) -> str:
     """What came of it all, in a sentence."""
-    if report.status == 1 and not report.count(Outcome.FAIL):
+    if report.exit_status == 1 and not report.count(Outcome.FAIL):
         return "It does not have all of the protocol."
-    return ("No case fails.", "It breaks the protocol.", "Nothing could be tested.")[report.status]
+    return ("No case fails.", "It breaks the protocol.", "Nothing could be tested.")[report.exit_status]
 
 
-def told(result: Result) -> str:
+def result_note(result: Result) -> str:
     """A result in a sentence: what was expected and what came, or what is told of it."""
     if result.failure is not None:
         return f"expected {result.failure.expected}; came {result.failure.actual}"
-    return result.told
+    return result.note
 
 
 def by_section(results: Sequence[Result]) -> Mapping[str, Sequence[Result]]:

@@ -9,20 +9,28 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from croupier.conformance.report.hexdump import MISSING, Row, dump, hexed, letter, printable, rows
+from croupier.conformance.report.hexdump import (
+    MISSING_BYTE,
+    HexRow,
+    hex_byte,
+    hex_dump,
+    hex_rows,
+    printable,
+    printable_byte,
+)
 from croupier.conformance.report.summary import (
     SIGNS,
-    Reason,
-    bad,
-    broken,
-    counted,
+    FailureReason,
+    broken_clause,
+    count_outcomes,
     dialogue,
     examples,
+    failed_results,
+    failure_reasons,
     headline,
-    reasons,
-    repeat,
-    told,
-    verdict,
+    repeat_command,
+    result_note,
+    verdict_sentence,
 )
 from croupier.conformance.results import Failure, Outcome, Report, Result
 
@@ -36,22 +44,22 @@ STYLES: Final[Mapping[Outcome, str]] = {
 }
 """Blue and red can be told apart by nearly everybody, and the sign and the word by all."""
 
-WRONG: Final = "bold reverse"
+WRONG_BYTE_STYLE: Final = "bold reverse"
 """The first wrong byte."""
 
-IDS: Final = 12
+MAX_CASES_SHOWN: Final = 12
 """So many cases of one reason are listed."""
 
 
-def line(result: Result) -> Text:
+def result_line(result: Result) -> Text:
     """A result in a line, as it comes."""
-    text = Text.assemble(outcome(result.outcome), f" {result.case} ", (printable(result.title), "dim"))
-    if result.outcome is not Outcome.PASS and (said := told(result)):
+    text = Text.assemble(outcome_text(result.outcome), f" {result.case} ", (printable(result.title), "dim"))
+    if result.outcome is not Outcome.PASS and (said := result_note(result)):
         text.append(f"\n{'':16}{' '.join(printable(said).split())}")
     return text
 
 
-def outcome(kind: Outcome) -> Text:
+def outcome_text(kind: Outcome) -> Text:
     """An outcome: its sign, its word, and its colour."""
     return Text(f"{SIGNS[kind]} {kind:13}", STYLES[kind])
 
@@ -61,19 +69,19 @@ def terminal(report: Report) -> Sequence[RenderableType]:
     parts: list[RenderableType] = []
     for result in examples(report):
         parts += [
-            Rule(Text.assemble(outcome(result.outcome), f" {result.case} "), align="left"),
-            *block(report, result),
+            Rule(Text.assemble(outcome_text(result.outcome), f" {result.case} "), align="left"),
+            *failure_block(report, result),
         ]
-    parts += [_reason(reason) for reason in reasons(report) if len(reason.results) > 1]
-    if report.stderr and bad(report):
+    parts += [_reason(reason) for reason in failure_reasons(report) if len(reason.results) > 1]
+    if report.stderr and failed_results(report):
         parts += [Rule(Text("what it wrote to stderr "), align="left"), _whole(report.stderr)]
     parts += [Rule(), _whole(headline(report), "bold")]
     if report.dialect:
         parts.append(Text.assemble(("dialect: ", "bold"), report.dialect))
-    return [*parts, _numbers(report), Text(verdict(report), "bold")]
+    return [*parts, _numbers(report), Text(verdict_sentence(report), "bold")]
 
 
-def show(console: Console, parts: Iterable[RenderableType]) -> None:
+def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
     """Print a run. Lines that are to be pasted are not broken, however narrow the terminal is."""
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
@@ -83,7 +91,7 @@ def _whole(text: str, style: str = "") -> Text:
     return Text(printable(text), style, no_wrap=True)
 
 
-def block(report: Report, result: Result) -> Iterator[RenderableType]:
+def failure_block(report: Report, result: Result) -> Iterator[RenderableType]:
     """All that is known of a failure."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
@@ -91,21 +99,21 @@ def block(report: Report, result: Result) -> Iterator[RenderableType]:
     table.add_row("case", Text(printable(result.title)))
     failure = result.failure
     if failure is not None:
-        clause = broken(failure)
+        clause = broken_clause(failure)
         table.add_row("clause", Text.assemble((failure.clause, "bold"), f" {clause.text}"))
         if clause.source:
-            table.add_row("source", Text(clause.told))
+            table.add_row("source", Text(clause.citation))
         table.add_row("expected", Text(printable(failure.expected)))
         table.add_row("actual", Text(printable(failure.actual)))
-    elif result.told:
-        table.add_row("told", Text(printable(result.told)))
+    elif result.note:
+        table.add_row("told", Text(printable(result.note)))
     if dialogue(result):
         table.add_row("dialogue", _dialogue(result))
     if failure is not None and failure.cause:
         table.add_row("likely", Text(failure.cause, "bold"))
     yield table
     yield from _bytes(failure)
-    yield _whole(f"repeat: {repeat(report, result)}")
+    yield _whole(f"repeat: {repeat_command(report, result)}")
 
 
 def _dialogue(result: Result) -> Table:
@@ -122,7 +130,7 @@ def _bytes(failure: Failure | None) -> Iterator[RenderableType]:
     if failure is not None and failure.wanted is not None:
         yield Padding(_side_by_side(failure.wanted, failure.got), (1, 0, 0, 2))
     elif failure is not None and failure.got:
-        yield Padding(Text(dump(failure.got[:64])), (1, 0, 0, 2))
+        yield Padding(Text(hex_dump(failure.got[:64])), (1, 0, 0, 2))
 
 
 def _side_by_side(wanted: bytes, got: bytes) -> Table:
@@ -131,32 +139,32 @@ def _side_by_side(wanted: bytes, got: bytes) -> Table:
     for _ in range(5):
         table.add_column(no_wrap=True)
     table.add_row("", Text("expected", "dim"), "", Text("actual", "dim"), "")
-    for row in rows(wanted, got):
+    for row in hex_rows(wanted, got):
         table.add_row(
-            Text(f"{row.at:04X}", "dim"),
-            Text(" ".join(map(hexed, row.wanted))),
-            Text("".join(map(letter, row.wanted))),
+            Text(f"{row.offset:04X}", "dim"),
+            Text(" ".join(map(hex_byte, row.expected))),
+            Text("".join(map(printable_byte, row.expected))),
             _came(row),
-            Text("".join(map(letter, row.got))),
+            Text("".join(map(printable_byte, row.actual))),
         )
-        if row.wrong is not None:
-            table.add_row("", "", "", Text(f"{'':{3 * row.wrong}}^^"), "")
+        if row.first_wrong is not None:
+            table.add_row("", "", "", Text(f"{'':{3 * row.first_wrong}}^^"), "")
     return table
 
 
-def _came(row: Row) -> Text:
+def _came(row: HexRow) -> Text:
     text = Text()
-    for place, (byte, differs) in enumerate(zip(row.got, row.differs, strict=True)):
-        shown = MISSING if place == row.wrong and byte is None else hexed(byte)
-        text.append(shown, WRONG if place == row.wrong else "bold" if differs else "")
-        text.append(" " if place < len(row.got) - 1 else "")
+    for place, (byte, differs) in enumerate(zip(row.actual, row.differs, strict=True)):
+        shown = MISSING_BYTE if place == row.first_wrong and byte is None else hex_byte(byte)
+        text.append(shown, WRONG_BYTE_STYLE if place == row.first_wrong else "bold" if differs else "")
+        text.append(" " if place < len(row.actual) - 1 else "")
     return text
 
 
-def _reason(reason: Reason) -> RenderableType:
+def _reason(reason: FailureReason) -> RenderableType:
     cases = [result.case for result in reason.results]
-    more = f" and {len(cases) - IDS} more" if len(cases) > IDS else ""
-    return Text.assemble((reason.told, "bold"), f"\n  {', '.join(cases[:IDS])}{more}")
+    more = f" and {len(cases) - MAX_CASES_SHOWN} more" if len(cases) > MAX_CASES_SHOWN else ""
+    return Text.assemble((reason.title, "bold"), f"\n  {', '.join(cases[:MAX_CASES_SHOWN])}{more}")
 
 
 def _numbers(report: Report) -> Text:
@@ -165,4 +173,4 @@ def _numbers(report: Report) -> Text:
         if count := report.count(kind):
             text.append(f"{SIGNS[kind]} {count} {kind}", STYLES[kind])
             text.append("   ")
-    return text.append(f"in {report.seconds:.1f} s") if report.results else Text(counted(report))
+    return text.append(f"in {report.seconds:.1f} s") if report.results else Text(count_outcomes(report))

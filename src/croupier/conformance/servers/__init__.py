@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from croupier.conformance.servers.blackjack import GROUND as BLACKJACK
-from croupier.conformance.servers.kuhn import GROUND as KUHN
-from croupier.conformance.servers.sevenhalf import GROUND as SEVENHALF
-from croupier.conformance.servers.test_data import Ground
+from croupier.conformance.servers.blackjack import TEST_DATA as BLACKJACK
+from croupier.conformance.servers.kuhn import TEST_DATA as KUHN
+from croupier.conformance.servers.sevenhalf import TEST_DATA as SEVENHALF
+from croupier.conformance.servers.test_data import ServerTestData
 
-GROUNDS: Final[Mapping[str, Ground]] = {ground.room.name: ground for ground in (KUHN, SEVENHALF, BLACKJACK)}
+TEST_DATA_BY_ROOM: Final[Mapping[str, ServerTestData]] = {
+    ground.room.name: ground for ground in (KUHN, SEVENHALF, BLACKJACK)
+}

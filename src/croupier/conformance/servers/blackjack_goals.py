@@ -4,78 +4,85 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-from croupier.conformance.servers.test_data import Aim, Goal, Referee
-from croupier.rooms.blackjack.referee import Game
-from croupier.rooms.blackjack.rules import BEST, STANDS, hand
+from croupier.conformance.servers.test_data import AnyClientReferee, ClientStrategy, CoverageGoal
+from croupier.rooms.blackjack.referee import WireGame
+from croupier.rooms.blackjack.rules import BANK_STANDS_AT, TARGET_TOTAL
+from croupier.rooms.blackjack.rules import hand_total as count_cards
 from croupier.rooms.blackjack.wire import MOV, PLY, SRD, Bet
 
-BETS: Final = (10, 10, 10, 5, 1, 7)
+BET_CHOICES: Final = (10, 10, 10, 5, 1, 7)
 
 
-def most_bet(referee: Referee) -> int:
+def max_bet(referee: AnyClientReferee) -> int:
     """The largest bet, where a bet is expected; 0 elsewhere."""
     return max((message.coins for message in referee.legal if isinstance(message, Bet)), default=0)
 
 
-def held(game: Game) -> int:
+def hand_total(game: WireGame) -> int:
     """What the client's cards count."""
-    return hand(game.cards).total
+    return count_cards(game.cards).total
 
 
-def dealt_21(game: Game) -> bool:
+def is_dealt_21(game: WireGame) -> bool:
     """Whether the first two cards of the client, and no more, make 21."""
-    return len(game.cards) == 2 and held(game) == BEST
+    return len(game.cards) == 2 and hand_total(game) == TARGET_TOTAL
 
 
-def _bets(referee: Referee, luck: Random) -> object | None:
+def _bets(referee: AnyClientReferee, luck: Random) -> object | None:
     """What is said until the cards are there, None behind them."""
     if referee.game is not None:
         return None
-    most = most_bet(referee)
-    return Bet(min(most, luck.choice(BETS))) if most else PLY
+    most = max_bet(referee)
+    return Bet(min(most, luck.choice(BET_CHOICES))) if most else PLY
 
 
-def moves(referee: Referee, luck: Random) -> object:
+def play_randomly(referee: AnyClientReferee, luck: Random) -> object:
     """Anything that is allowed, but no goodbye."""
     return _bets(referee, luck) or luck.choice((MOV["H"], MOV["H"], MOV["S"], SRD))
 
 
-def standing(referee: Referee, luck: Random) -> object:
+def always_stand(referee: AnyClientReferee, luck: Random) -> object:
     """Stand on whatever there is."""
     return _bets(referee, luck) or MOV["S"]
 
 
-def hitting(referee: Referee, luck: Random) -> object:
+def always_hit(referee: AnyClientReferee, luck: Random) -> object:
     """Hit to the end."""
     return _bets(referee, luck) or MOV["H"]
 
 
-def careful(referee: Referee, luck: Random) -> object:
+def play_carefully(referee: AnyClientReferee, luck: Random) -> object:
     """Hit up to 17 or so, and stand."""
     game = referee.game
     if game is None:
         return _bets(referee, luck)
-    return MOV["H"] if held(game) < luck.randint(15, 19) else MOV["S"]
+    return MOV["H"] if hand_total(game) < luck.randint(15, 19) else MOV["S"]
 
 
-def surrendering(referee: Referee, luck: Random) -> object:
+def always_surrender(referee: AnyClientReferee, luck: Random) -> object:
     """Bet, and give it up."""
     return _bets(referee, luck) or SRD
 
 
 def _end(
-    slug: str, title: str, clause: str, found: Callable[[Game, int, int], bool], aim: Aim, *, games: int = 12
-) -> Goal:
+    slug: str,
+    title: str,
+    clause: str,
+    found: Callable[[WireGame, int, int], bool],
+    aim: ClientStrategy,
+    *,
+    games: int = 12,
+) -> CoverageGoal:
     """A goal told by the last round, and by what client and bank had in it."""
 
-    def seen(referee: Referee) -> bool:
-        game = referee.last
-        return isinstance(game, Game) and found(game, held(game), hand(game.bank).total)
+    def seen(referee: AnyClientReferee) -> bool:
+        game = referee.last_game
+        return isinstance(game, WireGame) and found(game, hand_total(game), count_cards(game.bank).total)
 
-    return Goal(slug, title, f"blackjack-{clause}", seen, aim, games)
+    return CoverageGoal(slug, title, f"blackjack-{clause}", seen, aim, games)
 
 
-def _stood(game: Game) -> bool:
+def _has_stood(game: WireGame) -> bool:
     """Whether the bank has drawn."""
     return len(game.bank) > 1
 
@@ -84,12 +91,12 @@ def _aces(cards: tuple[str, ...]) -> int:
     return sum(card[0] == "A" for card in cards)
 
 
-def _has_ten(game: Game) -> bool:
+def _has_ten(game: WireGame) -> bool:
     return any(card[0] == "T" for card in (*game.cards, *game.bank))
 
 
 def _soft(cards: tuple[str, ...]) -> bool:
-    return hand(cards).soft
+    return count_cards(cards).is_soft
 
 
 GOALS: Final = (
@@ -97,117 +104,129 @@ GOALS: Final = (
         "hit-to-21",
         "A hit to 21 wins at once",
         "3.5",
-        lambda g, own, _: own == BEST and not _stood(g) and len(g.cards) > 2,
-        hitting,
+        lambda g, own, _: own == TARGET_TOTAL and not _has_stood(g) and len(g.cards) > 2,
+        always_hit,
         games=30,
     ),
-    _end("hit-over-21", "A hit over 21 loses at once", "3.6", lambda _, own, __: own > BEST, hitting),
+    _end("hit-over-21", "A hit over 21 loses at once", "3.6", lambda _, own, __: own > TARGET_TOTAL, always_hit),
     _end(
         "bank-has-more",
         "The bank wins with more",
         "3.9",
-        lambda g, own, bank: _stood(g) and own < bank <= BEST,
-        standing,
+        lambda g, own, bank: _has_stood(g) and own < bank <= TARGET_TOTAL,
+        always_stand,
     ),
     _end(
         "client-has-more",
         "The client wins with more",
         "3.9",
-        lambda g, own, bank: _stood(g) and bank < own,
-        careful,
+        lambda g, own, bank: _has_stood(g) and bank < own,
+        play_carefully,
         games=25,
     ),
-    _end("bank-goes-over", "A bank over 21 loses", "3.9", lambda _, __, bank: bank > BEST, standing),
+    _end("bank-goes-over", "A bank over 21 loses", "3.9", lambda _, __, bank: bank > TARGET_TOTAL, always_stand),
     _end(
-        "tie", "A tie is the client's", "3.10", lambda g, own, bank: _stood(g) and own == bank < BEST, careful, games=40
+        "tie",
+        "A tie is the client's",
+        "3.10",
+        lambda g, own, bank: _has_stood(g) and own == bank < TARGET_TOTAL,
+        play_carefully,
+        games=40,
     ),
     _end(
         "tie-at-21",
         "A tie at 21 is the bank's",
         "3.10",
-        lambda g, own, bank: _stood(g) and own == bank == BEST,
-        standing,
+        lambda g, own, bank: _has_stood(g) and own == bank == TARGET_TOTAL,
+        always_stand,
         games=150,
     ),
     _end(
         "bank-draws-one",
         "The bank stands on 17 or more",
         "3.8",
-        lambda g, _, bank: len(g.bank) == 2 and bank >= STANDS,
-        standing,
+        lambda g, _, bank: len(g.bank) == 2 and bank >= BANK_STANDS_AT,
+        always_stand,
     ),
     _end(
         "bank-draws-three",
         "The bank draws as long as it is below 17",
         "3.8",
         lambda g, _, __: len(g.bank) >= 4,
-        standing,
+        always_stand,
         games=30,
     ),
     _end(
         "soft-17",
         "The bank stands on a soft 17",
         "3.8",
-        lambda g, _, bank: bank == STANDS and _soft(g.bank),
-        standing,
+        lambda g, _, bank: bank == BANK_STANDS_AT and _soft(g.bank),
+        always_stand,
         games=100,
     ),
     _end(
         "bank-ace-falls-back-to-1",
         "The bank's ace falls back to 1",
         "3.2",
-        lambda g, _, bank: _aces(g.bank) > 0 and bank <= BEST and not _soft(g.bank),
-        standing,
+        lambda g, _, bank: _aces(g.bank) > 0 and bank <= TARGET_TOTAL and not _soft(g.bank),
+        always_stand,
         games=60,
     ),
     _end(
         "own-ace-falls-back-to-1",
         "The client's ace falls back to 1",
         "3.2",
-        lambda g, own, _: _aces(g.cards) > 0 and own <= BEST and not _soft(g.cards),
-        careful,
+        lambda g, own, _: _aces(g.cards) > 0 and own <= TARGET_TOTAL and not _soft(g.cards),
+        play_carefully,
         games=60,
     ),
     _end(
         "21-in-two-cards-is-paid-once",
         "21 in two cards is paid like any other win",
         "3.11",
-        lambda g, _, bank: dealt_21(g) and bank != BEST,
-        standing,
+        lambda g, _, bank: is_dealt_21(g) and bank != TARGET_TOTAL,
+        always_stand,
         games=60,
     ),
-    _end("four-cards", "Hit after hit, below 21", "3.4", lambda g, _, __: len(g.cards) >= 4, careful, games=25),
+    _end("four-cards", "Hit after hit, below 21", "3.4", lambda g, _, __: len(g.cards) >= 4, play_carefully, games=25),
     _end(
         "seven-cards",
         "No card comes twice in a round",
         "3.1",
         lambda g, _, __: len(g.cards) + len(g.bank) >= 7,
-        careful,
+        play_carefully,
         games=40,
     ),
     _end(
         "one-card-until-the-client-stands",
         "The bank has one card until the client has stood",
         "3.3",
-        lambda g, _, __: _stood(g) and len(g.cards) > 2,
-        careful,
+        lambda g, _, __: _has_stood(g) and len(g.cards) > 2,
+        play_carefully,
         games=25,
     ),
-    _end("won", "A win pays twice the bet", "5.1", lambda g, _, __: g.net > 0, careful),
-    _end("lost", "A loss pays nothing", "5.2", lambda g, _, __: g.net == -g.bet, hitting),
-    _end("surrendered", "A surrender pays half of the bet", "5.3", lambda g, _, __: g.bet % 2 == 0, surrendering),
+    _end("won", "A win pays twice the bet", "5.1", lambda g, _, __: g.net > 0, play_carefully),
+    _end("lost", "A loss pays nothing", "5.2", lambda g, _, __: g.net == -g.bet, always_hit),
+    _end("surrendered", "A surrender pays half of the bet", "5.3", lambda g, _, __: g.bet % 2 == 0, always_surrender),
     _end(
         "surrendered-odd",
         "Half of an odd bet is rounded down",
         "5.3",
         lambda g, _, __: g.bet % 2 == 1 < g.bet,
-        surrendering,
+        always_surrender,
     ),
     _end(
-        "surrendered-one", "Half of a bet of 1 is nothing", "5.3", lambda g, _, __: g.bet == 1, surrendering, games=25
+        "surrendered-one",
+        "Half of a bet of 1 is nothing",
+        "5.3",
+        lambda g, _, __: g.bet == 1,
+        always_surrender,
+        games=25,
     ),
-    _end("ten", "A card is a rank and a suit, also a ten", "2.6", lambda g, _, __: _has_ten(g), careful, games=25),
-    _end("ten-as-t", "A ten is sent as T", "2.7", lambda g, _, __: _has_ten(g), standing, games=25),
+    _end(
+        "ten", "A card is a rank and a suit, also a ten", "2.6", lambda g, _, __: _has_ten(g), play_carefully, games=25
+    ),
+    _end("ten-as-t", "A ten is sent as T", "2.7", lambda g, _, __: _has_ten(g), always_stand, games=25),
 )
 
 
@@ -215,6 +234,6 @@ def outline(game: Any, over: bool) -> object:
     """21 in two cards or not, aces; at the end, how it was won."""
     aces = (_aces(game.cards) > 0, _soft(game.cards))
     if not over:
-        return (dealt_21(game), *aces)
-    bank = hand(game.bank).total
-    return (*aces, game.net > 0, held(game) == BEST, bank == held(game), bank > BEST)
+        return (is_dealt_21(game), *aces)
+    bank = count_cards(game.bank).total
+    return (*aces, game.net > 0, hand_total(game) == TARGET_TOTAL, bank == hand_total(game), bank > TARGET_TOTAL)

@@ -4,57 +4,64 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Final
 
-from croupier.conformance.servers.scripted_client import HangUp, Script, Wait
-from croupier.conformance.servers.test_data import Aim, Goal, Play, Remark, Situation, Talk
+from croupier.conformance.servers.scripted_client import ClientScript, HangUp, Wait
+from croupier.conformance.servers.test_data import (
+    ClientStrategy,
+    CoverageGoal,
+    Input,
+    Scenario,
+    ScenarioContext,
+    ServerTestState,
+)
 
-STEPS: Final = 60
+MAX_MESSAGES: Final = 60
 """So many messages lead to a situation, or to the end of a game, at most."""
 
-INSTANT: Final = 0.01
+POLL_SECONDS: Final = 0.01
 """So many seconds pass between two looks whether the others have begun."""
 
-PATIENCE: Final = 3
+MAX_REFUSALS: Final = 3
 """So often in a row a client asks for what is refused."""
 
-STUCK: Final = "the house would not play on"
+STUCK_REASON: Final = "the house would not play on"
 
 
-def said(*says: object) -> Play:
+def send_each(*messages: object) -> Scenario:
     """Say these things, each when the one before it is answered."""
 
-    def play(talk: Talk) -> Script:
-        for what in says:
-            yield talk.spelt(what)
+    def play(talk: ScenarioContext) -> ClientScript:
+        for what in messages:
+            yield talk.encoded(what)
         return None
 
     return play
 
 
-def ahead(*says: object) -> Play:
+def send_ahead(*messages: object) -> Scenario:
     """Say all of these things at once, ahead of their answers."""
 
-    def play(talk: Talk) -> Script:
-        yield b"".join(map(talk.spelt, says))
+    def play(talk: ScenarioContext) -> ClientScript:
+        yield b"".join(map(talk.encoded, messages))
         return None
 
     return play
 
 
-def nothing(seconds: float) -> Play:
+def stay_silent(seconds: float) -> Scenario:
     """Say nothing, and listen."""
 
-    def play(talk: Talk) -> Script:  # noqa: ARG001 -- a Play
+    def play(talk: ScenarioContext) -> ClientScript:  # noqa: ARG001 -- a Play
         yield Wait(seconds)
         return None
 
     return play
 
 
-def gone_behind(*says: object, cut: int = 0) -> Play:
+def hang_up_after(*messages: object, cut: int = 0) -> Scenario:
     """Say these things and hang up at once, `cut` bytes before their end."""
 
-    def play(talk: Talk) -> Script:
-        data = b"".join(map(talk.spelt, says))
+    def play(talk: ScenarioContext) -> ClientScript:
+        data = b"".join(map(talk.encoded, messages))
         if data:
             yield data[: len(data) - cut]
         yield HangUp()
@@ -63,53 +70,53 @@ def gone_behind(*says: object, cut: int = 0) -> Play:
     return play
 
 
-def cut_at(place: int, says: Sequence[object], seconds: float) -> Play:
+def send_cut_at(offset: int, messages: Sequence[object], seconds: float) -> Scenario:
     """Say all of these things at once, but for a pause before the byte at this place."""
 
-    def play(talk: Talk) -> Script:
-        data = b"".join(map(talk.spelt, says))
-        yield data[:place]
+    def play(talk: ScenarioContext) -> ClientScript:
+        data = b"".join(map(talk.encoded, messages))
+        yield data[:offset]
         yield Wait(seconds)
-        yield data[place:]
+        yield data[offset:]
         return None
 
     return play
 
 
-def way_to(talk: Talk, situation: Situation) -> Script:
+def go_to_state(context: ScenarioContext, state: ServerTestState) -> ClientScript:
     """Play until the client is in a situation: in the first game, or behind it."""
-    for _ in range(STEPS):
-        referee = talk.referee
-        if situation.here(referee):
+    for _ in range(MAX_MESSAGES):
+        referee = context.referee
+        if state.is_reached(referee):
             return None
-        if referee.finished >= situation.games:
+        if referee.finished_count >= state.max_games:
             break
-        says = _next(talk, situation.aim)
+        says = _next_message(context, state.strategy)
         if says is None:
             break
-        yield talk.spelt(says)
-    return f"the client was never there: {situation.told}"
+        yield context.encoded(says)
+    return f"the client was never there: {state.title}"
 
 
-def remarked(situation: Situation, remark: Remark) -> Play:
+def send_input(state: ServerTestState, given: Input) -> Scenario:
     """Say something in a situation, and see that the game goes on as it has to."""
 
-    def play(talk: Talk) -> Script:
-        missed = yield from way_to(talk, situation)
+    def play(talk: ScenarioContext) -> ClientScript:
+        missed = yield from go_to_state(talk, state)
         if missed:
             return missed
-        yield talk.spelt(remark.says)
-        yield from played(talk, 1 + talk.referee.finished + (talk.referee.game is None))
+        yield talk.encoded(given.message)
+        yield from play_games(talk, 1 + talk.referee.finished_count + (talk.referee.game is None))
         return None
 
     return play
 
 
-def listened(situation: Situation, seconds: float) -> Play:
+def listen_in_state(state: ServerTestState, seconds: float) -> Scenario:
     """Say nothing in a situation for a while; the house has nothing to say either."""
 
-    def play(talk: Talk) -> Script:
-        missed = yield from way_to(talk, situation)
+    def play(talk: ScenarioContext) -> ClientScript:
+        missed = yield from go_to_state(talk, state)
         if missed:
             return missed
         yield Wait(seconds)
@@ -118,81 +125,81 @@ def listened(situation: Situation, seconds: float) -> Play:
     return play
 
 
-def played(talk: Talk, finished: int, aim: Aim | None = None) -> Script:
+def play_games(context: ScenarioContext, finished: int, strategy: ClientStrategy | None = None) -> ClientScript:
     """Play on until so many games are finished, or there is nothing to say."""
-    for _ in range(STEPS):
-        if talk.referee.finished >= finished:
+    for _ in range(MAX_MESSAGES):
+        if context.referee.finished_count >= finished:
             return None
-        says = _next(talk, aim)
+        says = _next_message(context, strategy)
         if says is None:
             break
-        yield talk.spelt(says)
-    return STUCK
+        yield context.encoded(says)
+    return STUCK_REASON
 
 
-def played_for(goal: Goal) -> Play:
+def play_until(goal: CoverageGoal) -> Scenario:
     """Play games until one of them ends as it is wanted."""
 
-    def play(talk: Talk) -> Script:
-        for number in range(goal.games):
-            stuck = yield from played(talk, number + 1, goal.aim)
+    def play(talk: ScenarioContext) -> ClientScript:
+        for number in range(goal.max_games):
+            stuck = yield from play_games(talk, number + 1, goal.strategy)
             if stuck:
                 return stuck
-            if goal.seen(talk.referee):
+            if goal.is_reached(talk.referee):
                 return None
         return "luck has not brought it"
 
     return play
 
 
-def strolled(games: int, blunders: float) -> Play:
+def play_at_random(games: int, invalid_rate: float) -> Scenario:
     """Play games at random; as often as `blunders` says, say something that is not allowed or means nothing."""
 
-    def play(talk: Talk) -> Script:
-        harmless = [remark for remark in talk.ground.remarks if remark.slug in talk.ground.blunders]
-        for _ in range(STEPS + 12 * games):
-            if talk.referee.finished >= games:
+    def play(talk: ScenarioContext) -> ClientScript:
+        harmless = [remark for remark in talk.test_data.inputs if remark.slug in talk.test_data.invalid_inputs]
+        for _ in range(MAX_MESSAGES + 12 * games):
+            if talk.referee.finished_count >= games:
                 return None
-            if talk.luck.random() < blunders:
-                yield talk.spelt(talk.luck.choice(harmless).says)
+            if talk.luck.random() < invalid_rate:
+                yield talk.encoded(talk.luck.choice(harmless).message)
                 continue
-            says = _next(talk, None)
+            says = _next_message(talk, None)
             if says is None:
                 break
-            yield talk.spelt(says)
-        return STUCK
+            yield talk.encoded(says)
+        return STUCK_REASON
 
     return play
 
 
-def gathered(clients: int, first: object, games: int) -> Play:
+def play_together(clients: int, first: object, games: int) -> Scenario:
     """Begin, wait until so many clients have, and play on at random."""
 
-    def play(talk: Talk) -> Script:
-        yield talk.spelt(first)
-        talk.company["begun"] += 1
-        for _ in range(ceil((talk.patience + 0.5) / INSTANT)):
-            if talk.company["begun"] == clients:
+    def play(talk: ScenarioContext) -> ClientScript:
+        yield talk.encoded(first)
+        talk.started_clients["begun"] += 1
+        for _ in range(ceil((talk.answer_timeout + 0.5) / POLL_SECONDS)):
+            if talk.started_clients["begun"] == clients:
                 break
-            yield Wait(INSTANT)
-        return (yield from strolled(games, 0.1)(talk))
+            yield Wait(POLL_SECONDS)
+        return (yield from play_at_random(games, 0.1)(talk))
 
     return play
 
 
-def _next(talk: Talk, aim: Aim | None) -> object | None:
+def _next_message(talk: ScenarioContext, aim: ClientStrategy | None) -> object | None:
     """What is said next, None when nothing is allowed."""
     legal = talk.referee.legal
-    if all(message in talk.ground.farewells for message in legal) or _in_vain(talk):
+    if all(message in talk.test_data.goodbye_messages for message in legal) or _is_refused_throughout(talk):
         return None
-    return (aim or talk.ground.moves)(talk.referee, talk.luck)
+    return (aim or talk.test_data.strategy)(talk.referee, talk.luck)
 
 
-def _in_vain(talk: Talk) -> bool:
+def _is_refused_throughout(talk: ScenarioContext) -> bool:
     """Whether the house has refused one thing after the other that was right to say."""
     conversation = talk.conversation
-    last = conversation.lines[-2 * PATIENCE :]
-    if len(last) < 2 * PATIENCE or not all(talk.ground.refuses(line.message) for line in last[1::2]):
+    last = conversation.lines[-2 * MAX_REFUSALS :]
+    if len(last) < 2 * MAX_REFUSALS or not all(talk.test_data.is_refusal(line.message) for line in last[1::2]):
         return False
     before = len(conversation.lines) - len(last)
-    return not (conversation.faults and conversation.faults[-1].lines > before)
+    return not (conversation.faults and conversation.faults[-1].line_count > before)

@@ -6,57 +6,57 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from croupier.conformance.case import clause_id
-from croupier.conformance.diagnosis.dialect import Spelling, Understood
+from croupier.conformance.case import make_case_id
+from croupier.conformance.diagnosis.dialect import Dialect, DialectCodec
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Result
-from croupier.conformance.servers import GROUNDS
-from croupier.conformance.servers.attempts import Examination, ServerCase, Unreachable
-from croupier.conformance.servers.replay import followed, playable, recorded
+from croupier.conformance.servers import TEST_DATA_BY_ROOM
+from croupier.conformance.servers.attempts import HouseServerCase, ServerExaminer, UnreachableError
+from croupier.conformance.servers.replay import is_playable, record, replay
 from croupier.conformance.servers.scenarios import (
-    ahead,
-    cut_at,
-    gathered,
-    gone_behind,
-    listened,
-    nothing,
-    played_for,
-    remarked,
-    said,
-    strolled,
+    hang_up_after,
+    listen_in_state,
+    play_at_random,
+    play_together,
+    play_until,
+    send_ahead,
+    send_cut_at,
+    send_each,
+    send_input,
+    stay_silent,
 )
-from croupier.conformance.servers.scripted_client import Delivery, Probe
-from croupier.conformance.servers.test_data import Ground
+from croupier.conformance.servers.scripted_client import Chunking, ScriptedClient
+from croupier.conformance.servers.test_data import ServerTestData
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Event, Joined
-from croupier.logs import silence
-from croupier.net.endpoint import Limits, Switchboard
+from croupier.logs import silent_logger
+from croupier.net.endpoint import Endpoint, EndpointLimits
 
-CONNECT: Final = 5.0
+CONNECT_TIMEOUT_SECONDS: Final = 5.0
 """A server has so many seconds to take a connection, or its patience if that is more."""
 
-QUIET: Final = 0.05
+LISTEN_SECONDS: Final = 0.05
 """So many seconds a house is listened to that has nothing to say."""
 
-MANY: Final = 8
+CONCURRENT_CLIENTS: Final = 8
 """So many clients play at the same time."""
 
-LINGER: Final = 0.25
+CLOSE_TIMEOUT_SECONDS: Final = 0.25
 """So many seconds a server has to close a connection that is over, before it is cut off."""
 
-OPEN: Final = 64
+MAX_CLOSING_CONNECTIONS: Final = 64
 """So many connections that are over may be waiting for that."""
 
 
-def server_cases(room: HouseRoom) -> tuple[ServerCase, ...]:
+def server_cases(room: HouseRoom) -> tuple[HouseServerCase, ...]:
     """All cases for servers of a room, in the order of their clauses. Raises ValueError where it has none."""
     return _cases(_ground(room).room.name)
 
 
 @cache
-def _cases(room: str) -> tuple[ServerCase, ...]:
-    ground = GROUNDS[room]
+def _cases(room: str) -> tuple[HouseServerCase, ...]:
+    ground = TEST_DATA_BY_ROOM[room]
     cases = (*_papers(ground), *_remarks(ground), *_deliveries(ground), *_games(ground))
     return tuple(sorted(cases, key=lambda case: [int(part) for part in case.section.split(".")]))
 
@@ -66,17 +66,17 @@ def untestable(room: HouseRoom) -> Mapping[str, str]:
     return _ground(room).untestable
 
 
-def _ground(room: HouseRoom) -> Ground:
-    if room.name not in GROUNDS:
-        raise ValueError(f"found the room {room.name!r}; allowed: {', '.join(GROUNDS)}")
-    return GROUNDS[room.name]
+def _ground(room: HouseRoom) -> ServerTestData:
+    if room.name not in TEST_DATA_BY_ROOM:
+        raise ValueError(f"found the room {room.name!r}; allowed: {', '.join(TEST_DATA_BY_ROOM)}")
+    return TEST_DATA_BY_ROOM[room.name]
 
 
-def _case(ground: Ground, clause: str, slug: str, title: str, **more: Any) -> ServerCase:
-    return ServerCase(id=clause_id(ground.room.name, clause, slug), title=title, clause=clause, **more)
+def _case(ground: ServerTestData, clause: str, slug: str, title: str, **more: Any) -> HouseServerCase:
+    return HouseServerCase(id=make_case_id(ground.room.name, clause, slug), title=title, clause=clause, **more)
 
 
-def _papers(ground: Ground) -> list[ServerCase]:
+def _papers(ground: ServerTestData) -> list[HouseServerCase]:
     """What is on paper."""
     return [
         _case(
@@ -84,46 +84,47 @@ def _papers(ground: Ground) -> list[ServerCase]:
             paper.clauses[0],
             paper.name,
             paper.title,
-            plays=(followed(recorded(ground, paper)),),
+            plays=(replay(record(ground, paper)),),
             dialect=paper.head.get("dialect", ""),
             seconds=0.15,
         )
         for paper in transcripts(ground.room.name)
-        if playable(paper, ground.settings)
-        and paper.clauses[0] not in ground.tolerances
+        if is_playable(paper, ground.harmless_settings)
+        and paper.clauses[0] not in ground.tolerated_clauses
         and paper.clauses[0] not in ground.untestable
     ]
 
 
-def _remarks(ground: Ground) -> list[ServerCase]:
+def _remarks(ground: ServerTestData) -> list[HouseServerCase]:
     """Everything that can be said, wherever it can be said."""
     return [
         _case(
             ground,
             remark.clauses[situation.name],
             f"{remark.slug}-at-{situation.name}",
-            f"{remark.told}, {situation.told}",
-            plays=(remarked(situation, remark),),
+            f"{remark.title}, {situation.title}",
+            plays=(send_input(situation, remark),),
             hits=2,
         )
-        for situation in ground.situations
-        for remark in ground.remarks
+        for situation in ground.states
+        for remark in ground.inputs
         if situation.name in remark.clauses
     ]
 
 
-def _games(ground: Ground) -> list[ServerCase]:
+def _games(ground: ServerTestData) -> list[HouseServerCase]:
     """What luck brings, what only this room has, and long evenings."""
-    shared = ground.shared
+    shared = ground.shared_clauses
     goals = [
-        _case(ground, goal.clause, goal.slug, goal.title, plays=(played_for(goal),), hits=3, seconds=0.3)
+        _case(ground, goal.clause, goal.slug, goal.title, plays=(play_until(goal),), hits=3, seconds=0.3)
         for goal in ground.goals
     ]
     extras = [
-        _case(ground, extra.clause, extra.slug, extra.title, plays=extra.plays, seconds=0.5) for extra in ground.extras
+        _case(ground, extra.clause, extra.slug, extra.title, plays=extra.scenarios, seconds=0.5)
+        for extra in ground.extra_cases
     ]
     strolls = [
-        _case(ground, shared["unasked"], f"stroll-{number}", title, plays=(strolled(games, blunders),), hits=3)
+        _case(ground, shared["unasked"], f"stroll-{number}", title, plays=(play_at_random(games, blunders),), hits=3)
         for number, (title, games, blunders) in enumerate(
             (
                 ("Three games at random", 3, 0.0),
@@ -134,19 +135,19 @@ def _games(ground: Ground) -> list[ServerCase]:
             start=1,
         )
     ]
-    evening = _case(ground, shared["next"], "evening", "Many games on one connection", plays=(strolled(20, 0.0),))
+    evening = _case(ground, shared["next"], "evening", "Many games on one connection", plays=(play_at_random(20, 0.0),))
     return [*goals, *extras, *strolls, evening]
 
 
-def _deliveries(ground: Ground) -> list[ServerCase]:
+def _deliveries(ground: ServerTestData) -> list[HouseServerCase]:
     """The same games, however the bytes arrive, and whatever becomes of the connection."""
-    shared, game = ground.shared, ground.game
+    shared, game = ground.shared_clauses, ground.sample_game
     frames = [ground.room.codec(True, None).encode(message) for message in game]
     size = sum(map(len, frames))
-    again = strolled(1, 0.0)
+    again = play_at_random(1, 0.0)
     first = len(frames[0])
 
-    def case(about: str, slug: str, title: str, *plays: Any, **more: Any) -> ServerCase:
+    def case(about: str, slug: str, title: str, *plays: Any, **more: Any) -> HouseServerCase:
         return _case(ground, shared[about], slug, title, plays=plays, **more)
 
     return [
@@ -155,8 +156,8 @@ def _deliveries(ground: Ground) -> list[ServerCase]:
                 "stream",
                 f"{number}-bytes-at-a-time",
                 f"Messages arrive {number} byte{'s' * (number > 1)} at a time",
-                strolled(2, 0.0),
-                delivery=Delivery(number, 0.001),
+                play_at_random(2, 0.0),
+                delivery=Chunking(number, 0.001),
             )
             for number in (1, 2, 3, 5, 7)
         ),
@@ -164,99 +165,112 @@ def _deliveries(ground: Ground) -> list[ServerCase]:
             "cut",
             "cut-everywhere",
             "A game that is sent at once may be cut at any byte",
-            *(cut_at(place, game, 0.002) for place in range(1, size)),
+            *(send_cut_at(place, game, 0.002) for place in range(1, size)),
         ),
-        case("stream", "slow", "A message arrives slowly", cut_at(first - 1, game[:1], 0.2)),
-        case("stream", "glued", "All of a game arrives at once", ahead(*game)),
-        case("stream", "sent-ahead", "Several games are sent ahead of their answers", ahead(*game * 5)),
+        case("stream", "slow", "A message arrives slowly", send_cut_at(first - 1, game[:1], 0.2)),
+        case("stream", "glued", "All of a game arrives at once", send_ahead(*game)),
+        case("stream", "sent-ahead", "Several games are sent ahead of their answers", send_ahead(*game * 5)),
         case(
-            "stream", "two-games-in-one-piece", "A game and the next are glued together", ahead(*game * 2), said(*game)
+            "stream",
+            "two-games-in-one-piece",
+            "A game and the next are glued together",
+            send_ahead(*game * 2),
+            send_each(*game),
         ),
-        case("next", "games-in-a-row", "Games follow each other on one connection", said(*game * 3)),
+        case("next", "games-in-a-row", "Games follow each other on one connection", send_each(*game * 3)),
         case(
             "goodbye",
             "goodbye-sent-ahead",
             "What came before a goodbye is still answered",
-            ahead(*game, *ground.goodbye) if ground.goodbye else gone_behind(*game),
+            send_ahead(*game, *ground.goodbye) if ground.goodbye else hang_up_after(*game),
         ),
-        case("goodbye", "goodbye-behind-a-game", "A client leaves behind a game", said(*game, *ground.goodbye)),
-        case("goodbye", "hang-up-at-once", "A client that hangs up at once does no harm", gone_behind(), again),
+        case("goodbye", "goodbye-behind-a-game", "A client leaves behind a game", send_each(*game, *ground.goodbye)),
+        case("goodbye", "hang-up-at-once", "A client that hangs up at once does no harm", hang_up_after(), again),
         case(
             "goodbye",
             "hang-up-in-a-message",
             "A client that hangs up in the middle of a message does no harm",
-            gone_behind(game[0], cut=1),
+            hang_up_after(game[0], cut=1),
             again,
         ),
         case(
             "goodbye",
             "hang-up-in-a-game",
             "A client that hangs up in the middle of a game does no harm",
-            gone_behind(game[0]),
+            hang_up_after(game[0]),
             again,
         ),
         case(
             "goodbye",
             "hang-up-without-reading",
             "A client that hangs up before it has read its answers does no harm",
-            gone_behind(*game * 5),
+            hang_up_after(*game * 5),
             again,
         ),
         case(
             "tables",
             "many-at-once",
-            f"{MANY} clients play at the same time, each at a table of its own",
-            *[gathered(MANY, game[0], 3)] * MANY,
+            f"{CONCURRENT_CLIENTS} clients play at the same time, each at a table of its own",
+            *[play_together(CONCURRENT_CLIENTS, game[0], 3)] * CONCURRENT_CLIENTS,
             together=True,
         ),
-        case("speaks first", "client-speaks-first", "The house says nothing before the client does", nothing(QUIET)),
+        case(
+            "speaks first",
+            "client-speaks-first",
+            "The house says nothing before the client does",
+            stay_silent(LISTEN_SECONDS),
+        ),
         *(
             case(
                 "unasked",
                 f"nothing-unasked-at-{situation.name}",
-                f"The house says nothing unasked, {situation.told}",
-                listened(situation, QUIET),
+                f"The house says nothing unasked, {situation.title}",
+                listen_in_state(situation, LISTEN_SECONDS),
             )
-            for situation in ground.situations
+            for situation in ground.states
         ),
         case(
             "close",
             "no-close-unannounced",
             "The house does not close a connection on which nothing is wrong",
-            cut_at(size, (*game, game[0]), 3 * QUIET),
+            send_cut_at(size, (*game, game[0]), 3 * LISTEN_SECONDS),
         ),
     ]
 
 
-class Wire:
+class TcpHouse:
     """A house at an address, reached over TCP. See `Target`. What it says is read by a spelling, if there is one."""
 
-    def __init__(self, address: Address, patience: float, spelling: Spelling | None = None) -> None:
+    def __init__(self, address: Address, answer_timeout: float, dialect: Dialect | None = None) -> None:
         self._address = address
-        self._spelling = spelling
-        self._limits = Limits(linger=LINGER, connect=max(CONNECT, patience))
+        self._spelling = dialect
+        self._limits = EndpointLimits(
+            close_timeout=CLOSE_TIMEOUT_SECONDS, connect_timeout=max(CONNECT_TIMEOUT_SECONDS, answer_timeout)
+        )
         self._closing: set[asyncio.Task[None]] = set()
 
-    async def meet(self, probe: Probe) -> None:
+    async def converse(self, probe: ScriptedClient) -> None:
         """See `Target`."""
         over = asyncio.Event()
 
         def watch(event: Event[object], *_: object) -> None:
             if type(event) is Joined and event.address is not None:
                 self._address = event.address  # a name is looked up once
-            if probe.over:
+            if probe.is_over:
                 over.set()
 
-        board = Switchboard(probe, lambda: Understood(self._spelling), silence(), taps=[watch], limits=self._limits)
-        await board.dial(HOUSE, self._address)
+        board = Endpoint(
+            probe, lambda: DialectCodec(self._spelling), silent_logger(), taps=[watch], limits=self._limits
+        )
+        await board.connect(HOUSE, self._address)
         await over.wait()
-        closed = asyncio.create_task(board.empty())
+        closed = asyncio.create_task(board.wait_drained())
         self._closing.add(closed)
         closed.add_done_callback(self._closing.discard)
-        while len(self._closing) > OPEN:
+        while len(self._closing) > MAX_CLOSING_CONNECTIONS:
             await asyncio.wait(self._closing, return_when=asyncio.FIRST_COMPLETED)
 
-    async def closed(self) -> None:
+    async def wait_closed(self) -> None:
         """Wait until all connections are closed."""
         while self._closing:
             await asyncio.wait(self._closing)
@@ -267,14 +281,14 @@ async def check_server(
     host: str,
     port: int,
     *,
-    cases: Sequence[ServerCase],
+    cases: Sequence[HouseServerCase],
     options: Any,
     strict: bool,
     seed: int,
     timeout: float,
     max_failures: int | None,
-    told: Callable[[Result], None],
-    spelling: Spelling | None = None,
+    on_result: Callable[[Result], None],
+    detected_dialect: Dialect | None = None,
 ) -> tuple[Result, ...]:
     """Try cases at a server; `told` hears of every result as it is there. Raises ConnectionError where nobody answers.
 
@@ -282,25 +296,27 @@ async def check_server(
     take `timeout` seconds. After `max_failures` cases that failed the others are left out. What the server says is read
     by the `spelling`, if there is one.
     """
-    wire = Wire((host, port), timeout, spelling)
+    wire = TcpHouse((host, port), timeout, detected_dialect)
     try:
-        return await examined(
-            Examination(_ground(room), wire, own=options, strict=strict, seed=seed, patience=timeout),
+        return await examine_cases(
+            ServerExaminer(
+                _ground(room), wire, known_options=options, strict=strict, seed=seed, answer_timeout=timeout
+            ),
             cases,
             max_failures,
-            told,
+            on_result,
         )
-    except Unreachable as error:
+    except UnreachableError as error:
         raise ConnectionError(f"no server at {host}:{port}: {error}") from None
     finally:
-        await wire.closed()
+        await wire.wait_closed()
 
 
-async def examined(
-    examination: Examination,
-    cases: Sequence[ServerCase],
+async def examine_cases(
+    examiner: ServerExaminer,
+    cases: Sequence[HouseServerCase],
     max_failures: int | None,
-    told: Callable[[Result], None],
+    on_result: Callable[[Result], None],
 ) -> tuple[Result, ...]:
     """What comes of cases, in their order, until so many have failed; of a slow house several are tried together."""
     results: dict[str, Result] = {}
@@ -309,13 +325,13 @@ async def examined(
     running: set[asyncio.Task[Result]] = set()
     try:
         while running or (left and failures != max_failures):
-            while left and failures != max_failures and len(running) < examination.lanes:
-                running.add(asyncio.create_task(examination.examine(left.popleft())))
+            while left and failures != max_failures and len(running) < examiner.max_parallel_cases:
+                running.add(asyncio.create_task(examiner.examine(left.popleft())))
             done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for result in (task.result() for task in done):
                 results[result.case] = result
-                told(result)
-                failures += not result.outcome.good
+                on_result(result)
+                failures += not result.outcome.is_good
     finally:
         for task in running:
             task.cancel()

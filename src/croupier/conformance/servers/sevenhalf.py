@@ -4,59 +4,89 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from croupier.conformance.servers.scenarios import said, strolled
-from croupier.conformance.servers.scripted_client import Script, Wait
-from croupier.conformance.servers.sevenhalf_goals import GOALS, careful, drawing, held, moves, outline, raised
-from croupier.conformance.servers.test_data import Extra, Ground, Parting, Referee, Remark, Situation, Talk
+from croupier.conformance.servers.scenarios import play_at_random, send_each
+from croupier.conformance.servers.scripted_client import ClientScript, Wait
+from croupier.conformance.servers.sevenhalf_goals import (
+    GOALS,
+    draw_one_card,
+    draw_to_best,
+    hand_total,
+    has_raised,
+    outline,
+    play_randomly,
+)
+from croupier.conformance.servers.test_data import (
+    AnyClientReferee,
+    ExtraCase,
+    FarewellRule,
+    Input,
+    ScenarioContext,
+    ServerTestData,
+    ServerTestState,
+)
 from croupier.core.errors import Violation
 from croupier.rooms.sevenhalf import ROOM
-from croupier.rooms.sevenhalf.referee import Game
-from croupier.rooms.sevenhalf.rules import BEST, MOST
+from croupier.rooms.sevenhalf.referee import WireGame
+from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES
 from croupier.rooms.sevenhalf.wire import BSTG, CARD, DRAW, PASS, STRT, Ante, Bksc, Erro, Gain, Stbt
 
-TEN: Final = Ante(10)
+ANTE_OF_TEN: Final = Ante(10)
 
 
-def _playing(found: Callable[[Game], bool]) -> Callable[[Referee], bool]:
+def _playing(found: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
     """Whether a game is played of which this is true."""
     return lambda referee: referee.game is not None and found(referee.game)
 
 
-def _ended(found: Callable[[Game], bool]) -> Callable[[Referee], bool]:
+def _ended(found: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
     """Whether no game is played, and this is true of the last one."""
-    return lambda referee: referee.game is None and referee.last is not None and found(referee.last)
+    return lambda referee: referee.game is None and referee.last_game is not None and found(referee.last_game)
 
 
-def aimed(referee: Referee, luck: Random) -> object:
+def raise_after_first_card(referee: AnyClientReferee, luck: Random) -> object:
     """For a raise behind the first card."""
     game = referee.game
-    return TEN if game is not None and game.state.cards else moves(referee, luck)
+    return ANTE_OF_TEN if game is not None and game.state.cards else play_randomly(referee, luck)
 
 
-SITUATIONS: Final = (
-    Situation("start", "before the first game", lambda referee: referee.game is None and not referee.finished),
-    Situation("between", "behind a game that was passed", _ended(lambda game: held(game) <= BEST), careful),
-    Situation("over", "behind a game that was over", _ended(lambda game: held(game) > BEST), drawing),
-    Situation("bet", "before the first card", _playing(lambda game: not game.state.cards)),
-    Situation(
+STATES: Final = (
+    ServerTestState(
+        "start", "before the first game", lambda referee: referee.game is None and not referee.finished_count
+    ),
+    ServerTestState(
+        "between",
+        "behind a game that was passed",
+        _ended(lambda game: hand_total(game) <= TARGET_HALVES),
+        draw_one_card,
+    ),
+    ServerTestState(
+        "over", "behind a game that was over", _ended(lambda game: hand_total(game) > TARGET_HALVES), draw_to_best
+    ),
+    ServerTestState("bet", "before the first card", _playing(lambda game: not game.state.cards)),
+    ServerTestState(
         "card",
         "with less than seven and a half",
-        _playing(lambda game: 0 < held(game) < BEST and not raised(game)),
+        _playing(lambda game: 0 < hand_total(game) < TARGET_HALVES and not has_raised(game)),
     ),
-    Situation("best", "with seven and a half", _playing(lambda game: held(game) == BEST and not raised(game)), drawing),
-    Situation("raised", "behind an ANTE", _playing(raised), aimed),
+    ServerTestState(
+        "best",
+        "with seven and a half",
+        _playing(lambda game: hand_total(game) == TARGET_HALVES and not has_raised(game)),
+        draw_to_best,
+    ),
+    ServerTestState("raised", "behind an ANTE", _playing(has_raised), raise_after_first_card),
 )
-IDLE: Final = ("start", "between", "over")
-PLAYING: Final = ("bet", "card", "best", "raised")
+IDLE_STATES: Final = ("start", "between", "over")
+PLAYING_STATES: Final = ("bet", "card", "best", "raised")
 
 
 def _clauses(idle: str, **others: str) -> Mapping[str, str]:
     """The clause between games, and in the situations of a game."""
-    return {name: f"sevenhalf-{clause}" for name, clause in {**dict.fromkeys(IDLE, idle), **others}.items()}
+    return {name: f"sevenhalf-{clause}" for name, clause in {**dict.fromkeys(IDLE_STATES, idle), **others}.items()}
 
 
 def _all(clause: str) -> Mapping[str, str]:
-    return dict.fromkeys((*IDLE, *PLAYING), f"sevenhalf-{clause}")
+    return dict.fromkeys((*IDLE_STATES, *PLAYING_STATES), f"sevenhalf-{clause}")
 
 
 def _amount(clause: str) -> Mapping[str, str]:
@@ -64,15 +94,15 @@ def _amount(clause: str) -> Mapping[str, str]:
     return _clauses("7.5", bet="7.5", card=clause, best=clause, raised=clause)
 
 
-REMARKS: Final = (
-    Remark(
+INPUTS: Final = (
+    Input(
         "strt",
         "STRT",
         STRT,
         {**_clauses("4.10", bet="6.2", card="6.3", best="6.3", raised="6.4"), "start": "sevenhalf-4.1"},
     ),
-    Remark("draw", "DRAW", DRAW, _clauses("6.1", bet="4.2", card="4.3", best="4.7", raised="4.4")),
-    Remark(
+    Input("draw", "DRAW", DRAW, _clauses("6.1", bet="4.2", card="4.3", best="4.7", raised="4.4")),
+    Input(
         "pass",
         "PASS",
         PASS,
@@ -81,92 +111,94 @@ REMARKS: Final = (
             "over": "sevenhalf-4.8",
         },
     ),
-    Remark("ante", "ANTE 10", TEN, _clauses("6.1", bet="6.2", card="4.3", best="4.4", raised="4.4")),
-    Remark("ante-of-nothing", "ANTE 0", Ante(0), _amount("7.2")),
-    Remark("ante-below-nothing", "ANTE -10", Ante(-10), _amount("7.2")),
-    Remark("ante-too-much", f"ANTE {MOST + 1}", Ante(MOST + 1), _amount("7.3")),
-    Remark("largest-ante", "ANTE 2147483647", Ante(2**31 - 1), _amount("7.3")),
-    Remark("stbt-from-the-client", "STBT 100", Stbt(100), _all("6.5")),
-    Remark("card-from-the-client", "CARD rb", CARD["rb"], _all("6.5")),
-    Remark("bstg-from-the-client", "BSTG", BSTG, _all("6.5")),
-    Remark("bksc-from-the-client", "BKSC with two cards", Bksc(("7c", "cc"), "07.5"), _all("6.5")),
-    Remark("gain-from-the-client", "GAIN 100", Gain(100), _all("6.5")),
-    Remark("erro-from-the-client", "ERRO 05what?", Erro("what?"), _all("6.6")),
-    Remark("erro-that-looks-like-a-command", "ERRO 04STRT", Erro("STRT"), _all("2.6")),
-    Remark("unknown-code", "HELO, an unknown code", b"HELO", _all("2.9")),
-    Remark("number-as-text", "ANTE 50 as text, and a line end", b"ANTE 50\r\nDRAW", {"raised": "sevenhalf-2.3"}),
-    Remark("no-space", "a code without its space", b"ANTE\0\0\0\x0a", _all("2.9")),
-    Remark("no-such-card", "CARD 8o, a card that is none", b"CARD 8o", _all("2.9")),
-    Remark("http-request", "a request of a browser", b"GET / HTTP/1.1\r\nHost: croupier\r\n\r\n", _all("2.9")),
-    Remark("bytes-that-are-no-letters", "four bytes that are no letters", b"\x00\xff\x80\x01", _all("2.9")),
-    Remark("draw-in-small-letters", "draw", b"draw", {"bet": "sevenhalf-2.7", "card": "sevenhalf-2.7"}),
-    Remark("pass-in-mixed-letters", "PaSs", b"PaSs", {"card": "sevenhalf-2.7", "best": "sevenhalf-2.7"}),
-    Remark("strt-in-small-letters", "strt", b"strt", {"start": "sevenhalf-2.7", "between": "sevenhalf-2.7"}),
+    Input("ante", "ANTE 10", ANTE_OF_TEN, _clauses("6.1", bet="6.2", card="4.3", best="4.4", raised="4.4")),
+    Input("ante-of-nothing", "ANTE 0", Ante(0), _amount("7.2")),
+    Input("ante-below-nothing", "ANTE -10", Ante(-10), _amount("7.2")),
+    Input("ante-too-much", f"ANTE {MAX_TOTAL_BET + 1}", Ante(MAX_TOTAL_BET + 1), _amount("7.3")),
+    Input("largest-ante", "ANTE 2147483647", Ante(2**31 - 1), _amount("7.3")),
+    Input("stbt-from-the-client", "STBT 100", Stbt(100), _all("6.5")),
+    Input("card-from-the-client", "CARD rb", CARD["rb"], _all("6.5")),
+    Input("bstg-from-the-client", "BSTG", BSTG, _all("6.5")),
+    Input("bksc-from-the-client", "BKSC with two cards", Bksc(("7c", "cc"), "07.5"), _all("6.5")),
+    Input("gain-from-the-client", "GAIN 100", Gain(100), _all("6.5")),
+    Input("erro-from-the-client", "ERRO 05what?", Erro("what?"), _all("6.6")),
+    Input("erro-that-looks-like-a-command", "ERRO 04STRT", Erro("STRT"), _all("2.6")),
+    Input("unknown-code", "HELO, an unknown code", b"HELO", _all("2.9")),
+    Input("number-as-text", "ANTE 50 as text, and a line end", b"ANTE 50\r\nDRAW", {"raised": "sevenhalf-2.3"}),
+    Input("no-space", "a code without its space", b"ANTE\0\0\0\x0a", _all("2.9")),
+    Input("no-such-card", "CARD 8o, a card that is none", b"CARD 8o", _all("2.9")),
+    Input("http-request", "a request of a browser", b"GET / HTTP/1.1\r\nHost: croupier\r\n\r\n", _all("2.9")),
+    Input("bytes-that-are-no-letters", "four bytes that are no letters", b"\x00\xff\x80\x01", _all("2.9")),
+    Input("draw-in-small-letters", "draw", b"draw", {"bet": "sevenhalf-2.7", "card": "sevenhalf-2.7"}),
+    Input("pass-in-mixed-letters", "PaSs", b"PaSs", {"card": "sevenhalf-2.7", "best": "sevenhalf-2.7"}),
+    Input("strt-in-small-letters", "strt", b"strt", {"start": "sevenhalf-2.7", "between": "sevenhalf-2.7"}),
 )
-BLUNDERS: Final = frozenset(
+INVALID_INPUTS: Final = frozenset(
     {"strt", "ante", "ante-of-nothing", "stbt-from-the-client", "card-from-the-client", "erro-from-the-client"}
 )
 
 
-def behind_gain(talk: Talk) -> Script:
+def wait_after_gain(talk: ScenarioContext) -> ClientScript:
     """A game to its end, and then nothing for a while."""
-    for message in talk.ground.game:
-        yield talk.spelt(message)
+    for message in talk.test_data.sample_game:
+        yield talk.encoded(message)
     yield Wait(0.05)
     return None
 
 
-EXTRAS: Final = (
-    Extra("open-behind-gain", "The connection stays open behind GAIN", "sevenhalf-8.5", (behind_gain,)),
-    Extra("nothing-allowed-is-refused", "Nothing that is allowed is refused", "sevenhalf-6.8", (strolled(8, 0.0),)),
-    Extra(
+EXTRA_CASES: Final = (
+    ExtraCase("open-behind-gain", "The connection stays open behind GAIN", "sevenhalf-8.5", (wait_after_gain,)),
+    ExtraCase(
+        "nothing-allowed-is-refused", "Nothing that is allowed is refused", "sevenhalf-6.8", (play_at_random(8, 0.0),)
+    ),
+    ExtraCase(
         "line-ends-between-messages",
         "Line ends and spaces between messages",
         "sevenhalf-2.8",
-        (said(b"STRT\r\n", b"\nDRAW", b"\r\n DRAW\n"),),
+        (send_each(b"STRT\r\n", b"\nDRAW", b"\r\n DRAW\n"),),
     ),
-    Extra(
+    ExtraCase(
         "starting-bet-again",
         "Every game tells its starting bet anew",
         "sevenhalf-7.1",
-        (said(STRT, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, STRT, STRT),),
+        (send_each(STRT, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, STRT, STRT),),
     ),
-    Extra(
+    ExtraCase(
         "a-refused-ante-adds-nothing",
         "A refused ANTE adds nothing and forces nothing",
         "sevenhalf-7.4",
-        (said(STRT, DRAW, Ante(0), PASS, STRT, DRAW, Ante(-1), PASS),),
+        (send_each(STRT, DRAW, Ante(0), PASS, STRT, DRAW, Ante(-1), PASS),),
     ),
-    Extra(
+    ExtraCase(
         "antes-that-add-up-to-too-much",
         "Two ANTEs that are too much only together",
         "sevenhalf-7.3",
-        (said(STRT, DRAW, Ante(2**29), Ante(2**29), DRAW),),
+        (send_each(STRT, DRAW, Ante(2**29), Ante(2**29), DRAW),),
     ),
-    Extra(
+    ExtraCase(
         "a-million-in-every-game",
         "A client may bet as much in every game, whatever it has lost",
         "sevenhalf-7.6",
-        (said(*(word for _ in range(4) for word in (STRT, DRAW, Ante(1_000_000), PASS, DRAW, DRAW, DRAW, DRAW))),),
+        (send_each(*(word for _ in range(4) for word in (STRT, DRAW, Ante(1_000_000), PASS, DRAW, DRAW, DRAW, DRAW))),),
     ),
 )
 
 
-GROUND: Final = Ground(
+TEST_DATA: Final = ServerTestData(
     room=ROOM,
-    situations=SITUATIONS,
-    remarks=REMARKS,
-    blunders=BLUNDERS,
+    states=STATES,
+    inputs=INPUTS,
+    invalid_inputs=INVALID_INPUTS,
     goals=GOALS,
-    extras=EXTRAS,
+    extra_cases=EXTRA_CASES,
     outline=outline,
-    lucky=("sevenhalf-3.", "sevenhalf-4.7", "sevenhalf-5."),
-    sort=lambda message: "garbage" if isinstance(message, Violation) else str(message)[:4],
-    refuses=lambda message: isinstance(message, Erro),
-    moves=moves,
+    luck_clauses=("sevenhalf-3.", "sevenhalf-4.7", "sevenhalf-5."),
+    kind_of=lambda message: "garbage" if isinstance(message, Violation) else str(message)[:4],
+    is_refusal=lambda message: isinstance(message, Erro),
+    strategy=play_randomly,
     goodbye=(),
-    farewells=(),
-    game=(STRT, DRAW, PASS),
+    goodbye_messages=(),
+    sample_game=(STRT, DRAW, PASS),
     untestable={
         "sevenhalf-1.1": "a server is tested wherever it listens",
         "sevenhalf-1.4": "the idle limit is 500 seconds, and a limit on decisions is not told",
@@ -177,7 +209,7 @@ GROUND: Final = Ground(
         "sevenhalf-8.6": "how a connection is closed does not show in what was said",
         "sevenhalf-10.1": "a text log is not on the wire",
     },
-    shared={
+    shared_clauses={
         "speaks first": "sevenhalf-1.2",
         "tables": "sevenhalf-1.2",
         "stream": "sevenhalf-1.3",
@@ -187,8 +219,8 @@ GROUND: Final = Ground(
         "goodbye": "sevenhalf-8.1",
         "close": "sevenhalf-8.2",
     },
-    settings={"bet": ("1", "10", "13", "50")},
-    tolerances=frozenset({"sevenhalf-2.8", "sevenhalf-4.8"}),
-    owes=lambda referee: referee.alarm is not None and not referee.legal,
-    parting=Parting("sevenhalf-6.8", b"STRT"),
+    harmless_settings={"bet": ("1", "10", "13", "50")},
+    tolerated_clauses=frozenset({"sevenhalf-2.8", "sevenhalf-4.8"}),
+    owes_answer=lambda referee: referee.deadline is not None and not referee.legal,
+    farewell_rule=FarewellRule("sevenhalf-6.8", b"STRT"),
 )

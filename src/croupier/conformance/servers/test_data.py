@@ -7,46 +7,46 @@ from random import Random
 from typing import Any
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.servers.scripted_client import Script
-from croupier.core.client_session import Watch
+from croupier.conformance.servers.scripted_client import ClientScript
+from croupier.core.client_session import ClientReferee
 from croupier.core.room import HouseRoom
 
-type Referee = Watch[Any, Any]
+type AnyClientReferee = ClientReferee[Any, Any]
 
-type Aim = Callable[[Referee, Random], object]
+type ClientStrategy = Callable[[AnyClientReferee, Random], object]
 """Picks what to say next, one of the messages that are allowed now."""
 
 
 @dataclass(frozen=True)
-class Situation:
+class ServerTestState:
     """A place in a game in which the client has the word. `told` stands in titles: `before the first game`.
 
     `here` tells whether this is it, and `aim` leads there.
     """
 
     name: str
-    told: str
-    here: Callable[[Referee], bool]
-    aim: Aim | None = None
-    games: int = 1
+    title: str
+    is_reached: Callable[[AnyClientReferee], bool]
+    strategy: ClientStrategy | None = None
+    max_games: int = 1
     """In the course of so many games it has to come up, or else a new conversation is begun."""
 
 
 @dataclass(frozen=True)
-class Remark:
+class Input:
     """Something that a client can say, right or wrong: a message, or bytes. `told` is how it is told to people.
 
     `clauses` says which clause tells what a house does about it, for every situation in which it is worth saying.
     """
 
     slug: str
-    told: str
-    says: object
+    title: str
+    message: object
     clauses: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Goal:
+class CoverageGoal:
     """What games are played for until it comes up: an end, a card, a score. `aim` as in `Situation`.
 
     `seen` is asked of the referee whenever a game is over. `games` are played on one connection, at most.
@@ -55,13 +55,13 @@ class Goal:
     slug: str
     title: str
     clause: str
-    seen: Callable[[Referee], bool]
-    aim: Aim | None = None
-    games: int = 12
+    is_reached: Callable[[AnyClientReferee], bool]
+    strategy: ClientStrategy | None = None
+    max_games: int = 12
 
 
 @dataclass
-class Talk:
+class ScenarioContext:
     """What a script goes by: the conversation so far, luck of its own, and the ground it stands on.
 
     `patience` is how many seconds an answer may take. `company` counts the clients that play together and have begun.
@@ -69,37 +69,37 @@ class Talk:
 
     conversation: Conversation
     luck: Random
-    ground: "Ground"
+    test_data: "ServerTestData"
     encode: Callable[[Any], bytes]
-    patience: float = 1.0
-    company: Counter[str] = field(default_factory=Counter)
+    answer_timeout: float = 1.0
+    started_clients: Counter[str] = field(default_factory=Counter)
 
     @property
-    def referee(self) -> Referee:
+    def referee(self) -> AnyClientReferee:
         """The referee, who knows the game."""
         return self.conversation.referee
 
-    def spelt(self, says: object) -> bytes:
+    def encoded(self, message: object) -> bytes:
         """The bytes of a message; of what is bytes already, themselves."""
-        return says if isinstance(says, bytes) else self.encode(says)
+        return message if isinstance(message, bytes) else self.encode(message)
 
 
-type Play = Callable[[Talk], Script]
+type Scenario = Callable[[ScenarioContext], ClientScript]
 """What is done in one try of a case, on a connection of its own."""
 
 
 @dataclass(frozen=True)
-class Extra:
+class ExtraCase:
     """A case that only this room has; what is played has a connection each, one after the other."""
 
     slug: str
     title: str
     clause: str
-    plays: tuple[Play, ...]
+    scenarios: tuple[Scenario, ...]
 
 
 @dataclass(frozen=True)
-class Parting:
+class FarewellRule:
     """How the houses of a room take leave where they refuse and say farewell by the same message.
 
     `clause` forbids a farewell in answer to what can be read. `opening` begins a game: where none is being played the
@@ -111,7 +111,7 @@ class Parting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground:
+class ServerTestData:
     """What the cases of a room are made from, besides its transcripts.
 
     `outline` is what has to be as on paper, besides the sorts of messages, where a transcript is about what luck
@@ -124,26 +124,26 @@ class Ground:
     """
 
     room: HouseRoom
-    situations: Sequence[Situation]
-    remarks: Sequence[Remark]
-    blunders: Collection[str]
-    goals: Sequence[Goal]
-    extras: Sequence[Extra]
+    states: Sequence[ServerTestState]
+    inputs: Sequence[Input]
+    invalid_inputs: Collection[str]
+    goals: Sequence[CoverageGoal]
+    extra_cases: Sequence[ExtraCase]
     outline: Callable[[Any, bool], Hashable]
-    sort: Callable[[Any], str]
-    refuses: Callable[[Any], bool]
-    moves: Aim
+    kind_of: Callable[[Any], str]
+    is_refusal: Callable[[Any], bool]
+    strategy: ClientStrategy
     goodbye: tuple[object, ...]
-    farewells: Collection[object]
-    game: tuple[object, ...]
+    goodbye_messages: Collection[object]
+    sample_game: tuple[object, ...]
     untestable: Mapping[str, str]
-    shared: Mapping[str, str]
-    lucky: tuple[str, ...] = ()
-    tolerances: Collection[str] = ()
+    shared_clauses: Mapping[str, str]
+    luck_clauses: tuple[str, ...] = ()
+    tolerated_clauses: Collection[str] = ()
     """The clauses that tolerate what a client should not send: a house may take it or refuse it."""
-    settings: Mapping[str, Collection[str]] = field(default_factory=dict)
+    harmless_settings: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Settings that a transcript may have in its head, with values that do not change the sorts of what is said."""
-    owes: Callable[[Referee], bool] = field(default=lambda referee: referee.alarm is not None)
-    referee: Callable[[Any, bool, float], Referee] | None = None
+    owes_answer: Callable[[AnyClientReferee], bool] = field(default=lambda referee: referee.deadline is not None)
+    new_referee: Callable[[Any, bool, float], AnyClientReferee] | None = None
     """A referee that knows more than the room's, by what is known of the house, whether it is strict, and patience."""
-    parting: Parting | None = None
+    farewell_rule: FarewellRule | None = None

@@ -4,41 +4,41 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from croupier.conformance.conversation import Conversation, Fault, Line
+from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.results import Failure
-from croupier.conformance.servers.test_data import Ground
+from croupier.conformance.servers.test_data import ServerTestData
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 
 
-def failure(ground: Ground, conversation: Conversation, fault: Fault) -> Failure:
+def describe_failure(test_data: ServerTestData, conversation: Conversation, fault: Fault) -> Failure:
     """A fault of the house as it is told."""
     violation = fault.verdict.violation
     return Failure(
         violation.clause,
         violation.allowed,
         violation.found,
-        wanted(ground, violation.allowed),
-        got(conversation, fault),
+        expected_bytes(test_data, violation.allowed),
+        actual_bytes(conversation, fault),
     )
 
 
-def got(conversation: Conversation, fault: Fault) -> bytes:
+def actual_bytes(conversation: Conversation, fault: Fault) -> bytes:
     """The bytes that were wrong: those of the last message, or what has come of one."""
-    last = conversation.lines[fault.lines - 1] if fault.lines else None
-    return last.data if last is not None and last.side == HOUSE else conversation.rest(HOUSE)
+    last = conversation.lines[fault.line_count - 1] if fault.line_count else None
+    return last.data if last is not None and last.side == HOUSE else conversation.incomplete(HOUSE)
 
 
-def wanted(ground: Ground, allowed: str) -> bytes | None:
+def expected_bytes(test_data: ServerTestData, allowed: str) -> bytes | None:
     """The bytes of what was allowed, where that is one message and no choice: `FAIL W_A`, `GAIN -100`."""
     words = allowed.split()
-    for message in ground.room.vocabulary:
+    for message in test_data.room.sample_messages:
         spoken = str(message).split()
         if spoken == words:
-            return ground.room.codec(True, None).encode(message)
+            return test_data.room.codec(True, None).encode(message)
         if spoken[:-1] == words[:-1] and words[1:] and _number(spoken[-1]) and _number(words[-1]):
             amount = type(message).__struct_fields__[-1]
-            return ground.room.codec(True, None).encode(replace(message, **{amount: int(words[-1])}))
+            return test_data.room.codec(True, None).encode(replace(message, **{amount: int(words[-1])}))
     return None
 
 
@@ -46,18 +46,25 @@ def _number(word: str) -> bool:
     return word.removeprefix("-").isdigit()
 
 
-def dialogue(ground: Ground, conversation: Conversation, fault: Fault, own: Any, *, strict: bool) -> tuple[Line, ...]:
+def failing_dialogue(
+    test_data: ServerTestData, conversation: Conversation, fault: Fault, known_options: Any, *, strict: bool
+) -> tuple[DialogueLine, ...]:
     """What was said up to a fault; of a conversation with several games only the last of them."""
-    lines = list(conversation.lines[: fault.lines])
-    rest = conversation.rest(HOUSE)
+    lines = list(conversation.lines[: fault.line_count])
+    rest = conversation.incomplete(HOUSE)
     if rest and len(lines) == len(conversation.lines) and not (lines and type(lines[-1].message) is Violation):
         at = lines[-1].at if lines else 0.0
-        lines.append(Line(HOUSE, rest, fault.verdict.violation, at))
+        lines.append(DialogueLine(HOUSE, rest, fault.verdict.violation, at))
     begins = 0
-    again = Conversation(ground.room, own, strict=strict)
+    again = Conversation(test_data.room, known_options, strict=strict)
     for number, line in enumerate(lines):
         referee = again.referee
-        if line.side == CLIENT and referee.game is None and referee.finished and not ground.owes(referee):
+        if (
+            line.side == CLIENT
+            and referee.game is None
+            and referee.finished_count
+            and not test_data.owes_answer(referee)
+        ):
             begins = number
-        again.heard(line.side, line.data, line.at)
+        again.on_data(line.side, line.data, line.at)
     return tuple(lines[begins:])

@@ -6,15 +6,15 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from croupier.conformance.conversation import Fault, Line
+from croupier.conformance.conversation import DialogueLine, Fault
 from croupier.core.session import Address, Peer
 
 
-class Dialogue(Protocol):
+class ConversationMonitor(Protocol):
     """A conversation as a relay needs it: it hears all bytes of both ends, and judges them. See `Conversation`."""
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[DialogueLine]:
         """What was said since `forget`."""
         ...
 
@@ -24,12 +24,12 @@ class Dialogue(Protocol):
         ...
 
     @property
-    def count(self) -> int:
+    def line_count(self) -> int:
         """How many lines there were in all."""
         ...
 
     @property
-    def broken(self) -> Counter[tuple[Peer, str]]:
+    def violation_counts(self) -> Counter[tuple[Peer, str]]:
         """How often each side has broken each clause."""
         ...
 
@@ -39,31 +39,31 @@ class Dialogue(Protocol):
         ...
 
     @property
-    def alarm(self) -> float | None:
+    def deadline(self) -> float | None:
         """When a silence of the house becomes a fault."""
         ...
 
-    def heard(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
+    def on_data(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
         """One end has sent these bytes."""
         ...
 
-    def ceased(self, side: Peer, now: float) -> Sequence[Fault]:
+    def on_end_of_input(self, side: Peer, now: float) -> Sequence[Fault]:
         """One end says no more, and still listens."""
         ...
 
-    def left(self, side: Peer, now: float) -> Sequence[Fault]:
+    def on_disconnect(self, side: Peer, now: float) -> Sequence[Fault]:
         """One end is gone."""
         ...
 
-    def rang(self, now: float) -> Sequence[Fault]:
+    def on_timeout(self, now: float) -> Sequence[Fault]:
         """The alarm has rung."""
         ...
 
-    def rest(self, side: Peer) -> bytes:
+    def incomplete(self, side: Peer) -> bytes:
         """What one end has sent behind its last message."""
         ...
 
-    def departures(self, side: Peer) -> Set[str]:
+    def tolerated(self, side: Peer) -> Set[str]:
         """The clauses whose tolerance one end has needed."""
         ...
 
@@ -72,66 +72,66 @@ class Dialogue(Protocol):
         ...
 
 
-class Passage:
+class TappedConnection:
     """One connection through the relay: client, house, and what they have said to each other.
 
     `begun` and `ended` are times in s. `note` tells, in a sentence, why it ended if neither end did that: nobody
     answered at the target, it was cut, one end did not read.
     """
 
-    def __init__(self, number: int, address: Address | None, conversation: Dialogue, now: float) -> None:
+    def __init__(self, number: int, address: Address | None, conversation: ConversationMonitor, now: float) -> None:
         self.number = number
         self.address = address
         self.conversation = conversation
-        self.begun = now
-        self.ended: float | None = None
-        self.reached = False
+        self.started_at = now
+        self.ended_at: float | None = None
+        self.has_reached_target = False
         self.note = ""
-        self.closed: list[Peer] = []
+        self.closed_sides: list[Peer] = []
         """The ends that have closed, in their order."""
 
 
-class Opened(Struct, frozen=True):
+class ConnectionOpened(Struct, frozen=True):
     """A client has come."""
 
-    passage: Passage
+    connection: TappedConnection
     at: float
 
 
-class Heard(Struct, frozen=True):
+class BytesRelayed(Struct, frozen=True):
     """These bytes of one end were passed on; `lines` are the messages that they complete, `faults` what they show."""
 
-    passage: Passage
+    connection: TappedConnection
     at: float
     side: Peer
     data: bytes
-    lines: Sequence[Line]
+    lines: Sequence[DialogueLine]
     faults: Sequence[Fault]
 
 
-class Silent(Struct, frozen=True):
+class SilenceFound(Struct, frozen=True):
     """The house should have said something by now."""
 
-    passage: Passage
+    connection: TappedConnection
     at: float
     faults: Sequence[Fault]
 
 
-class Closed(Struct, frozen=True):
+class SideClosed(Struct, frozen=True):
     """One end has closed the connection, or it was closed for it behind a cut."""
 
-    passage: Passage
+    connection: TappedConnection
     at: float
     side: Peer
     reason: str
     faults: Sequence[Fault]
 
 
-class Ended(Struct, frozen=True):
+class ConnectionEnded(Struct, frozen=True):
     """Both ends are gone."""
 
-    passage: Passage
+    connection: TappedConnection
     at: float
 
 
-type News = Opened | Heard | Silent | Closed | Ended
+type TapEvent = ConnectionOpened | BytesRelayed | SilenceFound | SideClosed | ConnectionEnded

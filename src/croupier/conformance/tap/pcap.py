@@ -9,28 +9,28 @@ from typing import BinaryIO, Final
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address, Peer
 
-HEAD: Final = Layout("<IHHiIII")
+FILE_HEADER: Final = Layout("<IHHiIII")
 """Of the file: magic number, version 2.4, time zone, accuracy, longest packet, link type (libpcap, savefile(5))."""
 
 MAGIC: Final = 0xA1B2C3D4
-RAW_IP: Final = 101
-LONGEST: Final = 65_535
+RAW_IP_LINK_TYPE: Final = 101
+MAX_PACKET_BYTES: Final = 65_535
 
-RECORD: Final = Layout("<IIII")
+PACKET_HEADER: Final = Layout("<IIII")
 """Of a packet: seconds and microseconds since 1970, the bytes that are here, the bytes there were."""
 
-IP: Final = Layout(">BBHHHBBH4s4s")
+IP_HEADER: Final = Layout(">BBHHHBBH4s4s")
 """RFC 791, 3.1, without options."""
 
-TCP: Final = Layout(">HHIIBBHHH")
+TCP_HEADER: Final = Layout(">HHIIBBHHH")
 """RFC 9293, 3.1, without options."""
 
 FIN, SYN, PSH, ACK = 1, 2, 8, 16
-WINDOW: Final = 65_535
-SEGMENT: Final = 1460
+WINDOW_BYTES: Final = 65_535
+MAX_SEGMENT_BYTES: Final = 1460
 """So many bytes are in one packet at most."""
 
-STAND_IN: Final = {CLIENT: "198.51.100.1", HOUSE: "198.51.100.2"}
+PLACEHOLDER_HOSTS: Final = {CLIENT: "198.51.100.1", HOUSE: "198.51.100.2"}
 """Where an end is that has a name or an IPv6 address (RFC 5737)."""
 
 
@@ -53,26 +53,26 @@ class Capture:
         self._file = file
         self._offset = offset
         self._streams: dict[int, _Stream] = {}
-        self._file.write(HEAD.pack(MAGIC, 2, 4, 0, 0, LONGEST, RAW_IP))
+        self._file.write(FILE_HEADER.pack(MAGIC, 2, 4, 0, 0, MAX_PACKET_BYTES, RAW_IP_LINK_TYPE))
 
-    def opened(self, number: int, client: Address | None, house: Address, at: float) -> None:
+    def add_connection(self, number: int, client: Address | None, house: Address, at: float) -> None:
         """A connection was made; `number` stands for it from now on."""
         stream = self._streams[number] = _Stream(client, house)
         self._write(at, (stream.packet(CLIENT, SYN), stream.packet(HOUSE, SYN | ACK), stream.packet(CLIENT, ACK)))
 
-    def said(self, number: int, side: Peer, data: bytes, at: float) -> None:
+    def add_data(self, number: int, side: Peer, data: bytes, at: float) -> None:
         """One end has said this, and the other has heard it."""
         stream = self._streams[number]
-        for begin in range(0, len(data), SEGMENT):
-            piece = data[begin : begin + SEGMENT]
+        for begin in range(0, len(data), MAX_SEGMENT_BYTES):
+            piece = data[begin : begin + MAX_SEGMENT_BYTES]
             self._write(at, (stream.packet(side, PSH | ACK, piece), stream.packet(CLIENT + HOUSE - side, ACK)))
 
-    def closed(self, number: int, side: Peer, at: float) -> None:
+    def add_close(self, number: int, side: Peer, at: float) -> None:
         """One end says no more."""
         stream = self._streams[number]
         self._write(at, (stream.packet(side, FIN | ACK), stream.packet(CLIENT + HOUSE - side, ACK)))
 
-    def ended(self, number: int) -> None:
+    def finish_connection(self, number: int) -> None:
         """Nothing more comes of this connection; what there is of it is in the file."""
         del self._streams[number]
         self._file.flush()
@@ -80,7 +80,7 @@ class Capture:
     def _write(self, at: float, packets: tuple[bytes, ...]) -> None:
         seconds, fraction = divmod(at + self._offset, 1)
         for packet in packets:
-            self._file.write(RECORD.pack(int(seconds), int(fraction * 1e6), len(packet), len(packet)) + packet)
+            self._file.write(PACKET_HEADER.pack(int(seconds), int(fraction * 1e6), len(packet), len(packet)) + packet)
 
 
 class _Stream:
@@ -100,16 +100,16 @@ class _Stream:
         self._sent[side] += len(data) + bool(flags & (SYN | FIN))
         self._sent[side] &= 0xFFFFFFFF
         ports = self._ports[side], self._ports[other]
-        offset = TCP.size // 4 << 4
+        offset = TCP_HEADER.size // 4 << 4
 
         def segment(check: int) -> bytes:
-            return TCP.pack(*ports, sent, heard, offset, flags, WINDOW, check, 0) + data
+            return TCP_HEADER.pack(*ports, sent, heard, offset, flags, WINDOW_BYTES, check, 0) + data
 
-        pseudo = here + there + bytes((0, 6)) + (TCP.size + len(data)).to_bytes(2)
+        pseudo = here + there + bytes((0, 6)) + (TCP_HEADER.size + len(data)).to_bytes(2)
         body = segment(checksum(pseudo + segment(0)))
 
         def header(check: int) -> bytes:
-            return IP.pack(0x45, 0, IP.size + len(body), 0, 0x4000, 64, 6, check, here, there)
+            return IP_HEADER.pack(0x45, 0, IP_HEADER.size + len(body), 0, 0x4000, 64, 6, check, here, there)
 
         return header(checksum(header(0))) + body
 
@@ -117,4 +117,4 @@ class _Stream:
 def _host(side: Peer, host: str) -> bytes:
     with suppress(ValueError):
         return IPv4Address(host).packed
-    return IPv4Address(STAND_IN[side]).packed
+    return IPv4Address(PLACEHOLDER_HOSTS[side]).packed

@@ -3,41 +3,50 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from croupier.conformance.tap.connection import Closed, Dialogue, Ended, Heard, News, Opened, Passage, Silent
-from croupier.conformance.tap.outbox import Manner, Way
+from croupier.conformance.tap.connection import (
+    BytesRelayed,
+    ConnectionEnded,
+    ConnectionOpened,
+    ConversationMonitor,
+    SideClosed,
+    SilenceFound,
+    TapEvent,
+    TappedConnection,
+)
+from croupier.conformance.tap.outbox import Delivery, Outbox
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import (
     Address,
-    Call,
-    Cease,
-    Ceased,
+    Closing,
+    Connect,
     Drop,
     Effect,
+    EndOfInput,
+    EndOutput,
     Event,
-    Halted,
     Joined,
     Left,
     Peer,
-    Rang,
-    Said,
-    Say,
+    Received,
+    Send,
+    TimedOut,
 )
-from croupier.logs import Log, silence
-from croupier.net.endpoint import Limits, Switchboard
+from croupier.logs import Logger, silent_logger
+from croupier.net.endpoint import Endpoint, EndpointLimits
 
-__all__ = ["BUFFER", "STILL", "Manner", "Raw", "Relay", "Way", "switchboard"]
+__all__ = ["IDLE_TIMEOUT_SECONDS", "MAX_BUFFER_BYTES", "Delivery", "Outbox", "RawCodec", "Relay", "relay_endpoint"]
 
-BUFFER: Final = 1 << 20
+MAX_BUFFER_BYTES: Final = 1 << 20
 """So many bytes wait for one end at most; a conversation that would need more is cut."""
 
-STILL: Final = 60.0
+IDLE_TIMEOUT_SECONDS: Final = 60.0
 """So many seconds nothing may pass on a connection that is closed in one direction: nobody may be there any more."""
 
 
-class Raw:
+class RawCodec:
     """The codec of a wire that is only passed on: what is read is the message."""
 
-    departures: frozenset[str] = frozenset()
+    tolerated: frozenset[str] = frozenset()
 
     def feed(self, data: bytes) -> Sequence[bytes]:
         """The bytes as they came."""
@@ -51,41 +60,41 @@ class Raw:
 class _Pipe:
     """A passage as the relay drives it: `here` are the ends that can be spoken to."""
 
-    def __init__(self, passage: Passage, to_house: Manner, to_client: Manner) -> None:
-        self.passage = passage
-        self.ways = {HOUSE: Way(to_house), CLIENT: Way(to_client)}
-        self.here = {CLIENT}
-        self.ceased: dict[Peer, str] = {}
+    def __init__(self, passage: TappedConnection, to_house: Delivery, to_client: Delivery) -> None:
+        self.connection = passage
+        self.outboxes = {HOUSE: Outbox(to_house), CLIENT: Outbox(to_client)}
+        self.open_sides = {CLIENT}
+        self.ended_inputs: dict[Peer, str] = {}
         """The ends that say no more, and why."""
-        self.gone: set[Peer] = set()
+        self.left_sides: set[Peer] = set()
         """Those of them that do not listen any more, either."""
-        self.told: set[Peer] = set()
+        self.informed_sides: set[Peer] = set()
         """The ends that know that the other one has ceased."""
-        self.still: float | None = None
+        self.idle_deadline: float | None = None
         """When it ends if nothing more passes."""
 
     def peer(self, side: Peer) -> Peer:
         """What the switchboard calls an end."""
-        return self.passage.number if side == CLIENT else -self.passage.number
+        return self.connection.number if side == CLIENT else -self.connection.number
 
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether neither end has ended it, so that nothing is judged any more."""
-        return bool(self.passage.note)
+        return bool(self.connection.note)
 
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether nothing is on its way to who can still hear it."""
-        return not any(self.ways[side].size for side in (CLIENT, HOUSE) if side not in self.gone)
+        return not any(self.outboxes[side].waiting_bytes for side in (CLIENT, HOUSE) if side not in self.left_sides)
 
     @property
-    def alarm(self) -> float | None:
+    def deadline(self) -> float | None:
         """When a piece can leave, the house's silence becomes a fault, or the connection has been still for long."""
-        times = [self.patience, self.still, *(self.ways[side].alarm for side in self.here)]
+        times = [self.answer_deadline, self.idle_deadline, *(self.outboxes[side].deadline for side in self.open_sides)]
         return min((time for time in times if time is not None), default=None)
 
     @property
-    def patience(self) -> float | None:
+    def answer_deadline(self) -> float | None:
         """When the house's silence becomes a fault; never behind a cut."""
-        return None if self.over() else self.passage.conversation.alarm
+        return None if self.is_over() else self.connection.conversation.deadline
 
 
 class Relay:
@@ -99,174 +108,187 @@ class Relay:
     def __init__(
         self,
         target: Address,
-        conversation: Callable[[], Dialogue],
-        told: Callable[[News], None],
+        new_monitor: Callable[[], ConversationMonitor],
+        on_event: Callable[[TapEvent], None],
         *,
-        to_house: Manner = Manner(),
-        to_client: Manner = Manner(),
+        to_house: Delivery = Delivery(),
+        to_client: Delivery = Delivery(),
         cut_after: int | None = None,
-        reworded: Callable[[Passage, bytes], bytes] = lambda _, data: data,
+        rewrite: Callable[[TappedConnection, bytes], bytes] = lambda _, data: data,
     ) -> None:
         self._target = target
-        self._conversation = conversation
-        self._told = told
+        self._conversation = new_monitor
+        self._on_event = on_event
         self._to_house = to_house
         self._to_client = to_client
         self._cut_after = cut_after
-        self._reworded = reworded
+        self._rewrite = rewrite
         self._pipes: dict[int, _Pipe] = {}
 
     @property
-    def alarm(self) -> float | None:
+    def deadline(self) -> float | None:
         """When a piece can leave, a house's silence becomes a fault, or a connection has been still for long."""
-        return min((time for pipe in self._pipes.values() if (time := pipe.alarm) is not None), default=None)
+        return min((time for pipe in self._pipes.values() if (time := pipe.deadline) is not None), default=None)
 
     def on(self, event: Event[bytes], now: float) -> list[Effect[bytes]]:
         """What is to be done about an event."""
         match event:
-            case Said(peer, data):
+            case Received(peer, data):
                 pipe = self._pipes[abs(peer)]
                 return self._said(pipe, CLIENT if peer > 0 else HOUSE, data, now)
             case Joined(peer, address):
                 return self._joined(peer, address, now)
-            case Ceased(peer):
+            case EndOfInput(peer):
                 pipe = self._pipes[abs(peer)]
                 return self._ceased(pipe, CLIENT if peer > 0 else HOUSE, "hung up", now)
             case Left(peer, reason):
                 return self._left(self._pipes[abs(peer)], CLIENT if peer > 0 else HOUSE, reason, now)
-            case Rang():
+            case TimedOut():
                 return [effect for pipe in self._pipes.values() for effect in self._rang(pipe, now)]
-            case Halted(final=True):
+            case Closing(is_final=True):
                 return [effect for pipe in self._pipes.values() for effect in self._cut(pipe, "the relay closes", now)]
         return []
 
     def _joined(self, peer: Peer, address: Address | None, now: float) -> list[Effect[bytes]]:
         if peer < 0:
             pipe = self._pipes[-peer]
-            pipe.passage.reached = True
-            pipe.here.add(HOUSE)
+            pipe.connection.has_reached_target = True
+            pipe.open_sides.add(HOUSE)
             return self._pump(pipe, now)
-        passage = Passage(peer, address, self._conversation(), now)
+        passage = TappedConnection(peer, address, self._conversation(), now)
         self._pipes[peer] = _Pipe(passage, self._to_house, self._to_client)
-        self._told(Opened(passage, now))
-        return [Call(-peer, self._target)]
+        self._on_event(ConnectionOpened(passage, now))
+        return [Connect(-peer, self._target)]
 
     def _said(self, pipe: _Pipe, side: Peer, data: bytes, now: float) -> list[Effect[bytes]]:
-        if pipe.over():
+        if pipe.is_over():
             return []
-        if pipe.still is not None:
-            pipe.still = now + STILL
+        if pipe.idle_deadline is not None:
+            pipe.idle_deadline = now + IDLE_TIMEOUT_SECONDS
         if side == HOUSE:
-            data = self._reworded(pipe.passage, self._hear(pipe, HOUSE, data, now))
-        way = pipe.ways[CLIENT + HOUSE - side]
-        way.put(data, now)
-        if way.size > BUFFER:
-            return self._cut(pipe, f"found more than {BUFFER} bytes that wait for one end", now)
+            data = self._rewrite(pipe.connection, self._hear(pipe, HOUSE, data, now))
+        way = pipe.outboxes[CLIENT + HOUSE - side]
+        way.push(data, now)
+        if way.waiting_bytes > MAX_BUFFER_BYTES:
+            return self._cut(pipe, f"found more than {MAX_BUFFER_BYTES} bytes that wait for one end", now)
         return self._pump(pipe, now)
 
     def _hear(self, pipe: _Pipe, side: Peer, data: bytes, now: float) -> bytes:
         """Let the bytes be judged; those behind the message at which the conversation is cut are not passed on."""
-        conversation = pipe.passage.conversation
+        conversation = pipe.connection.conversation
         before, faults = len(conversation.lines), len(conversation.faults)
         if self._cut_after is None:
-            conversation.heard(side, data, now)
+            conversation.on_data(side, data, now)
         else:
             for at in range(len(data)):
-                conversation.heard(side, data[at : at + 1], now)
-                if conversation.count >= self._cut_after:
-                    pipe.passage.note = f"cut after {self._cut_after} messages"
+                conversation.on_data(side, data[at : at + 1], now)
+                if conversation.line_count >= self._cut_after:
+                    pipe.connection.note = f"cut after {self._cut_after} messages"
                     data = data[: at + 1]
                     break
-        self._told(Heard(pipe.passage, now, side, data, conversation.lines[before:], conversation.faults[faults:]))
+        self._on_event(
+            BytesRelayed(pipe.connection, now, side, data, conversation.lines[before:], conversation.faults[faults:])
+        )
         return data
 
     def _pump(self, pipe: _Pipe, now: float) -> list[Effect[bytes]]:
         """Pass on what is due; whoever has closed is followed by the other end when all it has said has left."""
         effects: list[Effect[bytes]] = []
-        if HOUSE in pipe.here and not pipe.over():
-            for piece in pipe.ways[HOUSE].take(now):
-                effects.append(Say(pipe.peer(HOUSE), self._hear(pipe, CLIENT, piece, now)))
-                if pipe.over():
+        if HOUSE in pipe.open_sides and not pipe.is_over():
+            for piece in pipe.outboxes[HOUSE].pop_due(now):
+                effects.append(Send(pipe.peer(HOUSE), self._hear(pipe, CLIENT, piece, now)))
+                if pipe.is_over():
                     break
-        if pipe.over():
-            pipe.ways[HOUSE].clear()
-        if CLIENT in pipe.here:
-            effects += (Say(pipe.peer(CLIENT), piece) for piece in pipe.ways[CLIENT].take(now))
-        if effects and pipe.still is not None:
-            pipe.still = now + STILL
+        if pipe.is_over():
+            pipe.outboxes[HOUSE].clear()
+        if CLIENT in pipe.open_sides:
+            effects += (Send(pipe.peer(CLIENT), piece) for piece in pipe.outboxes[CLIENT].pop_due(now))
+        if effects and pipe.idle_deadline is not None:
+            pipe.idle_deadline = now + IDLE_TIMEOUT_SECONDS
         for side in (CLIENT, HOUSE):
-            if side in pipe.here and not pipe.ways[side].size:
+            if side in pipe.open_sides and not pipe.outboxes[side].waiting_bytes:
                 effects += self._follow(pipe, side, now)
         return effects
 
     def _follow(self, pipe: _Pipe, side: Peer, now: float) -> list[Effect[bytes]]:
         """Do to an end that has heard everything what the other one has done."""
         other = CLIENT + HOUSE - side
-        both = len(pipe.ceased) == 2 and pipe.empty()
-        end = pipe.over() or other in pipe.gone or both
-        if not end and (other not in pipe.ceased or side in pipe.told):
+        both = len(pipe.ended_inputs) == 2 and pipe.is_empty()
+        end = pipe.is_over() or other in pipe.left_sides or both
+        if not end and (other not in pipe.ended_inputs or side in pipe.informed_sides):
             return []
-        if side == HOUSE and CLIENT in pipe.ceased:
+        if side == HOUSE and CLIENT in pipe.ended_inputs:
             self._close(pipe, CLIENT, now)
-        pipe.told.add(side)
+        pipe.informed_sides.add(side)
         if not end:
-            return [Cease(pipe.peer(side))]
-        pipe.here.discard(side)
+            return [EndOutput(pipe.peer(side))]
+        pipe.open_sides.discard(side)
         return [Drop(pipe.peer(side))]
 
     def _ceased(self, pipe: _Pipe, side: Peer, reason: str, now: float) -> list[Effect[bytes]]:
-        pipe.ceased.setdefault(side, reason)
-        pipe.still = now + STILL
-        if side == HOUSE or not pipe.ways[HOUSE].size:
+        pipe.ended_inputs.setdefault(side, reason)
+        pipe.idle_deadline = now + IDLE_TIMEOUT_SECONDS
+        if side == HOUSE or not pipe.outboxes[HOUSE].waiting_bytes:
             self._close(pipe, side, now)
-        if side == HOUSE and CLIENT in pipe.here:
-            pipe.ways[CLIENT].put(self._reworded(pipe.passage, b""), now)
+        if side == HOUSE and CLIENT in pipe.open_sides:
+            pipe.outboxes[CLIENT].push(self._rewrite(pipe.connection, b""), now)
         return self._pump(pipe, now)
 
     def _left(self, pipe: _Pipe, side: Peer, reason: str, now: float) -> list[Effect[bytes]]:
-        passage = pipe.passage
-        pipe.here.discard(side)
-        pipe.gone.add(side)
-        pipe.ways[side].clear()
-        if side == HOUSE and not passage.reached:
+        passage = pipe.connection
+        pipe.open_sides.discard(side)
+        pipe.left_sides.add(side)
+        pipe.outboxes[side].clear()
+        if side == HOUSE and not passage.has_reached_target:
             passage.note = passage.note or f"no house answers: {reason}"
         effects = self._ceased(pipe, side, reason, now)
-        if len(pipe.gone) == 2:
+        if len(pipe.left_sides) == 2:
             self._close(pipe, CLIENT, now)
-            passage.ended = now
+            passage.ended_at = now
             del self._pipes[passage.number]
-            self._told(Ended(passage, now))
+            self._on_event(ConnectionEnded(passage, now))
         return effects
 
     def _close(self, pipe: _Pipe, side: Peer, now: float) -> None:
         """An end says no more, and all that it had said was heard."""
-        passage = pipe.passage
-        if side not in passage.closed:
-            passage.closed.append(side)
-            hear = passage.conversation.left if side in pipe.gone else passage.conversation.ceased
-            faults = () if pipe.over() else hear(side, now)
-            self._told(Closed(passage, now, side, pipe.ceased[side], faults))
+        passage = pipe.connection
+        if side not in passage.closed_sides:
+            passage.closed_sides.append(side)
+            hear = (
+                passage.conversation.on_disconnect if side in pipe.left_sides else passage.conversation.on_end_of_input
+            )
+            faults = () if pipe.is_over() else hear(side, now)
+            self._on_event(SideClosed(passage, now, side, pipe.ended_inputs[side], faults))
 
     def _rang(self, pipe: _Pipe, now: float) -> list[Effect[bytes]]:
-        if pipe.still is not None and pipe.still <= now:
-            pipe.still = None if pipe.empty() else now + STILL
-        if pipe.ceased and pipe.still is None:
-            return self._cut(pipe, f"nothing has passed for {STILL:g} seconds behind one end's last word", now)
-        alarm = pipe.patience
-        if alarm is not None and alarm <= now and (faults := pipe.passage.conversation.rang(now)):
-            self._told(Silent(pipe.passage, now, faults))
+        if pipe.idle_deadline is not None and pipe.idle_deadline <= now:
+            pipe.idle_deadline = None if pipe.is_empty() else now + IDLE_TIMEOUT_SECONDS
+        if pipe.ended_inputs and pipe.idle_deadline is None:
+            return self._cut(
+                pipe, f"nothing has passed for {IDLE_TIMEOUT_SECONDS:g} seconds behind one end's last word", now
+            )
+        alarm = pipe.answer_deadline
+        if alarm is not None and alarm <= now and (faults := pipe.connection.conversation.on_timeout(now)):
+            self._on_event(SilenceFound(pipe.connection, now, faults))
         return self._pump(pipe, now)
 
     def _cut(self, pipe: _Pipe, note: str, now: float) -> list[Effect[bytes]]:
-        if not pipe.here and len(pipe.ceased) == 2:
+        if not pipe.open_sides and len(pipe.ended_inputs) == 2:
             return []  # it has ended by itself
-        pipe.passage.note = pipe.passage.note or note
-        for way in pipe.ways.values():
+        pipe.connection.note = pipe.connection.note or note
+        for way in pipe.outboxes.values():
             way.clear()
         return self._pump(pipe, now)
 
 
-def switchboard(relay: Relay, *, linger: float = 2.0, log: Log | None = None, half_closed: bool = False) -> Switchboard:
+def relay_endpoint(
+    relay: Relay, *, close_timeout: float = 2.0, log: Logger | None = None, half_closed: bool = False
+) -> Endpoint:
     """A relay behind a switchboard, ready to listen. Unless it may be `half_closed`, who ceases is gone."""
-    limits = Limits(per_address=0, buffer=BUFFER, linger=linger, half_closed=half_closed)
-    return Switchboard(relay, Raw, silence() if log is None else log, limits=limits)
+    limits = EndpointLimits(
+        max_connections_per_address=0,
+        max_write_buffer_bytes=MAX_BUFFER_BYTES,
+        close_timeout=close_timeout,
+        allow_half_close=half_closed,
+    )
+    return Endpoint(relay, RawCodec, silent_logger() if log is None else log, limits=limits)

@@ -9,21 +9,29 @@ from typing import IO
 
 from msgspec import Struct
 
-from croupier.conformance.stop_signals import interrupted
-from croupier.conformance.tap.connection import Closed, Dialogue, Ended, Heard, News, Opened, Passage
-from croupier.conformance.tap.folder import Keeping, Scribe
-from croupier.conformance.tap.outbox import Manner
+from croupier.conformance.stop_signals import stop_on_signals
+from croupier.conformance.tap.connection import (
+    BytesRelayed,
+    ConnectionEnded,
+    ConnectionOpened,
+    ConversationMonitor,
+    SideClosed,
+    TapEvent,
+    TappedConnection,
+)
+from croupier.conformance.tap.folder import TranscriptFolder, TranscriptWriter
+from croupier.conformance.tap.outbox import Delivery
 from croupier.conformance.tap.pcap import Capture
-from croupier.conformance.tap.relay import Relay, switchboard
+from croupier.conformance.tap.relay import Relay, relay_endpoint
 from croupier.core.referee import HOUSE
 from croupier.core.session import Address
-from croupier.net.addresses import unheard
+from croupier.net.addresses import listen_error
 
-CLOSING = 2.0
+CLOSE_TIMEOUT_SECONDS = 2.0
 """So many seconds are given to connections that are closed when the tap ends."""
 
 
-class Tapping(Struct, frozen=True, kw_only=True):
+class TapConfig(Struct, frozen=True, kw_only=True):
     """What is tapped, and how.
 
     `dialogue` opens a conversation of the room in which nothing was said yet, `scribe` writes them down; connections
@@ -35,20 +43,20 @@ class Tapping(Struct, frozen=True, kw_only=True):
     room: str
     listen: Address
     target: Address
-    dialogue: Callable[[], Dialogue]
-    scribe: Callable[[IO[str]], Scribe]
-    together: bool = False
-    listener: Callable[[News], None] | None = None
-    reworded: Callable[[Passage, bytes], bytes] = lambda _, data: data
+    new_monitor: Callable[[], ConversationMonitor]
+    new_writer: Callable[[IO[str]], TranscriptWriter]
+    is_merged: bool = False
+    listener: Callable[[TapEvent], None] | None = None
+    rewrite: Callable[[TappedConnection, bytes], bytes] = lambda _, data: data
     head: Mapping[str, str] = {}
-    to_house: Manner = Manner()
-    to_client: Manner = Manner()
+    to_house: Delivery = Delivery()
+    to_client: Delivery = Delivery()
     cut_after: int | None = None
-    transcripts: Path | None = None
-    capture: Path | None = None
+    transcript_folder: Path | None = None
+    capture_file: Path | None = None
 
 
-async def tap(tapping: Tapping, announce: Callable[[Address], None], told: Callable[[News], None]) -> bool:
+async def run_tap(config: TapConfig, announce: Callable[[Address], None], on_event: Callable[[TapEvent], None]) -> bool:
     """Relay until SIGINT or SIGTERM: whether nobody has broken the protocol.
 
     `announce` is told where it listens, `told` all that happens. Raises OSError on addresses and files that cannot be
@@ -57,60 +65,60 @@ async def tap(tapping: Tapping, announce: Callable[[Address], None], told: Calla
     broken = False
     failed: list[OSError] = []
 
-    def hear(news: News) -> None:
+    def hear(news: TapEvent) -> None:
         nonlocal broken
-        broken |= bool(news.passage.conversation.faults)
+        broken |= bool(news.connection.conversation.faults)
         try:
             for listener in listeners:
                 listener(news)
         except OSError as error:  # what cannot be kept must not spoil the conversation that is going on
             failed.append(error)
             end.set()
-        news.passage.conversation.forget()
+        news.connection.conversation.forget()
 
-    with ExitStack() as stack, interrupted() as end:
-        listeners = [told] if tapping.listener is None else [tapping.listener, told]
-        if tapping.transcripts is not None:
-            keeping = Keeping(
-                tapping.transcripts, tapping.room, tapping.scribe, tapping.head, together=tapping.together
+    with ExitStack() as stack, stop_on_signals() as end:
+        listeners = [on_event] if config.listener is None else [config.listener, on_event]
+        if config.transcript_folder is not None:
+            keeping = TranscriptFolder(
+                config.transcript_folder, config.room, config.new_writer, config.head, is_merged=config.is_merged
             )
             listeners.append(stack.enter_context(keeping))
-        if tapping.capture is not None:
-            file = stack.enter_context(tapping.capture.open("wb"))
+        if config.capture_file is not None:
+            file = stack.enter_context(config.capture_file.open("wb"))
             capture = Capture(file, time.time() - asyncio.get_running_loop().time())
-            listeners.append(lambda news: _captured(capture, tapping.target, news))
+            listeners.append(lambda news: _captured(capture, config.target, news))
         relay = Relay(
-            tapping.target,
-            tapping.dialogue,
+            config.target,
+            config.new_monitor,
             hear,
-            to_house=tapping.to_house,
-            to_client=tapping.to_client,
-            cut_after=tapping.cut_after,
-            reworded=tapping.reworded,
+            to_house=config.to_house,
+            to_client=config.to_client,
+            cut_after=config.cut_after,
+            rewrite=config.rewrite,
         )
-        board = switchboard(relay, linger=CLOSING / 2, half_closed=True)
+        board = relay_endpoint(relay, close_timeout=CLOSE_TIMEOUT_SECONDS / 2, half_closed=True)
         try:
-            announce(await board.listen(*tapping.listen))
+            announce(await board.listen(*config.listen))
         except OSError as error:
-            raise unheard(tapping.listen, error) from error
+            raise listen_error(config.listen, error) from error
         await end.wait()
         board.halt(final=True)
-        await board.empty()
+        await board.wait_drained()
     if failed:
         raise failed[0]
     return not broken
 
 
-def _captured(capture: Capture, target: Address, news: News) -> None:
-    passage = news.passage
+def _captured(capture: Capture, target: Address, news: TapEvent) -> None:
+    passage = news.connection
     match news:
-        case Opened(at=at):
-            capture.opened(passage.number, passage.address, target, at)
-        case Heard(at=at, side=side, data=data):
-            capture.said(passage.number, side, data, at)
-        case Closed(at=at, side=side) if passage.reached or side != HOUSE:
-            capture.closed(passage.number, side, at)
-        case Ended():
-            capture.ended(passage.number)
+        case ConnectionOpened(at=at):
+            capture.add_connection(passage.number, passage.address, target, at)
+        case BytesRelayed(at=at, side=side, data=data):
+            capture.add_data(passage.number, side, data, at)
+        case SideClosed(at=at, side=side) if passage.has_reached_target or side != HOUSE:
+            capture.add_close(passage.number, side, at)
+        case ConnectionEnded():
+            capture.finish_connection(passage.number)
         case _:
             pass

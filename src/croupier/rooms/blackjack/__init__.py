@@ -9,28 +9,28 @@ splits and no doubles.
 
 from dataclasses import dataclass
 
-from croupier.core.bank import State, nets
-from croupier.core.deal_record import recomputed
+from croupier.core.bank import BankState, possible_nets
+from croupier.core.deal_record import recompute_nets
 from croupier.core.dealer import Dealer
 from croupier.core.private_table import Purse
-from croupier.core.room import HouseRoom, Seating
-from croupier.core.session import Patience, Peer
-from croupier.rooms.blackjack.bots import STYLES
+from croupier.core.room import HouseRoom, TableFactory
+from croupier.core.session import Peer, Timeouts
+from croupier.rooms.blackjack.bots import BOT_SPECS
 from croupier.rooms.blackjack.house import House
 from croupier.rooms.blackjack.player import Options, Player
 from croupier.rooms.blackjack.referee import Referee
 from croupier.rooms.blackjack.rules import (
     BLACKJACK,
+    CLIENT_SURRENDERED,
     HIT,
-    LARGEST,
-    MOST,
+    MAX_BET,
+    MAX_INT32,
     PACK,
     STAND,
     SURRENDER,
-    SURRENDERED,
     Blackjack,
+    check_decks,
     client_cards,
-    decks_allowed,
 )
 from croupier.rooms.blackjack.wire import (
     GOODBYE,
@@ -45,7 +45,7 @@ from croupier.rooms.blackjack.wire import (
     Res,
     Srd,
     Stp,
-    Ten,
+    TenSpelling,
     Trn,
     Wire,
 )
@@ -79,20 +79,20 @@ class Settings:
     decks: int = 1
     """How many decks are shuffled together for every round, 1 to 8."""
 
-    ten: Ten = "T"
+    ten: TenSpelling = "T"
     """How the rank 10 is spelt on the wire: T, X, 10 (the number) or digits (two in one character)."""
 
     dialect: Dialect = "document"
     """The size of characters on the wire; char8: one byte."""
 
 
-def seating(settings: Settings, patience: Patience, strict: bool) -> Seating:  # noqa: ARG001 -- no tolerance is the house's here
+def table_factory(settings: Settings, patience: Timeouts, strict: bool) -> TableFactory:  # noqa: ARG001 -- no tolerance is the house's here
     """Tables of this house. Raises ValueError on settings that make no sense."""
-    if not 0 <= settings.money <= LARGEST:
-        raise ValueError(f"found {settings.money} coins; allowed: 0 to {LARGEST}")
+    if not 0 <= settings.money <= MAX_INT32:
+        raise ValueError(f"found {settings.money} coins; allowed: 0 to {MAX_INT32}")
     if settings.ten == "digits" and settings.dialect == "char8":
         raise ValueError("found the ten as digits in characters of one byte; allowed: T, X, 10")
-    rules = Blackjack(decks_allowed(settings.decks))
+    rules = Blackjack(check_decks(settings.decks))
 
     def seat(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
         return House(peer, dealer, patience, rules, purse or Purse(settings.money))
@@ -100,19 +100,19 @@ def seating(settings: Settings, patience: Patience, strict: bool) -> Seating:  #
     return seat
 
 
-def done(state: State) -> tuple[str, ...]:
+def commands_given(state: BankState) -> tuple[str, ...]:
     """What was bet, and what the client has said then."""
     said = [f"BET {state.bet}", *[HIT] * (len(client_cards(state)) - 2)]
-    if state.banked > 1:
+    if state.bank_card_count > 1:
         said.append(STAND)
-    elif state.node is SURRENDERED:
+    elif state.node is CLIENT_SURRENDERED:
         said.append(SURRENDER)
     return tuple(said)
 
 
-def codec(strict: bool, end: Settings | Options | None) -> Wire:
+def make_codec(strict: bool, config: Settings | Options | None) -> Wire:
     """The codec of one end, by what is set about it."""
-    match end:
+    match config:
         case Settings(dialect=dialect, ten=ten):
             return Wire(strict=strict, dialect=dialect, ten=ten)
         case Options(dialect=dialect):
@@ -120,7 +120,7 @@ def codec(strict: bool, end: Settings | Options | None) -> Wire:
     return Wire(strict=strict)
 
 
-def referee(own: Settings | Options | None, strict: bool, patience: float = 5.0) -> Referee:
+def make_referee(own: Settings | Options | None, strict: bool, patience: float = 5.0) -> Referee:
     """The referee of one end; what purses begin with is known to the house alone."""
     match own:
         case Settings(decks=decks, money=money):
@@ -134,26 +134,26 @@ ROOM = HouseRoom(
     name="blackjack",
     title="Blackjack",
     port=1214,
-    answers=rb"(MON|ERR\x00|STP|TRN|(CRD|RES)[\x00CSWL])",
+    answer_pattern=rb"(MON|ERR\x00|STP|TRN|(CRD|RES)[\x00CSWL])",
     probe=b"STPSTPSTPSTP\n",  # a goodbye; other rooms read at least four bytes
     rules=BLACKJACK,
     pack=PACK,
-    vocabulary=VOCABULARY,
+    sample_messages=VOCABULARY,
     patterns={"card": rb"\x00[A2-9TJQK]\x00[HDSC]"},
-    refusal=GOODBYE,
-    goodbyes=GOODBYE,
-    codec=codec,
+    refusal_messages=GOODBYE,
+    final_messages=GOODBYE,
+    codec=make_codec,
     settings=Settings,
-    house=seating,
-    purse=lambda settings: settings.money,
-    largest_purse=MOST,
-    dealt=lambda state: state.cards,
-    nets=recomputed(lambda cards, done, _: nets(BLACKJACK.first, cards, done)),
-    done=done,
+    house=table_factory,
+    initial_purse=lambda settings: settings.money,
+    max_purse=MAX_BET,
+    dealt_cards=lambda state: state.cards,
+    net_check=recompute_nets(lambda cards, done, _: possible_nets(BLACKJACK.start_node, cards, done)),
+    commands=commands_given,
     options=Options,
     player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),
-    referee=referee,
-    styles=STYLES,
-    style="exact",
-    decks=lambda settings: settings.decks,
+    referee=make_referee,
+    bots=BOT_SPECS,
+    default_bot="exact",
+    deck_count=lambda settings: settings.decks,
 )

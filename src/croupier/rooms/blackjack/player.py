@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from croupier.core.bank import State
-from croupier.core.bots import Mind
-from croupier.core.client_session import Guest, Offer
+from croupier.core.bank import BankState
+from croupier.core.bots import Bot
+from croupier.core.client_session import ClientSession, LegalMessages
 from croupier.core.dealer import Luck
 from croupier.core.session import Effect
-from croupier.rooms.blackjack.referee import Game, Referee
-from croupier.rooms.blackjack.rules import MOVES, SURRENDER, decks_allowed, limit
+from croupier.rooms.blackjack.referee import Referee, WireGame
+from croupier.rooms.blackjack.rules import MOVES, SURRENDER, check_decks, largest_bet
 from croupier.rooms.blackjack.wire import MOV, SRD, STP, Bet, Dialect, Message, Mon
 
-SAYS: Final[Mapping[str, Message]] = {**MOV, SURRENDER: SRD}
+MESSAGE_BY_MOVE: Final[Mapping[str, Message]] = {**MOV, SURRENDER: SRD}
 
 
 @dataclass(frozen=True)
@@ -34,45 +34,47 @@ class Options:
         return None
 
 
-class Player(Guest[Message, Game]):
+class Player(ClientSession[Message, WireGame]):
     """See `Guest`. It is `spent` when the house has told a balance that can pay no bet."""
 
-    FAREWELL = (STP,)
+    FAREWELL_MESSAGES = (STP,)
 
     def __init__(self, options: Options = Options(), *, strict: bool = False, patience: float = 30.0) -> None:
         if options.bet < 1:
             raise ValueError(f"found a bet of {options.bet}; allowed: 1 or more")
-        super().__init__(Referee(decks_allowed(options.decks), strict=strict, patience=patience))
+        super().__init__(Referee(check_decks(options.decks), strict=strict, patience=patience))
         self._bet = options.bet
-        self._stopped = False
+        self._has_stopped = False
 
-    def decide(self, mind: Mind[State, str], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- every round is played alike
+    def decide(self, bot: Bot[BankState, str], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- every round is played alike
         """What a mind says now: PLY, BET, its move, STP with an empty purse, None while waiting."""
         legal = self.legal
-        if self.spent:
+        if self.is_exhausted:
             return STP if STP in legal else None
         if len(legal) < 2:
             return None
         if self.game is None:
             return legal[0]
-        return SAYS[mind.choose(self.game.state, MOVES, luck)]
+        return MESSAGE_BY_MOVE[bot.choose(self.game.state, MOVES, luck)]
 
-    def _offer(self) -> Sequence[Message]:
+    def _legal_messages(self) -> Sequence[Message]:
         """Of all the bets there are, the one that was asked for is listed."""
         legal = self._referee.legal
-        if self._stopped:
+        if self._has_stopped:
             return ()
         return (
-            Offer((Bet(min(self._bet, legal[0].coins)), *legal[1:]), legal.also) if isinstance(legal, Offer) else legal
+            LegalMessages((Bet(min(self._bet, legal[0].coins)), *legal[1:]), legal.accepts)
+            if isinstance(legal, LegalMessages)
+            else legal
         )
 
-    def _noted(self, message: Message) -> None:
+    def _note_received(self, message: Message) -> None:
         if isinstance(message, Mon):
-            self.spent = limit(message.coins) == 0
+            self.is_exhausted = largest_bet(message.coins) == 0
 
-    def _asked(self, message: Message) -> None:
-        self._stopped = message == STP  # and then the house has the last word (blackjack-8.1)
+    def _note_sent(self, message: Message) -> None:
+        self._has_stopped = message == STP  # and then the house has the last word (blackjack-8.1)
 
-    def _heard(self, message: Message, now: float) -> list[Effect[Message]]:
-        effects = super()._heard(message, now)
-        return self._close(effects) if message == STP and self._open else effects
+    def _on_received(self, message: Message, now: float) -> list[Effect[Message]]:
+        effects = super()._on_received(message, now)
+        return self._close(effects) if message == STP and self._is_open else effects

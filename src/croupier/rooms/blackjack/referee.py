@@ -5,32 +5,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from croupier.core.bank import BANK, CLIENT, Node, State
-from croupier.core.client_session import Offer
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankState
+from croupier.core.client_session import LegalMessages
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.referee import CLIENT as SPEAKER
-from croupier.core.referee import Due, Judge, Verdict
+from croupier.core.referee import BaseReferee, ExpectedReply, Verdict
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.blackjack.rules import (
-    BEST,
+    CLIENT_LOST,
+    CLIENT_SURRENDERED,
+    CLIENT_WON,
     HIT,
-    LOST,
     STAND,
     SURRENDER,
-    SURRENDERED,
-    WON,
+    TARGET_TOTAL,
     Blackjack,
     bank_cards,
     client_cards,
-    hand,
-    limit,
+    hand_total,
+    largest_bet,
 )
 from croupier.rooms.blackjack.wire import (
     INVALID,
     LEAVING,
     MOV,
+    NO_COINS,
     PLY,
-    POOR,
     SRD,
     STP,
     TRN,
@@ -47,18 +47,18 @@ from croupier.rooms.blackjack.wire import (
     Srd,
     Stp,
     Trn,
-    result,
+    result_message,
 )
 
 
 @dataclass(frozen=True)
-class Game:
+class WireGame:
     """A round as the wire shows it."""
 
-    state: State
+    state: BankState
     """What the round has come to; both ends know all of it."""
 
-    seat: Seat = CLIENT
+    seat: Seat = CLIENT_SEAT
 
     @property
     def cards(self) -> tuple[str, ...]:
@@ -78,42 +78,46 @@ class Game:
     @property
     def net(self) -> int:
         """What the client has won, when the round is over."""
-        return result(self.state).coins - self.state.bet
+        return result_message(self.state).coins - self.state.bet
 
 
-DEALT: Final = "blackjack-4.2"
-MOVED: Final[Mapping[str, str]] = {HIT: "blackjack-4.3", STAND: "blackjack-4.4", SURRENDER: "blackjack-4.5"}
+DEAL_CLAUSE: Final = "blackjack-4.2"
+MOVE_CLAUSES: Final[Mapping[str, str]] = {HIT: "blackjack-4.3", STAND: "blackjack-4.4", SURRENDER: "blackjack-4.5"}
 """The clauses that say how the house answers a bet, and each move of the client."""
 
-AT_ONCE: Final[Mapping[Node, str]] = {WON: "blackjack-3.5", LOST: "blackjack-3.6"}
+IMMEDIATE_END_CLAUSES: Final[Mapping[BankNode, str]] = {CLIENT_WON: "blackjack-3.5", CLIENT_LOST: "blackjack-3.6"}
 """The clause by which a hit ends the round."""
 
-PAID: Final[Mapping[Node, str]] = {WON: "blackjack-5.1", LOST: "blackjack-5.2", SURRENDERED: "blackjack-5.3"}
+PAYOUT_CLAUSES: Final[Mapping[BankNode, str]] = {
+    CLIENT_WON: "blackjack-5.1",
+    CLIENT_LOST: "blackjack-5.2",
+    CLIENT_SURRENDERED: "blackjack-5.3",
+}
 """The clause that says what is paid back."""
 
 
-class Word(Due):
+class ExpectedMessage(ExpectedReply):
     """An answer that can be nothing but this message."""
 
-    __slots__ = ("word",)
+    __slots__ = ("message",)
 
-    def __init__(self, clause: str, word: Message) -> None:
-        super().__init__(clause, str(word))
-        self.word = word
+    def __init__(self, clause: str, message: Message) -> None:
+        super().__init__(clause, str(message))
+        self.message = message
 
 
-class Step(Due):
+class ExpectedRoundMessage(ExpectedReply):
     """The next message of a round: what it may be is told by what the round has come to."""
 
 
-class Referee(Judge[Message, Game]):
+class Referee(BaseReferee[Message, WireGame]):
     """See `croupier.core.referee.Referee`.
 
     `decks` are shuffled for every round. `money` is what the purse begins with; None when it is not known, and then
     the first MON is taken for true. A strict one wants ERR 300 before every goodbye of the house.
     """
 
-    ENDS = ("blackjack-8.2", "ERR 300 and STP before it")
+    HANG_UP_CLAUSE = ("blackjack-8.2", "ERR 300 and STP before it")
 
     def __init__(
         self, decks: int = 1, money: int | None = None, *, strict: bool = False, patience: float = 5.0
@@ -122,34 +126,34 @@ class Referee(Judge[Message, Game]):
         self._rules = Blackjack(decks)
         self._balance = money
         self._strict = strict
-        self._begun = False
-        self._betting = False
-        self._leaving = False  # the house has said ERR 300
+        self._has_begun = False
+        self._is_betting = False
+        self._is_leaving = False  # the house has said ERR 300
 
     @property
     def legal(self) -> Sequence[Message]:
         """What the client may say now; while an answer is due, only STP. Of all bets the largest is listed."""
-        if self._over or self._leaving or self._close is not None:
+        if self._is_over or self._is_leaving or self._close_clause is not None:
             return ()
-        return (STP,) if self.waiting else self._expected()
+        return (STP,) if self.is_waiting else self._allowed_messages()
 
-    def _expected(self) -> Sequence[Message]:
+    def _allowed_messages(self) -> Sequence[Message]:
         """What the house waits for."""
         if self.game is not None:
             return (*MOV.values(), SRD, STP)
-        if not self._betting:
+        if not self._is_betting:
             return (PLY, STP)
-        most = self._most()
+        most = self._max_bet()
         if most == 0:
             return (STP,)
-        return Offer((Bet(most), STP), lambda message: type(message) is Bet and 0 < message.coins <= most)
+        return LegalMessages((Bet(most), STP), lambda message: type(message) is Bet and 0 < message.coins <= most)
 
-    def _most(self) -> int:
+    def _max_bet(self) -> int:
         """The largest bet that the purse can pay."""
         assert self._balance is not None, "MON has told it"
-        return limit(self._balance)
+        return largest_bet(self._balance)
 
-    def _pay(self, coins: int) -> None:
+    def _add_to_balance(self, coins: int) -> None:
         assert self._balance is not None, "MON has told it"
         self._balance += coins
 
@@ -158,162 +162,168 @@ class Referee(Judge[Message, Game]):
     def _handle(self, message: Message | Violation) -> list[Verdict]:
         game = self.game
         match message:
-            case Ply() if game is None and not self._betting:
-                self._begun = True
-                self._due.append(Due("blackjack-4.1", "MON with the balance"))
-            case Bet(coins) if self._betting:
+            case Ply() if game is None and not self._is_betting:
+                self._has_begun = True
+                self._expected_replies.append(ExpectedReply("blackjack-4.1", "MON with the balance"))
+            case Bet(coins) if self._is_betting:
                 return self._bet(coins)
             case Mov(move) if game is not None:
-                self._step(MOVED[move], self._rules.play(game.state, move))
+                self._expect_next(MOVE_CLAUSES[move], self._rules.play(game.state, move))
             case Srd() if game is not None:
-                self._step(MOVED[SURRENDER], self._rules.play(game.state, SURRENDER))
+                self._expect_next(MOVE_CLAUSES[SURRENDER], self._rules.play(game.state, SURRENDER))
             case Stp():
-                self._due.append(Word("blackjack-8.1", STP))
+                self._expected_replies.append(ExpectedMessage("blackjack-8.1", STP))
             case Violation():
-                self._garbled(message)
+                self._expect_refusal(message)
             case Ply() | Bet() | Mov() | Srd():
-                return self._wrong("blackjack-6.3", UNEXPECTED, message, ", ".join(map(str, self._expected())))
+                return self._client_error(
+                    "blackjack-6.3", UNEXPECTED, message, ", ".join(map(str, self._allowed_messages()))
+                )
             case Mon() | Crd() | Trn() | Res():
-                return self._wrong("blackjack-6.4", UNEXPECTED, message, "PLY, BET, MOV, SRD, STP, ERR")
+                return self._client_error("blackjack-6.4", UNEXPECTED, message, "PLY, BET, MOV, SRD, STP, ERR")
             case Err():
                 pass  # it is swallowed (blackjack-6.8)
         return []
 
-    def _garbled(self, violation: Violation) -> None:
+    def _expect_refusal(self, violation: Violation) -> None:
         """What the house owes for what is no message."""
-        if violation.lost:
-            self._due += (Word("blackjack-6.7", word) for word in (UNKNOWN, LEAVING, STP))
+        if violation.fatal:
+            self._expected_replies += (ExpectedMessage("blackjack-6.7", word) for word in (UNKNOWN, LEAVING, STP))
             return
         if violation.clause == "blackjack-2.11":
-            due = Word("blackjack-6.5", INVALID) if self.game else Word("blackjack-6.3", UNEXPECTED)
-            self._due.append(due)
+            due = (
+                ExpectedMessage("blackjack-6.5", INVALID) if self.game else ExpectedMessage("blackjack-6.3", UNEXPECTED)
+            )
+            self._expected_replies.append(due)
         elif violation.clause != "blackjack-2.12":
-            self._due.append(Word("blackjack-6.4", UNEXPECTED))
+            self._expected_replies.append(ExpectedMessage("blackjack-6.4", UNEXPECTED))
 
-    def _wrong(self, clause: str, error: Err, message: Message, allowed: str) -> list[Verdict]:
-        self._due.append(Word(clause, error))
+    def _client_error(self, clause: str, error: Err, message: Message, allowed: str) -> list[Verdict]:
+        self._expected_replies.append(ExpectedMessage(clause, error))
         return [Verdict(SPEAKER, Violation(clause, str(message), allowed))]
 
     def _bet(self, coins: int) -> list[Verdict]:
         if coins <= 0:
-            return self._wrong("blackjack-6.5", INVALID, Bet(coins), "1 or more")
-        if coins > self._most():
-            return self._wrong("blackjack-6.6", POOR, Bet(coins), f"{self._most()} at most")
-        self._pay(-coins)
-        self._betting = False
-        self._step(DEALT, self._rules.start(coins))
+            return self._client_error("blackjack-6.5", INVALID, Bet(coins), "1 or more")
+        if coins > self._max_bet():
+            return self._client_error("blackjack-6.6", NO_COINS, Bet(coins), f"{self._max_bet()} at most")
+        self._add_to_balance(-coins)
+        self._is_betting = False
+        self._expect_next(DEAL_CLAUSE, self._rules.start(coins))
         return []
 
     # The house's part.
 
-    def _step(self, clause: str, state: State) -> None:
+    def _expect_next(self, clause: str, state: BankState) -> None:
         """The round has come to this, and the house owes the next message of it."""
-        self.game = Game(state)
+        self.game = WireGame(state)
         if state.node.turn is Turn.OVER:
-            told = str(result(state))
-        elif state.node.turn == CLIENT:
+            told = str(result_message(state))
+        elif state.node.turn == CLIENT_SEAT:
             told = "TRN"
         else:
-            told = "CRD S and a card" if state.node.taker == BANK else "CRD C and a card"
-        self._due.append(Step(clause, told))
+            told = "CRD S and a card" if state.node.card_receiver == BANK_SEAT else "CRD C and a card"
+        self._expected_replies.append(ExpectedRoundMessage(clause, told))
 
-    def _goodbye(self, message: Message) -> bool:
+    def _accept_goodbye(self, message: Message) -> bool:
         """A goodbye may come in the place of any answer (blackjack-4.7, blackjack-8.1): then it is what is owed."""
-        first = self._due[0] if self._due else None
-        if isinstance(first, Word) and first.word == message:
+        first = self._expected_replies[0] if self._expected_replies else None
+        if isinstance(first, ExpectedMessage) and first.message == message:
             return False
-        if message == LEAVING and not self._leaving:
-            self._due = deque(Word("blackjack-8.2", word) for word in (LEAVING, STP))
-            self._unheard.clear()
+        if message == LEAVING and not self._is_leaving:
+            self._expected_replies = deque(ExpectedMessage("blackjack-8.2", word) for word in (LEAVING, STP))
+            self._pending_messages.clear()
         elif message == STP and not self._strict:
-            self._due = deque([Word("blackjack-8.3", STP)])
-            self._unheard.clear()
+            self._expected_replies = deque([ExpectedMessage("blackjack-8.3", STP)])
+            self._pending_messages.clear()
         return False
 
-    def _answered(self, due: Due, message: Message) -> list[Verdict]:
-        if message == STP and self._strict and not (isinstance(due, Word) and due.word == STP):
-            return self._unannounced()
-        match due:
-            case Word():
-                return self._word(due, message)
-            case Step():
-                return self._played(due, message)
+    def _check_reply(self, expected: ExpectedReply, message: Message) -> list[Verdict]:
+        if message == STP and self._strict and not (isinstance(expected, ExpectedMessage) and expected.message == STP):
+            return self._unannounced_close()
+        match expected:
+            case ExpectedMessage():
+                return self._check_exact(expected, message)
+            case ExpectedRoundMessage():
+                return self._check_round(expected, message)
             case _:
-                return self._told(due, message)
+                return self._check_balance(expected, message)
 
-    def _word(self, due: Word, message: Message) -> list[Verdict]:
-        if message != due.word:
-            refused = isinstance(due.word, Err) and due.word != LEAVING and isinstance(message, Err)
-            return self._fault("blackjack-6.2" if refused else due.clause, message, str(due))
+    def _check_exact(self, due: ExpectedMessage, message: Message) -> list[Verdict]:
+        if message != due.message:
+            refused = isinstance(due.message, Err) and due.message != LEAVING and isinstance(message, Err)
+            return self._house_fault("blackjack-6.2" if refused else due.clause, message, str(due))
         if message == LEAVING:
-            self._leaving = True
+            self._is_leaving = True
         elif message == STP:
-            self._close = "blackjack-8.1" if due.clause == "blackjack-8.1" else "blackjack-8.2"
+            self._close_clause = "blackjack-8.1" if due.clause == "blackjack-8.1" else "blackjack-8.2"
         return []
 
-    def _told(self, due: Due, message: Message) -> list[Verdict]:
+    def _check_balance(self, due: ExpectedReply, message: Message) -> list[Verdict]:
         """The balance is told (blackjack-7)."""
         if not isinstance(message, Mon):
-            return self._fault(due.clause, message, str(due))
+            return self._house_fault(due.clause, message, str(due))
         if message.coins < 0:
-            return self._fault("blackjack-7.1", message, "MON 0 or more")
+            return self._house_fault("blackjack-7.1", message, "MON 0 or more")
         if self._balance is not None and message.coins != self._balance:
-            return self._fault("blackjack-7.2", message, f"MON {self._balance}")
+            return self._house_fault("blackjack-7.2", message, f"MON {self._balance}")
         self._balance = message.coins
-        self._betting = True
+        self._is_betting = True
         return []
 
-    def _played(self, due: Due, message: Message) -> list[Verdict]:
+    def _check_round(self, due: ExpectedReply, message: Message) -> list[Verdict]:
         """The round goes on by a card, a question, or its end."""
         assert self.game is not None, "a step is one of a round"
         state = self.game.state
         node = state.node
         if node.turn is Turn.CHANCE:
-            if isinstance(message, Crd) and message.owner == ("S" if node.taker == BANK else "C"):
+            if isinstance(message, Crd) and message.owner == ("S" if node.card_receiver == BANK_SEAT else "C"):
                 try:
                     after = self._rules.play(state, message.card)
                 except IllegalMove:
-                    return self._fault("blackjack-3.1", message, "a card that is not out")
-                self._step(due.clause, after)
+                    return self._house_fault("blackjack-3.1", message, "a card that is not out")
+                self._expect_next(due.clause, after)
                 return []
-        elif node.turn == CLIENT:
+        elif node.turn == CLIENT_SEAT:
             if message == TRN:
                 return []
-        elif message == result(state):
-            self._pay(result(state).coins)
-            self._end(self.game)
+        elif message == result_message(state):
+            self._add_to_balance(result_message(state).coins)
+            self._end_game(self.game)
             return []
-        return self._fault(misfit(due.clause, state, message), message, str(due))
+        return self._house_fault(mismatch_clause(due.clause, state, message), message, str(due))
 
-    def _unasked(self, message: Message) -> list[Verdict]:
+    def _check_unsolicited(self, message: Message) -> list[Verdict]:
         if message == STP:
-            return self._unannounced()
-        clause = "blackjack-4.7" if self._begun else "blackjack-1.2"
-        return self._fault(clause, message, "nothing, until the client speaks")
+            return self._unannounced_close()
+        clause = "blackjack-4.7" if self._has_begun else "blackjack-1.2"
+        return self._house_fault(clause, message, "nothing, until the client speaks")
 
-    def _unannounced(self) -> list[Verdict]:
-        return self._fault("blackjack-8.3", STP, "ERR 300 before it")
+    def _unannounced_close(self) -> list[Verdict]:
+        return self._house_fault("blackjack-8.3", STP, "ERR 300 before it")
 
 
-def misfit(clause: str, state: State, message: Message) -> str:
+def mismatch_clause(clause: str, state: BankState, message: Message) -> str:
     """The clause that says most about a message that is not the next one of a round."""
     node = state.node
     match message:
         case Err(400) if not state.cards:
             return "blackjack-7.4"
-        case Res(kind) if node.turn is Turn.OVER and kind == result(state).result:
-            return PAID[node]
-        case Res() if clause == DEALT and node.turn == CLIENT and hand(client_cards(state)).total == BEST:
+        case Res(kind) if node.turn is Turn.OVER and kind == result_message(state).result:
+            return PAYOUT_CLAUSES[node]
+        case Res() if (
+            clause == DEAL_CLAUSE and node.turn == CLIENT_SEAT and hand_total(client_cards(state)).total == TARGET_TOTAL
+        ):
             return "blackjack-3.7"
-        case Crd("S") if node.turn == CLIENT:
+        case Crd("S") if node.turn == CLIENT_SEAT:
             return "blackjack-3.3"
-        case Crd() | Trn() | Res() if clause == MOVED[HIT] and node.turn is Turn.OVER:
-            return AT_ONCE[node]
-        case Res() if clause == MOVED[STAND] and node.turn is Turn.OVER:
-            tie = hand(client_cards(state)).total == hand(bank_cards(state)).total
+        case Crd() | Trn() | Res() if clause == MOVE_CLAUSES[HIT] and node.turn is Turn.OVER:
+            return IMMEDIATE_END_CLAUSES[node]
+        case Res() if clause == MOVE_CLAUSES[STAND] and node.turn is Turn.OVER:
+            tie = hand_total(client_cards(state)).total == hand_total(bank_cards(state)).total
             return "blackjack-3.10" if tie else "blackjack-3.9"
-        case Res() if clause == MOVED[STAND]:
+        case Res() if clause == MOVE_CLAUSES[STAND]:
             return "blackjack-3.8"
-        case Crd("S") if clause == MOVED[STAND] and node.turn is Turn.OVER:
+        case Crd("S") if clause == MOVE_CLAUSES[STAND] and node.turn is Turn.OVER:
             return "blackjack-3.8"
     return clause

@@ -12,73 +12,73 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from croupier.core.bank import State
-from croupier.core.codec import Reading, Stream, text
+from croupier.core.bank import BankState
+from croupier.core.codec import ParseResult, StreamCodec, printable_bytes
 from croupier.core.errors import Violation
-from croupier.rooms.blackjack.rules import CARDS, HIT, LARGEST, MOST, RANKS, STAND, SUITS
+from croupier.rooms.blackjack.rules import CARDS, HIT, MAX_BET, MAX_INT32, RANKS, STAND, SUITS
 
 type Dialect = Literal["document", "char8"]
-type Ten = Literal["T", "X", "10", "digits"]
+type TenSpelling = Literal["T", "X", "10", "digits"]
 type Owner = Literal["C", "S"]
-type Result = Literal["W", "L"]
+type RoundResult = Literal["W", "L"]
 
 
-class Frame(Struct, frozen=True, gc=False):
+class BlackjackMessage(Struct, frozen=True, gc=False):
     """A message, told by its header and its fields."""
 
     def __str__(self) -> str:
         return " ".join([type(self).__name__.upper(), *map(str, astuple(self))])
 
 
-class Ply(Frame, frozen=True, gc=False):
+class Ply(BlackjackMessage, frozen=True, gc=False):
     """PLY: the client begins a round (§2)."""
 
 
-class Bet(Frame, frozen=True, gc=False):
+class Bet(BlackjackMessage, frozen=True, gc=False):
     """BET: the client bets so much on this round (§2)."""
 
     coins: int
 
 
-class Mov(Frame, frozen=True, gc=False):
+class Mov(BlackjackMessage, frozen=True, gc=False):
     """MOV: the client hits (H) or stands (S) (§2)."""
 
     move: str
 
 
-class Srd(Frame, frozen=True, gc=False):
+class Srd(BlackjackMessage, frozen=True, gc=False):
     """SRD: the client surrenders (§2)."""
 
 
-class Stp(Frame, frozen=True, gc=False):
+class Stp(BlackjackMessage, frozen=True, gc=False):
     """STP: this conversation is over (§2)."""
 
 
-class Mon(Frame, frozen=True, gc=False):
+class Mon(BlackjackMessage, frozen=True, gc=False):
     """MON: so much is in the client's purse (§2)."""
 
     coins: int
 
 
-class Crd(Frame, frozen=True, gc=False):
+class Crd(BlackjackMessage, frozen=True, gc=False):
     """CRD: a card for the client (C) or the bank (S); whatever its spelling, the ten is T (§2)."""
 
     owner: Owner
     card: str
 
 
-class Trn(Frame, frozen=True, gc=False):
+class Trn(BlackjackMessage, frozen=True, gc=False):
     """TRN: the client has to decide (§2)."""
 
 
-class Res(Frame, frozen=True, gc=False):
+class Res(BlackjackMessage, frozen=True, gc=False):
     """RES: the client has won (W) or lost (L), and so much is paid back (§2)."""
 
-    result: Result
+    result: RoundResult
     coins: int
 
 
-class Err(Frame, frozen=True, gc=False):
+class Err(BlackjackMessage, frozen=True, gc=False):
     """ERR: an error, or with 300 the reason of a goodbye (§2)."""
 
     number: int
@@ -96,7 +96,7 @@ CRD: Final[Mapping[Owner, Mapping[str, Crd]]] = {
     "S": {card: Crd("S", card) for card in CARDS},
 }
 LEAVING: Final = Err(300)
-POOR: Final = Err(400)
+NO_COINS: Final = Err(400)
 INVALID: Final = Err(500)
 UNEXPECTED: Final = Err(501)
 UNKNOWN: Final = Err(502)
@@ -104,7 +104,7 @@ UNKNOWN: Final = Err(502)
 GOODBYE: Final = (LEAVING, STP)
 """What a house says before every close that it has not been asked for (blackjack-8.2)."""
 
-LISTED: Final[tuple[Message, ...]] = (
+LISTED_MESSAGES: Final[tuple[Message, ...]] = (
     PLY,
     SRD,
     STP,
@@ -112,7 +112,7 @@ LISTED: Final[tuple[Message, ...]] = (
     *MOV.values(),
     *(card for owner in CRD.values() for card in owner.values()),
     LEAVING,
-    POOR,
+    NO_COINS,
     INVALID,
     UNEXPECTED,
     UNKNOWN,
@@ -120,24 +120,24 @@ LISTED: Final[tuple[Message, ...]] = (
 """Every message without an amount; the number of an ERR is one of five."""
 
 VOCABULARY: Final[tuple[Message, ...]] = (
-    *(message for message in LISTED if not isinstance(message, Crd)),
+    *(message for message in LISTED_MESSAGES if not isinstance(message, Crd)),
     *(CRD["C"][card] for card in ("8S", "TD", "AH", "KC")),
     *(CRD["S"][card] for card in ("TC", "2S", "JD")),
-    *(Bet(coins) for coins in (1, 10, 300, 1000, 5262425, 0x0D0A0D0A, MOST, LARGEST, 0, -5, -LARGEST - 1)),
-    *(Mon(coins) for coins in (0, 1000, 5262425, 0x0D0A0D0A, LARGEST, -1)),
-    *(Res("W", coins) for coins in (600, 20, 0x00504C59, 2 * MOST)),
+    *(Bet(coins) for coins in (1, 10, 300, 1000, 5262425, 0x0D0A0D0A, MAX_BET, MAX_INT32, 0, -5, -MAX_INT32 - 1)),
+    *(Mon(coins) for coins in (0, 1000, 5262425, 0x0D0A0D0A, MAX_INT32, -1)),
+    *(Res("W", coins) for coins in (600, 20, 0x00504C59, 2 * MAX_BET)),
     *(Res("L", coins) for coins in (0, 5, 0x0D0A0D0A)),
 )
 """Messages of every kind, some with amounts whose bytes look like frames or line ends."""
 
 
-def result(state: State) -> Res:
+def result_message(state: BankState) -> Res:
     """How the end of a round is told: by what is paid back (blackjack-5)."""
-    net = state.bet * state.node.pays // 2
+    net = state.bet * state.node.payoff_half_bets // 2
     return Res("W" if net > 0 else "L", state.bet + net)
 
 
-FIELDS: Final[Mapping[bytes, tuple[int, int]]] = {
+FIELD_COUNTS: Final[Mapping[bytes, tuple[int, int]]] = {
     b"PLY": (0, 0),
     b"BET": (0, 1),
     b"MOV": (1, 0),
@@ -151,7 +151,7 @@ FIELDS: Final[Mapping[bytes, tuple[int, int]]] = {
 }
 """Every header with the number of its char16 and of its int32 fields (blackjack-2.2)."""
 
-TENS: Final[Mapping[Dialect, Mapping[Ten, bytes]]] = {
+TEN_SPELLINGS: Final[Mapping[Dialect, Mapping[TenSpelling, bytes]]] = {
     "document": {"T": b"\0T", "X": b"\0X", "10": b"\0\n", "digits": b"10"},
     "char8": {"T": b"T", "X": b"X", "10": b"\n"},
 }
@@ -159,10 +159,10 @@ TENS: Final[Mapping[Dialect, Mapping[Ten, bytes]]] = {
 
 INT32: Final = Layout(">i")
 
-type Letters = Mapping[str, bytes]
+type CharacterEncoding = Mapping[str, bytes]
 """How the characters of fields are spelt."""
 
-RENDER: Final[Mapping[type, Callable[[Any, Letters], bytes]]] = {
+RENDERERS: Final[Mapping[type, Callable[[Any, CharacterEncoding], bytes]]] = {
     Ply: lambda _, __: b"PLY",
     Bet: lambda message, _: b"BET" + INT32.pack(message.coins),
     Mov: lambda message, letters: b"MOV" + letters[message.move],
@@ -176,60 +176,60 @@ RENDER: Final[Mapping[type, Callable[[Any, Letters], bytes]]] = {
 }
 
 
-KEPT: Final = 2048
+MAX_CACHED_FRAMES: Final = 2048
 """So many renderings are kept: of amounts, the first ones that were said."""
 
 
-class Rendered(dict[Message, bytes]):
+class FrameCache(dict[Message, bytes]):
     """The bytes of every message: listed ones are looked up, those with an amount are made."""
 
-    def __init__(self, dialect: Dialect, ten: Ten = "T") -> None:
-        width = len(TENS[dialect]["T"])
+    def __init__(self, dialect: Dialect, ten: TenSpelling = "T") -> None:
+        width = len(TEN_SPELLINGS[dialect]["T"])
         self._letters = {letter: ord(letter).to_bytes(width) for letter in RANKS + SUITS + "CSHWL"}
-        self._letters["T"] = TENS[dialect][ten]
-        super().__init__({message: self[message] for message in LISTED})
+        self._letters["T"] = TEN_SPELLINGS[dialect][ten]
+        super().__init__({message: self[message] for message in LISTED_MESSAGES})
 
     def __missing__(self, message: Message) -> bytes:
-        frame = RENDER[type(message)](message, self._letters)
-        if len(self) < KEPT:
+        frame = RENDERERS[type(message)](message, self._letters)
+        if len(self) < MAX_CACHED_FRAMES:
             self[message] = frame
         return frame
 
 
-class Tables(Struct, frozen=True):
+class ParseTables(Struct, frozen=True):
     """What a dialect is read by: how long frames are, and what those are that can be listed.
 
     `whole` has what one frame says, `tens` what one says with another spelling of the ten, `results` the field of RES.
     """
 
     lengths: Mapping[bytes, int]
-    whole: Mapping[bytes, tuple[Message]]
+    canonical: Mapping[bytes, tuple[Message]]
     tens: Mapping[bytes, Message]
-    results: Mapping[bytes, Result]
+    results: Mapping[bytes, RoundResult]
 
 
-rendered: Final = cache(Rendered)
+frame_cache: Final = cache(FrameCache)
 
 
 @cache
-def tables(dialect: Dialect) -> Tables:
+def parse_tables(dialect: Dialect) -> ParseTables:
     """The tables of a dialect."""
-    width = len(TENS[dialect]["T"])
-    return Tables(
-        {header: 3 + chars * width + ints * 4 for header, (chars, ints) in FIELDS.items()},
-        {frame: (message,) for message, frame in rendered(dialect).items()},
+    width = len(TEN_SPELLINGS[dialect]["T"])
+    return ParseTables(
+        {header: 3 + chars * width + ints * 4 for header, (chars, ints) in FIELD_COUNTS.items()},
+        {frame: (message,) for message, frame in frame_cache(dialect).items()},
         {
-            rendered(dialect, ten)[message]: message
-            for ten in TENS[dialect]
+            frame_cache(dialect, ten)[message]: message
+            for ten in TEN_SPELLINGS[dialect]
             if ten != "T"
-            for message in LISTED
+            for message in LISTED_MESSAGES
             if isinstance(message, Crd) and message.card[0] == "T"
         },
-        {rendered(dialect)[Res(kind, 0)][3:-4]: kind for kind in ("W", "L")},
+        {frame_cache(dialect)[Res(kind, 0)][3:-4]: kind for kind in ("W", "L")},
     )
 
 
-STRANGE: Final[Mapping[bytes, tuple[str, str]]] = {
+INVALID_FIELD_CLAUSES: Final[Mapping[bytes, tuple[str, str]]] = {
     b"MOV": ("blackjack-2.11", "MOV with H or S"),
     b"CRD": ("blackjack-2.9", "CRD with C or S, a rank of A23456789TJQK and a suit of HDSC"),
     b"RES": ("blackjack-2.9", "RES with W or L"),
@@ -238,48 +238,48 @@ STRANGE: Final[Mapping[bytes, tuple[str, str]]] = {
 """The clause that a frame breaks by a field that means nothing, and what is allowed there."""
 
 
-class Wire(Stream[Message]):
+class Wire(StreamCodec[Message]):
     """One end of the wire; both ends read and write the same vocabulary. See `Stream`."""
 
-    LONGEST = 9
+    MAX_FRAME_BYTES = 9
 
     __slots__ = ("_tables", "encode")
 
     encode: Callable[[Message], bytes]
     """The bytes of a message: the look-up itself, without a call around it."""
 
-    def __init__(self, *, strict: bool = False, dialect: Dialect = "document", ten: Ten = "T") -> None:
-        self.encode = rendered(dialect, ten).__getitem__
-        self._tables = tables(dialect)
-        super().__init__(self._tables.whole, strict=strict)
+    def __init__(self, *, strict: bool = False, dialect: Dialect = "document", ten: TenSpelling = "T") -> None:
+        self.encode = frame_cache(dialect, ten).__getitem__
+        self._tables = parse_tables(dialect)
+        super().__init__(self._tables.canonical, strict=strict)
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         """As in `Stream`, but a BET, alone or behind its PLY, is as frequent as what can be listed."""
-        if not self._rest:
-            whole = self._whole.get(data)
+        if not self._buffer:
+            whole = self._canonical.get(data)
             if whole is not None:
                 return whole
             if len(data) == 7 and data[:3] == b"BET":
                 return (Bet(INT32.unpack_from(data, 3)[0]),)
             if len(data) == 10 and data[:6] == b"PLYBET":
                 return (PLY, Bet(INT32.unpack_from(data, 6)[0]))
-        return self._parse(self._rest + data)
+        return self._parse_messages(self._buffer + data)
 
-    def _read(self, data: bytes) -> Reading[Message]:
+    def _read(self, data: bytes) -> ParseResult[Message]:
         header = data[:3]
         if len(header) < 3:
             return None, 0
         length = self._tables.lengths.get(header)
         if length is None:
-            headers = ", ".join(known.decode() for known in FIELDS)
-            return Violation("blackjack-2.10", text(header), f"one of the headers {headers}", lost=True), 3
+            headers = ", ".join(known.decode() for known in FIELD_COUNTS)
+            return Violation("blackjack-2.10", printable_bytes(header), f"one of the headers {headers}", fatal=True), 3
         frame = data[:length]
         if len(frame) < length:
             return None, 0
-        whole = self._whole.get(frame)
-        return whole[0] if whole else self._unlisted(header, frame), length
+        whole = self._canonical.get(frame)
+        return whole[0] if whole else self._read_unlisted(header, frame), length
 
-    def _unlisted(self, header: bytes, frame: bytes) -> Message | Violation:
+    def _read_unlisted(self, header: bytes, frame: bytes) -> Message | Violation:
         """Read a frame that is not listed."""
         if header == b"BET":
             return Bet(INT32.unpack_from(frame, 3)[0])
@@ -289,8 +289,8 @@ class Wire(Stream[Message]):
             return Res(kind, INT32.unpack(frame[-4:])[0])
         if header == b"CRD" and (card := self._tables.tens.get(frame)):
             if self._strict:
-                return Violation("blackjack-2.7", text(frame), "the ten as T")
-            self.departures |= {"blackjack-2.7"}
+                return Violation("blackjack-2.7", printable_bytes(frame), "the ten as T")
+            self.tolerated |= {"blackjack-2.7"}
             return card
-        clause, allowed = STRANGE[header]
-        return Violation(clause, text(frame), allowed)
+        clause, allowed = INVALID_FIELD_CLAUSES[header]
+        return Violation(clause, printable_bytes(frame), allowed)

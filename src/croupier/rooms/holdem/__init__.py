@@ -10,43 +10,43 @@ from typing import TYPE_CHECKING, Final
 
 from croupier.core import deal_record
 from croupier.core.room import Room
-from croupier.rooms.holdem.bots import STYLES
+from croupier.rooms.holdem.bots import BOT_SPECS
 from croupier.rooms.holdem.cards import CARDS, PACK
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.player import Options
 from croupier.rooms.holdem.settings import Settings
 
 if TYPE_CHECKING:  # the command line needs no table
-    from croupier.rooms.holdem.table.finished_hands import Played
+    from croupier.rooms.holdem.table.finished_hands import FinishedHand
 
 __all__ = ["ROOM", "Hand", "Options", "Settings"]
 
 
-def dealt(played: "Played") -> Sequence[str]:
+def dealt_cards(played: "FinishedHand") -> Sequence[str]:
     """The cards of a hand, in the order of the deal."""
     return [CARDS[card] for entry in played.hand.log if entry[0] == "deal" for card in entry[2]]
 
 
-def balanced(hand: deal_record.Hand) -> bool:
+def is_balanced(hand: deal_record.DealtHand) -> bool:
     """Whether the players have won what others have lost. Raises ValueError."""
     if type(hand.net) is not tuple or sum(hand.net) != 0:
         raise ValueError(f"found the nets {hand.net}; allowed: those that add up to 0")
     return True
 
 
-NETS: Final = deal_record.Nets("add up to 0, and more the record does not show", balanced)
+NETS: Final = deal_record.NetCheck("add up to 0, and more the record does not show", is_balanced)
 
 ROOM = Room(
     name="holdem",
     title="No-limit hold'em",
     port=8080,
-    answers=rb"HTTP/1\.[01] ",
+    answer_pattern=rb"HTTP/1\.[01] ",
     probe=b"GET /games/ HTTP/1.1\r\nHost: croupier\r\nConnection: close\r\n\r\n",
     pack=PACK,
     settings=Settings,
     options=Options,
-    dealt=dealt,
-    nets=NETS,
-    styles=STYLES,
-    style="equity",
+    dealt_cards=dealt_cards,
+    net_check=NETS,
+    bots=BOT_SPECS,
+    default_bot="equity",
 )

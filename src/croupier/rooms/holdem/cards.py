@@ -19,25 +19,25 @@ CARDS: Final = tuple(rank + suit for rank in RANKS for suit in SUITS)
 
 PACK: Final = Pack(CARDS, {f"10{suit}": f"T{suit}" for suit in SUITS})
 
-NUMBERS: Final = {name: number for number, name in enumerate(CARDS)}
-NUMBERED: Final = frozenset(NUMBERS.values())
+CARD_NUMBERS: Final = {name: number for number, name in enumerate(CARDS)}
+ALL_CARDS: Final = frozenset(CARD_NUMBERS.values())
 """All cards by their numbers."""
 
 
-def different(cards: Collection[Card]) -> bool:
+def are_distinct(cards: Collection[Card]) -> bool:
     """Whether these are cards, and none comes twice."""
-    return len(NUMBERED.intersection(cards)) == len(cards)
+    return len(ALL_CARDS.intersection(cards)) == len(cards)
 
 
-def names(cards: Iterable[Card]) -> tuple[str, ...]:
+def card_names(cards: Iterable[Card]) -> tuple[str, ...]:
     """Cards as on the wire."""
     return tuple([CARDS[card] for card in cards])
 
 
-def cards(text: str) -> tuple[Card, ...]:
+def parse_cards(text: str) -> tuple[Card, ...]:
     """The numbers of cards written one behind the other, in letters of either case: `AhKh`. Raises ValueError."""
     found = [text[at : at + 2].upper() for at in range(0, len(text), 2)]
     for name in found:
-        if name not in NUMBERS:
+        if name not in CARD_NUMBERS:
             raise ValueError(f"found the card {name!r} in {text!r}; allowed: {', '.join(CARDS)}")
-    return tuple(NUMBERS[name] for name in found)
+    return tuple(CARD_NUMBERS[name] for name in found)

@@ -9,29 +9,29 @@ from typing import Final
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
-from croupier.rooms.holdem.cards import CARDS, NUMBERS, names
-from croupier.rooms.holdem.engine.blinds import BLINDS, MOST_SEATS
+from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, card_names
+from croupier.rooms.holdem.engine.blinds import BLINDS, MAX_SEATS
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import FOLD, IllegalBet, Legal, Move
-from croupier.rooms.holdem.engine.log import Entry
+from croupier.rooms.holdem.engine.log import HandLogEntry
 from croupier.rooms.holdem.engine.pots import Award, Pot
 
 __all__ = [
     "BLINDS",
     "FOLD",
     "HOLDEM",
-    "MOST_SEATS",
-    "STACK",
+    "MAX_SEATS",
+    "STARTING_STACK",
     "Award",
-    "Entry",
     "Hand",
+    "HandLogEntry",
     "Holdem",
     "Legal",
     "Move",
     "Pot",
 ]
 
-STACK: Final = 10_000
+STARTING_STACK: Final = 10_000
 """What everybody has at the beginning (holdem, General rules)."""
 
 
@@ -43,7 +43,7 @@ class Holdem:
 
     def __init__(
         self,
-        stacks: Sequence[int] = (STACK, STACK),
+        stacks: Sequence[int] = (STARTING_STACK, STARTING_STACK),
         *,
         button: Seat = 0,
         blinds: tuple[int, int] = BLINDS,
@@ -64,7 +64,7 @@ class Holdem:
     def legal(self, state: Hand) -> Sequence[str | int]:
         """The cards that may come, or what the seat may do: that contains every legal size, and lists a few."""
         if state.turn is Turn.CHANCE:
-            return names(state.unseen)
+            return card_names(state.unseen)
         return state.legal
 
     def odds(self, state: Hand) -> Mapping[str | int, Fraction]:
@@ -81,7 +81,7 @@ class Holdem:
             raise IllegalBet(move, legal) if isinstance(legal, Legal) else IllegalMove(move, legal)
         after = state.copy()
         if state.turn is Turn.CHANCE:
-            after.deal([NUMBERS[str(move)]])
+            after.deal([CARD_NUMBERS[str(move)]])
         elif isinstance(move, int):
             after.bet(move)
         else:

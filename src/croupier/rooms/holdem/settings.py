@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from croupier.rooms.holdem.rules import MOST_SEATS
+from croupier.rooms.holdem.rules import MAX_SEATS
 from croupier.rooms.holdem.wire import Dialect
 
-MOST_CHIPS = 10**12
+MAX_CHIPS = 10**12
 """The most chips a player may bring: ten times as many are still exact in any JSON reader."""
 
-LONGEST = 366 * 86_400.0
+MAX_SECONDS = 366 * 86_400.0
 """The longest time that can be set, in seconds."""
 
 
@@ -60,39 +60,39 @@ class Settings:
 
     def check(self) -> None:
         """Raise ValueError on what makes no sense."""
-        small, big = self.forced
+        small, big = self.blind_amounts
         if not 0 <= small <= big or big == 0:
             raise ValueError(
                 f"found the blinds {self.blinds}; allowed: two amounts, the big blind positive and the larger"
             )
         for name, found, least, most in (
-            ("a stack", self.stack, 1, MOST_CHIPS),
-            ("seats", self.seats, 2, MOST_SEATS),
-            ("an ante", self.ante, 0, MOST_CHIPS),
-            ("a big blind", big, 1, MOST_CHIPS),
-            ("games", self.games, 1, MOST_CHIPS),
-            ("games of a user", self.games_per_user, 0, MOST_CHIPS),
-            ("seconds for an empty game", self.empty_seconds, 0.0, LONGEST),
-            ("games in a list", self.listed, 1, MOST_CHIPS),
-            ("kept hands", self.history, 0, MOST_CHIPS),
-            ("requests a minute", 1 if self.requests_per_minute is None else self.requests_per_minute, 1, MOST_CHIPS),
-            ("seconds for an act", self.turn_seconds, 0.001, LONGEST),
-            ("seconds between hands", self.pause_seconds, 0.0, LONGEST),
+            ("a stack", self.stack, 1, MAX_CHIPS),
+            ("seats", self.seats, 2, MAX_SEATS),
+            ("an ante", self.ante, 0, MAX_CHIPS),
+            ("a big blind", big, 1, MAX_CHIPS),
+            ("games", self.games, 1, MAX_CHIPS),
+            ("games of a user", self.games_per_user, 0, MAX_CHIPS),
+            ("seconds for an empty game", self.empty_seconds, 0.0, MAX_SECONDS),
+            ("games in a list", self.listed, 1, MAX_CHIPS),
+            ("kept hands", self.history, 0, MAX_CHIPS),
+            ("requests a minute", 1 if self.requests_per_minute is None else self.requests_per_minute, 1, MAX_CHIPS),
+            ("seconds for an act", self.turn_seconds, 0.001, MAX_SECONDS),
+            ("seconds between hands", self.pause_seconds, 0.0, MAX_SECONDS),
         ):
             if not least <= found <= most:
                 raise ValueError(f"found {name}: {found}; allowed: {least:,} to {most:,}")
-        if self.straddle and not 2 * big <= self.straddle <= MOST_CHIPS:
+        if self.straddle and not 2 * big <= self.straddle <= MAX_CHIPS:
             raise ValueError(f"found a straddle of {self.straddle}; allowed: 0, or {2 * big} and more")
 
-    def check_same(self, kept: "Settings") -> None:
+    def check_compatible(self, saved: "Settings") -> None:
         """Raise ValueError where the tables of these settings cannot go on with what was played by other ones."""
         for name in ("blinds", "stack", "seats", "ante", "straddle", "dialect"):
-            found, allowed = getattr(self, name), getattr(kept, name)
+            found, allowed = getattr(self, name), getattr(saved, name)
             if found != allowed:
                 raise ValueError(f"found {name} {found} for tables that were kept; allowed: theirs, {allowed}")
 
     @property
-    def forced(self) -> tuple[int, int]:
+    def blind_amounts(self) -> tuple[int, int]:
         """The small and the big blind. Raises ValueError where they are not two numbers."""
         small, slash, big = self.blinds.partition("/")
         if not (slash and small.isdecimal() and small.isascii() and big.isdecimal() and big.isascii()):

@@ -16,7 +16,7 @@ from msgspec.json import Decoder, Encoder
 type Dialect = Literal["readme", "hspe-go"]
 """How to read the document: as it stands, or as the published server speaks it (ruling H1)."""
 
-type State = Literal["active", "called", "folded"]
+type PlayerStatus = Literal["active", "called", "folded"]
 """Of a player: has still to act in this betting round, has done so or is all-in, is out of the hand."""
 
 type Guid = str
@@ -79,10 +79,10 @@ class Close(Struct, frozen=True, gc=False, tag=str.lower):
         return f"{self.user} is closed"
 
 
-type Request = Open | Join | Act | Leave | Close
+type HoldemRequest = Open | Join | Act | Leave | Close
 
 
-class Made(Struct, frozen=True, gc=False):
+class Created(Struct, frozen=True, gc=False):
     """Something has been made: a user, if there is no game; else a player, who has a seat in it.
 
     `guid` is that of the user and the player. `opened` says that the game was made for him.
@@ -90,7 +90,7 @@ class Made(Struct, frozen=True, gc=False):
 
     guid: Guid
     game: Guid = ""
-    opened: bool = False
+    is_new_game: bool = False
 
     def __str__(self) -> str:
         return f"201 {self.guid}"
@@ -106,7 +106,7 @@ class Queued(Struct, frozen=True, gc=False):
         return f"202 {self.guid}"
 
 
-class Acted(Struct, frozen=True, gc=False):
+class ActDone(Struct, frozen=True, gc=False):
     """The act has been done; `reason` says why it was a fold although it was no fold that was asked for (ruling H5)."""
 
     reason: str = ""
@@ -115,14 +115,14 @@ class Acted(Struct, frozen=True, gc=False):
         return f"201, X-Fold-Reason: {self.reason}" if self.reason else "201"
 
 
-class Gone(Struct, frozen=True, gc=False):
+class PlayerLeft(Struct, frozen=True, gc=False):
     """The player has left."""
 
     def __str__(self) -> str:
         return "200"
 
 
-class Refused(Struct, frozen=True, gc=False):
+class RequestRefused(Struct, frozen=True, gc=False):
     """Nothing has changed: an HTTP status, the clause that says so, and `found …; allowed: …`."""
 
     status: int
@@ -133,13 +133,13 @@ class Refused(Struct, frozen=True, gc=False):
         return f"{self.status} {self.clause}: {self.detail}"
 
 
-type Answer = Made | Queued | Acted | Gone | Refused
+type HoldemResponse = Created | Queued | ActDone | PlayerLeft | RequestRefused
 
-ACTED: Final = Acted()
-GONE: Final = Gone()
+ACT_DONE: Final = ActDone()
+PLAYER_LEFT: Final = PlayerLeft()
 
-FOLD: Final = 0
-BET: Final = 1
+ACTION_FOLD: Final = 0
+ACTION_BET: Final = 1
 """What an act may be (document: Act)."""
 
 
@@ -148,7 +148,7 @@ class Player(Struct, frozen=True, gc=False):
 
     player_id: Guid = field(name="playerID")
     handle: str
-    state: State
+    state: PlayerStatus
     wealth: int
     bet_so_far: int
     small_blind: bool
@@ -204,48 +204,48 @@ class Game(Struct, frozen=True, gc=False):
     last_winners: Sequence[Winner] | UnsetType = UNSET
 
 
-NOBODY: Final = Turn("", 0, 0, 0, "0001-01-01T00:00:00Z")
+NO_TURN: Final = Turn("", 0, 0, 0, "0001-01-01T00:00:00Z")
 """Nobody's turn: an object nevertheless, so that a client may look into it unasked."""
 
 NO_POT: Final = (Pot(0, ()),)
 """The pots while no hand runs: there is always one (document: Game, Notes)."""
 
-LARGEST: Final = 1 << 63
+MAX_AMOUNT: Final = 1 << 63
 """An amount that is larger, or as much below nothing, is told as this: no stack is as large (ruling H5)."""
 
-LIBERAL: Final = '{"action": 0}, {"action": 1, "betAmount": an integer}'
+ALLOWED_ACT_BODIES: Final = '{"action": 0}, {"action": 1, "betAmount": an integer}'
 """What the body of an act may be (holdem-4.2)."""
 
-INTEGER: Final = re.compile(rb"-?(?:0|[1-9][0-9]*)")
+INTEGER_PATTERN: Final = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 """A JSON number that is written as an integer."""
 
 
-class Usual(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class ActBody(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """The body of an act as nearly everybody writes it."""
 
     action: int
     amount: int | None = field(name="betAmount", default=None)
 
 
-USUAL: Final = Decoder(Usual).decode
-UNUSUAL: Final = Decoder(dict[str, Raw]).decode
+DECODE_ACT_BODY: Final = Decoder(ActBody).decode
+DECODE_ANY_OBJECT: Final = Decoder(dict[str, Raw]).decode
 
 
-def parse(method: str, path: str, user: str, body: bytes, dialect: Dialect) -> Request | Refused:  # noqa: ARG001 -- both dialects ask alike
+def parse_request(method: str, path: str, user: str, body: bytes, dialect: Dialect) -> HoldemRequest | RequestRefused:  # noqa: ARG001 -- both dialects ask alike
     """The request of a user; `path` is decoded, with or without a slash at its end (ruling H2).
 
     Refused are what is no command of this page (holdem-8.3) and an act of wrong form (holdem-4.4).
     """
     match method, path.removesuffix("/").split("/"):
         case "POST", ["", "games", game, "players", player, "acts"] if game and player:
-            return _act(user, game, player, body)
+            return _parse_act(user, game, player, body)
         case "POST", ["", "games"]:
             return Open(user)
         case "POST", ["", "games", game, "players"] if game:
             return Join(user, game)
         case "DELETE", ["", "games", game, "players", player] if game and player:
             return Leave(user, game, player)
-    return Refused(404, "holdem-8.3", f"found {method} {path[:100]!r}; allowed: {', '.join(COMMANDS)}")
+    return RequestRefused(404, "holdem-8.3", f"found {method} {path[:100]!r}; allowed: {', '.join(COMMANDS)}")
 
 
 COMMANDS: Final = (
@@ -257,22 +257,22 @@ COMMANDS: Final = (
 """What changes a game (holdem-1.2)."""
 
 
-def _act(user: str, game: Guid, player: Guid, body: bytes) -> Act | Refused:
+def _parse_act(user: str, game: Guid, player: Guid, body: bytes) -> Act | RequestRefused:
     """The act that a body tells (holdem-4.2 to holdem-4.4)."""
     action: int | None
     try:
-        usual = USUAL(body)
+        usual = DECODE_ACT_BODY(body)
         action, amount = usual.action, usual.amount
     except (DecodeError, UnicodeDecodeError):
-        action, amount = _unusual(body)
-    if action == FOLD:
-        return Act(user, game, player, FOLD)
-    if action != BET or amount is None:
-        return Refused(400, "holdem-4.4", f"found {body[:100]!r}; allowed: {LIBERAL}")
-    return Act(user, game, player, BET, max(-LARGEST, min(amount, LARGEST)))
+        action, amount = _parse_unusual_body(body)
+    if action == ACTION_FOLD:
+        return Act(user, game, player, ACTION_FOLD)
+    if action != ACTION_BET or amount is None:
+        return RequestRefused(400, "holdem-4.4", f"found {body[:100]!r}; allowed: {ALLOWED_ACT_BODIES}")
+    return Act(user, game, player, ACTION_BET, max(-MAX_AMOUNT, min(amount, MAX_AMOUNT)))
 
 
-def _unusual(body: bytes) -> tuple[int | None, int | None]:
+def _parse_unusual_body(body: bytes) -> tuple[int | None, int | None]:
     """The action and the amount of a body that spells its keys or its numbers in another way; None for none.
 
     Integers that are longer than a parser takes are integers all the same, and unknown keys may hold anything.
@@ -280,37 +280,37 @@ def _unusual(body: bytes) -> tuple[int | None, int | None]:
     found: dict[str, int | None] = {}
     try:
         body.decode()
-        for key, value in UNUSUAL(body).items():
-            found[key.replace("_", "").lower()] = _integer(bytes(value).strip())
+        for key, value in DECODE_ANY_OBJECT(body).items():
+            found[key.replace("_", "").lower()] = _parse_integer(bytes(value).strip())
     except (DecodeError, UnicodeDecodeError, RecursionError):
         return None, None
     return found.get("action"), found.get("betamount")
 
 
-def _integer(text: bytes) -> int | None:
+def _parse_integer(text: bytes) -> int | None:
     """The number of a JSON value, None if it is no integer."""
-    if not INTEGER.fullmatch(text):
+    if not INTEGER_PATTERN.fullmatch(text):
         return None
     if len(text) > 20:
-        return -LARGEST if text[:1] == b"-" else LARGEST
+        return -MAX_AMOUNT if text[:1] == b"-" else MAX_AMOUNT
     return int(text)
 
 
-type Headers = list[tuple[bytes, bytes]]
+type HoldemHeaders = list[tuple[bytes, bytes]]
 """The headers of an answer, names in lower case."""
 
-CONTENT: Final[Mapping[Dialect, bytes]] = {"readme": b"application/json", "hspe-go": b"text/plain; charset=utf-8"}
+CONTENT_TYPES: Final[Mapping[Dialect, bytes]] = {"readme": b"application/json", "hspe-go": b"text/plain; charset=utf-8"}
 """The type of a body that is JSON (ruling H1)."""
 
 _encode: Final = Encoder().encode
 
 
-def encode(shown: Game | Sequence[Game], dialect: Dialect) -> bytes:
+def encode(games: Game | Sequence[Game], dialect: Dialect) -> bytes:
     """One game, or all of them, as JSON; the reader of dialect hspe-go wants a line end behind it (ruling H1)."""
-    return _encode(shown) if dialect == "readme" else _encode(shown) + b"\n"
+    return _encode(games) if dialect == "readme" else _encode(games) + b"\n"
 
 
-class Seen(Protocol):
+class ViewableTable(Protocol):
     """A table that shows itself."""
 
     def view(self, user: str | None) -> Game:
@@ -318,50 +318,52 @@ class Seen(Protocol):
         ...
 
 
-class Lobby(Protocol):
+class TableLookup(Protocol):
     """Where the tables are."""
 
-    def game(self, guid: Guid) -> Seen | None:
+    def game(self, guid: Guid) -> ViewableTable | None:
         """The table of a game, None if there is none."""
         ...
 
 
-def response(answer: Answer, dialect: Dialect, house: Lobby) -> tuple[int, Headers, bytes]:
+def render_response(answer: HoldemResponse, dialect: Dialect, tables: TableLookup) -> tuple[int, HoldemHeaders, bytes]:
     """The status, the headers and the body of an answer.
 
     In dialect hspe-go a joiner is shown the game as the public sees it (ruling H1). Bodies of that dialect have no
     Content-Length, so that they go as one chunk.
     """
     match answer:
-        case Acted(""):
-            return 201, [EMPTY], b""
-        case Acted(reason):
-            return 201, [EMPTY, (b"x-fold-reason", reason.encode())], b""
-        case Gone():
-            return 200, [EMPTY], b""
-        case Refused(status, clause, detail):
+        case ActDone(""):
+            return 201, [EMPTY_BODY_HEADER], b""
+        case ActDone(reason):
+            return 201, [EMPTY_BODY_HEADER, (b"x-fold-reason", reason.encode())], b""
+        case PlayerLeft():
+            return 200, [EMPTY_BODY_HEADER], b""
+        case RequestRefused(status, clause, detail):
             text = f"{clause}: {detail}\n".encode()
             length = (b"content-length", b"%d" % len(text))
-            return status, [(b"content-type", CONTENT["hspe-go"]), length], text
-        case Made(guid, ""):
-            return _told(201, guid if dialect == "readme" else {"PlayerID": guid}, dialect)
-        case Made(guid, game) | Queued(guid, game):
+            return status, [(b"content-type", CONTENT_TYPES["hspe-go"]), length], text
+        case Created(guid, ""):
+            return _json_response(201, guid if dialect == "readme" else {"PlayerID": guid}, dialect)
+        case Created(guid, game) | Queued(guid, game):
             status = 202 if isinstance(answer, Queued) or dialect == "hspe-go" else 201
-            opened = isinstance(answer, Made) and answer.opened
+            opened = isinstance(answer, Created) and answer.is_new_game
             where = [(b"location", f"/games/{game}".encode())] if opened else []
             if dialect == "readme":
-                return _told(status, guid, dialect, *where)
-            table = house.game(game)
+                return _json_response(status, guid, dialect, *where)
+            table = tables.game(game)
             assert table is not None, "who has just joined a game keeps it open"
-            return _told(status, table.view(None), dialect, *where)
+            return _json_response(status, table.view(None), dialect, *where)
 
 
-EMPTY: Final = (b"content-length", b"0")
+EMPTY_BODY_HEADER: Final = (b"content-length", b"0")
 
 
-def _told(status: int, body: object, dialect: Dialect, *others: tuple[bytes, bytes]) -> tuple[int, Headers, bytes]:
+def _json_response(
+    status: int, body: object, dialect: Dialect, *others: tuple[bytes, bytes]
+) -> tuple[int, HoldemHeaders, bytes]:
     """An answer with a body that is JSON."""
-    content = (b"content-type", CONTENT[dialect])
+    content = (b"content-type", CONTENT_TYPES[dialect])
     text = _encode(body)
     if dialect == "hspe-go":
         return status, [content, *others], text + b"\n"

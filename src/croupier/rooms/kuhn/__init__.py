@@ -8,13 +8,13 @@ it does.
 
 from dataclasses import dataclass
 
-from croupier.core.bots import mind_named
-from croupier.core.deal_record import recomputed
+from croupier.core.bots import bot_factory
+from croupier.core.deal_record import recompute_nets
 from croupier.core.dealer import Dealer
 from croupier.core.private_table import Purse
-from croupier.core.room import HouseRoom, Seating
-from croupier.core.session import Patience, Peer
-from croupier.rooms.kuhn.bots import STYLES
+from croupier.core.room import HouseRoom, TableFactory
+from croupier.core.session import Peer, Timeouts
+from croupier.rooms.kuhn.bots import BOT_SPECS
 from croupier.rooms.kuhn.house import House
 from croupier.rooms.kuhn.player import Options, Player
 from croupier.rooms.kuhn.referee import Referee
@@ -31,15 +31,15 @@ class Settings:
     coins: int = 10
     """The coins in the purse of every new connection."""
 
-    mind: str = "equilibrium"
+    bot: str = "equilibrium"
     """How the house plays: equilibrium[:ALPHA], random, book[:HABIT] or script:ACTION,…"""
 
 
-def seating(settings: Settings, patience: Patience, strict: bool) -> Seating:  # noqa: ARG001 -- no tolerance is the house's here
+def table_factory(settings: Settings, patience: Timeouts, strict: bool) -> TableFactory:  # noqa: ARG001 -- no tolerance is the house's here
     """Tables of this house. Raises ValueError on an unknown mind or a negative purse."""
     if settings.coins < 0:
         raise ValueError(f"found {settings.coins} coins; allowed: 0 or more")
-    mind = mind_named(STYLES, settings.mind)
+    mind = bot_factory(BOT_SPECS, settings.bot)
 
     def seat(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
         return House(peer, dealer, mind(), purse or Purse(settings.coins), patience)
@@ -51,24 +51,24 @@ ROOM = HouseRoom(
     name="kuhn",
     title="Kuhn poker",
     port=1212,
-    answers=rb"(?i)(CARD C_|ACTN |FAIL |DISC)",
+    answer_pattern=rb"(?i)(CARD C_|ACTN |FAIL |DISC)",
     probe=b"ACTN CHK\n",  # refused between games (kuhn-6.2)
     rules=KUHN,
     pack=PACK,
-    vocabulary=VOCABULARY,
+    sample_messages=VOCABULARY,
     patterns={"card": b"C_[JQK]", "action": b"CHK|BET|FLD"},
-    refusal=(DISC,),
-    goodbyes=(DISC,),
+    refusal_messages=(DISC,),
+    final_messages=(DISC,),
     codec=lambda strict, _: Wire(strict=strict),
     settings=Settings,
-    house=seating,
-    purse=lambda settings: settings.coins,
-    dealt=lambda state: state.cards,
-    nets=recomputed(nets),
-    done=lambda state: state.history,
+    house=table_factory,
+    initial_purse=lambda settings: settings.coins,
+    dealt_cards=lambda state: state.cards,
+    net_check=recompute_nets(nets),
+    commands=lambda state: state.history,
     options=Options,
     player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),
     referee=lambda own, strict, patience=5.0: Referee(patience=patience),  # noqa: ARG005 -- as in other rooms
-    styles=STYLES,
-    style="equilibrium",
+    bots=BOT_SPECS,
+    default_bot="equilibrium",
 )

@@ -5,16 +5,16 @@ from fractions import Fraction
 from itertools import product
 from typing import Final
 
-from croupier.core.bots import Mind, Policy, Random, Script, Style, script_of
-from croupier.rooms.kuhn.rules import BETTING, CARDS, COST, Action, History, Rank, View
+from croupier.core.bots import Bot, BotSpec, PolicyBot, RandomBot, ScriptedBot, script_parser
+from croupier.rooms.kuhn.rules import ACTION_COST, BETTING_TREE, CARDS, BettingHistory, KuhnAction, Rank, View
 
-type KuhnMind = Mind[View, Action]
+type KuhnBot = Bot[View, KuhnAction]
 
-ALPHA: Final = Fraction(1, 3)
+DEFAULT_ALPHA: Final = Fraction(1, 3)
 """How often P_1 bets a jack in the default equilibrium: as often as the family allows."""
 
 
-def equilibrium(alpha: Fraction = ALPHA) -> KuhnMind:
+def equilibrium_bot(alpha: Fraction = DEFAULT_ALPHA) -> KuhnBot:
     """Neither seat can do better against it (H. W. Kuhn, "Simplified two-person poker", 1950).
 
     P_1 has a family of equilibria with one parameter, 0 ≤ alpha ≤ 1/3: it bets a jack with probability alpha and a king
@@ -24,7 +24,7 @@ def equilibrium(alpha: Fraction = ALPHA) -> KuhnMind:
     if not 0 <= alpha <= Fraction(1, 3):
         raise ValueError(f"found alpha = {alpha}; allowed: 0 to 1/3")
     third = Fraction(1, 3)
-    aggression: dict[tuple[Rank, History], Fraction] = {
+    aggression: dict[tuple[Rank, BettingHistory], Fraction] = {
         ("J", ()): alpha,
         ("Q", ()): Fraction(0),
         ("K", ()): 3 * alpha,
@@ -38,21 +38,21 @@ def equilibrium(alpha: Fraction = ALPHA) -> KuhnMind:
         ("Q", ("BET",)): third,
         ("K", ("BET",)): Fraction(1),
     }
-    return _policy(lambda card, history: aggression[card, history])
+    return _policy_bot(lambda card, history: aggression[card, history])
 
 
-def _policy(aggression: Callable[[Rank, History], Fraction | bool]) -> KuhnMind:
+def _policy_bot(aggression: Callable[[Rank, BettingHistory], Fraction | bool]) -> KuhnBot:
     """A policy from the probability of putting a coin in (BET or CAL) at each of the twelve information sets."""
-    table: dict[View, Mapping[Action, Fraction]] = {}
-    for card, (history, (_, actions)) in product(CARDS, BETTING.items()):
+    table: dict[View, Mapping[KuhnAction, Fraction]] = {}
+    for card, (history, (_, actions)) in product(CARDS, BETTING_TREE.items()):
         chance = Fraction(aggression(card, history))
-        row: Mapping[Action, Fraction]
+        row: Mapping[KuhnAction, Fraction]
         row = {"CHK": 1 - chance, "BET": chance} if "BET" in actions else {"FLD": 1 - chance, "CAL": chance}
         table[View(card, history)] = row
-    return Policy(table)
+    return PolicyBot(table)
 
 
-HABITS: Final[Mapping[str, Callable[[Rank, History], bool]]] = {
+HABITS: Final[Mapping[str, Callable[[Rank, BettingHistory], bool]]] = {
     "king-only": lambda card, _: card == "K",
     "no-jack": lambda card, _: card != "J",
     "always-bet": lambda *_: True,
@@ -62,21 +62,25 @@ HABITS: Final[Mapping[str, Callable[[Rank, History], bool]]] = {
 """Simple habits of beginners: when they put a coin in, by betting or by calling."""
 
 
-def book(habit: str = "king-only") -> KuhnMind:
+def habit_bot(habit: str = "king-only") -> KuhnBot:
     """Plays by a habit, always. Raises ValueError on an unknown one."""
     if habit not in HABITS:
         raise ValueError(f"found {habit!r}; allowed: {', '.join(HABITS)}")
-    return _policy(HABITS[habit])
+    return _policy_bot(HABITS[habit])
 
 
-STYLES: Final[Mapping[str, Style[View, Action]]] = {
-    "equilibrium": Style(
-        "the exact equilibrium; the argument is alpha, 1/3 by default", equilibrium, Fraction, ("1/6",)
+BOT_SPECS: Final[Mapping[str, BotSpec[View, KuhnAction]]] = {
+    "equilibrium": BotSpec(
+        "the exact equilibrium; the argument is alpha, 1/3 by default", equilibrium_bot, Fraction, ("1/6",)
     ),
-    "random": Style("every legal action with the same probability", Random),
-    "book": Style("always the same habit, king-only by default", book, str, tuple(HABITS)),
-    "script": Style(
-        "these actions in turn, again and again", Script, script_of(COST), ("CHK,BET,CAL",), remembers=True
+    "random": BotSpec("every legal action with the same probability", RandomBot),
+    "book": BotSpec("always the same habit, king-only by default", habit_bot, str, tuple(HABITS)),
+    "script": BotSpec(
+        "these actions in turn, again and again",
+        ScriptedBot,
+        script_parser(ACTION_COST),
+        ("CHK,BET,CAL",),
+        is_stateful=True,
     ),
 }
 """Every mind by its name on the command line."""

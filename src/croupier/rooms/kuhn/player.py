@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from croupier.core.bots import Mind
-from croupier.core.client_session import Guest
+from croupier.core.bots import Bot
+from croupier.core.client_session import ClientSession
 from croupier.core.dealer import Luck
-from croupier.rooms.kuhn.referee import Game, Referee
-from croupier.rooms.kuhn.rules import Action, View
+from croupier.rooms.kuhn.referee import Referee, WireGame
+from croupier.rooms.kuhn.rules import KuhnAction, View
 from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, Actn, Message
 
-SEATS: Final = {"1": ("P_1",), "2": ("P_2",), "both": ("P_1", "P_2")}
+SEAT_CHOICES: Final = {"1": ("P_1",), "2": ("P_2",), "both": ("P_1", "P_2")}
 
 
 @dataclass(frozen=True)
@@ -26,39 +26,39 @@ class Options:
         return None
 
 
-class Player(Guest[Message, Game]):
+class Player(ClientSession[Message, WireGame]):
     """See `Guest`. It is `spent` when the house has refused a STRT for want of coins."""
 
-    FAREWELL = (DISC,)
-    GOODBYE = (DISC,)
+    FAREWELL_MESSAGES = (DISC,)
+    FINAL_MESSAGES = (DISC,)
 
     def __init__(self, options: Options = Options(), *, strict: bool = False, patience: float = 30.0) -> None:  # noqa: ARG002 -- no tolerance is the session's here
         super().__init__(Referee(patience=patience))
-        self._seats = SEATS[options.seat]
-        self._last_said: Message = DISC
+        self._seats = SEAT_CHOICES[options.seat]
+        self._last_sent: Message = DISC
         self._refused: set[Message] = set()
 
-    def decide(self, mind: Mind[View, Action], luck: Luck, game: int) -> Message | None:
+    def decide(self, bot: Bot[View, KuhnAction], luck: Luck, game: int) -> Message | None:
         """What a mind says now: STRT between games, ACTN in one, DISC with an empty purse, None while waiting."""
-        if self.spent:
+        if self.is_exhausted:
             return DISC if DISC in self.legal else None
         actions = tuple(message.action for message in self.legal if isinstance(message, Actn))
         if self.game is not None and actions:
-            return ACTN[mind.choose(self.game.view, actions, luck)]
+            return ACTN[bot.choose(self.game.view, actions, luck)]
         start = STRT[self._seats[game % len(self._seats)]]
         return start if start in self.legal else None
 
-    def _offer(self) -> Sequence[Message]:
+    def _legal_messages(self) -> Sequence[Message]:
         """What the purse could not pay is not offered again."""
         legal = self._referee.legal
         return tuple(message for message in legal if message not in self._refused)
 
-    def _noted(self, message: Message) -> None:
+    def _note_received(self, message: Message) -> None:
         if message == NO_COINS:
-            self.spent = self._last_said in STRT.values()
-            self._refused.add(self._last_said)
+            self.is_exhausted = self._last_sent in STRT.values()
+            self._refused.add(self._last_sent)
         else:
             self._refused.clear()
 
-    def _asked(self, message: Message) -> None:
-        self._last_said = message
+    def _note_sent(self, message: Message) -> None:
+        self._last_sent = message

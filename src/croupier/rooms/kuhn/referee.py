@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from croupier.core.errors import Violation
-from croupier.core.referee import CLIENT, Due, Judge, Verdict
+from croupier.core.referee import CLIENT, BaseReferee, ExpectedReply, Verdict
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn.rules import (
+    ACTION_COST,
     ANTE,
-    BETTING,
-    COST,
-    ENDINGS,
+    BETTING_TREE,
     P_1,
     P_2,
     SHOWDOWN,
-    Action,
-    History,
+    TERMINAL_HISTORIES,
+    BettingHistory,
+    KuhnAction,
     Rank,
     View,
     beats,
@@ -25,7 +25,7 @@ from croupier.rooms.kuhn.wire import (
     ACTN,
     CARD,
     DISC,
-    HOUSE_SAYS,
+    HOUSE_DECISIONS,
     NO_COINS,
     STRT,
     WRONG_ACTION,
@@ -39,13 +39,13 @@ from croupier.rooms.kuhn.wire import (
 
 
 @dataclass(frozen=True)
-class Game:
+class WireGame:
     """A game as the wire shows it: the client's seat and card, what has been done, and the card shown."""
 
     seat: Seat
     card: Rank | None = None
-    history: History = ()
-    shown: Rank | None = None
+    history: BettingHistory = ()
+    house_card: Rank | None = None
 
     @property
     def view(self) -> View:
@@ -55,15 +55,15 @@ class Game:
     @property
     def net(self) -> int:
         """What the client has won, when the game is over."""
-        winner, coins = ENDINGS[self.history]
+        winner, coins = TERMINAL_HISTORIES[self.history]
         if winner == SHOWDOWN:
             assert self.card is not None
-            assert self.shown is not None
-            return coins if beats(self.card, self.shown) else -coins
+            assert self.house_card is not None
+            return coins if beats(self.card, self.house_card) else -coins
         return coins if winner == self.seat else -coins
 
 
-CLAUSES: Final[Mapping[tuple[Action, History], str]] = {
+ACTION_CLAUSES: Final[Mapping[tuple[KuhnAction, BettingHistory], str]] = {
     ("CHK", ()): "kuhn-4.3",
     ("BET", ()): "kuhn-4.4",
     ("BET", ("CHK",)): "kuhn-4.4",
@@ -75,28 +75,28 @@ CLAUSES: Final[Mapping[tuple[Action, History], str]] = {
 }
 """The clause that says how the house answers an action of the client."""
 
-type Allowed = Mapping[Message, Game | None]
+type AllowedReplies = Mapping[Message, WireGame | None]
 """What the house may say now, and the game that follows; None where nothing changes."""
 
 
-class Answer(Due):
+class ExpectedOneOf(ExpectedReply):
     """An answer that the house owes, with everything that it may be."""
 
     __slots__ = ("allowed",)
 
-    def __init__(self, clause: str, allowed: Allowed) -> None:
+    def __init__(self, clause: str, allowed: AllowedReplies) -> None:
         super().__init__(clause, " or ".join(map(str, allowed)))
         self.allowed = allowed
 
 
-class Referee(Judge[Message, Game]):
+class Referee(BaseReferee[Message, WireGame]):
     """See `croupier.core.referee.Referee`.
 
     `coins` is the client's purse; None when it is not known, and then FAIL N_C is taken for true wherever coins are
     asked for.
     """
 
-    ENDS = ("kuhn-8.2", "DISC before it")
+    HANG_UP_CLAUSE = ("kuhn-8.2", "DISC before it")
 
     def __init__(self, coins: int | None = None, patience: float = 5.0) -> None:
         super().__init__(patience)
@@ -105,122 +105,128 @@ class Referee(Judge[Message, Game]):
     @property
     def legal(self) -> tuple[Message, ...]:
         """What the client may say now; while an answer is due, only DISC."""
-        if self._over or self._close is not None:
+        if self._is_over or self._close_clause is not None:
             return ()
-        if self.waiting:
+        if self.is_waiting:
             return (DISC,)
         if self.game is None:
             return (*STRT.values(), DISC)
-        return (*(ACTN[action] for action in BETTING[self.game.history][1]), DISC)
+        return (*(ACTN[action] for action in BETTING_TREE[self.game.history][1]), DISC)
 
     def _handle(self, message: Message | Violation) -> list[Verdict]:
         """What the house owes for a message of the client, and whether the client was wrong to send it."""
         game = self.game
         match message:
             case Strt(player) if game is None:
-                return self._start(Game(P_1 if player == "P_1" else P_2))
-            case Actn(action) if game is not None and action in BETTING[game.history][1]:
+                return self._start(WireGame(P_1 if player == "P_1" else P_2))
+            case Actn(action) if game is not None and action in BETTING_TREE[game.history][1]:
                 return self._act(game, action)
             case Disc():
-                self._close = "kuhn-8.1"
+                self._close_clause = "kuhn-8.1"
                 return []
             case Fail() | Violation(clause="kuhn-2.8"):
                 return []
-            case Violation(clause=clause, lost=lost):
-                self._due.append(Answer(clause, {WRONG_ACTION: None}))
+            case Violation(clause=clause, fatal=lost):
+                self._expected_replies.append(ExpectedOneOf(clause, {WRONG_ACTION: None}))
                 if lost:
-                    self._due.append(Answer(clause, {DISC: None}))
+                    self._expected_replies.append(ExpectedOneOf(clause, {DISC: None}))
                 return []
             case Strt():
-                return self._wrong("kuhn-6.3", message, "ACTN until the game is over")
+                return self._client_error("kuhn-6.3", message, "ACTN until the game is over")
             case Card():
-                return self._wrong("kuhn-6.4", message, "STRT, ACTN, DISC")
+                return self._client_error("kuhn-6.4", message, "STRT, ACTN, DISC")
             case Actn():
                 if game is None:
-                    return self._wrong("kuhn-6.2", message, "STRT P_1, STRT P_2, DISC")
-                return self._wrong("kuhn-6.1", message, ", ".join(f"ACTN {a}" for a in BETTING[game.history][1]))
+                    return self._client_error("kuhn-6.2", message, "STRT P_1, STRT P_2, DISC")
+                return self._client_error(
+                    "kuhn-6.1", message, ", ".join(f"ACTN {a}" for a in BETTING_TREE[game.history][1])
+                )
 
-    def _wrong(self, clause: str, message: Message, allowed: str) -> list[Verdict]:
-        self._due.append(Answer(clause, {WRONG_ACTION: None}))
+    def _client_error(self, clause: str, message: Message, allowed: str) -> list[Verdict]:
+        self._expected_replies.append(ExpectedOneOf(clause, {WRONG_ACTION: None}))
         return [Verdict(CLIENT, Violation(clause, str(message), allowed))]
 
-    def _start(self, game: Game) -> list[Verdict]:
+    def _start(self, game: WireGame) -> list[Verdict]:
         if self._coins is not None and self._coins < ANTE:
-            return self._poor("kuhn-7.2", "STRT with an empty purse")
-        cards: Allowed = {CARD[rank]: replace(game, card=rank) for rank in CARD}
-        self._due.append(Answer("kuhn-4.1" if game.seat == P_1 else "kuhn-4.2", self._or_poor(cards)))
+            return self._client_cannot_pay("kuhn-7.2", "STRT with an empty purse")
+        cards: AllowedReplies = {CARD[rank]: replace(game, card=rank) for rank in CARD}
+        self._expected_replies.append(
+            ExpectedOneOf("kuhn-4.1" if game.seat == P_1 else "kuhn-4.2", self._or_no_coins(cards))
+        )
         if game.seat == P_2:
-            self._due.append(Answer("kuhn-4.2", {}))  # filled in when the card is known
+            self._expected_replies.append(ExpectedOneOf("kuhn-4.2", {}))  # filled in when the card is known
         return []
 
-    def _act(self, game: Game, action: Action) -> list[Verdict]:
-        cost = COST[action]
-        if self._coins is not None and self._coins - self._staked(game) < cost:
-            return self._poor("kuhn-7.3", f"ACTN {action} with an empty purse")
-        clause = CLAUSES[action, game.history]
+    def _act(self, game: WireGame, action: KuhnAction) -> list[Verdict]:
+        cost = ACTION_COST[action]
+        if self._coins is not None and self._coins - self._client_stake(game) < cost:
+            return self._client_cannot_pay("kuhn-7.3", f"ACTN {action} with an empty purse")
+        clause = ACTION_CLAUSES[action, game.history]
         done = replace(game, history=(*game.history, action))
-        if done.history in ENDINGS and action == "FLD":
-            self._end(done)
+        if done.history in TERMINAL_HISTORIES and action == "FLD":
+            self._end_game(done)
             return []
-        allowed = self._showdown(done) if done.history in ENDINGS else self._decision(done)
-        self._due.append(Answer(clause, self._or_poor(allowed) if cost else allowed))
+        allowed = self._showdown_replies(done) if done.history in TERMINAL_HISTORIES else self._decision_replies(done)
+        self._expected_replies.append(ExpectedOneOf(clause, self._or_no_coins(allowed) if cost else allowed))
         return []
 
-    def _poor(self, clause: str, found: str) -> list[Verdict]:
-        self._due.append(Answer(clause, {NO_COINS: None}))
+    def _client_cannot_pay(self, clause: str, found: str) -> list[Verdict]:
+        self._expected_replies.append(ExpectedOneOf(clause, {NO_COINS: None}))
         return [Verdict(CLIENT, Violation(clause, found, "what the purse can pay"))]
 
-    def _or_poor(self, allowed: Allowed) -> Allowed:
+    def _or_no_coins(self, allowed: AllowedReplies) -> AllowedReplies:
         """Where nobody knows what is in the purse, the house may say that it is empty."""
         return {**allowed, NO_COINS: None} if self._coins is None else allowed
 
     @staticmethod
-    def _staked(game: Game) -> int:
+    def _client_stake(game: WireGame) -> int:
         """What the client has put into the pot so far."""
-        own = [action for turn, action in enumerate(game.history) if BETTING[game.history[:turn]][0] == game.seat]
-        return ANTE + sum(COST[action] for action in own)
+        own = [action for turn, action in enumerate(game.history) if BETTING_TREE[game.history[:turn]][0] == game.seat]
+        return ANTE + sum(ACTION_COST[action] for action in own)
 
     @staticmethod
-    def _showdown(game: Game) -> dict[Message, Game | None]:
+    def _showdown_replies(game: WireGame) -> dict[Message, WireGame | None]:
         """The house shows its card, which is not the client's (kuhn-5.4)."""
-        return {CARD[rank]: replace(game, shown=rank) for rank in CARD if rank != game.card}
+        return {CARD[rank]: replace(game, house_card=rank) for rank in CARD if rank != game.card}
 
-    def _decision(self, game: Game) -> dict[Message, Game | None]:
+    def _decision_replies(self, game: WireGame) -> dict[Message, WireGame | None]:
         """The house acts: by ACTN, or by CARD where that is a showdown (kuhn-4.8)."""
-        allowed: dict[Message, Game | None] = {}
-        for said, history in HOUSE_SAYS[game.history].items():
+        allowed: dict[Message, WireGame | None] = {}
+        for said, history in HOUSE_DECISIONS[game.history].items():
             done = replace(game, history=history)
-            allowed |= self._showdown(done) if said == "CARD" else {ACTN[said]: done}
+            allowed |= self._showdown_replies(done) if said == "CARD" else {ACTN[said]: done}
         return allowed
 
     # The house's part.
 
-    def _goodbye(self, message: Message) -> bool:
+    def _accept_goodbye(self, message: Message) -> bool:
         """A goodbye may cross what the client has said (kuhn-4.9, kuhn-8.4)."""
-        if message != DISC or any(isinstance(due, Answer) and DISC in due.allowed for due in self._due):
+        if message != DISC or any(
+            isinstance(due, ExpectedOneOf) and DISC in due.allowed for due in self._expected_replies
+        ):
             return False
-        self._close = "kuhn-8.2"
+        self._close_clause = "kuhn-8.2"
         return True
 
-    def _answered(self, due: Due, message: Message) -> list[Verdict]:
-        assert isinstance(due, Answer), "nothing else is owed here"
-        if message not in due.allowed:
-            return self._misfit(due, message)
+    def _check_reply(self, expected: ExpectedReply, message: Message) -> list[Verdict]:
+        assert isinstance(expected, ExpectedOneOf), "nothing else is owed here"
+        if message not in expected.allowed:
+            return self._unexpected_reply(expected, message)
         if message == DISC:
-            self._close = "kuhn-8.2"
+            self._close_clause = "kuhn-8.2"
             return []
         if message == NO_COINS:
-            self._due.clear()  # of a flight that begins with a refusal nothing follows
-        game = due.allowed[message]
-        if game is not None and game.history in ENDINGS:
-            self._end(game)
+            self._expected_replies.clear()  # of a flight that begins with a refusal nothing follows
+        game = expected.allowed[message]
+        if game is not None and game.history in TERMINAL_HISTORIES:
+            self._end_game(game)
         elif game is not None:
             self.game = game
-            if self._due:
-                self._due[0] = Answer("kuhn-4.2", self._decision(game))
+            if self._expected_replies:
+                self._expected_replies[0] = ExpectedOneOf("kuhn-4.2", self._decision_replies(game))
         return []
 
-    def _misfit(self, due: Answer, message: Message) -> list[Verdict]:
+    def _unexpected_reply(self, due: ExpectedOneOf, message: Message) -> list[Verdict]:
         """Name the clause that says most about an answer that does not fit."""
         clause = due.clause
         match message:
@@ -236,18 +242,18 @@ class Referee(Judge[Message, Game]):
                 clause = "kuhn-7.2" if clause in {"kuhn-4.1", "kuhn-4.2"} else "kuhn-7.3"
             case _:
                 pass
-        return self._fault(clause, message, str(due))
+        return self._house_fault(clause, message, str(due))
 
-    def _unasked(self, message: Message) -> list[Verdict]:
-        if self.game is None and self.last is None:
+    def _check_unsolicited(self, message: Message) -> list[Verdict]:
+        if self.game is None and self.last_game is None:
             clause = "kuhn-1.2"
-        elif self.game is None and self.last is not None and self.last.history[-1] == "FLD":
+        elif self.game is None and self.last_game is not None and self.last_game.history[-1] == "FLD":
             clause = "kuhn-4.7"
         else:
             clause = "kuhn-4.9"
-        return self._fault(clause, message, "nothing, until the client speaks")
+        return self._house_fault(clause, message, "nothing, until the client speaks")
 
-    def _end(self, game: Game) -> None:
-        super()._end(game)
+    def _end_game(self, game: WireGame) -> None:
+        super()._end_game(game)
         if self._coins is not None:
             self._coins += game.net

@@ -5,86 +5,92 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from croupier.core.rules import Seat
-from croupier.rooms.kuhn.rules import BETTING, CARDS, COST, KUHN, P_1, P_2, Action, View
-from croupier.strategy.game_tree import Plan, Tree
-from croupier.strategy.solution import Grid, Record, Solved
-from croupier.strategy.zero_sum import equilibrium, family
+from croupier.rooms.kuhn.rules import ACTION_COST, BETTING_TREE, CARDS, KUHN, P_1, P_2, KuhnAction, View
+from croupier.strategy.game_tree import GameTree, RealizationPlan
+from croupier.strategy.solution import Grid, Solution, SolutionRecord
+from croupier.strategy.zero_sum import find_equilibrium, optimal_plan_corners
 
-BLUFF: Mapping[Seat, View] = {P_1: View("J", ()), P_2: View("J", ("CHK",))}
+BLUFF_VIEWS: Mapping[Seat, View] = {P_1: View("J", ()), P_2: View("J", ("CHK",))}
 """Where a seat shows which of its strategies it plays: alpha is the probability that it bets its jack here."""
 
 
-class Line(NamedTuple):
+class LinearProbability(NamedTuple):
     """A probability as alpha varies: a constant, and so many times alpha."""
 
-    start: Fraction
+    intercept: Fraction
     slope: Fraction
 
     def __str__(self) -> str:
         times = "" if abs(self.slope) == 1 else str(abs(self.slope))
         if not self.slope:
-            return str(self.start)
-        if not self.start and self.slope > 0:
+            return str(self.intercept)
+        if not self.intercept and self.slope > 0:
             return f"{times}α"
-        return f"{self.start} {'+' if self.slope > 0 else '-'} {times}α"
+        return f"{self.intercept} {'+' if self.slope > 0 else '-'} {times}α"
 
-    def at(self, alpha: Fraction) -> Fraction:
+    def evaluate(self, alpha: Fraction) -> Fraction:
         """The probability for this alpha."""
-        return self.start + self.slope * alpha
+        return self.intercept + self.slope * alpha
 
 
-def solve() -> Solved:
+def solve() -> Solution:
     """Solve it. Raises ModuleNotFoundError where HiGHS is not installed."""
-    tree = Tree(KUHN)
-    found = equilibrium(tree)
+    tree = GameTree(KUHN)
+    found = find_equilibrium(tree)
     grids, notes, records = [], [], []
     for seat in (P_1, P_2):
-        choice = tree.choices[seat][BLUFF[seat]]
-        bluff = choice.after[choice.moves.index("BET")]
-        corners = sorted(family(tree, seat, found.value), key=lambda plan: plan[bluff])
+        choice = tree.info_sets[seat][BLUFF_VIEWS[seat]]
+        bluff = choice.sequences[choice.moves.index("BET")]
+        corners = sorted(optimal_plan_corners(tree, seat, found.value), key=lambda plan: plan[bluff])
         assert len(corners) <= 2, "both families are known"
         low, high = corners[0][bluff], corners[-1][bluff]
         one = "has no choice: this is its only optimal strategy"
         notes.append(f"P_{seat + 1} {f'may choose any α from {low} to {high}' if low < high else one}.")
-        lines = _lines(tree, seat, corners[0], corners[-1], bluff)
+        lines = _action_probabilities(tree, seat, corners[0], corners[-1], bluff)
         grids.append(_grid(seat, lines))
         records += _records(seat, lines, low, high)
-    return Solved("Kuhn poker", {}, found.value, "coins a game to P_1", grids, notes, records)
+    return Solution("Kuhn poker", {}, found.value, "coins a game to P_1", grids, notes, records)
 
 
-def _lines(tree: Tree, seat: Seat, first: Plan, last: Plan, bluff: int) -> Mapping[View, Mapping[Action, Line]]:
+def _action_probabilities(
+    tree: GameTree, seat: Seat, first: RealizationPlan, last: RealizationPlan, bluff: int
+) -> Mapping[View, Mapping[KuhnAction, LinearProbability]]:
     """The probability of every action between two ends of a family."""
     span = last[bluff] - first[bluff] or Fraction(1)
     slopes = [(end - start) / span for start, end in zip(first, last, strict=True)]
     starts = [start - slope * first[bluff] for start, slope in zip(first, slopes, strict=True)]
     lines = {}
     for card in CARDS:
-        for history, (who, actions) in BETTING.items():
+        for history, (who, actions) in BETTING_TREE.items():
             if who == seat:
                 view = View(card, history)
-                choice = tree.choices[seat][view]
-                start, slope = starts[choice.before], slopes[choice.before]
+                choice = tree.info_sets[seat][view]
+                start, slope = starts[choice.parent_sequence], slopes[choice.parent_sequence]
                 row = {}
-                for action, sequence in zip(actions, choice.after, strict=True):
-                    line = Line(starts[sequence] / start, (slopes[sequence] - slope * starts[sequence] / start) / start)
+                for action, sequence in zip(actions, choice.sequences, strict=True):
+                    line = LinearProbability(
+                        starts[sequence] / start, (slopes[sequence] - slope * starts[sequence] / start) / start
+                    )
                     assert not slope * line.slope, "the probability is a straight line"
                     row[action] = line
                 lines[view] = row
     return lines
 
 
-def _grid(seat: Seat, lines: Mapping[View, Mapping[Action, Line]]) -> Grid:
+def _grid(seat: Seat, lines: Mapping[View, Mapping[KuhnAction, LinearProbability]]) -> Grid:
     """How often a seat puts a coin in, by what has been done and its card."""
     rows = []
-    for history, (who, actions) in BETTING.items():
+    for history, (who, actions) in BETTING_TREE.items():
         if who == seat:
-            coin = max(actions, key=COST.__getitem__)
+            coin = max(actions, key=ACTION_COST.__getitem__)
             when = f"{coin} after {' '.join(history)}" if history else coin
             rows.append([when, *(str(lines[View(card, history)][coin]) for card in CARDS)])
     return Grid(f"P_{seat + 1}: how often it puts a coin in", ["", *CARDS], rows)
 
 
-def _records(seat: Seat, lines: Mapping[View, Mapping[Action, Line]], low: Fraction, high: Fraction) -> list[Record]:
+def _records(
+    seat: Seat, lines: Mapping[View, Mapping[KuhnAction, LinearProbability]], low: Fraction, high: Fraction
+) -> list[SolutionRecord]:
     """Every action of a seat, with its probability."""
     return [
         {
@@ -93,8 +99,8 @@ def _records(seat: Seat, lines: Mapping[View, Mapping[Action, Line]], low: Fract
             "after": " ".join(view.history),
             "action": action,
             "probability": str(line),
-            "at_lowest_alpha": line.at(low),
-            "at_highest_alpha": line.at(high),
+            "at_lowest_alpha": line.evaluate(low),
+            "at_highest_alpha": line.evaluate(high),
         }
         for view, row in lines.items()
         for action, line in row.items()

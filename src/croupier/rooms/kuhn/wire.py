@@ -8,18 +8,27 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from croupier.core.codec import Reading, Stream, text
+from croupier.core.codec import ParseResult, StreamCodec, printable_bytes
 from croupier.core.errors import Violation
-from croupier.rooms.kuhn.rules import BETTING, CARDS, COST, ENDINGS, SHOWDOWN, Action, History, Rank
+from croupier.rooms.kuhn.rules import (
+    ACTION_COST,
+    BETTING_TREE,
+    CARDS,
+    SHOWDOWN,
+    TERMINAL_HISTORIES,
+    BettingHistory,
+    KuhnAction,
+    Rank,
+)
 
-type Player = Literal["P_1", "P_2"]
+type SeatName = Literal["P_1", "P_2"]
 type Errcode = Literal["W_A", "N_C"]
 
 
 class Strt(Struct, frozen=True, gc=False):
     """STRT: the client starts a game as `player` (§3.1)."""
 
-    player: Player
+    player: SeatName
 
     def __str__(self) -> str:
         return f"STRT {self.player}"
@@ -28,7 +37,7 @@ class Strt(Struct, frozen=True, gc=False):
 class Actn(Struct, frozen=True, gc=False):
     """ACTN: either side acts (§3.1, §3.2)."""
 
-    action: Action
+    action: KuhnAction
 
     def __str__(self) -> str:
         return f"ACTN {self.action}"
@@ -62,7 +71,7 @@ class Disc(Struct, frozen=True, gc=False):
 type Message = Strt | Actn | Card | Fail | Disc
 
 STRT: Final[Mapping[str, Strt]] = {"P_1": Strt("P_1"), "P_2": Strt("P_2")}
-ACTN: Final[Mapping[Action, Actn]] = {action: Actn(action) for action in COST}
+ACTN: Final[Mapping[KuhnAction, Actn]] = {action: Actn(action) for action in ACTION_COST}
 CARD: Final[Mapping[Rank, Card]] = {rank: Card(rank) for rank in CARDS}
 WRONG_ACTION: Final = Fail("W_A")
 NO_COINS: Final = Fail("N_C")
@@ -78,51 +87,51 @@ VOCABULARY: Final[tuple[Message, ...]] = (
 )
 """Every message there is (kuhn-2.2)."""
 
-RENDERED: Final[Mapping[Message, bytes]] = {message: str(message).encode() for message in VOCABULARY}
-FRAMES: Final[Mapping[bytes, Message]] = {frame: message for message, frame in RENDERED.items()}
-WHOLE: Final[Mapping[bytes, tuple[Message, ...]]] = {frame: (message,) for frame, message in FRAMES.items()} | {
-    RENDERED[ACTN["FLD"]] + RENDERED[start]: (ACTN["FLD"], start) for start in STRT.values()
-}
+FRAME_BY_MESSAGE: Final[Mapping[Message, bytes]] = {message: str(message).encode() for message in VOCABULARY}
+MESSAGE_BY_FRAME: Final[Mapping[bytes, Message]] = {frame: message for message, frame in FRAME_BY_MESSAGE.items()}
+CANONICAL: Final[Mapping[bytes, tuple[Message, ...]]] = {
+    frame: (message,) for frame, message in MESSAGE_BY_FRAME.items()
+} | {FRAME_BY_MESSAGE[ACTN["FLD"]] + FRAME_BY_MESSAGE[start]: (ACTN["FLD"], start) for start in STRT.values()}
 """A read that is one canonical message, as nearly all of them are, or a fold with the start of the next game."""
 
-CODES: Final[Mapping[bytes, tuple[bytes, ...]]] = {
-    code: tuple(frame[5:] for frame in FRAMES if frame[:4] == code and len(frame) > 4)
-    for code in dict.fromkeys(frame[:4] for frame in FRAMES)
+ARGUMENTS_BY_CODE: Final[Mapping[bytes, tuple[bytes, ...]]] = {
+    code: tuple(frame[5:] for frame in MESSAGE_BY_FRAME if frame[:4] == code and len(frame) > 4)
+    for code in dict.fromkeys(frame[:4] for frame in MESSAGE_BY_FRAME)
 }
 """Every code with its arguments."""
 
-HOUSE_SAYS: Final[Mapping[History, Mapping[Action | Literal["CARD"], History]]] = {
+HOUSE_DECISIONS: Final[Mapping[BettingHistory, Mapping[KuhnAction | Literal["CARD"], BettingHistory]]] = {
     history: {
-        "CARD" if ENDINGS.get((*history, action), ("", 0))[0] == SHOWDOWN else action: (*history, action)
+        "CARD" if TERMINAL_HISTORIES.get((*history, action), ("", 0))[0] == SHOWDOWN else action: (*history, action)
         for action in actions
     }
-    for history, (_, actions) in BETTING.items()
+    for history, (_, actions) in BETTING_TREE.items()
 }
 """What the house may say when the decision is its own, and where that leads: a showdown is said by CARD (kuhn-4.8)."""
 
 
-class Wire(Stream[Message]):
+class Wire(StreamCodec[Message]):
     """One end of the wire; both ends read and write the same vocabulary. See `Stream`."""
 
-    LONGEST = 10
-    BETWEEN = "kuhn-2.4"
+    MAX_FRAME_BYTES = 10
+    WHITESPACE_CLAUSE = "kuhn-2.4"
 
     __slots__ = ()
 
-    encode = staticmethod(RENDERED.__getitem__)
+    encode = staticmethod(FRAME_BY_MESSAGE.__getitem__)
     """The bytes of a message: the look-up itself, without a call around it."""
 
     def __init__(self, *, strict: bool = False) -> None:
-        super().__init__(WHOLE, strict=strict)
+        super().__init__(CANONICAL, strict=strict)
 
-    def _read(self, data: bytes) -> Reading[Message]:
-        message = FRAMES.get(data[:8])
+    def _read(self, data: bytes) -> ParseResult[Message]:
+        message = MESSAGE_BY_FRAME.get(data[:8])
         if message is not None:
             return message, len(data[:8])
         code = data[:4].upper()
         if len(code) < 4:
             return None, 0
-        if code not in CODES:
+        if code not in ARGUMENTS_BY_CODE:
             return _unreadable(data[:4], "one of the codes STRT, ACTN, CARD, FAIL, DISC"), 4
         if code == b"DISC":
             return DISC, 4
@@ -131,18 +140,18 @@ class Wire(Stream[Message]):
         quoted = data[5:6] == b'"' and not self._strict
         argument, length = (data[6:9], 10) if quoted else (data[5:8], 8)
         if quoted:
-            self.departures |= {"kuhn-2.5"}
+            self.tolerated |= {"kuhn-2.5"}
         if len(data) < length:
             return None, 0
         if quoted and data[9:] != b'"':
             return _unreadable(data, "a closing quote after three characters"), length
-        message = FRAMES.get(code + b" " + argument.upper())
+        message = MESSAGE_BY_FRAME.get(code + b" " + argument.upper())
         if message is None:
             clause = "kuhn-2.8" if code == b"FAIL" else "kuhn-2.6"
-            allowed = ", ".join(known.decode() for known in CODES[code])
-            return Violation(clause, text(data[:length]), f"{code.decode()} with {allowed}"), length
+            allowed = ", ".join(known.decode() for known in ARGUMENTS_BY_CODE[code])
+            return Violation(clause, printable_bytes(data[:length]), f"{code.decode()} with {allowed}"), length
         return message, length
 
 
 def _unreadable(data: bytes, allowed: str) -> Violation:
-    return Violation("kuhn-2.7", text(data), allowed, lost=True)
+    return Violation("kuhn-2.7", printable_bytes(data), allowed, fatal=True)

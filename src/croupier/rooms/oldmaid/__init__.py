@@ -12,45 +12,47 @@ from typing import Final
 from croupier.core import deal_record
 from croupier.core.errors import Violation
 from croupier.core.room import Room
-from croupier.rooms.oldmaid.bots import STYLES
-from croupier.rooms.oldmaid.cards import NAMES, PACK
+from croupier.rooms.oldmaid.bots import BOT_SPECS
+from croupier.rooms.oldmaid.cards import CARD_NAMES, PACK
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.settings import Settings
-from croupier.rooms.oldmaid.table.game import Game
+from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import Reply, Wire, refusal
 
-__all__ = ["FULL", "ROOM", "Game", "Options", "Settings"]
+__all__ = ["ROOM", "TABLE_FULL", "Options", "Settings", "TableGame"]
 
-FULL: Final[Reply] = refusal(Violation("oldmaid-1.8", "one connection more than there may be", "to come again later"))
+TABLE_FULL: Final[Reply] = refusal(
+    Violation("oldmaid-1.8", "one connection more than there may be", "to come again later")
+)
 """What is said to who finds no room at the table."""
 
 
-def dealt(game: Game) -> Sequence[str]:
+def dealt_cards(game: TableGame) -> Sequence[str]:
     """The cards of a game, in the order of the deal."""
-    return [NAMES[card] for card in game.dealt]
+    return [CARD_NAMES[card] for card in game.dealt_cards]
 
 
-def one_loser(hand: deal_record.Hand) -> bool:
+def check_one_loser(hand: deal_record.DealtHand) -> bool:
     """Whether one player has lost, or nobody. Raises ValueError."""
     if type(hand.net) is not tuple or sorted(hand.net)[1:] != [0] * (len(hand.net) - 1) or min(hand.net) not in (-1, 0):
         raise ValueError(f"found the nets {hand.net}; allowed: -1 for one player at most, and 0 for the others")
     return True
 
 
-NETS: Final = deal_record.Nets("have one loser at most, and more the record does not show", one_loser)
+NETS: Final = deal_record.NetCheck("have one loser at most, and more the record does not show", check_one_loser)
 
 ROOM = Room(
     name="oldmaid",
     title="Old Maid",
     port=9898,
-    answers=rb"\s*\{",
+    answer_pattern=rb"\s*\{",
     probe=b'{"command": "status"}\n',
     pack=PACK,
     settings=Settings,
     options=Options,
-    dealt=dealt,
-    spelt=lambda settings: Wire("table", dialect=settings.dialect).spelt,
-    nets=NETS,
-    styles=STYLES,
-    style="random",
+    dealt_cards=dealt_cards,
+    message_formatter=lambda settings: Wire("table", dialect=settings.dialect).to_text,
+    net_check=NETS,
+    bots=BOT_SPECS,
+    default_bot="random",
 )

@@ -3,12 +3,12 @@
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Final
 
-from croupier.core.bots import Random, Style
+from croupier.core.bots import BotSpec, RandomBot
 from croupier.core.dealer import Luck
 from croupier.rooms.oldmaid.rules import View
 
 
-class End:
+class EndCardBot:
     """Picks the card at one end of the hand that it is offered."""
 
     def __init__(self, position: int) -> None:
@@ -20,9 +20,9 @@ class End:
         return legal[self._position]
 
 
-STYLES: Final[Mapping[str, Style[View, int]]] = {
-    "random": Style("every card with the same probability", Random),
-    "first": Style("the first card of the hand that is offered", lambda: End(0)),
-    "last": Style("the last card of the hand that is offered", lambda: End(-1)),
+BOT_SPECS: Final[Mapping[str, BotSpec[View, int]]] = {
+    "random": BotSpec("every card with the same probability", RandomBot),
+    "first": BotSpec("the first card of the hand that is offered", lambda: EndCardBot(0)),
+    "last": BotSpec("the last card of the hand that is offered", lambda: EndCardBot(-1)),
 }
 """Every mind by its name on the command line."""

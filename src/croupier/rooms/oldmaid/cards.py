@@ -11,35 +11,35 @@ from croupier.core.cards import Pack
 type Card = int
 """A card by its number, 0 to 52."""
 
-type Wire = tuple[str, str]
+type WireCard = tuple[str, str]
 """A card as on the wire: its value and its suit."""
 
 VALUES: Final = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
 SUITS: Final = ("spades", "clubs", "diamonds", "hearts")
-MAID: Final[Wire] = ("joker", "maid")
+WIRE_JOKER: Final[WireCard] = ("joker", "maid")
 """The old maid herself (O5)."""
 
-WIRES: Final[tuple[Wire, ...]] = (*((value, suit) for value in VALUES for suit in SUITS), MAID)
+WIRE_CARDS: Final[tuple[WireCard, ...]] = (*((value, suit) for value in VALUES for suit in SUITS), WIRE_JOKER)
 """Every card as on the wire, by its number."""
 
-NUMBERS: Final[dict[Wire, Card]] = {wire: number for number, wire in enumerate(WIRES)}
+CARD_NUMBERS: Final[dict[WireCard, Card]] = {wire: number for number, wire in enumerate(WIRE_CARDS)}
 """The number of every card as on the wire."""
 
-NAMES: Final = tuple(f"{value} {suit}" for value, suit in WIRES)
+CARD_NAMES: Final = tuple(f"{value} {suit}" for value, suit in WIRE_CARDS)
 """The name of every card as in a deck file: `3 spades`, `joker maid` (O5)."""
 
-PACK: Final = Pack(NAMES, {f"T {suit}": f"10 {suit}" for suit in SUITS})
+PACK: Final = Pack(CARD_NAMES, {f"T {suit}": f"10 {suit}" for suit in SUITS})
 """A deck file may also write the ten as T (G5)."""
 
-JOKER: Final[Card] = NUMBERS[MAID]
-PAIRS: Final = JOKER // 2
+JOKER: Final[Card] = CARD_NUMBERS[WIRE_JOKER]
+PAIR_COUNT: Final = JOKER // 2
 
 
-def wire(card: Card) -> Wire:
+def to_wire(card: Card) -> WireCard:
     """The card as on the wire: `("3", "spades")`, `("joker", "maid")`."""
-    return WIRES[card]
+    return WIRE_CARDS[card]
 
 
-def pairs(a: Card, b: Card) -> bool:
+def is_pair(a: Card, b: Card) -> bool:
     """Whether two cards make a pair: the same value, and both black or both red. The joker pairs with nothing."""
     return a ^ b == 1

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from croupier.rooms.oldmaid.rules import FEWEST, MOST
+from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 from croupier.rooms.oldmaid.wire import Dialect
 
-LONGEST = 366 * 86_400.0
+MAX_SECONDS = 366 * 86_400.0
 """The longest time that can be set, in seconds."""
 
 
@@ -28,9 +28,9 @@ class Settings:
     def check(self) -> None:
         """Raise ValueError on what makes no sense."""
         for name, found, least, most in (
-            ("players", self.players, FEWEST, MOST),
-            ("seconds to join in", self.join_window, 0.0, LONGEST),
-            ("seconds until a game is stuck", self.stuck_seconds, 0.001, LONGEST),
+            ("players", self.players, MIN_PLAYERS, MAX_PLAYERS),
+            ("seconds to join in", self.join_window, 0.0, MAX_SECONDS),
+            ("seconds until a game is stuck", self.stuck_seconds, 0.001, MAX_SECONDS),
         ):
             if not least <= found <= most:
                 raise ValueError(f"found {name}: {found}; allowed: {least:,} to {most:,}")

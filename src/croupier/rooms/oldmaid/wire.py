@@ -12,37 +12,37 @@ from msgspec.json import Decoder, Encoder
 
 from croupier.core.errors import Violation
 from croupier.core.session import Address
-from croupier.rooms.oldmaid.cards import Wire as Card
-from croupier.rooms.oldmaid.framing import Framing, Overlong
+from croupier.rooms.oldmaid.cards import WireCard as Card
+from croupier.rooms.oldmaid.framing import JsonFramer, JsonValueTooLong
 
 type Dialect = Literal["document", "njaal"]
 """How the table lists its players: as the document says, or as the one on njaal did (ruling O2)."""
 
-type Side = Literal["table", "player"]
+type WireRole = Literal["table", "player"]
 
-type Seated = tuple[Address, str]
+type ListedPlayer = tuple[Address, str]
 """A player in the table's list: where he accepts his right neighbour, and his nick."""
 
 
-class Told(Struct, frozen=True, gc=False):
+class JsonMessage(Struct, frozen=True, gc=False):
     """A message; as text it is its JSON."""
 
     def __str__(self) -> str:
-        return JSON.encode(self).decode()
+        return JSON_ENCODER.encode(self).decode()
 
 
-class Join(Told, frozen=True, gc=False, tag_field="cmd", tag="join", omit_defaults=True):
+class Join(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="join", omit_defaults=True):
     """A player wants to play; `port` is where he listens, if it is not the one he comes from (§4; ruling O3)."""
 
     nick: str
     port: int | None = None
 
 
-class Draw(Told, frozen=True, gc=False, tag_field="cmd", tag="draw"):
+class Draw(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="draw"):
     """A player wants a card (§5)."""
 
 
-class Discard(Told, frozen=True, gc=False, tag_field="cmd", tag="discard", omit_defaults=True):
+class Discard(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="discard", omit_defaults=True):
     """A player throws away a pair; `last_cards` says whether no cards are left, None if it is missing (§6; ruling O7).
 
     Both are kept as they were on the wire: a boolean, and the key `last_card`, are tolerated.
@@ -53,40 +53,40 @@ class Discard(Told, frozen=True, gc=False, tag_field="cmd", tag="discard", omit_
     last_card: Literal["true", "false"] | bool | None = None
 
 
-class OutOfCards(Told, frozen=True, gc=False, tag_field="cmd", tag="out_of_cards"):
+class OutOfCards(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="out_of_cards"):
     """A player has no cards any more (§7)."""
 
 
-class Status(Told, frozen=True, gc=False, tag_field="cmd", tag="status"):
+class Status(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="status"):
     """A player asks who is in and who is out (§8)."""
 
 
-class YourTurn(Told, frozen=True, gc=False, tag_field="cmd", tag="your_turn"):
+class YourTurn(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="your_turn"):
     """The left neighbour is to draw (§10)."""
 
 
-class Offer(Told, frozen=True, gc=False, tag_field="cmd", tag="offer"):
+class Offer(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="offer"):
     """The left neighbour may pick one of so many cards (§11)."""
 
     num_cards: Annotated[int, Meta(ge=0)]
 
 
-class Pick(Told, frozen=True, gc=False, tag_field="cmd", tag="pick"):
+class Pick(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="pick"):
     """The right neighbour is to give the card at this position of his hand (§12)."""
 
     card_num: int
 
 
-class Reply(Told, frozen=True, gc=False, omit_defaults=True):
+class Reply(JsonMessage, frozen=True, gc=False, omit_defaults=True):
     """An answer: ok, out, last_card or error, with what was asked for (§4 to §12)."""
 
     result: str
     message: str | None = None
     card: Card | None = None
-    players: tuple[Seated, ...] | None = None
+    players: tuple[ListedPlayer, ...] | None = None
 
 
-class Standing(Told, frozen=True, gc=False, rename={"inside": "in", "outside": "out"}):
+class Standing(JsonMessage, frozen=True, gc=False, rename={"inside": "in", "outside": "out"}):
     """The answer to Status: the nicks of those who are in, and of those who are out (§8; ruling O8)."""
 
     inside: tuple[str, ...]
@@ -99,14 +99,14 @@ type Request = ToTable | ToPlayer
 type Answer = Reply | Standing
 type Message = Request | Answer
 
-JSON: Final = Encoder()
+JSON_ENCODER: Final = Encoder()
 
 OK: Final = Reply("ok")
 OUT: Final = Reply("out")
-THROWN: Final = Reply("ok", "ok")
+DISCARD_OK: Final = Reply("ok", "ok")
 """The answer to Discard (§6)."""
 
-LONGEST: Final = 65_536
+MAX_FRAME_BYTES: Final = 65_536
 """In so many bytes a message has to end (oldmaid-8.9)."""
 
 VOCABULARY: Final[tuple[Message, ...]] = (
@@ -125,7 +125,7 @@ VOCABULARY: Final[tuple[Message, ...]] = (
     Pick(26),
     OK,
     OUT,
-    THROWN,
+    DISCARD_OK,
     Reply("ok", card=("3", "spades")),
     Reply("last_card", card=("joker", "maid")),
     Reply("error", "oldmaid-4.3: a text for people"),
@@ -141,7 +141,7 @@ def refusal(violation: Violation) -> Reply:
     return Reply("error", str(violation))
 
 
-class _Wrong(Exception):
+class _InvalidMessage(Exception):
     """What was read is not what it has to be: the clause, what was found, and what is allowed."""
 
     def __init__(self, clause: str, found: object, allowed: str) -> None:
@@ -157,16 +157,16 @@ class Wire:
     them. A table has no use for answers, so it is not told what they say.
     """
 
-    __slots__ = ("_dialect", "_fast", "_framing", "_lost", "_requests", "_strict", "departures")
+    __slots__ = ("_decode_fast", "_dialect", "_framing", "_is_fatal", "_parsers", "_strict", "tolerated")
 
-    def __init__(self, side: Side, *, strict: bool = False, dialect: Dialect = "document") -> None:
-        self.departures: frozenset[str] = frozenset()
-        self._requests = _REQUESTS[side]
-        self._fast = _FAST[side]
+    def __init__(self, role: WireRole, *, strict: bool = False, dialect: Dialect = "document") -> None:
+        self.tolerated: frozenset[str] = frozenset()
+        self._parsers = _REQUEST_PARSERS[role]
+        self._decode_fast = _FAST_DECODERS[role]
         self._strict = strict
         self._dialect = dialect
-        self._framing = Framing(LONGEST)
-        self._lost = False
+        self._framing = JsonFramer(MAX_FRAME_BYTES)
+        self._is_fatal = False
 
     def encode(self, message: Message) -> bytes:
         """The bytes of a message, with the line end behind it (oldmaid-1.5)."""
@@ -174,201 +174,205 @@ class Wire:
             listed: object = message.players
             if self._dialect == "document":
                 listed = {f"player{number}": seated for number, seated in enumerate(message.players, start=1)}
-            return JSON.encode({"result": message.result, "players": listed}) + b"\n"
-        return JSON.encode(message) + b"\n"
+            return JSON_ENCODER.encode({"result": message.result, "players": listed}) + b"\n"
+        return JSON_ENCODER.encode(message) + b"\n"
 
-    def spelt(self, message: Message) -> str:
+    def to_text(self, message: Message) -> str:
         """A message as it stands on the wire, without the line end."""
         return self.encode(message)[:-1].decode()
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         """All messages that are complete with these bytes; nearly always they are exactly one."""
-        begun = self._lost or self._framing.rest
-        if not begun and len(data) <= LONGEST and data[:1] == b"{" and data.find(b"\n") in {-1, len(data) - 1}:
-            message = self._plain(data)
+        begun = self._is_fatal or self._framing.buffer
+        if not begun and len(data) <= MAX_FRAME_BYTES and data[:1] == b"{" and data.find(b"\n") in {-1, len(data) - 1}:
+            message = self._parse_plain(data)
             if message is not None:
                 return (message,)
         return self._parse(data)
 
     def _parse(self, data: bytes) -> Sequence[Message | Violation]:
         found: list[Message | Violation] = []
-        if self._lost:
+        if self._is_fatal:
             return found
         try:
             for value in self._framing.feed(data):
-                message = self._value(value)
+                message = self._parse_value(value)
                 found.append(message)
-                if isinstance(message, Violation) and message.lost:
+                if isinstance(message, Violation) and message.fatal:
                     break
-        except Overlong:
-            found.append(self._lose("oldmaid-8.9", f"a message of more than {LONGEST:,} bytes", "a shorter one"))
+        except JsonValueTooLong:
+            found.append(
+                self._fail("oldmaid-8.9", f"a message of more than {MAX_FRAME_BYTES:,} bytes", "a shorter one")
+            )
         return found
 
-    def _lose(self, clause: str, found: str, allowed: str) -> Violation:
-        self._lost = True
-        self._framing = Framing(LONGEST)  # what has come is not needed any more
-        return Violation(clause, found, allowed, lost=True)
+    def _fail(self, clause: str, found: str, allowed: str) -> Violation:
+        self._is_fatal = True
+        self._framing = JsonFramer(MAX_FRAME_BYTES)  # what has come is not needed any more
+        return Violation(clause, found, allowed, fatal=True)
 
-    def _plain(self, value: bytes) -> Request | None:
+    def _parse_plain(self, value: bytes) -> Request | None:
         """The request that this is if it is one of those that games are full of, and needs no tolerance."""
         if not value.isascii():
             return None
         try:
-            message = self._fast(value)
+            message = self._decode_fast(value)
         except (DecodeError, RecursionError):
             return None
         return None if type(message) is Discard and type(message.last_cards) is not str else message
 
-    def _value(self, value: bytes) -> Message | Violation:
+    def _parse_value(self, value: bytes) -> Message | Violation:
         """Read what is complete, for the first reason that applies (oldmaid-8.2)."""
-        message = self._plain(value)
+        message = self._parse_plain(value)
         if message is not None:
             return message
         try:
             value.decode()
         except UnicodeDecodeError:
-            return self._lose("oldmaid-8.8", _shown(value), "UTF-8")
+            return self._fail("oldmaid-8.8", _excerpt(value), "UTF-8")
         try:
-            return self._message(_decoded(value))
-        except _Wrong as wrong:
-            found = wrong.found if isinstance(wrong.found, str) else _shown(value)
+            return self._parse_message(_decode_json(value))
+        except _InvalidMessage as wrong:
+            found = wrong.found if isinstance(wrong.found, str) else _excerpt(value)
             return Violation(wrong.clause, found, wrong.allowed)
 
-    def _message(self, told: object) -> Message:
+    def _parse_message(self, told: object) -> Message:
         if not isinstance(told, dict):
-            raise _Wrong("oldmaid-8.4", None, "a JSON object")
+            raise _InvalidMessage("oldmaid-8.4", None, "a JSON object")
         if "cmd" not in told:
-            return self._answer(told)
+            return self._parse_answer(told)
         cmd = told["cmd"]
         if not isinstance(cmd, str):
-            raise _Wrong("oldmaid-8.5", None, "the key cmd with a string")
-        reader = self._requests.get(cmd)
+            raise _InvalidMessage("oldmaid-8.5", None, "the key cmd with a string")
+        reader = self._parsers.get(cmd)
         if reader is None:
-            raise _Wrong("oldmaid-8.6", f"cmd {cmd[:_SHOWN]!r}", ", ".join(self._requests))
+            raise _InvalidMessage("oldmaid-8.6", f"cmd {cmd[:_MAX_EXCERPT_CHARS]!r}", ", ".join(self._parsers))
         return reader(self, told)
 
     def _tolerate(self, clause: str, found: str, allowed: str) -> None:
         if self._strict:
-            raise _Wrong(clause, found, allowed)
-        self.departures |= {clause}
+            raise _InvalidMessage(clause, found, allowed)
+        self.tolerated |= {clause}
 
     # Requests.
 
-    def _join(self, told: Mapping[str, Any]) -> Join:
-        nick = _field(told, "nick", lambda nick: isinstance(nick, str), "a string")
+    def _parse_join(self, told: Mapping[str, Any]) -> Join:
+        nick = _checked_field(told, "nick", lambda nick: isinstance(nick, str), "a string")
         if "port" not in told:
             return Join(nick)
-        port = _field(told, "port", lambda port: type(port) is int, "an integer, 1 to 65535")
+        port = _checked_field(told, "port", lambda port: type(port) is int, "an integer, 1 to 65535")
         if not 0 < port < 65536:
-            raise _Wrong("oldmaid-3.5", None, "a port of 1 to 65535")
+            raise _InvalidMessage("oldmaid-3.5", None, "a port of 1 to 65535")
         self._tolerate("oldmaid-3.5", f"the port {port}", "the port that the connection comes from")
         return Join(nick, port)
 
-    def _discard(self, told: Mapping[str, Any]) -> Discard:
-        cards = _field(told, "cards", _are_cards, "two cards, each an array of two strings")
+    def _parse_discard(self, told: Mapping[str, Any]) -> Discard:
+        cards = _checked_field(told, "cards", _are_cards, "two cards, each an array of two strings")
         key = "last_cards" if "last_cards" in told else "last_card"
         pair = (cards[0][0], cards[0][1]), (cards[1][0], cards[1][1])
         if key not in told:
             self._tolerate("oldmaid-2.8", "no last_cards", "the key last_cards")
             return Discard(pair)
-        last = _field(told, key, _is_truth, "one of the strings true and false")
+        last = _checked_field(told, key, _is_boolean, "one of the strings true and false")
         if key == "last_card":
             self._tolerate("oldmaid-2.7", "the key last_card", "the key last_cards")
         if isinstance(last, bool):
             self._tolerate("oldmaid-2.6", f"the boolean {str(last).lower()}", "one of the strings true and false")
         return Discard(pair, last) if key == "last_cards" else Discard(pair, last_card=last)
 
-    def _offer(self, told: Mapping[str, Any]) -> Offer:
+    def _parse_offer(self, told: Mapping[str, Any]) -> Offer:
         return Offer(
-            _field(told, "num_cards", lambda count: type(count) is int and count >= 0, "an integer, 0 or more")
+            _checked_field(told, "num_cards", lambda count: type(count) is int and count >= 0, "an integer, 0 or more")
         )
 
-    def _pick(self, told: Mapping[str, Any]) -> Pick:
-        return Pick(_field(told, "card_num", lambda number: type(number) is int, "an integer"))
+    def _parse_pick(self, told: Mapping[str, Any]) -> Pick:
+        return Pick(_checked_field(told, "card_num", lambda number: type(number) is int, "an integer"))
 
     # Answers.
 
-    def _answer(self, told: Mapping[str, Any]) -> Answer:
+    def _parse_answer(self, told: Mapping[str, Any]) -> Answer:
         if "result" in told:
-            return _IGNORED if self._requests is _REQUESTS["table"] else self._reply(told)
+            return _IGNORED_REPLY if self._parsers is _REQUEST_PARSERS["table"] else self._parse_reply(told)
         standing = [told.get("in"), told.get("out")]
-        if self._requests is _REQUESTS["table"] or not all(map(_are_strings, standing)):
-            raise _Wrong("oldmaid-8.5", None, "an object with the key cmd")
+        if self._parsers is _REQUEST_PARSERS["table"] or not all(map(_are_strings, standing)):
+            raise _InvalidMessage("oldmaid-8.5", None, "an object with the key cmd")
         return Standing(*(tuple(cast(list[str], nicks)) for nicks in standing))
 
-    def _reply(self, told: Mapping[str, Any]) -> Reply:
+    def _parse_reply(self, told: Mapping[str, Any]) -> Reply:
         result, message, card = told["result"], told.get("message"), told.get("card")
         if not isinstance(result, str) or not isinstance(message, str | None) or not (card is None or _is_card(card)):
-            raise _Wrong("oldmaid-8.11", None, "an answer of oldmaid-2.3")
-        players = self._players(told["players"]) if "players" in told else None
+            raise _InvalidMessage("oldmaid-8.11", None, "an answer of oldmaid-2.3")
+        players = self._parse_players(told["players"]) if "players" in told else None
         return Reply(result, message, None if card is None else (card[0], card[1]), players)
 
-    def _players(self, listed: object) -> tuple[Seated, ...]:
+    def _parse_players(self, listed: object) -> tuple[ListedPlayer, ...]:
         """The list of players in either form, in their order (oldmaid-3.3, oldmaid-10.1)."""
         form: Dialect = "document" if isinstance(listed, dict) else "njaal"
         if isinstance(listed, dict):
             try:
                 listed = [listed[f"player{number}"] for number in range(1, len(listed) + 1)]
             except KeyError:
-                raise _Wrong("oldmaid-3.19", None, "the keys player1, player2, …") from None
+                raise _InvalidMessage("oldmaid-3.19", None, "the keys player1, player2, …") from None
         if not isinstance(listed, list) or not all(map(_is_seated, listed)):
-            raise _Wrong("oldmaid-3.19", None, 'a list of players, each [["address", port], "nick"]')
+            raise _InvalidMessage("oldmaid-3.19", None, 'a list of players, each [["address", port], "nick"]')
         if form != self._dialect:
             self._tolerate("oldmaid-10.2", f"the list as in the dialect {form}", f"the dialect {self._dialect}")
-        return tuple(((self._host(host), port), nick) for (host, port), nick in listed)
+        return tuple(((self._parse_host(host), port), nick) for (host, port), nick in listed)
 
-    def _host(self, host: str) -> str:
-        bare = host.removeprefix(_MAPPED)
+    def _parse_host(self, host: str) -> str:
+        bare = host.removeprefix(_MAPPED_IPV4_PREFIX)
         if bare != host:
-            self._tolerate("oldmaid-3.6", f"the address {host[:_SHOWN]}", f"it without {_MAPPED}")
+            self._tolerate(
+                "oldmaid-3.6", f"the address {host[:_MAX_EXCERPT_CHARS]}", f"it without {_MAPPED_IPV4_PREFIX}"
+            )
         return bare
 
 
-type _Reader = Callable[[Wire, Mapping[str, Any]], Request]
+type _RequestParser = Callable[[Wire, Mapping[str, Any]], Request]
 
-_REQUESTS: Final[Mapping[Side, Mapping[str, _Reader]]] = {
+_REQUEST_PARSERS: Final[Mapping[WireRole, Mapping[str, _RequestParser]]] = {
     "table": {
-        "join": Wire._join,
+        "join": Wire._parse_join,
         "draw": lambda *_: Draw(),
-        "discard": Wire._discard,
+        "discard": Wire._parse_discard,
         "out_of_cards": lambda *_: OutOfCards(),
         "status": lambda *_: Status(),
     },
-    "player": {"your_turn": lambda *_: YourTurn(), "offer": Wire._offer, "pick": Wire._pick},
+    "player": {"your_turn": lambda *_: YourTurn(), "offer": Wire._parse_offer, "pick": Wire._parse_pick},
 }
 """How the requests are read that each side is sent (oldmaid-2.2)."""
 
-_FAST: Final[Mapping[Side, Callable[[bytes], Request]]] = {
+_FAST_DECODERS: Final[Mapping[WireRole, Callable[[bytes], Request]]] = {
     "table": Decoder(Draw | Discard | OutOfCards | Status).decode,
     "player": Decoder(YourTurn | Offer | Pick).decode,
 }
 """Reads the requests that every game is full of, when there is nothing to be said against them."""
 
-_IGNORED: Final = Reply("ignored")
-_MAPPED: Final = "::ffff:"
-_SHOWN: Final = 80
+_IGNORED_REPLY: Final = Reply("ignored")
+_MAPPED_IPV4_PREFIX: Final = "::ffff:"
+_MAX_EXCERPT_CHARS: Final = 80
 """So many characters of what was found are repeated in an error."""
 
-_ANY: Final = Decoder()
+_JSON_DECODER: Final = Decoder()
 
 
-def _decoded(value: bytes) -> object:
+def _decode_json(value: bytes) -> object:
     try:
-        return _ANY.decode(value)
+        return _JSON_DECODER.decode(value)
     except (DecodeError, RecursionError):
-        raise _Wrong("oldmaid-8.3", None, "JSON") from None
+        raise _InvalidMessage("oldmaid-8.3", None, "JSON") from None
 
 
-def _field(told: Mapping[str, Any], key: str, fits: Callable[[Any], bool], allowed: str) -> Any:
+def _checked_field(told: Mapping[str, Any], key: str, fits: Callable[[Any], bool], allowed: str) -> Any:
     """The value of a key. Raises _Wrong."""
     if key not in told:
-        raise _Wrong("oldmaid-8.7", f"no key {key}", f"{key} with {allowed}")
+        raise _InvalidMessage("oldmaid-8.7", f"no key {key}", f"{key} with {allowed}")
     if not fits(told[key]):
-        raise _Wrong("oldmaid-8.7", f"{key} {_shown(JSON.encode(told[key]))}", allowed)
+        raise _InvalidMessage("oldmaid-8.7", f"{key} {_excerpt(JSON_ENCODER.encode(told[key]))}", allowed)
     return told[key]
 
 
-def _is_truth(value: object) -> bool:
+def _is_boolean(value: object) -> bool:
     return isinstance(value, bool) or value in ("true", "false")
 
 
@@ -391,7 +395,7 @@ def _is_seated(value: object) -> bool:
     return False
 
 
-def _shown(value: bytes) -> str:
+def _excerpt(value: bytes) -> str:
     """What was found, for people: the beginning of it if it is long."""
     text = value.decode(errors="backslashreplace")
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+    return repr(text if len(text) <= _MAX_EXCERPT_CHARS else f"{text[:_MAX_EXCERPT_CHARS]}…")

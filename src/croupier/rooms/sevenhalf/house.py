@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from croupier.core.bank import CHANCE, CLIENT, BankRules, Node, State
+from croupier.core.bank import CHANCE, CLIENT_SEAT, BankNode, BankRules, BankState
 from croupier.core.dealer import Dealer, Deck
 from croupier.core.errors import Violation
-from croupier.core.private_table import Purse, Table
-from croupier.core.session import Drop, Effect, Patience, Peer, Say
+from croupier.core.private_table import PrivateTable, Purse
+from croupier.core.session import Drop, Effect, Peer, Send, Timeouts
 from croupier.rooms.sevenhalf import wire
 from croupier.rooms.sevenhalf.rules import score, total
 from croupier.rooms.sevenhalf.wire import BSTG, CARD, Ante, Bksc, Draw, Erro, Gain, Message, Pass, Stbt, Strt
@@ -15,26 +15,26 @@ type Effects = list[Effect[Message]]
 
 COMMANDS: Final = ("STRT", "DRAW", "ANTE", "PASS")
 
-BOTTOMLESS: Final = 2**62
+UNLIMITED_COINS: Final = 2**62
 """What is in the purse of a client whom nobody asks whether it can pay (sevenhalf-7.6)."""
 
 
-class House(Table[Message, State]):
+class House(PrivateTable[Message, BankState]):
     """One conversation at a private table. See `Table`. Cards come from the deck, so nodes can be followed unasked.
 
     `_late_pass` is true while one PASS after a bust is still swallowed (sevenhalf-4.8).
     """
 
-    LATE = (wire.LATE,)
-    CLOSING = (wire.CLOSING,)
+    TIMEOUT_MESSAGES = (wire.TIMED_OUT,)
+    CLOSING_MESSAGES = (wire.CLOSING,)
 
-    __slots__ = ("_bet", "_deck", "_late_pass", "_lenient", "_once", "_rules", "_strict")
+    __slots__ = ("_allows_late_pass", "_bet", "_deck", "_is_single_game", "_lenient", "_rules", "_strict")
 
     def __init__(
         self,
         peer: Peer,
         dealer: Dealer,
-        patience: Patience,
+        timeouts: Timeouts,
         purse: Purse,
         rules: BankRules,
         *,
@@ -43,114 +43,118 @@ class House(Table[Message, State]):
         once: bool = False,
         strict: bool = False,
     ) -> None:
-        super().__init__(peer, dealer, patience, purse)
+        super().__init__(peer, dealer, timeouts, purse)
         self._rules = rules
         self._bet = bet
         self._lenient = lenient
-        self._once = once
+        self._is_single_game = once
         self._strict = strict
-        self._late_pass = False
+        self._allows_late_pass = False
         self._deck: Deck
 
-    def _said(self, message: Message) -> Effects:  # noqa: C901 -- one branch a command, the frequent ones first
+    def _on_received(self, message: Message) -> Effects:  # noqa: C901 -- one branch a command, the frequent ones first
         state = self._state
         if type(message) is Draw:
             if state is not None:
                 return self._draw(state)
             if self._lenient:
-                return self._draw(self._deal()) if self._purse.coins >= self._bet else self._poor([])
+                return self._draw(self._deal()) if self._purse.coins >= self._bet else self._close_unaffordable([])
         elif type(message) is Pass:
-            if state is not None and (node := state.node.next.get("PASS")):
-                return self._bank(state, node, [])
-            if state is None and self._late_pass:
-                self._late_pass = False
+            if state is not None and (node := state.node.successors.get("PASS")):
+                return self._play_bank(state, node, [])
+            if state is None and self._allows_late_pass:
+                self._allows_late_pass = False
                 return []
         elif type(message) is Strt:
             if state is None:
                 return self._start([])
             if self._lenient:
                 lost = self._forfeit()
-                return self._farewell(lost, self.CLOSING) if self._closing else self._start(lost)
+                return self._say_goodbye(lost, self.CLOSING_MESSAGES) if self._is_closing else self._start(lost)
         elif type(message) is Ante:
-            if state is not None and state.node.raised is not None:
+            if state is not None and state.node.after_raise is not None:
                 return self._raise(state, message.coins)
         elif type(message) is Erro:
             return []
-        return self._misplaced(str(message)[:4])
+        return self._refuse_misplaced(str(message)[:4])
 
-    def _garbled(self, violation: Violation) -> Effects:
+    def _on_malformed(self, violation: Violation) -> Effects:
         """Only what has no end that is known ends the conversation (sevenhalf-2.9, sevenhalf-6.5)."""
-        if violation.lost:
-            return self._farewell(self._forfeit(), [wire.UNREADABLE])
-        return self._misplaced(violation.found[:4])
+        if violation.fatal:
+            return self._say_goodbye(self._forfeit(), [wire.UNREADABLE])
+        return self._refuse_misplaced(violation.found[:4])
 
-    def _deal(self) -> State:
+    def _deal(self) -> BankState:
         """A fresh deck, and the starting bet (sevenhalf-4.1)."""
-        self._late_pass = False
-        self._put(self._bet)
-        self._deck = self._dealer.deck(len(self._rules.shoe))
+        self._allows_late_pass = False
+        self._stake_coins(self._bet)
+        self._deck = self._dealer.next_deck(len(self._rules.shoe))
         return self._rules.start(self._bet)
 
     def _start(self, effects: Effects) -> Effects:
         if self._purse.coins < self._bet:
-            return self._poor(effects)
+            return self._close_unaffordable(effects)
         self._state = self._deal()
-        return [*effects, Say(self._peer, Stbt(self._bet))]
+        return [*effects, Send(self._peer, Stbt(self._bet))]
 
-    def _draw(self, state: State) -> Effects:
+    def _draw(self, state: BankState) -> Effects:
         """A card for the client, and the end of the game if it is too much (sevenhalf-4.2, sevenhalf-4.6)."""
         card = self._rules.shoe[next(self._deck)]
-        node = state.node.next["DRAW"].next[card]
-        state = State(node, (*state.cards, card), 0, state.bet)
-        said: Effect[Message] = Say(self._peer, CARD[card])
-        if node.turn == CLIENT:
+        node = state.node.successors["DRAW"].successors[card]
+        state = BankState(node, (*state.cards, card), 0, state.bet)
+        said: Effect[Message] = Send(self._peer, CARD[card])
+        if node.turn == CLIENT_SEAT:
             self._state = state
             return [said]
-        self._late_pass = not self._strict
-        return self._bank(state, node, [said, Say(self._peer, BSTG)])
+        self._allows_late_pass = not self._strict
+        return self._play_bank(state, node, [said, Send(self._peer, BSTG)])
 
-    def _raise(self, state: State, coins: int) -> Effects:
+    def _raise(self, state: BankState, coins: int) -> Effects:
         """More coins on the bet, within the limit (sevenhalf-7)."""
         room = min(self._rules.max_bet - state.bet, self._purse.coins)
         if not 0 < coins <= room:
             return self._refuse(f"ANTE {coins}", f"1 to {room}" if room else "no more")
         self._state = self._rules.play(state, coins)
-        self._put(coins)
+        self._stake_coins(coins)
         return []
 
-    def _poor(self, effects: Effects) -> Effects:
+    def _close_unaffordable(self, effects: Effects) -> Effects:
         """Nothing that is allowed is refused but by a farewell (sevenhalf-6.8)."""
-        return self._farewell(effects, [wire.POOR])
+        return self._say_goodbye(effects, [wire.NO_COINS])
 
-    def _bank(self, state: State, node: Node, effects: Effects) -> Effects:
+    def _play_bank(self, state: BankState, node: BankNode, effects: Effects) -> Effects:
         """The bank draws as it must, and the client is paid (sevenhalf-3.6, sevenhalf-5)."""
         deck, shoe = self._deck, self._rules.shoe
         drawn: tuple[str, ...] = ()
         while node.turn is CHANCE:
             card = shoe[next(deck)]
             drawn += (card,)
-            node = node.next[card]
-        state = State(node, state.cards + drawn, len(drawn), state.bet)
+            node = node.successors[card]
+        state = BankState(node, state.cards + drawn, len(drawn), state.bet)
         net = self._rules.payoff(state)[0]
-        effects += (Say(self._peer, Bksc(drawn, score(total(drawn)))), Say(self._peer, Gain(net)))
+        effects += (Send(self._peer, Bksc(drawn, score(total(drawn)))), Send(self._peer, Gain(net)))
         effects = self._settle(state, net, effects)
-        if self._once and not self._dropped:
-            self._drop()
+        if self._is_single_game and not self._is_dropped:
+            self._mark_dropped()
             effects.append(Drop(self._peer))
         return effects
 
-    def _allowed(self) -> list[str]:
+    def _allowed_commands(self) -> list[str]:
         """The commands that are allowed now."""
         state = self._state
         if state is None:
             return ["STRT", "DRAW"] if self._lenient else ["STRT"]
-        allowed = {*state.node.moves, "ANTE" if state.node.raised is not None else "", "STRT" if self._lenient else ""}
+        allowed = {
+            *state.node.moves,
+            "ANTE" if state.node.after_raise is not None else "",
+            "STRT" if self._lenient else "",
+        }
         return [command for command in COMMANDS if command in allowed]
 
-    def _misplaced(self, code: str) -> Effects:
+    def _refuse_misplaced(self, code: str) -> Effects:
         """Refuse a message that is not allowed now."""
-        return self._refuse(code, ", ".join(self._allowed()))
+        return self._refuse(code, ", ".join(self._allowed_commands()))
 
     def _refuse(self, found: str, allowed: str) -> Effects:
         """Say what was found and what is allowed; nothing changes (sevenhalf-6)."""
-        return [Say(self._peer, Erro(f"{found} refused; allowed: {allowed}"))]
+        return [Send(self._peer, Erro(f"{found} refused; allowed: {allowed}"))]

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from croupier.core.bank import Move, State
-from croupier.core.bots import Mind
-from croupier.core.client_session import Guest, Offer
+from croupier.core.bank import BankMove, BankState
+from croupier.core.bots import Bot
+from croupier.core.client_session import ClientSession, LegalMessages
 from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
 from croupier.core.session import Effect, Left
-from croupier.rooms.sevenhalf.referee import Game, Referee
-from croupier.rooms.sevenhalf.rules import MOST, SevenHalf
+from croupier.rooms.sevenhalf.referee import Referee, WireGame
+from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, SevenHalf
 from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante, Erro, Message
 
 
@@ -33,7 +33,7 @@ class Options:
         return None if self.stand_at is None else f"book:{self.stand_at:g}"
 
 
-class Player(Guest[Message, Game]):
+class Player(ClientSession[Message, WireGame]):
     """See `Guest`. There is no word for goodbye: it hangs up, behind an ERRO when the house has broken the protocol.
 
     It is `spent` when the house has closed between two games, as many do: the next one is played on a new connection.
@@ -44,61 +44,61 @@ class Player(Guest[Message, Game]):
             raise ValueError(f"found the limit {options.limit}; allowed: 1 or more")
         super().__init__(Referee(lenient=options.dialect == "lenient", strict=strict, patience=patience))
         self._limit = options.limit
-        self._start = 0
+        self._starting_bet = 0
         self._rules = SevenHalf()
-        self._raise = 0
-        self._refused: set[int] = set()
+        self._last_raise = 0
+        self._refused_raises: set[int] = set()
 
     @property
-    def broke(self) -> bool:
+    def is_broke(self) -> bool:
         """Never: it is `spent` when the house has closed, whatever the purse holds."""
         return False
 
-    def decide(self, mind: Mind[State, Move], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- every game begins alike
+    def decide(self, bot: Bot[BankState, BankMove], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- every game begins alike
         """What a mind says now: STRT between games, a command in one, None while waiting."""
         if self.game is None:
             return STRT if STRT in self.legal else None
         if not self.legal:
             return None
-        self._bound(self.game)
+        self._update_limit(self.game)
         legal = self._rules.legal(self.game.state)
-        if self._refused:
-            legal = tuple(move for move in legal if move not in self._refused)
-        move = mind.choose(self.game.state, legal, luck)
+        if self._refused_raises:
+            legal = tuple(move for move in legal if move not in self._refused_raises)
+        move = bot.choose(self.game.state, legal, luck)
         return Ante(move) if isinstance(move, int) else DRAW if move == "DRAW" else PASS
 
-    def _offer(self) -> Sequence[Message]:
+    def _legal_messages(self) -> Sequence[Message]:
         """A raise to the limit is listed, and every other one is allowed as well."""
         legal = self._referee.legal
-        if not isinstance(legal, Offer) or self.game is None:
+        if not isinstance(legal, LegalMessages) or self.game is None:
             return legal
-        self._bound(self.game)
+        self._update_limit(self.game)
         raises = [Ante(move) for move in self._rules.legal(self.game.state) if isinstance(move, int)]
-        return Offer((*legal, *raises), legal.also)
+        return LegalMessages((*legal, *raises), legal.accepts)
 
-    def _bound(self, game: Game) -> None:
+    def _update_limit(self, game: WireGame) -> None:
         """Count the limit from this game's starting bet."""
-        if not game.state.cards and game.bet != self._start:
-            self._start = game.bet
-            self._rules = SevenHalf(min(MOST, self._limit * self._start))
-            self._refused.clear()
+        if not game.state.cards and game.bet != self._starting_bet:
+            self._starting_bet = game.bet
+            self._rules = SevenHalf(min(MAX_TOTAL_BET, self._limit * self._starting_bet))
+            self._refused_raises.clear()
 
-    def _asked(self, message: Message) -> None:
+    def _note_sent(self, message: Message) -> None:
         if isinstance(message, Ante):
-            self._raise = message.coins
+            self._last_raise = message.coins
 
-    def _noted(self, message: Message) -> None:
+    def _note_received(self, message: Message) -> None:
         """A raise that was refused is not tried again in this game."""
         if isinstance(message, Erro) and self.game is not None:
-            self._refused.add(self._raise)
+            self._refused_raises.add(self._last_raise)
         elif self.game is None:
-            self._refused.clear()
+            self._refused_raises.clear()
 
-    def _complaint(self, violation: Violation) -> Sequence[object]:
+    def _violation_messages(self, violation: Violation) -> Sequence[object]:
         return (Erro(f"{violation.clause} is broken"),)
 
-    def _left(self, event: Left, now: float) -> list[Effect[Message]]:
-        was_open = self._open
-        effects = super()._left(event, now)
-        self.spent = was_open and len(effects) == 1 and self.game is None and self.last is not None
+    def _on_left(self, event: Left, now: float) -> list[Effect[Message]]:
+        was_open = self._is_open
+        effects = super()._on_left(event, now)
+        self.is_exhausted = was_open and len(effects) == 1 and self.game is None and self.last_game is not None
         return effects

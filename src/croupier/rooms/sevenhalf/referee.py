@@ -5,18 +5,18 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from croupier.core.bank import CLIENT as SEAT
-from croupier.core.bank import BankRules, State
-from croupier.core.client_session import Offer
+from croupier.core.bank import CLIENT_SEAT as SEAT
+from croupier.core.bank import BankRules, BankState
+from croupier.core.client_session import LegalMessages
 from croupier.core.errors import Violation
-from croupier.core.referee import CLIENT, Due, Judge, Verdict
+from croupier.core.referee import CLIENT, BaseReferee, ExpectedReply, Verdict
 from croupier.core.rules import Turn
-from croupier.core.session import Event, Garbled, Left, Rang, Said
+from croupier.core.session import Event, Left, Malformed, Received, TimedOut
 from croupier.rooms.sevenhalf.rules import (
-    BEST,
-    LENIENT,
-    MOST,
+    LENIENT_RULES,
+    MAX_TOTAL_BET,
     SEVENHALF,
+    TARGET_HALVES,
     bank_cards,
     client_cards,
     score,
@@ -39,16 +39,16 @@ from croupier.rooms.sevenhalf.wire import (
     Strt,
 )
 
-MANY: Final = 64
+MAX_INTERPRETATIONS: Final = 64
 """So many worlds are told apart; where there may be more only the likely one is followed, and nobody is blamed."""
 
 
 @dataclass(frozen=True)
-class Game:
+class WireGame:
     """A game as the wire shows it; `known` is false where nobody has told the starting bet."""
 
-    state: State
-    known: bool = True
+    state: BankState
+    is_bet_known: bool = True
     net: int = 0
     seat: int = SEAT
 
@@ -58,17 +58,17 @@ class Game:
         return self.state.bet
 
 
-class Answer(Due):
+class ExpectedKind(ExpectedReply):
     """An answer that the house owes: a message of this kind."""
 
     __slots__ = ("kind",)
 
-    def __init__(self, clause: str, kind: type[Message], told: str) -> None:
-        super().__init__(clause, told)
+    def __init__(self, clause: str, kind: type[Message], description: str) -> None:
+        super().__init__(clause, description)
         self.kind = kind
 
 
-class World(Judge[Message, Game]):
+class Interpretation(BaseReferee[Message, WireGame]):
     """One account of the conversation, in which it is decided for every ANTE whether the house has taken it.
 
     An ANTE is not answered, so that a refusal may come behind what the client has said next, and nobody but the house
@@ -80,44 +80,46 @@ class World(Judge[Message, Game]):
     has come one ERRO of a house that refuses it after all (sevenhalf-4.8).
     """
 
-    ENDS = ("sevenhalf-8.2", "ERRO before it")
+    HANG_UP_CLAUSE = ("sevenhalf-8.2", "ERRO before it")
 
     def __init__(self, *, lenient: bool, strict: bool, patience: float) -> None:
         super().__init__(patience)
-        self.blamed: list[Verdict] = []
-        self.born: list[World] = []
-        self.leaving = False
-        self._rules: BankRules = LENIENT if lenient else SEVENHALF
+        self.client_verdicts: list[Verdict] = []
+        self.forks: list[Interpretation] = []
+        self.is_leaving = False
+        self._rules: BankRules = LENIENT_RULES if lenient else SEVENHALF
         self._lenient = lenient
         self._strict = strict
         self._bet: int | None = None
-        self._last_word: Message | None = None
-        self._swallows: Literal["nothing", "a PASS", "an ERRO"] = "nothing"
+        self._last_house_message: Message | None = None
+        self._tolerates: Literal["nothing", "a PASS", "an ERRO"] = "nothing"
 
     @property
     def legal(self) -> Sequence[Message]:
         """What the client may say now; nothing while an answer is due."""
-        if self._over or self._close is not None or self.waiting:
+        if self._is_over or self._close_clause is not None or self.is_waiting:
             return ()
         if self.game is None:
             return (STRT,)
         state = self.game.state
         listed = [message for message in (DRAW, PASS) if str(message) in state.node.moves]
-        return Offer(listed, lambda message: type(message) is Ante and message.coins in self._rules.legal(state))
+        return LegalMessages(
+            listed, lambda message: type(message) is Ante and message.coins in self._rules.legal(state)
+        )
 
     def on(self, event: Event[Message], now: float) -> Sequence[Verdict]:
         """What the house has broken, if anything."""
         verdicts = super().on(event, now)
-        if type(event) is Said and event.peer != CLIENT:
-            self._last_word = event.message
-        return [verdict for verdict in verdicts if verdict.side != CLIENT]
+        if type(event) is Received and event.peer != CLIENT:
+            self._last_house_message = event.message
+        return [verdict for verdict in verdicts if verdict.end != CLIENT]
 
-    def _other(self) -> "World":
+    def _fork(self) -> "Interpretation":
         """Another world, the same so far."""
         other = copy(self)
-        other._unheard, other._due = self._unheard.copy(), self._due.copy()
-        other.blamed, other.born = [*self.blamed], []
-        self.born.append(other)
+        other._pending_messages, other._expected_replies = self._pending_messages.copy(), self._expected_replies.copy()
+        other.client_verdicts, other.forks = [*self.client_verdicts], []
+        self.forks.append(other)
         return other
 
     # The client's part.
@@ -127,170 +129,175 @@ class World(Judge[Message, Game]):
         match message:
             case Erro():
                 return []
-            case Violation(clause=clause, lost=True):
-                self._due.append(Answer(clause, Erro, "ERRO"))
+            case Violation(clause=clause, fatal=True):
+                self._expected_replies.append(ExpectedKind(clause, Erro, "ERRO"))
                 return []
             case Violation(found=found):
-                return self._blame("sevenhalf-6.5", found, self._phase()[1])
+                return self._blame("sevenhalf-6.5", found, self._phase_clause()[1])
             case Strt() if game is None or self._lenient:
                 return self._start(game)
             case Draw() if game is not None or self._lenient:
-                return self._draw(game or Game(self._rules.start(self._bet or 1), self._bet is not None))
+                return self._draw(game or WireGame(self._rules.start(self._bet or 1), self._bet is not None))
             case Pass() if game is not None and "PASS" in game.state.node.moves:
                 return self._pass(game)
-            case Pass() if game is None and self._swallows == "a PASS":
-                self._swallows = "an ERRO"
+            case Pass() if game is None and self._tolerates == "a PASS":
+                self._tolerates = "an ERRO"
                 return []
-            case Ante(coins) if game is not None and game.state.node.raised is not None:
+            case Ante(coins) if game is not None and game.state.node.after_raise is not None:
                 return self._raise(game, coins)
             case _:
-                return self._wrong(message)
+                return self._client_error(message)
 
-    def _start(self, game: Game | None) -> list[Verdict]:
+    def _start(self, game: WireGame | None) -> list[Verdict]:
         if game is not None:
-            self._end(replace(game, net=-game.bet))
-        self._swallows = "nothing"
-        self._due.append(Answer("sevenhalf-4.1", Stbt, "STBT"))
+            self._end_game(replace(game, net=-game.bet))
+        self._tolerates = "nothing"
+        self._expected_replies.append(ExpectedKind("sevenhalf-4.1", Stbt, "STBT"))
         return []
 
-    def _draw(self, game: Game) -> list[Verdict]:
+    def _draw(self, game: WireGame) -> list[Verdict]:
         self.game = replace(game, state=self._rules.play(game.state, "DRAW"))
-        self._swallows = "nothing"
-        self._due.append(Answer("sevenhalf-4.2", Card, "CARD"))
+        self._tolerates = "nothing"
+        self._expected_replies.append(ExpectedKind("sevenhalf-4.2", Card, "CARD"))
         return []
 
-    def _pass(self, game: Game) -> list[Verdict]:
+    def _pass(self, game: WireGame) -> list[Verdict]:
         self.game = replace(game, state=self._rules.play(game.state, "PASS"))
-        self._due += (Answer("sevenhalf-4.5", Bksc, "BKSC"), Answer("sevenhalf-4.5", Gain, "GAIN"))
+        self._expected_replies += (
+            ExpectedKind("sevenhalf-4.5", Bksc, "BKSC"),
+            ExpectedKind("sevenhalf-4.5", Gain, "GAIN"),
+        )
         return []
 
-    def _raise(self, game: Game, coins: int) -> list[Verdict]:
+    def _raise(self, game: WireGame, coins: int) -> list[Verdict]:
         if coins <= 0:
             return self._blame("sevenhalf-7.2", f"ANTE {coins}", "1 or more")
-        if game.bet + coins > MOST:
-            return self._blame("sevenhalf-7.3", f"ANTE {coins}", f"{MOST} in all")
-        self._other()._due.append(Answer("sevenhalf-7.3", Erro, "ERRO"))
+        if game.bet + coins > MAX_TOTAL_BET:
+            return self._blame("sevenhalf-7.3", f"ANTE {coins}", f"{MAX_TOTAL_BET} in all")
+        self._fork()._expected_replies.append(ExpectedKind("sevenhalf-7.3", Erro, "ERRO"))
         self.game = replace(game, state=self._rules.play(game.state, coins))
         return []
 
-    def _wrong(self, message: Message) -> list[Verdict]:
-        clause, allowed = self._phase()
+    def _client_error(self, message: Message) -> list[Verdict]:
+        clause, allowed = self._phase_clause()
         if not isinstance(message, Strt | Draw | Ante | Pass):
             clause = "sevenhalf-6.5"
         return self._blame(clause, message, allowed)
 
     def _blame(self, clause: str, found: object, allowed: str) -> list[Verdict]:
-        self._due.append(Answer(clause, Erro, "ERRO"))
-        self.blamed.append(Verdict(CLIENT, Violation(clause, str(found), allowed)))
+        self._expected_replies.append(ExpectedKind(clause, Erro, "ERRO"))
+        self.client_verdicts.append(Verdict(CLIENT, Violation(clause, str(found), allowed)))
         return []
 
-    def _phase(self) -> tuple[str, str]:
+    def _phase_clause(self) -> tuple[str, str]:
         """The clause that says what a client may not do now, and what it may."""
         game = self.game
         if game is None:
             return "sevenhalf-6.1", "STRT"
-        if _raised(game.state):
+        if _has_raised(game.state):
             return "sevenhalf-6.4", "DRAW, ANTE"
         return ("sevenhalf-6.3", "DRAW, ANTE, PASS") if game.state.cards else ("sevenhalf-6.2", "DRAW")
 
     # The house's part.
 
-    def _goodbye(self, message: Message) -> bool:
+    def _accept_goodbye(self, message: Message) -> bool:
         """An ERRO that refuses nothing announces the close (sevenhalf-6.8)."""
-        if type(message) is not Erro or self._swallows == "an ERRO":
+        if type(message) is not Erro or self._tolerates == "an ERRO":
             return False
-        if any(isinstance(due, Answer) and due.kind is Erro for due in self._due):
+        if any(isinstance(due, ExpectedKind) and due.kind is Erro for due in self._expected_replies):
             return False
-        self._close = "sevenhalf-6.8"
-        self.leaving = True
+        self._close_clause = "sevenhalf-6.8"
+        self.is_leaving = True
         return True
 
-    def _unasked(self, message: Message) -> list[Verdict]:
+    def _check_unsolicited(self, message: Message) -> list[Verdict]:
         game = self.game
         if type(message) is Erro:
-            self._swallows = "nothing"  # a strict house refuses what others swallow
+            self._tolerates = "nothing"  # a strict house refuses what others swallow
             return []
         if game is None:
             clause = "sevenhalf-4.9" if self._bet is not None else "sevenhalf-1.2"
-        elif _raised(game.state):
+        elif _has_raised(game.state):
             clause = "sevenhalf-4.4"
         else:
-            clause = "sevenhalf-4.7" if total(client_cards(game.state)) == BEST else "sevenhalf-4.9"
-        return self._fault(clause, message, "nothing, until the client speaks")
+            clause = "sevenhalf-4.7" if total(client_cards(game.state)) == TARGET_HALVES else "sevenhalf-4.9"
+        return self._house_fault(clause, message, "nothing, until the client speaks")
 
-    def _answered(self, due: Due, message: Message) -> list[Verdict]:
-        assert isinstance(due, Answer), "nothing else is owed here"
+    def _check_reply(self, expected: ExpectedReply, message: Message) -> list[Verdict]:
+        assert isinstance(expected, ExpectedKind), "nothing else is owed here"
         match message:
-            case _ if type(message) is not due.kind:
-                return self._fault(due.clause, message, str(due))
+            case _ if type(message) is not expected.kind:
+                return self._house_fault(expected.clause, message, str(expected))
             case Stbt(coins):
-                return self._bets(coins)
+                return self._check_starting_bet(coins)
             case Card(card) if self.game is not None:
-                return self._card(self.game, card)
+                return self._check_card(self.game, card)
             case Bksc() if self.game is not None:
-                return self._bank(self.game, message)
+                return self._check_bank(self.game, message)
             case Gain(coins) if self.game is not None:
-                return self._paid(self.game, coins)
-            case Erro() if due.clause == "sevenhalf-2.9":
-                self._close = due.clause
+                return self._check_payout(self.game, coins)
+            case Erro() if expected.clause == "sevenhalf-2.9":
+                self._close_clause = expected.clause
         return []
 
-    def _bets(self, coins: int) -> list[Verdict]:
-        if not 1 <= coins <= MOST:
-            return self._fault("sevenhalf-7.1", f"STBT {coins}", f"1 to {MOST}")
+    def _check_starting_bet(self, coins: int) -> list[Verdict]:
+        if not 1 <= coins <= MAX_TOTAL_BET:
+            return self._house_fault("sevenhalf-7.1", f"STBT {coins}", f"1 to {MAX_TOTAL_BET}")
         self._bet = coins
-        self.game = Game(self._rules.start(coins))
+        self.game = WireGame(self._rules.start(coins))
         return []
 
-    def _card(self, game: Game, card: str) -> list[Verdict]:
+    def _check_card(self, game: WireGame, card: str) -> list[Verdict]:
         if card in game.state.cards:
-            return self._fault("sevenhalf-3.3", f"CARD {card}", "a card that was not dealt before")
+            return self._house_fault("sevenhalf-3.3", f"CARD {card}", "a card that was not dealt before")
         state = self._rules.play(game.state, card)
         self.game = replace(game, state=state)
         if state.node.turn is Turn.CHANCE:
             kinds = ((Bstg, "BSTG"), (Bksc, "BKSC"), (Gain, "GAIN"))
-            self._due += (Answer("sevenhalf-4.6", kind, told) for kind, told in kinds)
+            self._expected_replies += (ExpectedKind("sevenhalf-4.6", kind, told) for kind, told in kinds)
         return []
 
-    def _bank(self, game: Game, message: Bksc) -> list[Verdict]:
+    def _check_bank(self, game: WireGame, message: Bksc) -> list[Verdict]:
         """The bank's cards are new, its score is their sum, and it has drawn as it must."""
         seen = {*game.state.cards}
         for card in message.cards:
             if card in seen:
-                return self._fault("sevenhalf-3.3", message, f"cards that were not dealt before, not {card} again")
+                return self._house_fault(
+                    "sevenhalf-3.3", message, f"cards that were not dealt before, not {card} again"
+                )
             seen.add(card)
         if message.score != score(total(message.cards)):
-            return self._fault("sevenhalf-5.2", message, f"the score {score(total(message.cards))}")
+            return self._house_fault("sevenhalf-5.2", message, f"the score {score(total(message.cards))}")
         state = game.state
-        over = total(client_cards(state)) > BEST
+        over = total(client_cards(state)) > TARGET_HALVES
         for card in message.cards:
             if state.node.turn is not Turn.CHANCE:
                 break
             state = self._rules.play(state, card)
         if state.node.turn is not Turn.OVER or len(bank_cards(state)) < len(message.cards):
             if over:
-                return self._fault("sevenhalf-3.7", message, "exactly one card")
-            return self._fault("sevenhalf-3.6", message, "one card, and more while the score is not higher")
+                return self._house_fault("sevenhalf-3.7", message, "exactly one card")
+            return self._house_fault("sevenhalf-3.6", message, "one card, and more while the score is not higher")
         self.game = replace(game, state=state)
         return []
 
-    def _paid(self, game: Game, coins: int) -> list[Verdict]:
+    def _check_payout(self, game: WireGame, coins: int) -> list[Verdict]:
         net, _ = self._rules.payoff(game.state)
-        if coins != net if game.known else (coins > 0, coins < 0) != (net > 0, net < 0):
-            return self._fault(_payment(game.state), f"GAIN {coins}", f"GAIN {net}")
-        over = total(client_cards(game.state)) > BEST
-        self._swallows = "a PASS" if over and not self._strict else "nothing"
-        self._end(replace(game, net=coins))
+        if coins != net if game.is_bet_known else (coins > 0, coins < 0) != (net > 0, net < 0):
+            return self._house_fault(_payout_clause(game.state), f"GAIN {coins}", f"GAIN {net}")
+        over = total(client_cards(game.state)) > TARGET_HALVES
+        self._tolerates = "a PASS" if over and not self._strict else "nothing"
+        self._end_game(replace(game, net=coins))
         return []
 
-    def _left(self, side: int) -> list[Verdict]:
+    def _on_left(self, side: int) -> list[Verdict]:
         """Behind an ERRO a close is never a fault; behind GAIN it is tolerated (sevenhalf-6.8, sevenhalf-8.5)."""
-        word = self._last_word
+        word = self._last_house_message
         if side == CLIENT or type(word) not in {Erro, Gain}:
-            return super()._left(side)
-        self._over = True
+            return super()._on_left(side)
+        self._is_over = True
         if type(word) is Gain and self._strict:
-            return self._fault("sevenhalf-8.5", "the end of the conversation", "ERRO before it")
+            return self._house_fault("sevenhalf-8.5", "the end of the conversation", "ERRO before it")
         return []
 
 
@@ -301,91 +308,91 @@ class Referee:
     """
 
     def __init__(self, *, lenient: bool = False, strict: bool = False, patience: float = 5.0) -> None:
-        self._worlds = [World(lenient=lenient, strict=strict, patience=patience)]
-        self._told = 0
+        self._interpretations = [Interpretation(lenient=lenient, strict=strict, patience=patience)]
+        self._reported_count = 0
         self._over = False
-        self._blind = False
+        self._has_given_up = False
 
     @property
-    def alarm(self) -> float | None:
+    def deadline(self) -> float | None:
         """When a silence becomes a fault, or tells which world is the true one."""
-        alarms = [world.alarm for world in self._worlds if world.alarm is not None]
+        alarms = [world.deadline for world in self._interpretations if world.deadline is not None]
         return None if self._over else min(alarms, default=None)
 
     @property
     def legal(self) -> Sequence[Message]:
         """What the client may say now; nothing while an answer is due."""
-        return () if self._over else self._likely.legal
+        return () if self._over else self._most_likely.legal
 
     @property
-    def game(self) -> Game | None:
+    def game(self) -> WireGame | None:
         """The game being played, with every ANTE taken that may have been."""
-        return self._likely.game
+        return self._most_likely.game
 
     @property
-    def last(self) -> Game | None:
+    def last_game(self) -> WireGame | None:
         """The last game that was finished."""
-        return self._likely.last
+        return self._most_likely.last_game
 
     @property
-    def finished(self) -> int:
+    def finished_count(self) -> int:
         """How many games were finished."""
-        return self._likely.finished
+        return self._most_likely.finished_count
 
     @property
-    def _likely(self) -> World:
-        return next((world for world in self._worlds if not world.leaving), self._worlds[0])
+    def _most_likely(self) -> Interpretation:
+        return next((world for world in self._interpretations if not world.is_leaving), self._interpretations[0])
 
     def on(self, event: Event[Message], now: float) -> Sequence[Verdict]:
         """What was broken, if anything was."""
         if self._over:
             return []
-        likely = self._likely
-        faults: dict[World, Sequence[Verdict]] = {}
+        likely = self._most_likely
+        faults: dict[Interpretation, Sequence[Verdict]] = {}
         living = []
-        for world in self._worlds:
-            if type(event) is Rang and (world.alarm is None or world.alarm > now):
+        for world in self._interpretations:
+            if type(event) is TimedOut and (world.deadline is None or world.deadline > now):
                 living.append(world)
                 continue
             faults[world] = world.on(event, now)
-            living += [world] * (not faults[world]) + world.born
-            world.born = []
+            living += [world] * (not faults[world]) + world.forks
+            world.forks = []
         self._over = not living or type(event) is Left
-        self._worlds = living or [likely]
-        if len(living) > MANY:
-            self._blind = True
-            self._worlds = [self._likely]
-        verdicts = [*_lost(event), *self._blame()]
-        return verdicts if living or self._blind else [*verdicts, *faults[likely]]
+        self._interpretations = living or [likely]
+        if len(living) > MAX_INTERPRETATIONS:
+            self._has_given_up = True
+            self._interpretations = [self._most_likely]
+        verdicts = [*_fatal_verdicts(event), *self._client_verdicts()]
+        return verdicts if living or self._has_given_up else [*verdicts, *faults[likely]]
 
-    def _blame(self) -> Sequence[Verdict]:
+    def _client_verdicts(self) -> Sequence[Verdict]:
         """What the client has done wrong in every world that is left; at the end, in the likely one."""
-        told, blamed = self._told, self._likely.blamed
-        worlds = [self._likely] if self._over else self._worlds
-        while self._told < len(blamed) and all(
-            world.blamed[: self._told + 1] == blamed[: self._told + 1] for world in worlds
+        told, blamed = self._reported_count, self._most_likely.client_verdicts
+        worlds = [self._most_likely] if self._over else self._interpretations
+        while self._reported_count < len(blamed) and all(
+            world.client_verdicts[: self._reported_count + 1] == blamed[: self._reported_count + 1] for world in worlds
         ):
-            self._told += 1
-        return blamed[told : self._told]
+            self._reported_count += 1
+        return blamed[told : self._reported_count]
 
 
-def _lost(event: Event[Message]) -> Sequence[Verdict]:
+def _fatal_verdicts(event: Event[Message]) -> Sequence[Verdict]:
     """The verdict on a client that cannot be read."""
-    if type(event) is Garbled and event.peer == CLIENT and event.violation.lost:
+    if type(event) is Malformed and event.peer == CLIENT and event.violation.fatal:
         return [Verdict(CLIENT, event.violation)]
     return []
 
 
-def _raised(state: State) -> bool:
+def _has_raised(state: BankState) -> bool:
     """Whether the client has raised and not yet drawn."""
-    return state.node is state.node.raised
+    return state.node is state.node.after_raise
 
 
-def _payment(state: State) -> str:
+def _payout_clause(state: BankState) -> str:
     """The clause that says what the client is paid."""
     client, bank = total(client_cards(state)), total(bank_cards(state))
-    if client > BEST:
+    if client > TARGET_HALVES:
         return "sevenhalf-5.4"
-    if client == BEST:
-        return "sevenhalf-5.7" if bank == BEST else "sevenhalf-5.6"
-    return "sevenhalf-5.5" if bank > BEST else "sevenhalf-5.8"
+    if client == TARGET_HALVES:
+        return "sevenhalf-5.7" if bank == TARGET_HALVES else "sevenhalf-5.6"
+    return "sevenhalf-5.5" if bank > TARGET_HALVES else "sevenhalf-5.8"

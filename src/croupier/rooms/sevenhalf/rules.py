@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 from typing import Final, Literal
 
-from croupier.core.bank import BANK, CLIENT, BankRules, Node, State
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankRules, BankState
 from croupier.core.cards import Pack
 from croupier.core.rules import Turn
 
@@ -19,19 +19,19 @@ type Phase = Literal["bet", "hand", "raised"]
 RANKS: Final = "1234567scr"
 SUITS: Final = "oceb"
 
-VALUE: Final[Mapping[str, int]] = {rank: 2 * int(rank) if rank.isdigit() else 1 for rank in RANKS}
+RANK_HALVES: Final[Mapping[str, int]] = {rank: 2 * int(rank) if rank.isdigit() else 1 for rank in RANKS}
 """What a card counts, in halves: 1 to 7 as printed, sota, cavall and rei one half (§1)."""
 
 CARDS: Final = tuple(rank + suit for suit, rank in product(SUITS, RANKS))
 PACK: Final = Pack(CARDS)
 
-HALVES: Final[Mapping[str, int]] = {card: VALUE[card[0]] for card in CARDS}
+CARD_HALVES: Final[Mapping[str, int]] = {card: RANK_HALVES[card[0]] for card in CARDS}
 """The same by the card."""
 
-BEST: Final = 15
+TARGET_HALVES: Final = 15
 """Seven and a half, in halves."""
 
-MOST: Final = 2**30 - 1
+MAX_TOTAL_BET: Final = 2**30 - 1
 """The largest total bet: twice as much still fits a GAIN (S5)."""
 
 MOVES: Final[Mapping[bool, Mapping[Phase, tuple[str, ...]]]] = {
@@ -40,7 +40,7 @@ MOVES: Final[Mapping[bool, Mapping[Phase, tuple[str, ...]]]] = {
 }
 """What the client may do besides raising, in the document (False) and in the dialect `lenient` (True) (S4)."""
 
-RAISES: Final[Mapping[bool, frozenset[Phase]]] = {
+RAISE_PHASES: Final[Mapping[bool, frozenset[Phase]]] = {
     False: frozenset({"hand", "raised"}),
     True: frozenset({"bet", "hand", "raised"}),
 }
@@ -49,7 +49,7 @@ RAISES: Final[Mapping[bool, frozenset[Phase]]] = {
 
 def total(cards: Sequence[str]) -> int:
     """What cards count together, in halves."""
-    return sum(map(HALVES.__getitem__, cards))
+    return sum(map(CARD_HALVES.__getitem__, cards))
 
 
 @cache
@@ -58,67 +58,70 @@ def score(halves: int) -> str:
     return f"{halves // 2:02}.{halves % 2 * 5}"
 
 
-def pays(client: int, bank: int) -> int:
+def payout_in_bets(client: int, bank: int) -> int:
     """What the client wins, in bets, when both are done (S6 to S8)."""
-    if client > BEST:
+    if client > TARGET_HALVES:
         return -1
     if bank == client:
         return 0
-    if client < bank <= BEST:
+    if client < bank <= TARGET_HALVES:
         return -1
-    return 2 if client == BEST else 1
+    return 2 if client == TARGET_HALVES else 1
 
 
 @cache
-def _first(cards: tuple[str, ...], *, lenient: bool) -> Node:
+def _build_automaton(cards: tuple[str, ...], *, lenient: bool) -> BankNode:
     """The automaton, from before the first card."""
-    bust = Node("the bank draws against a bust", Turn.CHANCE, BANK)
-    over = {result: Node(f"the client wins {result}", Turn.OVER, BANK, 2 * result) for result in (-1, 0, 1, 2)}
-    bust.next = dict.fromkeys(cards, over[-1])
+    bust = BankNode("the bank draws against a bust", Turn.CHANCE, BANK_SEAT)
+    over = {result: BankNode(f"the client wins {result}", Turn.OVER, BANK_SEAT, 2 * result) for result in (-1, 0, 1, 2)}
+    bust.successors = dict.fromkeys(cards, over[-1])
 
-    def bank(client: int) -> Node:
+    def bank(client: int) -> BankNode:
         """The bank draws at least one card, and on while it has no more than the client (S7)."""
-        rows = {halves: Node(f"bank {halves} against {client}", Turn.CHANCE, BANK) for halves in range(BEST)}
+        rows = {
+            halves: BankNode(f"bank {halves} against {client}", Turn.CHANCE, BANK_SEAT)
+            for halves in range(TARGET_HALVES)
+        }
         for halves, node in rows.items():
             for card in cards:
-                after = halves + HALVES[card]
-                done = after > client or after == BEST
-                node.next[card] = over[pays(client, after)] if done else rows[after]
+                after = halves + CARD_HALVES[card]
+                done = after > client or after == TARGET_HALVES
+                node.successors[card] = over[payout_in_bets(client, after)] if done else rows[after]
         return rows[0]
 
-    draws = {halves: Node(f"a card to {halves}", Turn.CHANCE, CLIENT) for halves in range(BEST + 1)}
-    banks = {halves: bank(halves) for halves in range(BEST + 1)}
-    decides: dict[tuple[Phase, int], Node] = {}
-    for phase, halves in product(MOVES[lenient], range(BEST + 1)):
-        node = decides[phase, halves] = Node(f"{phase} {halves}", CLIENT)
+    draws = {halves: BankNode(f"a card to {halves}", Turn.CHANCE, CLIENT_SEAT) for halves in range(TARGET_HALVES + 1)}
+    banks = {halves: bank(halves) for halves in range(TARGET_HALVES + 1)}
+    decides: dict[tuple[Phase, int], BankNode] = {}
+    for phase, halves in product(MOVES[lenient], range(TARGET_HALVES + 1)):
+        node = decides[phase, halves] = BankNode(f"{phase} {halves}", CLIENT_SEAT)
         node.moves = MOVES[lenient][phase]
-        node.next = {move: draws[halves] if move == "DRAW" else banks[halves] for move in node.moves}
+        node.successors = {move: draws[halves] if move == "DRAW" else banks[halves] for move in node.moves}
     for halves, node in draws.items():
         for card in cards:
-            after = halves + HALVES[card]
-            node.next[card] = decides["hand", after] if after <= BEST else bust
+            after = halves + CARD_HALVES[card]
+            node.successors[card] = decides["hand", after] if after <= TARGET_HALVES else bust
     for (phase, halves), node in decides.items():
-        if phase in RAISES[lenient]:
-            node.raised = decides["raised", halves]
+        if phase in RAISE_PHASES[lenient]:
+            node.after_raise = decides["raised", halves]
     return decides["bet", 0]
 
 
 class SevenHalf(BankRules):
     """The rules of seven and a half as questions about a `State`, with a limit on the total bet."""
 
-    def __init__(self, max_bet: int = MOST, *, lenient: bool = False, cards: Sequence[str] = CARDS) -> None:
-        super().__init__(_first(tuple(cards), lenient=lenient), cards, max_bet=max_bet)
+    def __init__(self, max_bet: int = MAX_TOTAL_BET, *, lenient: bool = False, cards: Sequence[str] = CARDS) -> None:
+        super().__init__(_build_automaton(tuple(cards), lenient=lenient), cards, max_bet=max_bet)
 
 
 SEVENHALF: Final = SevenHalf()
-LENIENT: Final = SevenHalf(lenient=True)
+LENIENT_RULES: Final = SevenHalf(lenient=True)
 
 
-def client_cards(state: State) -> tuple[str, ...]:
+def client_cards(state: BankState) -> tuple[str, ...]:
     """The client's cards: those before the bank's."""
-    return state.cards[: len(state.cards) - state.banked]
+    return state.cards[: len(state.cards) - state.bank_card_count]
 
 
-def bank_cards(state: State) -> tuple[str, ...]:
+def bank_cards(state: BankState) -> tuple[str, ...]:
     """The bank's cards: the last ones."""
-    return state.cards[len(state.cards) - state.banked :]
+    return state.cards[len(state.cards) - state.bank_card_count :]

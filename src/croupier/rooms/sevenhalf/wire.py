@@ -10,11 +10,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from croupier.core.codec import Reading, Stream, text
+from croupier.core.codec import ParseResult, StreamCodec, printable_bytes
 from croupier.core.errors import Violation
-from croupier.rooms.sevenhalf.rules import CARDS, MOST
+from croupier.rooms.sevenhalf.rules import CARDS, MAX_TOTAL_BET
 
-SHORTEST, LONGEST = -(2**31), 2**31 - 1
+MIN_NUMBER, MAX_NUMBER = -(2**31), 2**31 - 1
 """The bounds of a NUMBER."""
 
 
@@ -110,88 +110,88 @@ BSTG: Final = Bstg()
 CARD: Final[Mapping[str, Card]] = {card: Card(card) for card in CARDS}
 
 UNREADABLE: Final = Erro("unreadable; allowed: STRT, DRAW, ANTE, PASS, ERRO")
-LATE: Final = Erro("out of time")
+TIMED_OUT: Final = Erro("out of time")
 CLOSING: Final = Erro("the room closes")
 FULL: Final = Erro("no seat is free")
-POOR: Final = Erro("not enough coins for the starting bet")
+NO_COINS: Final = Erro("not enough coins for the starting bet")
 
-LISTED: Final[Sequence[Message]] = (STRT, DRAW, PASS, BSTG, *CARD.values())
-FINITE: Final[Mapping[bytes, Message]] = {str(message).encode(): message for message in LISTED}
-WHOLE: Final[Mapping[bytes, tuple[Message, ...]]] = {
-    **{frame: (message,) for frame, message in FINITE.items()},
+LISTED_MESSAGES: Final[Sequence[Message]] = (STRT, DRAW, PASS, BSTG, *CARD.values())
+MESSAGE_BY_FRAME: Final[Mapping[bytes, Message]] = {str(message).encode(): message for message in LISTED_MESSAGES}
+CANONICAL: Final[Mapping[bytes, tuple[Message, ...]]] = {
+    **{frame: (message,) for frame, message in MESSAGE_BY_FRAME.items()},
     b"STRTDRAW": (STRT, DRAW),
 }
 """A read that is one of the finite messages, as most of them are, or what every game begins with."""
 
-NUMBERED: Final[Mapping[bytes, Callable[[int], Message]]] = {b"STBT": Stbt, b"ANTE": Ante, b"GAIN": Gain}
-BARE: Final = frozenset({b"STRT", b"DRAW", b"PASS", b"BSTG"})
+NUMBER_MESSAGES: Final[Mapping[bytes, Callable[[int], Message]]] = {b"STBT": Stbt, b"ANTE": Ante, b"GAIN": Gain}
+BARE_CODES: Final = frozenset({b"STRT", b"DRAW", b"PASS", b"BSTG"})
 CODES: Final = ("STRT", "DRAW", "ANTE", "PASS", "STBT", "CARD", "BSTG", "BKSC", "GAIN", "ERRO")
-MOST_CARDS: Final = 40
+MAX_BANK_CARDS: Final = 40
 """The bank cannot have drawn more (sevenhalf-2.4)."""
 
 VOCABULARY: Final[tuple[Message, ...]] = (
     *(STRT, DRAW, PASS, BSTG),
-    *(kind(coins) for kind in (Ante, Stbt, Gain) for coins in (1, 100, 0x0A0D200A, MOST, 0, -100, SHORTEST)),
-    *(Gain(coins) for coins in (200, 218959114, LONGEST)),
+    *(kind(coins) for kind in (Ante, Stbt, Gain) for coins in (1, 100, 0x0A0D200A, MAX_TOTAL_BET, 0, -100, MIN_NUMBER)),
+    *(Gain(coins) for coins in (200, 218959114, MAX_NUMBER)),
     *(CARD[card] for card in ("1o", "7c", "5b", "se", "cc", "rb")),
     *(Bksc((), "00.0"), Bksc(("7c", "cc"), "07.5"), Bksc(("2o",), "02.0"), Bksc(("rb", "4b", "sc", "3c"), "08.0")),
-    *(Erro(), Erro("Syntax error"), Erro("STRT"), Erro("\r\n"), UNREADABLE, LATE, CLOSING, FULL, POOR),
+    *(Erro(), Erro("Syntax error"), Erro("STRT"), Erro("\r\n"), UNREADABLE, TIMED_OUT, CLOSING, FULL, NO_COINS),
 )
 """Messages of every kind."""
 
-NUMBER: Final = Layout(">i")
+INT32: Final = Layout(">i")
 
 
-def _bksc(message: Bksc) -> bytes:
-    return b"BKSC " + NUMBER.pack(len(message.cards)) + f"{''.join(message.cards)} {message.score}".encode()
+def _render_bksc(message: Bksc) -> bytes:
+    return b"BKSC " + INT32.pack(len(message.cards)) + f"{''.join(message.cards)} {message.score}".encode()
 
 
-RENDER: Final[Mapping[type, Callable[..., bytes]]] = {
-    Stbt: lambda message: b"STBT " + NUMBER.pack(message.coins),
-    Ante: lambda message: b"ANTE " + NUMBER.pack(message.coins),
-    Gain: lambda message: b"GAIN " + NUMBER.pack(message.coins),
-    Bksc: _bksc,
+RENDERERS: Final[Mapping[type, Callable[..., bytes]]] = {
+    Stbt: lambda message: b"STBT " + INT32.pack(message.coins),
+    Ante: lambda message: b"ANTE " + INT32.pack(message.coins),
+    Gain: lambda message: b"GAIN " + INT32.pack(message.coins),
+    Bksc: _render_bksc,
     Erro: lambda message: str(message).encode("latin-1"),
 }
 
 
-KEPT: Final = 2048
+MAX_CACHED_FRAMES: Final = 2048
 """So many renderings are kept: of amounts, the first ones that were said."""
 
 
-class Rendered(dict[Message, bytes]):
+class FrameCache(dict[Message, bytes]):
     """The bytes of every message: those of the finite ones are looked up, the others are made."""
 
     def __missing__(self, message: Message) -> bytes:
-        frame = RENDER[type(message)](message)
-        if len(self) < KEPT and type(message) in {Stbt, Gain}:
+        frame = RENDERERS[type(message)](message)
+        if len(self) < MAX_CACHED_FRAMES and type(message) in {Stbt, Gain}:
             self[message] = frame
         return frame
 
 
-RENDERED: Final = Rendered({message: frame for frame, message in FINITE.items()})
+FRAME_BY_MESSAGE: Final = FrameCache({message: frame for frame, message in MESSAGE_BY_FRAME.items()})
 
 
-class Wire(Stream[Message]):
+class Wire(StreamCodec[Message]):
     """One end of the wire; both ends read and write the same vocabulary. See `Stream`."""
 
-    LONGEST = 7 + 99
-    BETWEEN = "sevenhalf-2.8"
+    MAX_FRAME_BYTES = 7 + 99
+    WHITESPACE_CLAUSE = "sevenhalf-2.8"
 
     __slots__ = ()
 
-    encode = staticmethod(RENDERED.__getitem__)
+    encode = staticmethod(FRAME_BY_MESSAGE.__getitem__)
     """The bytes of a message: the look-up itself, without a call around it."""
 
     def __init__(self, *, strict: bool = False) -> None:
-        super().__init__(WHOLE, strict=strict)
+        super().__init__(CANONICAL, strict=strict)
 
-    def _read(self, data: bytes) -> Reading[Message]:
+    def _read(self, data: bytes) -> ParseResult[Message]:
         code = data[:4].upper()
         if len(code) < 4:
             return None, 0
-        if code in BARE:
-            return FINITE[code], 4
+        if code in BARE_CODES:
+            return MESSAGE_BY_FRAME[code], 4
         reader = READERS.get(code)
         if reader is None:
             return _unreadable(data[:4], f"one of the codes {', '.join(CODES)}")
@@ -200,42 +200,42 @@ class Wire(Stream[Message]):
         return reader(data, code)
 
 
-def _number(data: bytes, code: bytes) -> Reading[Message]:
+def _read_number(data: bytes, code: bytes) -> ParseResult[Message]:
     if len(data) < 9:
         return None, 0
-    return NUMBERED[code](NUMBER.unpack_from(data, 5)[0]), 9
+    return NUMBER_MESSAGES[code](INT32.unpack_from(data, 5)[0]), 9
 
 
-def _card(data: bytes, code: bytes) -> Reading[Message]:
+def _read_card(data: bytes, code: bytes) -> ParseResult[Message]:
     if len(data) < 7:
         return None, 0
-    message = CARD.get(_cards(data[5:7]))
+    message = CARD.get(_decode_cards(data[5:7]))
     if message is None:
-        return _senseless(data[:7], code, 5, "one of the forty cards")
+        return _invalid_argument(data[:7], code, 5, "one of the forty cards")
     return message, 7
 
 
-def _bank_score(data: bytes, code: bytes) -> Reading[Message]:
+def _read_bksc(data: bytes, code: bytes) -> ParseResult[Message]:
     if len(data) < 9:
         return None, 0
-    count = NUMBER.unpack_from(data, 5)[0]
-    if not 0 <= count <= MOST_CARDS:
-        return _unreadable(data[:9], f"{code.decode()} with 0 to {MOST_CARDS} cards")
+    count = INT32.unpack_from(data, 5)[0]
+    if not 0 <= count <= MAX_BANK_CARDS:
+        return _unreadable(data[:9], f"{code.decode()} with 0 to {MAX_BANK_CARDS} cards")
     end = 9 + 2 * count
     if data[end : end + 1] not in {b"", b" "}:
         return _unreadable(data[: end + 1], "one space before the score")
     if len(data) < end + 5:
         return None, 0
-    cards = tuple(_cards(data[at : at + 2]) for at in range(9, end, 2))
+    cards = tuple(_decode_cards(data[at : at + 2]) for at in range(9, end, 2))
     if not all(card in CARD for card in cards):
-        return _senseless(data[: end + 5], code, 9, "cards of the forty there are")
+        return _invalid_argument(data[: end + 5], code, 9, "cards of the forty there are")
     score = data[end + 1 : end + 5]
     if score[2:3] != b"." or not (score[:2] + score[3:]).isdigit():
-        return _senseless(data[: end + 5], code, 9, "a score such as 07.5")
+        return _invalid_argument(data[: end + 5], code, 9, "a score such as 07.5")
     return Bksc(cards, score.decode()), end + 5
 
 
-def _error(data: bytes, code: bytes) -> Reading[Message]:
+def _read_erro(data: bytes, code: bytes) -> ParseResult[Message]:
     digits = data[5:7]
     if len(digits) < 2:
         return None, 0
@@ -245,24 +245,24 @@ def _error(data: bytes, code: bytes) -> Reading[Message]:
     return (None, 0) if len(data) < end else (Erro(data[7:end].decode("latin-1")), end)
 
 
-READERS: Final[Mapping[bytes, Callable[[bytes, bytes], Reading[Message]]]] = {
-    **dict.fromkeys(NUMBERED, _number),
-    b"CARD": _card,
-    b"BKSC": _bank_score,
-    b"ERRO": _error,
+READERS: Final[Mapping[bytes, Callable[[bytes, bytes], ParseResult[Message]]]] = {
+    **dict.fromkeys(NUMBER_MESSAGES, _read_number),
+    b"CARD": _read_card,
+    b"BKSC": _read_bksc,
+    b"ERRO": _read_erro,
 }
 
 
-def _cards(data: bytes) -> str:
+def _decode_cards(data: bytes) -> str:
     return data.decode("latin-1").lower()
 
 
-def _senseless(data: bytes, code: bytes, at: int, allowed: str) -> Reading[Message]:
+def _invalid_argument(data: bytes, code: bytes, at: int, allowed: str) -> ParseResult[Message]:
     """A word of the house with an impossible argument: it is known where it ends (sevenhalf-6.5)."""
     name = code.decode()
-    return Violation("sevenhalf-2.9", f"{name} {text(data[at:])}", f"{name} with {allowed}"), len(data)
+    return Violation("sevenhalf-2.9", f"{name} {printable_bytes(data[at:])}", f"{name} with {allowed}"), len(data)
 
 
-def _unreadable(data: bytes, allowed: str) -> Reading[Message]:
+def _unreadable(data: bytes, allowed: str) -> ParseResult[Message]:
     """What cannot be read, so that nothing says where the next message begins."""
-    return Violation("sevenhalf-2.9", text(data), allowed, lost=True), len(data)
+    return Violation("sevenhalf-2.9", printable_bytes(data), allowed, fatal=True), len(data)

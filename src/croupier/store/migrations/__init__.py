@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 REVISIONS = ("0001", "0002")
 """All of them, the oldest first; a store of the last one can be opened."""
 
-ASKED = "SELECT version_num FROM alembic_version"
+REVISION_SQL = "SELECT version_num FROM alembic_version"
 """What a store answers its revision to."""
 
-_ONE_AT_A_TIME = Lock()
+_UPGRADE_LOCK = Lock()
 """Alembic knows of one connection in a process, not of one in a thread."""
 
 
-def judge(revision: str | None, told: str) -> None:
+def check_revision(revision: str | None, store_name: str) -> None:
     """Let books of this revision be opened. Raises StoreError, which calls them what is `told`."""
     if revision == REVISIONS[-1]:
         return
     if revision is not None and revision not in REVISIONS:
         raise StoreError(
-            f"found {told} of revision {revision}, which a newer croupier has made; allowed: {REVISIONS[-1]}"
+            f"found {store_name} of revision {revision}, which a newer croupier has made; allowed: {REVISIONS[-1]}"
         )
     found = "without a schema" if revision is None else f"of revision {revision}"
-    raise StoreError(f"found {told} {found}; allowed: {REVISIONS[-1]}, which `croupier db upgrade` makes of it")
+    raise StoreError(f"found {store_name} {found}; allowed: {REVISIONS[-1]}, which `croupier db upgrade` makes of it")
 
 
 def upgrade_file(path: Path) -> None:
@@ -46,13 +46,13 @@ def upgrade_file(path: Path) -> None:
 
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
     try:
-        with _ONE_AT_A_TIME, engine.begin() as connection:
-            upgrade_on(connection)
+        with _UPGRADE_LOCK, engine.begin() as connection:
+            upgrade_connection(connection)
     except DBAPIError as error:
         raise error.orig or error from None
 
 
-def upgrade_on(connection: "Connection") -> None:
+def upgrade_connection(connection: "Connection") -> None:
     """Bring what is behind a connection to the last revision, in its transaction; if it is there, it is left alone.
 
     Raises StoreError if it is not ours, or if a newer croupier has made it.
@@ -67,7 +67,7 @@ def upgrade_on(connection: "Connection") -> None:
         if tables := inspect(connection).get_table_names():
             raise StoreError(f"found a database with the table {tables[0]!r}; allowed: a store, or an empty one")
     elif revision not in REVISIONS:
-        judge(revision, "a store")
+        check_revision(revision, "a store")
     config = Config()
     config.set_main_option("script_location", "croupier.store:migrations")
     config.set_main_option("path_separator", "os")

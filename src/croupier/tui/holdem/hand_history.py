@@ -9,187 +9,191 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
-from croupier.rooms.holdem.cards import NUMBERS
+from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.wire import Cards, Game, Guid, Player
-from croupier.tui.cards import french
-from croupier.tui.frame import printable
+from croupier.tui.cards import french_face
+from croupier.tui.frame import terminal_text
 
-LINES: Final = 12
+MAX_LINES: Final = 12
 """So many of the last lines are kept."""
 
-LONGEST: Final = 16
+MAX_NAME_COLUMNS: Final = 16
 """Names are cut to so many columns."""
 
 STREETS: Final = ("Flop", "Turn", "River")
 
 
-class Chronicle:
+class LiveHandHistory:
     """Feed it with Games; `lines` are the last things that happened.
 
     `hands` counts the hands seen. `button` and `big_blind` are the players who have them in the last of these, "" where
     that cannot be known; `brought` is what its players had before it, as far as that can be.
     """
 
-    def __init__(self, own: str = "") -> None:
-        self.lines: deque[str] = deque(maxlen=LINES)
-        self.hands = 0
+    def __init__(self, own_handle: str = "") -> None:
+        self.lines: deque[str] = deque(maxlen=MAX_LINES)
+        self.hands_seen = 0
         self.button: Guid = ""
         self.big_blind: Guid = ""
-        self.brought: Mapping[Guid, int] = {}
-        self._own = own
+        self.stacks_before: Mapping[Guid, int] = {}
+        self._own_handle = own_handle
         self._small_blind: Guid = ""
-        self._last: Game | None = None
+        self._last_game: Game | None = None
 
-    def saw(self, game: Game) -> None:
+    def update(self, game: Game) -> None:
         """Tell what has happened since the last Game."""
-        before, self._last = self._last, game
-        if before is not None and running(before):
-            if running(game) and not self._another(before, game):
-                self._acts(before, game)
+        before, self._last_game = self._last_game, game
+        if before is not None and is_running(before):
+            if is_running(game) and not self._is_new_hand(before, game):
+                self._add_actions(before, game)
                 return
-            self._end(before, game)
+            self._end_hand(before, game)
         if before is not None:
-            self._come(before, game)
-        if running(game):
-            self._begin(game)
+            self._add_seat_changes(before, game)
+        if is_running(game):
+            self._begin_hand(game)
 
     # From one hand to the next.
 
-    def _another(self, before: Game, game: Game) -> bool:
+    def _is_new_hand(self, before: Game, game: Game) -> bool:
         """Whether this is another hand: other cards, another small blind, or chips that were paid out."""
-        board, holes = on_board(before.cards), [one for one in (before.cards.hole, game.cards.hole) if one]
-        if on_board(game.cards)[: len(board)] != board or (len(holes) == 2 and holes[0] != holes[1]):
+        board, holes = board_cards(before.cards), [one for one in (before.cards.hole, game.cards.hole) if one]
+        if board_cards(game.cards)[: len(board)] != board or (len(holes) == 2 and holes[0] != holes[1]):
             return True
         stacks = {one.player_id: one.wealth for one in before.table}
         small_blind = next((one.player_id for one in game.table if one.small_blind), self._small_blind)
         paid_out = any(one.wealth > stacks.get(one.player_id, one.wealth) for one in game.table)
         return paid_out or small_blind != self._small_blind
 
-    def _begin(self, game: Game) -> None:
+    def _begin_hand(self, game: Game) -> None:
         at = next((at for at, one in enumerate(game.table) if one.small_blind), None)
-        self.hands += 1
-        self.brought = brought(game)
+        self.hands_seen += 1
+        self.stacks_before = stacks_before_hand(game)
         self.button = self.big_blind = self._small_blind = ""
         if at is None:
-            self.lines.append(f"Hand {self.hands}")
+            self.lines.append(f"Hand {self.hands_seen}")
         else:
             button = game.table[at if len(game.table) == 2 else at - 1]
             self.button, self._small_blind = button.player_id, game.table[at].player_id
             self.big_blind = game.table[(at + 1) % len(game.table)].player_id
-            self.lines.append(f"Hand {self.hands}: the button is {'yours' if self._ours(button) else name(button)}")
-        self._deal((), on_board(game.cards))
+            self.lines.append(
+                f"Hand {self.hands_seen}: the button is {'yours' if self._is_own(button) else display_name(button)}"
+            )
+        self._add_board_cards((), board_cards(game.cards))
 
-    def _end(self, before: Game, game: Game) -> None:
+    def _end_hand(self, before: Game, game: Game) -> None:
         """The hand is over; with its last act it may have been settled, and the next one dealt, in the same moment."""
-        left = brought(game) if running(game) else {one.player_id: one.wealth for one in game.table}
+        left = stacks_before_hand(game) if is_running(game) else {one.player_id: one.wealth for one in game.table}
         for one in before.table:
             if one.player_id == before.turn.player_id and self._has_folded(one, before, game, left):
-                self._tell(one, "fold")
-        if not running(game):
-            self._deal(on_board(before.cards), on_board(game.cards))
+                self._add_line(one, "fold")
+        if not is_running(game):
+            self._add_board_cards(board_cards(before.cards), board_cards(game.cards))
         shown = {one.player_id: one.hand for one in game.last_winners or ()}
         for one in before.table:
             chips = left.get(one.player_id, 0)
-            net = chips - self.brought.get(one.player_id, chips)
+            net = chips - self.stacks_before.get(one.player_id, chips)
             if net > 0:
                 cards = shown.get(one.player_id, ())
-                with_hand = f" with {spelt(cards)}" if cards and all(card in NUMBERS for card in cards) else ""
-                self._tell(one, "win", f"{with_hand}, {net:+d}")
+                with_hand = (
+                    f" with {cards_text(cards)}" if cards and all(card in CARD_NUMBERS for card in cards) else ""
+                )
+                self._add_line(one, "win", f"{with_hand}, {net:+d}")
 
     def _has_folded(self, asked: Player, before: Game, game: Game, left: Mapping[Guid, int]) -> bool:
         """Whether who was asked last has folded: where the end is not shown, that has left him what he had behind."""
         end = [one for one in game.table if one.state != "active"]
-        if end and not running(game):
+        if end and not is_running(game):
             return any(one.player_id == asked.player_id and one.state == "folded" for one in end)
         decided = asked.bet_so_far < before.turn.bet_to_player or before.cards.river is None
         return decided and left.get(asked.player_id) == asked.wealth
 
-    def _come(self, before: Game, game: Game) -> None:
+    def _add_seat_changes(self, before: Game, game: Game) -> None:
         """Between two hands players leave, and others sit down."""
         old, new = ({one.player_id for one in table} for table in (before.table, game.table))
         for one in before.table:
             if one.player_id not in new:
-                self._tell(one, "leave")
+                self._add_line(one, "leave")
         for one in game.table:
             if one.player_id not in old:
-                self._tell(one, "sit", " down")
+                self._add_line(one, "sit", " down")
 
     # Within a hand.
 
-    def _acts(self, before: Game, game: Game) -> None:
+    def _add_actions(self, before: Game, game: Game) -> None:
         """What was done in the round of the first state, the cards that have come, and what was done since then."""
-        board, cards = on_board(before.cards), on_board(game.cards)
+        board, cards = board_cards(before.cards), board_cards(game.cards)
         over = len(cards) > len(board)
         now = {one.player_id: one for one in game.table}
         top = before.turn.bet_to_player
         for one in clockwise(before.table, before.turn.player_id):
             then = now.get(one.player_id)
             if then is None:
-                self._tell(one, "leave")
+                self._add_line(one, "leave")
                 continue
             added = one.wealth - then.wealth - (then.bet_so_far if over else 0)
             waits = one.state == "active" and one.wealth > 0 and one.bet_so_far == top
             if added > 0:
-                top = self._bet(one, added, top)
+                top = self._add_bet(one, added, top)
             elif waits and (then.state == "called" or (over and then.state != "folded")):
-                self._tell(one, "check")
+                self._add_line(one, "check")
             if then.state == "folded" != one.state:
-                self._tell(one, "fold")
+                self._add_line(one, "fold")
         if over:
-            self._deal(board, cards)
-            self._acts_since(game)
+            self._add_board_cards(board, cards)
+            self._add_new_round_actions(game)
 
-    def _acts_since(self, game: Game) -> None:
+    def _add_new_round_actions(self, game: Game) -> None:
         """What was done in a round of which only this state was seen."""
         top = 0
         for one in clockwise(game.table, self.button, 1):
             if one.bet_so_far:
                 begun = Player(one.player_id, one.handle, "active", one.wealth + one.bet_so_far, 0, one.small_blind)
-                top = self._bet(begun, one.bet_so_far, top)
+                top = self._add_bet(begun, one.bet_so_far, top)
             elif one.state == "called" and one.wealth:
-                self._tell(one, "check")
+                self._add_line(one, "check")
 
-    def _bet(self, player: Player, added: int, top: int) -> int:
+    def _add_bet(self, player: Player, added: int, top: int) -> int:
         """Tell that somebody adds chips to what he has bet in this round; the bet that has to be matched then."""
         total = player.bet_so_far + added
         all_in = "" if added < player.wealth else ", all-in"
         if total <= top:
-            self._tell(player, "call", f" {added}{all_in}")
+            self._add_line(player, "call", f" {added}{all_in}")
         elif top:
-            self._tell(player, "raise", f" to {total}{all_in}")
+            self._add_line(player, "raise", f" to {total}{all_in}")
         else:
-            self._tell(player, "bet", f" {total}{all_in}")
+            self._add_line(player, "bet", f" {total}{all_in}")
         return max(top, total)
 
-    def _deal(self, board: Sequence[str], cards: Sequence[str]) -> None:
+    def _add_board_cards(self, board: Sequence[str], cards: Sequence[str]) -> None:
         """Tell the cards that have come to a board."""
-        for street, old, new in zip(STREETS, parts(board), parts(cards), strict=True):
+        for street, old, new in zip(STREETS, split_streets(board), split_streets(cards), strict=True):
             if new and new != old:
-                self.lines.append(f"{street}: {spelt(new)}")
+                self.lines.append(f"{street}: {cards_text(new)}")
 
-    def _tell(self, player: Player, deed: str, more: str = "") -> None:
-        self.lines.append(f"You {deed}{more}" if self._ours(player) else f"{name(player)} {deed}s{more}")
+    def _add_line(self, player: Player, deed: str, more: str = "") -> None:
+        self.lines.append(f"You {deed}{more}" if self._is_own(player) else f"{display_name(player)} {deed}s{more}")
 
-    def _ours(self, player: Player) -> bool:
-        return player.handle == self._own
+    def _is_own(self, player: Player) -> bool:
+        return player.handle == self._own_handle
 
 
-def running(game: Game) -> bool:
+def is_running(game: Game) -> bool:
     """Whether a hand is being played: it is somebody's turn then."""
     return bool(game.turn.player_id)
 
 
-def on_board(cards: Cards) -> tuple[str, ...]:
+def board_cards(cards: Cards) -> tuple[str, ...]:
     """The board."""
     return (*(cards.flop or ()), *(cards.turn or ()), *(cards.river or ()))
 
 
-def parts(cards: Sequence[str]) -> tuple[Sequence[str], ...]:
+def split_streets(cards: Sequence[str]) -> tuple[Sequence[str], ...]:
     """The flop, the turn and the river of a board; those that are not there yet are empty."""
     return cards[:3], cards[3:4], cards[4:5]
 
 
-def brought(game: Game) -> dict[Guid, int]:
+def stacks_before_hand(game: Game) -> dict[Guid, int]:
     """What players had before the hand; of none of them where the pots do not tell how much each has paid.
 
     Before this betting round everybody has paid the same, but who is all-in and has paid his part of each of his pots.
@@ -204,32 +208,32 @@ def brought(game: Game) -> dict[Guid, int]:
         for one in game.table
         if not one.wealth and not one.bet_so_far
     }
-    rest = pot(game) - sum(one.bet_so_far for one in game.table) - sum(earlier.values())
+    rest = pot_total(game) - sum(one.bet_so_far for one in game.table) - sum(earlier.values())
     share = max(0, rest) // max(1, len(payers - {*earlier}))
     return {one.player_id: one.wealth + one.bet_so_far + earlier.get(one.player_id, share) for one in game.table}
 
 
-def pot(game: Game) -> int:
+def pot_total(game: Game) -> int:
     """The chips in all pots."""
     return sum(one.size for one in game.pots)
 
 
-def clockwise(table: Sequence[Player], first: Guid, behind: int = 0) -> Sequence[Player]:
+def clockwise(table: Sequence[Player], first: Guid, offset: int = 0) -> Sequence[Player]:
     """The players of a table, beginning with one of them, or with whoever sits so many seats behind him."""
-    at = next((at + behind for at, one in enumerate(table) if one.player_id == first), 0)
+    at = next((at + offset for at, one in enumerate(table) if one.player_id == first), 0)
     return [*table[at:], *table[:at]]
 
 
-def name(player: Player) -> str:
+def display_name(player: Player) -> str:
     """A player's name, of which the terminal obeys nothing."""
-    return cut(printable(player.handle or player.player_id), LONGEST)
+    return truncate(terminal_text(player.handle or player.player_id), MAX_NAME_COLUMNS)
 
 
-def cut(text: str, columns: int) -> str:
+def truncate(text: str, columns: int) -> str:
     """A text in no more than so many columns."""
     return text if cell_len(text) <= columns else f"{set_cell_size(text, columns - 1)}~"
 
 
-def spelt(cards: Iterable[str]) -> str:
+def cards_text(cards: Iterable[str]) -> str:
     """Cards in a line."""
-    return " ".join(f"{face.rank}{face.suit}" for face in map(french, cards))
+    return " ".join(f"{face.rank}{face.suit}" for face in map(french_face, cards))

@@ -7,108 +7,124 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from croupier.rooms.holdem.cards import NUMBERS
-from croupier.rooms.holdem.engine.ranks import rank, told
+from croupier.rooms.holdem.cards import CARD_NUMBERS
+from croupier.rooms.holdem.engine.ranks import describe_rank, rank
 from croupier.rooms.holdem.wire import Game, Guid, Player
-from croupier.tui.cards import Hands, french
-from croupier.tui.holdem.hand_history import Chronicle, cut, name, on_board, pot, running, spelt
+from croupier.tui.cards import TwoHands, french_face
+from croupier.tui.holdem.hand_history import (
+    LiveHandHistory,
+    board_cards,
+    cards_text,
+    display_name,
+    is_running,
+    pot_total,
+    truncate,
+)
 
-ROOM_FOR_CARDS: Final = (60, 22)
+MIN_CARD_COLUMNS_AND_LINES: Final = (60, 22)
 """Columns for two hands beside each other; and the lines that all other things take, besides one for every player."""
 
 
-class Felt:
+class HoldemTableView:
     """What is to be seen of a game, by the player of a GUID.
 
     Cards are drawn where the terminal is large enough; where it is not, or nobody wants them, they are spelt.
     """
 
-    def __init__(self, game: Game, own: Guid, chronicle: Chronicle) -> None:
+    def __init__(self, game: Game, own_guid: Guid, history: LiveHandHistory) -> None:
         self._game = game
-        self._own = own
-        self._chronicle = chronicle
+        self._own_guid = own_guid
+        self._history = history
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        columns, lines = ROOM_FOR_CARDS
-        yield self._players(options.max_width, spacious=options.max_width >= columns)
-        yield from self._cards(drawn=options.max_width >= columns and console.height >= lines + len(self._game.table))
-        if pot(self._game):
-            yield Text(self._pots())
+        columns, lines = MIN_CARD_COLUMNS_AND_LINES
+        yield self._render_players(options.max_width, spacious=options.max_width >= columns)
+        yield from self._render_cards(
+            drawn=options.max_width >= columns and console.height >= lines + len(self._game.table)
+        )
+        if pot_total(self._game):
+            yield Text(self._pots_text())
 
-    def _players(self, width: int, *, spacious: bool) -> RenderableType:
+    def _render_players(self, width: int, *, spacious: bool) -> RenderableType:
         """Everybody at the table; the marker is at whose turn it is. Names are cut where there is no room for them."""
         table = self._game.table
         rows = [(" ", "", "chips", "bet", ""), *map(self._row, table)]
         names = ["player", *(self._name(one, spacious=spacious) for one in table)]
-        styles = ["dim", *("bold" if self._ours(one) else "" for one in table)]
+        styles = ["dim", *("bold" if self._is_own(one) else "" for one in table)]
         gap = 2 if spacious else 1
         left = width - sum(max(map(len, column)) + gap for column in zip(*rows, strict=True))
         grid = Table.grid(padding=(0, gap, 0, 0))
         for justify in ("left", "left", "left", "right", "right", "left"):
             grid.add_column(no_wrap=True, justify=justify)
         for (marker, *row), told_name, style in zip(rows, names, styles, strict=True):
-            grid.add_row(marker, Text(cut(told_name, max(left, 1))), *row, style=style)
+            grid.add_row(marker, Text(truncate(told_name, max(left, 1))), *row, style=style)
         return grid
 
     def _row(self, player: Player) -> tuple[str, ...]:
         """What is told of a player besides his name: the marker, his place, his chips, his bet, and his state."""
         bet = str(player.bet_so_far or "")
-        return ">" if self._acts(player) else " ", self._place(player), str(player.wealth), bet, self._state(player)
+        return (
+            ">" if self._is_to_act(player) else " ",
+            self._position(player),
+            str(player.wealth),
+            bet,
+            self._state(player),
+        )
 
     def _name(self, player: Player, *, spacious: bool) -> str:
-        if not self._ours(player):
-            return name(player)
-        return f"{name(player)} (you)" if spacious else "you"
+        if not self._is_own(player):
+            return display_name(player)
+        return f"{display_name(player)} (you)" if spacious else "you"
 
-    def _ours(self, player: Player) -> bool:
-        return player.player_id == self._own
+    def _is_own(self, player: Player) -> bool:
+        return player.player_id == self._own_guid
 
-    def _acts(self, player: Player) -> bool:
-        return running(self._game) and player.player_id == self._game.turn.player_id
+    def _is_to_act(self, player: Player) -> bool:
+        return is_running(self._game) and player.player_id == self._game.turn.player_id
 
-    def _place(self, player: Player) -> str:
+    def _position(self, player: Player) -> str:
         """Whether he has the button or a blind: `D`, `SB`, `BB`."""
-        if not running(self._game):
+        if not is_running(self._game):
             return ""
-        places = {"D": self._chronicle.button, "BB": self._chronicle.big_blind}
+        places = {"D": self._history.button, "BB": self._history.big_blind}
         found = [place for place, guid in places.items() if guid == player.player_id]
         if player.small_blind:
             found.insert(len(found) if found == ["D"] else 0, "SB")
         return " ".join(found)
 
     def _state(self, player: Player) -> str:
-        if self._acts(player):
+        if self._is_to_act(player):
             return "acts"
         if player.state == "folded":
             return "folded"
-        if not running(self._game):
+        if not is_running(self._game):
             return ""
         if not player.wealth:
             return "all-in"
         return "to act" if player.state == "active" else "called"
 
-    def _cards(self, *, drawn: bool) -> RenderResult:
+    def _render_cards(self, *, drawn: bool) -> RenderResult:
         """Our own cards, and the board."""
-        hole, board = self._game.cards.hole or (), on_board(self._game.cards)
+        hole, board = self._game.cards.hole or (), board_cards(self._game.cards)
         if not hole and not board:
             return
-        hand = made(hole, board)
+        hand = hand_name(hole, board)
         if drawn:
-            yield Hands(
-                ([french(card) for card in hole], f"you: {hand}" if hand else "you"),
-                ([french(card) for card in board], "board" if board else ""),
-                lively=running(self._game),
+            yield TwoHands(
+                ([french_face(card) for card in hole], f"you: {hand}" if hand else "you"),
+                ([french_face(card) for card in board], "board" if board else ""),
+                is_active=is_running(self._game),
             )
             return
         if hole:
-            yield Text(f"Cards: {spelt(hole)}  {hand}", style="bold")
+            yield Text(f"Cards: {cards_text(hole)}  {hand}", style="bold")
         if board:
-            yield Text(f"Board: {spelt(board)}")
+            yield Text(f"Board: {cards_text(board)}")
 
-    def _pots(self) -> str:
+    def _pots_text(self) -> str:
         """The pot; side pots with the names of those who can win them."""
         main, *sides = self._game.pots
-        still = {one.player_id: name(one) for one in self._game.table if one.state != "folded"}
+        still = {one.player_id: display_name(one) for one in self._game.table if one.state != "folded"}
         told = [f"{'Main pot' if sides else 'Pot'}: {main.size}"]
         for side in sides:
             names = ", ".join(still[guid] for guid in side.players if guid in still)
@@ -116,7 +132,7 @@ class Felt:
         return "   ".join(told)
 
 
-def made(hole: Sequence[str], board: Sequence[str]) -> str:
+def hand_name(hole: Sequence[str], board: Sequence[str]) -> str:
     """What our cards make with a board, "" before there is one."""
     cards = [*hole, *board]
-    return told(rank([NUMBERS[card] for card in cards])) if 5 <= len({*cards}) == len(cards) <= 7 else ""
+    return describe_rank(rank([CARD_NUMBERS[card] for card in cards])) if 5 <= len({*cards}) == len(cards) <= 7 else ""

@@ -1,5 +1,5 @@
 """Old Maid on the terminal: a person's seat in a ring."""
 
-from croupier.tui.oldmaid.interaction import person
+from croupier.tui.oldmaid.interaction import interact
 
-__all__ = ["person"]
+__all__ = ["interact"]

@@ -8,41 +8,41 @@ from rich.console import RenderableType
 from rich.constrain import Constrain
 from rich.text import Text
 
-from croupier.clients.ring import advised
+from croupier.clients.ring import with_advice
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.player import Player
 from croupier.rooms.oldmaid.ring.player_events import (
-    Discarded,
-    Drew,
-    Gave,
-    Kept,
-    News,
-    Offered,
-    Offering,
-    Over,
-    Passed,
-    Picked,
-    Result,
-    Rid,
-    Sat,
-    Withdrawn,
-    Won,
+    CardDrawn,
+    CardGiven,
+    CardPicked,
+    HandEmptied,
+    NeighbourSkipped,
+    OfferMade,
+    OfferReceived,
+    OfferWithdrawn,
+    PairDiscarded,
+    PairRefused,
+    PlaceAnnounced,
+    PlayerEvent,
+    PlayerFinished,
+    PlayerResult,
+    SeatTaken,
 )
 from croupier.rooms.oldmaid.wire import Pick
-from croupier.tui.cards import either
-from croupier.tui.frame import Frame, printable
+from croupier.tui.cards import encodable_or
+from croupier.tui.frame import SceneFrame, terminal_text
 from croupier.tui.keys import ENTER, ESCAPE
-from croupier.tui.number_input import Number
-from croupier.tui.oldmaid.table_view import Felt, face, many, named
-from croupier.tui.scene import NAMES, WIDTH, Choice
-from croupier.tui.table_action import Wish
+from croupier.tui.number_input import NumberInput
+from croupier.tui.oldmaid.table_view import OldMaidTableView, card_count_text, card_face, display_nick
+from croupier.tui.scene import KEY_NAMES, SCENE_WIDTH_COLUMNS, Choice
+from croupier.tui.table_action import TableAction
 
 WELCOME: Final = "Welcome. Whoever is left with the old maid has lost."
 
-LINES: Final = 12
+MAX_HISTORY_LINES: Final = 12
 """So many of the last lines are kept."""
 
-ARROWS: Final = {"\x1b[D": -1, "\x1bOD": -1, "\x1b[C": 1, "\x1bOC": 1}
+ARROW_OFFSETS: Final = {"\x1b[D": -1, "\x1bOD": -1, "\x1b[C": 1, "\x1bOC": 1}
 """The arrows to the left and to the right, as terminals send them."""
 
 
@@ -52,168 +52,170 @@ class OldMaidScene:
     def __init__(self, table: str) -> None:
         self._table = table
         self._player: Player | None = None
-        self._past: deque[str] = deque(maxlen=LINES)
-        self._gone: list[Seat] = []
-        self._results: list[Result] = []
-        self._number = Number()
-        self._chosen = 0
-        self._told = ""
-        self._offers = ""
-        self._leaving = False
-        self._over = False
+        self._history: deque[str] = deque(maxlen=MAX_HISTORY_LINES)
+        self._unreachable: list[Seat] = []
+        self._results: list[PlayerResult] = []
+        self._number_input = NumberInput()
+        self._chosen_position = 0
+        self._notice = ""
+        self._offer_notice = ""
+        self._is_confirming_leave = False
+        self._is_over = False
 
     # What the table tells the scene.
 
     def sit(self, player: Player) -> None:
         """A game may begin, the first or another one."""
         self._player = player
-        self._past.clear()
-        self._gone = []
-        self._told = WELCOME
-        self._offers = ""
-        self._number = Number()
-        self._leaving = False
+        self._history.clear()
+        self._unreachable = []
+        self._notice = WELCOME
+        self._offer_notice = ""
+        self._number_input = NumberInput()
+        self._is_confirming_leave = False
 
-    def heard(self, news: News) -> None:
+    def on_received(self, news: PlayerEvent) -> None:
         """Something has happened."""
-        self._offers = ""
+        self._offer_notice = ""
         match news:
-            case Offered():
-                self._chosen = 0
-                self._number = Number()
-            case Offering(nick, num_cards):
-                self._offers = f"You offer {many(num_cards)} to {named(nick)}"
-            case Passed(nick, "gone") if self._player is not None:
-                self._gone += [seat for seat, (_, other) in enumerate(self._player.players) if other == nick]
-            case Over(result):
+            case OfferReceived():
+                self._chosen_position = 0
+                self._number_input = NumberInput()
+            case OfferMade(nick, num_cards):
+                self._offer_notice = f"You offer {card_count_text(num_cards)} to {display_nick(nick)}"
+            case NeighbourSkipped(nick, "gone") if self._player is not None:
+                self._unreachable += [seat for seat, (_, other) in enumerate(self._player.players) if other == nick]
+            case PlayerFinished(result):
                 if self._player is not None and self._player.seat is not None:
                     self._results.append(result)
-                self._leaving = False
-                self._told = ending(result)
+                self._is_confirming_leave = False
+                self._notice = ending_text(result)
             case _:
                 pass
-        line = story(news)
+        line = event_text(news)
         if line:
-            self._past.append(line)
+            self._history.append(line)
 
-    def ended(self, reason: str) -> None:
+    def on_ended(self, reason: str) -> None:
         """Everything is over; `reason` is for the person."""
-        self._told = reason
-        self._over = True
+        self._notice = reason
+        self._is_over = True
 
-    def press(self, key: str) -> Pick | Wish | None:
+    def press(self, key: str) -> Pick | TableAction | None:
         """What a key says, None when it says nothing."""
-        leaving, self._leaving = self._leaving, False
+        leaving, self._is_confirming_leave = self._is_confirming_leave, False
         if leaving and key == ESCAPE:
-            self._told = ""
+            self._notice = ""
             return None
-        if self._legal and self._moved(key):
+        if self._can_pick and self._change_choice(key):
             return None
-        for choice in self._offered():
+        for choice in self._all_choices():
             if key.lower() in choice.keys:
-                return self._chosen_to(choice.says, sure=leaving)
-        self._told = f"{NAMES.get(key) or (repr(key) if key.isprintable() else 'That key')} does nothing now."
+                return self._apply_choice(choice.result, sure=leaving)
+        self._notice = f"{KEY_NAMES.get(key) or (repr(key) if key.isprintable() else 'That key')} does nothing now."
         return None
 
     def draw(self) -> RenderableType:
         """The ring as it is now, our cards, what was told, how the games have ended, and what may be done."""
         above: list[RenderableType] = []
         if self._player is not None and self._player.seat is not None:
-            above.append(Felt(self._player, self._gone, self._chosen))
-        if not self._over:
-            above.append(Text(self._status()))
+            above.append(OldMaidTableView(self._player, self._unreachable, self._chosen_position))
+        if not self._is_over:
+            above.append(Text(self._status_text()))
         lost = sum(result.outcome == "lost" for result in self._results)
         above += [
-            Text(printable(self._told), style="bold"),
+            Text(terminal_text(self._notice), style="bold"),
             Text(f"Games: {len(self._results)}   Lost: {lost}"),
         ]
-        below = [] if self._over else [Text(self._hint(), style="reverse")]
-        return Constrain(Frame(f"Old Maid at {self._table}", above, self._past, below), WIDTH)
+        below = [] if self._is_over else [Text(self._hint(), style="reverse")]
+        return Constrain(SceneFrame(f"Old Maid at {self._table}", above, self._history, below), SCENE_WIDTH_COLUMNS)
 
     # What there is.
 
     @property
-    def _legal(self) -> bool:
+    def _can_pick(self) -> bool:
         """Whether a card may be picked now."""
         return self._player is not None and bool(self._player.legal)
 
     @property
-    def _playing(self) -> bool:
+    def _is_still_in(self) -> bool:
         """Whether we would come last if we left now."""
         player = self._player
         return (
             player is not None
             and player.seat is not None
             and player.result is None
-            and player.seat not in player.view.out
+            and player.seat not in player.view.out_seats
         )
 
-    def _status(self) -> str:
+    def _status_text(self) -> str:
         """What everybody waits for."""
         player = self._player
-        dots = either("…", "...")
+        dots = encodable_or("…", "...")
         if player is None or player.seat is None:
             return f"Waiting for others to play with {dots}"
         if player.result is not None:
             return "The game is over."
-        if self._legal:
-            return f"You are offered {many(player.offered or 0)}: which one do you pick?"
-        if player.offered is not None:
+        if self._can_pick:
+            return f"You are offered {card_count_text(player.offer_size or 0)}: which one do you pick?"
+        if player.offer_size is not None:
             return f"Your pick is on its way {dots}"
-        if player.seat in player.view.out:
+        if player.seat in player.view.out_seats:
             return f"You are out, and the others play on {dots}"
-        return f"{self._offers or 'The others play'} {dots}"
+        return f"{self._offer_notice or 'The others play'} {dots}"
 
     # What may be done.
 
-    def _moved(self, key: str) -> bool:
+    def _change_choice(self, key: str) -> bool:
         """Whether a key has chosen another card."""
         assert self._player is not None, "cards are only chosen in a game"
-        count = self._player.offered or 0
-        if key in ARROWS:
-            self._number = Number()
-            self._chosen = (self._chosen + ARROWS[key]) % count
+        count = self._player.offer_size or 0
+        if key in ARROW_OFFSETS:
+            self._number_input = NumberInput()
+            self._chosen_position = (self._chosen_position + ARROW_OFFSETS[key]) % count
             return True
-        if not self._number.takes(key):
+        if not self._number_input.accept_key(key):
             return False
-        if len(self._number.typed) > 1 and int(self._number.typed) > count:
-            self._number.typed = key  # another number begins
-        if self._number.typed and not 1 <= int(self._number.typed) <= count:
-            self._told = f"There is no card {self._number.typed}; allowed: 1 to {count}."
-            self._number = Number()
-        elif self._number.typed:
-            self._told = ""
-            self._chosen = int(self._number.typed) - 1
+        if len(self._number_input.digits) > 1 and int(self._number_input.digits) > count:
+            self._number_input.digits = key  # another number begins
+        if self._number_input.digits and not 1 <= int(self._number_input.digits) <= count:
+            self._notice = f"There is no card {self._number_input.digits}; allowed: 1 to {count}."
+            self._number_input = NumberInput()
+        elif self._number_input.digits:
+            self._notice = ""
+            self._chosen_position = int(self._number_input.digits) - 1
         return True
 
-    def _offered(self) -> Iterator[Choice[Pick]]:
+    def _all_choices(self) -> Iterator[Choice[Pick]]:
         """Everything that may be done, and its keys."""
-        if self._legal:
-            yield Choice(ENTER, f"pick card {self._chosen + 1}", Pick(self._chosen))
+        if self._can_pick:
+            yield Choice(ENTER, f"pick card {self._chosen_position + 1}", Pick(self._chosen_position))
         if self._player is not None and self._player.seat is not None and self._player.result is not None:
-            yield Choice(f"n{ENTER}", "another game", Wish.AGAIN)
-        yield Choice("q", "leave", Wish.LEAVE)
+            yield Choice(f"n{ENTER}", "another game", TableAction.REJOIN)
+        yield Choice("q", "leave", TableAction.LEAVE)
 
-    def _chosen_to(self, says: Pick | Wish, *, sure: bool) -> Pick | Wish | None:
+    def _apply_choice(self, says: Pick | TableAction, *, sure: bool) -> Pick | TableAction | None:
         """What a choice says. Who is still in is asked whether he is sure that he wants to leave."""
-        if says is Wish.LEAVE and self._playing and not sure:
-            self._leaving = True
-            self._told = "Whoever leaves comes last."
+        if says is TableAction.LEAVE and self._is_still_in and not sure:
+            self._is_confirming_leave = True
+            self._notice = "Whoever leaves comes last."
             return None
-        self._told = ""
+        self._notice = ""
         return says
 
     def _hint(self) -> str:
         """The keys that do something now."""
-        if self._leaving:
+        if self._is_confirming_leave:
             return "[q] leave all the same  [Esc] stay"
-        choices = [f"[{'/'.join(NAMES.get(key, key) for key in keys)}] {told}" for keys, told, _ in self._offered()]
-        if self._legal:
-            choices.insert(0, f"[{either('←', '<-')} {either('→', '->')} 0-9] choose")
+        choices = [
+            f"[{'/'.join(KEY_NAMES.get(key, key) for key in keys)}] {told}" for keys, told, _ in self._all_choices()
+        ]
+        if self._can_pick:
+            choices.insert(0, f"[{encodable_or('←', '<-')} {encodable_or('→', '->')} 0-9] choose")
         return "  ".join(choices)
 
 
-def ending(result: Result) -> str:
+def ending_text(result: PlayerResult) -> str:
     """How a game has ended, for a person."""
     place = "" if result.place is None else f" You are number {result.place}."
     match result.outcome:
@@ -222,41 +224,41 @@ def ending(result: Result) -> str:
         case "lost":
             return "You are left with the old maid: you have lost."
         case "ended":
-            return f"The game has ended early: {advised(result.reason)}."
+            return f"The game has ended early: {with_advice(result.reason)}."
 
 
-def story(news: News) -> str:
+def event_text(news: PlayerEvent) -> str:
     """What has happened, in a line; "" if that need not be told."""
     match news:
-        case Drew(card, last):
-            return f"You draw {'the last card, ' * last}{face(card).name}"
-        case Discarded(a, b):
-            return f"You throw away {face(a).name} and {face(b).name}"
-        case Picked(card):
-            return f"You pick {face(card).name}"
-        case Gave(card, nick):
-            return f"{named(nick)} picks {face(card).name} from you"
-        case Passed(nick, why):
-            return f"{named(nick)} is {why}"
-        case Won(place):
+        case CardDrawn(card, last):
+            return f"You draw {'the last card, ' * last}{card_face(card).name}"
+        case PairDiscarded(a, b):
+            return f"You throw away {card_face(a).name} and {card_face(b).name}"
+        case CardPicked(card):
+            return f"You pick {card_face(card).name}"
+        case CardGiven(card, nick):
+            return f"{display_nick(nick)} picks {card_face(card).name} from you"
+        case NeighbourSkipped(nick, why):
+            return f"{display_nick(nick)} is {why}"
+        case PlaceAnnounced(place):
             return f"You are number {place}"
         case _:
-            return _rest(news)
+            return _rare_event_text(news)
 
 
-def _rest(news: News) -> str:
+def _rare_event_text(news: PlayerEvent) -> str:
     """What happens once in a game, or never."""
     match news:
-        case Sat(players, seat):
+        case SeatTaken(players, seat):
             return f"{len(players)} players; you are number {seat + 1}"
-        case Kept(a, b, reason):
-            why = "the game is over" if reason.startswith("oldmaid-6.9:") else printable(reason)
-            return f"The table does not take {face(a).name} and {face(b).name}: {why}"
-        case Offered(0):
+        case PairRefused(a, b, reason):
+            why = "the game is over" if reason.startswith("oldmaid-6.9:") else terminal_text(reason)
+            return f"The table does not take {card_face(a).name} and {card_face(b).name}: {why}"
+        case OfferReceived(0):
             return "You are offered an empty hand: it is your turn"
-        case Withdrawn():
+        case OfferWithdrawn():
             return "Who offered you his hand is gone: it is your turn"
-        case Rid():
+        case HandEmptied():
             return "You have no cards any more"
         case _:
             return ""

@@ -5,25 +5,25 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct, convert
 
-from croupier.core.plural import counted
-from croupier.core.transcript import Line, Transcript
-from croupier.rooms.oldmaid.cards import NAMES
-from croupier.rooms.oldmaid.table.persistence import Record
-from croupier.tui.replay.steps import Step, Story, columns
+from croupier.core.plural import format_count
+from croupier.core.transcript import Transcript, TranscriptLine
+from croupier.rooms.oldmaid.cards import CARD_NAMES
+from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
+from croupier.tui.replay.steps import GameReplay, ReplayStep, align_columns
 
 
-def of_oldmaid(record: Record, title: str) -> Story:
+def oldmaid_replay(record: OldMaidRecord, title: str) -> GameReplay:
     """A game of Old Maid as its table has seen it: nobody knows what the players pass to each other."""
-    return Story(title, [*_maids(record)])
+    return GameReplay(title, [*_oldmaid_steps(record)])
 
 
-def _maids(record: Record) -> Iterator[Step]:
+def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
     drawn, thrown, out = 0, [0] * len(record.nicks), dict[int, str]()
 
-    def step(told: str) -> Step:
+    def step(told: str) -> ReplayStep:
         rows = [["player", "pairs", ""]]
         rows += [[nick, str(thrown[seat]), out.get(seat, "")] for seat, nick in enumerate(record.nicks)]
-        return Step(told, [*columns(rows), f"Cards in the deck: {len(NAMES) - drawn}"])
+        return ReplayStep(told, [*align_columns(rows), f"Cards in the deck: {len(CARD_NAMES) - drawn}"])
 
     yield step(f"{', '.join(record.nicks)} sit down.")
     for what, seat, *cards in record.course:
@@ -48,7 +48,7 @@ def _maids(record: Record) -> Iterator[Step]:
     yield step("The game is void." if record.void else f"The game is over: {record.ranking[-1]} has lost.")
 
 
-class Game(Struct, frozen=True):
+class ParsedGame(Struct, frozen=True):
     """What is read of a game against a house, as `croupier hands` exports it."""
 
     room: str
@@ -60,20 +60,20 @@ class Game(Struct, frozen=True):
     done: tuple[str, ...]
 
 
-def of_house(found: Mapping[str, Any]) -> Story:
+def house_game_replay(fields: Mapping[str, Any]) -> GameReplay:
     """A game against a house: its cards in the order of the deal, and what was done. Raises ValueError."""
-    game = convert(found, Game)
+    game = convert(fields, ParsedGame)
     cards = f"The cards, in the order of the deal: {' '.join(game.cards)}."
     shows = [f"Cards: {' '.join(game.cards)}", f"The client has seat {game.seat}."]
-    steps = [Step(cards, shows)]
+    steps = [ReplayStep(cards, shows)]
     for at, deed in enumerate(game.done, start=1):
-        steps.append(Step(f"{deed}.", [*shows, f"Done: {' '.join(game.done[:at])}"]))
+        steps.append(ReplayStep(f"{deed}.", [*shows, f"Done: {' '.join(game.done[:at])}"]))
     verb = f"wins {game.net}" if game.net > 0 else f"loses {-game.net}" if game.net else "neither wins nor loses"
-    steps.append(Step(f"The client {verb}.", [*shows, f"Done: {' '.join(game.done)}"]))
-    return Story(f"{game.room}/{game.table}/{game.number}", steps)
+    steps.append(ReplayStep(f"The client {verb}.", [*shows, f"Done: {' '.join(game.done)}"]))
+    return GameReplay(f"{game.room}/{game.table}/{game.number}", steps)
 
 
-class Promise(Struct, frozen=True, tag_field="deal", tag="promise"):
+class ParsedPromise(Struct, frozen=True, tag_field="deal", tag="promise"):
     """Of a dealer's record: before the first hand."""
 
     room: str
@@ -81,7 +81,7 @@ class Promise(Struct, frozen=True, tag_field="deal", tag="promise"):
     commitment: str
 
 
-class Hand(Struct, frozen=True, tag_field="deal", tag="hand"):
+class ParsedHand(Struct, frozen=True, tag_field="deal", tag="hand"):
     """Of a dealer's record: a hand that is over."""
 
     room: str
@@ -91,7 +91,7 @@ class Hand(Struct, frozen=True, tag_field="deal", tag="hand"):
     net: int | tuple[int, ...]
 
 
-class Seed(Struct, frozen=True, tag_field="deal", tag="seed"):
+class ParsedSeed(Struct, frozen=True, tag_field="deal", tag="seed"):
     """Of a dealer's record: the seed."""
 
     room: str
@@ -99,7 +99,7 @@ class Seed(Struct, frozen=True, tag_field="deal", tag="seed"):
     server_seed: str
 
 
-class Missing(Struct, frozen=True, tag_field="deal", tag="missing"):
+class ParsedMissing(Struct, frozen=True, tag_field="deal", tag="missing"):
     """Of a dealer's record: what could not be written."""
 
     room: str
@@ -107,24 +107,26 @@ class Missing(Struct, frozen=True, tag_field="deal", tag="missing"):
     lines: int = 0
 
 
-def of_deal(found: Mapping[str, Any]) -> Step:
+def deal_step(fields: Mapping[str, Any]) -> ReplayStep:
     """A line of a dealer's record. Raises ValueError."""
-    entry: Promise | Hand | Seed | Missing = convert(found, Promise | Hand | Seed | Missing)
-    if isinstance(entry, Missing):
-        lost = f"{counted(entry.tables, 'table')} and {counted(entry.lines, 'line')} of other tables"
-        return Step(f"{entry.room}: {lost} are missing")
+    entry: ParsedPromise | ParsedHand | ParsedSeed | ParsedMissing = convert(
+        fields, ParsedPromise | ParsedHand | ParsedSeed | ParsedMissing
+    )
+    if isinstance(entry, ParsedMissing):
+        lost = f"{format_count(entry.tables, 'table')} and {format_count(entry.lines, 'line')} of other tables"
+        return ReplayStep(f"{entry.room}: {lost} are missing")
     place = f"{entry.room} table {entry.table}"
-    if isinstance(entry, Promise):
-        return Step(f"{place}: the dealer promises {entry.commitment[:16]}...")
-    if isinstance(entry, Seed):
-        return Step(f"{place}: the seed was {entry.server_seed[:16]}...")
+    if isinstance(entry, ParsedPromise):
+        return ReplayStep(f"{place}: the dealer promises {entry.commitment[:16]}...")
+    if isinstance(entry, ParsedSeed):
+        return ReplayStep(f"{place}: the seed was {entry.server_seed[:16]}...")
     nets = " ".join(f"{each:+d}" for each in ((entry.net,) if isinstance(entry.net, int) else entry.net))
-    return Step(f"{place}, hand {entry.hand}: {' '.join(entry.cards) or 'no card is shown'}; {nets}")
+    return ReplayStep(f"{place}, hand {entry.hand}: {' '.join(entry.cards) or 'no card is shown'}; {nets}")
 
 
-type Deed = Literal["left", "dropped", "settled", "pass", "halted"]
+type TranscriptActionKind = Literal["left", "dropped", "settled", "pass", "halted"]
 
-DEEDS: Final[Mapping[str, str]] = {
+ACTION_TEXTS: Final[Mapping[str, str]] = {
     "left": "{peer} hangs up.",
     "dropped": "The house ends the conversation with {peer}.",
     "settled": "A game is settled: {text} for {peer}.",
@@ -133,17 +135,17 @@ DEEDS: Final[Mapping[str, str]] = {
 }
 
 
-def of_paper(paper: Transcript) -> Story:
+def transcript_replay(transcript: Transcript) -> GameReplay:
     """A transcript: who says what, and what happens."""
-    shows = [f"{name}: {value}" for name, value in paper.head.items() if name not in {"title", "clause"}]
-    steps = [Step(f"{paper.title} ({', '.join(paper.clauses)})", shows)]
-    steps += [Step(_line(line), shows) for line in paper.lines]
-    return Story(paper.name, steps)
+    shows = [f"{name}: {value}" for name, value in transcript.head.items() if name not in {"title", "clause"}]
+    steps = [ReplayStep(f"{transcript.title} ({', '.join(transcript.clauses)})", shows)]
+    steps += [ReplayStep(_line_text(line), shows) for line in transcript.lines]
+    return GameReplay(transcript.name, steps)
 
 
-def _line(line: Line) -> str:
+def _line_text(line: TranscriptLine) -> str:
     if line.kind == ">":
         return f"{line.peer} says {line.text}"
     if line.kind == "<":
         return f"{line.peer} hears {line.text}"
-    return DEEDS[line.kind].format(peer=line.peer, text=line.text)
+    return ACTION_TEXTS[line.kind].format(peer=line.peer, text=line.text)

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from msgspec import Struct, convert
 
-from croupier.tui.replay.steps import Step, Story, columns
+from croupier.tui.replay.steps import GameReplay, ReplayStep, align_columns
 
-VERBS: Final = {
+ACTION_VERBS: Final = {
     "Fold": "folds", "Check": "checks", "Bet": "bets", "Raise": "raises by adding", "Call": "calls",
     "Post Ante": "posts the ante,", "Post SB": "posts the small blind,", "Post BB": "posts the big blind,",
     "Post Dead": "posts dead", "Post Extra Blind": "posts an extra blind,", "Straddle": "straddles with",
@@ -17,7 +17,7 @@ VERBS: Final = {
 """What a player does, by the name of the action in Open Hand History."""
 
 
-class Player(Struct, frozen=True):
+class ParsedPlayer(Struct, frozen=True):
     """Of an Open Hand History: somebody who plays."""
 
     id: int
@@ -25,7 +25,7 @@ class Player(Struct, frozen=True):
     starting_stack: float
 
 
-class Action(Struct, frozen=True):
+class ParsedAction(Struct, frozen=True):
     """Of an Open Hand History: what somebody has done."""
 
     player_id: int
@@ -35,46 +35,46 @@ class Action(Struct, frozen=True):
     cards: tuple[str, ...] = ()
 
 
-class Round(Struct, frozen=True):
+class ParsedRound(Struct, frozen=True):
     """Of an Open Hand History: a betting round."""
 
     street: str
-    actions: tuple[Action, ...]
+    actions: tuple[ParsedAction, ...]
     cards: tuple[str, ...] = ()
 
 
-class Win(Struct, frozen=True):
+class ParsedWin(Struct, frozen=True):
     """Of an Open Hand History: what somebody wins."""
 
     player_id: int
     win_amount: float
 
 
-class Pot(Struct, frozen=True):
+class ParsedPot(Struct, frozen=True):
     """Of an Open Hand History: a pot."""
 
     number: int
     amount: float
-    player_wins: tuple[Win, ...] = ()
+    player_wins: tuple[ParsedWin, ...] = ()
 
 
-class History(Struct, frozen=True):
+class ParsedHistory(Struct, frozen=True):
     """What is read of an Open Hand History, ours or that of somebody else."""
 
-    players: tuple[Player, ...]
-    rounds: tuple[Round, ...]
-    pots: tuple[Pot, ...] = ()
+    players: tuple[ParsedPlayer, ...]
+    rounds: tuple[ParsedRound, ...]
+    pots: tuple[ParsedPot, ...] = ()
     table_name: str = ""
     game_number: str = ""
 
 
-def of_ohh(found: Mapping[str, Any]) -> Story:
+def ohh_replay(fields: Mapping[str, Any]) -> GameReplay:
     """A hand as Open Hand History has it: what its actions say, in whatever game. Raises ValueError."""
-    told = convert(found["ohh"], History)
-    return Story(f"{told.table_name}/{told.game_number}", [*_rounds(told)])
+    told = convert(fields["ohh"], ParsedHistory)
+    return GameReplay(f"{told.table_name}/{told.game_number}", [*_replay_steps(told)])
 
 
-def _rounds(told: History) -> Iterator[Step]:
+def _replay_steps(told: ParsedHistory) -> Iterator[ReplayStep]:
     names = {player.id: player.name for player in told.players}
     began = {player.id: player.starting_stack for player in told.players}
     left = dict(began)
@@ -87,17 +87,17 @@ def _rounds(told: History) -> Iterator[Step]:
             raise ValueError(f"found the player {player}; allowed: {', '.join(map(str, names))}")
         return names[player]
 
-    def step(words: str) -> Step:
+    def step(words: str) -> ReplayStep:
         rows = [["player", "chips", "cards"]]
         rows += [[names[each], f"{left[each]:g}", " ".join(holes.get(each, ()))] for each in names]
         shown = [f"Board: {' '.join(board)}"] if board else []
-        return Step(words, [*columns(rows), *shown, f"Pot: {pot:g}"])
+        return ReplayStep(words, [*align_columns(rows), *shown, f"Pot: {pot:g}"])
 
     for each in told.rounds:
         board += each.cards
         yield step(f"{each.street}{': ' if each.cards else ''}{' '.join(each.cards)}.")
         for action in each.actions:
-            verb = VERBS.get(action.action, action.action.lower())
+            verb = ACTION_VERBS.get(action.action, action.action.lower())
             player = name(action.player_id)
             if action.amount:
                 left[action.player_id] -= action.amount

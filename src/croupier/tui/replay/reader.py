@@ -7,39 +7,39 @@ from typing import Any
 
 from msgspec import ValidationError
 
-from croupier.core.transcript import read as read_paper
+from croupier.core.transcript import parse_transcript as read_paper
 from croupier.rooms.holdem.histories import from_phh
-from croupier.rooms.holdem.histories.notation import order
-from croupier.rooms.holdem.table.finished_hands import Played
-from croupier.rooms.holdem.table.persistence import KeptHand
-from croupier.rooms.oldmaid.table.persistence import Record
-from croupier.tui.replay.games import of_deal, of_house, of_oldmaid, of_paper
-from croupier.tui.replay.holdem import story as of_holdem
-from croupier.tui.replay.ohh import of_ohh
-from croupier.tui.replay.steps import Step, Story
+from croupier.rooms.holdem.histories.notation import seat_order
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
+from croupier.rooms.holdem.table.persistence import HandSnapshot
+from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
+from croupier.tui.replay.games import deal_step, house_game_replay, oldmaid_replay, transcript_replay
+from croupier.tui.replay.holdem import hand_replay as of_holdem
+from croupier.tui.replay.ohh import ohh_replay
+from croupier.tui.replay.steps import GameReplay, ReplayStep
 
-ALLOWED = "a PHH file, Open Hand History, lines of JSON that croupier has written, or a transcript"
+ALLOWED_FORMATS = "a PHH file, Open Hand History, lines of JSON that croupier has written, or a transcript"
 
 
-def read(text: str, name: str) -> Story:
+def read_replay(text: str, name: str) -> GameReplay:
     """The story that a text tells; several games follow each other. Raises ValueError, which says what is there."""
     try:
         if text.lstrip().startswith("{"):
-            return _json(text, name)
+            return _read_json(text, name)
         if any(line.startswith("clause:") for line in text.splitlines()):
-            return of_paper(read_paper(text, name))
+            return transcript_replay(read_paper(text, name))
         if any(line.replace(" ", "").startswith("variant=") for line in text.splitlines()):
-            return of_phh(text, name)
+            return phh_replay(text, name)
     except (ValidationError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ValueError(f"found {name}, which cannot be read: {error}; allowed: {ALLOWED}") from None
-    raise ValueError(f"found {name}, which tells no game; allowed: {ALLOWED}")
+        raise ValueError(f"found {name}, which cannot be read: {error}; allowed: {ALLOWED_FORMATS}") from None
+    raise ValueError(f"found {name}, which tells no game; allowed: {ALLOWED_FORMATS}")
 
 
-def of_phh(text: str, name: str) -> Story:
+def phh_replay(text: str, name: str) -> GameReplay:
     """The story of a PHH file. Raises ValueError."""
     hand = from_phh(text)
     fields = tomllib.loads(text)
-    seats = order(len(hand.stacks), hand.button)
+    seats = seat_order(len(hand.stacks), hand.button)
     players = fields.get("players")
     if not isinstance(players, list) or len(players) != len(seats):
         players = [f"p{number}" for number in range(1, len(seats) + 1)]
@@ -47,13 +47,13 @@ def of_phh(text: str, name: str) -> Story:
     return of_holdem(hand, [by_seat[seat] for seat in range(len(seats))], name)
 
 
-def of_kept(kept: KeptHand) -> Story:
+def saved_hand_replay(saved_hand: HandSnapshot) -> GameReplay:
     """The story of a hand of hold'em that was kept. Raises ValueError."""
-    played = Played.of(kept)
-    return of_holdem(played.hand, played.players, f"holdem/{played.table}/{played.number}")
+    played = FinishedHand.from_snapshot(saved_hand)
+    return of_holdem(played.hand, played.players, f"holdem/{played.table}/{played.table_hand_number}")
 
 
-def _json(text: str, name: str) -> Story:
+def _read_json(text: str, name: str) -> GameReplay:
     """One object, or one a line."""
     try:
         found = [json.loads(text)]
@@ -61,31 +61,33 @@ def _json(text: str, name: str) -> Story:
         try:
             found = [json.loads(line) for line in text.splitlines() if line.strip()]
         except json.JSONDecodeError as error:
-            raise ValueError(f"found {name}, which is no JSON: {error}; allowed: {ALLOWED}") from None
-    stories = [*_stories(found, name)]
+            raise ValueError(f"found {name}, which is no JSON: {error}; allowed: {ALLOWED_FORMATS}") from None
+    stories = [*_json_replays(found, name)]
     if len(stories) == 1:
         return stories[0]
-    steps = [step for story in stories for step in (Step(f"{story.title}:"), *story.steps)]
-    return Story(name, steps)
+    steps = [step for story in stories for step in (ReplayStep(f"{story.title}:"), *story.steps)]
+    return GameReplay(name, steps)
 
 
-def _stories(objects: Sequence[Any], name: str) -> Iterator[Story]:
+def _json_replays(objects: Sequence[Any], name: str) -> Iterator[GameReplay]:
     """The stories of some objects; the lines of a dealer's record are one."""
-    deals: list[Step] = []
+    deals: list[ReplayStep] = []
     for found in objects:
         match found:
             case {"ohh": _}:
-                yield of_ohh(found)
+                yield ohh_replay(found)
             case {"guids": _}:
-                yield of_kept(KeptHand.from_json(json.dumps(found).encode()))
+                yield saved_hand_replay(HandSnapshot.from_json(json.dumps(found).encode()))
             case {"course": _}:
-                record = Record.from_json(json.dumps(found).encode())
-                yield of_oldmaid(record, f"oldmaid/table/{record.game}")
+                record = OldMaidRecord.from_json(json.dumps(found).encode())
+                yield oldmaid_replay(record, f"oldmaid/table/{record.game}")
             case {"done": _}:
-                yield of_house(found)
+                yield house_game_replay(found)
             case {"deal": _}:
-                deals.append(of_deal(found))
+                deals.append(deal_step(found))
             case _:
-                raise ValueError(f"found {name}, in which {json.dumps(found)[:100]} tells no game; allowed: {ALLOWED}")
+                raise ValueError(
+                    f"found {name}, in which {json.dumps(found)[:100]} tells no game; allowed: {ALLOWED_FORMATS}"
+                )
     if deals:
-        yield Story(name, deals)
+        yield GameReplay(name, deals)

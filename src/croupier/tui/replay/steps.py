@@ -4,21 +4,21 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Step(NamedTuple):
+class ReplayStep(NamedTuple):
     """Something that has happened, in words, and the lines in which the table is shown after it."""
 
-    told: str
-    shows: Sequence[str] = ()
+    text: str
+    table_lines: Sequence[str] = ()
 
 
-class Story(NamedTuple):
+class GameReplay(NamedTuple):
     """A game, or several. `title` says which."""
 
     title: str
-    steps: Sequence[Step]
+    steps: Sequence[ReplayStep]
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows of words as lines whose words stand below each other; those of digits to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []

@@ -5,41 +5,41 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from croupier.conformance.case import clause_id
-from croupier.conformance.oldmaid.context import PlayerCase, Try
-from croupier.conformance.oldmaid.endpoints import Running
-from croupier.conformance.oldmaid.findings import Broken, Tolerated, Unseen
-from croupier.conformance.oldmaid.nodes import Node
-from croupier.conformance.oldmaid.ring import LOOK, Ring
-from croupier.conformance.program import ending
+from croupier.conformance.case import make_case_id
+from croupier.conformance.oldmaid.context import PlayerCase, PlayerContext
+from croupier.conformance.oldmaid.endpoints import RunningProgram
+from croupier.conformance.oldmaid.findings import Failed, NonStrict, NotReached
+from croupier.conformance.oldmaid.nodes import RingNode
+from croupier.conformance.oldmaid.ring import POLL_SECONDS, ProgramRing
+from croupier.conformance.program import describe_exit
 from croupier.rooms.oldmaid.player import Player
 from croupier.rooms.oldmaid.wire import Message, Offer, Pick, Reply, YourTurn
 
-SLICE: Final = 0.1
+STATUS_POLL_SECONDS: Final = 0.1
 """So many seconds it is waited before it is looked whether the program still runs."""
 
-START: Final = 3.0
+START_TIMEOUT_FACTOR: Final = 3.0
 """A program has so many times the patience to start, and to join."""
 
-ENOUGH: Final = 150
+MAX_MESSAGES_AFTER_DEATH: Final = 150
 """So much is heard behind a death: with a card that has no partner any more a game may go on for ever."""
 
-MOST: Final = 6000
+MAX_MESSAGES: Final = 6000
 """So much is said in a game at most."""
 
-TRIES: Final = 6
+MAX_GAMES: Final = 6
 """So many games are played until the program has lost, or won."""
 
-OWED: Final[dict[type[Message], str]] = {YourTurn: "oldmaid-4.8", Offer: "oldmaid-7.2", Pick: "oldmaid-7.5"}
+ANSWER_CLAUSES: Final[dict[type[Message], str]] = {YourTurn: "oldmaid-4.8", Offer: "oldmaid-7.2", Pick: "oldmaid-7.5"}
 """The clause by which a player answers a request of another one."""
 
-TURN: Final = {"draw": "oldmaid-4.8", "pass": "oldmaid-4.7", "offer": "oldmaid-7.8"}
+TURN_CLAUSES: Final = {"draw": "oldmaid-4.8", "pass": "oldmaid-4.7", "offer": "oldmaid-7.8"}
 """The clause by which a player goes on whose turn it is."""
 
-type Fits = Callable[[Message], bool]
+type MessagePredicate = Callable[[Message], bool]
 
 
-class Stalled(Broken):
+class GameStalled(Failed):
     """The game does not go on, and that is the program's fault."""
 
 
@@ -49,192 +49,199 @@ class Death(NamedTuple):
     He is the one who would say it: `fits` tells what.
     """
 
-    fits: Fits
-    times: int
+    matches: MessagePredicate
+    occurrence: int
 
 
-async def played(
-    tried: Try,
+async def play_game(
+    context: PlayerContext,
     *,
     players: int,
     seat: int,
     salt: int = 0,
-    chop: int = 0,
-    delay: float = 0.0,
+    piece_bytes: int = 0,
+    delay_seconds: float = 0.0,
     death: Death | None = None,
-) -> Ring:
+) -> ProgramRing:
     """A game that has been played to its end. Raises Broken on the first fault of the program."""
-    tried.harbour.chop, tried.harbour.delay = chop, delay
-    ring = Ring(tried.harbour, players=players, seat=seat, seed=1000 * tried.seed + salt, strict=tried.strict)
+    context.endpoints.piece_bytes, context.endpoints.delay_seconds = piece_bytes, delay_seconds
+    ring = ProgramRing(
+        context.endpoints, players=players, seat=seat, seed=1000 * context.seed + salt, strict=context.strict
+    )
     if death is not None:
-        ring.before = _dying(ring, death)
-    async with tried.running(await ring.open()) as program:
+        ring.on_before_send = _kill_on_message(ring, death)
+    async with context.run_program(await ring.open()) as program:
         try:
-            await _watched(ring, program, tried.patience)
+            await _watch_game(ring, program, context.timeout)
         finally:
             ring.close()
     return ring
 
 
-def _dying(ring: Ring, death: Death) -> Callable[[Node, Message], None]:
+def _kill_on_message(ring: ProgramRing, death: Death) -> Callable[[RingNode, Message], None]:
     count = 0
 
-    def before(node: Node, message: Message) -> None:
+    def before(node: RingNode, message: Message) -> None:
         nonlocal count
-        if node is not ring.table and death.fits(message):
+        if node is not ring.table and death.matches(message):
             count += 1
-            if count == death.times:
+            if count == death.occurrence:
                 ring.kill(node)
 
     return before
 
 
-async def _watched(ring: Ring, program: Running, patience: float) -> None:
+async def _watch_game(ring: ProgramRing, program: RunningProgram, timeout: float) -> None:
     """Wait for the end of the game, and of what our players have to say behind it."""
     clock = asyncio.get_running_loop().time
     over: float | None = None
-    while ring.fault is None:
-        over = clock() if ring.finished and over is None else over
-        if over is not None and (clock() - over > 4 * LOOK or _spent(ring)):
+    while ring.failure is None:
+        over = clock() if ring.is_finished and over is None else over
+        if over is not None and (clock() - over > 4 * POLL_SECONDS or _players_are_done(ring)):
             break
-        if ring.died_at is not None and ring.talk > ring.died_at + ENOUGH:
+        if (
+            ring.death_message_count is not None
+            and ring.message_count > ring.death_message_count + MAX_MESSAGES_AFTER_DEATH
+        ):
             break
-        if ring.talk > MOST:
-            raise Unseen(f"after {MOST:,} messages the game had not ended")
-        waited, joined = clock() - ring.moved, ring.harbour.me is not None
-        if waited > (patience if joined else START * patience):
-            raise _silent(ring, f"nothing within {waited:.0f} seconds")
-        ring.harbour.stirred.clear()
+        if ring.message_count > MAX_MESSAGES:
+            raise NotReached(f"after {MAX_MESSAGES:,} messages the game had not ended")
+        waited, joined = clock() - ring.last_activity, ring.endpoints.nick is not None
+        if waited > (timeout if joined else START_TIMEOUT_FACTOR * timeout):
+            raise _stall_failure(ring, f"nothing within {waited:.0f} seconds")
+        ring.endpoints.activity.clear()
         try:
-            async with asyncio.timeout(SLICE):
-                await ring.harbour.stirred.wait()
+            async with asyncio.timeout(STATUS_POLL_SECONDS):
+                await ring.endpoints.activity.wait()
         except TimeoutError:
-            if program.status is not None and not ring.finished and (ring.inside or not joined):
-                how = f"the end of the program ({ending(program.status)}){program.complaint()}"
-                raise _silent(ring, how) from None
-    if ring.fault is not None:
-        raise ring.fault
-    _stayed(ring)
+            if program.status is not None and not ring.is_finished and (ring.is_playing or not joined):
+                how = f"the end of the program ({describe_exit(program.status)}){program.stderr_excerpt()}"
+                raise _stall_failure(ring, how) from None
+    if ring.failure is not None:
+        raise ring.failure
+    _require_stayed(ring)
 
 
-def _spent(ring: Ring) -> bool:
+def _players_are_done(ring: ProgramRing) -> bool:
     """Whether our players have hung up on everybody."""
-    return all(isinstance(node.session, Player) and node.session.spent for node in ring.players if node.alive)
+    return all(isinstance(node.session, Player) and node.session.is_exhausted for node in ring.players if node.is_alive)
 
 
-def _stayed(ring: Ring) -> None:
+def _require_stayed(ring: ProgramRing) -> None:
     """Raise Broken where the program has left in the middle of the game."""
-    game, me = ring.referee.game, ring.referee.players.get(ring.harbour.me or "")
-    if game is None or me is None or me.seat not in game.gone or ring.referee.holders[me.nick] == frozenset():
+    game, me = ring.referee.game, ring.referee.players.get(ring.endpoints.nick or "")
+    if game is None or me is None or me.seat not in game.departed_seats or ring.referee.holders[me.nick] == frozenset():
         return
-    if len(game.gone) < len(game.nicks) - 1 or len(game.nicks) == 2:
-        raise Stalled(
-            _turn(ring), "the end of the connection to the table in the middle of the game", "that it plays on"
+    if len(game.departed_seats) < len(game.nicks) - 1 or len(game.nicks) == 2:
+        raise GameStalled(
+            _turn_clause(ring), "the end of the connection to the table in the middle of the game", "that it plays on"
         )
 
 
-def _silent(ring: Ring, what: str) -> Broken:
+def _stall_failure(ring: ProgramRing, what: str) -> Failed:
     """What is wrong when nothing happens any more. Raises Unseen where it need not be the program's fault."""
-    known = ring.referee.players.get(ring.harbour.me or "")
-    if ring.harbour.me is None:
-        return Stalled("oldmaid-3.1", what, "that it joins")
-    for request in ring.owed.values():
-        return Stalled(OWED[type(request)], what, f"an answer to {request}")
+    known = ring.referee.players.get(ring.endpoints.nick or "")
+    if ring.endpoints.nick is None:
+        return GameStalled("oldmaid-3.1", what, "that it joins")
+    for request in ring.unanswered.values():
+        return GameStalled(ANSWER_CLAUSES[type(request)], what, f"an answer to {request}")
     if known is not None and known.turn is not None:
-        return Stalled(TURN[known.turn], what, f"that it goes on, for it is its turn to {known.turn}")
-    if known is not None and ring.inside and (known.offer is not None or ring.referee.torn):
-        return Stalled("oldmaid-9.7", what, "that the turn goes on")
-    raise Unseen(f"{what}, and it is not the program's turn")
+        return GameStalled(TURN_CLAUSES[known.turn], what, f"that it goes on, for it is its turn to {known.turn}")
+    if known is not None and ring.is_playing and (known.offer is not None or ring.referee.turn_lost):
+        return GameStalled("oldmaid-9.7", what, "that the turn goes on")
+    raise NotReached(f"{what}, and it is not the program's turn")
 
 
-def _turn(ring: Ring) -> str:
-    known = ring.referee.players[ring.harbour.me or ""]
-    return TURN[known.turn] if known.turn is not None else "oldmaid-7.8" if known.drawn else "oldmaid-4.8"
+def _turn_clause(ring: ProgramRing) -> str:
+    known = ring.referee.players[ring.endpoints.nick or ""]
+    return (
+        TURN_CLAUSES[known.turn] if known.turn is not None else "oldmaid-7.8" if known.is_deck_empty else "oldmaid-4.8"
+    )
 
 
 # Cases.
 
 
-def _game(**how: int | float) -> Callable[[Try], Awaitable[None]]:
-    async def play(tried: Try) -> None:
-        await played(tried, **how)  # type: ignore[arg-type]  # they are its own
+def _game_case(**how: int | float) -> Callable[[PlayerContext], Awaitable[None]]:
+    async def play(tried: PlayerContext) -> None:
+        await play_game(tried, **how)  # type: ignore[arg-type]  # they are its own
 
     return play
 
 
-def _after(clause: str, death: Death, salt: int) -> Callable[[Try], Awaitable[None]]:
+def _death_case(clause: str, death: Death, salt: int) -> Callable[[PlayerContext], Awaitable[None]]:
     """A game in which somebody dies; if nothing happens behind that, it is this clause that is broken."""
 
-    async def play(tried: Try) -> None:
+    async def play(tried: PlayerContext) -> None:
         try:
-            await played(tried, players=4, seat=1, salt=salt, death=death)
-        except Stalled as stalled:
-            raise Broken(f"oldmaid-{clause}", stalled.actual, stalled.expected) from None
+            await play_game(tried, players=4, seat=1, salt=salt, death=death)
+        except GameStalled as stalled:
+            raise Failed(f"oldmaid-{clause}", stalled.actual, stalled.expected) from None
 
     return play
 
 
-async def joins(tried: Try) -> None:
+async def program_joins(context: PlayerContext) -> None:
     """The program connects to the table, and joins."""
-    ring = Ring(tried.harbour, players=2, seat=0, seed=tried.seed, strict=tried.strict)
-    async with tried.running(await ring.open()) as program:
+    ring = ProgramRing(context.endpoints, players=2, seat=0, seed=context.seed, strict=context.strict)
+    async with context.run_program(await ring.open()) as program:
         try:
-            await _joined(ring, program, tried.patience)
+            await _wait_for_join(ring, program, context.timeout)
         finally:
             ring.close()
 
 
-async def listens(tried: Try) -> None:
+async def program_listens(context: PlayerContext) -> None:
     """Who has joined can be reached before there is a list, by whomever."""
-    harbour = tried.harbour
-    ring = Ring(harbour, players=2, seat=0, seed=tried.seed, strict=tried.strict)
-    async with tried.running(await ring.open()) as program:
+    harbour = context.endpoints
+    ring = ProgramRing(harbour, players=2, seat=0, seed=context.seed, strict=context.strict)
+    async with context.run_program(await ring.open()) as program:
         try:
-            await _joined(ring, program, tried.patience)
-            assert ring.program is not None, "who has joined is somewhere"
-            if await harbour.call(ring.players[0].name, ring.program, tried.patience) is None:
-                host, port = ring.program
-                raise Broken("oldmaid-3.17", f"nobody listens at {host} {port}", "that it accepts its right neighbour")
+            await _wait_for_join(ring, program, context.timeout)
+            assert ring.program_address is not None, "who has joined is somewhere"
+            if await harbour.connect(ring.players[0].name, ring.program_address, context.timeout) is None:
+                host, port = ring.program_address
+                raise Failed("oldmaid-3.17", f"nobody listens at {host} {port}", "that it accepts its right neighbour")
         finally:
             ring.close()
 
 
-async def _joined(ring: Ring, program: Running, patience: float) -> None:
+async def _wait_for_join(ring: ProgramRing, program: RunningProgram, timeout: float) -> None:
     """Wait until the program has joined. Raises Broken where it does not."""
     clock = asyncio.get_running_loop().time
     begun = clock()
-    while ring.harbour.me is None:
-        if clock() - begun > START * patience or program.status is not None:
-            raise Broken("oldmaid-3.1", f"nothing within {clock() - begun:.0f} seconds", "that it joins")
-        await asyncio.sleep(SLICE / 5)
+    while ring.endpoints.nick is None:
+        if clock() - begun > START_TIMEOUT_FACTOR * timeout or program.status is not None:
+            raise Failed("oldmaid-3.1", f"nothing within {clock() - begun:.0f} seconds", "that it joins")
+        await asyncio.sleep(STATUS_POLL_SECONDS / 5)
 
 
-def _tolerance(clause: str, told: str) -> Callable[[Try], Awaitable[None]]:
+def _tolerance_case(clause: str, description: str) -> Callable[[PlayerContext], Awaitable[None]]:
     """A departure of the program in a game of two."""
 
-    async def play(tried: Try) -> None:
-        ring = await played(tried, players=2, seat=0, salt=7)
-        if clause in ring.departures:
-            raise Tolerated(told)
+    async def play(tried: PlayerContext) -> None:
+        ring = await play_game(tried, players=2, seat=0, salt=7)
+        if clause in ring.tolerated:
+            raise NonStrict(description)
 
     return play
 
 
-async def _until(tried: Try, *, loses: bool) -> None:
+async def _play_until_result(context: PlayerContext, *, loses: bool) -> None:
     """Games of two until the program has lost, or has not."""
-    for salt in range(TRIES):
-        harbour = tried.fresh()
-        ring = await played(harbour, players=2, seat=salt % 2, salt=50 + salt)
-        if (ring.referee.loser == ring.harbour.me) is loses:
+    for salt in range(MAX_GAMES):
+        harbour = context.with_new_endpoints()
+        ring = await play_game(harbour, players=2, seat=salt % 2, salt=50 + salt)
+        if (ring.referee.loser == ring.endpoints.nick) is loses:
             return
-    raise Unseen(f"in {TRIES} games of two it has {'not lost' if loses else 'always lost'}")
+    raise NotReached(f"in {MAX_GAMES} games of two it has {'not lost' if loses else 'always lost'}")
 
 
-def _answers(result: str) -> Fits:
+def _is_reply_without_card(result: str) -> MessagePredicate:
     return lambda message: isinstance(message, Reply) and message.result == result and message.card is None
 
 
-SEATS: Final = (
+SEAT_CASES: Final = (
     ("first-of-two", "The first of two", 2, 0, "1.2"),
     ("last-of-two", "The last of two", 2, 1, "1.2"),
     ("first-of-three", "The first of three", 3, 0, "4.7"),
@@ -249,14 +256,14 @@ SEATS: Final = (
     ("last-of-eight", "The last of eight", 8, 7, "7.9"),
 )
 
-DELIVERIES: Final = (
+DELIVERY_CASES: Final = (
     ("byte-by-byte", "What others say comes byte by byte", 1, 0.0),
     ("in-threes", "What others say comes in small pieces", 3, 0.001),
     ("slow", "The others are slow", 0, 0.02),
     ("halves", "Messages come in two pieces", 20, 0.01),
 )
 
-DEATHS: Final = (
+DEATH_CASES: Final = (
     ("9.7", "right-dies-passing-on", "The right neighbour dies instead of passing the turn on", YourTurn, 4),
     ("9.7", "right-dies-early", "The right neighbour dies before he passes on his first turn", YourTurn, 1),
     ("9.6", "left-dies-picking", "The left neighbour dies instead of picking", Pick, 1),
@@ -268,27 +275,37 @@ DEATHS: Final = (
 def cases() -> Sequence[PlayerCase]:
     """Every game in a ring."""
     found = [
-        _case(clause, slug, f"{title}: a whole game", _game(players=players, seat=seat, salt=players + seat))
-        for slug, title, players, seat, clause in SEATS
+        _case(clause, slug, f"{title}: a whole game", _game_case(players=players, seat=seat, salt=players + seat))
+        for slug, title, players, seat, clause in SEAT_CASES
     ]
     found += [
-        _case("1.4", slug, f"{title}: a whole game", _game(players=3, seat=1, salt=21, chop=chop, delay=delay))
-        for slug, title, chop, delay in DELIVERIES
+        _case("1.4", slug, f"{title}: a whole game", _game_case(players=3, seat=1, salt=21, chop=chop, delay=delay))
+        for slug, title, chop, delay in DELIVERY_CASES
     ]
-    for clause, slug, title, kind, count in DEATHS:
+    for clause, slug, title, kind, count in DEATH_CASES:
         death = Death(lambda message, kind=kind: isinstance(message, kind), count)  # type: ignore[misc]  # it is bound
-        found.append(_case(clause, slug, title, _after(clause, death, 33), free=clause == "9.7"))
+        found.append(_case(clause, slug, title, _death_case(clause, death, 33), failure_is_choice=clause == "9.7"))
     for clause, slug, title, death in (
-        ("9.6", "left-dies-asked", "The left neighbour dies when he is offered a hand", Death(_answers("out"), 1)),
+        (
+            "9.6",
+            "left-dies-asked",
+            "The left neighbour dies when he is offered a hand",
+            Death(_is_reply_without_card("out"), 1),
+        ),
         (
             "9.8",
             "right-dies-giving",
             "The right neighbour dies instead of giving the card",
             Death(lambda message: isinstance(message, Reply) and message.card is not None, 1),
         ),
-        ("9.7", "left-dies-in-turn", "The left neighbour dies when it is his turn to draw", Death(_answers("ok"), 3)),
+        (
+            "9.7",
+            "left-dies-in-turn",
+            "The left neighbour dies when it is his turn to draw",
+            Death(_is_reply_without_card("ok"), 3),
+        ),
     ):
-        found.append(_case(clause, slug, title, _after(clause, death, 35), free=clause == "9.7"))
+        found.append(_case(clause, slug, title, _death_case(clause, death, 35), failure_is_choice=clause == "9.7"))
     for clause, told in (
         ("3.5", "it names a port of its own in join, and does not listen where it comes from"),
         ("2.6", "last_cards is a boolean"),
@@ -297,18 +314,31 @@ def cases() -> Sequence[PlayerCase]:
         ("7.4", "it picks the card behind the last one"),
     ):
         found.append(
-            _case(clause, "departure", f"Not tolerated with --strict: {told}", _tolerance(f"oldmaid-{clause}", told))
+            _case(
+                clause, "departure", f"Not tolerated with --strict: {told}", _tolerance_case(f"oldmaid-{clause}", told)
+            )
         )
-    found.append(_case("3.1", "joins", "Who wants to play joins, with his nick", joins))
-    found.append(_case("3.17", "listens", "Who has joined accepts connections before the game starts", listens))
-    found.append(_case("7.11", "keeps-the-maid", "Who keeps the old maid has lost", partial(_until, loses=True)))
-    found.append(_case("6.1", "rid-of-her", "Who is out of cards says so", partial(_until, loses=False)))
+    found.append(_case("3.1", "joins", "Who wants to play joins, with his nick", program_joins))
+    found.append(_case("3.17", "listens", "Who has joined accepts connections before the game starts", program_listens))
+    found.append(
+        _case("7.11", "keeps-the-maid", "Who keeps the old maid has lost", partial(_play_until_result, loses=True))
+    )
+    found.append(_case("6.1", "rid-of-her", "Who is out of cards says so", partial(_play_until_result, loses=False)))
     return found
 
 
 def _case(
-    clause: str, slug: str, title: str, play: Callable[[Try], Awaitable[None]], *, free: bool = False
+    clause: str,
+    slug: str,
+    title: str,
+    play: Callable[[PlayerContext], Awaitable[None]],
+    *,
+    failure_is_choice: bool = False,
 ) -> PlayerCase:
     return PlayerCase(
-        id=clause_id("oldmaid", clause, slug), title=title, clause=f"oldmaid-{clause}", play=play, free=free
+        id=make_case_id("oldmaid", clause, slug),
+        title=title,
+        clause=f"oldmaid-{clause}",
+        play=play,
+        failure_is_choice=failure_is_choice,
     )

@@ -5,17 +5,17 @@ from typing import Final
 
 from croupier.core.rules import Seat
 
-MOST_SEATS: Final = 10
+MAX_SEATS: Final = 10
 BLINDS: Final = (10, 20)
 """The small and the big blind (holdem, General rules)."""
 
 
-def check(stacks: Sequence[int], button: Seat, blinds: tuple[int, int], ante: int, straddle: int) -> None:
+def check_forced_bets(stacks: Sequence[int], button: Seat, blinds: tuple[int, int], ante: int, straddle: int) -> None:
     """Whether a hand can begin like this. Raises ValueError."""
     seats = len(stacks)
     small, big = blinds
-    if not 2 <= seats <= MOST_SEATS or min(stacks) <= 0:
-        raise ValueError(f"found the stacks {list(stacks)}; allowed: 2 to {MOST_SEATS} stacks of 1 chip or more")
+    if not 2 <= seats <= MAX_SEATS or min(stacks) <= 0:
+        raise ValueError(f"found the stacks {list(stacks)}; allowed: 2 to {MAX_SEATS} stacks of 1 chip or more")
     if not 0 <= button < seats:
         raise ValueError(f"found the button at seat {button}; allowed: 0 to {seats - 1}")
     if not 0 <= small <= big or big == 0:

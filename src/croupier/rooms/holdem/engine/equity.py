@@ -15,51 +15,51 @@ from typing import Final, NamedTuple
 
 from croupier.core.dealer import Luck
 from croupier.core.rules import Seat
-from croupier.rooms.holdem.cards import CARDS, RANKS, SUITS, Card, cards
-from croupier.rooms.holdem.engine.ranks import KEYS, SUITED, UNSUITED, load, mask, rank
+from croupier.rooms.holdem.cards import CARDS, RANKS, SUITS, Card, parse_cards
+from croupier.rooms.holdem.engine.ranks import FLUSH_RANKS, RANK_KEYS, UNSUITED_RANKS, load_tables, rank, rank_mask
 
-type Hole = tuple[Card, Card]
+type HoleCards = tuple[Card, Card]
 """The two cards of a hand, the higher number first."""
 
-type Range = Sequence[Hole]
+type Range = Sequence[HoleCards]
 """The hands that somebody may have, each as likely as any other."""
 
-type Tally = Mapping[tuple[Seat, ...], int]
+type WinCounts = Mapping[tuple[Seat, ...], int]
 """In how many deals each group of seats wins, and shares the pot."""
 
-RANDOM: Final[Range] = tuple(combinations(range(51, -1, -1), 2))
+ALL_HANDS: Final[Range] = tuple(combinations(range(51, -1, -1), 2))
 """All 1,326 hands."""
 
-SEATS: Final = 23
+MAX_RANGES: Final = 23
 """For more there are not cards enough."""
 
-NOTATION: Final = "random, QQ, QQ+, QQ-88, AK, AKs, AKo, A9s+, A5s-A2s, T9s-65s, AhKh, with commas between them"
+RANGE_NOTATION: Final = "random, QQ, QQ+, QQ-88, AK, AKs, AKo, A9s+, A5s-A2s, T9s-65s, AhKh, with commas between them"
 
-PERMUTATIONS: Final = tuple(
+SUIT_PERMUTATIONS: Final = tuple(
     tuple(card - card % 4 + suits[card % 4] for card in range(52)) for suits in permutations(range(4))
 )
 """What every card becomes when the suits change places; who wins stays the same."""
 
-_HAND: Final = re.compile(f"[{RANKS}][{SUITS}][{RANKS}][{SUITS}]")
-_SPAN: Final = re.compile(rf"([{RANKS}]{{2}})([SO]?)(\+|-([{RANKS}]{{2}})\2)?")
-_EVERY: Final = frozenset(RANDOM)
-_KEY: Final = KEYS[::4]
+_HAND_PATTERN: Final = re.compile(f"[{RANKS}][{SUITS}][{RANKS}][{SUITS}]")
+_SPAN_PATTERN: Final = re.compile(rf"([{RANKS}]{{2}})([SO]?)(\+|-([{RANKS}]{{2}})\2)?")
+_ALL_HANDS_SET: Final = frozenset(ALL_HANDS)
+_KEY_BY_RANK: Final = RANK_KEYS[::4]
 
 
 class Estimate(NamedTuple):
     """A share of the pot (0 to 1) from random deals, and its standard error."""
 
     equity: float
-    error: float
+    standard_error: float
 
 
-def hands(text: str) -> Range:
+def parse_range(text: str) -> Range:
     """The hands that a range in the usual notation names, each once: `QQ+, AKs, A5s-A2s, KJo, AhKh`.
 
     A plus goes up: pairs to the aces, other hands to the highest lower card (`A9s+` to `AKs`). A dash joins two pairs,
     two hands with the same higher card, or two whose cards are equally far apart. Raises ValueError.
     """
-    found = dict.fromkeys(hole for item in re.split(r"[,\s]+", text.strip(", \t\n")) for hole in _item(item))
+    found = dict.fromkeys(hole for item in re.split(r"[,\s]+", text.strip(", \t\n")) for hole in _parse_item(item))
     return tuple(found)
 
 
@@ -71,7 +71,7 @@ def equity(ranges: Sequence[str | Range], board: str | Sequence[Card] = ()) -> t
     the same but for the suits: some 20 ms for each before the flop, and 1 ms after it. For wide ranges see `estimate`.
     Raises ValueError.
     """
-    tally = outcomes(ranges, board)
+    tally = count_outcomes(ranges, board)
     shares = [
         sum((Fraction(deals, len(winners)) for winners, deals in tally.items() if seat in winners), Fraction())
         for seat in range(len(ranges))
@@ -79,22 +79,22 @@ def equity(ranges: Sequence[str | Range], board: str | Sequence[Card] = ()) -> t
     return tuple(share / sum(tally.values()) for share in shares)
 
 
-def outcomes(ranges: Sequence[str | Range], board: str | Sequence[Card] = ()) -> Tally:
+def count_outcomes(ranges: Sequence[str | Range], board: str | Sequence[Card] = ()) -> WinCounts:
     """In how many deals of hands and boards each group of seats wins: `{(0,): 9, (0, 1): 5, (1,): 30}`.
 
     Takes what `equity` takes.
     """
-    spans, table = _situation(ranges, board)
-    alike = [suits for suits in PERMUTATIONS if {suits[card] for card in table} == {*table}]
-    situations: Counter[tuple[Hole, ...]] = Counter()
+    spans, table = _check_ranges(ranges, board)
+    alike = [suits for suits in SUIT_PERMUTATIONS if {suits[card] for card in table} == {*table}]
+    situations: Counter[tuple[HoleCards, ...]] = Counter()
     for holes in product(*spans):
-        if _apart(holes):
-            situations[min(_moved(holes, suits) for suits in alike) if len(alike) > 1 else holes] += 1
+        if _are_disjoint(holes):
+            situations[min(_permute_suits(holes, suits) for suits in alike) if len(alike) > 1 else holes] += 1
     if not situations:
-        raise ValueError(_CROWDED)
+        raise ValueError(_CANNOT_BE_DEALT)
     total: defaultdict[tuple[Seat, ...], int] = defaultdict(int)
     for holes, times in situations.items():
-        for winners, deals in _boards(holes, table).items():
+        for winners, deals in _count_boards(holes, table).items():
             total[winners] += times * deals
     return {winners: deals for winners, deals in sorted(total.items()) if deals}
 
@@ -108,8 +108,8 @@ def estimate(
     """
     if samples < 2:
         raise ValueError(f"found {samples} samples; allowed: 2 or more")
-    spans, table = _situation(ranges, board)
-    deals = _deals(spans, table, luck)
+    spans, table = _check_ranges(ranges, board)
+    deals = _random_deals(spans, table, luck)
     sums, squares = [0.0] * len(spans), [0.0] * len(spans)
     for _ in range(samples):
         *holes, run = next(deals)
@@ -126,123 +126,126 @@ def estimate(
     )
 
 
-_CROWDED: Final = "found ranges that cannot be dealt together; allowed: no card twice in the hands and on the board"
+_CANNOT_BE_DEALT: Final = (
+    "found ranges that cannot be dealt together; allowed: no card twice in the hands and on the board"
+)
 
 
-def _situation(
+def _check_ranges(
     ranges: Sequence[str | Range], board: str | Sequence[Card]
-) -> tuple[list[tuple[Hole, ...]], tuple[Card, ...]]:
+) -> tuple[list[tuple[HoleCards, ...]], tuple[Card, ...]]:
     """The hands of each range that are possible with the board, and the board."""
-    table = cards(board) if isinstance(board, str) else tuple(board)
+    table = parse_cards(board) if isinstance(board, str) else tuple(board)
     if len(table) > 5 or len({*table}) < len(table) or not all(0 <= card < len(CARDS) for card in table):
         raise ValueError(f"found the board {board!r}; allowed: 0 to 5 different cards")
-    if not 1 <= len(ranges) <= SEATS:
-        raise ValueError(f"found {len(ranges)} ranges; allowed: 1 to {SEATS}")
+    if not 1 <= len(ranges) <= MAX_RANGES:
+        raise ValueError(f"found {len(ranges)} ranges; allowed: 1 to {MAX_RANGES}")
     spans = []
     for told in ranges:
-        span = hands(told) if isinstance(told, str) else [(max(hole), min(hole)) for hole in told]
-        if not _EVERY.issuperset(span):
+        span = parse_range(told) if isinstance(told, str) else [(max(hole), min(hole)) for hole in told]
+        if not _ALL_HANDS_SET.issuperset(span):
             raise ValueError(f"found the hands {told!r}; allowed: pairs of different numbers from 0 to 51")
         spans.append(tuple(hole for hole in span if not {*hole} & {*table}))
         if not spans[-1]:
-            raise ValueError(_CROWDED)
+            raise ValueError(_CANNOT_BE_DEALT)
     return spans, table
 
 
-def _item(item: str) -> Iterator[Hole]:
+def _parse_item(item: str) -> Iterator[HoleCards]:
     """The hands that one item of a range names."""
     told = item.upper()
     if told == "RANDOM":
-        yield from RANDOM
-    elif _HAND.fullmatch(told) and told[:2] != told[2:]:
-        one, other = cards(told)
+        yield from ALL_HANDS
+    elif _HAND_PATTERN.fullmatch(told) and told[:2] != told[2:]:
+        one, other = parse_cards(told)
         yield max(one, other), min(one, other)
-    elif found := _SPAN.fullmatch(told):
+    elif found := _SPAN_PATTERN.fullmatch(told):
         kind = found[2]
-        for high, low in _classes(found, item):
+        for high, low in _rank_pairs(found, item):
             if kind and high == low:
-                raise ValueError(f"found a pair that is suited or not in {item!r}; allowed: {NOTATION}")
+                raise ValueError(f"found a pair that is suited or not in {item!r}; allowed: {RANGE_NOTATION}")
             for one, other in product(range(4), repeat=2):
                 if one > other if high == low else not kind or (one == other) == (kind == "S"):
                     yield 4 * high + one, 4 * low + other
     else:
-        raise ValueError(f"found {item!r} in a range; allowed: {NOTATION}")
+        raise ValueError(f"found {item!r} in a range; allowed: {RANGE_NOTATION}")
 
 
-def _classes(found: re.Match[str], item: str) -> Iterable[tuple[int, int]]:
+def _rank_pairs(found: re.Match[str], item: str) -> Iterable[tuple[int, int]]:
     """The ranks, higher first, from one hand to another, or up from it."""
-    high, low = _ranks(found[1])
+    high, low = _parse_ranks(found[1])
     if found[3] is None:
         return [(high, low)]
     if found[3] == "+":
         return [(up, up) for up in range(high, 13)] if high == low else [(high, up) for up in range(low, high)]
-    (low_high, low_low), (high, low) = sorted([(high, low), _ranks(found[4])])
+    (low_high, low_low), (high, low) = sorted([(high, low), _parse_ranks(found[4])])
     if high - low == low_high - low_low:
         return [(low_high + up, low_low + up) for up in range(high - low_high + 1)]
     if high == low_high and low != high:
         return [(high, up) for up in range(low_low, low + 1)]
-    raise ValueError(f"found the ends of {item!r} in a range; allowed: {NOTATION}")
+    raise ValueError(f"found the ends of {item!r} in a range; allowed: {RANGE_NOTATION}")
 
 
-def _ranks(pair: str) -> tuple[int, int]:
+def _parse_ranks(pair: str) -> tuple[int, int]:
     one, other = map(RANKS.index, pair)
     return max(one, other), min(one, other)
 
 
-def _apart(holes: Sequence[Hole]) -> bool:
+def _are_disjoint(holes: Sequence[HoleCards]) -> bool:
     return len({card for hole in holes for card in hole}) == 2 * len(holes)
 
 
-def _fit(spans: Sequence[Range], taken: frozenset[Card]) -> bool:
+def _can_be_dealt(spans: Sequence[Range], taken: frozenset[Card]) -> bool:
     """Whether every range has a hand that is not taken by another one's."""
-    return not spans or any(_fit(spans[1:], taken.union(hole)) for hole in spans[0] if taken.isdisjoint(hole))
+    return not spans or any(_can_be_dealt(spans[1:], taken.union(hole)) for hole in spans[0] if taken.isdisjoint(hole))
 
 
-def _moved(holes: Sequence[Hole], suits: Sequence[Card]) -> tuple[Hole, ...]:
+def _permute_suits(holes: Sequence[HoleCards], suits: Sequence[Card]) -> tuple[HoleCards, ...]:
     moved = ((suits[high], suits[low]) for high, low in holes)
     return tuple((high, low) if high > low else (low, high) for high, low in moved)
 
 
-def _boards(holes: Sequence[Hole], board: Sequence[Card]) -> Tally:
+def _count_boards(holes: Sequence[HoleCards], board: Sequence[Card]) -> WinCounts:
     """How many boards each group of seats wins."""
-    load()
-    unsuited = UNSUITED[7]
+    load_tables()
+    unsuited = UNSUITED_RANKS[7]
     tally: defaultdict[int, int] = defaultdict(int)
     known = {*board, *(card for hole in holes for card in hole)}
     live = [card for card in range(52) if card not in known]
     missing = 5 - len(board)
-    bases = [sum(KEYS[card] for card in (*hole, *board)) for hole in holes]
-    keys, ways = _multisets(live, missing)
-    plain = dict(zip(keys, _winners([[unsuited[base + key] for key in keys] for base in bases]), strict=True))
+    bases = [sum(RANK_KEYS[card] for card in (*hole, *board)) for hole in holes]
+    keys, ways = _rank_multisets(live, missing)
+    plain = dict(zip(keys, _winner_sets([[unsuited[base + key] for key in keys] for base in bases]), strict=True))
     for winners, times in zip(plain.values(), ways, strict=True):
         tally[winners] += times
     for suit in range(4):
         suited = [card for card in live if card % 4 == suit]
         others = [card for card in live if card % 4 != suit]
-        held = [mask((*hole, *board), suit) for hole in holes]
+        held = [rank_mask((*hole, *board), suit) for hole in holes]
         most = max(ranks.bit_count() for ranks in held)
         for many in range(max(5 - most, 0), missing + 1):  # so many more of the suit make a flush
             runs = [*combinations(suited, many)]
-            run_keys = [sum([KEYS[card] for card in run]) for run in runs]
-            run_masks = [mask(run, suit) for run in runs]
+            run_keys = [sum([RANK_KEYS[card] for card in run]) for run in runs]
+            run_masks = [rank_mask(run, suit) for run in runs]
             flushes = [
-                [SUITED[ranks | run] for run in run_masks] if ranks.bit_count() + many >= 5 else None for ranks in held
+                [FLUSH_RANKS[ranks | run] for run in run_masks] if ranks.bit_count() + many >= 5 else None
+                for ranks in held
             ]
-            for key, times in zip(*_multisets(others, missing - many), strict=True):
+            for key, times in zip(*_rank_multisets(others, missing - many), strict=True):
                 for winners, boards in Counter([plain[key + run] for run in run_keys]).items():
                     tally[winners] -= times * boards
                 made = [
                     [unsuited[base + key + run] for run in run_keys] if flush is None else flush
                     for base, flush in zip(bases, flushes, strict=True)
                 ]  # who has a flush has no four of a kind and no full house
-                for winners, boards in Counter(_winners(made)).items():
+                for winners, boards in Counter(_winner_sets(made)).items():
                     tally[winners] += times * boards
     return {
         tuple(seat for seat in range(len(holes)) if winners >> seat & 1): boards for winners, boards in tally.items()
     }
 
 
-def _winners(ranks: Sequence[Sequence[int]]) -> list[int]:
+def _winner_sets(ranks: Sequence[Sequence[int]]) -> list[int]:
     """Who wins each of some deals, from the ranks of each seat in all of them: bit s is set for seat s."""
     if len(ranks) == 2:
         return [1 if one < other else 2 if other < one else 3 for one, other in zip(*ranks, strict=True)]
@@ -256,26 +259,26 @@ def _winners(ranks: Sequence[Sequence[int]]) -> list[int]:
     return winners
 
 
-def _multisets(live: Sequence[Card], size: int) -> tuple[list[float], list[int]]:
+def _rank_multisets(live: Sequence[Card], size: int) -> tuple[list[float], list[int]]:
     """The different ranks of so many of the live cards: the sums of their keys, and in how many ways each comes."""
     found: list[list[tuple[float, int]]] = [[(0.0, 1)], *([] for _ in range(size))]
     for rank_, count in Counter(card // 4 for card in live).items():
         for held in range(size, 0, -1):
             for more in range(1, min(count, held) + 1):
-                key, ways = more * _KEY[rank_], comb(count, more)
+                key, ways = more * _KEY_BY_RANK[rank_], comb(count, more)
                 found[held] += [(sofar + key, times * ways) for sofar, times in found[held - more]]
     return [key for key, _ in found[size]], [ways for _, ways in found[size]]
 
 
-def _deals(spans: Sequence[Range], board: Sequence[Card], luck: Luck) -> Iterator[tuple[Sequence[Card], ...]]:
+def _random_deals(spans: Sequence[Range], board: Sequence[Card], luck: Luck) -> Iterator[tuple[Sequence[Card], ...]]:
     """Random deals without end: the hand of every seat, and the five cards of the board.
 
     Ranges of all hands are dealt after the others, from what is left: so every possible deal is equally likely.
     """
     live = len(CARDS) - len(board)
     told = [seat for seat, span in enumerate(spans) if len({*span}) < comb(live, 2)]
-    if not _fit([spans[seat] for seat in told], frozenset()):
-        raise ValueError(_CROWDED)
+    if not _can_be_dealt([spans[seat] for seat in told], frozenset()):
+        raise ValueError(_CANNOT_BE_DEALT)
     holes: list[Sequence[Card]] = [()] * len(spans)
     while True:
         seen = {*board}

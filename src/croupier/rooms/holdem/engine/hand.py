@@ -4,12 +4,12 @@ from collections.abc import Hashable, Iterable
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
-from croupier.rooms.holdem.cards import names
-from croupier.rooms.holdem.engine.log import Entry, Leave, Saved, numbers, steps
-from croupier.rooms.holdem.engine.play import Play
+from croupier.rooms.holdem.cards import card_names
+from croupier.rooms.holdem.engine.log import HandLogEntry, SavedHand, SavedLeave, card_numbers, to_saved_steps
+from croupier.rooms.holdem.engine.play import HandEngine
 
 
-class Hand(Play):
+class Hand(HandEngine):
     """One hand of no-limit hold'em; it changes as it is played.
 
     Two are equal if they began alike and have the same log, whatever cards are still to come.
@@ -17,12 +17,12 @@ class Hand(Play):
 
     __slots__ = ()
 
-    def replay(self, log: Iterable[Entry]) -> "Hand":
+    def replay(self, log: Iterable[HandLogEntry]) -> "Hand":
         """Another hand that began as this one did, and in which all of a log has happened; it waits for further cards.
 
         Raises IllegalMove.
         """
-        hand = Hand(self._start, button=self.button, blinds=self.blinds, ante=self.ante, straddle=self.straddle)
+        hand = Hand(self._start_stacks, button=self.button, blinds=self.blinds, ante=self.ante, straddle=self.straddle)
         for entry in log:
             match entry:
                 case ("deal", _, cards):
@@ -39,59 +39,63 @@ class Hand(Play):
 
     def view(self, seat: Seat) -> Hashable:
         """All that this seat may know: how it began and what has happened, without the hole cards it has not seen."""
-        seen = {seat, *self.shown}
+        seen = {seat, *self.showdown_order}
         told = (
             ("deal", entry[1]) if entry[0] == "deal" and entry[1] is not None and entry[1] not in seen else entry
             for entry in self.log
         )
-        return (seat, *self._begun, *told)
+        return (seat, *self._setup, *told)
 
     @property
-    def _begun(self) -> tuple[tuple[int, ...], Seat, tuple[int, int], int, int]:
+    def _setup(self) -> tuple[tuple[int, ...], Seat, tuple[int, int], int, int]:
         """The stacks, the button and the forced bets with which it began."""
-        return self._start, self.button, self.blinds, self.ante, self.straddle
+        return self._start_stacks, self.button, self.blinds, self.ante, self.straddle
 
     def copy(self) -> "Hand":
         """Another hand in the same state."""
         twin = object.__new__(Hand)
-        twin._start, twin.button, twin.blinds = self._start, self.button, self.blinds
+        twin._start_stacks, twin.button, twin.blinds = self._start_stacks, self.button, self.blinds
         twin.ante, twin.straddle = self.ante, self.straddle
         twin.small_blind, twin.big_blind = self.small_blind, self.big_blind
-        twin.turn, twin.wanted, twin.street = self.turn, self.wanted, self.street
+        twin.turn, twin.cards_due, twin.street = self.turn, self.cards_due, self.street
         twin.to_match, twin.min_raise = self.to_match, self.min_raise
-        twin._live, twin._able, twin._due = self._live, self._able, self._due
-        twin._barred, twin._aggressor = self._barred, self._aggressor
-        twin._pot, twin._uneven, twin._last_blind = self._pot, self._uneven, self._last_blind
-        twin._cards, twin._stacked, twin._log = self._cards, self._stacked, self._log[:]
+        twin._live, twin._can_act, twin._to_act = self._live, self._can_act, self._to_act
+        twin._no_reopen, twin._aggressor = self._no_reopen, self._aggressor
+        twin._pot, twin._may_have_side_pots, twin._last_blind = self._pot, self._may_have_side_pots, self._last_blind
+        twin._cards, twin._deck_known, twin._log = self._cards, self._deck_known, self._log[:]
         twin.stacks, twin.bets, twin.awards = self.stacks[:], self.bets[:], self.awards[:]
         return twin
 
     def to_json(self) -> bytes:
         """The hand as JSON, to be resumed by `from_json`."""
-        deck = names(self._cards[len(self._dealt) :]) if self._stacked and self.turn is not Turn.OVER else None
-        return Saved(*self._begun, steps(self.log), deck).to_json()
+        deck = (
+            card_names(self._cards[len(self._dealt_cards) :])
+            if self._deck_known and self.turn is not Turn.OVER
+            else None
+        )
+        return SavedHand(*self._setup, to_saved_steps(self.log), deck).to_json()
 
     @staticmethod
     def from_json(data: bytes) -> "Hand":
         """The hand that was saved. Raises ValueError."""
-        saved = Saved.from_json(data)
+        saved = SavedHand.from_json(data)
         hand = Hand(saved.stacks, button=saved.button, blinds=saved.blinds, ante=saved.ante, straddle=saved.straddle)
         for step in saved.log:
             match step:
                 case int():
                     hand.bet(step)
                 case list():
-                    hand.deal(numbers(step))
-                case Leave():
+                    hand.deal(card_numbers(step))
+                case SavedLeave():
                     hand.leave(step.leave)
                 case _:
                     hand.fold()
         if saved.deck is not None:
-            hand.deal_from(numbers(saved.deck))
+            hand.deal_from(card_numbers(saved.deck))
         return hand
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Hand) and self._begun == other._begun and self.log == other.log
+        return isinstance(other, Hand) and self._setup == other._setup and self.log == other.log
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 

@@ -7,35 +7,37 @@ import msgspec
 from msgspec import Struct
 
 from croupier.core.rules import Seat
-from croupier.rooms.holdem.cards import CARDS, NUMBERS, Card, names
+from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, Card, card_names
 from croupier.rooms.holdem.engine.legal import FOLD
 
-type Deal = tuple[Literal["deal"], Seat | None, tuple[Card, ...]]
-type Bet = tuple[Literal["bet"], Seat, int]
-type Out = tuple[Literal["fold", "leave"], Seat]
+type DealEntry = tuple[Literal["deal"], Seat | None, tuple[Card, ...]]
+type BetEntry = tuple[Literal["bet"], Seat, int]
+type ExitEntry = tuple[Literal["fold", "leave"], Seat]
 
-type Entry = Deal | Bet | Out
+type HandLogEntry = DealEntry | BetEntry | ExitEntry
 """A card dealt to a seat, or cards to the board (None); chips that a seat has added; a fold; a player who has left."""
 
-type Past = Bet | Out | int
+type CompactLogEntry = BetEntry | ExitEntry | int
 """An entry as a hand keeps it while it is played: of a deal, only how many cards it was."""
 
 
-class Leave(Struct, frozen=True, forbid_unknown_fields=True):
+class SavedLeave(Struct, frozen=True, forbid_unknown_fields=True):
     """In a saved hand, the player of a seat has left: `{"leave": 3}`."""
 
     leave: Seat
 
 
-type Step = int | Literal["fold"] | list[str] | Leave
+type SavedStep = int | Literal["fold"] | list[str] | SavedLeave
 """What has happened as a saved hand has it, where the rules tell whose it is: chips, FOLD, card names, or Leave."""
 
 
-def entries(log: Iterable[Past], cards: tuple[Card, ...], small_blind: Seat, seats: int) -> list[Entry]:
+def expand_log(
+    log: Iterable[CompactLogEntry], cards: tuple[Card, ...], small_blind: Seat, seats: int
+) -> list[HandLogEntry]:
     """A log in its normal form, in whatever portions the cards came: hole cards one by one with their seats, the board
     by streets.
     """
-    found: list[Entry] = []
+    found: list[HandLogEntry] = []
     at = 0
     for past in log:
         if not isinstance(past, int):
@@ -53,7 +55,7 @@ def entries(log: Iterable[Past], cards: tuple[Card, ...], small_blind: Seat, sea
     return found
 
 
-class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class SavedHand(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A hand as JSON: how it began, what has happened since the blinds were posted, and the cards to come if known."""
 
     stacks: tuple[int, ...]
@@ -61,7 +63,7 @@ class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     blinds: tuple[int, int]
     ante: int
     straddle: int
-    log: list[Step]
+    log: list[SavedStep]
     deck: tuple[str, ...] | None = None
 
     def to_json(self) -> bytes:
@@ -74,27 +76,27 @@ class Saved(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         return msgspec.json.decode(data, type=cls)
 
 
-def steps(log: Iterable[Entry]) -> list[Step]:
+def to_saved_steps(log: Iterable[HandLogEntry]) -> list[SavedStep]:
     """A log as it is saved; hole cards that follow one another are one step."""
-    found: list[Step] = []
+    found: list[SavedStep] = []
     for entry in log:
         match entry:
             case ("deal", seat, cards):
                 last = found[-1] if found else None
                 if seat is None or not isinstance(last, list):
                     found.append(last := [])
-                last += names(cards)
+                last += card_names(cards)
             case ("bet", _, chips):
                 found.append(chips)
             case ("leave", seat):
-                found.append(Leave(seat))
+                found.append(SavedLeave(seat))
             case _:
                 found.append(FOLD)
     return found
 
 
-def numbers(found: Sequence[str]) -> list[Card]:
+def card_numbers(texts: Sequence[str]) -> list[Card]:
     """The cards of such names. Raises ValueError."""
-    if unknown := [name for name in found if name not in NUMBERS]:
+    if unknown := [name for name in texts if name not in CARD_NUMBERS]:
         raise ValueError(f"found the card {unknown[0]!r}; allowed: {', '.join(CARDS)}")
-    return [NUMBERS[name] for name in found]
+    return [CARD_NUMBERS[name] for name in texts]

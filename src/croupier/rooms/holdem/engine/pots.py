@@ -24,7 +24,7 @@ class Award(Struct, frozen=True, gc=False):
     rank: int | None
 
 
-def side_pots(paid: Sequence[int], folded: Sequence[bool], stacks: Sequence[int], *, over: bool) -> list[Pot]:
+def side_pots(paid: Sequence[int], folded: Sequence[bool], stacks: Sequence[int], *, is_over: bool) -> list[Pot]:
     """The pots, the main pot first, split where a player is all in who has not folded (H7).
 
     `over` says that nobody bets any more, so that a stack no longer helps to win what its seat has not paid for.
@@ -34,13 +34,13 @@ def side_pots(paid: Sequence[int], folded: Sequence[bool], stacks: Sequence[int]
     live = [seat for seat in seats if not folded[seat]]
     if len(live) == 1:
         return [Pot(sum(paid), tuple(live), tuple(seat for seat in seats if paid[seat]))]
-    levels = {paid[seat] for seat in live if over or not stacks[seat]}
+    levels = {paid[seat] for seat in live if is_over or not stacks[seat]}
     pots: list[Pot] = []
     below = 0
     for level in sorted({*levels, max(paid)}):
         payers = tuple(seat for seat in seats if paid[seat] > below)
         size = sum(min(paid[seat], level) - below for seat in payers)
-        winners = tuple(seat for seat in live if paid[seat] >= level or (stacks[seat] and not over))
+        winners = tuple(seat for seat in live if paid[seat] >= level or (stacks[seat] and not is_over))
         if winners:
             pots.append(Pot(size, winners, payers))
         else:
@@ -49,7 +49,7 @@ def side_pots(paid: Sequence[int], folded: Sequence[bool], stacks: Sequence[int]
     return pots
 
 
-def share(pots: Sequence[Pot], ranks: Mapping[Seat, int], first: Seat, seats: int) -> list[Award]:
+def award_pots(pots: Sequence[Pot], ranks: Mapping[Seat, int], first: Seat, seats: int) -> list[Award]:
     """The awards of all pots at a showdown, by the ranks of those who have not folded (the lowest wins).
 
     Each pot's odd chips go to the first of its winners at or after the seat `first`, which is left of the button (H7).

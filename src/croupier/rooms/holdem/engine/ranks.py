@@ -16,13 +16,13 @@ from croupier.rooms.holdem.cards import Card
 if TYPE_CHECKING:
     import numpy as np
 
-KEYS: Final = [float(5 ** (card // 4)) for card in range(52)]
+RANK_KEYS: Final = [float(5 ** (card // 4)) for card in range(52)]
 """What each card adds to the sum of ranks. Floats, for CPython adds them a third faster than ints; these are exact."""
 
 SUIT_KEYS: Final = [(0, 1, 8, 64)[card % 4] for card in range(52)]
 """What each card adds to the sum of suits. Clubs add nothing: they are what is left of the number of cards."""
 
-CATEGORIES: Final[Mapping[str, int]] = {
+CATEGORY_FIRST_RANKS: Final[Mapping[str, int]] = {
     "straight flush": 1,
     "four of a kind": 11,
     "full house": 167,
@@ -35,10 +35,10 @@ CATEGORIES: Final[Mapping[str, int]] = {
 }
 """The first (the best) rank of each category, best category first. Royal flushes are straight flushes."""
 
-WORST: Final = 7462
+WORST_RANK: Final = 7462
 """The rank of seven high, the worst hand of five cards."""
 
-SHAPES: Final[Mapping[tuple[int, ...], str]] = {
+SHAPE_CATEGORIES: Final[Mapping[tuple[int, ...], str]] = {
     (4, 1): "four of a kind",
     (3, 2): "full house",
     (3, 1, 1): "three of a kind",
@@ -51,23 +51,23 @@ SHAPES: Final[Mapping[tuple[int, ...], str]] = {
 STRAIGHTS: Final = (*((high, high - 1, high - 2, high - 3, high - 4) for high in range(12, 3, -1)), (3, 2, 1, 0, 12))
 """The ranks of the straights, best first: in the last one the ace counts one."""
 
-UNSUITED: Final[dict[int, dict[float, int]]] = {5: {}, 6: {}, 7: {}}
+UNSUITED_RANKS: Final[dict[int, dict[float, int]]] = {5: {}, 6: {}, 7: {}}
 """The rank of a hand without a flush by the sum of its `KEYS`, by its number of cards. `load` fills it."""
 
-SUITED: Final[dict[int, int]] = {}
+FLUSH_RANKS: Final[dict[int, int]] = {}
 """The rank of a flush by the set of its ranks, 5 to 7 of them: bit r is set for rank r. `load` fills it."""
 
-_MADE: Final[list[tuple[int, ...]]] = []
+_CARD_RANKS: Final[list[tuple[int, ...]]] = []
 """The ranks of the five cards of each hand, from hand 1: those that come most often first, and then the highest."""
 
-_FLUSHES: Final[dict[int, list[int | None]]] = {5: [], 6: [], 7: []}
+_FLUSH_SUITS: Final[dict[int, list[int | None]]] = {5: [], 6: [], 7: []}
 """The suit that comes five times or more, by the sum of the `SUIT_KEYS`, by the number of cards."""
 
-_FIVE, _SIX, _SEVEN = UNSUITED.values()
-_FIVE_FLUSHES, _SIX_FLUSHES, _SEVEN_FLUSHES = _FLUSHES.values()
-_KEY: Final = KEYS[::4]
+_FIVE_CARD_RANKS, _SIX_CARD_RANKS, _SEVEN_CARD_RANKS = UNSUITED_RANKS.values()
+_FIVE_CARD_FLUSH_SUITS, _SIX_CARD_FLUSH_SUITS, _SEVEN_CARD_FLUSH_SUITS = _FLUSH_SUITS.values()
+_KEY_BY_RANK: Final = RANK_KEYS[::4]
 
-_WORDS: Final = (
+_RANK_WORDS: Final = (
     *("twos", "threes", "fours", "fives", "sixes", "sevens", "eights", "nines", "tens"),
     *("jacks", "queens", "kings", "aces"),
 )
@@ -85,23 +85,35 @@ def rank(cards: Sequence[Card]) -> int:
             suits = (
                 SUIT_KEYS[a] + SUIT_KEYS[b] + SUIT_KEYS[c] + SUIT_KEYS[d] + SUIT_KEYS[e] + SUIT_KEYS[f] + SUIT_KEYS[g]
             )
-            suit = _SEVEN_FLUSHES[suits]
+            suit = _SEVEN_CARD_FLUSH_SUITS[suits]
             if suit is None:
-                return _SEVEN[KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e] + KEYS[f] + KEYS[g]]
+                return _SEVEN_CARD_RANKS[
+                    RANK_KEYS[a]
+                    + RANK_KEYS[b]
+                    + RANK_KEYS[c]
+                    + RANK_KEYS[d]
+                    + RANK_KEYS[e]
+                    + RANK_KEYS[f]
+                    + RANK_KEYS[g]
+                ]
         elif len(cards) == 6:
             a, b, c, d, e, f = cards
-            suit = _SIX_FLUSHES[SUIT_KEYS[a] + SUIT_KEYS[b] + SUIT_KEYS[c] + SUIT_KEYS[d] + SUIT_KEYS[e] + SUIT_KEYS[f]]
+            suit = _SIX_CARD_FLUSH_SUITS[
+                SUIT_KEYS[a] + SUIT_KEYS[b] + SUIT_KEYS[c] + SUIT_KEYS[d] + SUIT_KEYS[e] + SUIT_KEYS[f]
+            ]
             if suit is None:
-                return _SIX[KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e] + KEYS[f]]
+                return _SIX_CARD_RANKS[
+                    RANK_KEYS[a] + RANK_KEYS[b] + RANK_KEYS[c] + RANK_KEYS[d] + RANK_KEYS[e] + RANK_KEYS[f]
+                ]
         else:
             a, b, c, d, e = cards
-            suit = _FIVE_FLUSHES[SUIT_KEYS[a] + SUIT_KEYS[b] + SUIT_KEYS[c] + SUIT_KEYS[d] + SUIT_KEYS[e]]
+            suit = _FIVE_CARD_FLUSH_SUITS[SUIT_KEYS[a] + SUIT_KEYS[b] + SUIT_KEYS[c] + SUIT_KEYS[d] + SUIT_KEYS[e]]
             if suit is None:
-                return _FIVE[KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e]]
-        return SUITED[mask(cards, suit)]
+                return _FIVE_CARD_RANKS[RANK_KEYS[a] + RANK_KEYS[b] + RANK_KEYS[c] + RANK_KEYS[d] + RANK_KEYS[e]]
+        return FLUSH_RANKS[rank_mask(cards, suit)]
     except (LookupError, TypeError, ValueError):
-        if not _SEVEN_FLUSHES:
-            load()
+        if not _SEVEN_CARD_FLUSH_SUITS:
+            load_tables()
             return rank(cards)
         raise ValueError(f"found the cards {cards!r}; allowed: 5, 6 or 7 different numbers from 0 to 51") from None
 
@@ -111,15 +123,15 @@ def ranks_on(board: Sequence[Card], holes: Iterable[tuple[Card, Card]]) -> list[
 
     The board is five cards, all cards are 0 to 51 and different; that they are is taken for granted.
     """
-    if not _SEVEN_FLUSHES:
-        load()
+    if not _SEVEN_CARD_FLUSH_SUITS:
+        load_tables()
     a, b, c, d, e = board
-    key = KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e]
+    key = RANK_KEYS[a] + RANK_KEYS[b] + RANK_KEYS[c] + RANK_KEYS[d] + RANK_KEYS[e]
     suits = SUIT_KEYS[a] + SUIT_KEYS[b] + SUIT_KEYS[c] + SUIT_KEYS[d] + SUIT_KEYS[e]
     return [
-        _SEVEN[key + KEYS[f] + KEYS[g]]
-        if (suit := _SEVEN_FLUSHES[suits + SUIT_KEYS[f] + SUIT_KEYS[g]]) is None
-        else SUITED[mask((*board, f, g), suit)]
+        _SEVEN_CARD_RANKS[key + RANK_KEYS[f] + RANK_KEYS[g]]
+        if (suit := _SEVEN_CARD_FLUSH_SUITS[suits + SUIT_KEYS[f] + SUIT_KEYS[g]]) is None
+        else FLUSH_RANKS[rank_mask((*board, f, g), suit)]
         for f, g in holes
     ]
 
@@ -135,34 +147,34 @@ def rank_many(hands: Any) -> Any:
 
 def category(rank: int) -> str:
     """Which of the nine `CATEGORIES` a rank is in: `full house`."""
-    _check(rank)
-    return next(name for name, first in reversed([*CATEGORIES.items()]) if first <= rank)
+    _check_rank(rank)
+    return next(name for name, first in reversed([*CATEGORY_FIRST_RANKS.items()]) if first <= rank)
 
 
-def best(cards: Sequence[Card]) -> tuple[Card, ...]:
+def best_five(cards: Sequence[Card]) -> tuple[Card, ...]:
     """The five cards that make the hand, as a player shows them: pairs and more first, then from the highest card.
 
     Of equal choices the one is taken whose cards come first.
     """
     five = min(combinations(cards, 5), key=rank)
-    order = _MADE[rank(five) - 1]
+    order = _CARD_RANKS[rank(five) - 1]
     return tuple(sorted(five, key=lambda card: order.index(card // 4)))
 
 
-def told(rank: int) -> str:
+def describe_rank(rank: int) -> str:
     """A rank in a player's words: `full house, queens over twos`."""
-    _check(rank)
-    if rank == CATEGORIES["straight flush"]:
+    _check_rank(rank)
+    if rank == CATEGORY_FIRST_RANKS["straight flush"]:
         return "royal flush"
-    ranks, name = _MADE[rank - 1], category(rank)
-    high, low = _WORDS[ranks[0]], _WORDS[ranks[3]]
+    ranks, name = _CARD_RANKS[rank - 1], category(rank)
+    high, low = _RANK_WORDS[ranks[0]], _RANK_WORDS[ranks[3]]
     match name:
         case "four of a kind" | "three of a kind":
             return f"{name}, {high}"
         case "full house":
             return f"{name}, {high} over {low}"
         case "two pair":
-            return f"{name}, {high} and {_WORDS[ranks[2]]}"
+            return f"{name}, {high} and {_RANK_WORDS[ranks[2]]}"
         case "pair":
             return f"pair of {high}"
         case "high card":
@@ -170,7 +182,7 @@ def told(rank: int) -> str:
     return f"{name}, {_singular(high)} high"
 
 
-def mask(cards: Sequence[Card], suit: int) -> int:
+def rank_mask(cards: Sequence[Card], suit: int) -> int:
     """The set of the ranks that cards of one suit have: bit r is set for rank r."""
     found = 0
     for card in cards:
@@ -179,23 +191,23 @@ def mask(cards: Sequence[Card], suit: int) -> int:
     return found
 
 
-def load() -> None:
+def load_tables() -> None:
     """Build the tables, unless they are there: about 0.2 s, once a process, by the first call that needs them.
 
     Two threads that do it at once only do it twice.
     """
-    if _SEVEN_FLUSHES:
+    if _SEVEN_CARD_FLUSH_SUITS:
         return
     _load_fives()
     for size in (6, 7):  # the best of so many cards is the best of what is left without one of them
-        fewer = UNSUITED[size - 1]
-        for ranks in _multisets(size):
-            key = sum(map(_KEY.__getitem__, ranks))
-            UNSUITED[size][key] = min([fewer[key - _KEY[rank]] for rank in set(ranks)])
+        fewer = UNSUITED_RANKS[size - 1]
+        for ranks in _rank_multisets(size):
+            key = sum(map(_KEY_BY_RANK.__getitem__, ranks))
+            UNSUITED_RANKS[size][key] = min([fewer[key - _KEY_BY_RANK[rank]] for rank in set(ranks)])
         for ranks in combinations(range(13), size):
-            held = _set(ranks)
-            SUITED[held] = min(SUITED[held - (1 << rank)] for rank in ranks)
-    for size, flushes in _FLUSHES.items():  # the seven cards last: when they are there, everything is
+            held = _rank_bits(ranks)
+            FLUSH_RANKS[held] = min(FLUSH_RANKS[held - (1 << rank)] for rank in ranks)
+    for size, flushes in _FLUSH_SUITS.items():  # the seven cards last: when they are there, everything is
         found: list[int | None] = [None] * (size * 64 + 1)
         for others in product(range(size + 1), repeat=3):
             counts = (size - sum(others), *others)
@@ -207,7 +219,7 @@ def load() -> None:
 def _load_fives() -> None:
     """Number the hands of five cards: category by category, and from the best in each."""
     made: dict[int, tuple[int, ...]] = {}
-    first = dict(CATEGORIES)
+    first = dict(CATEGORY_FIRST_RANKS)
     five: dict[float, int] = {}
 
     def number(name: str, ranks: tuple[int, ...]) -> int:
@@ -216,40 +228,40 @@ def _load_fives() -> None:
         return first[name] - 1
 
     for straight in STRAIGHTS:
-        five[sum(_KEY[rank] for rank in straight)] = number("straight", straight)
-        SUITED[_set(straight)] = number("straight flush", straight)
-    orders = sorted((_order(ranks) for ranks in _multisets(5)), reverse=True)
+        five[sum(_KEY_BY_RANK[rank] for rank in straight)] = number("straight", straight)
+        FLUSH_RANKS[_rank_bits(straight)] = number("straight flush", straight)
+    orders = sorted((_shape_and_ranks(ranks) for ranks in _rank_multisets(5)), reverse=True)
     for shape, ranks in orders:
-        key = sum(_KEY[rank] for rank in ranks)
+        key = sum(_KEY_BY_RANK[rank] for rank in ranks)
         if key not in five:
-            five[key] = number(SHAPES[shape], ranks)
+            five[key] = number(SHAPE_CATEGORIES[shape], ranks)
             if len(shape) == 5:
-                SUITED[_set(ranks)] = number("flush", ranks)
-    UNSUITED[5].update(five)
-    _MADE[:] = [made[rank] for rank in range(1, WORST + 1)]
+                FLUSH_RANKS[_rank_bits(ranks)] = number("flush", ranks)
+    UNSUITED_RANKS[5].update(five)
+    _CARD_RANKS[:] = [made[rank] for rank in range(1, WORST_RANK + 1)]
 
 
-def _set(ranks: Sequence[int]) -> int:
+def _rank_bits(ranks: Sequence[int]) -> int:
     return sum(1 << rank for rank in ranks)
 
 
-def _multisets(size: int) -> Iterator[tuple[int, ...]]:
+def _rank_multisets(size: int) -> Iterator[tuple[int, ...]]:
     """The ranks that so many cards can have, in ascending order: none comes five times."""
     for ranks in combinations_with_replacement(range(13), size):
         if not any(map(eq, ranks, ranks[4:])):
             yield ranks
 
 
-def _order(ranks: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _shape_and_ranks(ranks: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The shape of five cards, and their ranks in the order in which hands of one shape are compared."""
     groups = sorted(((ranks.count(rank), rank) for rank in set(ranks)), reverse=True)
     return tuple(count for count, _ in groups), tuple(rank for count, rank in groups for _ in range(count))
 
 
-def _check(rank: int) -> None:
-    if not 1 <= rank <= WORST:
-        raise ValueError(f"found the rank {rank}; allowed: 1 to {WORST}")
-    load()
+def _check_rank(rank: int) -> None:
+    if not 1 <= rank <= WORST_RANK:
+        raise ValueError(f"found the rank {rank}; allowed: 1 to {WORST_RANK}")
+    load_tables()
 
 
 def _singular(word: str) -> str:
@@ -259,13 +271,13 @@ def _singular(word: str) -> str:
 def _rank_rows(hands: "np.ndarray[Any, Any]") -> "np.ndarray[Any, np.dtype[np.uint16]]":
     import numpy as np
 
-    if hands.ndim != 2 or hands.shape[1] not in UNSUITED or not np.issubdtype(hands.dtype, np.integer):
+    if hands.ndim != 2 or hands.shape[1] not in UNSUITED_RANKS or not np.issubdtype(hands.dtype, np.integer):
         raise ValueError(f"found an array of {hands.dtype} {hands.shape}; allowed: integers, n rows of 5, 6 or 7")
     if hands.size and not 0 <= hands.min() <= hands.max() <= 51:
         raise ValueError(f"found a card {hands.min()} or {hands.max()}; allowed: 0 to 51")
-    load()
+    load_tables()
     found: np.ndarray[Any, np.dtype[np.uint16]]
-    keys, suit_keys, sums, ranks, flushes = _columns(hands.shape[1])
+    keys, suit_keys, sums, ranks, flushes = _numpy_tables(hands.shape[1])
     wanted = keys[hands].sum(axis=1)
     at = np.minimum(sums.searchsorted(wanted), len(sums) - 1)
     found = ranks[at]
@@ -278,15 +290,15 @@ def _rank_rows(hands: "np.ndarray[Any, Any]") -> "np.ndarray[Any, np.dtype[np.ui
 
 
 @cache
-def _columns(size: int) -> "tuple[np.ndarray[Any, Any], ...]":
+def _numpy_tables(size: int) -> "tuple[np.ndarray[Any, Any], ...]":
     """The tables of `rank` for so many cards, as arrays: keys, suit keys, sums of keys and their ranks, flushes."""
     import numpy as np
 
-    sums = np.array(sorted(UNSUITED[size]))
+    sums = np.array(sorted(UNSUITED_RANKS[size]))
     return (
-        np.array(KEYS),
+        np.array(RANK_KEYS),
         np.array(SUIT_KEYS),
         sums,
-        np.array([UNSUITED[size][key] for key in sums.tolist()], np.uint16),
-        np.array([suit is not None for suit in _FLUSHES[size]]),
+        np.array([UNSUITED_RANKS[size][key] for key in sums.tolist()], np.uint16),
+        np.array([suit is not None for suit in _FLUSH_SUITS[size]]),
     )

@@ -13,13 +13,13 @@ from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.blinds import BLINDS
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.histories.notation import order, read, spelt
-from croupier.rooms.holdem.histories.replay import Replay
+from croupier.rooms.holdem.histories.notation import format_cards, parse_partial_cards, seat_order
+from croupier.rooms.holdem.histories.replay import HandReplay
 
-LINE: Final = re.compile(r"MATCHSTATE:([0-9]{1,2}):([0-9]{1,18}):([cfr/0-9]*):([^:/]*)((?:/[^:/]*)*)", re.ASCII)
-MOVE: Final = re.compile(r"[cf/]|r[0-9]{1,18}", re.ASCII)
-FLOP: Final = 3
-FULL: Final = (0, 3, 4)
+LINE_PATTERN: Final = re.compile(r"MATCHSTATE:([0-9]{1,2}):([0-9]{1,18}):([cfr/0-9]*):([^:/]*)((?:/[^:/]*)*)", re.ASCII)
+MOVE_PATTERN: Final = re.compile(r"[cf/]|r[0-9]{1,18}", re.ASCII)
+FLOP_CARDS: Final = 3
+COMPLETE_BOARD_SIZES: Final = (0, 3, 4)
 """How many cards are on the board when the next betting round is due."""
 
 
@@ -30,14 +30,16 @@ def to_acpc(hand: Hand, viewer: Seat, number: int = 0) -> str:
     """
     if hand.ante:
         raise ValueError(f"found an ante of {hand.ante}; allowed: none, for the ACPC format has none")
-    seats = order(len(hand.stacks), hand.button)
-    holes = "|".join(spelt(hand.holes[seat]) if seat == viewer or seat in hand.shown else "" for seat in seats)
+    seats = seat_order(len(hand.stacks), hand.button)
+    holes = "|".join(
+        format_cards(hand.holes[seat]) if seat == viewer or seat in hand.showdown_order else "" for seat in seats
+    )
     streets = (hand.board[:3], hand.board[3:4], hand.board[4:])
-    board = "".join(f"/{spelt(cards)}" for cards in streets if cards)
-    return f"MATCHSTATE:{seats.index(viewer)}:{number}:{_betting(hand)}:{holes}{board}"
+    board = "".join(f"/{format_cards(cards)}" for cards in streets if cards)
+    return f"MATCHSTATE:{seats.index(viewer)}:{number}:{_format_betting(hand)}:{holes}{board}"
 
 
-def _betting(hand: Hand) -> str:
+def _format_betting(hand: Hand) -> str:
     """The betting of a hand, told as one in which those who leave fold when it is their turn."""
     told = hand.replay(())
     gone: set[Seat] = set()
@@ -60,8 +62,8 @@ def _betting(hand: Hand) -> str:
         match entry:
             case ("deal", seat, cards):
                 wait_for(None)
-                if told.wanted:
-                    betting += "/" if seat is None and told.street and len(told.board) in FULL else ""
+                if told.cards_due:
+                    betting += "/" if seat is None and told.street and len(told.board) in COMPLETE_BOARD_SIZES else ""
                     told.deal(cards)
             case ("bet", seat, chips):
                 if wait_for(seat):
@@ -79,38 +81,38 @@ def from_acpc(line: str, stacks: Sequence[int], blinds: tuple[int, int] = BLINDS
 
     Hole cards that the line does not tell are any that are left. Raises ValueError.
     """
-    found = LINE.fullmatch(line.rstrip("\r\n"))
+    found = LINE_PATTERN.fullmatch(line.rstrip("\r\n"))
     if found is None:
         raise ValueError(f"found {line[:200]!r}; allowed: MATCHSTATE:<position>:<hand>:<betting>:<cards>")
     position, _, betting, held, dealt = found.groups()
     count = len(stacks)
-    holes = [read(hole) for hole in held.split("|")]
+    holes = [parse_partial_cards(hole) for hole in held.split("|")]
     if len(holes) != count or any(len(hole) not in (0, 2) for hole in holes):
         raise ValueError(f"found the hole cards {held!r}; allowed: two cards or none for each of {count} players")
     if int(position) >= count:
         raise ValueError(f"found position {position}; allowed: 0 to {count - 1}")
-    streets = [read(street) for street in dealt.split("/")[1:]]
+    streets = [parse_partial_cards(street) for street in dealt.split("/")[1:]]
     if [len(street) for street in streets] != [3, 1, 1][: len(streets)]:
         raise ValueError(f"found the board {dealt!r}; allowed: /flop, /turn and /river")
     hand = Hand(stacks, button=count - 1, blinds=blinds, straddle=straddle)
     board: list[Card | None] = [card for street in streets for card in street]
-    replay = Replay(hand, range(count), holes, board)
+    replay = HandReplay(hand, range(count), holes, board)
     replay.deal_holes()
-    moves = MOVE.findall(betting)
+    moves = MOVE_PATTERN.findall(betting)
     if "".join(moves) != betting:
         raise ValueError(f"found the betting {betting!r}; allowed: c, f, r with a number, and /")
     for move in moves:
-        _play(replay, move)
+        _play_move(replay, move)
     if len(hand.board) != len(board):
         raise ValueError(f"found {len(board)} cards on the board; allowed: {len(hand.board)}, by the betting")
     return hand
 
 
-def _play(replay: Replay, move: str) -> None:
+def _play_move(replay: HandReplay, move: str) -> None:
     hand = replay.hand
     player = hand.turn
     if move == "/":
-        replay.deal_board(hand.wanted if hand.street else FLOP)
+        replay.deal_board(hand.cards_due if hand.street else FLOP_CARDS)
         return
     if player is Turn.CHANCE or player is Turn.OVER:
         if move == "c":

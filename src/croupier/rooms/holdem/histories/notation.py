@@ -9,35 +9,35 @@ from itertools import combinations
 from typing import Final
 
 from croupier.core.rules import Seat
-from croupier.rooms.holdem.cards import CARDS, Card, cards
+from croupier.rooms.holdem.cards import CARDS, Card, parse_cards
 from croupier.rooms.holdem.engine.ranks import rank
 
-UNKNOWN: Final = "??"
+UNKNOWN_CARD: Final = "??"
 """A card that is not told."""
 
-HIDDEN: Final = 2 * UNKNOWN
+HIDDEN_HOLE: Final = 2 * UNKNOWN_CARD
 """Hole cards that are not told."""
 
-SPELLINGS: Final = tuple(name[0] + name[1].lower() for name in CARDS)
+CARD_TEXTS: Final = tuple(name[0] + name[1].lower() for name in CARDS)
 
 
-def order(seats: int, button: Seat) -> list[Seat]:
+def seat_order(seats: int, button: Seat) -> list[Seat]:
     """The seats as the notations count the players: clockwise, from the left of the button."""
     return [(button + 1 + at) % seats for at in range(seats)]
 
 
-def spelt(known: Iterable[Card]) -> str:
+def format_cards(known: Iterable[Card]) -> str:
     """Cards one behind the other: `AhKh`."""
-    return "".join(SPELLINGS[card] for card in known)
+    return "".join(CARD_TEXTS[card] for card in known)
 
 
-def read(text: str) -> list[Card | None]:
+def parse_partial_cards(text: str) -> list[Card | None]:
     """Cards one behind the other, None where one is not told. Raises ValueError."""
     names = [text[at : at + 2] for at in range(0, len(text), 2)]
-    return [None if name == UNKNOWN else cards(name)[0] for name in names]
+    return [None if name == UNKNOWN_CARD else parse_cards(name)[0] for name in names]
 
 
-def complete(
+def fill_unknown_cards(
     holes: Sequence[Sequence[Card | None]], board: Sequence[Card | None], losers: Collection[int] = ()
 ) -> tuple[list[list[Card]], list[Card]]:
     """Two hole cards for every player, and the board; cards that are not told are taken from those that are left.

@@ -15,27 +15,27 @@ from msgspec import UNSET, Struct, UnsetType
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.histories.notation import SPELLINGS, order
+from croupier.rooms.holdem.histories.notation import CARD_TEXTS, seat_order
 
-VERSION: Final = "1.4.7"
-STREETS: Final = ("Preflop", "Flop", "Turn", "River")
-FLOP: Final = 3
+OHH_VERSION: Final = "1.4.7"
+STREET_NAMES: Final = ("Preflop", "Flop", "Turn", "River")
+FLOP_CARDS: Final = 3
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-type Name = Literal[
+type OhhActionName = Literal[
     "Dealt Cards", "Mucks Cards", "Shows Cards", "Post Ante", "Post SB", "Post BB", "Straddle", "Fold", "Check", "Bet",
     "Raise", "Call", "Stands Up",
 ]  # fmt: skip
 
 
-class Limit(Struct, frozen=True):
+class OhhBetLimit(Struct, frozen=True):
     """No limit, and no cap on what can be lost in a hand."""
 
     bet_type: str = "NL"
     bet_cap: int = 0
 
 
-class Player(Struct, frozen=True):
+class OhhPlayer(Struct, frozen=True):
     """Somebody who was dealt in."""
 
     id: int
@@ -44,55 +44,55 @@ class Player(Struct, frozen=True):
     starting_stack: int
 
 
-class Action(Struct, frozen=True):
+class OhhAction(Struct, frozen=True):
     """What somebody has done. `amount` is what he adds; `cards` are told if they are known."""
 
     action_number: int
     player_id: int
-    action: Name
+    action: OhhActionName
     amount: int | UnsetType = UNSET
     is_allin: bool | UnsetType = UNSET
     cards: list[str] | UnsetType = UNSET
 
 
-class Round(Struct):
+class OhhRound(Struct):
     """A betting round, or the showdown; `cards` are those that it adds to the board."""
 
     id: int
     street: str
     cards: list[str]
-    actions: list[Action]
+    actions: list[OhhAction]
 
 
-class Win(Struct, frozen=True):
+class OhhPlayerWin(Struct, frozen=True):
     """What a player wins of a pot."""
 
     player_id: int
     win_amount: int
 
 
-class Pot(Struct, frozen=True):
+class OhhPot(Struct, frozen=True):
     """A pot that has been won: 0 is the main pot."""
 
     number: int
     amount: int
-    player_wins: list[Win]
+    player_wins: list[OhhPlayerWin]
     rake: int = 0
 
 
-class History(Struct, frozen=True, kw_only=True):
+class OhhHistory(Struct, frozen=True, kw_only=True):
     """The history of one hand."""
 
-    spec_version: str = VERSION
+    spec_version: str = OHH_VERSION
     site_name: str = "croupier"
     network_name: str = "croupier"
-    internal_version: str = VERSION
+    internal_version: str = OHH_VERSION
     tournament: bool = False
     game_number: str
     start_date_utc: str
     table_name: str
     game_type: str = "Holdem"
-    bet_limit: Limit = Limit()
+    bet_limit: OhhBetLimit = OhhBetLimit()
     table_size: int
     currency: str = "PPC"
     dealer_seat: int
@@ -101,15 +101,15 @@ class History(Struct, frozen=True, kw_only=True):
     ante_amount: int
     hero_player_id: int | UnsetType = UNSET
     flags: list[str]
-    players: list[Player]
-    rounds: list[Round]
-    pots: list[Pot]
+    players: list[OhhPlayer]
+    rounds: list[OhhRound]
+    pots: list[OhhPot]
 
 
-class Document(Struct, frozen=True):
+class OhhDocument(Struct, frozen=True):
     """A file with one hand."""
 
-    ohh: History
+    ohh: OhhHistory
 
 
 def to_ohh(
@@ -118,8 +118,8 @@ def to_ohh(
     players: Sequence[str] | None = None,
     table: str = "",
     number: int = 0,
-    open: Collection[int] | None = None,  # noqa: A002 -- as in `to_phh`
-    begun: datetime | None = None,
+    open_seats: Collection[int] | None = None,
+    started_at: datetime | None = None,
     hero: int | None = None,
     table_size: int | None = None,
 ) -> bytes:
@@ -130,11 +130,11 @@ def to_ohh(
     it is 1970 by default.
     """
     count = len(hand.stacks)
-    begun_at = (begun or EPOCH).astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    begun_at = (started_at or EPOCH).astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     names = players if players is not None else [f"p{seat + 1}" for seat in range(count)]
-    teller = _Teller(hand, open)
-    teller.tell()
-    history = History(
+    teller = _OhhWriter(hand, open_seats)
+    teller.write()
+    history = OhhHistory(
         game_number=str(number),
         start_date_utc=begun_at,
         table_name=table,
@@ -145,116 +145,118 @@ def to_ohh(
         ante_amount=hand.ante,
         hero_player_id=UNSET if hero is None else hero,
         flags=["Observed"] if hero is None else [],
-        players=[Player(seat, seat + 1, names[seat], teller.begun[seat]) for seat in range(count)],
+        players=[OhhPlayer(seat, seat + 1, names[seat], teller.start_stacks[seat]) for seat in range(count)],
         rounds=teller.rounds,
-        pots=_pots(hand),
+        pots=_won_pots(hand),
     )
-    return msgspec.json.encode(Document(history))
+    return msgspec.json.encode(OhhDocument(history))
 
 
-def _pots(hand: Hand) -> list[Pot]:
+def _won_pots(hand: Hand) -> list[OhhPot]:
     """The pots as they were won, those that have a winner."""
     numbers = sorted({award.pot for award in hand.awards})
     found = []
     for number in numbers:
         won = [award for award in hand.awards if award.pot == number]
-        wins = [Win(award.seat, award.chips) for award in won]
-        found.append(Pot(number, sum(award.chips for award in won), wins))
+        wins = [OhhPlayerWin(award.seat, award.chips) for award in won]
+        found.append(OhhPot(number, sum(award.chips for award in won), wins))
     return found
 
 
-def _names(cards: Sequence[Card]) -> list[str]:
-    return [SPELLINGS[card] for card in cards]
+def _card_texts(cards: Sequence[Card]) -> list[str]:
+    return [CARD_TEXTS[card] for card in cards]
 
 
-class _Teller:
+class _OhhWriter:
     """Tells a hand round by round."""
 
     def __init__(self, hand: Hand, known: Collection[int] | None) -> None:
         self.hand = hand
-        self.known = known
-        self.begun = [stack + paid for stack, paid in zip(hand.stacks, hand.paid, strict=True)]
+        self.known_seats = known
+        self.start_stacks = [stack + paid for stack, paid in zip(hand.stacks, hand.paid, strict=True)]
         for award in hand.awards:
-            self.begun[award.seat] -= award.chips
-        self.left = list(self.begun)
-        self.bets = [0 for _ in self.left]
-        self.rounds = [Round(0, STREETS[0], [], [])]
+            self.start_stacks[award.seat] -= award.chips
+        self.stacks = list(self.start_stacks)
+        self.bets = [0 for _ in self.stacks]
+        self.rounds = [OhhRound(0, STREET_NAMES[0], [], [])]
 
-    def tell(self) -> None:
+    def write(self) -> None:
         """Tell all of it."""
         hand = self.hand
-        self._post()
-        top = max(hand.blinds[1], hand.straddle if len(self.left) > 2 else 0)
+        self._post_forced_bets()
+        top = max(hand.blinds[1], hand.straddle if len(self.stacks) > 2 else 0)
         dealt = Counter[int]()
         for entry in hand.log:
             match entry:
                 case ("deal", seat, cards):
                     if seat is None:
-                        self._board(cards)
+                        self._add_board(cards)
                         top = 0
                         continue
                     dealt[seat] += 1
                     if dealt[seat] == 2:
-                        told = self.known is None or seat in self.known
-                        self._add(seat, "Dealt Cards", cards=_names(hand.holes[seat]) if told else UNSET)
+                        told = self.known_seats is None or seat in self.known_seats
+                        self._add_action(seat, "Dealt Cards", cards=_card_texts(hand.holes[seat]) if told else UNSET)
                 case ("bet", seat, chips):
                     total = self.bets[seat] + chips
-                    name: Name = "Check" if not chips else "Call" if total <= top else "Raise" if top else "Bet"
+                    name: OhhActionName = (
+                        "Check" if not chips else "Call" if total <= top else "Raise" if top else "Bet"
+                    )
                     self._pay(seat, name, chips)
                     top = max(top, total)
                 case ("fold", seat):
-                    self._add(seat, "Fold")
+                    self._add_action(seat, "Fold")
                 case (_, seat):
-                    self._add(seat, "Fold")
-                    self._add(seat, "Stands Up")
-        if hand.turn is Turn.OVER and hand.shown:
-            self.rounds.append(Round(len(self.rounds), "Showdown", [], []))
-            for seat in hand.shown:
-                self._add(seat, "Shows Cards", cards=_names(hand.holes[seat]))
+                    self._add_action(seat, "Fold")
+                    self._add_action(seat, "Stands Up")
+        if hand.turn is Turn.OVER and hand.showdown_order:
+            self.rounds.append(OhhRound(len(self.rounds), "Showdown", [], []))
+            for seat in hand.showdown_order:
+                self._add_action(seat, "Shows Cards", cards=_card_texts(hand.holes[seat]))
 
-    def _post(self) -> None:
+    def _post_forced_bets(self) -> None:
         """Antes, blinds, straddle."""
-        hand, seats = self.hand, order(len(self.left), self.hand.button)
+        hand, seats = self.hand, seat_order(len(self.stacks), self.hand.button)
         if hand.ante:
             for seat in seats:
-                self._pay(seat, "Post Ante", min(hand.ante, self.left[seat]))
+                self._pay(seat, "Post Ante", min(hand.ante, self.stacks[seat]))
             self.bets = [0 for _ in self.bets]
         straddler = seats[2] if len(seats) > 2 else seats[0]
-        forced: list[tuple[int, Name, int]] = [
+        forced: list[tuple[int, OhhActionName, int]] = [
             (hand.small_blind, "Post SB", hand.blinds[0]),
             (hand.big_blind, "Post BB", hand.blinds[1]),
             (straddler, "Straddle", hand.straddle if len(seats) > 2 else 0),
         ]
         for seat, name, chips in forced:
-            if posted := min(chips, self.left[seat]):
+            if posted := min(chips, self.stacks[seat]):
                 self._pay(seat, name, posted)
 
-    def _board(self, cards: Sequence[Card]) -> None:
+    def _add_board(self, cards: Sequence[Card]) -> None:
         """The next cards of the board: a new street, unless they are the rest of the flop."""
         flop = self.rounds[-1].cards
-        if 0 < len(flop) < FLOP and self.rounds[-1].street == STREETS[1]:
-            flop += _names(cards)
+        if 0 < len(flop) < FLOP_CARDS and self.rounds[-1].street == STREET_NAMES[1]:
+            flop += _card_texts(cards)
             return
         street = len(self.rounds)
-        self.rounds.append(Round(street, STREETS[street], _names(cards), []))
+        self.rounds.append(OhhRound(street, STREET_NAMES[street], _card_texts(cards), []))
         self.bets = [0 for _ in self.bets]
 
-    def _pay(self, seat: int, name: Name, chips: int) -> None:
-        self.left[seat] -= chips
+    def _pay(self, seat: int, name: OhhActionName, chips: int) -> None:
+        self.stacks[seat] -= chips
         self.bets[seat] += chips
         if chips:
-            self._add(seat, name, amount=chips, is_allin=not self.left[seat])
+            self._add_action(seat, name, amount=chips, is_allin=not self.stacks[seat])
         else:
-            self._add(seat, name)
+            self._add_action(seat, name)
 
-    def _add(
+    def _add_action(
         self,
         seat: int,
-        name: Name,
+        name: OhhActionName,
         *,
         amount: int | UnsetType = UNSET,
         is_allin: bool | UnsetType = UNSET,
         cards: list[str] | UnsetType = UNSET,
     ) -> None:
         actions = self.rounds[-1].actions
-        actions.append(Action(len(actions), seat, name, amount, is_allin, cards))
+        actions.append(OhhAction(len(actions), seat, name, amount, is_allin, cards))

@@ -19,25 +19,25 @@ from typing import Final, NamedTuple
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.log import Entry
+from croupier.rooms.holdem.engine.log import HandLogEntry
 from croupier.rooms.holdem.engine.ranks import rank
-from croupier.rooms.holdem.histories.notation import HIDDEN, SPELLINGS, UNKNOWN, order, spelt
-from croupier.rooms.holdem.histories.pokerkit_state import RIVER, Books
+from croupier.rooms.holdem.histories.notation import CARD_TEXTS, HIDDEN_HOLE, UNKNOWN_CARD, format_cards, seat_order
+from croupier.rooms.holdem.histories.pokerkit_state import RIVER, PokerKitState
 
-LEAVES: Final = " # leaves"
+LEAVES_COMMENT: Final = " # leaves"
 """The comment that tells a player who has left from one who has folded."""
 
-STREETS: Final = (0, 3, 1, 1)
+STREET_CARDS: Final = (0, 3, 1, 1)
 """How many cards open each betting round."""
 
-WHOLE: Final = (3, 4, 5)
+BOARD_SIZES: Final = (3, 4, 5)
 """How many cards are on the board when a street is whole."""
 
-TRIES: Final = 200
+MAX_CORRECTIONS: Final = 200
 """The books are corrected at most so often."""
 
 
-class Story(NamedTuple):
+class PlayedHand(NamedTuple):
     """A hand as it was played, players counted from the left of the button. Chips are ints.
 
     `paid` is what has been put in, and `final` are the stacks at the end, None where there is none yet. `holes` are the
@@ -47,18 +47,18 @@ class Story(NamedTuple):
 
     stacks: list[int]
     paid: list[int]
-    final: list[int] | None
+    final_stacks: list[int] | None
     ante: int
     posts: list[int]
-    least: int
-    log: list[Entry]
+    min_bet: int
+    log: list[HandLogEntry]
     holes: list[str]
-    shown: dict[int, str]
+    shown_hands: dict[int, str]
     ranks: dict[int, int]
-    staying: list[int]
+    players_in: list[int]
 
 
-class Told(NamedTuple):
+class PhhHand(NamedTuple):
     """A hand for the books: the stacks at the beginning, the forced bets by player, and what happens (PHH notation).
 
     `played` is what has truly happened, in the same notation.
@@ -68,42 +68,45 @@ class Told(NamedTuple):
     antes: list[int]
     posts: list[int]
     actions: list[str]
-    played: list[str]
+    played_actions: list[str]
 
 
-def story(hand: Hand, known: Collection[int] | None = None) -> Story:
+def make_played_hand(hand: Hand, known_seats: Collection[int] | None = None) -> PlayedHand:
     """A hand by players; hole cards are told of the seats in `known` (None: of all)."""
-    seats = order(len(hand.stacks), hand.button)
+    seats = seat_order(len(hand.stacks), hand.button)
     players = {seat: player for player, seat in enumerate(seats)}
     begun = [stack + paid for stack, paid in zip(hand.stacks, hand.paid, strict=True)]
     for award in hand.awards:
         begun[award.seat] -= award.chips
     holes = [
-        spelt(hand.holes[seat]) if known is None or seat in known else UNKNOWN * len(hand.holes[seat]) for seat in seats
+        format_cards(hand.holes[seat])
+        if known_seats is None or seat in known_seats
+        else UNKNOWN_CARD * len(hand.holes[seat])
+        for seat in seats
     ]
-    return Story(
+    return PlayedHand(
         stacks=[begun[seat] for seat in seats],
         paid=[hand.paid[seat] for seat in seats],
-        final=[hand.stacks[seat] for seat in seats] if hand.turn is Turn.OVER else None,
+        final_stacks=[hand.stacks[seat] for seat in seats] if hand.turn is Turn.OVER else None,
         ante=hand.ante,
-        posts=forced(hand),
-        least=hand.blinds[1],
-        log=[_by_player(entry, players) for entry in hand.log],
+        posts=forced_bets(hand),
+        min_bet=hand.blinds[1],
+        log=[_entry_by_player(entry, players) for entry in hand.log],
         holes=holes,
-        shown={players[seat]: spelt(hand.holes[seat]) for seat in hand.shown},
-        ranks={players[seat]: rank(hand.holes[seat] + hand.board) for seat in hand.shown},
-        staying=[player for player, seat in enumerate(seats) if not hand.folded[seat]],
+        shown_hands={players[seat]: format_cards(hand.holes[seat]) for seat in hand.showdown_order},
+        ranks={players[seat]: rank(hand.holes[seat] + hand.board) for seat in hand.showdown_order},
+        players_in=[player for player, seat in enumerate(seats) if not hand.folded[seat]],
     )
 
 
-def forced(hand: Hand) -> list[int]:
+def forced_bets(hand: Hand) -> list[int]:
     """The blinds and the straddle by player, whether or not the stacks suffice."""
     small, big = hand.blinds
     seats = len(hand.stacks)
     return [big, small] if seats == 2 else [small, big, hand.straddle, *[0] * seats][:seats]
 
 
-def _by_player(entry: Entry, players: dict[int, int]) -> Entry:
+def _entry_by_player(entry: HandLogEntry, players: dict[int, int]) -> HandLogEntry:
     """An entry of the log with the player in place of the seat."""
     match entry:
         case ("deal", seat, cards):
@@ -114,79 +117,86 @@ def _by_player(entry: Entry, players: dict[int, int]) -> Entry:
             return (kind, players[seat])
 
 
-def played(told: Story) -> list[str]:
+def format_played_actions(hand: PlayedHand) -> list[str]:
     """What has truly happened, in the PHH notation; `# leaves` marks a fold of somebody who has left at this moment."""
     lines: list[str] = []
-    bets, top = _posted(told)
-    due = 2 * len(told.holes)
-    for entry in told.log:
+    bets, top = _posted_bets(hand)
+    due = 2 * len(hand.holes)
+    for entry in hand.log:
         match entry:
             case ("deal", seat, cards) if seat is None:
-                lines.append(f"d db {spelt(cards)}")
+                lines.append(f"d db {format_cards(cards)}")
                 bets, top = [0 for _ in bets], 0
             case ("bet", player, chips):
                 bets[player] += chips
                 lines.append(f"p{player + 1} cbr {bets[player]}" if bets[player] > top else f"p{player + 1} cc")
                 top = max(top, bets[player])
             case ("fold" | "leave" as kind, player):
-                lines.append(f"p{player + 1} f{LEAVES if kind == 'leave' else ''}")
+                lines.append(f"p{player + 1} f{LEAVES_COMMENT if kind == 'leave' else ''}")
             case _:
                 due -= 1
                 if not due:
-                    lines += _deals(told)
-    return lines if not due else [*lines, *_deals(told)]
+                    lines += _hole_actions(hand)
+    return lines if not due else [*lines, *_hole_actions(hand)]
 
 
-def _deals(told: Story) -> list[str]:
+def _hole_actions(told: PlayedHand) -> list[str]:
     """The lines of the hole cards."""
     return [f"d dh p{player + 1} {hole}" for player, hole in enumerate(told.holes) if hole]
 
 
-def _posted(told: Story) -> tuple[list[int], int]:
+def _posted_bets(told: PlayedHand) -> tuple[list[int], int]:
     """What is posted, and what has to be matched: the largest blind, even if nobody could post all of it."""
     left = [stack - min(told.ante, stack) for stack in told.stacks]
     return [min(post, stack) for post, stack in zip(told.posts, left, strict=True)], max(told.posts)
 
 
-def tell(told: Story) -> Told:
+def make_phh_hand(hand: PlayedHand) -> PhhHand:
     """A hand for the books. If it has ended it ends in them, with the same stacks.
 
     Where the ante takes all of the big blind the books begin with another player; a hand that they cannot hold for that
     reason is told as it was played, and only our own reader replays it.
     """
-    stacks = told.stacks
+    stacks = hand.stacks
     limits: dict[int, int] | None = None
-    for _ in range(TRIES):
-        scribe = _Scribe(told, stacks, limits)
+    for _ in range(MAX_CORRECTIONS):
+        scribe = _PhhActionWriter(hand, stacks, limits)
         scribe.write()
-        if told.final is None:
-            return scribe.told()
+        if hand.final_stacks is None:
+            return scribe.result()
         scribe.finish()
-        final = scribe.books.final(told.ranks)
-        if final == told.final:
-            return scribe.told()
+        final = scribe.state.final_stacks(hand.ranks)
+        if final == hand.final_stacks:
+            return scribe.result()
         if limits is None:
-            most = max(1, *(told.paid[player] for player in told.staying))
-            limits = {player: most for player, paid in enumerate(told.paid) if paid > most}
+            most = max(1, *(hand.paid[player] for player in hand.players_in))
+            limits = {player: most for player, paid in enumerate(hand.paid) if paid > most}
             stacks = [
-                most if player in limits and not told.final[player] else stack for player, stack in enumerate(stacks)
+                most if player in limits and not hand.final_stacks[player] else stack
+                for player, stack in enumerate(stacks)
             ]
         else:
             assert final is not None, "nobody has paid more than those who stayed"
-            stacks = [stack + real - other for stack, real, other in zip(stacks, told.final, final, strict=True)]
-    return Told(told.stacks, [told.ante for _ in told.stacks], told.posts, played(told), played(told))
+            stacks = [stack + real - other for stack, real, other in zip(stacks, hand.final_stacks, final, strict=True)]
+    return PhhHand(
+        hand.stacks,
+        [hand.ante for _ in hand.stacks],
+        hand.posts,
+        format_played_actions(hand),
+        format_played_actions(hand),
+    )
 
 
-class _Scribe:
+class _PhhActionWriter:
     """Writes the books of one hand: with these stacks, and limits to what players pay."""
 
-    def __init__(self, told: Story, stacks: Sequence[int], limits: dict[int, int] | None) -> None:
-        self.story = told
-        self.begun = list(stacks)
+    def __init__(self, hand: PlayedHand, stacks: Sequence[int], limits: dict[int, int] | None) -> None:
+        self.hand = hand
+        self.start_stacks = list(stacks)
         self.limits = limits or {}
-        self.antes = [min(told.ante, self.limits.get(player, told.ante)) for player in range(len(stacks))]
-        self.posts = list(told.posts)
-        bets, top = _posted(told)
+        self.antes = [min(hand.ante, self.limits.get(player, hand.ante)) for player in range(len(stacks))]
+        self.posts = list(hand.posts)
+        bets, top = _posted_bets(hand)
         if limits is not None:
             self.posts = [
                 min(post, max(self.limits.get(player, post + ante) - ante, 0))
@@ -194,26 +204,28 @@ class _Scribe:
             ]
         caller = self._first_caller() if max(bets) < top else None
         if caller is not None:
-            self.posts[caller] = -min(top, max(self.limits.get(caller, top + told.ante) - self.antes[caller], 0))
-        self._put_last()
-        self.books = Books(stacks, self.antes, self.posts, told.least)
-        begun = told.final is not None or all(len(hole) == len(HIDDEN) for hole in told.holes)
-        holes = [hole.ljust(len(HIDDEN), UNKNOWN[0]) for hole in told.holes] if begun else told.holes
-        self.books.actions += _deals(told._replace(holes=holes))
-        self.gone: set[int] = set()
+            self.posts[caller] = -min(top, max(self.limits.get(caller, top + hand.ante) - self.antes[caller], 0))
+        self._fix_first_to_act()
+        self.state = PokerKitState(stacks, self.antes, self.posts, hand.min_bet)
+        begun = hand.final_stacks is not None or all(len(hole) == len(HIDDEN_HOLE) for hole in hand.holes)
+        holes = [hole.ljust(len(HIDDEN_HOLE), UNKNOWN_CARD[0]) for hole in hand.holes] if begun else hand.holes
+        self.state.actions += _hole_actions(hand._replace(holes=holes))
+        self.out_players: set[int] = set()
         """Who is out, but is in the books until he is asked."""
 
-    def _put_last(self) -> None:
+    def _fix_first_to_act(self) -> None:
         """See to it that the books begin behind the big blind or the straddle, not behind a post that is as large."""
-        last = 0 if len(self.posts) == 2 else max(at for at, post in enumerate(self.story.posts) if post)
-        largest = max(range(len(self.posts)), key=lambda player: (min(self.posts[player], self.begun[player]), player))
-        if largest != last and self.posts[last] + self.antes[last] < self.begun[last]:
+        last = 0 if len(self.posts) == 2 else max(at for at, post in enumerate(self.hand.posts) if post)
+        largest = max(
+            range(len(self.posts)), key=lambda player: (min(self.posts[player], self.start_stacks[player]), player)
+        )
+        if largest != last and self.posts[last] + self.antes[last] < self.start_stacks[last]:
             self.posts = [post if player == last else -abs(post) for player, post in enumerate(self.posts)]
 
     def _first_caller(self) -> int | None:
         """Who is the first to match the whole blind."""
-        bets, top = _posted(self.story)
-        for entry in self.story.log:
+        bets, top = _posted_bets(self.hand)
+        for entry in self.hand.log:
             match entry:
                 case ("deal", seat, _) if seat is None:
                     return None
@@ -225,23 +237,23 @@ class _Scribe:
                     pass
         return None
 
-    def told(self) -> Told:
+    def result(self) -> PhhHand:
         """What has been written."""
-        return Told(self.begun, self.antes, self.posts, self.books.actions, played(self.story))
+        return PhhHand(self.start_stacks, self.antes, self.posts, self.state.actions, format_played_actions(self.hand))
 
     def write(self) -> None:
         """Tell everything that has happened."""
-        bets, _ = _posted(self.story)
+        bets, _ = _posted_bets(self.hand)
         board: list[Card] = []
         street: list[Card] = []
-        self.books.ask()
-        for entry in self.story.log:
+        self.state.open_round()
+        for entry in self.hand.log:
             match entry:
                 case ("deal", seat, cards) if seat is None:
                     board += cards
                     street += cards
-                    if len(board) in WHOLE or entry is self.story.log[-1]:
-                        self._deal(spelt(street))
+                    if len(board) in BOARD_SIZES or entry is self.hand.log[-1]:
+                        self._deal(format_cards(street))
                         street = []
                     bets = [0 for _ in bets]
                 case ("bet", player, chips):
@@ -250,22 +262,22 @@ class _Scribe:
                     if self._is_asked(player):
                         self._bet(bets[player], raising=raising)
                 case ("fold" | "leave" as kind, player):
-                    self._out(player, LEAVES if kind == "leave" else "")
+                    self._fold_player(player, LEAVES_COMMENT if kind == "leave" else "")
                 case _:
                     pass
 
     def _is_asked(self, player: int) -> bool:
         """Whether the books ask a player now, when everybody before him has acted."""
-        asked = self.books.asked
+        asked = self.state.to_act
         while player in asked and asked[0] != player:
-            self._pass()
-            asked = self.books.asked
+            self._act_by_default()
+            asked = self.state.to_act
         return player in asked
 
     def _bet(self, total: int, *, raising: bool) -> None:
         """A bet is told: as a raise to a total of the round, as a call, or as a fold where even that is too much."""
-        books = self.books
-        player = books.asked[0]
+        books = self.state
+        player = books.to_act[0]
         before = books.paid[player] - books.bets[player]
         everything = books.bets[player] + books.stacks[player]
         limit = self.limits.get(player, before + everything) - before
@@ -276,57 +288,61 @@ class _Scribe:
         else:
             books.call()
 
-    def _out(self, player: int, comment: str) -> None:
+    def _fold_player(self, player: int, comment: str) -> None:
         """A player is out: in the books at once if he is asked."""
-        self.gone.add(player)
-        asked = self.books.asked
-        while asked and asked[0] in self.gone:
-            self.books.fold(comment if asked[0] == player else "")
-            asked = self.books.asked
+        self.out_players.add(player)
+        asked = self.state.to_act
+        while asked and asked[0] in self.out_players:
+            self.state.fold(comment if asked[0] == player else "")
+            asked = self.state.to_act
 
-    def _pass(self) -> None:
+    def _act_by_default(self) -> None:
         """Somebody is asked who has nothing to say."""
-        books = self.books
-        player = books.asked[0]
+        books = self.state
+        player = books.to_act[0]
         owes = books.bets[player] < max(books.bets)
-        if player in self.gone or (owes and player not in self.story.staying):
+        if player in self.out_players or (owes and player not in self.hand.players_in):
             books.fold()
         else:
             books.call()
 
     def _deal(self, cards: str) -> None:
         """The betting round ends, and the next cards come, unless the hand is over in the books."""
-        if self._close() and self.books.street < RIVER:
-            self.books.deal(cards)
+        if self._close_round() and self.state.street < RIVER:
+            self.state.deal(cards)
 
-    def _close(self) -> bool:
+    def _close_round(self) -> bool:
         """End a betting round, and let hands be shown if it is time. Whether the hand goes on."""
-        books, shown = self.books, self.story.shown
-        while books.asked:
-            self._pass()
-        if books.over:
+        books, shown = self.state, self.hand.shown_hands
+        while books.to_act:
+            self._act_by_default()
+        if books.is_over:
             return False
-        if books.betting:
-            books.close()
-        if self.story.final is not None and not books.shown and (books.all_in or books.street == RIVER):
+        if books.is_betting_open:
+            books.close_round()
+        if (
+            self.hand.final_stacks is not None
+            and not books.has_shown_down
+            and (books.is_all_in or books.street == RIVER)
+        ):
             if shown or books.street == RIVER:
-                books.show(shown or dict.fromkeys(self.story.staying, HIDDEN))
+                books.show(shown or dict.fromkeys(self.hand.players_in, HIDDEN_HOLE))
             else:
-                books.keep(sorted(books.staying))
+                books.hide_hands(sorted(books.players_in))
         return True
 
     def finish(self) -> None:
         """Bring the hand to its end: as it is told, it may have ended earlier than in the books."""
-        books = self.books
-        while self._close() and books.street < RIVER:
-            wanted = STREETS[books.street + 1]
-            told = {card for line in books.actions for card in _cards(line)}
-            free = [card for card in SPELLINGS if card not in told]
-            compared = any(not books.stacks[player] for player in books.staying)
-            books.deal("".join(free[:wanted]) if compared else UNKNOWN * wanted)
+        books = self.state
+        while self._close_round() and books.street < RIVER:
+            wanted = STREET_CARDS[books.street + 1]
+            told = {card for line in books.actions for card in _line_cards(line)}
+            free = [card for card in CARD_TEXTS if card not in told]
+            compared = any(not books.stacks[player] for player in books.players_in)
+            books.deal("".join(free[:wanted]) if compared else UNKNOWN_CARD * wanted)
 
 
-def _cards(line: str) -> list[str]:
+def _line_cards(line: str) -> list[str]:
     """The cards at the end of a line."""
     cards = line.rsplit(maxsplit=1)[-1]
     return [cards[at : at + 2] for at in range(0, len(cards), 2)]

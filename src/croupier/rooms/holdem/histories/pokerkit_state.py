@@ -8,43 +8,43 @@ matched), and in knowing nobody who leaves.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from croupier.rooms.holdem.engine.pots import share, side_pots
-from croupier.rooms.holdem.histories.notation import HIDDEN
+from croupier.rooms.holdem.engine.pots import award_pots, side_pots
+from croupier.rooms.holdem.histories.notation import HIDDEN_HOLE
 
 RIVER: Final = 3
 
 
-class Books:
+class PokerKitState:
     """One hand in the books, and what is written into them. Players are counted from the left of the button.
 
     `posts` are the blinds by player, as far as the stacks go; a negative one is posted like any other, but does not
     move the first turn. `actions` is the hand in the PHH notation.
     """
 
-    def __init__(self, stacks: Sequence[int], antes: Sequence[int], posts: Sequence[int], least: int) -> None:
+    def __init__(self, stacks: Sequence[int], antes: Sequence[int], posts: Sequence[int], min_bet: int) -> None:
         self.players = range(len(stacks))
         self.posts = posts
-        self.least = least
+        self.min_bet = min_bet
         self.stacks = list(stacks)
         self.bets = [0 for _ in stacks]
         self.paid = [0 for _ in stacks]
-        self.staying = {*self.players}
-        self.asked: list[int] = []
+        self.players_in = {*self.players}
+        self.to_act: list[int] = []
         """Who has still to act in this betting round, the next one first."""
         self.street = 0
-        self.betting = True
+        self.is_betting_open = True
         """Whether the betting round has not been closed."""
-        self.all_in = False
+        self.is_all_in = False
         """Whether there will be no more betting."""
-        self.shown = False
+        self.has_shown_down = False
         """Whether there has been a showdown."""
         self.actions: list[str] = []
-        self._raised = 0  # the largest raise of the round
+        self._largest_raise = 0  # the largest raise of the round
         self._acted: set[int] = set()  # who has acted since the last full raise
-        self._short: list[int] = []  # the latest raises, if they were all-in and short
+        self._short_raises: list[int] = []  # the latest raises, if they were all-in and short
         for player in self.players:
             self._pay(player, antes[player])
-        self._collect()
+        self._collect_bets()
         for player in self.players:
             self._pay(player, abs(posts[player]))
 
@@ -57,77 +57,81 @@ class Books:
 
     # Betting
 
-    def ask(self) -> None:
+    def open_round(self) -> None:
         """Open a betting round."""
-        self.betting = True
-        self._raised = 0
+        self.is_betting_open = True
+        self._largest_raise = 0
         self._acted.clear()
-        self._short = []
+        self._short_raises = []
         last = max(self.players, key=lambda player: (self.bets[player] * _sign(self.posts[player]), player))
-        self.asked = [player for player in self._after(last) if self.stacks[player] and self._at_stake(player)]
+        self.to_act = [
+            player for player in self._players_after(last) if self.stacks[player] and self._can_lose_more(player)
+        ]
 
-    def _after(self, player: int) -> list[int]:
+    def _players_after(self, player: int) -> list[int]:
         """Who is in the hand, clockwise from the left of a player."""
         count = len(self.players)
         clockwise = [(player + 1 + at) % count for at in range(count)]
-        return [other for other in clockwise if other in self.staying]
+        return [other for other in clockwise if other in self.players_in]
 
-    def _at_stake(self, player: int) -> bool:
+    def _can_lose_more(self, player: int) -> bool:
         """Whether somebody else has enough for this player to lose more than he has bet."""
-        totals = sorted(self.bets[other] + self.stacks[other] for other in self.staying)
+        totals = sorted(self.bets[other] + self.stacks[other] for other in self.players_in)
         second: int = totals[-2]
         return second > self.bets[player]
 
     def fold(self, comment: str = "") -> None:
         """Who is asked folds."""
-        player = self.asked.pop(0)
+        player = self.to_act.pop(0)
         self.actions.append(f"p{player + 1} f{comment}")
-        self.staying.discard(player)
-        if self.over:
-            self.asked = []
-            self.close()
+        self.players_in.discard(player)
+        if self.is_over:
+            self.to_act = []
+            self.close_round()
 
     def call(self) -> None:
         """Who is asked checks or calls."""
-        player = self.asked.pop(0)
+        player = self.to_act.pop(0)
         self.actions.append(f"p{player + 1} cc")
         self._pay(player, max(self.bets) - self.bets[player])
         self._acted.add(player)
 
     def raise_to(self, total: int) -> None:
         """Who is asked bets, or raises to so much in this round."""
-        player = self.asked[0]
+        player = self.to_act[0]
         self.actions.append(f"p{player + 1} cbr {total}")
         by = total - max(self.bets)
         self._pay(player, total - self.bets[player])
-        self.asked = [other for other in self._after(player) if self.stacks[other] and other != player]
-        if by >= self._raised:
+        self.to_act = [other for other in self._players_after(player) if self.stacks[other] and other != player]
+        if by >= self._largest_raise:
             self._acted.clear()
         self._acted.add(player)
-        self._raised = max(self._raised, by)
-        self._short = [] if self.stacks[player] else [*self._short, by]
-        if sum(self._short) >= self._raised:
-            self._short = []
+        self._largest_raise = max(self._largest_raise, by)
+        self._short_raises = [] if self.stacks[player] else [*self._short_raises, by]
+        if sum(self._short_raises) >= self._largest_raise:
+            self._short_raises = []
 
     def may_raise_to(self, total: int) -> bool:
         """Whether who is asked can raise to so much in this round."""
-        player = self.asked[0]
+        player = self.to_act[0]
         top, bet, stack = max(self.bets), self.bets[player], self.stacks[player]
-        barred = player in self._acted and 0 < sum(self._short) < self._raised
-        answered = any(self.bets[other] + self.stacks[other] > top for other in self.staying - {player})
-        enough = total - top >= max(self._raised, self.least) or total == bet + stack > top
-        return answered and enough and not barred and total <= bet + stack and min(stack, top - bet) >= self._raised
+        barred = player in self._acted and 0 < sum(self._short_raises) < self._largest_raise
+        answered = any(self.bets[other] + self.stacks[other] > top for other in self.players_in - {player})
+        enough = total - top >= max(self._largest_raise, self.min_bet) or total == bet + stack > top
+        return (
+            answered and enough and not barred and total <= bet + stack and min(stack, top - bet) >= self._largest_raise
+        )
 
     # Between the rounds
 
-    def close(self) -> None:
+    def close_round(self) -> None:
         """End a betting round in which nobody is asked any more."""
-        self.betting = False
-        able = [player for player in self.staying if self.stacks[player]]
-        self.all_in = self.all_in or (not self.over and len(able) <= 1)
-        self._collect()
+        self.is_betting_open = False
+        able = [player for player in self.players_in if self.stacks[player]]
+        self.is_all_in = self.is_all_in or (not self.is_over and len(able) <= 1)
+        self._collect_bets()
 
-    def _collect(self) -> None:
+    def _collect_bets(self) -> None:
         """Take the bets, but give back what nobody has matched."""
         matched = sorted(self.bets)[-2]
         for player in self.players:
@@ -141,41 +145,41 @@ class Books:
         """The next cards of the board."""
         self.street += 1
         self.actions.append(f"d db {cards}")
-        if not self.over:
-            self.ask()
+        if not self.is_over:
+            self.open_round()
 
     # The end
 
     def show(self, hands: Mapping[int, str]) -> None:
         """The showdown: hands are shown in this order, and everybody else mucks."""
-        self.shown = True
-        for player in sorted(self.staying - hands.keys()):
+        self.has_shown_down = True
+        for player in sorted(self.players_in - hands.keys()):
             self.actions.append(f"p{player + 1} sm")
         self.actions += (f"p{player + 1} sm {hand}" for player, hand in hands.items())
-        self.staying &= hands.keys()
+        self.players_in &= hands.keys()
 
-    def keep(self, players: Iterable[int]) -> None:
+    def hide_hands(self, players: Iterable[int]) -> None:
         """These neither show nor muck their cards while all are all in and the board is not complete."""
-        self.actions += (f"p{player + 1} sm {HIDDEN}" for player in players)
+        self.actions += (f"p{player + 1} sm {HIDDEN_HOLE}" for player in players)
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether only one is left."""
-        return len(self.staying) == 1
+        return len(self.players_in) == 1
 
-    def final(self, ranks: Mapping[int, int]) -> list[int] | None:
+    def final_stacks(self, ranks: Mapping[int, int]) -> list[int] | None:
         """The stacks at the end; `ranks` are those of the hands that were shown.
 
         None where somebody who is out has paid more than anybody who is in: nobody can win that.
         """
-        if max(self.paid) > max(self.paid[player] for player in self.staying):
+        if max(self.paid) > max(self.paid[player] for player in self.players_in):
             return None
         final = list(self.stacks)
-        if self.over:
-            final[min(self.staying)] += sum(self.paid)
+        if self.is_over:
+            final[min(self.players_in)] += sum(self.paid)
         else:
-            folded = [player not in self.staying for player in self.players]
-            for award in share(side_pots(self.paid, folded, self.stacks, over=True), ranks, 0, len(final)):
+            folded = [player not in self.players_in for player in self.players]
+            for award in award_pots(side_pots(self.paid, folded, self.stacks, is_over=True), ranks, 0, len(final)):
                 final[award.seat] += award.chips
         return final
 

@@ -5,30 +5,30 @@ from collections.abc import Iterator
 
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
-from croupier.rooms.holdem.observed.hand import Followed
+from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import Game
 
 
-def compare(running: Followed, game: Game, why: str, judged: Counter[str]) -> Iterator[Violation]:
+def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts: Counter[str]) -> Iterator[Violation]:
     """What is wrong with what is shown of a running hand.
 
     `why` is the clause by which it stands as it does. What was looked at is counted in `judged`. A violation that is
     `lost` is one by which the hand cannot be followed any more.
     """
-    hand = running.hand
+    hand = observed.hand
     if not isinstance(hand.turn, int):
-        yield Violation("holdem-6.7", f"{len(running.board)} cards on the board", "the next cards: the round is over")
+        yield Violation("holdem-6.7", f"{len(observed.board)} cards on the board", "the next cards: the round is over")
         return
     shown = {one.player_id: one for one in game.table}
-    here = [(seat, player) for seat, player in enumerate(running.players) if player not in running.left]
+    here = [(seat, player) for seat, player in enumerate(observed.players) if player not in observed.left_players]
     if missing := [player for _, player in here if player not in shown]:
-        clause = why if why.startswith("holdem-4") else "holdem-5.8"
-        yield Violation(clause, f"a table without {', '.join(missing)}", "everybody who plays the hand", lost=True)
+        clause = cause_clause if cause_clause.startswith("holdem-4") else "holdem-5.8"
+        yield Violation(clause, f"a table without {', '.join(missing)}", "everybody who plays the hand", fatal=True)
         return
     if others := shown.keys() - {player for _, player in here}:
-        gone = others & running.left
+        gone = others & observed.left_players
         yield Violation("holdem-3.10" if gone else "holdem-5.8", f"{', '.join(others)} at the table", "who plays")
-    judged.update(("holdem-5.8", "holdem-5.17", "holdem-5.9", "holdem-5.10", "holdem-6.7"))
+    clause_counts.update(("holdem-5.8", "holdem-5.17", "holdem-5.9", "holdem-5.10", "holdem-6.7"))
     total = sum(shown[player].wealth for _, player in here) + sum(pot.size for pot in game.pots)
     due = sum(hand.paid) + sum(hand.stacks[seat] for seat, _ in here)
     chips = [
@@ -39,23 +39,25 @@ def compare(running: Followed, game: Game, why: str, judged: Counter[str]) -> It
     for seat, player in chips:
         one = shown[player]
         found = f"{one.wealth} behind and a bet of {one.bet_so_far} of {one.handle or player}"
-        yield Violation(why, found, f"{hand.stacks[seat]} and {hand.bets[seat]}")
+        yield Violation(cause_clause, found, f"{hand.stacks[seat]} and {hand.bets[seat]}")
     if not chips and total != due:
         yield Violation("holdem-5.17", f"{total} chips", f"{due}")
     for seat, player in here:
-        if hand.stacks[seat] and shown[player].state != running.state(seat):  # of all-ins the document says nothing
-            clause = why if shown[player].state == "folded" or running.state(seat) == "folded" else "holdem-5.9"
-            yield Violation(clause, f"{shown[player].handle or player} {shown[player].state}", running.state(seat))
-    yield from _turn(running, game, hand.turn, why, judged)
-    yield from _pots(running, game, judged)
+        if hand.stacks[seat] and shown[player].state != observed.status(seat):  # of all-ins the document says nothing
+            clause = (
+                cause_clause if shown[player].state == "folded" or observed.status(seat) == "folded" else "holdem-5.9"
+            )
+            yield Violation(clause, f"{shown[player].handle or player} {shown[player].state}", observed.status(seat))
+    yield from _compare_turn(observed, game, hand.turn, cause_clause, clause_counts)
+    yield from _compare_pots(observed, game, clause_counts)
 
 
-def _turn(running: Followed, game: Game, seat: Seat, why: str, judged: Counter[str]) -> Iterator[Violation]:
+def _compare_turn(running: ObservedHand, game: Game, seat: Seat, why: str, judged: Counter[str]) -> Iterator[Violation]:
     """Whose turn it is, and what it tells."""
     hand, turn = running.hand, game.turn
     player = running.players[seat]
     if turn.player_id != player:
-        yield Violation(_first(running, why), f"the turn of {turn.player_id or 'nobody'}", player)
+        yield Violation(_turn_clause(running, why), f"the turn of {turn.player_id or 'nobody'}", player)
         return
     for clause, what, found, allowed in (
         ("holdem-5.10", "bet_so_far", turn.bet_so_far, hand.bets[seat]),
@@ -67,14 +69,14 @@ def _turn(running: Followed, game: Game, seat: Seat, why: str, judged: Counter[s
             yield Violation(clause, f"{what} {found}", f"{allowed}")
 
 
-def _first(running: Followed, why: str) -> str:
+def _turn_clause(running: ObservedHand, why: str) -> str:
     """The clause that says whose turn it is now."""
-    if running.acted:
+    if running.acted_seats:
         return why if why.startswith("holdem-4.1") else "holdem-6.7"
     return "holdem-6.4" if len(running.players) == 2 else "holdem-6.6"
 
 
-def _pots(running: Followed, game: Game, judged: Counter[str]) -> Iterator[Violation]:
+def _compare_pots(running: ObservedHand, game: Game, judged: Counter[str]) -> Iterator[Violation]:
     """Which pots there are, and who has paid into them."""
     judged.update(("holdem-5.13", "holdem-5.15"))
     shown = [pot for pot in game.pots if pot.size]

@@ -10,20 +10,20 @@ from msgspec.json import decode, encode
 
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.wire import Guid, Request, Winner
+from croupier.rooms.holdem.wire import Guid, HoldemRequest, Winner
 
-FORM: Final = 1
+FORMAT_VERSION: Final = 1
 """The form of what is kept; whoever changes it gives it a new number."""
 
-UNBOUNDED: Final = 1
-BOUNDED: Final = 2
+RULES_UNLIMITED_GAMES: Final = 1
+RULES_LIMITED_GAMES: Final = 2
 """The rules of a house: with the second ones users are in a bounded number of games, and unused games expire.
 
 A journal may begin with the first ones: what was heard then means what it meant then.
 """
 
 
-class KeptSitter(Struct, frozen=True):
+class ParticipantSnapshot(Struct, frozen=True):
     """Somebody at a table; see `seats.Sitter`. Who waits has no chair, and stands in the order of the queue."""
 
     user: str
@@ -33,7 +33,7 @@ class KeptSitter(Struct, frozen=True):
     place: Seat | None
 
 
-class KeptHand(Struct, frozen=True):
+class HandSnapshot(Struct, frozen=True):
     """A hand with those who play it, by seat: the `number`-th of a table, and the `deal`-th of its house.
 
     `hand` is its own JSON.
@@ -60,7 +60,7 @@ class KeptHand(Struct, frozen=True):
             raise ValueError(f"found what is no kept hand of hold'em: {error}") from None
 
 
-class KeptTable(Struct, frozen=True):
+class TableSnapshot(Struct, frozen=True):
     """A table; see `table.Table`. `running` is the hand that is played or shown, with who has `acted` in its round.
 
     `hands` are the last that are over, each its own JSON, a KeptHand; the last of them is the hand `finished`.
@@ -70,10 +70,10 @@ class KeptTable(Struct, frozen=True):
     guid: Guid
     version: int
     alarm: float | None
-    sitters: tuple[KeptSitter, ...]
+    sitters: tuple[ParticipantSnapshot, ...]
     button: int
     big_blind: Guid | None
-    running: KeptHand | None
+    running: HandSnapshot | None
     acted: tuple[Seat, ...]
     finished: int
     winners: tuple[Winner, ...]
@@ -95,13 +95,13 @@ class KeptTable(Struct, frozen=True):
             raise ValueError(f"found what is no kept table of hold'em: {error}") from None
 
 
-class Form(Struct, frozen=True):
+class VersionedSnapshot(Struct, frozen=True):
     """What is read first."""
 
-    form: int = FORM
+    form: int = FORMAT_VERSION
 
 
-class KeptHouse(Form, frozen=True, kw_only=True):
+class HouseSnapshot(VersionedSnapshot, frozen=True, kw_only=True):
     """A house: how many hands it has dealt and games it has made, and its tables in their order.
 
     Each table is its own JSON, a KeptTable.
@@ -111,7 +111,7 @@ class KeptHouse(Form, frozen=True, kw_only=True):
     deals: int
     made: int
     tables: tuple[Raw, ...]
-    rules: int = UNBOUNDED
+    rules: int = RULES_UNLIMITED_GAMES
 
     def to_json(self) -> bytes:
         """These words as JSON."""
@@ -121,15 +121,15 @@ class KeptHouse(Form, frozen=True, kw_only=True):
     def from_json(cls, data: bytes) -> Self:
         """The words of such JSON. Raises ValueError."""
         try:
-            form = decode(data, type=Form).form
-            if form != FORM:
-                raise ValueError(f"found a house kept in form {form}; allowed: form {FORM}")
+            form = decode(data, type=VersionedSnapshot).form
+            if form != FORMAT_VERSION:
+                raise ValueError(f"found a house kept in form {form}; allowed: form {FORMAT_VERSION}")
             return decode(data, type=cls)
         except DecodeError as error:
             raise ValueError(f"found what is no kept house of hold'em: {error}") from None
 
 
-class Heard(Struct, frozen=True, omit_defaults=True):
+class HouseInput(Struct, frozen=True, omit_defaults=True):
     """Something that a house has heard, and when: a request, the end of its opening hours, its opening, or a ring.
 
     `settings` are those that it has from its opening on, if they are not as they were; `rules` those of the version
@@ -137,11 +137,11 @@ class Heard(Struct, frozen=True, omit_defaults=True):
     """
 
     now: float
-    said: Request | None = None
+    said: HoldemRequest | None = None
     halted: bool | None = None
     opened: bool = False
     settings: Settings | None = None
-    rules: int = UNBOUNDED
+    rules: int = RULES_UNLIMITED_GAMES
 
     def to_json(self) -> bytes:
         """These words as JSON."""

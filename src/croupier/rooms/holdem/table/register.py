@@ -10,7 +10,7 @@ from croupier.rooms.holdem.table.seats import Membership
 from croupier.rooms.holdem.table.table import Table
 from croupier.rooms.holdem.wire import Guid
 
-NUMBER = attrgetter("number")
+BY_NUMBER = attrgetter("number")
 
 
 class Register(Membership):
@@ -36,7 +36,7 @@ class Register(Membership):
     def add(self, table: Table) -> None:
         """A new table, made after all others."""
         self._tables[table.guid] = table
-        self.seats_changed(table)
+        self.update_free(table)
 
     def remove(self, table: Table) -> None:
         """A table that is not wanted any more."""
@@ -51,29 +51,29 @@ class Register(Membership):
 
     # Free seats.
 
-    def seats_changed(self, table: Table) -> None:
+    def update_free(self, table: Table) -> None:
         """Note whether a table has a free seat."""
-        if table.free:
+        if table.has_free_seat:
             self._free[table.guid] = table
         else:
             self._free.pop(table.guid, None)
 
     @property
-    def has_free(self) -> bool:
+    def has_free_table(self) -> bool:
         """Whether any table has a free seat."""
         return bool(self._free)
 
-    def has_free_besides(self, table: Table) -> bool:
+    def has_free_table_besides(self, table: Table) -> bool:
         """Whether another table has a free seat."""
         return len(self._free) > (table.guid in self._free)
 
     # Who is where.
 
-    def entered(self, user: str, game: Guid) -> None:
+    def user_joined(self, user: str, game: Guid) -> None:
         """A user has joined a game."""
         self._users[user].add(game)
 
-    def left(self, user: str, game: Guid) -> None:
+    def user_left(self, user: str, game: Guid) -> None:
         """A user is not in a game any more."""
         games = self._users[user]
         games.discard(game)
@@ -85,17 +85,17 @@ class Register(Membership):
         """All users who are in a game."""
         return tuple(self._users)
 
-    def count(self, user: str) -> int:
+    def count_games(self, user: str) -> int:
         """How many games a user is in."""
         return len(self._users.get(user, ()))
 
     def tables_of(self, user: str) -> list[Table]:
         """The tables of the games that a user is in, in the order in which they were made."""
-        return sorted((self._tables[guid] for guid in self._users.get(user, ())), key=NUMBER)
+        return sorted((self._tables[guid] for guid in self._users.get(user, ())), key=BY_NUMBER)
 
     # Lists.
 
-    def chosen(self, user: str | None, limit: int) -> list[Table]:
+    def list_tables(self, user: str | None, limit: int) -> list[Table]:
         """At most `limit` tables: first those of a user, then those with a free seat, then others; no table twice."""
         own = () if user is None else self.tables_of(user)
         others = (table for table in self._tables.values() if table.guid not in self._free)
@@ -106,8 +106,8 @@ class Register(Membership):
             chosen[table.guid] = table
         return [*chosen.values()]
 
-    def after(self, number: int, limit: int) -> tuple[list[Table], bool]:
+    def tables_after(self, number: int, limit: int) -> tuple[list[Table], bool]:
         """At most `limit` tables that were made after the one with this number, and whether there are more of them."""
         tables = self.tables
-        first = bisect_right(tables, number, key=NUMBER)
+        first = bisect_right(tables, number, key=BY_NUMBER)
         return [*tables[first : first + limit]], first + limit < len(tables)

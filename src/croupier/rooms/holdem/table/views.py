@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import Card
-from croupier.rooms.holdem.engine.legal import FOLD, NOTHING, Legal, Move
+from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, Legal, Move
 from croupier.rooms.holdem.rules import Hand
 
 
-class Seen(Struct, frozen=True, gc=False):
+class VisiblePlayer(Struct, frozen=True, gc=False):
     """Somebody at the table. `stack` is what he has behind, `bet` what he has put in during this betting round."""
 
     name: str
@@ -30,7 +30,7 @@ class View(Struct, frozen=True, kw_only=True):
 
     hole: tuple[Card, ...]
     board: tuple[Card, ...]
-    players: tuple[Seen, ...]
+    players: tuple[VisiblePlayer, ...]
     me: Seat
     pot: int
     to_match: int
@@ -59,30 +59,30 @@ class View(Struct, frozen=True, kw_only=True):
         return FOLD if self.call else 0
 
     @property
-    def rivals(self) -> tuple[Seen, ...]:
+    def rivals(self) -> tuple[VisiblePlayer, ...]:
         """Everybody else who is still in the hand."""
         return tuple(one for seat, one in enumerate(self.players) if seat != self.me and not one.folded)
 
     @property
-    def settled(self) -> int:
+    def pot_before_round(self) -> int:
         """The part of the pot that was put in before this betting round."""
         return self.pot - sum(one.bet for one in self.players)
 
-    def raising(self, percent: int) -> Move:
+    def raise_by_percent(self, percent: int) -> Move:
         """A raise by so many hundredths of the pot as it is after a call, or the nearest to it; the call if none is."""
-        if len(self.legal) < 3 or self.legal.bounds is None:
+        if len(self.legal) < 3 or self.legal.raise_range is None:
             return self.call
-        low, high = self.legal.bounds
+        low, high = self.legal.raise_range
         return max(low, min(high, self.call + (self.pot + self.call) * percent // 100))
 
     @classmethod
-    def of(cls, hand: Hand, seat: Seat) -> Self:
+    def from_hand(cls, hand: Hand, seat: Seat) -> Self:
         """What a seat of a hand sees, for bots that play without a server."""
         return cls(
             hole=tuple(hand.holes[seat]),
             board=tuple(hand.board),
             players=tuple(
-                Seen(str(other), stack, bet, folded, other == hand.small_blind)
+                VisiblePlayer(str(other), stack, bet, folded, other == hand.small_blind)
                 for other, (stack, bet, folded) in enumerate(zip(hand.stacks, hand.bets, hand.folded, strict=True))
             ),
             me=seat,
@@ -90,5 +90,5 @@ class View(Struct, frozen=True, kw_only=True):
             to_match=hand.to_match,
             min_raise=hand.min_raise,
             big_blind=hand.blinds[1],
-            legal=hand.legal if hand.turn == seat else NOTHING,
+            legal=hand.legal if hand.turn == seat else NO_MOVES,
         )

@@ -20,44 +20,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from croupier.core.rules import Seat
-from croupier.rooms.oldmaid.cards import PAIRS
+from croupier.rooms.oldmaid.cards import PAIR_COUNT
 
-type Counts = NDArray[np.int64]
-type Chances = NDArray[np.float64]
-type Watch = Callable[[Sequence[int]], Iterable[int]]
+type CountArray = NDArray[np.int64]
+type ProbabilityArray = NDArray[np.float64]
+type ProgressHook = Callable[[Sequence[int]], Iterable[int]]
 """Hands out portions of the work, and may show how far it has come."""
 
-CLOSE: Final = 1e-14
+CONVERGENCE_TOLERANCE: Final = 1e-14
 """Luck is followed until one more pick changes no probability by as much as this."""
 
-PORTION: Final = 10_000
+POSITIONS_PER_PORTION: Final = 10_000
 """So many positions are one portion of the work."""
 
 
-def chances(players: int, pairs_in: int = PAIRS, watch: Watch = iter) -> tuple[float, ...]:
+def loss_probabilities(players: int, pairs_in: int = PAIR_COUNT, progress: ProgressHook = iter) -> tuple[float, ...]:
     """How often each seat loses, seat 0 being the first to draw, with all cards but a joker in so many pairs.
 
     What the numbers lack to 1 are games that had not ended when luck was followed no further, and so the most that any
     of them can be too small by; besides that, they are as exact as sums of a few hundred floating-point numbers. Five
     players and 26 pairs have more than a thousand million positions, which is too much for any memory.
     """
-    table = Table(players, pairs_in)
-    sizes = [table.positions(couples) for couples in range(pairs_in + 1)]
-    work = [couples for couples, size in enumerate(sizes) for _ in range(1 + size // PORTION)]
+    table = PositionSpace(players, pairs_in)
+    sizes = [table.position_count(couples) for couples in range(pairs_in + 1)]
+    work = [couples for couples, size in enumerate(sizes) for _ in range(1 + size // POSITIONS_PER_PORTION)]
     found = np.zeros(players)
-    below: Level | None = None
-    for couples, _ in groupby(watch(work)):
-        level = Level(table, couples)
+    below: CoupleLevel | None = None
+    for couples, _ in groupby(progress(work)):
+        level = CoupleLevel(table, couples)
         if below is None:
             level.values[0, range(players), range(players)] = 1
         else:
             level.solve(below)
-        found += level.dealt()
+        found += level.weighted_losses()
         below = level
-    return tuple(np.roll(found, table.first).tolist())
+    return tuple(np.roll(found, table.first_offerer).tolist())
 
 
-def first_of_two(pairs_in: int = PAIRS) -> Fraction:
+def two_player_loss_probability(pairs_in: int = PAIR_COUNT) -> Fraction:
     """How often player1 loses against player2, as a fraction: he draws the last card as well, and offers first."""
     keeps = [Fraction(1)]  # how often one who offers and has the joker loses, by the number of couples
     for couples in range(1, pairs_in + 1):
@@ -75,111 +75,114 @@ def first_of_two(pairs_in: int = PAIRS) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Table:
+class PositionSpace:
     """What is the same in all positions of a game: the seats, and the numbers of their couples."""
 
     players: int
     pairs_in: int
 
     @property
-    def first(self) -> Seat:
+    def first_offerer(self) -> Seat:
         """Who has drawn the last card, and offers first (O9)."""
         return 2 * self.pairs_in % self.players
 
     @property
-    def hands(self) -> Sequence[int]:
+    def hand_sizes(self) -> Sequence[int]:
         """How many cards are dealt to each seat, counted from the one who offers first."""
-        seats = [(self.first + seat) % self.players for seat in range(self.players)]
+        seats = [(self.first_offerer + seat) % self.players for seat in range(self.players)]
         return [(2 * self.pairs_in - seat) // self.players + 1 for seat in seats]
 
     @property
-    def shared(self) -> Sequence[tuple[Seat, Seat]]:
+    def seat_pairs(self) -> Sequence[tuple[Seat, Seat]]:
         """Every two seats that may share couples."""
         return tuple(combinations(range(self.players), 2))
 
-    def place(self, one: Seat, other: Seat) -> int:
+    def seat_pair_index(self, one: Seat, other: Seat) -> int:
         """Where in a row of numbers those of two seats stand."""
-        return self.shared.index((min(one, other), max(one, other)))
+        return self.seat_pairs.index((min(one, other), max(one, other)))
 
-    def positions(self, couples: int) -> int:
+    def position_count(self, couples: int) -> int:
         """How many positions have so many couples."""
-        return comb(couples + len(self.shared) - 1, couples) * self.players
+        return comb(couples + len(self.seat_pairs) - 1, couples) * self.players
 
 
-class Level:
+class CoupleLevel:
     """All positions with equally many couples.
 
     `rows` has the numbers of couples, one way to spread them over every two seats a row, in lexical order;
     `values[row, joker, seat]` is how often the seat loses then.
     """
 
-    def __init__(self, table: Table, couples: int) -> None:
-        self.table = table
-        self.rows = spread(couples, len(table.shared))
-        self._weights = (table.pairs_in + 1) ** np.arange(len(table.shared) - 1, -1, -1, dtype=np.int64)
+    def __init__(self, space: PositionSpace, couples: int) -> None:
+        self.space = space
+        self.rows = compositions(couples, len(space.seat_pairs))
+        self._weights = (space.pairs_in + 1) ** np.arange(len(space.seat_pairs) - 1, -1, -1, dtype=np.int64)
         self._keys = self.rows @ self._weights
-        self.hands = np.zeros((len(self.rows), table.players), np.int64)
-        for place, seats in enumerate(table.shared):
+        self.hand_sizes = np.zeros((len(self.rows), space.players), np.int64)
+        for place, seats in enumerate(space.seat_pairs):
             for seat in seats:
-                self.hands[:, seat] += self.rows[:, place]
-        self.values = np.zeros((len(self.rows), table.players, table.players))
+                self.hand_sizes[:, seat] += self.rows[:, place]
+        self.values = np.zeros((len(self.rows), space.players, space.players))
 
-    def where(self, rows: Counts, joker: Seat, by: Seat) -> Counts:
+    def value_indices(self, rows: CountArray, joker: Seat, by: Seat) -> CountArray:
         """Where in `values`, flat, every seat's chance stands in a position in which the seat `by` offers.
 
         The rows, the holder of the joker and the chances (one a column) are those of seats that are counted from
         another offerer.
         """
-        players = self.table.players
+        players = self.space.players
         seats = np.arange(players)
-        places = [self.table.place((one + by) % players, (other + by) % players) for one, other in self.table.shared]
+        places = [
+            self.space.seat_pair_index((one + by) % players, (other + by) % players)
+            for one, other in self.space.seat_pairs
+        ]
         row = np.searchsorted(self._keys, rows[:, places] @ self._weights)
         return ((row * players + (joker - by) % players) * players)[:, None] + (seats - by) % players
 
-    def solve(self, below: "Level") -> None:
+    def solve(self, below: "CoupleLevel") -> None:
         """Find all values; `below` has those with one couple less."""
-        players = self.table.players
+        players = self.space.players
         equations = Equations(self.values.shape)
         for joker in range(players):
-            hands = self.hands.copy()
+            hands = self.hand_sizes.copy()
             hands[:, joker] += 1
             picker = 1 + (hands[:, 1:] > 0).argmax(axis=1)
             for by in range(1, players):
                 on = np.flatnonzero((picker == by) & (hands[:, 0] == 0))
-                equations.couples[0].add(on, joker, np.ones(len(on)), self.where(self.rows[on], joker, by))
+                equations.couples[0].add(on, joker, np.ones(len(on)), self.value_indices(self.rows[on], joker, by))
                 on = np.flatnonzero((picker == by) & (hands[:, 0] > 0))
-                self._pick(below, equations, on, joker, by)
-        self.values = equations.solution()
+                self._add_picks(below, equations, on, joker, by)
+        self.values = equations.solve()
 
-    def _pick(self, below: "Level", equations: "Equations", on: Counts, joker: Seat, by: Seat) -> None:
+    def _add_picks(self, below: "CoupleLevel", equations: "Equations", on: CountArray, joker: Seat, by: Seat) -> None:
         """In these rows the seat `by` picks from the offerer, who may hold the joker or not."""
-        table, rows = self.table, self.rows[on]
-        size = self.hands[on, 0] + (joker == 0)
+        table, rows = self.space, self.rows[on]
+        size = self.hand_sizes[on, 0] + (joker == 0)
         if joker == 0:
-            equations.joker.add(on, 0, 1 / size, self.where(rows, by, by))
+            equations.joker.add(on, 0, 1 / size, self.value_indices(rows, by, by))
         for seat in range(1, table.players):
-            place = table.place(0, seat)
+            place = table.seat_pair_index(0, seat)
             some = np.flatnonzero(rows[:, place])
             taken, odds = rows[some], rows[some, place] / size[some]
             taken[:, place] -= 1
             if seat == by:
-                chances = below.values.ravel()[below.where(taken, joker, by)]
-                equations.at_once[on[some], joker] += odds[:, None] * chances
+                chances = below.values.ravel()[below.value_indices(taken, joker, by)]
+                equations.immediate[on[some], joker] += odds[:, None] * chances
             else:
-                taken[:, table.place(by, seat)] += 1
+                taken[:, table.seat_pair_index(by, seat)] += 1
                 moved = equations.couples[seat - 1 - (seat > by)]
-                moved.add(on[some], joker, odds, self.where(taken, joker, by))
+                moved.add(on[some], joker, odds, self.value_indices(taken, joker, by))
 
-    def dealt(self) -> Chances:
+    def weighted_losses(self) -> ProbabilityArray:
         """How often each seat loses, in games that begin in this level, times how often they do."""
-        table = self.table
-        pairs_in, sizes = table.pairs_in, table.hands
+        table = self.space
+        pairs_in, sizes = table.pairs_in, table.hand_sizes
         ways = factorial(pairs_in) * 2 ** int(self.rows[0].sum())
         all_ways = factorial(2 * pairs_in + 1) // prod(map(factorial, sizes))
         factorials = np.array([float(factorial(number)) for number in range(pairs_in + 1)])
         found = np.zeros(table.players)
         for held in range(table.players):
-            left = np.array(sizes) - self.hands
+            left = np.array(sizes) - self.hand_sizes
             left[:, held] -= 1
             on = np.flatnonzero(((left >= 0) & (left % 2 == 0)).all(axis=1))
             orders = factorials[left[on] // 2].prod(axis=1) * factorials[self.rows[on]].prod(axis=1)
@@ -197,38 +200,38 @@ class Equations:
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         rows, players, _ = shape
-        self.at_once = np.zeros(shape)
-        self.couples = [Picks(rows, players, players) for _ in range(max(1, players - 2))]
-        self.joker = Picks(rows, 1, players)
+        self.immediate = np.zeros(shape)
+        self.couples = [PickTransitions(rows, players, players) for _ in range(max(1, players - 2))]
+        self.joker = PickTransitions(rows, 1, players)
 
-    def solution(self) -> Chances:
+    def solve(self) -> ProbabilityArray:
         """The values, from below: what is lost within one pick, within two, and so on."""
-        values = self.at_once
+        values = self.immediate
         while True:
-            after = self.at_once.copy()
+            after = self.immediate.copy()
             for moved in self.couples:
-                after += moved.worth(values)
-            after[:, :1] += self.joker.worth(values)
-            if (after - values).max() < CLOSE:
+                after += moved.contribution(values)
+            after[:, :1] += self.joker.contribution(values)
+            if (after - values).max() < CONVERGENCE_TOLERANCE:
                 return after
             values = after
 
 
-class Picks:
+class PickTransitions:
     """One way in which a pick may go, from every position: how likely it is, and where the values are that follow."""
 
     def __init__(self, rows: int, jokers: int, players: int) -> None:
         self._odds = np.zeros((rows, jokers, 1))
-        self._at = np.zeros((rows, jokers, players), np.int64)
+        self._value_indices = np.zeros((rows, jokers, players), np.int64)
 
-    def add(self, on: Counts, joker: Seat, odds: Chances, at: Counts) -> None:
+    def add(self, rows: CountArray, joker: Seat, odds: ProbabilityArray, value_indices: CountArray) -> None:
         """From these rows, with the joker held by this seat, it is so likely and leads there."""
-        self._odds[on, joker, 0] = odds
-        self._at[on, joker] = at
+        self._odds[rows, joker, 0] = odds
+        self._value_indices[rows, joker] = value_indices
 
-    def worth(self, values: Chances) -> Chances:
+    def contribution(self, values: ProbabilityArray) -> ProbabilityArray:
         """What these picks add to how often each seat loses."""
-        worth: Chances = values.ravel().take(self._at)
+        worth: ProbabilityArray = values.ravel().take(self._value_indices)
         worth *= self._odds
         return worth
 
@@ -238,7 +241,7 @@ def multinomial(*parts: int) -> int:
     return factorial(sum(parts)) // prod(map(factorial, parts))
 
 
-def spread(number: int, parts: int) -> Counts:
+def compositions(number: int, parts: int) -> CountArray:
     """All ways to spread a number over so many parts, one a row, in lexical order."""
     rows, left = np.zeros((1, 0), np.int64), np.array([number])
     for _ in range(parts - 1):

@@ -9,41 +9,41 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from croupier.rooms.oldmaid.cards import PAIRS
-from croupier.rooms.oldmaid.odds.exact import Watch
+from croupier.rooms.oldmaid.cards import PAIR_COUNT
+from croupier.rooms.oldmaid.odds.exact import ProgressHook
 
-type Numbers = NDArray[np.integer]
+type IntArray = NDArray[np.integer]
 
-SIDE_BY_SIDE: Final = 10_000
+GAMES_PER_BATCH: Final = 10_000
 """So many games are played at once."""
 
 
-def luck(*seed: int) -> np.random.Generator:
+def random_generator(*seed: int) -> np.random.Generator:
     """Luck that is made from these numbers, and is the same whenever they are."""
     return np.random.default_rng(seed)
 
 
-def losses(
-    players: int, games: int, chance: np.random.Generator, pairs_in: int = PAIRS, watch: Watch = iter
+def count_losses(
+    players: int, games: int, generator: np.random.Generator, pairs_in: int = PAIR_COUNT, progress: ProgressHook = iter
 ) -> tuple[int, ...]:
     """How many of these games each seat has lost, seat 0 being the first to draw."""
     lost = np.zeros(players, np.int64)
-    portions = [min(SIDE_BY_SIDE, games - begun) for begun in range(0, games, SIDE_BY_SIDE)]
-    for portion in watch(portions):
-        table = Tables(players, portion, chance, pairs_in)
-        while table.games:
-            lost += table.over()
+    portions = [min(GAMES_PER_BATCH, games - begun) for begun in range(0, games, GAMES_PER_BATCH)]
+    for portion in progress(portions):
+        table = GameBatch(players, portion, generator, pairs_in)
+        while table.running_count:
+            lost += table.remove_finished()
             table.pick()
     return tuple(lost.tolist())
 
 
-class Tables:
+class GameBatch:
     """Games side by side, as arrays with an entry for each: those that are over are taken away."""
 
-    def __init__(self, players: int, games: int, chance: np.random.Generator, pairs_in: int) -> None:
-        self.players, self._chance = players, chance
+    def __init__(self, players: int, games: int, generator: np.random.Generator, pairs_in: int) -> None:
+        self.players, self._generator = players, generator
         seats = np.arange(2 * pairs_in + 1, dtype=np.int8) % players
-        holders = chance.permuted(np.broadcast_to(seats, (games, len(seats))), axis=1)
+        holders = generator.permuted(np.broadcast_to(seats, (games, len(seats))), axis=1)
         ones, others = holders[:, 0:-1:2], holders[:, 1::2]
         self.joker = holders[:, -1].astype(np.int64)
         self.offerer = np.full(games, 2 * pairs_in % players)
@@ -54,15 +54,15 @@ class Tables:
                 self.couples[:, one, other] = self.couples[:, other, one] = shared.sum(axis=1)
         self.hands = self.couples.sum(axis=2, dtype=np.int8)
         self.hands[np.arange(games), self.joker] += 1
-        self._after = following(players)
-        self._pass_on()
+        self._next_holders = next_holders(players)
+        self._skip_empty_hands()
 
     @property
-    def games(self) -> int:
+    def running_count(self) -> int:
         """How many are not over."""
         return len(self.offerer)
 
-    def over(self) -> Numbers:
+    def remove_finished(self) -> IntArray:
         """Take away the games in which the joker is the last card; how many of them each seat has lost."""
         over = self.hands.sum(axis=1) == 1
         lost = np.bincount(self.joker[over], minlength=self.players)
@@ -75,9 +75,9 @@ class Tables:
     def pick(self) -> None:
         """In every game the next player picks a card and discards a pair if he can, and then offers."""
         players, hands, offerer, joker = self.players, self.hands, self.offerer, self.joker
-        game = np.arange(self.games)
-        picker = self._after[self._holding(), (offerer + 1) % players]
-        card = (self._chance.random(self.games) * hands[game, offerer]).astype(np.int8)
+        game = np.arange(self.running_count)
+        picker = self._next_holders[self._holder_bits(), (offerer + 1) % players]
+        card = (self._generator.random(self.running_count) * hands[game, offerer]).astype(np.int8)
         up_to = self.couples[game, offerer].cumsum(axis=1, dtype=np.int8)
         partner = (up_to <= card[:, None]).sum(axis=1)
         hands[game, offerer] -= 1
@@ -86,28 +86,28 @@ class Tables:
         joker[maid] = picker[maid]
         pair = partner == picker
         hands[pair, picker[pair]] -= 2
-        self._share(np.flatnonzero(~maid), offerer, partner, -1)
-        self._share(np.flatnonzero(~maid & ~pair), picker, partner, 1)
+        self._add_couples(np.flatnonzero(~maid), offerer, partner, -1)
+        self._add_couples(np.flatnonzero(~maid & ~pair), picker, partner, 1)
         self.offerer = picker
-        self._pass_on()
+        self._skip_empty_hands()
 
-    def _share(self, games: Numbers, ones: Numbers, others: Numbers, more: int) -> None:
+    def _add_couples(self, games: IntArray, ones: IntArray, others: IntArray, more: int) -> None:
         """In these games two players share so many more couples."""
         couples = self.couples.reshape(-1)
         start, one, other = games * self.players**2, ones[games], others[games]
         couples[start + one * self.players + other] += np.int8(more)
         couples[start + other * self.players + one] += np.int8(more)
 
-    def _pass_on(self) -> None:
+    def _skip_empty_hands(self) -> None:
         """An empty hand is passed over."""
-        self.offerer = self._after[self._holding(), self.offerer]
+        self.offerer = self._next_holders[self._holder_bits(), self.offerer]
 
-    def _holding(self) -> Numbers:
+    def _holder_bits(self) -> IntArray:
         """Who holds cards, as the bits of a number."""
         return np.packbits(self.hands > 0, axis=1, bitorder="little")[:, 0]
 
 
-def following(players: int) -> Numbers:
+def next_holders(players: int) -> IntArray:
     """The first seat from another one on that has cards, by the bits of those who have, and the other one."""
     table = np.zeros((1 << players, players), np.int64)
     for holding in range(1, 1 << players):

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.core.session import Call, Peer
-from croupier.rooms.oldmaid.wire import Seated
+from croupier.core.session import Connect, Peer
+from croupier.rooms.oldmaid.wire import ListedPlayer
 
-AGAIN: Final = 0.25
+RETRY_DELAY_SECONDS: Final = 0.25
 """So many seconds behind a call that failed the next one is made (oldmaid-9.5)."""
 
 
@@ -17,44 +17,53 @@ class Neighbour:
     says whether it was answered. `again` is when to call once more, in seconds, None while that is not due.
     """
 
-    __slots__ = ("_at", "_calls", "_others", "_patience", "_since", "again", "open", "peer")
+    __slots__ = (
+        "_connect_count",
+        "_first_attempt_at",
+        "_index",
+        "_others",
+        "_retry_timeout",
+        "is_open",
+        "peer",
+        "retry_at",
+    )
 
-    def __init__(self, others: Sequence[Seated], patience: float) -> None:
+    def __init__(self, others: Sequence[ListedPlayer], retry_timeout: float) -> None:
         """The others in the order in which they are asked; each is tried for `patience` seconds."""
         self.peer: Peer | None = None
-        self.open = False
-        self.again: float | None = None
+        self.is_open = False
+        self.retry_at: float | None = None
         self._others = others
-        self._patience = patience
-        self._at = 0
-        self._calls = 0
-        self._since: float | None = None  # when the first call to this one was made
+        self._retry_timeout = retry_timeout
+        self._index = 0
+        self._connect_count = 0
+        self._first_attempt_at: float | None = None  # when the first call to this one was made
 
     @property
     def nick(self) -> str | None:
         """The nick of the left neighbour; None when there is nobody left."""
-        return self._others[self._at][1] if self._at < len(self._others) else None
+        return self._others[self._index][1] if self._index < len(self._others) else None
 
-    def call(self, now: float) -> Call | None:
+    def connect(self, now: float) -> Connect | None:
         """The call that is due now, if one is."""
-        if self.nick is None or (self._since is not None and (self.again is None or self.again > now)):
+        if self.nick is None or (self._first_attempt_at is not None and (self.retry_at is None or self.retry_at > now)):
             return None
-        if self._since is None:
-            self._since = now
-        self.again = None
-        self._calls += 1
-        self.peer = -self._calls
-        return Call(self.peer, self._others[self._at][0])
+        if self._first_attempt_at is None:
+            self._first_attempt_at = now
+        self.retry_at = None
+        self._connect_count += 1
+        self.peer = -self._connect_count
+        return Connect(self.peer, self._others[self._index][0])
 
-    def failed(self, now: float) -> bool:
+    def connect_failed(self, now: float) -> bool:
         """A call has failed: whether there will be another one."""
-        assert self._since is not None, "only a call can fail"
+        assert self._first_attempt_at is not None, "only a call can fail"
         self.peer = None
-        self.again = now + AGAIN
-        return self.again <= self._since + self._patience
+        self.retry_at = now + RETRY_DELAY_SECONDS
+        return self.retry_at <= self._first_attempt_at + self._retry_timeout
 
     def skip(self) -> None:
         """The next one is the left neighbour now."""
-        self._at += 1
-        self.peer = self._since = self.again = None
-        self.open = False
+        self._index += 1
+        self.peer = self._first_attempt_at = self.retry_at = None
+        self.is_open = False

@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.cards import Card
-from croupier.rooms.oldmaid.wire import Seated, Standing
+from croupier.rooms.oldmaid.wire import ListedPlayer, Standing
 
 
-class Result(Struct, frozen=True, gc=False):
+class PlayerResult(Struct, frozen=True, gc=False):
     """How the game has ended for a player.
 
     He has got rid of his cards (out), all others have (lost), or the game could not be finished (ended), for the
@@ -21,28 +21,28 @@ class Result(Struct, frozen=True, gc=False):
     reason: str = ""
 
 
-class Sat(Struct, frozen=True, gc=False):
+class SeatTaken(Struct, frozen=True, gc=False):
     """The game has started: the table's list, and where we are in it (oldmaid-3.16)."""
 
-    players: tuple[Seated, ...]
+    players: tuple[ListedPlayer, ...]
     seat: Seat
 
 
-class Drew(Struct, frozen=True, gc=False):
+class CardDrawn(Struct, frozen=True, gc=False):
     """We have drawn a card; behind the `last` one there are none (oldmaid-4.2, oldmaid-4.4)."""
 
     card: Card
-    last: bool
+    is_last: bool
 
 
-class Discarded(Struct, frozen=True, gc=False):
+class PairDiscarded(Struct, frozen=True, gc=False):
     """We have thrown away a pair (oldmaid-5.2)."""
 
     a: Card
     b: Card
 
 
-class Kept(Struct, frozen=True, gc=False):
+class PairRefused(Struct, frozen=True, gc=False):
     """The table has not taken a pair of ours, for a reason: we keep it (oldmaid-8.1)."""
 
     a: Card
@@ -50,65 +50,78 @@ class Kept(Struct, frozen=True, gc=False):
     reason: str
 
 
-class Offered(Struct, frozen=True, gc=False):
+class OfferReceived(Struct, frozen=True, gc=False):
     """We are to pick one of so many cards; with none of them the turn is ours at once (oldmaid-7.2, oldmaid-7.10)."""
 
     num_cards: int
 
 
-class Withdrawn(Struct, frozen=True, gc=False):
+class OfferWithdrawn(Struct, frozen=True, gc=False):
     """Who was to give us a card is gone: the turn is ours without it (oldmaid-9.8)."""
 
 
-class Picked(Struct, frozen=True, gc=False):
+class CardPicked(Struct, frozen=True, gc=False):
     """We have picked this card (oldmaid-7.5)."""
 
     card: Card
 
 
-class Offering(Struct, frozen=True, gc=False):
+class OfferMade(Struct, frozen=True, gc=False):
     """We offer our hand of so many cards to the left neighbour (oldmaid-7.2)."""
 
     nick: str
     num_cards: int
 
 
-class Gave(Struct, frozen=True, gc=False):
+class CardGiven(Struct, frozen=True, gc=False):
     """The left neighbour has picked this card of ours (oldmaid-7.5)."""
 
     card: Card
     nick: str
 
 
-class Passed(Struct, frozen=True, gc=False):
+class NeighbourSkipped(Struct, frozen=True, gc=False):
     """The left neighbour is out, or gone; the next one in the list is it from now on (oldmaid-7.9, 9.5, 9.6)."""
 
     nick: str
-    why: Literal["out", "gone"]
+    reason: Literal["out", "gone"]
 
 
-class Rid(Struct, frozen=True, gc=False):
+class HandEmptied(Struct, frozen=True, gc=False):
     """We have no cards any more, and are out (oldmaid-7.12)."""
 
 
-class Won(Struct, frozen=True, gc=False):
+class PlaceAnnounced(Struct, frozen=True, gc=False):
     """The table has told our place among those who are out, 1 for the winner (oldmaid-6.6)."""
 
     place: int
 
 
-class Stood(Struct, frozen=True, gc=False):
+class StandingChanged(Struct, frozen=True, gc=False):
     """The table has told who is in and who is out, and it is not as it was (oldmaid-6.5)."""
 
     standing: Standing
 
 
-class Over(Struct, frozen=True, gc=False):
+class PlayerFinished(Struct, frozen=True, gc=False):
     """The game is over for us."""
 
-    result: Result
+    result: PlayerResult
 
 
-type News = (
-    Sat | Drew | Discarded | Kept | Offered | Withdrawn | Picked | Offering | Gave | Passed | Rid | Won | Stood | Over
+type PlayerEvent = (
+    SeatTaken
+    | CardDrawn
+    | PairDiscarded
+    | PairRefused
+    | OfferReceived
+    | OfferWithdrawn
+    | CardPicked
+    | OfferMade
+    | CardGiven
+    | NeighbourSkipped
+    | HandEmptied
+    | PlaceAnnounced
+    | StandingChanged
+    | PlayerFinished
 )

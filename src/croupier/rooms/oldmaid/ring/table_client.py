@@ -9,20 +9,30 @@ from typing import Final
 from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
-from croupier.core.session import Effect, Peer, Say, Tell
-from croupier.rooms.oldmaid.cards import JOKER, NUMBERS, Card, wire
-from croupier.rooms.oldmaid.cards import Wire as Spelt
-from croupier.rooms.oldmaid.ring.player_events import Discarded, Drew, Kept, News, Result, Rid, Sat, Stood, Won
-from croupier.rooms.oldmaid.rules import FEWEST, MOST
+from croupier.core.session import Effect, Notify, Peer, Send
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, Card, to_wire
+from croupier.rooms.oldmaid.cards import WireCard as Spelt
+from croupier.rooms.oldmaid.ring.player_events import (
+    CardDrawn,
+    HandEmptied,
+    PairDiscarded,
+    PairRefused,
+    PlaceAnnounced,
+    PlayerEvent,
+    PlayerResult,
+    SeatTaken,
+    StandingChanged,
+)
+from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 from croupier.rooms.oldmaid.wire import (
     Dialect,
     Discard,
     Draw,
     Join,
+    ListedPlayer,
     Message,
     OutOfCards,
     Reply,
-    Seated,
     Standing,
     Status,
     ToTable,
@@ -31,7 +41,7 @@ from croupier.rooms.oldmaid.wire import (
 TABLE: Final[Peer] = 0
 """The table, whom the shell has called."""
 
-type Effects = list[Effect[Message | News]]
+type Effects = list[Effect[Message | PlayerEvent]]
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ class Options:
     pause: float = 0.05
     """The seconds between taking an offer and picking, for peers that take one read for one message; 0: none."""
 
-    look: float = 1.0
+    poll_seconds: float = 1.0
     """Who is out asks for the status every so many seconds."""
 
     retry_seconds: float = 5.0
@@ -57,15 +67,15 @@ class Options:
     """How the table is expected to list the players."""
 
 
-class Step(Enum):
+class TableOutcome(Enum):
     """What the table's answer has brought about."""
 
-    SAT = auto()  # the game has begun
+    SEATED = auto()  # the game has begun
     SETTLED = auto()  # all that a card has changed is told
-    VOID = auto()  # there is no card for us, and so no turn
+    NO_CARD = auto()  # there is no card for us, and so no turn
 
 
-class Place:
+class TableClient:
     """What a player has, and what he and the table have told each other. He adds to `effects` what he has to say.
 
     `hand` is in an order that only luck knows, `players` is the table's list and `seat` where he is in it, None before
@@ -77,45 +87,45 @@ class Place:
 
     def __init__(self, options: Options, luck: Luck, effects: Effects) -> None:
         self.hand: list[Card] = []
-        self.discarded: list[tuple[Card, Card]] = []
-        self.outside: list[Seat] = []
-        self.players: tuple[Seated, ...] = ()
+        self.discarded_pairs: list[tuple[Card, Card]] = []
+        self.out_seats: list[Seat] = []
+        self.players: tuple[ListedPlayer, ...] = ()
         self.seat: Seat | None = None
-        self.drawn = False
-        self.out = False
+        self.is_deck_empty = False
+        self.has_reported_out = False
         self.standing: Standing | None = None
-        self.looks_at: float | None = None
-        self.word = ""
+        self.polls_at: float | None = None
+        self.last_error = ""
         self._options = options
         self._luck = luck
         self._effects = effects
-        self._errands: deque[ToTable] = deque()  # the first of them has been asked
+        self._requests: deque[ToTable] = deque()  # the first of them has been asked
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether the table owes an answer."""
-        return bool(self._errands)
+        return bool(self._requests)
 
     # What he asks and tells.
 
     def join(self) -> None:
         """Ask to play (oldmaid-3.1)."""
-        self._ask(Join(self._options.nick, self._options.port))
+        self._request(Join(self._options.nick, self._options.port))
 
     def draw(self) -> None:
         """Ask for a card (oldmaid-4.8)."""
-        self._ask(Draw())
+        self._request(Draw())
 
-    def take(self, card: Card) -> Step | None:
+    def take_card(self, card: Card) -> TableOutcome | None:
         """Put a card into the hand, and throw away the pair that it makes, if any (oldmaid-7.8)."""
         self.hand.insert(self._luck.below(len(self.hand) + 1), card)
         if card == JOKER or card ^ 1 not in self.hand:
-            return self._settled()
-        last = self.drawn and len(self.hand) == 2
-        self._ask(Discard((wire(card & ~1), wire(card | 1)), "true" if last else "false"))
+            return self._settle()
+        last = self.is_deck_empty and len(self.hand) == 2
+        self._request(Discard((to_wire(card & ~1), to_wire(card | 1)), "true" if last else "false"))
         return None
 
-    def picked(self, position: int, *, strict: bool) -> Card:
+    def card_at(self, position: int, *, strict: bool) -> Card:
         """The card at a position that somebody has picked. Raises Violation where there is none."""
         last = len(self.hand) - 1
         if not 0 <= position <= last + 1:
@@ -124,117 +134,119 @@ class Place:
             raise Violation("oldmaid-7.4", f"card_num {position}", f"0 to {last}")
         return self.hand[min(position, last)]
 
-    def give(self, card: Card) -> None:
+    def give_card(self, card: Card) -> None:
         """Give a card away; with the last one he is out (oldmaid-7.12)."""
         self.hand.remove(card)
         if not self.hand:
-            self.leave()
+            self.report_out()
 
-    def leave(self) -> None:
+    def report_out(self) -> None:
         """Tell the table that he is out of cards (oldmaid-7.12)."""
-        self.out = True
-        self._tell(Rid())
-        self._ask(OutOfCards())
+        self.has_reported_out = True
+        self._notify(HandEmptied())
+        self._request(OutOfCards())
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Ask who is in and who is out (oldmaid-7.16)."""
-        self.looks_at = None
-        self._ask(Status())
+        self.polls_at = None
+        self._request(Status())
 
-    def is_out(self, nick: str) -> None:
+    def mark_out(self, nick: str) -> None:
         """Somebody has told that he is out (oldmaid-7.9)."""
         seat = [seat for seat, (_, named) in enumerate(self.players) if named == nick]
-        self.outside += [known for known in seat if known not in self.outside]
+        self.out_seats += [known for known in seat if known not in self.out_seats]
 
-    def lacks(self, told: Spelt) -> bool:
+    def lacks(self, wire_card: Spelt) -> bool:
         """Whether this is a card, and one that he does not have."""
-        return told in NUMBERS and NUMBERS[told] not in self.hand
+        return wire_card in CARD_NUMBERS and CARD_NUMBERS[wire_card] not in self.hand
 
     # What the table answers.
 
-    def said(self, message: Message, now: float) -> Step | Result | None:
+    def receive(self, message: Message, now: float) -> TableOutcome | PlayerResult | None:
         """What has come of what the table said; a result is the end."""
         if isinstance(message, Reply) and message.result == "error":
-            self.word = message.message or ""
-        if not self._errands:
+            self.last_error = message.message or ""
+        if not self._requests:
             return None  # an answer to nothing (oldmaid-2.11)
-        request = self._errands.popleft()
-        if self._errands:
-            self._effects.append(Say(TABLE, self._errands[0]))
+        request = self._requests.popleft()
+        if self._requests:
+            self._effects.append(Send(TABLE, self._requests[0]))
         match request, message:
             case Join(), Reply("ok", players=tuple(players)):
-                return self._sat(players)
+                return self._take_seat(players)
             case Join(), Reply("error"):
-                return Result("ended", reason=f"the table does not let us in: {self.word}")
+                return PlayerResult("ended", reason=f"the table does not let us in: {self.last_error}")
             case Draw(), Reply("ok" | "last_card", card=tuple(told)) if self.lacks(told):
                 last = message.result == "last_card"
-                self.drawn = self.drawn or last
-                self._tell(Drew(NUMBERS[told], last))
-                return self.take(NUMBERS[told])
+                self.is_deck_empty = self.is_deck_empty or last
+                self._notify(CardDrawn(CARD_NUMBERS[told], last))
+                return self.take_card(CARD_NUMBERS[told])
             case Draw(), Reply("error"):
-                return Step.VOID  # (oldmaid-4.12)
+                return TableOutcome.NO_CARD  # (oldmaid-4.12)
             case Discard(cards), Reply("ok" | "error"):
-                return self._discarded(*(NUMBERS[card] for card in cards), kept=message.result == "error")
+                return self._finish_discard(*(CARD_NUMBERS[card] for card in cards), kept=message.result == "error")
             case OutOfCards(), Reply("ok" | "error"):
-                self.looks_at = now + self._options.look
-                return Step.SETTLED
+                self.polls_at = now + self._options.poll_seconds
+                return TableOutcome.SETTLED
             case Status(), Standing():
-                return self._stood(message, now)
-        return misunderstood(f"{message} as the answer to {request}")
+                return self._update_standing(message, now)
+        return misunderstood_result(f"{message} as the answer to {request}")
 
-    def _sat(self, players: Sequence[Seated]) -> Step | Result:
+    def _take_seat(self, players: Sequence[ListedPlayer]) -> TableOutcome | PlayerResult:
         nick = self._options.nick
         nicks = [nick for _, nick in players]
-        if nick not in nicks or not FEWEST <= len(players) <= MOST:
-            allowed = f"{FEWEST} to {MOST}, {nick} among them"
-            return Result("ended", reason=str(Violation("oldmaid-3.19", f"the players {', '.join(nicks)}", allowed)))
+        if nick not in nicks or not MIN_PLAYERS <= len(players) <= MAX_PLAYERS:
+            allowed = f"{MIN_PLAYERS} to {MAX_PLAYERS}, {nick} among them"
+            return PlayerResult(
+                "ended", reason=str(Violation("oldmaid-3.19", f"the players {', '.join(nicks)}", allowed))
+            )
         self.players, self.seat = tuple(players), nicks.index(nick)
-        self._tell(Sat(self.players, self.seat))
-        return Step.SAT
+        self._notify(SeatTaken(self.players, self.seat))
+        return TableOutcome.SEATED
 
-    def _discarded(self, a: Card, b: Card, *, kept: bool) -> Step | None:
+    def _finish_discard(self, a: Card, b: Card, *, kept: bool) -> TableOutcome | None:
         if kept:
-            self._tell(Kept(a, b, self.word))
+            self._notify(PairRefused(a, b, self.last_error))
         else:
             self.hand.remove(a)
             self.hand.remove(b)
-            self.discarded.append((a, b))
-            self._tell(Discarded(a, b))
-        return self._settled()
+            self.discarded_pairs.append((a, b))
+            self._notify(PairDiscarded(a, b))
+        return self._settle()
 
-    def _settled(self) -> Step | None:
+    def _settle(self) -> TableOutcome | None:
         """Who has thrown away his last card tells it before he passes the turn on (oldmaid-7.12)."""
-        if self.hand or not self.drawn:
-            return Step.SETTLED
-        self.leave()
+        if self.hand or not self.is_deck_empty:
+            return TableOutcome.SETTLED
+        self.report_out()
         return None
 
-    def _stood(self, standing: Standing, now: float) -> Result | None:
+    def _update_standing(self, standing: Standing, now: float) -> PlayerResult | None:
         nick, before = self._options.nick, self.standing
         self.standing = standing
-        self.outside = []
+        self.out_seats = []
         for other in standing.outside:
-            self.is_out(other)
+            self.mark_out(other)
         place = standing.outside.index(nick) + 1 if nick in standing.outside else None
         if standing != before:
-            self._tell(Stood(standing))
+            self._notify(StandingChanged(standing))
         if place is not None and (before is None or nick not in before.outside):
-            self._tell(Won(place))
+            self._notify(PlaceAnnounced(place))
         if len(standing.inside) <= 1:
-            return Result("out", place)
-        self.looks_at = now + self._options.look
+            return PlayerResult("out", place)
+        self.polls_at = now + self._options.poll_seconds
         return None
 
-    def _ask(self, request: ToTable) -> None:
+    def _request(self, request: ToTable) -> None:
         """Ask the table, as soon as it has answered everything else (oldmaid-1.6)."""
-        self._errands.append(request)
-        if len(self._errands) == 1:
-            self._effects.append(Say(TABLE, request))
+        self._requests.append(request)
+        if len(self._requests) == 1:
+            self._effects.append(Send(TABLE, request))
 
-    def _tell(self, news: News) -> None:
-        self._effects.append(Tell(news))
+    def _notify(self, news: PlayerEvent) -> None:
+        self._effects.append(Notify(news))
 
 
-def misunderstood(found: str) -> Result:
+def misunderstood_result(found: str) -> PlayerResult:
     """The end of a talk with a table that cannot be understood (oldmaid-8.11)."""
-    return Result("ended", reason=str(Violation("oldmaid-8.11", found, "the answers of oldmaid-2.3")))
+    return PlayerResult("ended", reason=str(Violation("oldmaid-8.11", found, "the answers of oldmaid-2.3")))

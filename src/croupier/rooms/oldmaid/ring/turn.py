@@ -10,22 +10,22 @@ from enum import Enum, auto
 
 from croupier.core.rules import Seat
 from croupier.core.session import Peer
-from croupier.rooms.oldmaid.cards import WIRES
-from croupier.rooms.oldmaid.ring.neighbour import AGAIN
+from croupier.rooms.oldmaid.cards import WIRE_CARDS
+from croupier.rooms.oldmaid.ring.neighbour import RETRY_DELAY_SECONDS
 from croupier.rooms.oldmaid.wire import Pick
 
 
-class Stage(Enum):
+class TurnStage(Enum):
     """What is to be done with the turn, if it is ours."""
 
-    AWAY = auto()  # elsewhere
+    ELSEWHERE = auto()  # elsewhere
     TAKING = auto()  # ours: a card is drawn or picked, and its pair thrown away
     PASSING = auto()  # ours: to be passed on as soon as the left neighbour can be told
     OFFERING = auto()  # ours: our hand is offered
     GIVING = auto()  # ours, until the left neighbour, who is in, has picked
 
 
-class Turn:
+class TurnTracker:
     """The turn as one player sees it; a refused one is tried again for `patience` seconds.
 
     `lent` says that it was passed on to the left, and nothing was heard of it since: if the neighbour is gone it is
@@ -33,83 +33,83 @@ class Turn:
     taken up again that perhaps nobody has, in seconds, unless something is heard of it before.
     """
 
-    __slots__ = ("_patience", "_until", "denied", "lent", "resumes_at", "stage")
+    __slots__ = ("_retry_timeout", "_retry_until", "has_denied_other", "is_passed_on", "resumes_at", "stage")
 
-    def __init__(self, patience: float) -> None:
-        self.stage = Stage.AWAY
-        self.lent = False
-        self.denied = False
+    def __init__(self, retry_timeout: float) -> None:
+        self.stage = TurnStage.ELSEWHERE
+        self.is_passed_on = False
+        self.has_denied_other = False
         self.resumes_at: float | None = None
-        self._patience = patience
-        self._until: float | None = None  # when it is not drawn any more for a turn that was refused
+        self._retry_timeout = retry_timeout
+        self._retry_until: float | None = None  # when it is not drawn any more for a turn that was refused
 
     @property
-    def ours(self) -> bool:
+    def is_ours(self) -> bool:
         """Whether it is ours."""
-        return self.stage is not Stage.AWAY
+        return self.stage is not TurnStage.ELSEWHERE
 
-    def begin(self, stage: Stage) -> None:
+    def begin(self, stage: TurnStage) -> None:
         """It has come to us."""
         self.stage = stage
-        self.lent = self.denied = False
+        self.is_passed_on = self.has_denied_other = False
         self.resumes_at = None
-        self._until = None
+        self._retry_until = None
 
-    def lend(self) -> None:
+    def pass_on(self) -> None:
         """It was passed on to the left neighbour."""
-        self.stage = Stage.AWAY
-        self.lent = True
+        self.stage = TurnStage.ELSEWHERE
+        self.is_passed_on = True
 
     def recall(self) -> None:
         """The left neighbour is out or gone: if it may be with him, it is to be passed on to the next one."""
-        if self.stage in {Stage.OFFERING, Stage.GIVING} or (self.lent and not self.ours):
-            self.begin(Stage.PASSING)
+        if self.stage in {TurnStage.OFFERING, TurnStage.GIVING} or (self.is_passed_on and not self.is_ours):
+            self.begin(TurnStage.PASSING)
 
-    def refused(self, now: float, seat: Seat, *, drawn: bool) -> None:
+    def on_refused(self, now: float, seat: Seat, *, is_deck_empty: bool) -> None:
         """Ours was refused, so it is none: the one that counts is elsewhere (oldmaid-4.12, oldmaid-7.13).
 
         But the table may only not have noticed yet that somebody is gone who had to draw: so a card is asked for again.
         And if we have denied somebody his turn, that may have been the one that counted: so it is taken up by those who
         may have done so, one after the other.
         """
-        self.stage = Stage.AWAY
-        if not drawn:
-            self._until = now + self._patience if self._until is None else self._until
-            if now + AGAIN <= self._until:
-                self.resumes_at = now + AGAIN
-        elif self.denied:
-            self.resumes_at = now + AGAIN * (1 + seat)
+        self.stage = TurnStage.ELSEWHERE
+        if not is_deck_empty:
+            self._retry_until = now + self._retry_timeout if self._retry_until is None else self._retry_until
+            if now + RETRY_DELAY_SECONDS <= self._retry_until:
+                self.resumes_at = now + RETRY_DELAY_SECONDS
+        elif self.has_denied_other:
+            self.resumes_at = now + RETRY_DELAY_SECONDS * (1 + seat)
 
-    def resumes(self, now: float) -> bool:
+    def take_resumption(self, now: float) -> bool:
         """Whether it is to be taken up now; once."""
         if self.resumes_at is None or self.resumes_at > now:
             return False
         self.resumes_at = None
-        return not self.ours
+        return not self.is_ours
 
 
-class Held:
+class PendingPick:
     """A hand that `giver` holds out to us: of `num_cards` cards we are to pick one, not before `since`, in seconds.
 
     `choice` is what was decided to be picked; `again` says that our first pick was refused.
     """
 
-    __slots__ = ("again", "choice", "giver", "num_cards", "since")
+    __slots__ = ("choice", "giver", "has_been_refused", "not_before", "num_cards")
 
-    def __init__(self, giver: Peer, num_cards: int, since: float) -> None:
+    def __init__(self, giver: Peer, num_cards: int, not_before: float) -> None:
         self.giver = giver
-        self.num_cards = min(num_cards, len(WIRES))
-        self.since = since
+        self.num_cards = min(num_cards, len(WIRE_CARDS))
+        self.not_before = not_before
         self.choice: Pick | None = None
-        self.again = False
+        self.has_been_refused = False
 
     @property
     def legal(self) -> Sequence[Pick]:
         """The cards that may be picked; none when it is decided."""
         return () if self.choice is not None else tuple(map(Pick, range(self.num_cards)))
 
-    def refused(self) -> bool:
+    def on_refused(self) -> bool:
         """A pick was refused: whether another one is to be made, of the first card (oldmaid-7.15)."""
-        self.choice, first = Pick(0), not self.again
-        self.again = True
+        self.choice, first = Pick(0), not self.has_been_refused
+        self.has_been_refused = True
         return first
