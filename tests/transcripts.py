@@ -67,7 +67,7 @@ class Reversed:
     def over(self) -> bool:
         return self.refused is not None or bool(self.violations)
 
-    def say(self, peer: str, data: bytes) -> None:
+    def send(self, peer: str, data: bytes) -> None:
         for message in self._parser.feed(data):
             if self.over:
                 return
@@ -81,7 +81,7 @@ class Reversed:
                 return
             assert said == [message], f"chose {message}, said {said}"
 
-    def hear(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
+    def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         data = re.sub(rb"\(\?P<\w+>(.*?)\)", self._lucky, expected.pattern)
         data = re.sub(rb"\\(.)", rb"\1", data, flags=re.DOTALL)
         size = self._chop or len(data)
@@ -91,7 +91,7 @@ class Reversed:
                     self._on(Malformed(HOUSE, message) if isinstance(message, Violation) else Received(HOUSE, message))
         return {}
 
-    def deed(self, line: TranscriptLine) -> None:
+    def perform(self, line: TranscriptLine) -> None:
         if self.over:
             return
         match line.kind:
@@ -112,7 +112,7 @@ class Reversed:
             case _:
                 pass
 
-    def quiet(self) -> None:
+    def finish(self) -> None:
         assert self.over or not self._settled, f"also settled {self._settled}"
 
     def _lucky(self, group: re.Match[bytes]) -> bytes:

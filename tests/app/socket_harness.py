@@ -129,19 +129,19 @@ class Socketed:
             connection.close()
         self._room.__exit__(*error)
 
-    def say(self, peer: str, data: bytes) -> None:
+    def send(self, peer: str, data: bytes) -> None:
         _, connection = self._line(peer)
         size = self._chop or len(data) or 1
         for start in range(0, len(data), size):
             connection.sendall(data[start : start + size])
 
-    def hear(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
+    def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         while not (match := expected.match(self._heard.get(peer, b""))):
             assert self._read(peer), f"{peer} hears {self._heard[peer]!r}, not {expected.pattern!r}"
         self._heard[peer] = self._heard[peer][match.end() :]
         return match.groupdict()
 
-    def deed(self, line: TranscriptLine) -> None:
+    def perform(self, line: TranscriptLine) -> None:
         match line.kind:
             case "pass":
                 # Twice the limit is as good as any longer time.
@@ -158,7 +158,7 @@ class Socketed:
             case _:
                 self._fact(line.kind, self._line(line.peer)[0], line.text)
 
-    def quiet(self) -> None:
+    def finish(self) -> None:
         """Everybody still there stops talking, hears the end and nothing before it; only forfeits may come of it."""
         before = [*self._facts, *self._waiting()]
         assert not before, f"also happened: {before}"

@@ -41,7 +41,7 @@ def test_idle_clients_are_told_goodbye_and_the_process_ends_well(number: int) ->
 def test_a_server_whose_terminal_is_closed_drains_though_its_log_cannot_be_written() -> None:
     pid, terminal = pty.fork()
     if pid == 0:
-        flags = ("kuhn", "--port", "0", "--journal", "off", "--mind", "script:CAL")
+        flags = ("kuhn", "--port", "0", "--journal", "off", "--bot", "script:CAL")
         os.execv(sys.executable, [*COMMAND, "serve", *flags])
     ready = b""
     while b"\n" not in ready:
@@ -65,7 +65,7 @@ def test_a_server_that_was_started_with_nohup_stays_when_its_terminal_is_closed(
 
 
 def test_a_running_game_may_end_and_then_hears_goodbye() -> None:
-    flags = ("--drain-seconds", PATIENCE * 3, "--mind", "script:CAL")
+    flags = ("--drain-seconds", PATIENCE * 3, "--bot", "script:CAL")
     with Serving("kuhn", "--port", 0, *flags) as serving:
         idle, playing = serving.call(), serving.call()
         idle.sendall(b"ACTN BET")
@@ -82,7 +82,7 @@ def test_a_running_game_may_end_and_then_hears_goodbye() -> None:
 
 
 def test_no_new_game_begins_in_a_room_that_closes() -> None:
-    with Serving("kuhn", "--port", 0, "--drain-seconds", PATIENCE * 3, "--mind", "script:CAL") as serving:
+    with Serving("kuhn", "--port", 0, "--drain-seconds", PATIENCE * 3, "--bot", "script:CAL") as serving:
         playing, idle = serving.call(), serving.call()
         playing.sendall(b"STRT P_1")
         hear(playing, 8)

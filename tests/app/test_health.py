@@ -21,7 +21,7 @@ from tests.net.raw_client import Caller, Run
 
 class Room:
     def __init__(self, trouble: str | None = None) -> None:
-        self.trouble = trouble
+        self.unavailable_reason = trouble
 
 
 def test_all_is_well_when_every_room_is() -> None:

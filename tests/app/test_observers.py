@@ -47,7 +47,7 @@ def test_a_tap_that_raises_does_not_stop_a_conversation_nor_the_taps_after_it(ru
 
 def test_a_house_that_keeps_nothing_plays_on(run: Run) -> None:
     async def main() -> None:
-        async with opened(**kuhn(mind="script:CAL"), taps=[full]) as (board, address), Caller(address) as caller:
+        async with opened(**kuhn(bot="script:CAL"), taps=[full]) as (board, address), Caller(address) as caller:
             await caller.say(b"STRT P_1ACTN BET")
             assert (await caller.hear(16)).startswith(b"CARD C_")
             assert board.counts.games == 1

@@ -44,18 +44,18 @@ class Tabled(Socketed):
             refusal=[TABLE_FULL],
         )
 
-    def say(self, peer: str, data: bytes) -> None:
+    def send(self, peer: str, data: bytes) -> None:
         for number, port in self._ports.items():
             data = data.replace(b'"port": %d' % (40_000 + number), b'"port": %d' % port)
-        super().say(peer, data)
+        super().send(peer, data)
         self._said += len(data)
         end = time.monotonic() + PATIENCE
         while self._room.board.counts.bytes_received < self._said:  # who speaks first is heard first
             assert time.monotonic() < end, f"{peer} is not heard"
             time.sleep(0)
 
-    def hear(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
-        message = super().hear(peer, expected)["message"].replace(b'["127.0.0.1",', b'["192.0.2.1",')
+    def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
+        message = super().receive(peer, expected)["message"].replace(b'["127.0.0.1",', b'["192.0.2.1",')
         for number, port in self._ports.items():
             message = message.replace(b",%d]" % port, b",%d]" % (40_000 + number))
         return {"message": message}

@@ -25,7 +25,7 @@ def test_the_ready_line_tells_the_room_and_its_address() -> None:
 
 def test_a_whole_game_is_played_through_a_bare_socket(tmp_path: Path) -> None:
     (tmp_path / "deck").write_text("Q\nK\n")
-    with Serving("kuhn", "-p", 0, "--deck", tmp_path / "deck", "--mind", "script:CAL") as serving:
+    with Serving("kuhn", "-p", 0, "--deck", tmp_path / "deck", "--bot", "script:CAL") as serving:
         connection = serving.call()
         connection.sendall(b"STRT P_1")
         assert hear(connection, 8) == b"CARD C_Q"
@@ -54,7 +54,7 @@ def test_another_seed_and_another_client_seed_deal_other_games() -> None:
 
 def test_a_deck_file_deals_its_decks_in_turn_and_cyclically(tmp_path: Path) -> None:
     (tmp_path / "deck").write_text("# two decks\nQ\nC_K\nJ\n\n\nk\nq  # the jack lies below\n")
-    with Serving("kuhn", "--port", 0, "--deck", tmp_path / "deck", "--mind", "script:CAL") as serving:
+    with Serving("kuhn", "--port", 0, "--deck", tmp_path / "deck", "--bot", "script:CAL") as serving:
         heard = serving.talk(b"STRT P_1ACTN BET" * 3)
         assert heard == b"CARD C_QCARD C_K" + b"CARD C_KCARD C_Q" + b"CARD C_QCARD C_K"
 
@@ -80,14 +80,14 @@ def test_a_deck_file_that_is_not_there_is_told() -> None:
 
 
 def test_coins_set_the_purse() -> None:
-    with Serving("kuhn", "--port", 0, "--coins", 1, "--mind", "script:CHK") as serving:
+    with Serving("kuhn", "--port", 0, "--coins", 1, "--bot", "script:CHK") as serving:
         assert serving.talk(b"STRT P_1ACTN BET")[-8:] == b"FAIL N_C"
     with Serving("kuhn", "--port", 0, "--coins", 0) as serving:
         assert serving.talk(b"STRT P_1") == b"FAIL N_C"
 
 
 def test_a_mind_sets_how_the_house_plays() -> None:
-    with Serving("kuhn", "--port", 0, "--mind", "script:BET") as serving:
+    with Serving("kuhn", "--port", 0, "--bot", "script:BET") as serving:
         heard = serving.talk(b"STRT P_2ACTN FLD" * 4)
         assert re.fullmatch(rb"(CARD C_[JQK]ACTN BET){4}", heard)
 
@@ -154,7 +154,7 @@ def test_a_certificate_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 def test_metrics_tell_what_happened_and_no_names(tmp_path: Path) -> None:
     (tmp_path / "deck").write_text("Q\nK\n")
-    flags = ("--metrics-port", 0, "--deck", tmp_path / "deck", "--mind", "script:CAL", "--max-connections", 1)
+    flags = ("--metrics-port", 0, "--deck", tmp_path / "deck", "--bot", "script:CAL", "--max-connections", 1)
     with Serving("kuhn", "--port", 0, *flags, ready=2) as serving:
         connection = serving.call()
         connection.sendall(b"STRT P_1ACTN BETSTRT P_3")

@@ -50,7 +50,7 @@ def test_a_flag_beats_a_variable_and_a_variable_beats_the_file(tmp_path: Path) -
         assert purse(serving).endswith(b"FAIL N_C")
         assert not purse(serving).startswith(PURSE_OF_NONE)
     variables = {"CROUPIER_SERVE_KUHN_COINS": "0"}
-    with Serving("kuhn", "--config", file, "--coins", 2, "--mind", "script:CAL", variables=variables) as serving:
+    with Serving("kuhn", "--config", file, "--coins", 2, "--bot", "script:CAL", variables=variables) as serving:
         assert b"FAIL" not in purse(serving)
 
 
@@ -115,8 +115,8 @@ def test_a_file_that_is_not_there_is_told() -> None:
         (("kuhn", "--port", "x"), "x"),
         (("kuhn", "--port", "0", "--coins", "many"), "many"),
         (("kuhn", "--port", "0", "--coins", "-1"), "-1"),
-        (("kuhn", "--port", "0", "--mind", "genius"), "genius"),
-        (("kuhn", "--port", "0", "--mind", "script:HIT"), "HIT"),
+        (("kuhn", "--port", "0", "--bot", "genius"), "genius"),
+        (("kuhn", "--port", "0", "--bot", "script:HIT"), "HIT"),
         (("kuhn", "--port", "0", "--log-level", "loud"), "loud"),
         (("kuhn", "--port", "70000"), "70000"),
         (("kuhn", "--port", "0", "--host", "no.such.host.invalid"), "no.such.host.invalid"),

@@ -41,7 +41,7 @@ def test_hands_are_listed_the_latest_first(played: tuple[Path, str]) -> None:
     assert sorted(hands[1]["summary"].split(", ")) == ["ann -10", "bob +10"]
     told = croupier("hands", "list", "--store", kept).stdout
     assert told.index(f"{game}/2") < told.index(f"{game}/1")
-    assert len(croupier("hands", "list", "--json", "--most", 1, "--store", kept).stdout.splitlines()) == 1
+    assert len(croupier("hands", "list", "--json", "--limit", 1, "--store", kept).stdout.splitlines()) == 1
     assert croupier("hands", "list", "--json", "--player", "cid", "--store", kept).stdout == ""
 
 
@@ -76,7 +76,7 @@ def test_hands_are_exported_into_a_new_folder(played: tuple[Path, str], tmp_path
         (["show", "x"], "found the hand 'x'; allowed: TABLE/NUMBER, ROOM/TABLE/NUMBER"),
         (["show", "x/9"], "found no hand 'x/9'; allowed: one of `croupier hands list`"),
         (["show", "x/1.5"], "found the hand 'x/1.5'; allowed: TABLE/NUMBER, ROOM/TABLE/NUMBER"),
-        (["list", "--most", "0"], "found 0 hands; allowed: 1 or more"),
+        (["list", "--limit", "0"], "found 0 hands; allowed: 1 or more"),
     ],
 )
 def test_what_is_not_there_is_not_shown(played: tuple[Path, str], arguments: list[str], told: str) -> None:

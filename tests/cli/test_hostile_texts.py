@@ -119,7 +119,7 @@ def test_a_record_of_a_dealer_does_not_write_on_the_terminal(tmp_path: Path, cap
 @pytest.mark.parametrize("command", [("hands", "list", "oldmaid"), ("hands", "list", "oldmaid", "--json")])
 def test_who_has_read_enough_ends_a_command_without_a_word(tmp_path: Path, command: tuple[str, ...]) -> None:
     kept = filled(tmp_path / "kept.db", *(hand("table", number, "x" * 200) for number in range(1, 100)))
-    words = [*COMMAND, *command, "--most", "99", "--store", str(kept)]
+    words = [*COMMAND, *command, "--limit", "99", "--store", str(kept)]
     with subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as listing:
         assert listing.stdout is not None
         assert listing.stderr is not None

@@ -15,7 +15,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("games")
     kept = folder / "kept.db"
     (folder / "deck").write_text("Q\nK\n\nK\nJ\n")
-    flags = ("--port", 0, "--deck", folder / "deck", "--mind", "script:CAL", "--store", kept)
+    flags = ("--port", 0, "--deck", folder / "deck", "--bot", "script:CAL", "--store", kept)
     with Serving("kuhn", *flags, "--journal", "async") as serving:
         serving.talk(b"STRT P_1ACTN BETSTRT P_1ACTN BETDISC")
         serving.talk(b"STRT P_1DISC")
@@ -63,7 +63,7 @@ def test_games_are_listed_the_latest_first(played: Path) -> None:
         (["Q", "K"], ["BET", "CAL"]),
     ]
     assert games[1]["done"] == []
-    assert [game["number"] for game in listed(played, "--most", 2)] == [1, 1]
+    assert [game["number"] for game in listed(played, "--limit", 2)] == [1, 1]
 
 
 def test_games_of_one_connection_or_one_account_are_found(played: Path) -> None:

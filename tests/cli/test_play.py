@@ -166,7 +166,7 @@ def test_the_last_words_of_a_house_are_printed() -> None:
 
 
 def test_without_rebuying_a_bot_ends_when_its_purse_is_empty() -> None:
-    with Serving("kuhn", "--port", "0", "--coins", "1", "--mind", "script:CHK", "--seed", "3") as server:
+    with Serving("kuhn", "--port", "0", "--coins", "1", "--bot", "script:CHK", "--seed", "3") as server:
         done = play(f":{server.port}", "--bot", "script:FLD,CHK", "--no-rebuy", "-n", "50", "--json")
     summary = json.loads(done.stdout)
     assert (done.returncode, summary["fault"], summary["connections"]) == (0, None, 1)

@@ -16,7 +16,7 @@ from croupier.clients.ring import RingTally
 from croupier.rooms.oldmaid.bots import BOT_SPECS
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
 
-HASTE = ("--pause", 0, "--look", 0.05)
+HASTE = ("--pause", 0, "--poll-seconds", 0.05)
 
 
 def play(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -138,7 +138,7 @@ def test_help_comes_without_what_has_sockets() -> None:
         (["--games", "0"], "found 0 games; allowed: 1 or more"),
         (["--bots", "0"], "found 0 bots; allowed: 1 or more"),
         (["--announce", "65536"], "found --announce 65536; allowed: 1 to 65535"),
-        (["--look", "0"], "found --look 0; allowed: more than 0"),
+        (["--poll-seconds", "0"], "found --poll-seconds 0; allowed: more than 0"),
         (["--pause", "nan"], "found --pause nan; allowed: 0 or more"),
         (["--retry-seconds", "-1"], "found --retry-seconds -1; allowed: 0 or more"),
         (["--listen", "127.0.0.1:x"], "found --listen 127.0.0.1:x; allowed: IP, IP:PORT, :PORT"),

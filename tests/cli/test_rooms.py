@@ -23,7 +23,7 @@ from tests.sampling import sampled
 MINDS = [(room, mind) for room in HOUSE_ROOMS.values() for mind in styles(room)]
 
 
-HASTE = ("--pause", 0, "--look", 0.05)
+HASTE = ("--pause", 0, "--poll-seconds", 0.05)
 """Nobody who plays Old Maid here needs time to read."""
 
 

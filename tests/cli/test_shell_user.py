@@ -78,7 +78,7 @@ def test_a_record_that_is_not_there_is_said_plainly(tmp_path: Path) -> None:
 def test_help_tells_every_command_and_every_setting() -> None:
     assert all(command in croupier("--help").stdout for command in ("serve", "play", "verify", "--config"))
     told = croupier("serve", "kuhn", "--help").stdout
-    assert all(flag in told for flag in ("--port", "-p", "--deck", "--coins", "--mind", "--seed", "--tls-cert"))
+    assert all(flag in told for flag in ("--port", "-p", "--deck", "--coins", "--bot", "--seed", "--tls-cert"))
 
 
 def test_an_unknown_word_is_refused() -> None:
@@ -95,8 +95,8 @@ def test_an_unknown_word_is_refused() -> None:
         (["serve", "kuhn", "-p", "0", "--move-seconds", "-1"], "found --move-seconds -1; allowed: more than 0"),
         (["serve", "kuhn", "-p", "0", "--drain-seconds", "nan"], "found --drain-seconds nan; allowed: 0 or more"),
         (["serve", "kuhn", "-p", "0", "--max-connections", "-5"], "found --max-connections -5; allowed: 0 or more"),
-        (["serve", "kuhn", "-p", "0", "--mind", "equilibrium:2"], "found alpha = 2; allowed: 0 to 1/3"),
-        (["serve", "kuhn", "-p", "0", "--mind", "equilibrium:x"], "allowed: equilibrium:1/6"),
+        (["serve", "kuhn", "-p", "0", "--bot", "equilibrium:2"], "found alpha = 2; allowed: 0 to 1/3"),
+        (["serve", "kuhn", "-p", "0", "--bot", "equilibrium:x"], "allowed: equilibrium:1/6"),
         (["serve", "kuhn", "-p", "0", "--tls-cert", __file__, "--tls-key", __file__], "allowed: two PEM files"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,

@@ -23,7 +23,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A house that deals the same cards to every client, and calls every bet."""
     deck = tmp_path_factory.mktemp("house") / "deck.txt"
     deck.write_text("\n\n".join(["Q\nK\nJ"] * 20))
-    with Serving("kuhn", "--port", 0, "--deck", deck, "--mind", "script:CAL,CAL,CAL") as serving:
+    with Serving("kuhn", "--port", 0, "--deck", deck, "--bot", "script:CAL,CAL,CAL") as serving:
         yield serving
 
 
@@ -97,7 +97,7 @@ def test_a_house_that_breaks_the_protocol_is_found_out() -> None:
 
 
 def test_a_conversation_is_chopped_and_cut(house: Serving) -> None:
-    with tapped(house, "--chop", 1, "--cut-after", 3, "--towards", "client") as tap:
+    with tapped(house, "--chop", 1, "--cut-after", 3, "--direction", "client") as tap:
         with tap.call() as client:
             client.sendall(b"STRT P_1")
             assert hear(client, 8) == b"CARD C_Q"
@@ -160,7 +160,7 @@ def test_a_ring_of_old_maid_is_tapped_at_its_table(tmp_path: Path) -> None:
         Serving("oldmaid", "--port", 0, "--players", 2) as room,
         Serving(room.address, "--transcript", tmp_path, command=command) as tap,
     ):
-        done = croupier("play", "oldmaid", tap.address, "--bots", 2, "--look", "0.1", "--pause", 0)
+        done = croupier("play", "oldmaid", tap.address, "--bots", 2, "--poll-seconds", "0.1", "--pause", 0)
         assert (done.returncode, done.stderr) == (0, "")
         assert tap.stop() == 0
         lines = told(tap)
@@ -179,7 +179,7 @@ def test_a_ring_of_old_maid_is_tapped_at_its_table(tmp_path: Path) -> None:
         (["kuhn", "0", "h:1", "--delay", "soon"], "found --delay 'soon'; allowed: a time, as in 50ms or 1.5s"),
         (["kuhn", "0", "h:1", "--chop", "-1"], "found --chop -1; allowed: 0 or more"),
         (["kuhn", "0", "h:1", "--cut-after", "0"], "found --cut-after 0; allowed: 1 or more"),
-        (["kuhn", "0", "h:1", "--patience", "0"], "found --patience 0; allowed: more than 0"),
+        (["kuhn", "0", "h:1", "--timeout", "0"], "found --timeout 0; allowed: more than 0"),
         (
             ["kuhn", "0", "h:1", "--dialect", "char8"],
             "found --dialect char8; allowed: nothing of the kind in Kuhn poker",

@@ -21,7 +21,7 @@ BET = Actn("BET")
 @pytest.fixture
 def house() -> Iterator[Opened]:
     """A Kuhn room in a thread, whose house always calls."""
-    room = kuhn(mind="script:CAL")
+    room = kuhn(bot="script:CAL")
     session = room.pop("session")
     with Opened(lambda: session, [*LOOPS.values()][-1], **room) as found:
         yield found
@@ -36,7 +36,7 @@ def closed_port() -> int:
 def test_whole_games_are_played_as_typed_messages(run: Run) -> None:
     async def main() -> None:
         async with (
-            opened(**kuhn(mind="script:CAL")) as (board, (host, port)),
+            opened(**kuhn(bot="script:CAL")) as (board, (host, port)),
             croupier.connect("kuhn", host, port) as game,
         ):
             for number in range(1, 4):
@@ -64,7 +64,7 @@ def test_whole_games_are_played_without_a_loop(house: Opened) -> None:
         game.send(BET)
         shown = game.receive()
         assert game.nets == [2 if "JQK".index(card.rank) > "JQK".index(shown.rank) else -2]
-        assert game.player.last.net == game.nets[0]
+        assert game.player.last_game.net == game.nets[0]
 
 
 def test_the_blocking_form_works_where_a_loop_is_running_already(house: Opened) -> None:
@@ -186,7 +186,7 @@ def test_a_house_behind_tls_is_played_with(loop_factory: Callable[[], asyncio.Ab
     server, client = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
     authority.issue_cert("127.0.0.1").configure_cert(server)
     authority.configure_trust(client)
-    room = kuhn(mind="script:CAL")
+    room = kuhn(bot="script:CAL")
     session = room.pop("session")
     with Opened(lambda: session, loop_factory, server, **room) as house:
         with croupier.connect("kuhn", *house.address, ssl=client) as game:

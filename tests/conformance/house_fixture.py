@@ -79,7 +79,7 @@ class Parlour:
         self._numbers = count(1000 * seed)
         self.table = lambda: Table(room, head, habit, next(self._numbers), strict=strict)
 
-    async def meet(self, probe: ScriptedClient) -> None:
+    async def converse(self, probe: ScriptedClient) -> None:
         self.met += 1
         table, now = self.table(), 0.0
         effects = deque(probe.on(Joined(HOUSE), now))

@@ -463,7 +463,7 @@ def test_games_are_played_through_a_relay_on_real_sockets(loop: str, manner: Del
         fault for item in news if isinstance(item, BytesRelayed | SideClosed | SilenceFound) for fault in item.faults
     ] == []
     ended = [item.connection for item in news if isinstance(item, ConnectionEnded)]
-    assert sum(passage.conversation.referee.finished for passage in ended) == 30
+    assert sum(passage.conversation.referee.finished_count for passage in ended) == 30
 
 
 def test_nothing_is_kept_of_what_was_told_to_who_forgets_it() -> None:

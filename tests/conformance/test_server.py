@@ -19,7 +19,7 @@ from tests.rooms.conversation_fixture import HANG_UP, before, followed, instead
 rooms = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
 
 HEADS: dict[str, list[dict[str, str]]] = {
-    "kuhn": [{}, {"coins": "1"}, {"mind": "random"}, {"coins": "0"}, {"house": "BET FLD"}],
+    "kuhn": [{}, {"coins": "1"}, {"bot": "random"}, {"coins": "0"}, {"house": "BET FLD"}],
     "sevenhalf": [{}, {"bet": "1"}, {"once": "yes"}, {"dialect": "lenient"}, {"max_bet": "150"}],
     "blackjack": [{}, {"money": "5"}, {"decks": "6"}, {"ten": "X"}, {"dialect": "char8"}, {"money": "2147483647"}],
 }

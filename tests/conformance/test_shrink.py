@@ -32,7 +32,7 @@ class Teller:
         probe = ScriptedClient(
             [talk.conversation], send_each(*words)(talk), quiet_seconds=0.01, grace_seconds=self.grace
         )
-        await self._parlour.meet(probe)
+        await self._parlour.converse(probe)
         return probe
 
 

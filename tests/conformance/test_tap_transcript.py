@@ -85,7 +85,7 @@ class Overheard:
         self._heard = heard
 
     @property
-    def alarm(self) -> float | None:
+    def deadline(self) -> float | None:
         return self._house.deadline
 
     def on(self, event: Event[Any], now: float) -> list[Effect[Any]]:

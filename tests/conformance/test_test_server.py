@@ -26,7 +26,7 @@ from croupier.conformance.tap.outbox import Delivery
 from croupier.core.session import Drop, Joined, Left, Received, Send, TimedOut
 from croupier.rooms.kuhn import ROOM, Actn, Settings
 
-CALLS = {"mind": "script:CAL", "coins": 10}
+CALLS = {"bot": "script:CAL", "coins": 10}
 TIMES = ClientTimeouts(act_seconds=5.0, idle_seconds=1.0, close_seconds=0.5)
 
 
@@ -140,14 +140,14 @@ def test_a_client_is_not_silent_while_the_stand_sleeps() -> None:
 
 
 def test_messages_that_stand_apart_are_reads_of_their_own() -> None:
-    guest = Guest(HouseSetup(is_reached=lambda _: False, message_gap_seconds=0.01), {"mind": "script:BET"})
+    guest = Guest(HouseSetup(is_reached=lambda _: False, message_gap_seconds=0.01), {"bot": "script:BET"})
     guest.say(b"STRT P_2")
     guest.wait()
     assert guest.heard == [b"CARD C_K", b"ACTN BET"]
 
 
 def test_without_that_they_leave_in_one_piece() -> None:
-    assert Guest(played(9), {"mind": "script:BET"}).say(b"STRT P_2") == b"CARD C_KACTN BET"
+    assert Guest(played(9), {"bot": "script:BET"}).say(b"STRT P_2") == b"CARD C_KACTN BET"
 
 
 def test_the_first_fault_of_the_client_ends_the_conversation() -> None:

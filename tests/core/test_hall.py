@@ -34,24 +34,24 @@ class Table:
 
     def __init__(self, peer: Peer, first: float | None) -> None:
         self.peer = peer
-        self.alarm: float | None = None
+        self.deadline: float | None = None
         self._first = first
 
     def on(self, event: Event[float | None], now: float) -> Sequence[Effect[object]]:
         match event:
             case Joined():
-                self.alarm = self._first
+                self.deadline = self._first
                 return [Send(self.peer, "welcome")]
             case Received(_, alarm):
-                self.alarm = alarm
+                self.deadline = alarm
                 return []
             case TimedOut():
-                self.alarm = None
+                self.deadline = None
                 return [Send(self.peer, now)]
             case Left():
                 return [Settle(self.peer, 1, 0, 0, None)]
             case _:
-                self.alarm = None
+                self.deadline = None
                 return [Drop(self.peer)]
 
 
@@ -210,7 +210,7 @@ def test_a_table_that_is_talked_to_directly_is_rung_in_time(talk: list[tuple[Pee
     class Steady(Table):
         def on(self, event: Event[float | None], now: float) -> Sequence[Effect[object]]:
             effects = super().on(event, now)
-            self.alarm = now + 20.0 if self.alarm is None else self.alarm
+            self.deadline = now + 20.0 if self.deadline is None else self.deadline
             return effects
 
     room = Hall(lambda peer, dealer: Steady(peer, 20.0), lambda peer: FairDealer(seed(peer)), 3.0)

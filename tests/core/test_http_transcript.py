@@ -187,16 +187,16 @@ class Desk:
         self.answers = deque(answers)
         self.past: list[object] = []
 
-    def ask(self, user: str, request: TranscriptRequest) -> None:
+    def send(self, user: str, request: TranscriptRequest) -> None:
         self.past.append((user, request))
 
-    def hear(self, user: str) -> TranscriptResponse:
+    def receive(self, user: str) -> TranscriptResponse:
         return self.answers.popleft()
 
-    def deed(self, line: TranscriptLine) -> None:
+    def perform(self, line: TranscriptLine) -> None:
         self.past.append(line.text)
 
-    def quiet(self) -> None:
+    def finish(self) -> None:
         self.past.append("quiet")
 
 

@@ -111,18 +111,18 @@ class Ring:
         self.answers = deque(answers)
         self.past: list[object] = []
 
-    def say(self, peer: str, data: bytes) -> None:
+    def send(self, peer: str, data: bytes) -> None:
         self.past.append((peer, data))
 
-    def hear(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
+    def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         match = expected.match(self.answers.popleft())
         assert match, f"{peer} hears no whole line"
         return match.groupdict()
 
-    def deed(self, line: TranscriptLine) -> None:
+    def perform(self, line: TranscriptLine) -> None:
         self.past.append((line.kind, line.peer, line.text))
 
-    def quiet(self) -> None:
+    def finish(self) -> None:
         self.past.append("quiet")
 
 

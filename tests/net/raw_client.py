@@ -45,7 +45,7 @@ class Words:
     """A codec for tests: a word a line; a line that begins with `?` breaks clause test-1, with `!` for good."""
 
     def __init__(self) -> None:
-        self.departures: set[str] = set()
+        self.tolerated: set[str] = set()
         self._rest = b""
 
     def feed(self, data: bytes) -> Sequence[str | Violation]:
@@ -68,7 +68,7 @@ class Notes:
     """
 
     def __init__(self, answer: Callable[[Event[Any], float], Sequence[Effect[Any]]] | None = None) -> None:
-        self.alarm: float | None = None
+        self.deadline: float | None = None
         self.events: list[Event[Any]] = []
         self.here: set[int] = set()
         self._answer = answer or (

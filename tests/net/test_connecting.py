@@ -198,7 +198,7 @@ def test_an_alarm_rings_while_a_call_is_on_its_way(run: Run) -> None:
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
             if type(event) is TimedOut:
-                session.alarm = None
+                session.deadline = None
             return []
 
         with socket.socket() as silent:
@@ -206,7 +206,7 @@ def test_an_alarm_rings_while_a_call_is_on_its_way(run: Run) -> None:
             silent.listen()
             session = Notes(answer)
             board = Endpoint(session, Words, silent_logger(), limits=EndpointLimits(connect_timeout=0.2))
-            session.alarm = board.clock() + 0.02
+            session.deadline = board.clock() + 0.02
             dialling = asyncio.ensure_future(
                 board.connect(NEIGHBOUR, silent.getsockname(), ssl.create_default_context())
             )

@@ -25,22 +25,22 @@ class Clock(Notes):
     def _answer_in_time(self, event: Event[str], now: float) -> list[Effect[str]]:
         match event:
             case Received(peer, "never"):
-                self.alarm = None
+                self.deadline = None
                 return [Send(peer, "ok")]
             case Received(peer, "goodbye soon"):
-                self.alarm = now + SOON
+                self.deadline = now + SOON
                 return [Send(peer, "ok")]
             case Received(peer, seconds):
-                self.alarm = now + float(seconds)
+                self.deadline = now + float(seconds)
                 return [Send(peer, "ok")]
             case TimedOut():
-                assert self.alarm is not None
-                self.rang.append(now - self.alarm)
-                self.alarm = now + SOON if self._again else None
+                assert self.deadline is not None
+                self.rang.append(now - self.deadline)
+                self.deadline = now + SOON if self._again else None
                 self._again -= 1
                 return [Send(peer, "ring") for peer in sorted(self.here)]
             case Closing():
-                self.alarm = None
+                self.deadline = None
                 return []
             case _:
                 return []
@@ -141,9 +141,9 @@ def test_a_drop_when_the_alarm_rings_ends_the_conversation(run: Run) -> None:
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
             if type(event) is Received:
-                session.alarm = now + SOON
+                session.deadline = now + SOON
             elif type(event) is TimedOut:
-                session.alarm = None
+                session.deadline = None
                 return [Send(1, "time is up"), Drop(1)]
             return []
 

@@ -178,10 +178,10 @@ def test_a_session_that_raises_when_its_alarm_rings_closes_nothing_and_hears_the
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
             match event:
                 case Received(peer, message):
-                    session.alarm = now
+                    session.deadline = now
                     return [Send(peer, message)]
                 case TimedOut():
-                    session.alarm = None
+                    session.deadline = None
                     if len(session.told(TimedOut)) == 1:
                         raise RuntimeError("boom")
                     return [Send(1, "ring")]

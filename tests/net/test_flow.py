@@ -53,7 +53,7 @@ def test_one_read_gives_one_write_to_each_who_is_told(run: Run) -> None:
 
 def test_the_farewell_and_the_answers_before_it_are_one_write(run: Run) -> None:
     async def main() -> None:
-        room = kuhn(mind="script:CAL")
+        room = kuhn(bot="script:CAL")
         board = Endpoint(room["session"], room["codec"], silent_logger())
         wire = Wire()
         line = Connection(board)

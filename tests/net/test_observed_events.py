@@ -6,7 +6,7 @@ from tests.net.raw_client import Caller, Notes, Run, kuhn, opened
 
 def test_everything_is_counted_once(run: Run) -> None:
     async def main() -> None:
-        room = kuhn(mind="script:CAL")
+        room = kuhn(bot="script:CAL")
         async with opened(**room) as (board, address), Caller(address) as one, Caller(address) as two:
             said = b"STRT P_1ACTN BETSTRT P_3ACTN BET\r\n"
             await one.say(said)

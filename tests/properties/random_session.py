@@ -36,7 +36,7 @@ def steps(room: HouseRoom) -> SearchStrategy[list[Step]]:
 
 
 OWN: Mapping[str, Callable[[HouseRoom], Mapping[str, Sequence[str]]]] = {
-    "kuhn": lambda room: {"coins": ["0", "1", "2", "10"], "mind": styles(room)},
+    "kuhn": lambda room: {"coins": ["0", "1", "2", "10"], "bot": styles(room)},
     "sevenhalf": lambda room: {
         "bet": ["1", "100", "218959114"],
         "max_bet": ["1073741823", "218959115"],

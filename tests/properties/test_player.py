@@ -30,7 +30,7 @@ def guest(room: HouseRoom) -> Any:
 @pytest.mark.parametrize("games", [40, pytest.param(4_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
 @pytest.mark.parametrize("purse", ["3", "1000000"])
 def test_every_mind_plays_every_mind_of_the_house_without_a_fault(room: HouseRoom, games: int, purse: str) -> None:
-    houses = [{"mind": name} for name in styles(room)] if "mind" in OWN[room.name](room) else [{}]
+    houses = [{"bot": name} for name in styles(room)] if "bot" in OWN[room.name](room) else [{}]
     for number, (own, house) in enumerate((a, b) for a in styles(room) for b in houses):
         head = {"seed": str(number), PURSE.get(room.name, "seed"): purse, **house}
         bout = Bout(room, bot_factory(room.bots, own)(), head)

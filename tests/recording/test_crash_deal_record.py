@@ -72,7 +72,7 @@ def test_a_disk_that_is_full_at_times_disturbs_nobody_and_the_record_accuses_nob
     luck = Random(times)
     path = tmp_path / "deals"
     path.write_bytes(b"\n" * (1 << 20))  # so that there is always space for the log
-    with Serving("kuhn", "--port", 0, "--mind", "script:CAL", "--journal", "off", "--deals", path) as serving:
+    with Serving("kuhn", "--port", 0, "--bot", "script:CAL", "--journal", "off", "--deals", path) as serving:
         _, most = resource.prlimit(serving.pid, resource.RLIMIT_FSIZE)
         for _ in range(times):
             space = path.stat().st_size + luck.randrange(700)

@@ -13,7 +13,7 @@ from croupier.rooms import ROOMS
 from tests.processes import Serving, croupier, hear
 
 GAME = rb"CARD C_[JQK]CARD C_[JQK]"
-FLAGS = ("--port", 0, "--mind", "script:CAL")
+FLAGS = ("--port", 0, "--bot", "script:CAL")
 
 
 def play(serving: Serving) -> None:

@@ -16,7 +16,7 @@ from tests.net.raw_client import Caller, Run
 from tests.recording.fake_store import Ink, by_hand, games_in, kept, turns
 
 CARD = re.compile(rb"CARD C_[JQK]")
-CALLS = {"mind": "script:CAL"}
+CALLS = {"bot": "script:CAL"}
 
 
 async def silent(caller: Caller) -> None:
@@ -65,7 +65,7 @@ def test_a_winner_is_told_when_his_game_is_durable(run: Run) -> None:
 
 def test_what_is_said_before_a_game_is_over_waits_for_nothing(run: Run) -> None:
     async def main() -> None:
-        async with by_hand(Ink(), mind="script:CHK,BET") as house, Caller(house.address) as caller:
+        async with by_hand(Ink(), bot="script:CHK,BET") as house, Caller(house.address) as caller:
             await caller.ask(b"ACTN BET", b"FAIL W_A")
             await caller.say(b"STRT P_2")
             assert re.fullmatch(rb"CARD C_[JQK]ACTN CHK", await caller.hear(16))

@@ -32,12 +32,12 @@ class Desk:
         self.commits.append([*deeds])
         return [self.guilty.get(deed.rows[0][1]) for deed in deeds if isinstance(deed, Facts)]
 
-    async def revive(self) -> None:
+    async def reconnect(self) -> None:
         self.tried += 1
         if self.broken is not None:
             raise self.broken
 
-    async def look(self) -> None:
+    async def check_connection(self) -> None:
         if self.broken is not None:
             raise self.broken
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from croupier.store.engine import Script
+from croupier.store.engine import StatementGenerator
 from croupier.store.records import MAX_COINS, Account, Posting, StatementEntry, StoreError, Transfer, WriteRefused
 from croupier.store.store import Store, open_store
 from tests.store.store_fixture import NOON, Shelf, error
@@ -237,7 +237,7 @@ def test_two_stores_that_are_open_at_once_keep_the_same_books(shelf: Shelf) -> N
     shelf.run(story)
 
 
-def spoilt() -> Script[None]:
+def spoilt() -> StatementGenerator[None]:
     """A script with a mistake in it, behind something that was written."""
     yield "INSERT INTO transfers (time, reason) VALUES (0, 'half of it')", ()
     raise ZeroDivisionError("oh")

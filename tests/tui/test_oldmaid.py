@@ -14,7 +14,7 @@ from tests.tui.fake_terminal import SIZELESS, Seat
 
 sitting = partial(seats.sitting, "oldmaid")
 
-ANN = ("--nick", "ann", "--pause", "0", "--look", "0.1", "--seed", "1")
+ANN = ("--nick", "ann", "--pause", "0", "--poll-seconds", "0.1", "--seed", "1")
 RIGHT, LEFT = "\x1b[C", "\x1b[D"
 SUITS = ("spades", "clubs", "diamonds", "hearts")
 PAIRS = [
@@ -42,7 +42,7 @@ def bob_waits(*flags: str) -> Iterator[Serving]:
         "oldmaid", "--port", "0", "--players", "2", "--log-level", "debug", "--drain-seconds", "0", *flags
     ) as server:
         bot = [*COMMAND, "play", "oldmaid", server.address, "--nick", "bob", "--bot", "first", "--pause", "0"]
-        with subprocess.Popen([*bot, "--look", "0.1"], env=environment(), stdin=subprocess.DEVNULL) as process:
+        with subprocess.Popen([*bot, "--poll-seconds", "0.1"], env=environment(), stdin=subprocess.DEVNULL) as process:
             end = time.monotonic() + PATIENCE
             while not any(entry["event"] == "says" for entry in server.entries):
                 assert time.monotonic() < end, "Bob does not join"

@@ -23,7 +23,7 @@ def deck(tmp_path: Path) -> str:
 
 
 def test_a_game_is_played_with_keys_and_seen_to_its_end(deck: str) -> None:
-    with seated("--deck", deck, "--mind", "script:CAL") as seat:
+    with seated("--deck", deck, "--bot", "script:CAL") as seat:
         seat.sees("[1] play as P_1  [2] play as P_2  [q] leave")
         seat.press("1")
         seat.sees("You are dealt the queen.")
@@ -39,7 +39,7 @@ def test_a_game_is_played_with_keys_and_seen_to_its_end(deck: str) -> None:
 
 
 def test_the_second_seat_sees_what_the_house_has_done_first(deck: str) -> None:
-    with seated("--deck", deck, "--mind", "script:BET") as seat:
+    with seated("--deck", deck, "--bot", "script:BET") as seat:
         seat.sees("[2] play as P_2")
         seat.press("2")
         seat.sees("You are dealt the king. The house bets a coin.")
@@ -56,7 +56,7 @@ def test_a_key_that_means_nothing_is_said_to(deck: str) -> None:
 
 
 def test_a_refusal_is_explained_and_an_empty_purse_can_be_filled(deck: str) -> None:
-    with seated("--deck", deck, "--coins", "1", "--mind", "script:CHK") as seat:
+    with seated("--deck", deck, "--coins", "1", "--bot", "script:CHK") as seat:
         seat.sees("play as P_1")
         seat.press("1")
         seat.sees("[b] bet a coin")
@@ -91,7 +91,7 @@ def test_a_house_that_closes_is_told_of(deck: str) -> None:
 
 
 def test_a_fold_ends_a_game_without_a_word_from_the_house(deck: str) -> None:
-    with seated("--deck", deck, "--mind", "script:BET") as seat:
+    with seated("--deck", deck, "--bot", "script:BET") as seat:
         seat.sees("play as P_1")
         seat.press("1")
         seat.sees("[c] check")
@@ -103,7 +103,7 @@ def test_a_fold_ends_a_game_without_a_word_from_the_house(deck: str) -> None:
 
 
 def test_games_are_counted_across_purses(deck: str) -> None:
-    with seated("--deck", deck, "--coins", "1", "--mind", "script:CHK") as seat:
+    with seated("--deck", deck, "--coins", "1", "--bot", "script:CHK") as seat:
         seat.sees("play as P_1")
         seat.plays(
             ("1", "[c] check"), ("c", "You lose 1."), ("1", "[n] a new purse"), ("n", "Games: 1   Coins won: -1")
@@ -136,7 +136,7 @@ def test_a_house_that_breaks_the_protocol_is_told_its_clause() -> None:
 
 
 def test_a_narrow_terminal_is_enough(deck: str) -> None:
-    with seated("--deck", deck, "--mind", "script:CAL", columns=30) as seat:
+    with seated("--deck", deck, "--bot", "script:CAL", columns=30) as seat:
         seat.sees("leave")
         seat.plays(("1", "You are dealt the"), ("b", "You lose 2."))
         assert seat.width <= 30

@@ -51,7 +51,7 @@ def list_hands(
         Only those of this table; in a house, of this connection.
     player:
         Only those that this user has played; in a house, whoever has this account.
-    most:
+    limit:
         How many are listed.
     json:
         Print a JSON object a line.
@@ -84,7 +84,7 @@ def show(
     ----------
     hand:
         Its table and its number, as `list` has them, TABLE/NUMBER; of another room than hold'em ROOM/TABLE/NUMBER.
-    form:
+    export_format:
         Of hold'em: as a PHH file (without this flag), as Open Hand History, or as it is kept. Other games are shown as
         JSON.
     """
@@ -133,7 +133,7 @@ def export(
         Nothing may be there.
     room:
         holdem, oldmaid, or a house: kuhn, sevenhalf, blackjack.
-    form:
+    export_format:
         Of hold'em: PHH files (without this flag), Open Hand History, or as they are kept. Other games are lines of
         JSON.
     table:

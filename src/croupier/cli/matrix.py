@@ -46,7 +46,7 @@ def matrix(
         How many servers play at the same time. [default: as many as there are processors]
     timeout:
         So many seconds a server has to listen, and a client for one conversation.
-    output:
+    max_output_bytes:
         A program that writes more than so many bytes writes too much.
     out:
         Where the results are kept: matrix.html, matrix.json, matrix.csv for Moodle, gradescope/*.json.

@@ -62,7 +62,7 @@ class PlayerOptions:
         if self.announce is not None and not 0 < self.announce < 65536:
             raise ValueError(f"found --announce {self.announce}; allowed: 1 to 65535")
         if not self.poll_seconds > 0:
-            raise ValueError(f"found --look {self.poll_seconds:g}; allowed: more than 0")
+            raise ValueError(f"found --poll-seconds {self.poll_seconds:g}; allowed: more than 0")
         for name in ("pause", "retry_seconds"):
             if not (found := getattr(self, name)) >= 0:
                 raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: 0 or more")

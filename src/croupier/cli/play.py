@@ -267,8 +267,8 @@ def summary_json(tally: BotTally, name: str, house: str, nouns: SummaryNouns = S
 
 for each in HOUSE_ROOMS.values():
     app.command(room_command(each), name=each.name, help=f"Play {each.title}.")
-app.command("croupier.cli.holdem:visit_holdem", name=HOLDEM.name, help=f"Play {HOLDEM.title}.")
-app.command("croupier.cli.oldmaid:visit_oldmaid", name=OLDMAID.name, help=f"Play {OLDMAID.title}.")
+app.command("croupier.cli.holdem:play_holdem", name=HOLDEM.name, help=f"Play {HOLDEM.title}.")
+app.command("croupier.cli.oldmaid:play_oldmaid", name=OLDMAID.name, help=f"Play {OLDMAID.title}.")
 
 
 @app.default

@@ -50,7 +50,7 @@ def tap(
         Wait so long before each piece: 50ms, or 1.5s.
     coalesce:
         Hold bytes back until none have come for so long; then they leave in one piece.
-    towards:
+    direction:
         Which way --chop, --delay and --coalesce are for.
     cut_after:
         End every connection behind so many messages of both ends together.
@@ -60,7 +60,7 @@ def tap(
         The dialect that is spoken, where the room has some.
     decks:
         How many decks the house shuffles together, where it may be more than one.
-    patience:
+    timeout:
         After so many seconds a silence of the house is a fault.
     transcript:
         Write what is said into this folder, as transcripts.
@@ -95,7 +95,7 @@ def tap(
             if found is not None and found < least:
                 raise ValueError(f"found --{name} {found}; allowed: {least} or more")
         if not timeout > 0:
-            raise ValueError(f"found --patience {timeout:g}; allowed: more than 0")
+            raise ValueError(f"found --timeout {timeout:g}; allowed: more than 0")
         manner = Delivery(chop, parse_duration("delay", delay), parse_duration("coalesce", coalesce))
         known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
         tapping = TapConfig(

@@ -155,7 +155,7 @@ class CheckRun:
     @property
     def dialect_arguments(self) -> Mapping[str, Dialect]:
         """How the program is read, if it speaks a dialect."""
-        return {} if self.active_dialect is None else {"spelling": self.active_dialect}
+        return {} if self.active_dialect is None else {"detected_dialect": self.active_dialect}
 
     def add_result(self, result: Result) -> None:
         """A case is decided."""
@@ -285,7 +285,7 @@ async def _tried(plan: Plan, cases: Sequence[Case], run: CheckRun, host: str, po
         seed=plan.seed,
         timeout=plan.timeout,
         max_failures=plan.max_failures,
-        told=run.add_result,
+        on_result=run.add_result,
         **run.dialect_arguments,
     )
 
@@ -307,8 +307,8 @@ async def _client(plan: Plan, cases: Sequence[Case], run: CheckRun) -> str:
         seed=plan.seed,
         timeout=plan.timeout,
         max_failures=plan.max_failures,
-        told=run.add_result,
-        stderr=wrote,
+        on_result=run.add_result,
+        on_stderr=wrote,
         **run.dialect_arguments,
     )
     return _text(said)

@@ -349,8 +349,8 @@ def client_options(room: HouseRoom, transcript: Transcript) -> Any:
 
 def _convert_head(kind: type[Any], head: Mapping[str, str]) -> Any:
     known = {field.name: head[field.name] for field in fields(kind) if field.name in head}
-    if "house" in head and "mind" in kind.__dataclass_fields__:
-        known["mind"] = f"script:{head['house'].replace(' ', ',')}"
+    if "house" in head and "bot" in kind.__dataclass_fields__:
+        known["bot"] = f"script:{head['house'].replace(' ', ',')}"
     yes = {name: "true" if value == "yes" else value for name, value in known.items()}
     return convert(yes, kind, strict=False)
 

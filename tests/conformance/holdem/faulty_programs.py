@@ -24,8 +24,9 @@ from croupier.rooms.holdem.engine.pots import Award
 from croupier.rooms.holdem.engine.ranks import rank
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.table import table
 from croupier.rooms.holdem.table.seats import Participant
-from croupier.rooms.holdem.table.table import Table, table
+from croupier.rooms.holdem.table.table import Table
 from croupier.rooms.holdem.wire import (
     ACT_DONE,
     PLAYER_LEFT,

@@ -41,7 +41,7 @@ class Session:
         self._habit = habit
 
     @property
-    def alarm(self) -> float | None:
+    def deadline(self) -> float | None:
         return self.player.deadline
 
     def on(self, event: Event[Any], now: float) -> Effects:

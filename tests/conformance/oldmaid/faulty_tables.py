@@ -126,7 +126,7 @@ class Session:
         self._habit = habit
 
     @property
-    def alarm(self) -> float | None:
+    def deadline(self) -> float | None:
         return self.house.deadline
 
     @property

@@ -98,7 +98,7 @@ class Hall:
             task.cancel()
         await self._loop.shutdown_default_executor()
 
-    def ask(self, user: str, request: TranscriptRequest) -> None:
+    def send(self, user: str, request: TranscriptRequest) -> None:
         """Send a request. Unless it waits for something, it has been handled before anything else happens."""
         task = self._loop.create_task(self._exchange(user, request))
         self._asked[user].append(task)
@@ -107,12 +107,12 @@ class Hall:
         else:
             self._finish(task)
 
-    def hear(self, user: str) -> TranscriptResponse:
+    def receive(self, user: str) -> TranscriptResponse:
         """The answer to the first request of a user that was not asked for yet."""
         assert self._asked[user], f"{user} has asked nothing"
         return self._finish(self._asked[user].popleft())
 
-    def deed(self, line: TranscriptLine) -> None:
+    def perform(self, line: TranscriptLine) -> None:
         """Let time pass, or the room close."""
         if line.kind == "pass":
             self._loop.now += float(line.text)
@@ -121,7 +121,7 @@ class Hall:
             assert line.kind == "halted", f"{line.kind} is no deed among requests"
             self._service.halt(final=bool(line.text))
 
-    def quiet(self) -> None:
+    def finish(self) -> None:
         """Everything was heard."""
         assert not any(self._asked.values()), f"also asked: {[user for user, tasks in self._asked.items() if tasks]}"
 
@@ -216,20 +216,20 @@ class Wired:
             writer.close()
         await self._opened.stop()
 
-    def ask(self, user: str, request: TranscriptRequest) -> None:
+    def send(self, user: str, request: TranscriptRequest) -> None:
         """Send a request, and wait for its answer."""
         answer = asyncio.wait_for(self._exchange(user, request), PATIENCE)
         self._heard[user].append(self._loop.run_until_complete(answer))
 
-    def hear(self, user: str) -> TranscriptResponse:
+    def receive(self, user: str) -> TranscriptResponse:
         """The answer that came."""
         return self._heard[user].popleft()
 
-    def deed(self, line: TranscriptLine) -> None:
+    def perform(self, line: TranscriptLine) -> None:
         """Nothing can happen besides."""
         raise AssertionError(f"{line.kind} is for another stage")
 
-    def quiet(self) -> None:
+    def finish(self) -> None:
         """Everything was heard."""
         assert not any(self._heard.values())
 

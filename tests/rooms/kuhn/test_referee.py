@@ -34,7 +34,7 @@ def judged(*said: tuple[int, object], coins: int | None = None) -> list[Verdict]
 def test_honest_games_are_judged_without_a_word(style: str, games: int) -> None:
     """With the purse known to the referee, so that every refusal for want of coins is checked too."""
     for seed in range(8):
-        bout = Bout(KUHN, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "coins": "2", "mind": "random"})
+        bout = Bout(KUHN, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "coins": "2", "bot": "random"})
         bout.referee = lambda: Referee(coins=2)
         bout.play(games)
         assert {verdict.violation.clause for verdict in bout.verdicts} <= {"kuhn-7.2", "kuhn-7.3"}

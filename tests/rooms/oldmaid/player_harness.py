@@ -74,7 +74,7 @@ class Alone:
         self._coming: deque[Event[Message]] = deque()
         self._join("table", TABLE)
 
-    def say(self, peer: str, data: bytes) -> None:
+    def send(self, peer: str, data: bytes) -> None:
         if peer not in self._peers:
             self._join(peer, max(self._peers.values()) + 1)
         number = self._peers[peer]
@@ -85,14 +85,14 @@ class Alone:
                     garbled = isinstance(message, Violation)
                     self._on(Malformed(number, message) if garbled else Received(number, message))
 
-    def hear(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
+    def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         heard = bytes(self._heard.get(peer, b""))
         match = expected.match(heard)
         assert match, f"{peer} hears {heard!r}, not {expected.pattern!r}"
         del self._heard[peer][: match.end()]
         return match.groupdict()
 
-    def deed(self, line: TranscriptLine) -> None:
+    def perform(self, line: TranscriptLine) -> None:
         match line.kind:
             case "pass":
                 end = self.now + float(line.text)
@@ -108,7 +108,7 @@ class Alone:
             case _:
                 raise AssertionError(f"found {line}; allowed: '* N seconds pass', '* left p', '* dropped p'")
 
-    def quiet(self) -> None:
+    def finish(self) -> None:
         for peer, heard in self._heard.items():
             assert not heard, f"{peer} also hears {bytes(heard)!r}"
         for number in [*self._codecs]:

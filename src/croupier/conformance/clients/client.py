@@ -88,7 +88,7 @@ async def check_client(
     Raises ValueError on a command that makes no sense, and ProgramError when there is no such program.
     """
     desk = _ClientExaminer(
-        room, command, settings, strict=strict, seed=seed, timeout=timeout, spelling=detected_dialect
+        room, command, settings, strict=strict, seed=seed, timeout=timeout, detected_dialect=detected_dialect
     )
     results: dict[int, Result] = {}
     waiting = iter(enumerate(cases))

@@ -87,7 +87,7 @@ def _ending(clause: str, title: str, mind: str, seat: Seat, *history: KuhnAction
         clause=clause,
         is_reached=is_over(seat, *history),
         missing=f"no game of the client in seat P_{seat + 1} went {' '.join(history)}",
-        settings={"mind": f"script:{mind}", **RICH_SETTINGS},
+        settings={"bot": f"script:{mind}", **RICH_SETTINGS},
     )
 
 
@@ -106,7 +106,7 @@ CHECKED_TO_STATE: Final = ClientTestState(
     clause="kuhn-4.2",
     is_reached=is_at(P_2, "CHK"),
     missing=SEAT_NOT_REACHED[P_2],
-    settings={"mind": "script:CHK", **RICH_SETTINGS},
+    settings={"bot": "script:CHK", **RICH_SETTINGS},
     allows_goodbye=True,
 )
 BET_AT_STATE: Final = ClientTestState(
@@ -115,7 +115,7 @@ BET_AT_STATE: Final = ClientTestState(
     clause="kuhn-4.2",
     is_reached=is_at(P_2, "BET"),
     missing=SEAT_NOT_REACHED[P_2],
-    settings={"mind": "script:BET", **RICH_SETTINGS},
+    settings={"bot": "script:BET", **RICH_SETTINGS},
     allows_goodbye=True,
 )
 
@@ -129,7 +129,7 @@ STATES: Final = (
         clause="kuhn-4.3",
         is_reached=is_at(P_1, "CHK", "BET"),
         missing="the client never checked as P_1",
-        settings={"mind": "script:BET", **RICH_SETTINGS},
+        settings={"bot": "script:BET", **RICH_SETTINGS},
         allows_goodbye=True,
     ),
     _ending("kuhn-5.1", "Two checks are a showdown: the game is over", "CHK", P_1, "CHK", "CHK"),
@@ -156,7 +156,7 @@ STATES: Final = (
         clause="kuhn-2.2",
         is_reached=lambda talk: talk.referee.finished_count >= 10,
         missing="the client played fewer than ten games",
-        settings={"mind": "random", **RICH_SETTINGS},
+        settings={"bot": "random", **RICH_SETTINGS},
         max_games=24,
     ),
     ClientTestState(
@@ -194,7 +194,7 @@ STATES: Final = (
             has_house_said(talk, NO_COINS) and talk.referee.game is not None and len(talk.referee.game.history) < 2
         ),
         missing="the client never bet a coin that it did not have",
-        settings={"coins": 1, "mind": "script:CHK"},
+        settings={"coins": 1, "bot": "script:CHK"},
     ),
     ClientTestState(
         slug="no-coin-for-a-call",
@@ -204,7 +204,7 @@ STATES: Final = (
             has_house_said(talk, NO_COINS) and talk.referee.game is not None and "BET" in talk.referee.game.history
         ),
         missing="the client never called with a coin that it did not have",
-        settings={"coins": 1, "mind": "script:BET"},
+        settings={"coins": 1, "bot": "script:BET"},
     ),
 )
 

@@ -25,17 +25,17 @@ def tapping_options(room: Room, known_options: Any, *, strict: bool, answer_time
             getattr(known_options, "dialect", "document"), strict=strict, answer_timeout=answer_timeout
         )
         return {
-            "dialogue": parlour.new_connection,
-            "scribe": OldMaidTranscriptWriter,
-            "together": True,
+            "new_monitor": parlour.new_connection,
+            "new_writer": OldMaidTranscriptWriter,
+            "is_merged": True,
             "listener": parlour.on_event,
-            "reworded": rewrite_addresses,
+            "rewrite": rewrite_addresses,
         }
     exchanges = ExchangeChecker(getattr(known_options, "dialect", "readme"))
     return {
-        "dialogue": lambda: HoldemConnection(exchanges, answer_timeout, strict=strict),
-        "scribe": HoldemTranscriptWriter,
-        "together": True,
+        "new_monitor": lambda: HoldemConnection(exchanges, answer_timeout, strict=strict),
+        "new_writer": HoldemTranscriptWriter,
+        "is_merged": True,
     }
 
 
@@ -50,4 +50,4 @@ def _house_room_options(
     def scribe(body: IO[str]) -> HouseTranscriptWriter:
         return HouseTranscriptWriter(dialogue(), body)
 
-    return {"dialogue": dialogue, "scribe": scribe}
+    return {"new_monitor": dialogue, "new_writer": scribe}
