@@ -45,7 +45,7 @@ BREACHES: list[tuple[str, str, str]] = [
     ("room", "rooms/kuhn/house.py", "import croupier.rooms.kuhn.player"),
     ("room", "rooms/kuhn/referee.py", "import croupier.rooms.kuhn.player"),
     ("holdem", "rooms/holdem/wire.py", "import croupier.rooms.holdem.house"),
-    ("holdem", "rooms/holdem/engine/play.py", "import croupier.rooms.holdem.rules"),
+    ("holdem", "rooms/holdem/engine/play.py", "import croupier.rooms.holdem.wire"),
     ("holdem", "rooms/holdem/bots.py", "import croupier.rooms.holdem.player"),
     ("holdem-engine", "rooms/holdem/engine/pots.py", "import croupier.rooms.holdem.engine.play"),
     ("oldmaid", "rooms/oldmaid/wire.py", "import croupier.rooms.oldmaid.table.game"),

@@ -24,7 +24,7 @@ from croupier.rooms import ROOMS
 from tests.processes import COMMAND, ROOT, Serving, environment
 
 PATIENCE = 90.0
-PROGRAMS = ROOT / "tests" / "conform" / "programs"
+PROGRAMS = ROOT / "tests" / "conformance" / "programs"
 
 
 def otherwise(habit: str, room: str = "kuhn") -> str:

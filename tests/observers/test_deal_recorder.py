@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from croupier.core.deal_record import DealPromise, DealSeed, encode_entry, verify_record
 from croupier.core.room import HouseRoom
 from croupier.core.session import Commit, Drop, Send, TimedOut
-from croupier.core.transcript import Transcript
-from croupier.core.transcript import house_settings
+from croupier.core.transcript import Transcript, house_settings
 from croupier.logs import silent_logger
 from croupier.observers.deal_file import DealFile
 from croupier.observers.deal_recorder import DealRecorder

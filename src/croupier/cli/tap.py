@@ -70,7 +70,7 @@ def tap(
     from rich.console import Console
     from rich.text import Text
 
-    from croupier.conformance.proxy.rooms import tapping_options
+    from croupier.conformance.proxy.room_options import tapping_options
     from croupier.conformance.tap.connection import TapEvent
     from croupier.conformance.tap.outbox import Delivery
     from croupier.conformance.tap.printer import render_event

@@ -256,8 +256,9 @@ class HoldemApp:
         if self._rate_limiter is not None and (
             wait := self._rate_limiter.take(address_key(request.address), self.service.clock())
         ):
-            told = f"found more than {self._rate_limiter.limit} requests in {self._rate_limiter.seconds:g} s; allowed: so many"
-            raise HTTPError(429, "holdem-9.10", told, (b"retry-after", b"%d" % ceil(wait)))
+            limiter = self._rate_limiter
+            detail = f"found more than {limiter.limit} requests in {limiter.seconds:g} s; allowed: so many"
+            raise HTTPError(429, "holdem-9.10", detail, (b"retry-after", b"%d" % ceil(wait)))
 
     def _rate_limit_headers(self, request: HttpRequest) -> HoldemHeaders:
         """The limit, and what is left of it (draft-ietf-httpapi-ratelimit-headers)."""

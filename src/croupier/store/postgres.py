@@ -74,8 +74,8 @@ CLAIM_LOCK_CLASS = 0x636C6169
 CLAIM_TIMEOUT_SECONDS = 2.0
 """So many seconds the server may take to notice that the one who had a name is gone."""
 
-TERMINATE_FORMER_WRITER_SQL = """SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
-AND classid = $1::bigint::oid AND objid = $2::bigint::oid"""
+TERMINATE_FORMER_WRITER_SQL = """SELECT pg_terminate_backend(pid) FROM pg_locks
+WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = $1::bigint::oid AND objid = $2::bigint::oid"""
 """A server may go on committing for a client that it does not know to be gone."""
 
 MAX_TRANSACTION_RETRIES = 5

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.conformance.holdem.dialects import DIALECTS, dialect_from_cause
-from croupier.conformance.holdem.requests import ReceivedResponse
+from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.results import Outcome, Report
 from croupier.conformance.run import Plan, check
 from croupier.rooms import ROOMS

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.holdem.deviations import Deviation
 from croupier.conformance.holdem.shrink import MAX_SHOWN_LINES, DeviationTrace, excerpt, shrink
 from croupier.conformance.holdem.steps import WalkStep
-from croupier.conformance.holdem.tolerated import Deviation
 from croupier.conformance.results import Outcome
 from croupier.core.referee import CLIENT, HOUSE
 

@@ -7,7 +7,7 @@ import pytest
 from croupier.conformance.case import Case
 from croupier.conformance.clauses import clauses
 from croupier.conformance.oldmaid import client, server
-from croupier.conformance.oldmaid.findings import (
+from croupier.conformance.oldmaid.outcomes import (
     Failed,
     ImplementationChoice,
     NonStrict,

@@ -9,9 +9,9 @@ import pytest
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.oldmaid.driven_game import GameAction
 from croupier.conformance.oldmaid.excerpt import MAX_SHOWN_LINES, excerpt
-from croupier.conformance.oldmaid.findings import dialogue_line
+from croupier.conformance.oldmaid.outcomes import dialogue_line
 from croupier.conformance.oldmaid.scripted_player import AdaptiveTimeout
-from croupier.conformance.oldmaid.tables import TableContext, TableUnderTest
+from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest
 from croupier.core.referee import CLIENT, HOUSE
 from tests.conformance.oldmaid.faulty_players import ROGUES as PLAYERS
 from tests.conformance.oldmaid.faulty_players import played

@@ -20,8 +20,9 @@ UNSHOWN = re.findall(
     r"^- \*\*(holdem-\d+\.\d+)\*\*", PAGE.partition("## Clauses that no conversation shows")[2], re.MULTILINE
 )
 SOURCES = [
-    *sorted((ROOT / "src" / "croupier" / "rooms" / "holdem").glob("*.py")),
-    *sorted((ROOT / "src" / "croupier" / "shell").glob("*.py")),
+    path
+    for folder in ("rooms/holdem", "http", "recording", "clients", "app")
+    for path in sorted((ROOT / "src" / "croupier" / folder).rglob("*.py"))
 ]
 
 papers = pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)

@@ -128,12 +128,12 @@ class _ClientExaminer:
         strict: bool,
         seed: int,
         timeout: float,
-        spelling: Dialect | None,
+        detected_dialect: Dialect | None,
     ) -> None:
         self._room = room
         self._command = command
         self._settings = settings
-        self._spelling = spelling
+        self._detected_dialect = detected_dialect
         self._strict = strict
         self._seed = seed
         self._timeout = timeout
@@ -224,7 +224,7 @@ class _ClientExaminer:
         stand.on_over = over.set
         board = Endpoint(
             stand,
-            lambda: DialectCodec(self._spelling),
+            lambda: DialectCodec(self._detected_dialect),
             silent_logger(),
             limits=EndpointLimits(close_timeout=times.close_seconds),
         )

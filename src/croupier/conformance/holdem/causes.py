@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
+from croupier.conformance.holdem.deviations import Deviation
 from croupier.conformance.holdem.dialects import CAUSE_PREFIX, HSPE_GO_DIALECT, MISSPELT_KEYS_DIALECT, normalise_key
-from croupier.conformance.holdem.tolerated import Deviation
 
 HSPE_GO_PATTERNS: Final = (
     (r"a GUID as a JSON string", r"^201 \{"),

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from croupier.conformance.case import Case
 from croupier.conformance.holdem.causes import likely_cause
+from croupier.conformance.holdem.deviations import Deviation, default_outcome, worst_deviation
 from croupier.conformance.holdem.endpoint import PASSWORD
-from croupier.conformance.holdem.judging import dialogue_lines, judge_requests
 from croupier.conformance.holdem.opponents import Opponent
+from croupier.conformance.holdem.request_checks import dialogue_lines, judge_requests
 from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.setups import HoldemClientCase, TableSetup, client_cases
 from croupier.conformance.holdem.test_server import HoldemTestServer
-from croupier.conformance.holdem.tolerated import Deviation, default_outcome, worst_deviation
 from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.program import ProgramUnderTest, describe_exit
 from croupier.conformance.results import Failure, Outcome, Result
@@ -248,7 +248,8 @@ class ClientCaseRun:
             return _missed("holdem-1.1", "a request", f"none: it has ended ({describe_exit(status)}){said}")
         if status == 0 and self._hands_played(test_server):
             return None
-        told = f"it has ended ({describe_exit(status)}) after {format_count(self._hands_played(test_server), 'hand')}{said}"
+        hands = format_count(self._hands_played(test_server), "hand")
+        told = f"it has ended ({describe_exit(status)}) after {hands}{said}"
         return _missed(self._case.clause, format_count(self._setup.hands, "hand"), told)
 
     def _judge_timeout(self, test_server: HoldemTestServer) -> tuple[Deviation | None, str]:
@@ -266,10 +267,8 @@ class ClientCaseRun:
             had = limit - (seconds_left(shown.turn.expiry, datetime.now(UTC)) or 0.0)
             if had > min(limit, self._timeout) / 2:  # else it has only just begun: the hand is slow, and not the bot
                 return _missed("holdem-4.15", "an act in its turn", f"none in {had:.1f} s"), ""
-        return (
-            None,
-            f"only {self._hands_played(test_server)} of {format_count(self._setup.hands, 'hand')} were over after {self._timeout:g} s",
-        )
+        hands = format_count(self._setup.hands, "hand")
+        return None, f"only {self._hands_played(test_server)} of {hands} were over after {self._timeout:g} s"
 
     def _build_result(
         self, test_server: HoldemTestServer, failed: Deviation | None, reason: str, seconds: float

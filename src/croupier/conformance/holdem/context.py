@@ -8,8 +8,9 @@ from typing import Any, Final
 from msgspec.json import encode
 
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, default_outcome
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
-from croupier.conformance.holdem.requests import (
+from croupier.conformance.holdem.http_client import (
     HttpClient,
     ReceivedResponse,
     ResponseError,
@@ -17,7 +18,6 @@ from croupier.conformance.holdem.requests import (
     SentRequest,
 )
 from croupier.conformance.holdem.schema import SchemaError, guid_errors, parse_game, parse_games
-from croupier.conformance.holdem.tolerated import CaseAborted, Deviation, NotReached, default_outcome
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE

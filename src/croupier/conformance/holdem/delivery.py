@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from croupier.conformance.holdem.requests import ReceivedResponse
+from croupier.conformance.holdem.http_client import ReceivedResponse
 
 
 class ResponseDelivery(Struct, frozen=True):

@@ -12,7 +12,7 @@ from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from croupier.conformance.diagnosis.dialect import CONJUNCTION
-from croupier.conformance.holdem.requests import ReceivedResponse
+from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.holdem.schema import OBJECT_KEYS
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.wire import Dialect

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from croupier.conformance.holdem.dialects import HttpDialect
 from croupier.conformance.holdem.features import ServerFeatures
-from croupier.conformance.holdem.requests import HttpClient
+from croupier.conformance.holdem.http_client import HttpClient
 from croupier.rooms.holdem.engine.blinds import BLINDS
 from croupier.rooms.holdem.referee import STARTING_STACK
 from croupier.rooms.holdem.wire import Dialect

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.holdem.requests import ReceivedResponse
-from croupier.conformance.holdem.tolerated import Deviation
+from croupier.conformance.holdem.deviations import Deviation
+from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.results import Outcome
 from croupier.core.referee import CLIENT
 

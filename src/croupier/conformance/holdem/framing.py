@@ -6,9 +6,9 @@ from typing import Final
 
 from croupier.conformance.holdem.cases import CaseSpec
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.handwritten import CALL
-from croupier.conformance.holdem.requests import ReceivedResponse, ResponseError, SentRequest
-from croupier.conformance.holdem.tolerated import CaseAborted
+from croupier.conformance.holdem.http_client import ReceivedResponse, ResponseError, SentRequest
 from croupier.conformance.results import Outcome
 
 CONCURRENT_CONNECTIONS: Final = 40

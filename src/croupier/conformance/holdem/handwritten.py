@@ -8,10 +8,10 @@ from typing import Final
 
 from croupier.conformance.holdem.cases import CaseSpec
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import TURN_SECONDS
-from croupier.conformance.holdem.requests import ReceivedResponse, ResponseError, SentRequest
+from croupier.conformance.holdem.http_client import ReceivedResponse, ResponseError, SentRequest
 from croupier.conformance.holdem.schema import parse_games, seconds_left
-from croupier.conformance.holdem.tolerated import CaseAborted, NotReached
 from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.engine.blinds import BLINDS
 from croupier.rooms.holdem.referee import STARTING_STACK
@@ -251,12 +251,14 @@ HANDWRITTEN_CASES: Final[Sequence[CaseSpec]] = (
     CaseSpec("holdem-3.6", "a-full-table", "The eleventh waits for a seat", full_table, ("holdem-3.9", "holdem-3.1")),
     CaseSpec("holdem-4.4", "no-body", "An act without a body is none", act_without_body),
     CaseSpec("holdem-4.15", "the-limit-of-a-turn", "A turn ends in 15 seconds", turn_limit, ("holdem-5.11",)),
-    CaseSpec("holdem-5.6", "whose-cards-are-shown", "Everybody sees his own hole cards only", own_cards, ("holdem-6.1",)),
+    CaseSpec(
+        "holdem-5.6", "whose-cards-are-shown", "Everybody sees his own hole cards only", own_cards, ("holdem-6.1",)
+    ),
     CaseSpec("holdem-6.1", "a-fresh-deck", "Every hand has a deck of its own", fresh_deck),
     CaseSpec("holdem-6.3", "the-blinds", "The blinds are 10 and 20", blinds_posted),
     CaseSpec("holdem-9.3", "waiting-for-news", "Who waits is told what changes", long_poll),
     CaseSpec("holdem-9.6", "a-stream", "A game is told as a stream of events", event_stream),
-)  # fmt: skip
+)
 """What these cases are."""
 
 TURN_TIMEOUT_CASE: Final = CaseSpec(

@@ -5,8 +5,8 @@ from typing import Final
 
 from croupier.conformance.holdem.cases import CaseSpec
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.deviations import NotReached
 from croupier.conformance.holdem.schema import parse_games
-from croupier.conformance.holdem.tolerated import NotReached
 from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Game, Player

@@ -11,11 +11,11 @@ from msgspec import DecodeError, to_builtins
 from msgspec.json import decode, encode
 
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.deviations import RULED_CLAUSES, CaseAborted, NotReached
 from croupier.conformance.holdem.differences import differences
 from croupier.conformance.holdem.endpoint import ServerUser
-from croupier.conformance.holdem.requests import ReceivedResponse
+from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.holdem.schema import parse_games
-from croupier.conformance.holdem.tolerated import RULED_CLAUSES, CaseAborted, NotReached
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome
 from croupier.core.http_transcript import (

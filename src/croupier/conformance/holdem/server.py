@@ -12,15 +12,15 @@ from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.cases import ROOM, CaseSpec, HoldemServerCase, transcript_cases
 from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, worst_deviation
 from croupier.conformance.holdem.dialects import HttpDialect, dialect_from_cause
 from croupier.conformance.holdem.endpoint import TURN_SECONDS, ServerUnderTest
 from croupier.conformance.holdem.framing import FRAMING_CASES
 from croupier.conformance.holdem.handwritten import HANDWRITTEN_CASES, TURN_TIMEOUT_CASE, server_time
+from croupier.conformance.holdem.http_client import ResponseError, ResponseTimeout, SentRequest
 from croupier.conformance.holdem.multi_hand import HSPE_GO_CASES, MULTI_HAND_CASES
-from croupier.conformance.holdem.requests import ResponseError, ResponseTimeout, SentRequest
 from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.shrink import MAX_SHOWN_LINES, excerpt
-from croupier.conformance.holdem.tolerated import CaseAborted, Deviation, NotReached, worst_deviation
 from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.holdem.walks import WALK_CLAUSES, WalkRunner
 from croupier.conformance.results import Failure, Outcome, Result

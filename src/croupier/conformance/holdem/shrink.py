@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.ddmin import ddmin
+from croupier.conformance.holdem.deviations import Deviation
 from croupier.conformance.holdem.steps import WalkStep
-from croupier.conformance.holdem.tolerated import Deviation
 from croupier.core.referee import CLIENT
 from croupier.rooms.holdem.wire import ACTION_FOLD
 
@@ -29,9 +29,17 @@ FOLD_STEP: Final = WalkStep("act", action=ACTION_FOLD)
 RAISE_STEP: Final = WalkStep("act", chips="smallest raise")
 ALL_IN_STEP: Final = WalkStep("act", chips="everything")
 USUAL_SCRIPTS: Final[Sequence[Sequence[WalkStep]]] = (
-    (), (FOLD_STEP,), (CALL_STEP,), (RAISE_STEP,), (ALL_IN_STEP, CALL_STEP), (ALL_IN_STEP, FOLD_STEP), (CALL_STEP, CALL_STEP), (RAISE_STEP, CALL_STEP), (RAISE_STEP, RAISE_STEP),
+    (),
+    (FOLD_STEP,),
+    (CALL_STEP,),
+    (RAISE_STEP,),
+    (ALL_IN_STEP, CALL_STEP),
+    (ALL_IN_STEP, FOLD_STEP),
+    (CALL_STEP, CALL_STEP),
+    (RAISE_STEP, CALL_STEP),
+    (RAISE_STEP, RAISE_STEP),
     (FOLD_STEP, FOLD_STEP),
-)  # fmt: skip
+)
 """What many a fault shows in, among two."""
 
 

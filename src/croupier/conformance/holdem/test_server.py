@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.holdem.delivery import DEFAULT_DELIVERY, RequestFault, ResponseDelivery
 from croupier.conformance.holdem.endpoint import basic_auth_header
-from croupier.conformance.holdem.requests import ReceivedResponse, SentRequest
+from croupier.conformance.holdem.http_client import ReceivedResponse, SentRequest
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.session import Effect, Event, HandFinished
 from croupier.http.auth import Authenticator, AuthError, parse_credentials

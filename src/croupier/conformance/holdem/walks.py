@@ -13,11 +13,11 @@ from typing import Any, Final
 from msgspec.json import encode
 
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import ServerUnderTest
-from croupier.conformance.holdem.requests import ReceivedResponse
+from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.holdem.shrink import DeviationTrace, shrink
 from croupier.conformance.holdem.steps import WalkStep, random_step, resolve_amount
-from croupier.conformance.holdem.tolerated import CaseAborted, NotReached
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.engine.legal import Legal

@@ -8,7 +8,7 @@ from msgspec.json import decode
 
 from croupier.conformance.oldmaid.dialect import likely_cause
 from croupier.conformance.oldmaid.dialects import DIALECTS, RESULTS
-from croupier.conformance.oldmaid.findings import Failed, display_text
+from croupier.conformance.oldmaid.outcomes import Failed, display_text
 from croupier.core.errors import Violation
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS
 from croupier.rooms.oldmaid.wire import (

@@ -7,11 +7,10 @@ from typing import Any, Final, cast
 from croupier.conformance.case import Case
 from croupier.conformance.oldmaid import player_replay
 from croupier.conformance.oldmaid.cases import rings
-from croupier.conformance.oldmaid.context import PlayerCase, PlayerContext
 from croupier.conformance.oldmaid.dialect import JsonDialect, dialect_from_cause
 from croupier.conformance.oldmaid.dialects import DIALECTS
 from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, StartProgram
-from croupier.conformance.oldmaid.findings import (
+from croupier.conformance.oldmaid.outcomes import (
     Failed,
     ImplementationChoice,
     NonStrict,
@@ -19,6 +18,7 @@ from croupier.conformance.oldmaid.findings import (
     Unimplemented,
     case_result,
 )
+from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
 from croupier.conformance.oldmaid.untestable import untested_clauses
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome, Result

@@ -5,7 +5,7 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.conformance.oldmaid.findings import Failed
+from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, PlayerInput, ScriptedPlayer, parse_input
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.cards import WIRE_CARDS, Card, to_wire

@@ -9,7 +9,7 @@ from typing import Final, Protocol, cast
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
-from croupier.conformance.oldmaid.findings import dialogue_line
+from croupier.conformance.oldmaid.outcomes import dialogue_line
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.conformance.program import free_port
 from croupier.core.referee import CLIENT, HOUSE

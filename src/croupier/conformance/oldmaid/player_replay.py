@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from croupier.conformance.case import make_case_id
-from croupier.conformance.oldmaid.context import PlayerCase, PlayerContext
-from croupier.conformance.oldmaid.findings import is_ruling_only
+from croupier.conformance.oldmaid.outcomes import is_ruling_only
+from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
 from croupier.conformance.oldmaid.replay import PlayerReplay
 from croupier.conformance.resources import transcripts
 from croupier.core.transcript import Transcript

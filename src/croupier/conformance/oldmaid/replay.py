@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints, RunningProgram
-from croupier.conformance.oldmaid.findings import Failed, ImplementationChoice, NonStrict
+from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NonStrict
 from croupier.conformance.program import describe_exit
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import QUOTED_PATTERN, Mismatch, encode_body, match_json, substitute

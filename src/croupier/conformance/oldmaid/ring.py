@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints
-from croupier.conformance.oldmaid.findings import Failed
 from croupier.conformance.oldmaid.nodes import ConnectionEnd, RingNode
+from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.core.bots import RandomBot
 from croupier.core.dealer import FairDealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation

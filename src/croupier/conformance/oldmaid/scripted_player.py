@@ -15,7 +15,7 @@ from croupier.conformance.oldmaid.answers import (
     likely_spelling,
 )
 from croupier.conformance.oldmaid.dialect import JsonDialect
-from croupier.conformance.oldmaid.findings import Failed, NoAnswer, dialogue_line, display_text
+from croupier.conformance.oldmaid.outcomes import Failed, NoAnswer, dialogue_line, display_text
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE

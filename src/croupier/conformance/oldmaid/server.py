@@ -13,7 +13,7 @@ from croupier.conformance.oldmaid.cases import dealing, ending, framing, games, 
 from croupier.conformance.oldmaid.cases.requests import TableCase
 from croupier.conformance.oldmaid.dialect import JsonDialect, dialect_from_cause
 from croupier.conformance.oldmaid.dialects import DIALECTS
-from croupier.conformance.oldmaid.findings import (
+from croupier.conformance.oldmaid.outcomes import (
     Failed,
     ImplementationChoice,
     NonStrict,
@@ -23,7 +23,7 @@ from croupier.conformance.oldmaid.findings import (
 )
 from croupier.conformance.oldmaid.scripted_player import AdaptiveTimeout
 from croupier.conformance.oldmaid.shrink import shrink
-from croupier.conformance.oldmaid.tables import TableContext, TableUnderTest, close_context
+from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest, close_context
 from croupier.conformance.oldmaid.untestable import untested_clauses
 from croupier.conformance.results import Outcome, Result
 from croupier.core.room import Room

@@ -9,8 +9,8 @@ from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.ddmin import ddmin
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
 from croupier.conformance.oldmaid.excerpt import MAX_SHOWN_LINES
-from croupier.conformance.oldmaid.findings import Failed, NoAnswer, NotReached
-from croupier.conformance.oldmaid.tables import TableContext, TableUnderTest, close_context
+from croupier.conformance.oldmaid.outcomes import Failed, NoAnswer, NotReached
+from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest, close_context
 
 ATTEMPTS_PER_GAME: Final = 2
 """So often the same is done once more: the cards have a part in most faults."""

@@ -8,9 +8,9 @@ from ipaddress import ip_address
 from typing import Final
 
 from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
-from croupier.conformance.oldmaid.findings import Failed, ImplementationChoice, NonStrict, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NonStrict, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
-from croupier.conformance.oldmaid.tables import TableContext
+from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Join
 

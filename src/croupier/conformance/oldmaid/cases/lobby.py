@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Final
 
 from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
-from croupier.conformance.oldmaid.findings import Failed, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
-from croupier.conformance.oldmaid.tables import TableContext
+from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.table.lobby import MAX_QUEUED_REQUESTS
 from croupier.rooms.oldmaid.wire import Draw, Join, Status
 

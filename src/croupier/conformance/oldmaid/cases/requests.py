@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from croupier.conformance.case import Case, make_case_id
 from croupier.conformance.oldmaid.driven_game import DrivenGame
-from croupier.conformance.oldmaid.findings import Failed, ImplementationChoice
+from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
 from croupier.conformance.oldmaid.scripted_player import PlayerInput, ScriptedPlayer
-from croupier.conformance.oldmaid.tables import TableContext
+from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.table.game import CARD_COUNT
 from croupier.rooms.oldmaid.wire import Discard, Draw, Join, OutOfCards, Status
 

@@ -6,10 +6,10 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from croupier.conformance.case import make_case_id
-from croupier.conformance.oldmaid.context import PlayerCase, PlayerContext
 from croupier.conformance.oldmaid.endpoints import RunningProgram
-from croupier.conformance.oldmaid.findings import Failed, NonStrict, NotReached
 from croupier.conformance.oldmaid.nodes import RingNode
+from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
+from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
 from croupier.conformance.oldmaid.ring import POLL_SECONDS, ProgramRing
 from croupier.conformance.program import describe_exit
 from croupier.rooms.oldmaid.player import Player

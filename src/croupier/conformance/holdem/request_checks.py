@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.holdem.deviations import Deviation, default_outcome
 from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRequest
-from croupier.conformance.holdem.tolerated import Deviation, default_outcome
 from croupier.conformance.results import Outcome
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.holdem.wire import DECODE_ACT_BODY

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from croupier.conformance.holdem.requests import HttpClient, ReceivedResponse, ResponseError, SentRequest
+from croupier.conformance.holdem.http_client import HttpClient, ReceivedResponse, ResponseError, SentRequest
 
 LOOK = SentRequest("GET", "/games/")
 

@@ -10,7 +10,7 @@ from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.driven_game import DrivenGame
-from croupier.conformance.oldmaid.findings import Failed, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, AdaptiveTimeout, ScriptedPlayer
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.referee import Referee
