@@ -34,7 +34,7 @@ def test_our_own_bot_passes(dialect: str) -> None:
     chosen = [CALLS, "holdem/4.9/against-two-all-ins", "holdem/1.1/chunked", "holdem/3.17/cut-off-behind-an-act"]
     cases = [case for selection in chosen for case in select(ALL, selection)]
     told: list[Result] = []
-    results = check(OURS, cases, settings=Settings(dialect=dialect), told=told.append)  # type: ignore[arg-type]
+    results = check(OURS, cases, settings=Settings(dialect=dialect), on_result=told.append)  # type: ignore[arg-type]
     assert {result.outcome for result in results} == {Outcome.PASS}, results
     assert [result.case for result in results] == chosen
     assert {result.case for result in told} == {*chosen}

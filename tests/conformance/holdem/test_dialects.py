@@ -82,7 +82,7 @@ def test_what_a_habit_means_is_what_the_document_has(name: str) -> None:
     assert json.dumps(json.loads(NAMES[cause].read(LOOK, came).body)) == json.dumps(told)
 
 
-@pytest.mark.parametrize("habit", DIALECTS, ids=lambda habit: habit.told)
+@pytest.mark.parametrize("habit", DIALECTS, ids=lambda habit: habit.description)
 def test_what_is_right_is_left_as_it_is(habit: Any) -> None:
     for asked, answer in (
         (LOOK, ReceivedResponse(200, {}, json.dumps(game()).encode())),

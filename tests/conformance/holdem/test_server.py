@@ -40,7 +40,7 @@ def wrong(results: Sequence[Result]) -> list[Result]:
 @pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
 def test_our_own_server_passes(dialect: str) -> None:
     told: list[Result] = []
-    results = check(QUICK, dialect=dialect, told=told.append)
+    results = check(QUICK, dialect=dialect, on_result=told.append)
     assert wrong(results) == []
     assert [result.case for result in results] == [case.id for case in QUICK]
     assert {result.case for result in told} == {result.case for result in results}

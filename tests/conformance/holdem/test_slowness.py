@@ -39,7 +39,7 @@ def test_one_answer_that_comes_late_is_no_failure(at: int) -> None:
 
 def test_a_server_that_is_only_slow_to_begin_is_tried_again() -> None:
     told: list[Result] = []
-    results = check(CASES[:1], rogue=slow(1, 2, 3 * FAST), told=told.append)
+    results = check(CASES[:1], rogue=slow(1, 2, 3 * FAST), on_result=told.append)
     assert [result.outcome for result in told] == [Outcome.FAIL, Outcome.PASS]
     assert [result.outcome for result in results] == [Outcome.PASS]
 

@@ -95,7 +95,7 @@ def test_every_spelling_has_a_habit_or_a_test_of_its_own() -> None:
     assert [each.description for each in DIALECTS if not any(words in each.description for words in told)] == []
 
 
-@pytest.mark.parametrize("each", DIALECTS, ids=lambda each: each.told)
+@pytest.mark.parametrize("each", DIALECTS, ids=lambda each: each.description)
 def test_what_is_spelt_as_it_should_be_is_not_touched(each: JsonDialect) -> None:
     for message in VOCABULARY:
         data = JSON_ENCODER.encode(message)

@@ -105,7 +105,7 @@ def test_a_dialect_is_named_and_in_it_nothing_is_wrong(name: str, selection: str
     assert words in result.failure.cause
     spelling = dialect(result.failure.cause)
     assert spelling is not None
-    (result,) = tried(rogue, selection, spelling=spelling, timeout=8.0)
+    (result,) = tried(rogue, selection, detected_dialect=spelling, timeout=8.0)
     assert result.outcome is Outcome.PASS
 
 

@@ -177,7 +177,7 @@ def test_a_table_that_is_only_slow_to_begin_is_tried_again() -> None:
         return on
 
     told: list[Result] = []
-    results = tried(replace(HONEST, habit=sleepy), "oldmaid/3.1", told=told.append)
+    results = tried(replace(HONEST, habit=sleepy), "oldmaid/3.1", on_result=told.append)
     assert [result.outcome for result in told] == [Outcome.FAIL, Outcome.PASS]
     assert [result.outcome for result in results] == [Outcome.PASS]
 

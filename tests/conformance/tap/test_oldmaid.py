@@ -211,7 +211,7 @@ def test_a_game_that_not_all_play_through_the_relay_is_not_judged() -> None:
 
 
 def test_silence_is_a_fault_but_while_a_game_has_not_begun() -> None:
-    table = Table(patience=2.0)
+    table = Table(answer_timeout=2.0)
     table.asks(0, '{"cmd": "join", "nick": "ann"}{"cmd": "draw"}')
     assert table.link(0).deadline is None
     table.asks(1, '{"cmd": "status"}')

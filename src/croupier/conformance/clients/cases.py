@@ -117,13 +117,13 @@ def _case(
     scene = HouseSetup(is_reached=situation.is_reached, max_games=situation.max_games)
     given = {
         "kind": CaseKind.PLAY,
-        "scene": scene,
+        "setup": scene,
         "settings": situation.settings,
         "decks": situation.decks,
         "missing": situation.missing,
-        "twin": _plain(guests),
-        "rests": situation.may_rest,
-        "demands": situation.demands_answer,
+        "baseline": _plain(guests),
+        "may_rest": situation.may_rest,
+        "demands_answer": situation.demands_answer,
     }
     return HouseClientCase(
         id=make_case_id(guests.room.name, clause, slug), title=title, clause=clause, **{**given, **more}
@@ -161,7 +161,7 @@ def _plays(guests: ClientTestData) -> Iterator[HouseClientCase]:
         guests.first_clause,
         "the-client-speaks-first",
         "A house that says nothing of its own accord is spoken to",
-        scene=HouseSetup(is_reached=lambda talk: bool(talk.lines)),
+        setup=HouseSetup(is_reached=lambda talk: bool(talk.lines)),
         missing="the client never spoke",
     )
     if guests.awaited_message is not None:
@@ -173,7 +173,7 @@ def _plays(guests: ClientTestData) -> Iterator[HouseClientCase]:
             "waits-for-the-last-word",
             "A client that has said goodbye waits for the goodbye of the house",
             kind=CaseKind.WAIT,
-            scene=HouseSetup(
+            setup=HouseSetup(
                 is_reached=lambda _: False, delayed_messages={word: GOODBYE_DELAY_SECONDS}, max_games=MAX_GAMES
             ),
             missing="the client never said goodbye",
@@ -204,8 +204,8 @@ def _deliveries(guests: ClientTestData) -> Iterator[HouseClientCase]:
                 f"{slug}-{place.slug}",
                 f"The answers arrive {told}: {place.title[0].lower()}{place.title[1:]}",
                 kind=CaseKind.VARIATION,
-                scene=scene,
-                twin=_twin(guests, place, "apart", MESSAGE_GAP_SECONDS),
+                setup=scene,
+                baseline=_twin(guests, place, "apart", MESSAGE_GAP_SECONDS),
             )
     for place in guests.glued_states:
         yield _case(
@@ -215,7 +215,7 @@ def _deliveries(guests: ClientTestData) -> Iterator[HouseClientCase]:
             f"glued-{place.slug}",
             f"Several answers arrive in one piece: {place.title[0].lower()}{place.title[1:]}",
             kind=CaseKind.VARIATION,
-            twin=_twin(guests, place, "apart", MESSAGE_GAP_SECONDS),
+            baseline=_twin(guests, place, "apart", MESSAGE_GAP_SECONDS),
         )
 
 
@@ -229,8 +229,8 @@ def _goodbyes(guests: ClientTestData) -> Iterator[HouseClientCase]:
         "no-seat",
         "A house that has no room says goodbye before the client has spoken",
         kind=CaseKind.GOODBYE,
-        scene=HouseSetup(is_reached=lambda _: True, action=HouseAction.LEAVE),
-        silent=True,
+        setup=HouseSetup(is_reached=lambda _: True, action=HouseAction.LEAVE),
+        may_be_silent=True,
     )
     yield _case(
         guests,
@@ -239,7 +239,7 @@ def _goodbyes(guests: ClientTestData) -> Iterator[HouseClientCase]:
         "out-of-time",
         "A client that is out of time is sent away",
         kind=CaseKind.GOODBYE,
-        scene=HouseSetup(
+        setup=HouseSetup(
             is_reached=guests.states[0].is_reached,
             action=HouseAction.LEAVE,
             delivery=Delivery(delay_seconds=GOODBYE_DELAY_SECONDS),
@@ -252,7 +252,7 @@ def _goodbyes(guests: ClientTestData) -> Iterator[HouseClientCase]:
         "between-games",
         "The house says goodbye between two games",
         kind=CaseKind.GOODBYE,
-        scene=HouseSetup(is_reached=over.is_reached, action=HouseAction.LEAVE),
+        setup=HouseSetup(is_reached=over.is_reached, action=HouseAction.LEAVE),
     )
     for spelling in guests.goodbye_variations:
         yield _case(
@@ -262,8 +262,8 @@ def _goodbyes(guests: ClientTestData) -> Iterator[HouseClientCase]:
             spelling.slug,
             spelling.title,
             kind=CaseKind.GOODBYE,
-            scene=HouseSetup(is_reached=over.is_reached, action=HouseAction.LEAVE),
-            habit=spelling.mutation,
+            setup=HouseSetup(is_reached=over.is_reached, action=HouseAction.LEAVE),
+            mutation=spelling.mutation,
         )
     for situation in guests.states:
         if not situation.allows_goodbye:
@@ -277,7 +277,7 @@ def _goodbyes(guests: ClientTestData) -> Iterator[HouseClientCase]:
             f"goodbye-{situation.slug}",
             f"The house says goodbye where {told}",
             kind=CaseKind.GOODBYE,
-            scene=scene,
+            setup=scene,
         )
         yield _case(
             guests,
@@ -286,7 +286,7 @@ def _goodbyes(guests: ClientTestData) -> Iterator[HouseClientCase]:
             f"closing-{situation.slug}",
             f"The house says goodbye with the end of the game in which {told}",
             kind=CaseKind.GOODBYE,
-            scene=HouseSetup(is_reached=situation.is_reached, max_games=situation.max_games, action=HouseAction.CLOSE),
+            setup=HouseSetup(is_reached=situation.is_reached, max_games=situation.max_games, action=HouseAction.CLOSE),
         )
         yield _case(
             guests,
@@ -295,7 +295,7 @@ def _goodbyes(guests: ClientTestData) -> Iterator[HouseClientCase]:
             f"hangs-up-{situation.slug}",
             f"The house hangs up without a word where {told}",
             kind=CaseKind.FAULT,
-            scene=HouseSetup(
+            setup=HouseSetup(
                 is_reached=situation.is_reached, max_games=situation.max_games, action=HouseAction.HANG_UP
             ),
         )
@@ -312,8 +312,8 @@ def _spelt(guests: ClientTestData) -> Iterator[HouseClientCase]:
             spelling.slug,
             spelling.title,
             kind=CaseKind.TOLERANCE if spelling.is_tolerated else CaseKind.VARIATION,
-            scene=HouseSetup(is_reached=over.is_reached, max_games=over.max_games, min_games=2),
-            habit=spelling.mutation,
+            setup=HouseSetup(is_reached=over.is_reached, max_games=over.max_games, min_games=2),
+            mutation=spelling.mutation,
             settings={**over.settings, **spelling.settings},
             decks=spelling.decks,
         )
@@ -330,10 +330,10 @@ def _breaks(guests: ClientTestData) -> Iterator[HouseClientCase]:
             f"house-{fault.slug}",
             fault.title,
             kind=CaseKind.HANG_UP if fault.requires_hang_up else CaseKind.FAULT,
-            scene=HouseSetup(
+            setup=HouseSetup(
                 is_reached=lambda _: False, max_games=over.max_games, listens_after_fault=fault.requires_hang_up
             ),
-            habit=fault.mutation,
+            mutation=fault.mutation,
             missing="the client never led the house to it",
         )
 

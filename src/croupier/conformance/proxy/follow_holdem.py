@@ -85,7 +85,7 @@ class HoldemConnection(ConnectionLog):
             self._set_deadline(now)
 
     def _on_response(self, answer: ObservedResponse | StreamPart, now: float) -> None:
-        told = replace(answer, told=summarise_games(answer, self._checker.dialect))
+        told = replace(answer, body_summary=summarise_games(answer, self._checker.dialect))
         self.add_line(HOUSE, told, now)
         if isinstance(answer, StreamPart):
             if self._pending:

@@ -84,7 +84,7 @@ def _papers(ground: ServerTestData) -> list[HouseServerCase]:
             paper.clauses[0],
             paper.name,
             paper.title,
-            plays=(replay(record(ground, paper)),),
+            scenarios=(replay(record(ground, paper)),),
             dialect=paper.head.get("dialect", ""),
             seconds=0.15,
         )
@@ -103,8 +103,8 @@ def _remarks(ground: ServerTestData) -> list[HouseServerCase]:
             remark.clauses[situation.name],
             f"{remark.slug}-at-{situation.name}",
             f"{remark.title}, {situation.title}",
-            plays=(send_input(situation, remark),),
-            hits=2,
+            scenarios=(send_input(situation, remark),),
+            min_successes=2,
         )
         for situation in ground.states
         for remark in ground.inputs
@@ -116,15 +116,15 @@ def _games(ground: ServerTestData) -> list[HouseServerCase]:
     """What luck brings, what only this room has, and long evenings."""
     shared = ground.shared_clauses
     goals = [
-        _case(ground, goal.clause, goal.slug, goal.title, plays=(play_until(goal),), hits=3, seconds=0.3)
+        _case(ground, goal.clause, goal.slug, goal.title, scenarios=(play_until(goal),), min_successes=3, seconds=0.3)
         for goal in ground.goals
     ]
     extras = [
-        _case(ground, extra.clause, extra.slug, extra.title, plays=extra.scenarios, seconds=0.5)
+        _case(ground, extra.clause, extra.slug, extra.title, scenarios=extra.scenarios, seconds=0.5)
         for extra in ground.extra_cases
     ]
     strolls = [
-        _case(ground, shared["unasked"], f"stroll-{number}", title, plays=(play_at_random(games, blunders),), hits=3)
+        _case(ground, shared["unasked"], f"stroll-{number}", title, scenarios=(play_at_random(games, blunders),), min_successes=3)
         for number, (title, games, blunders) in enumerate(
             (
                 ("Three games at random", 3, 0.0),
@@ -135,7 +135,7 @@ def _games(ground: ServerTestData) -> list[HouseServerCase]:
             start=1,
         )
     ]
-    evening = _case(ground, shared["next"], "evening", "Many games on one connection", plays=(play_at_random(20, 0.0),))
+    evening = _case(ground, shared["next"], "evening", "Many games on one connection", scenarios=(play_at_random(20, 0.0),))
     return [*goals, *extras, *strolls, evening]
 
 
@@ -148,7 +148,7 @@ def _deliveries(ground: ServerTestData) -> list[HouseServerCase]:
     first = len(frames[0])
 
     def case(about: str, slug: str, title: str, *plays: Any, **more: Any) -> HouseServerCase:
-        return _case(ground, shared[about], slug, title, plays=plays, **more)
+        return _case(ground, shared[about], slug, title, scenarios=plays, **more)
 
     return [
         *(
@@ -212,7 +212,7 @@ def _deliveries(ground: ServerTestData) -> list[HouseServerCase]:
             "many-at-once",
             f"{CONCURRENT_CLIENTS} clients play at the same time, each at a table of its own",
             *[play_together(CONCURRENT_CLIENTS, game[0], 3)] * CONCURRENT_CLIENTS,
-            together=True,
+            is_concurrent=True,
         ),
         case(
             "speaks first",

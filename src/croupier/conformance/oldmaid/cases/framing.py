@@ -24,7 +24,7 @@ def _delivery_case(clause: str, data: bytes, piece_bytes: int = 0) -> Callable[[
 
     async def play(scene: TableContext) -> None:
         sitting = await scene.start_game()
-        await sitting.drawer.require_ok(data, clause, chop=piece_bytes, pause=PIECE_GAP_SECONDS)
+        await sitting.drawer.require_ok(data, clause, piece_bytes=piece_bytes, pause_seconds=PIECE_GAP_SECONDS)
         await sitting.draw(len(sitting.players))
 
     return play
@@ -37,7 +37,7 @@ async def byte_by_byte(context: TableContext) -> None:
     await guest.send(Join(guest.nick), piece_bytes=1, pause_seconds=PIECE_GAP_SECONDS / 3)
     sitting = await context.start_game_with([guest])
     for _ in range(3 * len(sitting.players)):
-        await sitting.drawer.request(Draw(), chop=1, pause=PIECE_GAP_SECONDS / 3)
+        await sitting.drawer.request(Draw(), piece_bytes=1, pause_seconds=PIECE_GAP_SECONDS / 3)
         for other in sitting.players:
             await sitting.discard_pairs(other)
 

@@ -104,9 +104,9 @@ async def _game_in_pieces(context: TableContext) -> None:
     sitting = await context.start_game()
     while sitting.game.drawn_count < CARD_COUNT:
         guest = sitting.drawer
-        await guest.request(Draw(), chop=5)
+        await guest.request(Draw(), piece_bytes=5)
         while (pair := sitting.discard_request(guest)) is not None:
-            await guest.request(pair, chop=7)
+            await guest.request(pair, piece_bytes=7)
     await sitting.draw()
     await sitting.play()
 
