@@ -1,22 +1,78 @@
-"""A card room for programs and people.
+"""A card room for programs and people: servers, clients, bots, solvers and a conformance tester for five games.
 
-`croupier.connect("kuhn", host, port)` is a conversation with a house as typed messages; see the README.
+The public API is this module and one module for each room: `croupier.kuhn`, `croupier.sevenhalf`, `croupier.blackjack`,
+`croupier.holdem` and `croupier.oldmaid`. Everything else may change between releases.
+
+Example:
+    >>> import croupier
+    >>> croupier.rank([12, 25, 38, 51, 0])  # four aces and a two: 11th of 7,462 hand ranks counted from the best
+    22
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from croupier.version import __version__
 
 if TYPE_CHECKING:
+    from croupier import blackjack, holdem, kuhn, oldmaid, sevenhalf
+    from croupier.api import find_room, make_luck, play, solve
     from croupier.clients.game import connect
+    from croupier.clients.identify import OtherProtocol
+    from croupier.core.bots import Bot
+    from croupier.core.dealer import Luck
+    from croupier.core.errors import IllegalMove, Violation
+    from croupier.core.room import Room
+    from croupier.rooms import ROOMS
+    from croupier.rooms.holdem.engine.equity import equity
+    from croupier.rooms.holdem.engine.ranks import rank
 
-__all__ = ["__version__", "connect"]
+__all__ = [
+    "ROOMS",
+    "Bot",
+    "IllegalMove",
+    "Luck",
+    "OtherProtocol",
+    "Room",
+    "Violation",
+    "__version__",
+    "blackjack",
+    "connect",
+    "equity",
+    "find_room",
+    "holdem",
+    "kuhn",
+    "make_luck",
+    "oldmaid",
+    "play",
+    "rank",
+    "sevenhalf",
+    "solve",
+]
+
+_MODULES = {
+    "ROOMS": "croupier.rooms",
+    "Bot": "croupier.core.bots",
+    "IllegalMove": "croupier.core.errors",
+    "Luck": "croupier.core.dealer",
+    "OtherProtocol": "croupier.clients.identify",
+    "Room": "croupier.core.room",
+    "Violation": "croupier.core.errors",
+    "connect": "croupier.clients.game",
+    "equity": "croupier.rooms.holdem.engine.equity",
+    "find_room": "croupier.api",
+    "make_luck": "croupier.api",
+    "play": "croupier.api",
+    "rank": "croupier.rooms.holdem.engine.ranks",
+    "solve": "croupier.api",
+}
+_ROOM_MODULES = {"blackjack", "holdem", "kuhn", "oldmaid", "sevenhalf"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what a program asks for only when it does: `croupier --help` has no need of an event loop."""
-    if name == "connect":
-        from croupier.clients.game import connect
-
-        return connect
+    """Import a public name on first use, so that `croupier --help` does not load an event loop."""
+    if name in _ROOM_MODULES:
+        return import_module(f"croupier.{name}")
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'croupier' has no attribute {name!r}")

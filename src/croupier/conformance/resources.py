@@ -4,10 +4,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import croupier
 from croupier.core.transcript import Transcript, parse_transcript
 
-PACKAGE: Final = Path(croupier.__file__).parent
+PACKAGE: Final = Path(__file__).parents[1]
 SOURCES: Final = PACKAGE.parents[1]
 
 PAGE_FOLDERS: Final = (PACKAGE / "protocols", SOURCES / "docs" / "protocols")

@@ -1,8 +1,9 @@
 """A room: everything the rest of the house needs to know about a game, in one value."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
+from typing import Any, Literal, Protocol
 
 from croupier.core.bots import Bot, BotSpec
 from croupier.core.cards import Pack
@@ -67,6 +68,10 @@ class TableFactory(Protocol):
         ...
 
 
+type Extra = Literal["solve", "scene", "server_tests", "client_tests"]
+"""An exact solver, a scene of the terminal, and the tester's data about servers and about clients."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Room:
     """One game. The types of its states and messages are its own; what crosses this table is not typed by them."""
@@ -102,6 +107,14 @@ class Room:
     document_port: int | None = None
     """The port of the room's document where that is another room's default: a server that is opened alone listens
     there as well, and a client without an address tries it second (G1)."""
+    extras: Mapping[Extra, str] = field(default_factory=dict)
+    """What other packages have for this room alone, as `module:attribute`; `load_extra` imports it on first use."""
+
+    def load_extra(self, name: Extra) -> Any:
+        """Import and return an extra of the room. Raises LookupError if the room has none of that name."""
+        if name not in self.extras:
+            raise LookupError(f"found the extra {name!r}; allowed for {self.name}: {', '.join(self.extras) or 'none'}")
+        return resolve_name(self.extras[name])
 
 
 @dataclass(frozen=True, kw_only=True)

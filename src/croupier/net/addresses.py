@@ -18,6 +18,25 @@ def format_address(address: Address) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def parse_address(text: str) -> tuple[str, int | None]:
+    """Host and port of `HOST`, `HOST:PORT` or `:PORT`; the port is None if the text has none. Raises ValueError.
+
+    The host is 127.0.0.1 if the text has none. An IPv6 address with a port is in brackets.
+
+    Example:
+        >>> parse_address("[::1]:1212")
+        ('::1', 1212)
+    """
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        return text.strip("[]") or "127.0.0.1", None
+    if not (port.isascii() and port.isdecimal()):
+        raise ValueError(f"found {text!r}; allowed: HOST or HOST:PORT")
+    if not 0 < int(port) < 65536:
+        raise ValueError(f"found the port {port}; allowed: 1 to 65535")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
 def listen_error(address: Address, error: OSError) -> OSError:
     """What is told of an address that cannot be had."""
     return OSError(f"cannot listen on {format_address(address)}: {_system_message(error)}")

@@ -1,7 +1,7 @@
 """A person at a table: what is heard is shown, what is pressed is said."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from rich.live import Live
@@ -9,21 +9,10 @@ from rich.live import Live
 from croupier.clients.game import GameClient
 from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom
-from croupier.tui.blackjack import BlackjackScene
 from croupier.tui.keys import END_OF_INPUT, read_keys
-from croupier.tui.kuhn import KuhnScene
 from croupier.tui.resize import redraw_on_resize
 from croupier.tui.scene import Scene
-from croupier.tui.sevenhalf import SevenHalfScene
 from croupier.tui.table_action import TableAction
-
-SCENES: Mapping[str, Callable[[str], Scene[Any, Any]]] = {
-    "kuhn": KuhnScene,
-    "sevenhalf": SevenHalfScene,
-    "blackjack": BlackjackScene,
-}
-"""The scene of every room, made with the address of its house."""
-
 
 LEAVE_KEYS = {END_OF_INPUT, "q"}
 """The keys that leave before a house has answered."""
@@ -31,7 +20,7 @@ LEAVE_KEYS = {END_OF_INPUT, "q"}
 
 async def interact(room: HouseRoom, open_game: Callable[[], GameClient], house: str) -> int:
     """Let a person play until he leaves; the exit status: 1 when the house broke the protocol or is gone."""
-    scene = SCENES[room.name](house)
+    scene: Scene[Any, Any] = room.load_extra("scene")(house)
     with read_keys() as pressed, Live(auto_refresh=False) as live, redraw_on_resize(scene.draw, live):
         while True:
             game = open_game()

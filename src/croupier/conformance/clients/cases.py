@@ -8,18 +8,16 @@ from typing import Any, Final
 from croupier.conformance.case import Case, make_case_id
 from croupier.conformance.clauses import clauses
 from croupier.conformance.clients import ClientTestData, ClientTestState
-from croupier.conformance.clients.blackjack import TEST_DATA as BLACKJACK
-from croupier.conformance.clients.kuhn import TEST_DATA as KUHN
 from croupier.conformance.clients.responders import Mutation, TranscriptStep, transcript_steps, unchanged
-from croupier.conformance.clients.sevenhalf import TEST_DATA as SEVENHALF
 from croupier.conformance.clients.test_server import HouseAction, HouseSetup
 from croupier.conformance.resources import transcripts
 from croupier.conformance.tap.outbox import Delivery
 from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, house_settings, is_strict
+from croupier.rooms import HOUSE_ROOMS
 
 TEST_DATA_BY_ROOM: Final[Mapping[str, ClientTestData]] = {
-    guests.room.name: guests for guests in (KUHN, SEVENHALF, BLACKJACK)
+    name: room.load_extra("client_tests") for name, room in HOUSE_ROOMS.items()
 }
 
 PIECE_GAP_SECONDS: Final = 0.002

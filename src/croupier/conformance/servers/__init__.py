@@ -1,13 +1,11 @@
-"""What the cases of each house game are made from: a room, and the ground that its game is played on."""
+"""Tests of house game servers: cases, scripted clients and verdicts."""
 
 from collections.abc import Mapping
 from typing import Final
 
-from croupier.conformance.servers.blackjack import TEST_DATA as BLACKJACK
-from croupier.conformance.servers.kuhn import TEST_DATA as KUHN
-from croupier.conformance.servers.sevenhalf import TEST_DATA as SEVENHALF
 from croupier.conformance.servers.test_data import ServerTestData
+from croupier.rooms import HOUSE_ROOMS
 
 TEST_DATA_BY_ROOM: Final[Mapping[str, ServerTestData]] = {
-    ground.room.name: ground for ground in (KUHN, SEVENHALF, BLACKJACK)
+    name: room.load_extra("server_tests") for name, room in HOUSE_ROOMS.items()
 }

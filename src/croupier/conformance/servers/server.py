@@ -124,7 +124,14 @@ def _games(ground: ServerTestData) -> list[HouseServerCase]:
         for extra in ground.extra_cases
     ]
     strolls = [
-        _case(ground, shared["unasked"], f"stroll-{number}", title, scenarios=(play_at_random(games, blunders),), min_successes=3)
+        _case(
+            ground,
+            shared["unasked"],
+            f"stroll-{number}",
+            title,
+            scenarios=(play_at_random(games, blunders),),
+            min_successes=3,
+        )
         for number, (title, games, blunders) in enumerate(
             (
                 ("Three games at random", 3, 0.0),
@@ -135,7 +142,9 @@ def _games(ground: ServerTestData) -> list[HouseServerCase]:
             start=1,
         )
     ]
-    evening = _case(ground, shared["next"], "evening", "Many games on one connection", scenarios=(play_at_random(20, 0.0),))
+    evening = _case(
+        ground, shared["next"], "evening", "Many games on one connection", scenarios=(play_at_random(20, 0.0),)
+    )
     return [*goals, *extras, *strolls, evening]
 
 

@@ -155,5 +155,11 @@ ROOM = HouseRoom(
     referee=make_referee,
     bots=BOT_SPECS,
     default_bot="exact",
+    extras={
+        "solve": "croupier.rooms.blackjack.solution:solve",
+        "scene": "croupier.tui.blackjack:BlackjackScene",
+        "server_tests": "croupier.conformance.servers.blackjack:TEST_DATA",
+        "client_tests": "croupier.conformance.clients.blackjack:TEST_DATA",
+    },
     deck_count=lambda settings: settings.decks,
 )

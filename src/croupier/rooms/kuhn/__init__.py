@@ -71,4 +71,10 @@ ROOM = HouseRoom(
     referee=lambda own, strict, patience=5.0: Referee(patience=patience),  # noqa: ARG005 -- as in other rooms
     bots=BOT_SPECS,
     default_bot="equilibrium",
+    extras={
+        "solve": "croupier.rooms.kuhn.solution:solve",
+        "scene": "croupier.tui.kuhn:KuhnScene",
+        "server_tests": "croupier.conformance.servers.kuhn:TEST_DATA",
+        "client_tests": "croupier.conformance.clients.kuhn:TEST_DATA",
+    },
 )

@@ -55,4 +55,5 @@ ROOM = Room(
     net_check=NETS,
     bots=BOT_SPECS,
     default_bot="random",
+    extras={"solve": "croupier.rooms.oldmaid.odds.solution:solve"},
 )

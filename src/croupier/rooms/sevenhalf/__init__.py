@@ -139,4 +139,10 @@ ROOM = HouseRoom(
     ),
     bots=BOT_SPECS,
     default_bot="exact",
+    extras={
+        "solve": "croupier.rooms.sevenhalf.solution:solve",
+        "scene": "croupier.tui.sevenhalf:SevenHalfScene",
+        "server_tests": "croupier.conformance.servers.sevenhalf:TEST_DATA",
+        "client_tests": "croupier.conformance.clients.sevenhalf:TEST_DATA",
+    },
 )

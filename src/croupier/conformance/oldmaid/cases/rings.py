@@ -279,7 +279,12 @@ def cases() -> Sequence[PlayerCase]:
         for slug, title, players, seat, clause in SEAT_CASES
     ]
     found += [
-        _case("1.4", slug, f"{title}: a whole game", _game_case(players=3, seat=1, salt=21, piece_bytes=chop, delay_seconds=delay))
+        _case(
+            "1.4",
+            slug,
+            f"{title}: a whole game",
+            _game_case(players=3, seat=1, salt=21, piece_bytes=chop, delay_seconds=delay),
+        )
         for slug, title, chop, delay in DELIVERY_CASES
     ]
     for clause, slug, title, kind, count in DEATH_CASES:

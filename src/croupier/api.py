@@ -1,0 +1,115 @@
+"""Functions of the public API that belong to no single room."""
+
+import secrets
+from ssl import SSLContext
+from typing import Any
+
+from croupier.clients.play import BotTally
+from croupier.clients.ring import RingTally
+from croupier.core.bots import Bot, bot_factory
+from croupier.core.dealer import FairDealer, Luck, derive_server_seed
+from croupier.core.room import HouseRoom, Room
+from croupier.rooms import ROOMS
+from croupier.strategy.solution import Solution
+
+
+def find_room(name: str) -> Room:
+    """The room of a name. Raises ValueError on an unknown name."""
+    if name not in ROOMS:
+        raise ValueError(f"found the room {name!r}; allowed: {', '.join(ROOMS)}")
+    return ROOMS[name]
+
+
+def make_luck(seed: int | None = None, label: str = "bot") -> Luck:
+    """A source of random numbers: fixed by a seed and a label, or unpredictable without a seed.
+
+    Example:
+        >>> make_luck(1).below(6) == make_luck(1).below(6)
+        True
+    """
+    return FairDealer(secrets.token_bytes(32) if seed is None else derive_server_seed(seed, label, 1)).luck
+
+
+def solve(room: str, **settings: int) -> Solution:
+    """Solve a game exactly: its value, its best play, and a record for every decision.
+
+    `settings` are those of `croupier solve ROOM`: `max_bet` for seven and a half, `decks` for blackjack, and `players`,
+    `games` and `seed` for Old Maid. Kuhn poker and Old Maid need the extra `croupier[solve]`.
+
+    Raises ValueError on an unknown room, a room without a solver, or bad settings, and ModuleNotFoundError if a library
+    that the solver needs is not installed.
+
+    Example:
+        >>> solve("sevenhalf").title
+        'Seven and a half'
+    """
+    found = find_room(room)
+    if "solve" not in found.extras:
+        solvable = ", ".join(name for name, each in ROOMS.items() if "solve" in each.extras)
+        raise ValueError(f"found the room {room!r}; allowed: {solvable}")
+    solution: Solution = found.load_extra("solve")(**settings)
+    return solution
+
+
+async def play(
+    room: str,
+    bot: Bot[Any, Any] | str,
+    server: str = "127.0.0.1",
+    *,
+    games: int = 100,
+    seed: int | None = None,
+    user: str = "croupier",
+    password: str = "",
+    rebuy: bool = True,
+    options: Any = None,
+    strict: bool = False,
+    ssl: SSLContext | None = None,
+) -> BotTally | RingTally:
+    """Let a bot play games at a server, and return what it won.
+
+    Parameters:
+        room: The name of a room, a key of `ROOMS`.
+        bot: An object with a method `choose(view, legal, luck)`, or the name of a built-in bot (`equilibrium:1/6`).
+        server: `HOST` or `HOST:PORT`; for hold'em the URL of the service. The default port is the room's.
+        games: The number of games (hands in hold'em) to play.
+        seed: Fixes the bot's random choices; without it they are unpredictable.
+        user: The user name in hold'em, the nick in Old Maid. Other rooms have no names.
+        password: The password in hold'em. The user is registered if it does not exist.
+        rebuy: Whether to connect or join again when the bot has nothing left to play with.
+        options: The room's `Options` of a client; the defaults if None.
+        strict: Whether to refuse what the protocol only tolerates.
+        ssl: A TLS context; without it the connection is not encrypted.
+
+    Returns a `RingTally` in Old Maid and a `BotTally` elsewhere. A protocol violation of the server or a lost
+    connection ends the games early and is the `fault` of the tally. Raises ValueError on an unknown room or bot, and
+    IllegalMove if the bot chooses a move that is not legal.
+    """
+    from croupier.net.addresses import format_address, parse_address
+
+    found = find_room(room)
+    player = bot_factory(found.bots, bot)() if isinstance(bot, str) else bot
+    luck = make_luck(seed, f"{room} bot")
+    if isinstance(found, HouseRoom):
+        from croupier.clients.game import GameClient
+        from croupier.clients.play import play_games
+
+        host, port = parse_address(server)
+        connect = lambda: GameClient(found, host, port, options=options, strict=strict, ssl=ssl)  # noqa: E731
+        return await play_games(connect, player, luck, games, rebuy=rebuy)
+    if room == "holdem":
+        from croupier.clients.holdem import HoldemClient, play_hands
+
+        if "://" not in server:
+            host, port = parse_address(server)
+            server = format_address((host, port or found.port))
+        async with HoldemClient(server, user, password, ssl=ssl) as client:
+            return await play_hands(client, player, luck, games, rebuy=rebuy)
+    from croupier.clients.ring import join_table, play_ring_games
+    from croupier.rooms.oldmaid import Options
+
+    host, port = parse_address(server)
+    tally = RingTally(user)
+    own = Options(nick=user) if options is None else options
+    sit = lambda: join_table(host, port or found.port, options=own, strict=strict, ssl=ssl, luck=luck)  # noqa: E731
+    await play_ring_games(sit, player, luck, games, tally)
+    return tally

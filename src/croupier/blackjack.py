@@ -1,0 +1,49 @@
+"""Blackjack: messages, rules, bots and the exact solution."""
+
+from croupier.core.bank import BankState
+from croupier.rooms.blackjack import (
+    ROOM,
+    Bet,
+    Crd,
+    Err,
+    Mon,
+    Mov,
+    Options,
+    Player,
+    Ply,
+    Referee,
+    Res,
+    Settings,
+    Srd,
+    Stp,
+    Trn,
+)
+from croupier.rooms.blackjack.bots import BOT_SPECS
+from croupier.rooms.blackjack.rules import Blackjack, HandTotal, bank_cards, client_cards, hand_total
+from croupier.rooms.blackjack.solution import solve
+
+__all__ = [
+    "BOT_SPECS",
+    "ROOM",
+    "BankState",
+    "Bet",
+    "Blackjack",
+    "Crd",
+    "Err",
+    "HandTotal",
+    "Mon",
+    "Mov",
+    "Options",
+    "Player",
+    "Ply",
+    "Referee",
+    "Res",
+    "Settings",
+    "Srd",
+    "Stp",
+    "Trn",
+    "bank_cards",
+    "client_cards",
+    "hand_total",
+    "solve",
+]

@@ -1,0 +1,50 @@
+"""No-limit hold'em: hands, hand ranks, equity, hand histories, clients and bots."""
+
+from croupier.clients.blocking import BlockingHoldemClient, BlockingHoldemSeat
+from croupier.clients.holdem import HoldemClient, HoldemSeat, play_hands
+from croupier.clients.holdem_api import Refusal
+from croupier.core.rules import Turn
+from croupier.rooms.holdem import ROOM, Hand, Options, Settings
+from croupier.rooms.holdem.bots import BOT_SPECS, CallerBot, EquityBot, ManiacBot, TightBot
+from croupier.rooms.holdem.cards import CARDS, card_names, parse_cards
+from croupier.rooms.holdem.engine.equity import Estimate, count_outcomes, equity, estimate, parse_range
+from croupier.rooms.holdem.engine.ranks import best_five, category, rank, rank_many
+from croupier.rooms.holdem.histories import from_acpc, from_phh, to_acpc, to_ohh, to_phh
+from croupier.rooms.holdem.table.views import View
+
+__all__ = [
+    "BOT_SPECS",
+    "CARDS",
+    "ROOM",
+    "BlockingHoldemClient",
+    "BlockingHoldemSeat",
+    "CallerBot",
+    "EquityBot",
+    "Estimate",
+    "Hand",
+    "HoldemClient",
+    "HoldemSeat",
+    "ManiacBot",
+    "Options",
+    "Refusal",
+    "Settings",
+    "TightBot",
+    "Turn",
+    "View",
+    "best_five",
+    "card_names",
+    "category",
+    "count_outcomes",
+    "equity",
+    "estimate",
+    "from_acpc",
+    "from_phh",
+    "parse_cards",
+    "parse_range",
+    "play_hands",
+    "rank",
+    "rank_many",
+    "to_acpc",
+    "to_ohh",
+    "to_phh",
+]

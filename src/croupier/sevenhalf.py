@@ -1,0 +1,48 @@
+"""Seven and a half: messages, rules, bots and the exact solution."""
+
+from croupier.core.bank import BankState
+from croupier.rooms.sevenhalf import (
+    ROOM,
+    Ante,
+    Bksc,
+    Bstg,
+    Card,
+    Draw,
+    Erro,
+    Gain,
+    Options,
+    Pass,
+    Player,
+    Referee,
+    Settings,
+    Stbt,
+    Strt,
+)
+from croupier.rooms.sevenhalf.bots import BOT_SPECS
+from croupier.rooms.sevenhalf.rules import SevenHalf, bank_cards, client_cards, total
+from croupier.rooms.sevenhalf.solution import solve
+
+__all__ = [
+    "BOT_SPECS",
+    "ROOM",
+    "Ante",
+    "BankState",
+    "Bksc",
+    "Bstg",
+    "Card",
+    "Draw",
+    "Erro",
+    "Gain",
+    "Options",
+    "Pass",
+    "Player",
+    "Referee",
+    "Settings",
+    "SevenHalf",
+    "Stbt",
+    "Strt",
+    "bank_cards",
+    "client_cards",
+    "solve",
+    "total",
+]
