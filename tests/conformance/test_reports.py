@@ -121,7 +121,7 @@ def test_the_page_of_a_run_shows_no_filter_for_what_did_not_come_up() -> None:
 def test_a_failure_shows_all_that_is_known_of_it() -> None:
     assert failure_text(REPORT, RESULTS[1]).splitlines() == [
         "clause: kuhn-2.6 A known code and a space followed by three characters that are not one of its arguments "
-        "(`STRT P_3`) is a message that means nothing: its length is known, so the conversation goes on behind it. "
+        "(`STRT P_3`) form a message without a meaning. Its length is known, so the conversation continues after it. "
         "A house answers FAIL W_A.",
         "source: ruling K6",
         "expected: CARD with C_J, C_Q, C_K",
