@@ -648,7 +648,7 @@ def test_the_table_of_the_tutorial_is_played_at(run: Run) -> None:
     async def main() -> None:
         async with opened() as service:
             lines = OWN.replace("http://127.0.0.1:8080", url(service)).splitlines()
-            names: dict[str, Any] = {"Client": HoldemClient}
+            names: dict[str, Any] = {"HoldemClient": HoldemClient}
             exec("async def own():\n" + "\n".join(f"    {line}" for line in lines), names)
             own = asyncio.create_task(names["own"]())
             async with client(service, "bob") as bob:
