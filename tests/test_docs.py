@@ -156,6 +156,17 @@ def test_the_index_begins_with_the_quick_start_and_its_groups_have_captions() ->
     assert all(":caption: " in group for group in groups)
 
 
+SOURCE_PATH = re.compile(r"`((?:[a-z_]+/)+[a-z_]+\.py)`")
+"""A module as pages write it: a path below the repository or below src/croupier, without capital letters."""
+
+
+@pytest.mark.parametrize("page", [ROOT / "CONTRIBUTING.md", *WRITTEN], ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_module_that_a_page_names_exists(page: Path) -> None:
+    paths = {*SOURCE_PATH.findall(page.read_text())}
+    known = (ROOT, ROOT / "src", ROOT / "src" / "croupier")
+    assert {path for path in paths if not any((folder / path).exists() for folder in known)} == set()
+
+
 def test_operating_has_a_heading_for_each_task() -> None:
     headings = re.findall(r"^## (.+)$", (DOCS / "operating.md").read_text(), re.MULTILINE)
     tasks = {"Starting and stopping", "Logs", "Limits", "TLS", "Behind a proxy", "The store", "Recovery"}
