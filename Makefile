@@ -67,7 +67,7 @@ bench: $(VENV)/bench.stamp  ## every benchmark beside its yardstick; see bench/r
 	$(BIN)/python bench/rest.py
 
 docs: $(VENV)/dev.stamp  ## regenerate the generated parts, then build the pages, warnings being errors
-	$(BIN)/python docs/generate.py
+	$(BIN)/python -m docs.generate
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cyclopts.argument import Argument
+from docs.public_api import public_api_page
 
 from croupier.cli import app
 from croupier.cli.serve import EVERY_ROOM
@@ -36,6 +37,7 @@ def pages() -> Iterator[tuple[Path, str]]:
             text = placed(text, name, part())
         yield page, text
     yield DOCS / "settings.md", placed((DOCS / "settings.md").read_text(), "settings", settings())
+    yield DOCS / "api.md", public_api_page()
     yield DOCS / "fair-deal.json", vectors()
     yield DOCS / "solutions.md", solutions((DOCS / "solutions.md").read_text())
     for room in ROOMS:

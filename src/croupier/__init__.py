@@ -5,7 +5,7 @@ The public API is this module and one module for each room: `croupier.kuhn`, `cr
 
 Example:
     >>> import croupier
-    >>> croupier.rank([12, 25, 38, 51, 0])  # four aces and a two: 11th of 7,462 hand ranks counted from the best
+    >>> croupier.rank(croupier.holdem.parse_cards("AsAhAdAc2s"))  # 1 is the best hand, 7462 the worst
     22
 """
 

@@ -1,6 +1,8 @@
 """Functions of the public API that belong to no single room."""
 
 import secrets
+import sys
+from collections.abc import Callable
 from ssl import SSLContext
 from typing import Any
 
@@ -56,7 +58,7 @@ async def play(
     bot: Bot[Any, Any] | str,
     server: str = "127.0.0.1",
     *,
-    games: int = 100,
+    games: int | None = 100,
     seed: int | None = None,
     user: str = "croupier",
     password: str = "",
@@ -64,6 +66,8 @@ async def play(
     options: Any = None,
     strict: bool = False,
     ssl: SSLContext | None = None,
+    answer_timeout: float = 30.0,
+    notify: Callable[[str], None] | None = None,
 ) -> BotTally | RingTally:
     """Let a bot play games at a server, and return what it won.
 
@@ -71,7 +75,7 @@ async def play(
         room: The name of a room, a key of `ROOMS`.
         bot: An object with a method `choose(view, legal, luck)`, or the name of a built-in bot (`equilibrium:1/6`).
         server: `HOST` or `HOST:PORT`; for hold'em the URL of the service. The default port is the room's.
-        games: The number of games (hands in hold'em) to play.
+        games: The number of games (hands in hold'em) to play; None plays until cancelled.
         seed: Fixes the bot's random choices; without it they are unpredictable.
         user: The user name in hold'em, the nick in Old Maid. Other rooms have no names.
         password: The password in hold'em. The user is registered if it does not exist.
@@ -79,6 +83,8 @@ async def play(
         options: The room's `Options` of a client; the defaults if None.
         strict: Whether to refuse what the protocol only tolerates.
         ssl: A TLS context; without it the connection is not encrypted.
+        answer_timeout: Seconds that a house may take for an answer; in hold'em, seconds to retry an unreachable server.
+        notify: In games against the house, called with a message when the house has been silent for two seconds.
 
     Returns a `RingTally` in Old Maid and a `BotTally` elsewhere. A protocol violation of the server or a lost
     connection ends the games early and is the `fault` of the tally. Raises ValueError on an unknown room or bot, and
@@ -94,22 +100,37 @@ async def play(
         from croupier.clients.play import play_games
 
         host, port = parse_address(server)
-        connect = lambda: GameClient(found, host, port, options=options, strict=strict, ssl=ssl)  # noqa: E731
-        return await play_games(connect, player, luck, games, rebuy=rebuy)
+
+        def connect() -> GameClient:
+            return GameClient(
+                found,
+                host,
+                port,
+                options=options,
+                strict=strict,
+                ssl=ssl,
+                answer_timeout=answer_timeout,
+                notify=notify,
+            )
+
+        return await play_games(connect, player, luck, games or sys.maxsize, rebuy=rebuy)
     if room == "holdem":
         from croupier.clients.holdem import HoldemClient, play_hands
 
         if "://" not in server:
             host, port = parse_address(server)
             server = format_address((host, port or found.port))
-        async with HoldemClient(server, user, password, ssl=ssl) as client:
+        async with HoldemClient(server, user, password, ssl=ssl, retry_timeout=answer_timeout) as client:
             return await play_hands(client, player, luck, games, rebuy=rebuy)
-    from croupier.clients.ring import join_table, play_ring_games
+    from croupier.clients.ring import RingClient, join_table, play_ring_games
     from croupier.rooms.oldmaid import Options
 
     host, port = parse_address(server)
     tally = RingTally(user)
     own = Options(nick=user) if options is None else options
-    sit = lambda: join_table(host, port or found.port, options=own, strict=strict, ssl=ssl, luck=luck)  # noqa: E731
-    await play_ring_games(sit, player, luck, games, tally)
+
+    def sit() -> RingClient:
+        return join_table(host, port or found.port, options=own, strict=strict, ssl=ssl, luck=luck)
+
+    await play_ring_games(sit, player, luck, games or sys.maxsize, tally)
     return tally

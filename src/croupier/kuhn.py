@@ -1,6 +1,6 @@
 """Kuhn poker: messages, rules, bots and the exact solution."""
 
-from croupier.rooms.kuhn import ROOM, Actn, Card, Disc, Fail, Player, Referee, Settings, Strt
+from croupier.rooms.kuhn import ROOM, Actn, Card, Disc, Fail, Settings, Strt
 from croupier.rooms.kuhn.bots import BOT_SPECS
 from croupier.rooms.kuhn.player import Options
 from croupier.rooms.kuhn.rules import KUHN, KuhnAction, View
@@ -16,8 +16,6 @@ __all__ = [
     "Fail",
     "KuhnAction",
     "Options",
-    "Player",
-    "Referee",
     "Settings",
     "Strt",
     "View",
