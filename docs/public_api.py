@@ -14,8 +14,8 @@ MODULES = (
 )
 HEAD = """# Public API
 
-These names are public. They keep their meaning within a major version; everything else in the package may change between
-releases.
+These names are public. They keep their meaning within a major version; everything else in the package may change
+between releases.
 `pydoc NAME` prints the full documentation of each, with parameters, errors and examples.
 """
 CONSTANTS = {

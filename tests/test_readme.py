@@ -140,11 +140,11 @@ def test_the_snippets_about_bots_work(reader: Reader) -> None:
     assert -2 <= float(mean) <= 2
 
 
-def test_the_snippet_about_hands_of_holdem_works(reader: Reader) -> None:
-    (snippet,) = [
-        block for kind, block in BLOCK.findall((ROOT / "docs" / "library.md").read_text()) if kind == "python"
-    ]
-    won = [*map(int, reader.python(snippet).split())]
+def test_the_snippets_about_the_library_work(reader: Reader) -> None:
+    snippets = [block for kind, block in BLOCK.findall((ROOT / "docs" / "library.md").read_text()) if kind == "python"]
+    ranks, hands = snippets
+    assert reader.python(ranks).split() == ["1", "straight", "flush", "0.8195", "0.1805", "-1/18"]
+    won = [*map(int, reader.python(hands).split())]
     assert (len(won), sum(won)) == (6, 0)
     assert any(won)
 
