@@ -31,13 +31,14 @@ serve: $(VENV)/run.stamp  ## all rooms on their default ports
 test: $(VENV)/dev.stamp  ## the tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-check: $(VENV)/dev.stamp  ## format, lint, types, layers
+check: $(VENV)/dev.stamp  ## format, lint, types, layers, prose
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mypy bench/*.py
 	$(BIN)/mypy --explicit-package-bases docs
 	$(BIN)/lint-imports
+	$(BIN)/python -m docs.check_prose
 
 fmt: $(VENV)/dev.stamp  ## format and mend what can be mended
 	$(BIN)/ruff format .
