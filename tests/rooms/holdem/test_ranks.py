@@ -232,7 +232,7 @@ def test_what_is_no_hand_is_refused(held: tuple[int, ...]) -> None:
         (np.zeros(7, int), "n rows of 5, 6 or 7"),
         (np.zeros((3, 7)), "integers"),
         (np.array([[0, 1, 2, 3, 4, 5, 52]]), "found a card 0 or 52; allowed: 0 to 51"),
-        (np.array([[0, 1, 2, 3, 3]]), r"found the cards \[0, 1, 2, 3, 3\]; allowed: different ones"),
+        (np.array([[0, 1, 2, 3, 3]]), r"found the cards \[0, 1, 2, 3, 3\]; allowed: different cards"),
     ],
 )
 def test_a_batch_that_is_none_is_refused(rows: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]", words: str) -> None:

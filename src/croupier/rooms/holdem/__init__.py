@@ -1,8 +1,8 @@
-"""No-limit hold'em: two cards in the hand, five on the board, and any number of chips.
+"""The no-limit Texas hold'em room, served over HTTP.
 
-Two to ten sit at a table. Two of them post blinds, everybody is dealt two cards, and in four rounds of betting, between
-which the flop, the turn and the river are laid on the board, everybody folds, checks, calls or raises by as much as he
-likes. Who is left at the end shows; the best five of seven cards win. The room is asked and told over HTTP.
+Two to ten players sit at a table. Two of them post blinds and each player is dealt two hole cards. In four betting
+rounds, separated by the flop, the turn and the river, players fold, check, call or raise by any amount up to their
+stack. At the showdown the best five of a player's seven cards count.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ __all__ = ["ROOM", "Hand", "Options", "Settings"]
 
 
 def dealt_cards(played: "FinishedHand") -> Sequence[str]:
-    """The cards of a hand, in the order of the deal."""
+    """Return the names of the dealt cards of a hand, in the order of the deal."""
     return [CARDS[card] for entry in played.hand.log if entry[0] == "deal" for card in entry[2]]
 
 
 def is_balanced(hand: deal_record.DealtHand) -> bool:
-    """Whether the players have won what others have lost. Raises ValueError."""
+    """Check that the net results of a hand add up to 0. Raises ValueError if they do not."""
     if type(hand.net) is not tuple or sum(hand.net) != 0:
         raise ValueError(f"found the nets {hand.net}; allowed: those that add up to 0")
     return True

@@ -1,4 +1,4 @@
-"""What is posted before the cards come, and who posts it."""
+"""Blinds, antes and straddles: default values, limits and validation."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,7 +11,7 @@ BLINDS: Final = (10, 20)
 
 
 def check_forced_bets(stacks: Sequence[int], button: Seat, blinds: tuple[int, int], ante: int, straddle: int) -> None:
-    """Whether a hand can begin like this. Raises ValueError."""
+    """Validate the stacks, the button and the forced bets of a new hand. Raises ValueError if they are invalid."""
     seats = len(stacks)
     small, big = blinds
     if not 2 <= seats <= MAX_SEATS or min(stacks) <= 0:

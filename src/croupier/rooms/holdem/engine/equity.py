@@ -1,8 +1,8 @@
-"""What share of the pot a hand is worth before all the cards are there: exactly, or from random deals.
+"""Equity: the expected share of the pot of each hand or range, computed exactly or estimated from random deals.
 
-Exactly means over every board. They are not dealt one by one: without a flush only the ranks of a board matter, and
-there are at most 6,175 of these, each with the number of its boards. Where somebody makes a flush, the boards are told
-apart by the ranks of the cards in its suit, and what was counted without the flush is taken back.
+The exact computation covers every board without dealing each of them. Without a flush only the ranks of a board matter:
+there are at most 6,175 rank multisets, each weighted by its number of boards. For boards that give a player a flush,
+the computation distinguishes the ranks in the flush suit and corrects the result counted without the flush.
 """
 
 import re
@@ -19,26 +19,26 @@ from croupier.rooms.holdem.cards import CARDS, RANKS, SUITS, Card, parse_cards
 from croupier.rooms.holdem.engine.ranks import FLUSH_RANKS, RANK_KEYS, UNSUITED_RANKS, load_tables, rank, rank_mask
 
 type HoleCards = tuple[Card, Card]
-"""The two cards of a hand, the higher number first."""
+"""Two hole cards, the higher card number first."""
 
 type Range = Sequence[HoleCards]
-"""The hands that somebody may have, each as likely as any other."""
+"""The hole cards that a player may have, each equally likely."""
 
 type WinCounts = Mapping[tuple[Seat, ...], int]
-"""In how many deals each group of seats wins, and shares the pot."""
+"""The number of deals by the seats that win and share the pot."""
 
 ALL_HANDS: Final[Range] = tuple(combinations(range(51, -1, -1), 2))
-"""All 1,326 hands."""
+"""All 1,326 combinations of two hole cards."""
 
 MAX_RANGES: Final = 23
-"""For more there are not cards enough."""
+"""The most players for whom 52 cards suffice: 23 × 2 hole cards and 5 on the board."""
 
 RANGE_NOTATION: Final = "random, QQ, QQ+, QQ-88, AK, AKs, AKo, A9s+, A5s-A2s, T9s-65s, AhKh, with commas between them"
 
 SUIT_PERMUTATIONS: Final = tuple(
     tuple(card - card % 4 + suits[card % 4] for card in range(52)) for suits in permutations(range(4))
 )
-"""What every card becomes when the suits change places; who wins stays the same."""
+"""The 24 card mappings that permute the suits. They do not change which hand wins."""
 
 _HAND_PATTERN: Final = re.compile(f"[{RANKS}][{SUITS}][{RANKS}][{SUITS}]")
 _SPAN_PATTERN: Final = re.compile(rf"([{RANKS}]{{2}})([SO]?)(\+|-([{RANKS}]{{2}})\2)?")
@@ -47,29 +47,42 @@ _KEY_BY_RANK: Final = RANK_KEYS[::4]
 
 
 class Estimate(NamedTuple):
-    """A share of the pot (0 to 1) from random deals, and its standard error."""
+    """An estimated share of the pot (0 to 1) and its standard error."""
 
     equity: float
     standard_error: float
 
 
 def parse_range(text: str) -> Range:
-    """The hands that a range in the usual notation names, each once: `QQ+, AKs, A5s-A2s, KJo, AhKh`.
+    """Parse a range in the usual notation, such as `QQ+, AKs, A5s-A2s, KJo, AhKh`. Each hand occurs once.
 
-    A plus goes up: pairs to the aces, other hands to the highest lower card (`A9s+` to `AKs`). A dash joins two pairs,
-    two hands with the same higher card, or two whose cards are equally far apart. Raises ValueError.
+    A plus includes all better hands of the kind: `QQ+` is QQ to AA, `A9s+` is A9s to AKs. A dash joins two pairs, two
+    hands with the same higher card, or two hands with the same gap between the cards. Raises ValueError on anything
+    else.
+
+    Example:
+        >>> len(parse_range("QQ+, AKs"))
+        22
     """
-    found = dict.fromkeys(hole for item in re.split(r"[,\s]+", text.strip(", \t\n")) for hole in _parse_item(item))
-    return tuple(found)
+    return tuple(
+        dict.fromkeys(hole for item in re.split(r"[,\s]+", text.strip(", \t\n")) for hole in _parse_item(item))
+    )
 
 
 def equity(ranges: Sequence[str | Range], board: str | Sequence[Card] = ()) -> tuple[Fraction, ...]:
-    """The exact share of the pot that each seat wins on average; those who tie share alike. The shares sum to 1.
+    """Return the exact expected share of the pot of each seat, as fractions that sum to 1. Ties split the pot.
 
-    A range is told in words (`hands`) or as hands, for 1 to 23 seats. The board has 0 to 5 cards: `2c3d4h`, or their
-    numbers. Every deal of the hands that is possible counts once. The time grows with the number of deals that are not
-    the same but for the suits: some 20 ms for each before the flop, and 1 ms after it. For wide ranges see `estimate`.
-    Raises ValueError.
+    `ranges` has 1 to 23 entries, one per seat: text for `parse_range`, or hole cards as pairs of card numbers. The
+    board has 0 to 5 cards: text such as `2c3d4h`, or card numbers. Every possible combination of hole cards has the
+    same weight. The time is proportional to the number of combinations that differ by more than a permutation of
+    suits: about 20 ms each before the flop, 1 ms after it; for wide ranges use `estimate`. Raises ValueError on
+    malformed arguments, and if the ranges and the board cannot be dealt together.
+
+    Example:
+        >>> equity(["AsAh", "QdJd"], "Td9d2c")
+        (Fraction(433, 990), Fraction(557, 990))
+        >>> [f"{float(share):.1%}" for share in equity(["AhAs", "KhKs"])]
+        ['82.6%', '17.4%']
     """
     tally = count_outcomes(ranges, board)
     shares = [
@@ -80,9 +93,13 @@ def equity(ranges: Sequence[str | Range], board: str | Sequence[Card] = ()) -> t
 
 
 def count_outcomes(ranges: Sequence[str | Range], board: str | Sequence[Card] = ()) -> WinCounts:
-    """In how many deals of hands and boards each group of seats wins: `{(0,): 9, (0, 1): 5, (1,): 30}`.
+    """Count the possible deals by the seats that win them. Takes the arguments of `equity`. Raises ValueError.
 
-    Takes what `equity` takes.
+    Example:
+        The flush draw wins on 262 of 990 boards, the set of queens on 728.
+
+        >>> count_outcomes(["AhKh", "QdQc"], "Qs2h3h")
+        {(0,): 262, (1,): 728}
     """
     spans, table = _check_ranges(ranges, board)
     alike = [suits for suits in SUIT_PERMUTATIONS if {suits[card] for card in table} == {*table}]
@@ -102,9 +119,10 @@ def count_outcomes(ranges: Sequence[str | Range], board: str | Sequence[Card] = 
 def estimate(
     ranges: Sequence[str | Range], board: str | Sequence[Card] = (), *, luck: Luck, samples: int = 1000
 ) -> tuple[Estimate, ...]:
-    """The share of the pot that each seat wins on average of so many random deals, at least 2.
+    """Estimate the share of the pot of each seat from `samples` random deals (at least 2).
 
-    Takes what `equity` takes. Two told ranges that share most of their cards take longer: impossible deals are redealt.
+    Takes the ranges and board of `equity`; `luck` is the source of randomness. Impossible deals are drawn again, so
+    ranges that share most of their cards take longer. Raises ValueError.
     """
     if samples < 2:
         raise ValueError(f"found {samples} samples; allowed: 2 or more")
@@ -134,17 +152,17 @@ _CANNOT_BE_DEALT: Final = (
 def _check_ranges(
     ranges: Sequence[str | Range], board: str | Sequence[Card]
 ) -> tuple[list[tuple[HoleCards, ...]], tuple[Card, ...]]:
-    """The hands of each range that are possible with the board, and the board."""
+    """Return the hands of each range that the board allows, and the board as card numbers."""
     table = parse_cards(board) if isinstance(board, str) else tuple(board)
     if len(table) > 5 or len({*table}) < len(table) or not all(0 <= card < len(CARDS) for card in table):
         raise ValueError(f"found the board {board!r}; allowed: 0 to 5 different cards")
     if not 1 <= len(ranges) <= MAX_RANGES:
         raise ValueError(f"found {len(ranges)} ranges; allowed: 1 to {MAX_RANGES}")
     spans = []
-    for told in ranges:
-        span = parse_range(told) if isinstance(told, str) else [(max(hole), min(hole)) for hole in told]
+    for given in ranges:
+        span = parse_range(given) if isinstance(given, str) else [(max(hole), min(hole)) for hole in given]
         if not _ALL_HANDS_SET.issuperset(span):
-            raise ValueError(f"found the hands {told!r}; allowed: pairs of different numbers from 0 to 51")
+            raise ValueError(f"found the hands {given!r}; allowed: pairs of different numbers from 0 to 51")
         spans.append(tuple(hole for hole in span if not {*hole} & {*table}))
         if not spans[-1]:
             raise ValueError(_CANNOT_BE_DEALT)
@@ -152,18 +170,18 @@ def _check_ranges(
 
 
 def _parse_item(item: str) -> Iterator[HoleCards]:
-    """The hands that one item of a range names."""
-    told = item.upper()
-    if told == "RANDOM":
+    """Yield the hands of one item of a range."""
+    upper = item.upper()
+    if upper == "RANDOM":
         yield from ALL_HANDS
-    elif _HAND_PATTERN.fullmatch(told) and told[:2] != told[2:]:
-        one, other = parse_cards(told)
+    elif _HAND_PATTERN.fullmatch(upper) and upper[:2] != upper[2:]:
+        one, other = parse_cards(upper)
         yield max(one, other), min(one, other)
-    elif found := _SPAN_PATTERN.fullmatch(told):
-        kind = found[2]
-        for high, low in _rank_pairs(found, item):
+    elif match := _SPAN_PATTERN.fullmatch(upper):
+        kind = match[2]
+        for high, low in _rank_pairs(match, item):
             if kind and high == low:
-                raise ValueError(f"found a pair that is suited or not in {item!r}; allowed: {RANGE_NOTATION}")
+                raise ValueError(f"found a pair marked suited or offsuit in {item!r}; allowed: {RANGE_NOTATION}")
             for one, other in product(range(4), repeat=2):
                 if one > other if high == low else not kind or (one == other) == (kind == "S"):
                     yield 4 * high + one, 4 * low + other
@@ -171,14 +189,14 @@ def _parse_item(item: str) -> Iterator[HoleCards]:
         raise ValueError(f"found {item!r} in a range; allowed: {RANGE_NOTATION}")
 
 
-def _rank_pairs(found: re.Match[str], item: str) -> Iterable[tuple[int, int]]:
-    """The ranks, higher first, from one hand to another, or up from it."""
-    high, low = _parse_ranks(found[1])
-    if found[3] is None:
+def _rank_pairs(match: re.Match[str], item: str) -> Iterable[tuple[int, int]]:
+    """Return the rank pairs, higher rank first, that an item covers: one hand, a plus, or a span of two hands."""
+    high, low = _parse_ranks(match[1])
+    if match[3] is None:
         return [(high, low)]
-    if found[3] == "+":
+    if match[3] == "+":
         return [(up, up) for up in range(high, 13)] if high == low else [(high, up) for up in range(low, high)]
-    (low_high, low_low), (high, low) = sorted([(high, low), _parse_ranks(found[4])])
+    (low_high, low_low), (high, low) = sorted([(high, low), _parse_ranks(match[4])])
     if high - low == low_high - low_low:
         return [(low_high + up, low_low + up) for up in range(high - low_high + 1)]
     if high == low_high and low != high:
@@ -196,7 +214,7 @@ def _are_disjoint(holes: Sequence[HoleCards]) -> bool:
 
 
 def _can_be_dealt(spans: Sequence[Range], taken: frozenset[Card]) -> bool:
-    """Whether every range has a hand that is not taken by another one's."""
+    """Return whether each range has a hand such that no card is used twice."""
     return not spans or any(_can_be_dealt(spans[1:], taken.union(hole)) for hole in spans[0] if taken.isdisjoint(hole))
 
 
@@ -206,7 +224,7 @@ def _permute_suits(holes: Sequence[HoleCards], suits: Sequence[Card]) -> tuple[H
 
 
 def _count_boards(holes: Sequence[HoleCards], board: Sequence[Card]) -> WinCounts:
-    """How many boards each group of seats wins."""
+    """Count the boards by the seats that win on them, for given hole cards."""
     load_tables()
     unsuited = UNSUITED_RANKS[7]
     tally: defaultdict[int, int] = defaultdict(int)
@@ -223,7 +241,7 @@ def _count_boards(holes: Sequence[HoleCards], board: Sequence[Card]) -> WinCount
         others = [card for card in live if card % 4 != suit]
         held = [rank_mask((*hole, *board), suit) for hole in holes]
         most = max(ranks.bit_count() for ranks in held)
-        for many in range(max(5 - most, 0), missing + 1):  # so many more of the suit make a flush
+        for many in range(max(5 - most, 0), missing + 1):  # cards of the suit still to come that make a flush
             runs = [*combinations(suited, many)]
             run_keys = [sum([RANK_KEYS[card] for card in run]) for run in runs]
             run_masks = [rank_mask(run, suit) for run in runs]
@@ -237,7 +255,7 @@ def _count_boards(holes: Sequence[HoleCards], board: Sequence[Card]) -> WinCount
                 made = [
                     [unsuited[base + key + run] for run in run_keys] if flush is None else flush
                     for base, flush in zip(bases, flushes, strict=True)
-                ]  # who has a flush has no four of a kind and no full house
+                ]  # a flush excludes four of a kind and a full house on the same board
                 for winners, boards in Counter(_winner_sets(made)).items():
                     tally[winners] += times * boards
     return {
@@ -246,7 +264,7 @@ def _count_boards(holes: Sequence[HoleCards], board: Sequence[Card]) -> WinCount
 
 
 def _winner_sets(ranks: Sequence[Sequence[int]]) -> list[int]:
-    """Who wins each of some deals, from the ranks of each seat in all of them: bit s is set for seat s."""
+    """Return the winners of each deal as a bit mask of seats; `ranks` has the ranks in all deals, by seat."""
     if len(ranks) == 2:
         return [1 if one < other else 2 if other < one else 3 for one, other in zip(*ranks, strict=True)]
     lows = [min(values) for values in zip(*ranks, strict=True)]
@@ -260,40 +278,41 @@ def _winner_sets(ranks: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _rank_multisets(live: Sequence[Card], size: int) -> tuple[list[float], list[int]]:
-    """The different ranks of so many of the live cards: the sums of their keys, and in how many ways each comes."""
-    found: list[list[tuple[float, int]]] = [[(0.0, 1)], *([] for _ in range(size))]
+    """Return the rank multisets of `size` of the live cards: their sums of keys, and in how many ways each occurs."""
+    by_size: list[list[tuple[float, int]]] = [[(0.0, 1)], *([] for _ in range(size))]
     for rank_, count in Counter(card // 4 for card in live).items():
         for held in range(size, 0, -1):
             for more in range(1, min(count, held) + 1):
                 key, ways = more * _KEY_BY_RANK[rank_], comb(count, more)
-                found[held] += [(sofar + key, times * ways) for sofar, times in found[held - more]]
-    return [key for key, _ in found[size]], [ways for _, ways in found[size]]
+                by_size[held] += [(partial + key, times * ways) for partial, times in by_size[held - more]]
+    return [key for key, _ in by_size[size]], [ways for _, ways in by_size[size]]
 
 
 def _random_deals(spans: Sequence[Range], board: Sequence[Card], luck: Luck) -> Iterator[tuple[Sequence[Card], ...]]:
-    """Random deals without end: the hand of every seat, and the five cards of the board.
+    """Yield random deals without end: the hole cards of each seat, then the five cards of the board.
 
-    Ranges of all hands are dealt after the others, from what is left: so every possible deal is equally likely.
+    Seats with a restricted range are dealt first; seats with all hands get random remaining cards. Thus every possible
+    deal is equally likely.
     """
     live = len(CARDS) - len(board)
-    told = [seat for seat, span in enumerate(spans) if len({*span}) < comb(live, 2)]
-    if not _can_be_dealt([spans[seat] for seat in told], frozenset()):
+    restricted = [seat for seat, span in enumerate(spans) if len({*span}) < comb(live, 2)]
+    if not _can_be_dealt([spans[seat] for seat in restricted], frozenset()):
         raise ValueError(_CANNOT_BE_DEALT)
     holes: list[Sequence[Card]] = [()] * len(spans)
     while True:
         seen = {*board}
-        for seat in told:
+        for seat in restricted:
             holes[seat] = spans[seat][luck.below(len(spans[seat]))]
             seen.update(holes[seat])
-        if len(seen) < len(board) + 2 * len(told):
+        if len(seen) < len(board) + 2 * len(restricted):
             continue
         drawn = []
-        for _ in range(2 * (len(spans) - len(told)) + 5 - len(board)):
+        for _ in range(2 * (len(spans) - len(restricted)) + 5 - len(board)):
             while (card := luck.below(52)) in seen:
                 pass
             seen.add(card)
             drawn.append(card)
         for seat in range(len(spans)):
-            if seat not in told:
+            if seat not in restricted:
                 holes[seat] = (drawn.pop(), drawn.pop())
         yield *holes, (*board, *drawn)

@@ -1,4 +1,4 @@
-"""One hand of no-limit hold'em as a value: it can be copied, kept as JSON, replayed, and seen by one of its players."""
+"""A hand of no-limit hold'em with copying, replay, JSON serialization and per-seat views."""
 
 from collections.abc import Hashable, Iterable
 
@@ -10,17 +10,30 @@ from croupier.rooms.holdem.engine.play import HandEngine
 
 
 class Hand(HandEngine):
-    """One hand of no-limit hold'em; it changes as it is played.
+    """A hand of no-limit hold'em. It is mutable: `deal`, `bet`, `fold` and `leave` advance it.
 
-    Two are equal if they began alike and have the same log, whatever cards are still to come.
+    Two hands are equal if their initial states and their logs are equal, whatever cards are still to come.
+
+    Example:
+        Two players with 1,000 chips each; seat 0 has the button and, heads-up, the small blind.
+
+        >>> from croupier.rooms.holdem.cards import parse_cards
+        >>> hand = Hand([1000, 1000], button=0, blinds=(5, 10))
+        >>> hand.deal(parse_cards("AsKdAhKc"))  # seat 0 gets the aces
+        >>> hand.turn, hand.legal.call, hand.legal.raise_range
+        (0, 5, (15, 995))
+        >>> hand.bet(25)  # raise to 30
+        >>> hand.fold()
+        >>> hand.turn, hand.payoff()
+        (<Turn.OVER: 'over'>, (10, -10))
     """
 
     __slots__ = ()
 
     def replay(self, log: Iterable[HandLogEntry]) -> "Hand":
-        """Another hand that began as this one did, and in which all of a log has happened; it waits for further cards.
+        """Return a new hand with the same initial state, advanced through all entries of a log.
 
-        Raises IllegalMove.
+        Its deck is not known: cards after the log must be dealt. Raises IllegalMove if an entry breaks the rules.
         """
         hand = Hand(self._start_stacks, button=self.button, blinds=self.blinds, ante=self.ante, straddle=self.straddle)
         for entry in log:
@@ -38,21 +51,21 @@ class Hand(HandEngine):
         return hand
 
     def view(self, seat: Seat) -> Hashable:
-        """All that this seat may know: how it began and what has happened, without the hole cards it has not seen."""
+        """Return what a seat may know: the initial state and the log, without the hole cards hidden from the seat."""
         seen = {seat, *self.showdown_order}
-        told = (
+        entries = (
             ("deal", entry[1]) if entry[0] == "deal" and entry[1] is not None and entry[1] not in seen else entry
             for entry in self.log
         )
-        return (seat, *self._setup, *told)
+        return (seat, *self._setup, *entries)
 
     @property
     def _setup(self) -> tuple[tuple[int, ...], Seat, tuple[int, int], int, int]:
-        """The stacks, the button and the forced bets with which it began."""
+        """The initial stacks, the button, the blinds, the ante and the straddle."""
         return self._start_stacks, self.button, self.blinds, self.ante, self.straddle
 
     def copy(self) -> "Hand":
-        """Another hand in the same state."""
+        """Return an independent copy in the same state."""
         twin = object.__new__(Hand)
         twin._start_stacks, twin.button, twin.blinds = self._start_stacks, self.button, self.blinds
         twin.ante, twin.straddle = self.ante, self.straddle
@@ -67,7 +80,7 @@ class Hand(HandEngine):
         return twin
 
     def to_json(self) -> bytes:
-        """The hand as JSON, to be resumed by `from_json`."""
+        """Serialize the hand, for `from_json`. Cards still to come are included if the deck is known."""
         deck = (
             card_names(self._cards[len(self._dealt_cards) :])
             if self._deck_known and self.turn is not Turn.OVER
@@ -77,7 +90,7 @@ class Hand(HandEngine):
 
     @staticmethod
     def from_json(data: bytes) -> "Hand":
-        """The hand that was saved. Raises ValueError."""
+        """Restore a hand saved by `to_json`. Raises ValueError if the data is malformed or breaks the rules."""
         saved = SavedHand.from_json(data)
         hand = Hand(saved.stacks, button=saved.button, blinds=saved.blinds, ante=saved.ante, straddle=saved.straddle)
         for step in saved.log:
@@ -97,7 +110,7 @@ class Hand(HandEngine):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Hand) and self._setup == other._setup and self.log == other.log
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
         return f"Hand.from_json({self.to_json()!r})"

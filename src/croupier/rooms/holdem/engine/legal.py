@@ -1,4 +1,4 @@
-"""What a player may do when it is his turn: fold, call, or raise by anything from the smallest raise to all he has."""
+"""The legal moves of the player to act: fold, check or call, and a range of raises."""
 
 from abc import ABCMeta
 from collections.abc import Iterator, Sequence
@@ -11,38 +11,46 @@ from croupier.core.errors import IllegalMove
 FOLD: Final = "fold"
 
 type Move = Literal["fold"] | int
-"""FOLD, or the chips that a player adds now: 0 checks, what he owes calls, more raises (H4)."""
+"""FOLD, or the chips that a player adds now: 0 checks, the amount to call calls, more raises (H4)."""
 
 MAX_PRINTED_BITS: Final = 64
-"""A number of more bits than this is told by its length: nobody wants to read it, and `str` may refuse to spell it."""
+"""Error messages do not print integers with more bits than this: `str` may raise on very long ones."""
 
 
 class _StructSequenceMeta(StructMeta, ABCMeta):
-    """What a Struct is that is a Sequence as well."""
+    """Metaclass of a Struct that is also a Sequence."""
 
 
 class Legal(Struct, Sequence[Move], metaclass=_StructSequenceMeta, eq=False, gc=False):
-    """The moves that are legal now: as a container all of them, as a sequence only the interesting ones.
+    """The legal moves of the player to act: `in` accepts every legal move, iteration yields only the usual ones.
 
-    Those are to fold, to call (or check), and raises: the smallest, half the pot, the pot, everything. Where nobody is
-    left who could answer a raise, none is listed; it is a valid bet all the same, and `Hand.bet` takes the call of it.
+    The usual moves are FOLD, the call (or check), and these raises: the minimum, half the pot, the pot, and all-in.
+    If no other player has chips to answer a raise, no raise is listed. It is still a valid bet, which `Hand.bet` turns
+    into a call.
+
+    Example:
+        >>> legal = Legal(to_call=10, call=10, raise_range=(30, 990), pot=30, can_be_answered=True)
+        >>> legal.moves
+        ('fold', 10, 30, 50, 990)
+        >>> 31 in legal
+        True
     """
 
     to_call: int
-    """The chips that the bet to match is ahead of him, however many he has."""
+    """The chips needed to match the current bet, even if the player has fewer."""
     call: int
-    """The chips to call or check: all of a stack that is shorter than what it owes."""
+    """The chips that a call or check adds: `to_call`, or the whole stack if it is shorter."""
     raise_range: tuple[int, int] | None
-    """The fewest and the most chips that raise, None where there is no raise."""
+    """The fewest and the most chips that make a raise; None if the player cannot raise."""
     pot: int
-    """The chips in all pots, with those that have been bet in this round."""
+    """The chips in all pots, including the bets of this round."""
     can_be_answered: bool
-    """Whether anybody else has chips to answer a raise with."""
+    """Whether any other player has chips to answer a raise."""
     _moves: tuple[Move, ...] | None = None
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """The interesting moves: FOLD, the call, and raises in rising order."""
+        """The usual moves: FOLD, the call, and raises in ascending order."""
         if self._moves is None:
             sizes = (
                 {*self.raise_range, self.pot_sized(1, 2), self.pot_sized()}
@@ -53,12 +61,12 @@ class Legal(Struct, Sequence[Move], metaclass=_StructSequenceMeta, eq=False, gc=
         return self._moves
 
     def pot_sized(self, numerator: int = 1, denominator: int = 1) -> int | None:
-        """The chips that raise by such a share of the pot (as it is after a call), None where that is not legal."""
+        """Return the chips that raise by a fraction of the pot after the call, or None if that raise is not legal."""
         if self.raise_range is None:
             return None
-        least, most = self.raise_range
+        lowest, highest = self.raise_range
         chips = self.to_call + (self.pot + self.to_call) * numerator // denominator
-        return chips if least <= chips <= most else None
+        return chips if lowest <= chips <= highest else None
 
     def __contains__(self, move: object) -> bool:
         if type(move) is int:
@@ -87,7 +95,7 @@ class Legal(Struct, Sequence[Move], metaclass=_StructSequenceMeta, eq=False, gc=
 
 
 class NoMoves(Legal):
-    """What anybody may do while it is nobody's turn."""
+    """The legal moves while no player is to act: none."""
 
     def __contains__(self, move: object) -> bool:
         return False
@@ -97,11 +105,11 @@ NO_MOVES: Final = NoMoves(0, 0, None, 0, False, ())
 
 
 class IllegalBet(IllegalMove):
-    """An illegal move of a player, which also tells the range of the raises."""
+    """An illegal move of a player. The message includes the range of legal raises."""
 
     def __init__(self, found: object, legal: Legal) -> None:
-        long = isinstance(found, int) and found.bit_length() > MAX_PRINTED_BITS
+        is_too_long = isinstance(found, int) and found.bit_length() > MAX_PRINTED_BITS
         raises = (f"any raise from {legal.raise_range[0]} to {legal.raise_range[1]}",) if legal.raise_range else ()
-        super().__init__(f"a number of {MAX_PRINTED_BITS} bits or more" if long else found, (*legal, *raises))
+        super().__init__(f"a number of {MAX_PRINTED_BITS} bits or more" if is_too_long else found, (*legal, *raises))
         self.found = found
         self.allowed = tuple(legal)

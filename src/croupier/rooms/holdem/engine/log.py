@@ -1,4 +1,4 @@
-"""What has happened in a hand, in order: as entries to read and replay, and as JSON to keep."""
+"""The log of a hand: entries to read and replay, and the JSON form in which a hand is saved."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal, Self
@@ -15,48 +15,49 @@ type BetEntry = tuple[Literal["bet"], Seat, int]
 type ExitEntry = tuple[Literal["fold", "leave"], Seat]
 
 type HandLogEntry = DealEntry | BetEntry | ExitEntry
-"""A card dealt to a seat, or cards to the board (None); chips that a seat has added; a fold; a player who has left."""
+"""A card dealt to a seat, or cards dealt to the board (seat None); chips that a seat added; a fold; a departure."""
 
 type CompactLogEntry = BetEntry | ExitEntry | int
-"""An entry as a hand keeps it while it is played: of a deal, only how many cards it was."""
+"""An entry as a running hand stores it: a deal is only the number of cards dealt."""
 
 
 class SavedLeave(Struct, frozen=True, forbid_unknown_fields=True):
-    """In a saved hand, the player of a seat has left: `{"leave": 3}`."""
+    """The departure of a player in a saved hand: `{"leave": 3}`."""
 
     leave: Seat
 
 
 type SavedStep = int | Literal["fold"] | list[str] | SavedLeave
-"""What has happened as a saved hand has it, where the rules tell whose it is: chips, FOLD, card names, or Leave."""
+"""A step of a saved hand: chips bet, FOLD, card names, or SavedLeave. The rules determine the seat of each step."""
 
 
 def expand_log(
     log: Iterable[CompactLogEntry], cards: tuple[Card, ...], small_blind: Seat, seats: int
 ) -> list[HandLogEntry]:
-    """A log in its normal form, in whatever portions the cards came: hole cards one by one with their seats, the board
-    by streets.
+    """Expand a compact log: one entry for each hole card with its seat, one for each street of the board.
+
+    The result does not depend on how the cards were grouped when they were dealt.
     """
-    found: list[HandLogEntry] = []
+    expanded: list[HandLogEntry] = []
     at = 0
-    for past in log:
-        if not isinstance(past, int):
-            found.append(past)
+    for entry in log:
+        if not isinstance(entry, int):
+            expanded.append(entry)
             continue
-        dealt = cards[at : at + past]
+        dealt = cards[at : at + entry]
         board = at - 2 * seats
         if board < 0:
-            found += [("deal", (small_blind + nth) % seats, (card,)) for nth, card in enumerate(dealt, at)]
-        elif 0 < board < 3 and found[-1][0] == "deal":
-            found[-1] = ("deal", None, found[-1][2] + dealt)
+            expanded += [("deal", (small_blind + nth) % seats, (card,)) for nth, card in enumerate(dealt, at)]
+        elif 0 < board < 3 and expanded[-1][0] == "deal":
+            expanded[-1] = ("deal", None, expanded[-1][2] + dealt)
         else:
-            found.append(("deal", None, dealt))
-        at += past
-    return found
+            expanded.append(("deal", None, dealt))
+        at += entry
+    return expanded
 
 
 class SavedHand(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A hand as JSON: how it began, what has happened since the blinds were posted, and the cards to come if known."""
+    """A hand in its JSON form: the initial state, the steps since the blinds, and the cards to come if known."""
 
     stacks: tuple[int, ...]
     button: int
@@ -67,36 +68,36 @@ class SavedHand(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     deck: tuple[str, ...] | None = None
 
     def to_json(self) -> bytes:
-        """These words as JSON."""
+        """Encode the hand as JSON."""
         return msgspec.json.encode(self)
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:
-        """The words of such JSON. Raises ValueError."""
+        """Decode a hand from JSON. Raises ValueError if it is malformed."""
         return msgspec.json.decode(data, type=cls)
 
 
 def to_saved_steps(log: Iterable[HandLogEntry]) -> list[SavedStep]:
-    """A log as it is saved; hole cards that follow one another are one step."""
-    found: list[SavedStep] = []
+    """Convert a log to saved steps; consecutive hole cards become one step."""
+    steps: list[SavedStep] = []
     for entry in log:
         match entry:
             case ("deal", seat, cards):
-                last = found[-1] if found else None
+                last = steps[-1] if steps else None
                 if seat is None or not isinstance(last, list):
-                    found.append(last := [])
+                    steps.append(last := [])
                 last += card_names(cards)
             case ("bet", _, chips):
-                found.append(chips)
+                steps.append(chips)
             case ("leave", seat):
-                found.append(SavedLeave(seat))
+                steps.append(SavedLeave(seat))
             case _:
-                found.append(FOLD)
-    return found
+                steps.append(FOLD)
+    return steps
 
 
 def card_numbers(texts: Sequence[str]) -> list[Card]:
-    """The cards of such names. Raises ValueError."""
+    """Return the numbers of named cards. Raises ValueError on an unknown name."""
     if unknown := [name for name in texts if name not in CARD_NUMBERS]:
         raise ValueError(f"found the card {unknown[0]!r}; allowed: {', '.join(CARDS)}")
     return [CARD_NUMBERS[name] for name in texts]

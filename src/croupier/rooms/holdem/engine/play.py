@@ -1,4 +1,4 @@
-"""How a hand of no-limit hold'em is played, from the blinds to the showdown (docs/protocols/holdem.md)."""
+"""The engine of a no-limit hold'em hand, from the blinds to the showdown (docs/protocols/holdem.md)."""
 
 from collections.abc import Iterable, Sequence
 from operator import sub
@@ -15,20 +15,20 @@ from croupier.rooms.holdem.engine.ranks import ranks_on
 from croupier.rooms.holdem.engine.seat_sets import ALL_SEATS, HAS_SEVERAL, NEXT_IN_SET, SEAT_BITS, SEATS_IN_SET, SeatSet
 
 STREET_CARDS: Final = (0, 3, 1, 1)
-"""How many cards open the betting rounds on the board: the flop, the turn and the river."""
+"""The number of board cards dealt before each betting round: before the flop, flop, turn, river."""
 BOARD_SIZES: Final = (0, 3, 4, 5)
-"""How many cards are on the board in these rounds."""
+"""The number of board cards during each betting round."""
 CHANCE: Final = Turn.CHANCE
 OVER: Final = Turn.OVER
 
 
 class HandEngine:
-    """A hand that is being played by the rules of H7. Seats are counted clockwise from 0, chips are integers.
+    """A hand being played by the rules of H7. Seats are numbered clockwise from 0; chips are integers.
 
-    Antes, then blinds, then the straddle are posted at once, by short stacks as far as they go; what has to be matched
-    is the full blind all the same. The straddle comes from the seat left of the big blind (from nobody, if two play),
-    and is one more blind: it acts last before the flop, and the smallest raise then is as large as it is.
-    Raises ValueError.
+    The constructor posts antes, then blinds, then the straddle. A short stack posts what it has, and the full blind
+    must still be matched. The seat left of the big blind posts the straddle; heads-up there is none. The straddle is
+    a third blind: its seat acts last before the flop, and it sets the minimum raise. Raises ValueError if the stacks,
+    the button or the forced bets are invalid.
     """
 
     __slots__ = (
@@ -76,37 +76,37 @@ class HandEngine:
         self.blinds = blinds
         self.ante = ante
         self.straddle = straddle
-        everybody: SeatSet = (1 << seats) - 1
-        behind = NEXT_IN_SET[everybody]
-        self.small_blind: Seat = button if seats == 2 else behind[button]  # heads-up it is the button's (H7)
-        self.big_blind: Seat = behind[self.small_blind]
+        all_seats: SeatSet = (1 << seats) - 1
+        next_seat = NEXT_IN_SET[all_seats]
+        self.small_blind: Seat = button if seats == 2 else next_seat[button]  # heads-up the button posts it (H7)
+        self.big_blind: Seat = next_seat[self.small_blind]
 
         self.turn: Seat | Turn = CHANCE
-        """Whose decision it is; CHANCE while cards are due."""
+        """The seat to act; CHANCE while cards are due, OVER at the end."""
         self.cards_due = 2 * seats
-        """How many cards are due."""
+        """The number of cards to deal next."""
         self.street = 0
-        """The betting round, or the one that the cards which are due will open: 0 is before the flop, 3 the river."""
+        """The betting round, or the one that the cards due will open: 0 is before the flop, 3 the river."""
         self.stacks = [*stacks]
-        """The chips behind, by seat."""
+        """The chips that each seat has left."""
         self.bets = [0] * seats
-        """The chips put in during this betting round, by seat; blinds and straddle included, antes not."""
+        """The chips each seat has put in during this betting round, including blinds and straddle but not antes."""
         self.to_match = self.min_raise = blinds[1]
-        """The chips to match in this betting round, and the smallest legal raise on top of them: the last full raise of
-        the round, at least the big blind.
+        """The bet to match in this betting round, and the minimum raise on top of it: the last full raise of the round,
+        at least the big blind.
         """
         self.awards: list[Award] = []
-        """Who has won what, when it is over."""
+        """The chips won, when the hand is over."""
 
-        self._live = everybody  # who has not folded
-        self._can_act = everybody  # who of those has chips
-        self._to_act: SeatSet = 0  # who of those has yet to act in this round
-        self._no_reopen: SeatSet = 0  # who has acted, and has been raised since by less than a full raise
+        self._live = all_seats  # seats that have not folded
+        self._can_act = all_seats  # live seats with chips left
+        self._to_act: SeatSet = 0  # seats yet to act in this round
+        self._no_reopen: SeatSet = 0  # seats that have acted and since faced only raises short of a full raise
         self._aggressor: Seat | None = None
         self._pot = 0  # the chips put in during the whole hand
-        self._may_have_side_pots = False  # whether of those who are left some may have paid less than others
+        self._may_have_side_pots = False  # whether live seats may have paid different amounts
         self._cards: tuple[Card, ...] = ()  # in the order of the deal
-        self._deck_known = False  # whether `_cards` has those to come as well
+        self._deck_known = False  # whether `_cards` includes the cards to come
         self._log: list[CompactLogEntry] = []
         if ante:
             self._post([(seat, ante) for seat in range(seats)])
@@ -114,12 +114,12 @@ class HandEngine:
         self._post(((self.small_blind, blinds[0]), (self.big_blind, blinds[1])))
         self._last_blind = self.big_blind
         if straddle and seats > 2:
-            self._last_blind = behind[self.big_blind]
+            self._last_blind = next_seat[self.big_blind]
             self._post(((self._last_blind, straddle),))
             self.to_match = self.min_raise = straddle
 
     def _post(self, forced: Iterable[tuple[Seat, int]]) -> None:
-        """Put in forced bets, as far as the stacks go."""
+        """Put in forced bets; a short stack posts what it has."""
         stacks, bets = self.stacks, self.bets
         for seat, chips in forced:
             stack = stacks[seat]
@@ -134,9 +134,10 @@ class HandEngine:
     # Cards
 
     def deal(self, cards: Iterable[Card]) -> None:
-        """Deal cards that are due: one at a time to each seat from the small blind, twice round; then to the board.
+        """Deal cards that are due: hole cards one at a time from the small blind, twice round; then the board.
 
-        No card is burnt (H7). Raises IllegalMove.
+        A part of the due cards may be dealt. No card is burnt (H7). Raises IllegalMove if more cards are dealt than are
+        due, none, or a card that is already dealt.
         """
         dealt = tuple(cards)
         due = self.cards_due - len(dealt)
@@ -154,9 +155,9 @@ class HandEngine:
             self._open_round()
 
     def deal_from(self, deck: Iterable[Card]) -> None:
-        """Deal what is due, now and later, from a deck with at least as many cards as the hand may take.
+        """Deal the due cards, now and in later rounds, from a deck that has enough cards for the whole hand.
 
-        It is never the turn of chance then. Raises IllegalMove.
+        `turn` is never CHANCE afterwards. Raises IllegalMove if the hand is over or the deck is too short or invalid.
         """
         cards = self._dealt_cards + tuple(deck)
         least = 2 * len(self._start_stacks) + BOARD_SIZES[-1]
@@ -172,17 +173,17 @@ class HandEngine:
 
     @property
     def unseen(self) -> list[Card]:
-        """The cards that have not been dealt."""
+        """The cards that have not been dealt, in ascending order."""
         return sorted(ALL_CARDS.difference(self._dealt_cards))
 
     @property
     def _dealt_cards(self) -> tuple[Card, ...]:
-        """The cards that have been dealt, in their order."""
+        """The cards that have been dealt, in the order of the deal."""
         return self._cards[: 2 * len(self._start_stacks) + BOARD_SIZES[self.street]]
 
     @property
     def holes(self) -> list[list[Card]]:
-        """The hole cards, by seat, in the order of the deal."""
+        """The hole cards of each seat, in the order of the deal."""
         seats = len(self._start_stacks)
         dealt = self._cards[: 2 * seats]
         return [[*dealt[(seat - self.small_blind) % seats :: seats]] for seat in range(seats)]
@@ -196,13 +197,13 @@ class HandEngine:
 
     @property
     def folded(self) -> list[bool]:
-        """Who has folded or left, by seat."""
+        """Whether each seat has folded or left."""
         live = self._live
         return [not live >> seat & 1 for seat in range(len(self._start_stacks))]
 
     @property
     def paid(self) -> list[int]:
-        """The chips put in during the whole hand, by seat; antes included, an uncalled bet taken back."""
+        """The chips that each seat has put in during the whole hand, including antes, without a returned bet."""
         paid = [*map(sub, self._start_stacks, self.stacks)]
         for award in self.awards:
             paid[award.seat] += award.chips
@@ -210,46 +211,46 @@ class HandEngine:
 
     @property
     def legal(self) -> Legal:
-        """What the seat may do whose turn it is; nothing, if it is nobody's."""
+        """The legal moves of the seat to act; `NO_MOVES` if no seat is to act."""
         seat = self.turn
         if type(seat) is not int:
             return NO_MOVES
         stack = self.stacks[seat]
-        owed = self.to_match - self.bets[seat]
+        to_call = self.to_match - self.bets[seat]
         me = SEAT_BITS[seat]
-        bounds = None
-        if stack > owed and (not self._no_reopen & me or owed >= self.min_raise):
-            least = owed + self.min_raise
-            bounds = (least if least < stack else stack, stack)
-        return Legal(owed, owed if owed < stack else stack, bounds, self._pot, self._can_act != me)
+        raise_range = None
+        if stack > to_call and (not self._no_reopen & me or to_call >= self.min_raise):
+            lowest = to_call + self.min_raise
+            raise_range = (lowest if lowest < stack else stack, stack)
+        return Legal(to_call, to_call if to_call < stack else stack, raise_range, self._pot, self._can_act != me)
 
     @property
     def fcpa(self) -> tuple[Move, ...]:
-        """The moves of the abstraction that is known by this name: FOLD, the call, a raise by the pot, and all in.
+        """The moves of the fcpa betting abstraction: FOLD, call, a raise by the pot, all-in.
 
-        Without FOLD where there is nothing to call, and without raises that are not legal or that nobody could answer.
-        It tells so without a Legal, for simulations ask it at every decision.
+        FOLD is omitted if there is nothing to call. Raises are omitted if they are not legal or no opponent could
+        answer them. Simulations read this at every decision, so it does not build a Legal.
         """
         seat = self.turn
         if type(seat) is not int:
             return ()
-        stack, owed = self.stacks[seat], self.to_match - self.bets[seat]
-        if stack <= owed:
+        stack, to_call = self.stacks[seat], self.to_match - self.bets[seat]
+        if stack <= to_call:
             return (FOLD, stack)
         if self._can_act == SEAT_BITS[seat] or (
-            self._no_reopen and self._no_reopen & SEAT_BITS[seat] and owed < self.min_raise
+            self._no_reopen and self._no_reopen & SEAT_BITS[seat] and to_call < self.min_raise
         ):
-            return (FOLD, owed) if owed else (owed,)
-        pot = 2 * owed + self._pot
-        if pot < stack:  # never less than the smallest raise: so much has been put in
-            return (FOLD, owed, pot, stack) if owed else (owed, pot, stack)
-        return (FOLD, owed, stack) if owed else (owed, stack)
+            return (FOLD, to_call) if to_call else (to_call,)
+        pot = 2 * to_call + self._pot
+        if pot < stack:  # at least the minimum raise, because at least that many chips are in the pot
+            return (FOLD, to_call, pot, stack) if to_call else (to_call, pot, stack)
+        return (FOLD, to_call, stack) if to_call else (to_call, stack)
 
     def bet(self, chips: int) -> None:
-        """Add chips: 0 checks, what is owed calls, more raises (H4). Raises IllegalMove; nothing has changed then.
+        """Add chips: 0 checks, the amount to call calls, more raises (H4).
 
-        A raise that nobody can answer, because all others are all in, is taken as the call of it: the rest would only
-        come back.
+        If all opponents are all in, a raise counts as a call: the excess would only be returned. Raises IllegalMove
+        (IllegalBet) if the bet is not legal; the hand is unchanged then.
         """
         seat = self.turn
         if type(seat) is not int or type(chips) is not int:
@@ -257,14 +258,14 @@ class HandEngine:
         stack, me = self.stacks[seat], SEAT_BITS[seat]
         bet = self.bets[seat] + chips
         raised = bet - self.to_match
-        able = self._can_act
+        can_act = self._can_act
         if raised or chips > stack:
-            barred = self._no_reopen and raised > 0 and self._no_reopen & me and chips - raised < self.min_raise
-            if barred or chips > stack or (chips < stack and raised < self.min_raise):
+            not_reopened = self._no_reopen and raised > 0 and self._no_reopen & me and chips - raised < self.min_raise
+            if not_reopened or chips > stack or (chips < stack and raised < self.min_raise):
                 raise IllegalBet(chips, self.legal)
-            if raised > 0 and able == me:
+            if raised > 0 and can_act == me:
                 chips, bet, raised = chips - raised, bet - raised, 0
-            elif raised < 0 or able != self._live:
+            elif raised < 0 or can_act != self._live:
                 self._may_have_side_pots = True
         self._log.append(("bet", seat, chips))
         if chips:
@@ -277,18 +278,18 @@ class HandEngine:
             if raised >= self.min_raise:
                 self.min_raise = raised
                 self._no_reopen = 0
-            else:  # an all-in short raise does not reopen the betting (H7)
+            else:  # an all-in raise short of a full raise does not reopen the betting (H7)
                 self._no_reopen |= ALL_SEATS ^ self._to_act
             self.to_match = bet
             self._aggressor = seat
-            due = self._to_act = able - me
-            self.turn = NEXT_IN_SET[due][seat]
+            to_act = self._to_act = can_act - me
+            self.turn = NEXT_IN_SET[to_act][seat]
         else:
-            due = self._to_act = self._to_act - me
-            self._continue_betting(NEXT_IN_SET[due][seat])
+            to_act = self._to_act = self._to_act - me
+            self._continue_betting(NEXT_IN_SET[to_act][seat])
 
     def fold(self) -> None:
-        """Fold the hand of the seat whose turn it is. Raises IllegalMove."""
+        """Fold the hand of the seat to act. Raises IllegalMove (IllegalBet) if no seat is to act."""
         seat = self.turn
         if type(seat) is not int:
             raise IllegalBet(FOLD, NO_MOVES)
@@ -296,13 +297,13 @@ class HandEngine:
         me = SEAT_BITS[seat]
         self._live -= me
         self._can_act -= me
-        due = self._to_act = self._to_act - me
-        self._continue_betting(NEXT_IN_SET[due][seat])
+        to_act = self._to_act = self._to_act - me
+        self._continue_betting(NEXT_IN_SET[to_act][seat])
 
     def leave(self, seat: Seat) -> None:
-        """Fold the hand of a player who leaves, whoever's turn it is; what he has bet is forfeited (H6).
+        """Fold the hand of a player who leaves, in or out of turn. Their bets are forfeited (H6).
 
-        Raises IllegalMove if he is not in the hand, or if it is over.
+        Raises IllegalMove if the seat has already folded, or if the hand is over.
         """
         staying = () if self.turn is OVER else SEATS_IN_SET[self._live]
         if type(seat) is not int or seat not in staying:
@@ -318,26 +319,26 @@ class HandEngine:
             self._close_round()
 
     def _continue_betting(self, seat: Seat) -> None:
-        """The betting goes on with this seat, unless there is nothing left to decide."""
-        able = self._can_act
-        if self._to_act and (HAS_SEVERAL[able] or (self._live != able and self.bets[seat] != max(self.bets))):
+        """Give the turn to a seat, or close the round if no decision is left."""
+        can_act = self._can_act
+        if self._to_act and (HAS_SEVERAL[can_act] or (self._live != can_act and self.bets[seat] != max(self.bets))):
             self.turn = seat
         else:
             self._close_round()
 
     def _open_round(self) -> None:
-        """Begin a betting round, unless nobody can bet."""
-        able = self._to_act = self._can_act
+        """Begin a betting round, or close it at once if no betting is possible."""
+        can_act = self._to_act = self._can_act
         if not self.street:
-            self._continue_betting(NEXT_IN_SET[able][self._last_blind])
-        elif HAS_SEVERAL[able]:
+            self._continue_betting(NEXT_IN_SET[can_act][self._last_blind])
+        elif HAS_SEVERAL[can_act]:
             self._aggressor = None
-            self.turn = NEXT_IN_SET[able][self.button]
+            self.turn = NEXT_IN_SET[can_act][self.button]
         else:
             self._close_round()
 
     def _close_round(self) -> None:
-        """End a betting round: an uncalled bet goes back, and the next cards are due unless the hand is over."""
+        """End a betting round: return an uncalled bet, then open the next street or end the hand."""
         if self.to_match:
             bets = self.bets
             if bets.count(self.to_match) < 2:
@@ -358,13 +359,13 @@ class HandEngine:
             self.street += 1
             self._log.append(STREET_CARDS[self.street])
             self._open_round()
-        else:  # nobody can bet any more
+        else:  # no more betting is possible
             self._log += STREET_CARDS[self.street + 1 :]
             self.street = 3
             self._end_hand(self._showdown_awards())
 
     def _return_uncalled(self) -> None:
-        """Give back what nobody has matched of the largest bet, unless who made it has left (H6)."""
+        """Return the unmatched part of the largest bet, unless its player has left (H6)."""
         *_, second, top = sorted(self.bets)
         seat = self.bets.index(top)
         if second < top and self._live >> seat & 1:
@@ -375,10 +376,10 @@ class HandEngine:
     # The end
 
     def _showdown_awards(self) -> list[Award]:
-        """Compare the hands of those who have not folded; the lowest rank wins."""
+        """Compare the hands of the live seats and award the pots; the lowest rank wins."""
         seats = len(self._start_stacks)
         live, dealt = SEATS_IN_SET[self._live], self._cards[: 2 * seats]
-        holes = [(dealt[at := seat - self.small_blind], dealt[at - seats]) for seat in live]  # either one first
+        holes = [(dealt[at := seat - self.small_blind], dealt[at - seats]) for seat in live]  # in either order
         ranks = ranks_on(self._cards[2 * seats : 2 * seats + BOARD_SIZES[3]], holes)
         best = min(ranks)
         if not self._may_have_side_pots and ranks.count(best) == 1:
@@ -387,7 +388,7 @@ class HandEngine:
         return award_pots(pots, dict(zip(live, ranks, strict=True)), self.button + 1, seats)
 
     def _end_hand(self, awards: list[Award]) -> None:
-        """Pay the winners."""
+        """End the hand and pay the winners."""
         self.turn = OVER
         self.cards_due = 0
         self.awards = awards
@@ -396,14 +397,15 @@ class HandEngine:
 
     @property
     def pots(self) -> list[Pot]:
-        """The pots with the current bets, the main pot first; when it is over, as they were awarded."""
+        """The pots including current bets, main pot first; after the end, as they were awarded."""
         return side_pots(self.paid, self.folded, self.stacks, is_over=self.turn is OVER)
 
     @property
     def showdown_order(self) -> list[Seat]:
-        """Who shows his cards, in the order of showing; nobody before the end, or where all others have folded.
+        """The seats that show their cards, in order; empty before the end, and if all but one have folded.
 
-        Whoever raised last in the last round of betting begins, else the first one left of the button (H7).
+        The last player to raise in the last betting round shows first; without a raise, the first live seat left of
+        the button (H7).
         """
         if self.turn is not OVER or not HAS_SEVERAL[self._live]:
             return []
@@ -413,11 +415,11 @@ class HandEngine:
         return [seat % seats for seat in range(first, first + seats) if live >> seat % seats & 1]
 
     def payoff(self) -> tuple[int, ...]:
-        """What each seat has won, negative if it has lost; all zeros together. Only when it is over."""
+        """Return the net result of each seat in chips; the results sum to 0. The hand must be over."""
         assert self.turn is OVER, "the payoff of a hand that is not over"
         return tuple(map(sub, self.stacks, self._start_stacks))
 
     @property
     def log(self) -> list[HandLogEntry]:
-        """Everything that has happened since the blinds, in order; hole cards one by one."""
+        """Everything that has happened since the blinds, in order, with one entry per hole card."""
         return expand_log(self._log, self._cards, self.small_blind, len(self._start_stacks))

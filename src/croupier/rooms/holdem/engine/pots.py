@@ -1,4 +1,7 @@
-"""Who can win what: a player who is all in wins from each of the others as much as he has paid himself."""
+"""Main pots, side pots and how they are awarded.
+
+A player who is all in can win from each opponent at most as many chips as they put in themselves.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +11,7 @@ from croupier.core.rules import Seat
 
 
 class Pot(Struct, frozen=True, gc=False):
-    """A main or side pot: its chips, the seats that can win it, and all that have paid into it, folded or not."""
+    """A main or side pot: its chips, the seats that can win it, and the seats that paid into it, folded or not."""
 
     size: int
     seats: tuple[Seat, ...]
@@ -16,7 +19,7 @@ class Pot(Struct, frozen=True, gc=False):
 
 
 class Award(Struct, frozen=True, gc=False):
-    """Chips that a seat wins of a pot (0 is the main pot), and with what rank; None if nobody else was left."""
+    """Chips that a seat wins from a pot (0 is the main pot). `rank` is None if all other players have folded."""
 
     pot: int
     seat: Seat
@@ -25,10 +28,19 @@ class Award(Struct, frozen=True, gc=False):
 
 
 def side_pots(paid: Sequence[int], folded: Sequence[bool], stacks: Sequence[int], *, is_over: bool) -> list[Pot]:
-    """The pots, the main pot first, split where a player is all in who has not folded (H7).
+    """Return the pots, main pot first, with one split at each all-in of a player who has not folded (H7).
 
-    `over` says that nobody bets any more, so that a stack no longer helps to win what its seat has not paid for.
-    What only those have paid who are out of the hand is in the last pot that somebody can win.
+    While betting goes on (`is_over` is false), a seat with chips left can still win a pot it has not fully paid for;
+    once the betting is over it cannot. Chips that only folded players have paid belong to the last pot that a
+    remaining player can win.
+
+    Example:
+        Seat 0 is all in for 50; seats 1 and 2 have put in 100 each.
+
+        >>> for pot in side_pots([50, 100, 100], [False, False, False], [0, 100, 100], is_over=True):
+        ...     print(pot.size, pot.seats)
+        150 (0, 1, 2)
+        100 (1, 2)
     """
     seats = range(len(paid))
     live = [seat for seat in seats if not folded[seat]]
@@ -50,9 +62,10 @@ def side_pots(paid: Sequence[int], folded: Sequence[bool], stacks: Sequence[int]
 
 
 def award_pots(pots: Sequence[Pot], ranks: Mapping[Seat, int], first: Seat, seats: int) -> list[Award]:
-    """The awards of all pots at a showdown, by the ranks of those who have not folded (the lowest wins).
+    """Award all pots at a showdown, given the ranks of the seats that have not folded (the lowest rank wins).
 
-    Each pot's odd chips go to the first of its winners at or after the seat `first`, which is left of the button (H7).
+    `first` is the seat left of the button, `seats` the number of seats. The odd chips of each pot go to its first
+    winner clockwise from `first` (H7).
     """
     awards = []
     for number, pot in enumerate(pots):

@@ -1,8 +1,8 @@
-"""What a hand of five, six or seven cards is worth: the best five count, and 1 is a royal flush (H7).
+"""Hand evaluation: the rank of the best five of 5, 6 or 7 cards, from 1 (royal flush) to 7462 (H7).
 
-A hand is found by two sums, with one look-up for every card in each. The suits are digits in base 8, and a small table
-of their sums says whether there is a flush. If not, only the ranks matter: digits in base 5, for a rank comes at most
-four times. The seven-card hands without a flush have 49,205 of these sums.
+The evaluator looks up two sums, each with one table access per card. The first sum counts the suits in base 8; a small
+table of these sums gives the flush suit, if any. Without a flush only the card ranks matter: the second sum counts them
+in base 5, because a rank occurs at most four times. Seven-card hands without a flush have 49,205 different sums.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 RANK_KEYS: Final = [float(5 ** (card // 4)) for card in range(52)]
-"""What each card adds to the sum of ranks. Floats, for CPython adds them a third faster than ints; these are exact."""
+"""What each card adds to the sum of ranks. Floats, because CPython adds them a third faster than ints; all exact."""
 
 SUIT_KEYS: Final = [(0, 1, 8, 64)[card % 4] for card in range(52)]
-"""What each card adds to the sum of suits. Clubs add nothing: they are what is left of the number of cards."""
+"""What each card adds to the sum of suits. Clubs add nothing: their number follows from the number of cards."""
 
 CATEGORY_FIRST_RANKS: Final[Mapping[str, int]] = {
     "straight flush": 1,
@@ -33,10 +33,10 @@ CATEGORY_FIRST_RANKS: Final[Mapping[str, int]] = {
     "pair": 3326,
     "high card": 6186,
 }
-"""The first (the best) rank of each category, best category first. Royal flushes are straight flushes."""
+"""The first (best) rank of each category, best category first. A royal flush is a straight flush."""
 
 WORST_RANK: Final = 7462
-"""The rank of seven high, the worst hand of five cards."""
+"""The rank of the worst five-card hand: 7-5-4-3-2 of mixed suits."""
 
 SHAPE_CATEGORIES: Final[Mapping[tuple[int, ...], str]] = {
     (4, 1): "four of a kind",
@@ -46,22 +46,22 @@ SHAPE_CATEGORIES: Final[Mapping[tuple[int, ...], str]] = {
     (2, 1, 1, 1): "pair",
     (1, 1, 1, 1, 1): "high card",
 }
-"""How often the ranks of five cards come, most often first, where there is neither a flush nor a straight."""
+"""The category by the multiplicities of the five card ranks, for hands without a flush or straight."""
 
 STRAIGHTS: Final = (*((high, high - 1, high - 2, high - 3, high - 4) for high in range(12, 3, -1)), (3, 2, 1, 0, 12))
-"""The ranks of the straights, best first: in the last one the ace counts one."""
+"""The card ranks of the straights, best first. In the last one (the wheel) the ace counts as one."""
 
 UNSUITED_RANKS: Final[dict[int, dict[float, int]]] = {5: {}, 6: {}, 7: {}}
-"""The rank of a hand without a flush by the sum of its `KEYS`, by its number of cards. `load` fills it."""
+"""By number of cards: the rank of a hand without a flush by the sum of its `RANK_KEYS`. Filled by `load_tables`."""
 
 FLUSH_RANKS: Final[dict[int, int]] = {}
-"""The rank of a flush by the set of its ranks, 5 to 7 of them: bit r is set for rank r. `load` fills it."""
+"""The rank of a flush by the bit mask of its 5 to 7 card ranks (bit r for rank r). Filled by `load_tables`."""
 
 _CARD_RANKS: Final[list[tuple[int, ...]]] = []
-"""The ranks of the five cards of each hand, from hand 1: those that come most often first, and then the highest."""
+"""The card ranks of each hand, from hand rank 1: most frequent first, then highest first."""
 
 _FLUSH_SUITS: Final[dict[int, list[int | None]]] = {5: [], 6: [], 7: []}
-"""The suit that comes five times or more, by the sum of the `SUIT_KEYS`, by the number of cards."""
+"""By number of cards: the suit with five or more cards, or None, by the sum of the `SUIT_KEYS`."""
 
 _FIVE_CARD_RANKS, _SIX_CARD_RANKS, _SEVEN_CARD_RANKS = UNSUITED_RANKS.values()
 _FIVE_CARD_FLUSH_SUITS, _SIX_CARD_FLUSH_SUITS, _SEVEN_CARD_FLUSH_SUITS = _FLUSH_SUITS.values()
@@ -74,12 +74,19 @@ _RANK_WORDS: Final = (
 
 
 def rank(cards: Sequence[Card]) -> int:
-    """The rank of the best five of 5, 6 or 7 different cards: 1 (a royal flush) to 7462, the lower the better.
+    """Return the rank of the best five of 5, 6 or 7 different cards: 1 (royal flush) to 7462; lower is better.
 
-    Equal hands have equal ranks. The first call takes the time to build the tables (`load`). Raises ValueError for
-    another number of cards or a card above 51; that no card is negative or comes twice is taken for granted.
+    Hands that tie have the same rank. The first call also builds the tables (`load_tables`). Raises ValueError on any
+    other number of cards and on card numbers above 51; negative and duplicate cards are not detected.
+
+    Example:
+        >>> from croupier.rooms.holdem.cards import parse_cards
+        >>> rank(parse_cards("AsKsQsJsTs"))
+        1
+        >>> rank(parse_cards("QsQhQd2c2s7d9h")), describe_rank(202)
+        (202, 'full house, queens over twos')
     """
-    try:  # written out for each number of cards: a loop takes twice the time
+    try:  # unrolled for each number of cards: a loop takes twice the time
         if len(cards) == 7:
             a, b, c, d, e, f, g = cards
             suits = (
@@ -119,9 +126,9 @@ def rank(cards: Sequence[Card]) -> int:
 
 
 def ranks_on(board: Sequence[Card], holes: Iterable[tuple[Card, Card]]) -> list[int]:
-    """The ranks of many pairs of hole cards with the same board: of each as `rank` finds it, in a third of the time.
+    """Return the ranks of several pairs of hole cards on the same five-card board, in a third of the time of `rank`.
 
-    The board is five cards, all cards are 0 to 51 and different; that they are is taken for granted.
+    All cards must be different numbers from 0 to 51; this is not checked.
     """
     if not _SEVEN_CARD_FLUSH_SUITS:
         load_tables()
@@ -141,20 +148,38 @@ def rank_many(hands: Sequence[Sequence[Card]]) -> list[int]: ...
 @overload
 def rank_many(hands: "np.ndarray[Any, Any]") -> "np.ndarray[Any, np.dtype[np.uint16]]": ...
 def rank_many(hands: Any) -> Any:
-    """The ranks of many hands: a list of them, or a NumPy array for a NumPy array with a hand in every row."""
+    """Return the ranks of many hands as a list, or as a NumPy array if `hands` is one with a hand in each row.
+
+    Raises ValueError if a hand is invalid; as with `rank`, duplicate cards are not always detected.
+
+    Example:
+        >>> from croupier.rooms.holdem.cards import parse_cards
+        >>> rank_many([parse_cards("AsAhAdAcKs"), parse_cards("7s5h4d3c2s")])
+        [11, 7462]
+    """
     return _rank_rows(hands) if hasattr(hands, "__array__") else [rank(hand) for hand in hands]
 
 
 def category(rank: int) -> str:
-    """Which of the nine `CATEGORIES` a rank is in: `full house`."""
+    """Return the category of a rank, a key of `CATEGORY_FIRST_RANKS`. Raises ValueError if there is no such rank.
+
+    Example:
+        >>> category(202)
+        'full house'
+    """
     _check_rank(rank)
     return next(name for name, first in reversed([*CATEGORY_FIRST_RANKS.items()]) if first <= rank)
 
 
 def best_five(cards: Sequence[Card]) -> tuple[Card, ...]:
-    """The five cards that make the hand, as a player shows them: pairs and more first, then from the highest card.
+    """Return the five cards that make the hand, in display order: groups of equal rank first, then highest card first.
 
-    Of equal choices the one is taken whose cards come first.
+    Among equally good choices, the one whose cards come first in `cards` is returned.
+
+    Example:
+        >>> from croupier.rooms.holdem.cards import card_names, parse_cards
+        >>> card_names(best_five(parse_cards("2cQsQh7d2sQd9h")))
+        ('QS', 'QH', 'QD', '2C', '2S')
     """
     five = min(combinations(cards, 5), key=rank)
     order = _CARD_RANKS[rank(five) - 1]
@@ -162,7 +187,12 @@ def best_five(cards: Sequence[Card]) -> tuple[Card, ...]:
 
 
 def describe_rank(rank: int) -> str:
-    """A rank in a player's words: `full house, queens over twos`."""
+    """Return a rank as text: `full house, queens over twos`. Raises ValueError if there is no such rank.
+
+    Example:
+        >>> describe_rank(1), describe_rank(7462)
+        ('royal flush', 'seven high')
+    """
     _check_rank(rank)
     if rank == CATEGORY_FIRST_RANKS["straight flush"]:
         return "royal flush"
@@ -183,23 +213,23 @@ def describe_rank(rank: int) -> str:
 
 
 def rank_mask(cards: Sequence[Card], suit: int) -> int:
-    """The set of the ranks that cards of one suit have: bit r is set for rank r."""
-    found = 0
+    """Return the ranks of the cards of one suit as a bit mask: bit r is set for rank r."""
+    mask = 0
     for card in cards:
         if card % 4 == suit:
-            found |= 1 << card // 4
-    return found
+            mask |= 1 << card // 4
+    return mask
 
 
 def load_tables() -> None:
-    """Build the tables, unless they are there: about 0.2 s, once a process, by the first call that needs them.
+    """Build the look-up tables once per process (about 0.2 s). The evaluation functions call this when needed.
 
-    Two threads that do it at once only do it twice.
+    Concurrent calls from two threads are safe: they only do the work twice.
     """
     if _SEVEN_CARD_FLUSH_SUITS:
         return
     _load_fives()
-    for size in (6, 7):  # the best of so many cards is the best of what is left without one of them
+    for size in (6, 7):  # the best hand of n cards is the best hand of any n - 1 of them
         fewer = UNSUITED_RANKS[size - 1]
         for ranks in _rank_multisets(size):
             key = sum(map(_KEY_BY_RANK.__getitem__, ranks))
@@ -207,17 +237,17 @@ def load_tables() -> None:
         for ranks in combinations(range(13), size):
             held = _rank_bits(ranks)
             FLUSH_RANKS[held] = min(FLUSH_RANKS[held - (1 << rank)] for rank in ranks)
-    for size, flushes in _FLUSH_SUITS.items():  # the seven cards last: when they are there, everything is
-        found: list[int | None] = [None] * (size * 64 + 1)
+    for size, flushes in _FLUSH_SUITS.items():  # seven cards last: a filled list marks the tables as complete
+        suit_by_sum: list[int | None] = [None] * (size * 64 + 1)
         for others in product(range(size + 1), repeat=3):
             counts = (size - sum(others), *others)
             if counts[0] >= 0 and max(counts) >= 5:
-                found[counts[1] + 8 * counts[2] + 64 * counts[3]] = counts.index(max(counts))
-        flushes[:] = found
+                suit_by_sum[counts[1] + 8 * counts[2] + 64 * counts[3]] = counts.index(max(counts))
+        flushes[:] = suit_by_sum
 
 
 def _load_fives() -> None:
-    """Number the hands of five cards: category by category, and from the best in each."""
+    """Number the five-card hands, category by category and best first within each."""
     made: dict[int, tuple[int, ...]] = {}
     first = dict(CATEGORY_FIRST_RANKS)
     five: dict[float, int] = {}
@@ -246,14 +276,14 @@ def _rank_bits(ranks: Sequence[int]) -> int:
 
 
 def _rank_multisets(size: int) -> Iterator[tuple[int, ...]]:
-    """The ranks that so many cards can have, in ascending order: none comes five times."""
+    """Yield every multiset of `size` card ranks, in ascending order; no rank occurs more than four times."""
     for ranks in combinations_with_replacement(range(13), size):
         if not any(map(eq, ranks, ranks[4:])):
             yield ranks
 
 
 def _shape_and_ranks(ranks: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shape of five cards, and their ranks in the order in which hands of one shape are compared."""
+    """Return the rank multiplicities of five cards, and their ranks in comparison order."""
     groups = sorted(((ranks.count(rank), rank) for rank in set(ranks)), reverse=True)
     return tuple(count for count, _ in groups), tuple(rank for count, rank in groups for _ in range(count))
 
@@ -276,22 +306,22 @@ def _rank_rows(hands: "np.ndarray[Any, Any]") -> "np.ndarray[Any, np.dtype[np.ui
     if hands.size and not 0 <= hands.min() <= hands.max() <= 51:
         raise ValueError(f"found a card {hands.min()} or {hands.max()}; allowed: 0 to 51")
     load_tables()
-    found: np.ndarray[Any, np.dtype[np.uint16]]
+    result: np.ndarray[Any, np.dtype[np.uint16]]
     keys, suit_keys, sums, ranks, flushes = _numpy_tables(hands.shape[1])
     wanted = keys[hands].sum(axis=1)
     at = np.minimum(sums.searchsorted(wanted), len(sums) - 1)
-    found = ranks[at]
+    result = ranks[at]
     flush = flushes[suit_keys[hands].sum(axis=1)]
-    if (twice := (sums[at] != wanted) & ~flush).any():
-        raise ValueError(f"found the cards {hands[twice.argmax()].tolist()}; allowed: different ones")
-    for row in np.flatnonzero(flush).tolist():  # one hand in 33 has seven cards with a flush
-        found[row] = rank(hands[row].tolist())
-    return found
+    if (invalid := (sums[at] != wanted) & ~flush).any():
+        raise ValueError(f"found the cards {hands[invalid.argmax()].tolist()}; allowed: different cards")
+    for row in np.flatnonzero(flush).tolist():  # one seven-card hand in 33 has a flush
+        result[row] = rank(hands[row].tolist())
+    return result
 
 
 @cache
 def _numpy_tables(size: int) -> "tuple[np.ndarray[Any, Any], ...]":
-    """The tables of `rank` for so many cards, as arrays: keys, suit keys, sums of keys and their ranks, flushes."""
+    """Return the tables for `size` cards as arrays: rank keys, suit keys, sums of rank keys, their ranks, is-flush."""
     import numpy as np
 
     sums = np.array(sorted(UNSUITED_RANKS[size]))

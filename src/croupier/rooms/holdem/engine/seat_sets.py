@@ -1,6 +1,7 @@
-"""Who is next at a round table, for every set of seats that are still asked.
+"""Sets of seats as bit masks, with look-up tables for their members and for the next seat clockwise.
 
-A set of seats is a number: bit s is set for seat s. One word tells who is left, and a look-up who is next.
+Bit s of a set stands for seat s. The tables have an entry for each of the 1,024 sets of up to 10 seats, so that the
+engine finds the next player with one look-up.
 """
 
 from typing import Final
@@ -14,30 +15,30 @@ type SeatSet = int
 ALL_SEATS: Final[SeatSet] = (1 << MAX_SEATS) - 1
 
 SEAT_BITS: Final[tuple[SeatSet, ...]] = tuple(1 << seat for seat in range(MAX_SEATS))
-"""The set of each seat alone."""
+"""The one-element set of each seat."""
 
 
 def _subsets() -> tuple[tuple[Seat, ...], ...]:
-    found: list[tuple[Seat, ...]] = [()]
+    subsets: list[tuple[Seat, ...]] = [()]
     for seat in range(MAX_SEATS):
-        found += [(*seats, seat) for seats in found]
-    return tuple(found)
+        subsets += [(*seats, seat) for seats in subsets]
+    return tuple(subsets)
 
 
 SEATS_IN_SET: Final = _subsets()
-"""The seats of each set, in rising order."""
+"""The seats of each set, in ascending order."""
 
 HAS_SEVERAL: Final = tuple(len(seats) > 1 for seats in SEATS_IN_SET)
-"""Whether there are two or more in each set."""
+"""Whether each set has two or more seats."""
 
 
 def _next_by_seat(seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
-    found: list[Seat] = []
+    following: list[Seat] = []
     for seat in seats:
-        found += [seat] * (seat - len(found))
+        following += [seat] * (seat - len(following))
     first = seats[0] if seats else 0
-    return (*found, *[first] * (MAX_SEATS - len(found)))
+    return (*following, *[first] * (MAX_SEATS - len(following)))
 
 
 NEXT_IN_SET: Final = tuple(_next_by_seat(seats) for seats in SEATS_IN_SET)
-"""By set and by seat: the next one clockwise who is in the set. Of the empty set it tells nothing."""
+"""`NEXT_IN_SET[seats][seat]` is the first seat of the set clockwise after `seat`. Meaningless for the empty set."""
