@@ -106,7 +106,7 @@ def test_a_hand_that_is_damaged_is_said_plainly(tmp_path: Path, capfd: pytest.Ca
     for command in (("show", "t/1"), ("export", tmp_path / "out")):
         status, _, err = said(capfd, "hands", *command, "--store", kept)
         assert status == 1
-        assert err.startswith("croupier: hand t/1: found what is no kept hand")
+        assert err.startswith("croupier: hand t/1: found a malformed snapshot of a hold'em hand")
 
 
 def test_a_record_of_a_dealer_does_not_write_on_the_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

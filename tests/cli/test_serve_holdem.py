@@ -522,7 +522,7 @@ def test_a_hand_that_is_kept_goes_on_when_the_room_is_opened_again(tmp_path: Pat
     assert done.stdout.endswith("1 table as promised, 1 promise not opened, 0 faults\n"), done.stdout
     refused = croupier("serve", "holdem", "--port", 0, *kept, "--blinds", "5/10")
     assert refused.returncode == 1
-    assert "found blinds 5/10 for tables that were kept; allowed: theirs, 10/20" in refused.stderr
+    assert "found blinds 5/10 for saved tables; allowed: 10/20, as saved" in refused.stderr
 
 
 def test_a_store_that_is_named_is_used_with_a_deck_too_and_the_place_in_it_is_kept(tmp_path: Path) -> None:

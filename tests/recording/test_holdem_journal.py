@@ -468,7 +468,7 @@ def test_a_house_does_not_go_on_by_other_stakes(tmp_path: Path, monkeypatch: pyt
         path = tmp_path / "kept.db"
         async with kept(path) as web:
             await web.seated("ann", "bob")
-        with pytest.raises(ValueError, match="found blinds 5/10 for tables that were kept; allowed: theirs, 10/20"):
+        with pytest.raises(ValueError, match="found blinds 5/10 for saved tables; allowed: 10/20, as saved"):
             async with kept(path, blinds="5/10"):
                 pass
 

@@ -148,7 +148,7 @@ def test_a_check_of_somebody_whom_nobody_can_answer_is_read() -> None:
 
 
 def test_an_ante_is_refused() -> None:
-    with pytest.raises(ValueError, match="found an ante of 1; allowed: none"):
+    with pytest.raises(ValueError, match="found an ante of 1; allowed: 0"):
         to_acpc(Hand([100, 100], ante=1), 0)
 
 
@@ -165,8 +165,8 @@ def test_an_ante_is_refused() -> None:
         ("MATCHSTATE:0:0:cc/:AhAd|", "a deal of"),
         ("MATCHSTATE:0:0:c/:AhAd|/2c3c4c", "a deal of"),
         ("MATCHSTATE:0:0:r150:AhAd|", "100 is not allowed here"),
-        ("MATCHSTATE:0:0:ccr300:AhAd|", "found 'r300' while nobody is asked"),
-        ("MATCHSTATE:0:0:fr300:AhAd|", "found 'r300' while nobody is asked"),
+        ("MATCHSTATE:0:0:ccr300:AhAd|", "found 'r300' while no player is to act"),
+        ("MATCHSTATE:0:0:fr300:AhAd|", "found 'r300' while no player is to act"),
         ("MATCHSTATE:0:0::AhAh|", "a deal of"),
         ("MATCHSTATE:0:0::AhXx|", "found the card 'XX'"),
     ],

@@ -38,7 +38,7 @@ def three() -> Hand:
 
 def test_a_hand_is_told_round_by_round() -> None:
     history = told(
-        three(), players=["Ann", "Ben", "Cho"], table="blue", number=7, begun=datetime(2014, 9, 24, 15, tzinfo=UTC)
+        three(), players=["Ann", "Ben", "Cho"], table="blue", number=7, started_at=datetime(2014, 9, 24, 15, tzinfo=UTC)
     )
     assert history == {
         "spec_version": "1.4.7",
@@ -97,7 +97,7 @@ def test_a_hand_is_told_round_by_round() -> None:
 
 
 def test_a_hero_tells_his_own_cards() -> None:
-    history = told(three(), open=[2], hero=2, table_size=10)
+    history = told(three(), open_seats=[2], hero=2, table_size=10)
     assert (history["hero_player_id"], history["flags"], history["table_size"]) == (2, [], 10)
     dealt = [action for action in history["rounds"][0]["actions"] if action["action"] == "Dealt Cards"]
     assert [action.get("cards") for action in dealt] == [None, ["Tc", "9d"], None]

@@ -215,7 +215,7 @@ def test_the_blinds_are_listed_the_other_way_round_heads_up() -> None:
 def test_who_mucks_does_not_win() -> None:
     deal = "'d dh p1 ????', 'd dh p2 3c2d', 'p2 cc', 'p1 cc', 'd db AhKhQh'"
     checks = "'p1 cc', 'p2 cc', 'd db 8s', 'p1 cc', 'p2 cc', 'd db 7s', 'p1 cc', 'p2 cc', 'p1 sm', 'p2 sm 3c2d'"
-    with pytest.raises(ValueError, match="a showdown that cards decide which are not told"):  # the board plays
+    with pytest.raises(ValueError, match="a showdown decided by unknown cards"):  # the board plays
         from_phh(foreign(actions=f"[{deal}, {checks}]"))
     hand = from_phh(foreign(actions=f"[{deal}, {checks}]".replace("3c2d", "JcJd")))
     assert hand.stacks == [198, 202]
@@ -251,7 +251,7 @@ def test_the_seats_of_a_file_are_kept() -> None:
     ("changed", "told"),
     [
         ({"variant": "'PO'"}, "found the variant 'PO'; allowed: 'NT'"),
-        ({"antes": "[0, 2]"}, "found the antes [0, 2]; allowed: the same for everybody"),
+        ({"antes": "[0, 2]"}, "found the antes [0, 2]; allowed: the same ante for every player"),
         ({"antes": "[0]"}, "found antes = [0]; allowed: a list of 2 numbers"),
         ({"antes": "[true, true]"}, "found True in antes; allowed: whole numbers"),
         ({"starting_stacks": "[inf, 1]"}, "found inf in starting_stacks"),
@@ -263,15 +263,15 @@ def test_the_seats_of_a_file_are_kept() -> None:
         ({"actions": "['p1 f']"}, "action 1, 'p1 f': found p1; allowed: p2, whose turn it is"),
         ({"actions": "['p2 cbr 3']"}, "action 1, 'p2 cbr 3': 2 is not allowed here; allowed: fold, 1, 3"),
         ({"actions": "['p2 cbr many']"}, "action 1, 'p2 cbr many': "),
-        ({"actions": "['p2 sd']"}, "found no action of no-limit hold'em"),
+        ({"actions": "['p2 sd']"}, "found an unknown action"),
         ({"actions": "['p3 f']"}, "found the player 'p3'"),
-        ({"actions": "['p2 f', 'p1 cc', 'p1 cbr 9']"}, "action 3, 'p1 cbr 9': found a raise while nobody is asked"),
-        ({"actions": "['p2 f', 'p2 cc']"}, "action 2, 'p2 cc': found p2, who is out"),
+        ({"actions": "['p2 f', 'p1 cc', 'p1 cbr 9']"}, "action 3, 'p1 cbr 9': found a raise while no player is to act"),
+        ({"actions": "['p2 f', 'p2 cc']"}, "action 2, 'p2 cc': found p2, who has folded"),
         ({"actions": "['p2 cc', 'd db AcKcQc']"}, "action 2"),
         ({"actions": "['d dh p1 AcAc', 'd dh p2 ????']"}, "a deal of"),
         ({"actions": "['d dh p1 AcXx']"}, "found the card 'XX'"),
         ({"actions": "['d dh p1 AcKcQc']"}, "found 3 hole cards of p1; allowed: two"),
-        ({"actions": f"{'[' * 3_000}{']' * 3_000}"}, "found arrays in arrays"),
+        ({"actions": f"{'[' * 3_000}{']' * 3_000}"}, "found arrays nested too deeply"),
     ],
 )
 def test_what_cannot_be_read_is_told(changed: dict[str, str], told: str) -> None:

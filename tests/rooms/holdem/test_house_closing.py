@@ -93,10 +93,10 @@ def test_the_facts_come_before_the_answer_and_changes_last() -> None:
     game = parlour.table().guid
     parlour.join("ann")
     effects = parlour.house.on(Received(7, Join("bob", game)), 0.0)
-    assert [type(effect).__name__ for effect in effects] == ["Commit", "Changed", "Say"]
+    assert [type(effect).__name__ for effect in effects] == ["Commit", "TableChanged", "Send"]
     guid = parlour.house.guid_of("ann")
     effects = parlour.house.on(Received(8, Act("ann", game, guid, 0)), 0.0)
-    assert [type(effect).__name__ for effect in effects] == ["Finished", "Reveal", "Commit", "Changed", "Say"]
+    assert [type(effect).__name__ for effect in effects] == ["HandFinished", "Reveal", "Commit", "TableChanged", "Send"]
 
 
 def test_hands_are_numbered_by_the_house_and_not_by_the_table() -> None:

@@ -156,25 +156,25 @@ def test_a_hand_that_was_due_when_the_house_closed_begins_when_it_opens() -> Non
 )
 def test_tables_do_not_go_on_by_other_stakes(other: dict[str, Any]) -> None:
     ((name, value),) = other.items()
-    told = f"found {name} {value} for tables that were kept; allowed: theirs, {getattr(Settings(), name)}"
-    with pytest.raises(ValueError, match=re.escape(told)):
+    message = f"found {name} {value} for saved tables; allowed: {getattr(Settings(), name)}, as saved"
+    with pytest.raises(ValueError, match=re.escape(message)):
         Settings(**other).check_compatible(Settings())
     Settings(turn_seconds=3.0, history=1).check_compatible(Settings())
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"form": 1}', b'{"form": "1"}', b"\xff"])
 def test_what_was_not_kept_is_not_restored(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"^found what is no kept house of hold'em"):
+    with pytest.raises(ValueError, match=r"^found a malformed snapshot of a hold'em house"):
         Parlour().house.restore(data)
 
 
 def test_a_house_that_was_kept_in_another_form_is_not_restored() -> None:
     kept = decode(Parlour().house.snapshot())
-    with pytest.raises(ValueError, match=r"^found a house kept in form 2; allowed: form 1$"):
+    with pytest.raises(ValueError, match=r"^found a snapshot in format 2; allowed: format 1$"):
         Parlour().house.restore(encode(kept | {"form": 2}))
 
 
 @given(st.binary() | st.sampled_from([b'{"now": 1, "said": {"type": "bet"}}', b'{"said": null}', b'{"now": "1"}']))
 def test_what_nobody_said_was_not_heard(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"^found a fact that no house of hold'em has heard"):
+    with pytest.raises(ValueError, match=r"^found a malformed input of a hold'em house"):
         HouseInput.from_json(data)

@@ -142,7 +142,7 @@ def facts(hand: Hand) -> dict[str, object]:
     return {name: getattr(hand, name) for name in ATTRIBUTES if name != "_log"} | {"log": hand.log}
 
 
-UNTOLD = dict.fromkeys(("_cards", "_stacked"))
+UNTOLD = dict.fromkeys(("_cards", "_deck_known"))
 """What a hand that knows its deck has and others have not."""
 
 
@@ -240,7 +240,7 @@ def sample(rules: Holdem) -> Sequence[Hand]:
 def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A room of which only the rules are looked at."""
     monkeypatch.setattr(laws, "states", lambda room: sample(room.rules))
-    return SimpleNamespace(name="holdem", rules=request.param, pack=PACK, dealt=dealt)
+    return SimpleNamespace(name="holdem", rules=request.param, pack=PACK, dealt_cards=dealt)
 
 
 LAWS = (

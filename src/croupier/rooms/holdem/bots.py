@@ -1,7 +1,8 @@
-"""Ways to play hold'em: at random, by calling, by raising, by waiting for good cards, and by counting what they win.
+"""Bots for hold'em: random, calling, raising, tight, and equity-based.
 
-A mind has one method. It is shown a `View`, and answers FOLD or the chips to put in: `view.call` calls (or checks),
-`view.raising(75)` raises by 75 % of the pot, `view.check_or_fold` puts in nothing. Whatever is in `legal` is valid.
+A bot has one method, `choose`. It receives a `View` and returns FOLD or the chips to put in: `view.call` calls or
+checks, `view.raise_by_percent(75)` raises by 75 % of the pot, `view.check_or_fold` puts in nothing. Every move in
+`legal` is valid.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,26 +20,27 @@ from croupier.rooms.holdem.table.views import View, VisiblePlayer
 
 
 class CallerBot:
-    """Checks and calls, whatever comes."""
+    """Always checks or calls."""
 
-    def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:  # noqa: ARG002 -- all it needs is the price
-        """The call."""
+    def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:  # noqa: ARG002 -- only the call matters
+        """Return the call."""
         return view.call
 
 
 class ManiacBot:
     """Raises by the pot whenever it can, and calls when it cannot."""
 
-    def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:  # noqa: ARG002 -- all it needs is the pot
-        """The raise."""
+    def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:  # noqa: ARG002 -- only the pot matters
+        """Return a raise by the pot, or the call if no raise is legal."""
         return view.raise_by_percent(100)
 
 
 class TightBot:
-    """Waits for good cards, plays them fast, and gives up when the board does not help.
+    """Plays few hands, raises with the best of them, and gives up if the board does not help.
 
-    Before the flop it wants so many points of Chen's, and one more for every doubling of the price; with two more than
-    it wants it raises. After the flop it bets what beats nine in ten of all hands, and calls with three in four.
+    Before the flop it plays hands with at least `points` points by Chen's formula, plus one point for every doubling of
+    the price; with two points more it raises. After the flop it bets hands that beat 90 % of all hands and calls with
+    hands that beat 75 %. Raises ValueError unless `points` is 0 to 20.
     """
 
     def __init__(self, points: int = 8) -> None:
@@ -46,21 +48,22 @@ class TightBot:
             raise ValueError(f"found {points} points; allowed: 0 to 20")
         self._points = points
 
-    def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:  # noqa: ARG002 -- nothing is left to luck
+    def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:  # noqa: ARG002 -- the bot is deterministic
         """Raise, call, or put in nothing."""
         if view.board:
-            beaten = hand_strength(view.hole, view.board)
-            fast, good = beaten >= 0.9, beaten >= 0.75
+            strength = hand_strength(view.hole, view.board)
+            raises, calls = strength >= 0.9, strength >= 0.75
         else:
             points = chen_points(view.hole) - (view.to_match // view.big_blind).bit_length() + 1
-            fast, good = points >= self._points + 2, points >= self._points
-        return view.raise_by_percent(75) if fast else view.call if good else view.check_or_fold
+            raises, calls = points >= self._points + 2, points >= self._points
+        return view.raise_by_percent(75) if raises else view.call if calls else view.check_or_fold
 
 
 class EquityBot:
-    """Deals the rest at random again and again, counts its share of the pot, and pays what that is worth.
+    """Estimates its share of the pot from random deals, and pays at most what that share is worth.
 
-    The more somebody has paid, the better cards he is taken to hold (`width`).
+    The more chips a rival has put in, the narrower the range the bot assumes (`minimum_defence_frequency`). Raises
+    ValueError unless `samples`, the number of random deals per decision, is 2 to 100000.
     """
 
     def __init__(self, samples: int = 200) -> None:
@@ -68,10 +71,10 @@ class EquityBot:
             raise ValueError(f"found {samples} samples; allowed: 2 to 100000")
         self._samples = samples
 
-    def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:  # noqa: ARG002 -- the view tells the price
-        """Raise with clearly more than a fair share, call when the share is worth the price, else put in nothing."""
+    def choose(self, view: View, legal: Sequence[Move], luck: Luck) -> Move:  # noqa: ARG002 -- the view has the price
+        """Raise with clearly more than a fair share, call if the share is worth the price, else put in nothing."""
         ranges: list[Range] = [[(view.hole[0], view.hole[1])]]
-        for number, rival in enumerate(sorted(view.rivals, key=lambda one: -one.bet)):
+        for number, rival in enumerate(sorted(view.rivals, key=lambda player: -player.bet)):
             ranges.append(
                 best_hands(minimum_defence_frequency(view, rival)) if number < MAX_RIVAL_RANGES else ALL_HANDS
             )
@@ -82,14 +85,14 @@ class EquityBot:
 
 
 MAX_RIVAL_RANGES: Final = 3
-"""So many rivals are given ranges, those with the largest bets; more would hardly fit into one deck with each other."""
+"""Only the rivals with the largest bets get restricted ranges: more of these would rarely be dealable together."""
 
 
 def minimum_defence_frequency(view: View, rival: VisiblePlayer) -> float:
-    """Which part of all hands a rival plays for what he has paid: all for the big blind, at least the best tenth.
+    """Return the fraction of all hands that a rival is assumed to play for their chips: 1 for the big blind, >= 0.1.
 
-    It is the part that has to call a bet so that no bluff pays: pot / (pot + bet). The pot is taken to be the blinds,
-    the bet what he has paid on top of the big blind.
+    It is the minimum defence frequency, the fraction of hands that must call a bet so that bluffs do not pay:
+    pot / (pot + bet). The pot is taken to be the blinds, the bet the rival's chips on top of the big blind.
     """
     paid = rival.bet + view.pot_before_round / (len(view.rivals) + 1)
     blinds = 1.5 * view.big_blind
@@ -97,7 +100,7 @@ def minimum_defence_frequency(view: View, rival: VisiblePlayer) -> float:
 
 
 def best_hands(fraction: float) -> Range:
-    """The best part (0 to 1) of all hands before the flop, by Chen's points, and by the cards where these are equal."""
+    """Return the best fraction (0 to 1) of all hands before the flop, by Chen's points, then by card ranks."""
     return _ranked_hands()[: round(fraction * len(ALL_HANDS))]
 
 
@@ -107,7 +110,7 @@ def _ranked_hands() -> Range:
 
 
 def hand_strength(hole: Sequence[Card], board: Sequence[Card]) -> float:
-    """The part of all hands that are beaten on this board as it is; ties count half. The board has 3 to 5 cards."""
+    """Return the fraction of all other hands beaten on the current board of 3 to 5 cards; ties count half."""
     unseen = {*range(len(CARDS))}.difference(hole, board)
     ours = rank((*hole, *board))
     others = [rank((*pair, *board)) for pair in combinations(unseen, 2)]
@@ -115,14 +118,20 @@ def hand_strength(hole: Sequence[Card], board: Sequence[Card]) -> float:
 
 
 HIGH_CARD_HALF_POINTS: Final = {"A": 20, "K": 16, "Q": 14, "J": 12}
-"""What the highest card counts, in half points; the others count half of what is printed on them, the ten 5 points."""
+"""The points of the highest card, in half points. Lower cards count half their number: a ten 5 points."""
 
 GAP_HALF_POINTS: Final = (0, 2, 4, 8, 10)
-"""What is taken off for the ranks missing between two cards, in half points."""
+"""The deduction by the number of ranks missing between the two cards, in half points."""
 
 
 def chen_points(hole: Sequence[Card]) -> int:
-    """The points of two cards by W. Chen's formula (L. Krieger, "Hold'em Excellence"): 20 for aces, −1 for 7 and 2."""
+    """Return the points of two hole cards by W. Chen's formula (L. Krieger, "Hold'em Excellence"): 20 for aces.
+
+    Example:
+        >>> from croupier.rooms.holdem.cards import parse_cards
+        >>> chen_points(parse_cards("AhKh")), chen_points(parse_cards("7d2c"))
+        (12, -1)
+    """
     high, low = sorted((card // 4 for card in hole), reverse=True)
     points = HIGH_CARD_HALF_POINTS.get(RANKS[high], high + 2)
     if high == low:
@@ -137,13 +146,13 @@ def chen_points(hole: Sequence[Card]) -> int:
 
 BOT_SPECS: Final[Mapping[str, BotSpec[View, Move]]] = {
     "equity": BotSpec(
-        "deals the rest so many times, 200 by default, and pays what its cards win", EquityBot, int, ("1000",)
+        "estimates its equity from N random deals (default 200) and pays what it is worth", EquityBot, int, ("1000",)
     ),
     "tight": BotSpec(
-        "plays from so many of Chen's points on, 8 by default, and few hands after the flop", TightBot, int, ("10",)
+        "plays hands with at least N of Chen's points (default 8), few after the flop", TightBot, int, ("10",)
     ),
-    "caller": BotSpec("checks and calls, whatever comes", CallerBot),
+    "caller": BotSpec("always checks or calls", CallerBot),
     "maniac": BotSpec("raises by the pot whenever it can", ManiacBot),
-    "random": BotSpec("every usual move with the same probability", RandomBot),
+    "random": BotSpec("chooses among the usual moves with equal probability", RandomBot),
 }
-"""Every mind by its name on the command line."""
+"""The bots by their names on the command line."""

@@ -1,6 +1,6 @@
-"""The house of hold'em: all its tables, who may do what at them, and when somebody's time is over.
+"""The hold'em house: all tables, permissions, and deadlines (docs/protocols/holdem.md, 3, 4, 8 and 9).
 
-See docs/protocols/holdem.md, 3, 4, 8 and 9. Whoever asks has been let in by the shell: a request names its user.
+The HTTP layer has authenticated the client: every request has a user.
 """
 
 import hmac
@@ -42,17 +42,16 @@ CLOSING_REFUSAL: Final = RequestRefused(
 )
 
 OUT_OF_TURN: Final[Mapping[Dialect, tuple[int, str]]] = {"readme": (403, "holdem-4.13"), "hspe-go": (409, "holdem-7.4")}
-"""How an act is refused that is not in its player's turn."""
+"""The HTTP status and the clause with which an act out of turn is refused."""
 
 
 class House:
-    """A session whose peers are requests: what is Said by one is answered with one Say to it, after the facts.
+    """A session whose peers are HTTP requests: each Received is answered with one Send, after all other effects.
 
-    `dealers` gives the dealer of the n-th hand of the house. All GUIDs follow from the `secret`, so that nobody can
-    guess them and a house that is opened again has the same. `epoch` is the time on the wall, in seconds since 1970,
-    at which `now` was 0, and `now` the time at which the house is made; without it the first game does not expire
-    before somebody has joined it. `alarm` may ring too early, as that of a hall. Raises ValueError on settings that
-    make no sense.
+    `dealers` returns the dealer of the n-th hand of the house. All GUIDs are derived from `secret`: they cannot be
+    guessed, and a restarted house has the same ones. `epoch` is the Unix time in seconds at which `now` was 0. `now` is
+    the current time; without it the first game does not expire before a player has joined it. `deadline` may be earlier
+    than necessary, as that of a hall. Raises ValueError on invalid settings.
     """
 
     def __init__(
@@ -75,51 +74,51 @@ class House:
         self._game_count = 0
         self._guids: dict[str, Guid] = {}
         self._register = Register()
-        self._spare_table: Table | None = None  # nobody has joined it in time, but it has the only free seat
-        self._next_checks: dict[Guid, float] = {}  # when a table will be looked at next
+        self._spare_table: Table | None = None  # expired, but kept because it has the only free seat
+        self._next_checks: dict[Guid, float] = {}  # the time of each table's next check
         self._check_heap: list[tuple[float, Guid]] = []
         first = self._open_table()
         if now is not None:
             self._set_expiry(first, now)
 
     def guid_of(self, user: str) -> Guid:
-        """The GUID of a user, which is that of his players, too (holdem-2.3)."""
+        """Return the GUID of a user, which is also the GUID of their players (holdem-2.3)."""
         guid = self._guids.get(user)
         if guid is None:
             guid = self._guids[user] = self._derive_guid(f"user/{user}")
         return guid
 
     def snapshot(self) -> bytes:
-        """All that there is to know about the house, but for its secret and its dealers, as JSON."""
+        """Return the complete state of the house as JSON, except its secret and its dealers."""
         tables = tuple(table.snapshot() for table in self.games())
-        kept = HouseSnapshot(
+        snapshot = HouseSnapshot(
             settings=self.settings,
             deals=self._hand_count,
             made=self._game_count,
             tables=tables,
             rules=self._rules_version,
         )
-        return kept.to_json()
+        return snapshot.to_json()
 
     def restore(self, data: bytes) -> None:
-        """Go on where a house with the same secret and dealers was, which is kept so. Raises ValueError."""
-        kept = HouseSnapshot.from_json(data)
-        self.settings = kept.settings
-        self._rules_version = kept.rules
-        self._hand_count, self._game_count = kept.deals, kept.made
+        """Restore the state of a house with the same secret and dealers. Raises ValueError if the data is malformed."""
+        snapshot = HouseSnapshot.from_json(data)
+        self.settings = snapshot.settings
+        self._rules_version = snapshot.rules
+        self._hand_count, self._game_count = snapshot.deals, snapshot.made
         self._register.clear()
         self._spare_table = None
         self._clear_checks()
-        for place, written in enumerate(kept.tables, start=1):
-            one = TableSnapshot.from_json(bytes(written))
-            table = self._make_table(one.guid)
-            table.restore(one, self._dealers)
-            table.number = one.number or place
+        for position, data_of_table in enumerate(snapshot.tables, start=1):
+            saved = TableSnapshot.from_json(bytes(data_of_table))
+            table = self._make_table(saved.guid)
+            table.restore(saved, self._dealers)
+            table.number = saved.number or position
             self._register.add(table)
             self._schedule_check(table)
 
     def apply(self, house_input: HouseInput) -> Sequence[Effect[HoldemResponse]]:
-        """What the house does about what was heard before it was interrupted, or about its opening."""
+        """Apply a journal entry: an input received before an interruption, or the opening of the house."""
         if house_input.opened:
             self._rules_version = house_input.rules
             return self._resume(house_input.settings or self.settings, house_input.now)
@@ -128,7 +127,7 @@ class House:
         return self.on(TimedOut() if house_input.halted is None else Closing(house_input.halted), house_input.now)
 
     def _resume(self, settings: Settings, now: float) -> Effects:
-        """The house is open again: open turns have their full time, and where no hand is running one may begin."""
+        """Reopen the house: running turns get their full time, and tables without a hand may begin one."""
         effects: Effects = []
         self.settings = settings
         self._is_closing = False
@@ -142,15 +141,15 @@ class House:
 
     @property
     def playing(self) -> bool:
-        """Whether a hand is running anywhere."""
+        """Whether a hand is running at any table."""
         return any(table.playing for table in self.games())
 
     def games(self) -> Sequence[Table]:
-        """All tables, in the order in which they were made."""
+        """Return all tables in the order of their creation."""
         return self._register.tables
 
     def game(self, guid: Guid) -> Table | None:
-        """The table of a game, None if there is none."""
+        """Return the table of a game, or None if there is none."""
         return self._register.get(guid)
 
     @property
@@ -159,26 +158,26 @@ class House:
         return self._register.users
 
     def has_player(self, user: str) -> bool:
-        """Whether a user is in any game."""
+        """Return whether a user is in any game."""
         return self._register.count_games(user) > 0
 
     def list_tables(self, user: str | None) -> Sequence[Table]:
-        """The games that a user is shown who asks for all: as many as are listed at once (holdem-9.12).
+        """Return the first page of the list of games for a user, at most `settings.listed` games (holdem-9.12).
 
-        First come those that the user is in, then those with a free seat, then others.
+        Games that the user is in come first, then games with a free seat, then others.
         """
         return self._register.list_tables(user, self.settings.listed)
 
     def tables_after(self, number: int, limit: int | None = None) -> tuple[Sequence[Table], bool]:
-        """At most `limit` games that were made after the one of this number, and whether there are more (holdem-9.12).
+        """Return at most `limit` games created after the one with a number, and whether there are more (holdem-9.12).
 
-        There are never more than are listed at once.
+        The limit is never higher than `settings.listed`.
         """
-        most = self.settings.listed
-        return self._register.tables_after(number, most if limit is None else min(limit, most))
+        listed = self.settings.listed
+        return self._register.tables_after(number, listed if limit is None else min(limit, listed))
 
     def on(self, event: Event[HoldemRequest], now: float) -> Sequence[Effect[HoldemResponse]]:
-        """What the house does about a request, a ring, or the end. Whose time is over is removed before all else."""
+        """Handle a request, a deadline or the closing of the house. Overdue tables are always handled first."""
         effects: Effects = []
         if self.deadline is not None and now >= self.deadline:
             self._run_due_checks(now, effects)
@@ -193,13 +192,13 @@ class House:
                     table.halt(now, final=final)
                     self._after_change(table, effects, now)
             case _:
-                assert isinstance(event, TimedOut), f"{event} is not for a house that is asked over HTTP"
+                assert isinstance(event, TimedOut), f"{event} is not an event of a house served over HTTP"
         return effects
 
-    # Requests.
+    # Requests
 
     def _handle_request(self, request: HoldemRequest, now: float, effects: Effects) -> HoldemResponse:
-        """Do what a user asks, or refuse it for the first reason that applies (holdem-8.2)."""
+        """Execute a request, or refuse it for the first reason that applies (holdem-8.2)."""
         if isinstance(request, Open):
             return self._handle_open(request.user, now, effects)
         if isinstance(request, Close):
@@ -211,30 +210,32 @@ class House:
             )
         if isinstance(request, Join):
             return self._handle_join(table, request.user, now, effects)
-        sitter = table.by_guid(request.player)
-        if sitter is None:
+        participant = table.by_guid(request.player)
+        if participant is None:
             return RequestRefused(
                 404, "holdem-8.5", f"found the player {request.player[:100]!r}; allowed: one of this game"
             )
-        if sitter.user != request.user:
+        if participant.user != request.user:
             return RequestRefused(403, "holdem-8.8", "found the player of somebody else; allowed: one's own")
         if isinstance(request, Act):
-            return self._handle_act(table, sitter, request, now, effects)
-        table.leave(sitter, now)
+            return self._handle_act(table, participant, request, now, effects)
+        table.leave(participant, now)
         self._after_change(table, effects, now, has_left=True)
         return PLAYER_LEFT
 
-    def _handle_act(self, table: Table, sitter: Participant, act: Act, now: float, effects: Effects) -> HoldemResponse:
-        if not table.waits_for(sitter):
+    def _handle_act(
+        self, table: Table, participant: Participant, act: Act, now: float, effects: Effects
+    ) -> HoldemResponse:
+        if not table.waits_for(participant):
             status, clause = OUT_OF_TURN[self.settings.dialect]
             return RequestRefused(status, clause, "found an act out of turn; allowed: one in one's turn")
-        told = ""
+        fold_reason = None
         if act.action == ACTION_FOLD:
             table.fold(now)
         else:
-            told = table.bet(act.amount, now)
+            fold_reason = table.bet(act.amount, now)
         self._after_change(table, effects, now)
-        return ActDone(told) if told else ACT_DONE
+        return ActDone(fold_reason) if fold_reason else ACT_DONE
 
     def _handle_open(self, user: str, now: float, effects: Effects) -> HoldemResponse:
         if self._is_closing:
@@ -242,8 +243,8 @@ class House:
         if (refused := self._refuse_more_games(user)) is not None:
             return refused
         if len(self._register) >= self.settings.games:
-            told = f"found {len(self._register)} games; allowed: {self.settings.games}"
-            return RequestRefused(503, "holdem-3.3", told)
+            detail = f"found {len(self._register)} games; allowed: {self.settings.games}"
+            return RequestRefused(503, "holdem-3.3", detail)
         table = self._open_table()
         guid = self.guid_of(user)
         table.join(user, guid, now)
@@ -258,31 +259,31 @@ class House:
         if (refused := self._refuse_more_games(user)) is not None:
             return refused
         guid = self.guid_of(user)
-        seated = table.join(user, guid, now)
+        is_seated = table.join(user, guid, now)
         self._after_change(table, effects, now)
-        return Created(guid, table.guid) if seated else Queued(guid, table.guid)
+        return Created(guid, table.guid) if is_seated else Queued(guid, table.guid)
 
     def _refuse_more_games(self, user: str) -> RequestRefused | None:
-        """The refusal of another game to a user who is in as many as are allowed (holdem-9.11)."""
-        found, allowed = self._register.count_games(user), self.settings.games_per_user
-        if self._rules_version < RULES_LIMITED_GAMES or not allowed or found < allowed:
+        """Return a refusal if a user is already in the maximum number of games (holdem-9.11)."""
+        count, allowed = self._register.count_games(user), self.settings.games_per_user
+        if self._rules_version < RULES_LIMITED_GAMES or not allowed or count < allowed:
             return None
-        return RequestRefused(403, "holdem-9.11", f"found a user in {found} games; allowed: {allowed} at the same time")
+        return RequestRefused(403, "holdem-9.11", f"found a user in {count} games; allowed: {allowed} at the same time")
 
     def _handle_close(self, user: str, now: float, effects: Effects) -> HoldemResponse:
-        """The account of a user is closed: leave every game (holdem-9.13)."""
+        """Remove a user whose account is closed from every game (holdem-9.13)."""
         for table in self._register.tables_of(user):
-            sitter = table.by_guid(self.guid_of(user))
-            assert sitter is not None, "the register knows who is in which game"
-            table.leave(sitter, now)
+            participant = table.by_guid(self.guid_of(user))
+            assert participant is not None, "a user registered in a game is at its table"
+            table.leave(participant, now)
             self._after_change(table, effects, now, has_left=True)
         self._guids.pop(user, None)
         return PLAYER_LEFT
 
-    # Tables.
+    # Tables
 
     def _open_table(self) -> Table:
-        """Make a table."""
+        """Create and register a table."""
         self._game_count += 1
         table = self._make_table(self._derive_guid(f"game/{self._game_count}"))
         table.number = self._game_count
@@ -293,18 +294,18 @@ class House:
         return Table(guid, self.settings, self._next_dealer, self._register, self._epoch)
 
     def _next_dealer(self) -> tuple[int, Dealer]:
-        """The next hand of the house, and its dealer."""
+        """Return the number of the next hand of the house, and its dealer."""
         self._hand_count += 1
         return self._hand_count, self._dealers(self._hand_count)
 
-    def _derive_guid(self, what: str) -> Guid:
-        """A UUID (RFC 9562, version 4) that looks random to who does not know the secret."""
-        return str(UUID(bytes=hmac.digest(self._secret, what.encode(), "sha256")[:16], version=4))
+    def _derive_guid(self, label: str) -> Guid:
+        """Derive a UUID (RFC 9562, version 4) that looks random without knowledge of the secret."""
+        return str(UUID(bytes=hmac.digest(self._secret, label.encode(), "sha256")[:16], version=4))
 
     def _after_change(self, table: Table, effects: Effects, now: float, *, has_left: bool = False) -> None:
-        """Pass on what has happened at a table; see to it that there is a free seat somewhere, and to its alarm.
+        """Publish the effects of a change at a table, update its deadline, and keep a free seat available.
 
-        A table that the last one has `left` is not wanted any more if there is another one to sit down at (holdem-3.4).
+        A table that its last player has left (`has_left`) is removed if another table has a free seat (holdem-3.4).
         """
         if has_left and not len(table) and self._register.has_free_table_besides(table):
             self._remove_table(table, effects)
@@ -322,7 +323,7 @@ class House:
             self._remove_table(spare, effects)
 
     def _remove_table(self, table: Table, effects: Effects) -> None:
-        """Nobody is at a table, and others have free seats."""
+        """Remove an empty table."""
         self._register.remove(table)
         if self._spare_table is table:
             self._spare_table = None
@@ -330,7 +331,7 @@ class House:
         effects += table.take_facts()
 
     def _set_expiry(self, table: Table, now: float) -> None:
-        """See to it that a table expires when nobody has joined it for long enough (holdem-3.4)."""
+        """Start or stop the expiry of a table: a table without players expires after a time (holdem-3.4)."""
         seconds = self.settings.empty_seconds
         if len(table) or not seconds or self._rules_version < RULES_LIMITED_GAMES:
             table.expires_at = None
@@ -340,31 +341,31 @@ class House:
             table.expires_at = now + seconds
             self._schedule_check(table)
 
-    # Alarms: lazy, because every act puts off that of its table. See `core.hall`.
+    # Deadlines are checked lazily, because every act postpones the deadline of its table. See `core.hall`.
 
     def _clear_checks(self) -> None:
-        """Look at no table any more."""
+        """Cancel all checks of tables."""
         self._next_checks.clear()
         self._check_heap.clear()
         self.deadline = None
 
     def _schedule_check(self, table: Table) -> None:
-        """Look at a table no later than when its alarm rings, or when it expires."""
-        alarm = table.expires_at if table.deadline is None else table.deadline
-        if alarm is None or alarm >= self._next_checks.get(table.guid, inf) or table is self._spare_table:
+        """Schedule a check of a table at its deadline, or at its expiry if it has none."""
+        due = table.expires_at if table.deadline is None else table.deadline
+        if due is None or due >= self._next_checks.get(table.guid, inf) or table is self._spare_table:
             return
-        self._next_checks[table.guid] = alarm
-        heappush(self._check_heap, (alarm, table.guid))
+        self._next_checks[table.guid] = due
+        heappush(self._check_heap, (due, table.guid))
         if len(self._check_heap) > 2 * len(self._next_checks) + 64:
-            self._check_heap = sorted((due, guid) for guid, due in self._next_checks.items())
+            self._check_heap = sorted((at, guid) for guid, at in self._next_checks.items())
         self.deadline = self._check_heap[0][0]
 
     def _run_due_checks(self, now: float, effects: Effects) -> None:
-        """Ring at all tables whose time has come, in the order in which they are due."""
+        """Check all tables that are due, in the order of their times."""
         while self._check_heap and self._check_heap[0][0] <= now:
             due, guid = heappop(self._check_heap)
             if self._next_checks.get(guid) != due:
-                continue  # it was moved forward
+                continue  # superseded by an earlier check
             del self._next_checks[guid]
             table = self._register.get(guid)
             if table is None:
@@ -379,7 +380,7 @@ class House:
         self.deadline = self._check_heap[0][0] if self._check_heap else None
 
     def _expire_table(self, table: Table, effects: Effects) -> None:
-        """Nobody has joined a table for long: remove it, now or as soon as another one has a free seat."""
+        """Remove a table that no player has joined in time, now or as soon as another one has a free seat."""
         if self._register.has_free_table_besides(table):
             self._remove_table(table, effects)
         else:

@@ -1,7 +1,7 @@
-"""The client's side of hold'em, for a person, a bot or a program: it follows a table as a server shows it.
+"""The client side of hold'em, for interactive players, bots and programs.
 
-It is fed with Games as often as somebody looks, and need not see all of them. Any server that speaks the document will
-do, in either dialect.
+It follows a game from the Game objects of any server that implements the document, in either dialect. It need not see
+every state of the game.
 """
 
 from collections.abc import Sequence
@@ -34,26 +34,26 @@ from croupier.rooms.holdem.wire import ACTION_FOLD as FOLDING
 type Message = Game | Act | Leave
 
 type Decision = tuple[Turn, tuple[Card, ...], tuple[Card, ...]]
-"""What a decision is known by: the turn with its expiry, our cards, and the board."""
+"""The identity of a decision: the turn with its expiry, our hole cards, and the board."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What can be set about a client of hold'em."""
+    """Options of a hold'em client."""
 
     user: str = ""
-    """The name with which it plays."""
+    """The user name."""
 
     player: Guid = ""
-    """Its playerID. Where that is not known it looks for its name in the table."""
+    """The playerID. If it is not known, the client looks for its user name in the table."""
 
 
 class Player:
-    """Follows one game in which it has joined; another one, or joining once more, wants a new Player. See `Session`.
+    """A client session (see `Session`) for one game that the client has joined. Use a new Player after each join.
 
-    `game` is what was seen last, and `view` what it means for us: None while we have no cards. `spent` is true when we
-    had a seat and have it no more. Chose makes it act, and Halted leave; Tell hands on what was seen or what is wrong
-    with it, and Settle tells of each hand that is over, by the chips that it has brought.
+    `game` is the last observed state, and `view` our view of it: None while we have no cards. `is_exhausted` is true
+    after we have lost our seat. A Submitted event makes the client act, a Closing event makes it leave. Notify effects
+    pass on observed games and violations; a Settle effect reports each finished hand with our net result.
     """
 
     def __init__(self, options: Options = Options()) -> None:
@@ -61,62 +61,62 @@ class Player:
         self.game: Game | None = None
         self.view: View | None = None
         self.is_exhausted = False
-        self._seat: Seat | None = None  # where we are in the table
+        self._seat: Seat | None = None  # our index in the table
         self._hand_count = 0
-        self._settled_chips: int | None = None  # what we had when the last hand was settled, or the first began
-        self._guid: Guid = ""  # ours, as the table has shown it
-        self._stack = 0  # what we have left to bet, as far as we know
+        self._settled_chips: int | None = None  # our chips when the last hand was settled, or the first began
+        self._guid: Guid = ""  # our playerID as shown in the table
+        self._stack = 0  # our chips left, as far as we know
         self._is_hand_running = False
-        self._small_blind: Guid = ""  # who has the small blind in it
-        self._acted_boards: list[tuple[Card, ...]] = []  # the boards on which we have acted in it
-        self._big_blind = 0  # the smallest of all `minimum_raise`: any round begins with one big blind
+        self._small_blind: Guid = ""  # the player with the small blind of the running hand
+        self._acted_boards: list[tuple[Card, ...]] = []  # the boards on which we have acted in the running hand
+        self._big_blind = 0  # the smallest `minimum_raise` seen: every round begins with one big blind
         self._open_decision: Decision | None = None
         self._made_decision: Decision | None = None
         self._unconfirmed_decision: Decision | None = None
 
     @property
     def deadline(self) -> float | None:
-        """Never: the time of a turn is the server's business."""
+        """Always None: the server enforces the time of a turn."""
         return None
 
     @property
     def guid(self) -> Guid:
-        """Our playerID; "" while it is not known."""
+        """Our playerID; "" while it is unknown."""
         return self.options.player or self._guid
 
     @property
     def legal(self) -> Sequence[Move]:
-        """What we may do now: nothing while it is not our turn, or when we have acted in it."""
+        """Our legal moves: empty out of turn, and after we have acted in the turn."""
         return NO_MOVES if self.view is None or self._open_decision is None else self.view.legal
 
     def find_seat(self, game: Game) -> Seat | None:
-        """Where we are in the table of a game, None where we are not."""
-        user, player = self.options.user, self.options.player
-        for seat, one in enumerate(game.table):
-            if one.player_id == player if player else one.handle == user:
+        """Return our index in the table of a game; None if we are not in it."""
+        user, guid = self.options.user, self.options.player
+        for seat, player in enumerate(game.table):
+            if player.player_id == guid if guid else player.handle == user:
                 return seat
         return None
 
     def act(self, move: Move) -> Act:
-        """The message that makes a move now. Raises IllegalMove, so that no server ever hears of an invalid bet."""
+        """Return the request for a move. Raises IllegalMove, so that no server ever receives an invalid bet."""
         legal = self.legal
         if self.game is None or move not in legal:
             raise IllegalBet(move, legal) if isinstance(legal, Legal) else IllegalMove(move, legal)
         action, chips = (FOLDING, 0) if move == FOLD else (ACTION_BET, int(move))
         return Act(self.options.user, self.game.game_id, self.game.turn.player_id, action, chips)
 
-    def decide(self, bot: Bot[View, Move], luck: Luck, game: int = 0) -> Act | None:  # noqa: ARG002 -- every hand is played alike
-        """What a mind does now, None while there is nothing to decide. Raises IllegalMove when it must not do that."""
+    def decide(self, bot: Bot[View, Move], luck: Luck, game: int = 0) -> Act | None:  # noqa: ARG002 -- the number of the game does not matter
+        """Return the act that a bot chooses, or None if there is no decision. Raises IllegalMove on an illegal move."""
         if self.view is None or not self.legal:
             return None
         return self.act(bot.choose(self.view, self.view.legal, luck))
 
     def mark_unconfirmed(self) -> None:
-        """Nobody knows whether our last act has arrived: if the same decision is asked again, it has not."""
+        """Note that our last act may not have arrived: if the same decision is requested again, it has not."""
         self._unconfirmed_decision, self._made_decision = self._made_decision, None
 
-    def on(self, event: Event[Game | Act], now: float) -> Sequence[Effect[Message]]:  # noqa: ARG002 -- see `alarm`
-        """What the client's side does about an event. Raises IllegalMove on a Chose that is not legal."""
+    def on(self, event: Event[Game | Act], now: float) -> Sequence[Effect[Message]]:  # noqa: ARG002 -- see `deadline`
+        """Handle an event. Raises IllegalMove if a submitted act is not legal."""
         match event:
             case Received(_, Game() as game):
                 return self._observe(game)
@@ -131,7 +131,7 @@ class Player:
             case _:
                 return []
 
-    # What is seen
+    # Observations
 
     def _observe(self, game: Game) -> list[Effect[Message]]:
         self.game = game
@@ -151,60 +151,60 @@ class Player:
             effects += self._settle(chips) if self._is_hand_running else ()
             self._settled_chips = chips if self._settled_chips is None else self._settled_chips
             self._is_hand_running, self._acted_boards = True, []
-        self._small_blind = next((one.player_id for one in game.table if one.small_blind), self._small_blind)
+        self._small_blind = next((player.player_id for player in game.table if player.small_blind), self._small_blind)
         self._update_decision(game, hole, board)
         self.view = self._make_view(game, hole, board, pot)
         return effects if pot else [*effects, *self._settle(chips)]
 
     def _observe_without_cards(self, game: Game) -> list[Effect[Message]]:
-        """We are at the table, and have no cards."""
+        """Handle a game in which we have a seat but no cards."""
         assert self._seat is not None
-        us = game.table[self._seat]
-        if game.turn.player_id == us.player_id:
+        own = game.table[self._seat]
+        if game.turn.player_id == own.player_id:
             return [Notify(Violation("holdem-5.6", "no hole cards in our own turn", "two"))]
-        effects = self._settle(us.wealth)
+        effects = self._settle(own.wealth)
         self.view = None
         return effects
 
     def _is_new_hand(self, game: Game, hole: tuple[Card, ...], board: tuple[Card, ...]) -> bool:
-        """Whether this is the first that we see of a hand."""
-        before = self.view
+        """Return whether this is the first observed state of a hand."""
+        previous = self.view
         if (
             not self._is_hand_running
-            or before is None
-            or before.hole != hole
-            or before.board != board[: len(before.board)]
+            or previous is None
+            or previous.hole != hole
+            or previous.board != board[: len(previous.board)]
         ):
             return True
-        return any(one.small_blind and one.player_id != self._small_blind for one in game.table)
+        return any(player.small_blind and player.player_id != self._small_blind for player in game.table)
 
     def _chips_paid(self, game: Game) -> int:
-        """What we have put in so far: our bet, and an equal part of what those have put in who paid before this round.
+        """Return the chips we have put in: our bet, and an equal share of the chips put in before this round.
 
-        That is exact unless somebody had less than an ante, or has folded in a round that we have not seen.
+        The result is exact unless a player had less than an ante, or has folded in a round that we have not observed.
         """
         assert self._seat is not None
-        us = game.table[self._seat]
-        bets = sum(one.bet_so_far for one in game.table)
+        own = game.table[self._seat]
+        bets = sum(player.bet_so_far for player in game.table)
         if not bets:
-            return sum(pot.size // len(pot.players) for pot in game.pots if us.player_id in pot.players)
+            return sum(pot.size // len(pot.players) for pot in game.pots if own.player_id in pot.players)
         payers = max((len(pot.players) for pot in game.pots), default=0) or len(game.table)
-        return us.bet_so_far + max(0, sum(pot.size for pot in game.pots) - bets) // payers
+        return own.bet_so_far + max(0, sum(pot.size for pot in game.pots) - bets) // payers
 
     def _update_decision(self, game: Game, hole: tuple[Card, ...], board: tuple[Card, ...]) -> None:
-        """Find out whether we are asked for a decision that we have not made."""
+        """Update whether there is a decision of ours that we have not made yet."""
         assert self._seat is not None
         turn = game.turn
         if turn.minimum_raise:
             self._big_blind = min(self._big_blind or turn.minimum_raise, turn.minimum_raise)
-        asked = (turn, hole, board) if turn.player_id == game.table[self._seat].player_id else None
+        decision = (turn, hole, board) if turn.player_id == game.table[self._seat].player_id else None
         if self._unconfirmed_decision is not None:
-            if asked == self._unconfirmed_decision:
+            if decision == self._unconfirmed_decision:
                 del self._acted_boards[-1:]
             else:
                 self._made_decision = self._unconfirmed_decision
             self._unconfirmed_decision = None
-        self._open_decision = asked if asked != self._made_decision else None
+        self._open_decision = decision if decision != self._made_decision else None
 
     def _make_view(self, game: Game, hole: tuple[Card, ...], board: tuple[Card, ...], pot: int) -> View:
         assert self._seat is not None
@@ -214,9 +214,13 @@ class Player:
             board=board,
             players=tuple(
                 VisiblePlayer(
-                    one.handle or one.player_id, one.wealth, one.bet_so_far, one.state == "folded", one.small_blind
+                    player.handle or player.player_id,
+                    player.wealth,
+                    player.bet_so_far,
+                    player.state == "folded",
+                    player.small_blind,
                 )
-                for one in game.table
+                for player in game.table
             ),
             me=self._seat,
             pot=pot,
@@ -227,21 +231,21 @@ class Player:
         )
 
     def _legal_moves(self, game: Game, board: tuple[Card, ...], pot: int) -> Legal:
-        """What a valid act is. A raise that nobody could answer is left out: it would be worth a call (holdem-6.11)."""
+        """Return our legal moves. Raises that no player could answer are omitted: they count as calls (holdem-6.11)."""
         turn = game.turn
         stack = game.table[self._seat or 0].wealth
-        owed = max(0, turn.bet_to_player - turn.bet_so_far)
-        least = turn.minimum_raise or self._big_blind or 1
-        answered = any(
-            one.wealth and one.state != "folded" for seat, one in enumerate(game.table) if seat != self._seat
+        to_call = max(0, turn.bet_to_player - turn.bet_so_far)
+        min_raise = turn.minimum_raise or self._big_blind or 1
+        can_be_answered = any(
+            player.wealth and player.state != "folded" for seat, player in enumerate(game.table) if seat != self._seat
         )
-        barred = (
-            board in self._acted_boards and owed < least
-        )  # raised by less than a full raise since we acted (holdem-6.9)
-        bounds = (min(owed + least, stack), stack) if stack > owed and answered and not barred else None
-        return Legal(owed, min(owed, stack), bounds, pot, can_be_answered=answered)
+        # After our last act we have faced only raises short of a full raise (holdem-6.9).
+        not_reopened = board in self._acted_boards and to_call < min_raise
+        can_raise = stack > to_call and can_be_answered and not not_reopened
+        raise_range = (min(to_call + min_raise, stack), stack) if can_raise else None
+        return Legal(to_call, min(to_call, stack), raise_range, pot, can_be_answered=can_be_answered)
 
-    # What is done
+    # Actions
 
     def _submit(self, act: Act) -> list[Effect[Message]]:
         if act != self.act(FOLD if act.action == FOLDING else act.amount):
@@ -258,24 +262,24 @@ class Player:
         return [Send(HOUSE, Leave(self.options.user, self.game.game_id, self.guid)), Drop(HOUSE)]
 
     def _lose_seat(self) -> list[Effect[Message]]:
-        """We have no seat any more: broke, out of time or left.
+        """Handle the loss of our seat: we are broke, out of time, or have left.
 
-        The last hand has cost what we have put into it. What we had left is forfeited with the seat (H10), and was not
-        lost in a hand; only what a blind takes that we have not seen has put us all-in.
+        The last hand has cost the chips that we put into it. The chips we had left are forfeited with the seat (H10)
+        and are not part of its result, unless an unobserved blind has put us all-in.
         """
-        blinded = self._open_decision is None and self._stack <= self._big_blind
-        effects = self._settle(0 if blinded else self._stack)
+        all_in_by_blind = self._open_decision is None and self._stack <= self._big_blind
+        effects = self._settle(0 if all_in_by_blind else self._stack)
         self.is_exhausted, self.view, self._open_decision = True, None, None
         return effects
 
     def _settle(self, chips: int) -> list[Effect[Message]]:
-        """No hand is running, and we have so many chips: what the last one has brought, with those we have not seen."""
-        before = self._settled_chips
-        if before is None or (not self._is_hand_running and before == chips):
+        """Settle the last hand, and unobserved ones, given our chips while no hand is running."""
+        previous = self._settled_chips
+        if previous is None or (not self._is_hand_running and previous == chips):
             return []
         self._settled_chips, self._is_hand_running = chips, False
         self._hand_count += 1
-        return [Settle(HOUSE, self._hand_count, self._seat or 0, chips - before, self.view)]
+        return [Settle(HOUSE, self._hand_count, self._seat or 0, chips - previous, self.view)]
 
 
 def _card_numbers(names: Sequence[str]) -> tuple[Card, ...]:

@@ -1,7 +1,7 @@
-"""A referee of hold'em: follows a table from what is shown of it and done there, and tells which rule was broken.
+"""A referee that follows a hold'em table from its displayed games and its requests, and reports broken rules.
 
-It is shown what anybody may see and the hole cards of those whom it comes with, and plays every hand along by the full
-rules (docs/protocols/holdem.md, 4 to 6). What it cannot know it does not judge.
+It sees the public view of the table and the hole cards of its own players, and replays each hand by the full rules
+(docs/protocols/holdem.md, 4 to 6). It reports nothing that it cannot know for certain.
 """
 
 from collections import Counter
@@ -21,16 +21,16 @@ CHANCE: Final = Turn.CHANCE
 OVER: Final = Turn.OVER
 
 STARTING_STACK: Final = 10_000
-"""What everybody brings (holdem-3.1)."""
+"""The chips with which a player sits down (holdem-3.1)."""
 
 SOFT_CLAUSES: Final = frozenset(
     {f"holdem-5.{number}" for number in (6, 7, 8, 9, 10, 13, 14, 15)} | {"holdem-6.2", "holdem-6.8"}
 )
-"""What is wrong by these clauses does not keep anybody from following the hand."""
+"""After violations of these clauses, the referee can still follow the hand."""
 
 
 def invalid_bet_clause(legal: Legal, chips: int, stack: int) -> str:
-    """The clause by which a bet is invalid (holdem-4.8 to holdem-4.12); "" for a valid one."""
+    """Return the clause that makes a bet invalid (holdem-4.8 to holdem-4.12); "" if the bet is valid."""
     if chips in legal:
         return ""
     if chips < 0:
@@ -43,10 +43,12 @@ def invalid_bet_clause(legal: Legal, chips: int, stack: int) -> str:
 
 
 class Referee:
-    """Follows one game from its first hand, whose players are all told: `joined`, `left`, `acted`, and what `saw` sees.
+    """Follows one game from its first hand.
 
-    Each tells what was wrong, the clause first. `judged` counts how often something was right or wrong by a clause.
-    After a fault by which the hand cannot be followed any more it is `lost`, and judges nothing.
+    The caller reports every event: `player_joined`, `player_left`, `player_acted`, and `observe` for each displayed
+    game. The latter two return the violations they find. `clause_counts` counts how often each clause was checked or
+    violated. After a violation that makes it impossible to follow the hand, `is_lost` is true and nothing more is
+    reported.
     """
 
     def __init__(self, blinds: tuple[int, int] = BLINDS, stack: int = STARTING_STACK) -> None:
@@ -56,96 +58,98 @@ class Referee:
         self.hand_count = 0
         self._blinds = blinds
         self._stack = stack
-        self._chips: dict[Guid, int] = {}  # of everybody who sits, when the running hand began or the last one ended
-        self._possible_chips: tuple[
-            tuple[tuple[Guid, int], ...], ...
-        ] = ()  # what they may have now that a hand is over
-        self._cause_clause = "holdem-6.3"  # the clause by which things are as they are
-        self._unsettled_hand: ObservedHand | None = None  # the hand that is over, until it is seen what it has brought
-        self._newcomers: set[Guid] = set()  # who has come while a hand may have begun that nobody has seen yet
-        self._previous_hand: ObservedHand | None = (
-            None  # the hand before this one, unless somebody has come or gone since
-        )
+        # The chips of the seated players when the running hand began or the last one ended.
+        self._chips: dict[Guid, int] = {}
+        # The chips they may have after the hand that has just ended.
+        self._possible_chips: tuple[tuple[tuple[Guid, int], ...], ...] = ()
+        self._cause_clause = "holdem-6.3"  # the clause of the latest change
+        self._unsettled_hand: ObservedHand | None = None  # the finished hand, until its result is displayed
+        self._newcomers: set[Guid] = set()  # players who joined while an unobserved hand may have begun
+        self._previous_hand: ObservedHand | None = None  # the last hand, unless the players have changed since
 
     @property
     def seated_players(self) -> frozenset[Guid]:
-        """Who sits at the table, as far as is known."""
+        """The players known to be seated."""
         return frozenset(self._chips)
 
-    # What is done.
+    # Actions
 
     def player_joined(self, player: Guid) -> None:
-        """Somebody has sat down: he plays from the beginning of the next hand (holdem-3.5)."""
+        """Note a player who has sat down: they play from the next hand on (holdem-3.5)."""
         self._chips[player] = self._stack
         self._previous_hand = None
         if self.observed is None or self._is_over():
             self._newcomers.add(player)
 
     def player_left(self, player: Guid) -> None:
-        """Somebody has left the game: he has folded a hand that he was in (holdem-3.11)."""
-        running = self.observed
-        seat = None if running is None else running.seat_of(player)
+        """Note a player who has left the game: their hand is folded (holdem-3.11)."""
+        observed = self.observed
+        seat = None if observed is None else observed.seat_of(player)
         self._chips.pop(player, None)
         self._previous_hand = None
-        if running is not None and seat is not None:
-            running.left_players.add(player)
-            if running.hand.turn is not OVER and not running.hand.folded[seat]:
+        if observed is not None and seat is not None:
+            observed.left_players.add(player)
+            if observed.hand.turn is not OVER and not observed.hand.folded[seat]:
                 self.clause_counts["holdem-3.11"] += 1
                 self._apply_action("leave", seat, 0, "holdem-3.11")
 
     def player_to_act(self) -> Guid:
-        """Whose turn it is by the rules; "" when it is nobody's."""
-        running = self.observed
-        return running.players[running.hand.turn] if running and isinstance(running.hand.turn, int) else ""
+        """Return the player to act by the rules; "" if no player is to act."""
+        observed = self.observed
+        return observed.players[observed.hand.turn] if observed and isinstance(observed.hand.turn, int) else ""
 
     def player_acted(self, player: Guid, action: int, chips: int, status: int) -> Sequence[Violation]:
-        """Somebody has asked to act, and was answered with a status: what was wrong with that."""
-        running = self.observed
+        """Note a player's act and the HTTP status of its response. Return the violations in the response."""
+        observed = self.observed
         done = 200 <= status < 300
-        if self.is_lost or running is None:
+        if self.is_lost or observed is None:
             return ()
-        seat = running.seat_of(player)
-        if seat is None or running.hand.turn != seat:
+        seat = observed.seat_of(player)
+        if seat is None or observed.hand.turn != seat:
             self.clause_counts["holdem-4.13"] += 1
-            return self._report_violation("holdem-4.13", f"{status}", "a refusal: it is not his turn") if done else ()
-        wrong = (
-            "" if action == ACTION_FOLD else invalid_bet_clause(running.hand.legal, chips, running.hand.stacks[seat])
+            return (
+                self._report_violation("holdem-4.13", f"{status}", "a refusal: it is not this player's turn")
+                if done
+                else ()
+            )
+        invalid_clause = (
+            "" if action == ACTION_FOLD else invalid_bet_clause(observed.hand.legal, chips, observed.hand.stacks[seat])
         )
-        why = wrong or ("holdem-4.6" if action == ACTION_FOLD else "holdem-4.5")
-        self.clause_counts.update((why, "holdem-4.1"))
+        cause_clause = invalid_clause or ("holdem-4.6" if action == ACTION_FOLD else "holdem-4.5")
+        self.clause_counts.update((cause_clause, "holdem-4.1"))
         if not done:
             found = f"{status} to {'a fold' if action == ACTION_FOLD else f'a bet of {chips}'}"
-            if not wrong:
+            if not invalid_clause:
                 return self._report_violation(
-                    "holdem-4.6" if action == ACTION_FOLD else "holdem-4.1", found, "201: it is his turn"
+                    "holdem-4.6" if action == ACTION_FOLD else "holdem-4.1", found, "201: it is this player's turn"
                 )
-            return self._report_violation("holdem-4.7", found, "201, and a fold: an invalid bet")
-        if wrong:
+            return self._report_violation("holdem-4.7", found, "201: an invalid bet folds the hand")
+        if invalid_clause:
             self.clause_counts["holdem-4.7"] += 1
-        self._apply_action("fold" if wrong or action == ACTION_FOLD else "bet", seat, chips, why)
+        self._apply_action("fold" if invalid_clause or action == ACTION_FOLD else "bet", seat, chips, cause_clause)
         return ()
 
-    def _apply_action(self, kind: str, seat: Seat, chips: int, why: str) -> None:
-        assert self.observed is not None, "an act in no hand"
+    def _apply_action(self, kind: str, seat: Seat, chips: int, cause_clause: str) -> None:
+        assert self.observed is not None, "an action without a hand"
         self.observed.actions.append((kind, seat, chips))
         self.observed.update()
-        self._cause_clause = why
+        self._cause_clause = cause_clause
 
     def _report_violation(self, clause: str, found: str, allowed: str) -> Sequence[Violation]:
         self.is_lost = self.is_lost or clause not in SOFT_CLAUSES
         return (Violation(clause, found, allowed),)
 
-    # What is seen.
+    # Observations
 
     def observe(self, game: Game, viewer: Guid = "") -> Sequence[Violation]:
-        """Somebody has looked at the game, as the public or as a player: what is wrong with what he saw."""
+        """Check a game as displayed to a player or, without `viewer`, to the public. Return the violations in it."""
         if self.is_lost:
             return ()
-        found = list(self._check_game(game, viewer))
-        self.clause_counts.update(violation.clause for violation in found)
-        if any(violation.fatal or violation.clause not in SOFT_CLAUSES for violation in found):
+        violations = list(self._check_game(game, viewer))
+        self.clause_counts.update(violation.clause for violation in violations)
+        if any(violation.fatal or violation.clause not in SOFT_CLAUSES for violation in violations):
             self.is_lost = True
-        return found
+        return violations
 
     def _check_game(self, game: Game, viewer: Guid) -> Iterator[Violation]:
         board = _board_numbers(game)
@@ -158,8 +162,8 @@ class Referee:
                 "holdem-6.1", f"{_format_cards(sorted(twice))} in a hand and on the board", "every card once"
             )
             return
-        if self.observed is not None and (wrong := self._follow_board(board)):
-            yield wrong
+        if self.observed is not None and (violation := self._follow_board(board)):
+            yield violation
             return
         if self.observed is None or self._is_over():
             yield from self._check_between_hands(game)
@@ -171,68 +175,70 @@ class Referee:
         return self.observed is not None and (self.observed.hand.turn is OVER or self.observed.is_decided())
 
     def _follow_board(self, board: Sequence[Card]) -> Violation | None:
-        """Take in new cards of the board."""
-        running = self.observed
-        assert running is not None, "cards of no hand"
-        hand = running.hand
+        """Add new board cards to the observed hand. Return the violation if the board is not allowed."""
+        observed = self.observed
+        assert observed is not None, "a board without a hand"
+        hand = observed.hand
         over = self._is_over()
-        known = len(running.board)
-        if list(board[:known]) != running.board:
+        known = len(observed.board)
+        if list(board[:known]) != observed.board:
             return (
                 None
                 if over
-                else Violation(self._board_clause(), f"the board {_format_cards(board)}", _format_cards(running.board))
+                else Violation(self._board_clause(), f"the board {_format_cards(board)}", _format_cards(observed.board))
             )
         new = board[known:]
         if not new or hand.turn is OVER:
             return None
         if hand.turn is not CHANCE or (len(new) > hand.cards_due and not over):
-            option = not hand.street and hand.turn == hand.big_blind and not running.acted_seats & {hand.big_blind}
+            option = not hand.street and hand.turn == hand.big_blind and not observed.acted_seats & {hand.big_blind}
             clause = "holdem-6.6" if option else "holdem-6.7"
             return Violation(clause, f"the cards {_format_cards(new)} before the round is over", "none yet")
-        if twice := {*new} & {*running.seen_cards}:
+        if twice := {*new} & {*observed.seen_cards}:
             return Violation("holdem-6.1", f"{_format_cards(sorted(twice))} dealt twice", "every card once")
         self.clause_counts["holdem-6.5"] += 1
-        running.board += new
-        running.update()
+        observed.board += new
+        observed.update()
         return None
 
     def _board_clause(self) -> str:
         return "holdem-6.7" if self.observed is not None and self.observed.hand.turn is CHANCE else "holdem-6.5"
 
     def _check_hole(self, game: Game, viewer: Guid) -> Iterator[Violation]:
-        """The hole cards of who looks."""
-        running = self.observed
+        """Check the hole cards displayed to the viewer."""
+        observed = self.observed
         hole = tuple(CARD_NUMBERS[name] for name in game.cards.hole or ())
-        seat = None if running is None else running.seat_of(viewer)
+        seat = None if observed is None else observed.seat_of(viewer)
         self.clause_counts["holdem-5.6"] += 1
-        if running is None or seat is None or viewer in running.left_players:
-            if hole and not (viewer and running is None):
-                yield Violation("holdem-5.6", f"the hole cards {_format_cards(hole)} for who has none", "no hole cards")
+        if observed is None or seat is None or viewer in observed.left_players:
+            if hole and not (viewer and observed is None):
+                yield Violation(
+                    "holdem-5.6", f"the hole cards {_format_cards(hole)} for a viewer without any", "no hole cards"
+                )
             return
         if len(hole) != 2:
             yield Violation("holdem-5.6", f"the hole cards {_format_cards(hole)} of a player", "two")
             return
-        before = running.holes.get(viewer)
+        before = observed.holes.get(viewer)
         if before is not None and before != hole:
             yield Violation("holdem-5.6", f"the hole cards {_format_cards(hole)}", _format_cards(before))
             return
         if before is None:
-            if twice := {*hole} & {*running.seen_cards}:
+            if twice := {*hole} & {*observed.seen_cards}:
                 yield Violation("holdem-6.1", f"{_format_cards(sorted(twice))} dealt twice", "every card once")
                 return
-            running.holes[viewer] = hole
-            running.update()
+            observed.holes[viewer] = hole
+            observed.update()
 
-    # Between two hands.
+    # Between hands
 
     def _check_between_hands(self, game: Game) -> Iterator[Violation]:
-        """A hand is over, or there was none: it is shown, nothing is played, or the next one has begun."""
+        """Check a game after the end of a hand or before the first: idle, showing the end, or in the next hand."""
         self._finish_hand()
         shown = {one.player_id: one.wealth + one.bet_so_far for one in game.table}
         idle = not game.turn.player_id
         if idle and any(pot.size for pot in game.pots):
-            yield Violation("holdem-5.12", "nobody's turn while there are chips in the pots", "the turn of a player")
+            yield Violation("holdem-5.12", "no player to act while there are chips in the pots", "the turn of a player")
             self.is_lost = True
             return
         yield from self._check_result(shown)
@@ -246,32 +252,34 @@ class Referee:
             yield from self._begin_hand(game)
 
     def _finish_hand(self) -> None:
-        """Find out what everybody may have now that a hand is over."""
-        running = self.observed
-        if running is None:
+        """Compute the chips that the players may have after the hand that has ended."""
+        observed = self.observed
+        if observed is None:
             return
-        self.observed, self._unsettled_hand = None, running
-        self._cause_clause = self._showdown_clause(running)
+        self.observed, self._unsettled_hand = None, observed
+        self._cause_clause = self._showdown_clause(observed)
         self._possible_chips = tuple(
             tuple(
-                (player, end[seat]) for seat, player in enumerate(running.players) if player not in running.left_players
+                (player, end[seat])
+                for seat, player in enumerate(observed.players)
+                if player not in observed.left_players
             )
-            for end in running.possible_final_stacks()
+            for end in observed.possible_final_stacks()
         )
 
-    def _showdown_clause(self, running: ObservedHand) -> str:
-        """The clause that the end of a hand is about."""
-        hand = running.hand
+    def _showdown_clause(self, observed: ObservedHand) -> str:
+        """Return the clause that determines the result of a hand."""
+        hand = observed.hand
         if hand.turn is OVER and not hand.showdown_order:
             return "holdem-6.13"
-        if len(running.showdown_pots()) > 1:
+        if len(observed.showdown_pots()) > 1:
             return "holdem-6.12"
-        return "holdem-6.15" if hand.turn is OVER and running.has_all_holes and len(hand.awards) > 1 else "holdem-6.14"
+        return "holdem-6.15" if hand.turn is OVER and observed.has_all_holes and len(hand.awards) > 1 else "holdem-6.14"
 
     def _check_result(self, shown: dict[Guid, int]) -> Iterator[Violation]:
-        """Whether everybody has what a hand has left him.
+        """Check the displayed chips of the players against the possible results of the last hand.
 
-        Where a blind may have taken all that somebody had, another hand may be over that nobody has seen.
+        If a player may be left with no more than a big blind, another hand may have ended unobserved in between.
         """
         before = self._unsettled_hand
         if before is None:
@@ -287,25 +295,24 @@ class Referee:
             self.is_lost = True
             yield Violation("holdem-5.17", f"{sum(found.values())} chips after a hand", f"{total - gone}, as before")
             return
-        short = any(0 < chips <= self._blinds[1] for end in self._possible_chips for _, chips in end)
-        if short:
-            self._previous_hand = None  # the button may have moved on twice
-        if self._possible_chips and not short and not any(dict(end) == found for end in self._possible_chips):
+        may_have_missed_hand = any(0 < chips <= self._blinds[1] for end in self._possible_chips for _, chips in end)
+        if may_have_missed_hand:
+            self._previous_hand = None  # the button may have moved twice
+        is_possible = any(dict(end) == found for end in self._possible_chips)
+        if self._possible_chips and not may_have_missed_hand and not is_possible:
             self.is_lost = True
-            allowed = (
-                f"{dict(self._possible_chips[0])}" if len(self._possible_chips) == 1 else "what the cards can bring"
-            )
+            allowed = f"{dict(self._possible_chips[0])}" if len(self._possible_chips) == 1 else "a result of the cards"
             yield Violation(self._cause_clause, f"{found} after a hand", allowed)
             return
         for player in [player for player, chips in found.items() if not chips]:
             self.clause_counts["holdem-3.13"] += 1
             if player in shown:
-                yield Violation("holdem-3.13", f"{player} at the table without chips", "only who has some")
+                yield Violation("holdem-3.13", f"{player} at the table without chips", "only players with chips")
             self._chips.pop(player, None)
             self._previous_hand = None
 
     def _begin_hand(self, game: Game) -> Iterator[Violation]:
-        """The first that is seen of a hand."""
+        """Check the first displayed game of a hand, and start to follow the hand."""
         table = game.table
         seats = len(table)
         self.hand_count += 1
@@ -323,7 +330,7 @@ class Referee:
         if dealt - self._chips.keys() or self._chips.keys() - dealt - self._newcomers:
             self.is_lost = True
             clause = "holdem-3.10" if dealt - self._chips.keys() else "holdem-3.5"
-            yield Violation(clause, f"{seats} who play", f"everybody who sits: {len(self._chips)}")
+            yield Violation(clause, f"{seats} players in the hand", f"all {len(self._chips)} seated players")
             return
         self._newcomers.clear()
         for one in table:
@@ -342,19 +349,19 @@ class Referee:
         yield from compare(self.observed, game, self._cause_clause, self.clause_counts)
 
     def _check_button(self) -> Iterator[Violation]:
-        """Whether the button has moved on, where the same play as before."""
-        running, last = self.observed, self._previous_hand
-        self._previous_hand = running
-        if running is None or last is None or last.players != running.players:
+        """Check that the button has moved to the next player, if the players are the same as in the last hand."""
+        observed, last = self.observed, self._previous_hand
+        self._previous_hand = observed
+        if observed is None or last is None or last.players != observed.players:
             return
         self.clause_counts["holdem-6.2"] += 1
-        if running.button != (last.button + 1) % len(running.players):
-            found = f"the button at {running.players[running.button]}"
-            yield Violation("holdem-6.2", found, running.players[(last.button + 1) % len(running.players)])
+        if observed.button != (last.button + 1) % len(observed.players):
+            found = f"the button at {observed.players[observed.button]}"
+            yield Violation("holdem-6.2", found, observed.players[(last.button + 1) % len(observed.players)])
 
 
 def _board_numbers(game: Game) -> list[Card]:
-    """The board as numbers."""
+    """Return the board as card numbers."""
     cards = game.cards
     return [CARD_NUMBERS[name] for part in (cards.flop, cards.turn, cards.river) for name in part or ()]
 

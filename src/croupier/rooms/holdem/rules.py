@@ -1,6 +1,6 @@
-"""No-limit hold'em for two to ten, by the full rules of the game (docs/protocols/holdem.md).
+"""The rules of no-limit hold'em for two to ten players (docs/protocols/holdem.md).
 
-A `Hand` changes as it is played; `Holdem` asks the questions that all our rules answer of hands that stay as they are.
+`Hand` is the mutable engine. `Holdem` implements the `Rules` protocol on top of it: its methods never change a state.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -32,13 +32,13 @@ __all__ = [
 ]
 
 STARTING_STACK: Final = 10_000
-"""What everybody has at the beginning (holdem, General rules)."""
+"""The chips of each player at the beginning (holdem, General rules)."""
 
 
 class Holdem:
-    """The rules of one hand as questions about a `Hand` that nobody changes.
+    """The `Rules` of one hand. States are `Hand` objects that are never changed.
 
-    Chance moves one card at a time, by its name (`AS`); a seat moves by FOLD, or by the chips that it adds.
+    A chance move is the name of one card (`AS`); a seat's move is FOLD or the chips that it adds.
     """
 
     def __init__(
@@ -54,28 +54,28 @@ class Holdem:
         self.seats = len(stacks)
 
     def start(self) -> Hand:
-        """Before the first card, with the blinds posted."""
+        """Return the state before the first card, with the blinds posted."""
         return self._start.copy()
 
     def turn(self, state: Hand) -> Seat | Turn:
-        """Who is to move: a seat, CHANCE, or OVER."""
+        """Return the seat to act, CHANCE, or OVER."""
         return state.turn
 
     def legal(self, state: Hand) -> Sequence[str | int]:
-        """The cards that may come, or what the seat may do: that contains every legal size, and lists a few."""
+        """Return the cards that may be dealt, or a `Legal`, which contains every legal bet but lists only a few."""
         if state.turn is Turn.CHANCE:
             return card_names(state.unseen)
         return state.legal
 
     def odds(self, state: Hand) -> Mapping[str | int, Fraction]:
-        """Every card that has not been dealt is as likely as any other."""
+        """Return the probability of each undealt card; empty unless chance is to act."""
         if state.turn is not Turn.CHANCE:
             return {}
         cards = state.unseen
         return {CARDS[card]: Fraction(1, len(cards)) for card in cards}
 
     def play(self, state: Hand, move: str | int) -> Hand:
-        """The hand after a card, a fold or a bet. Raises IllegalMove."""
+        """Return the state after a card, a fold or a bet. Raises IllegalMove."""
         legal = self.legal(state)
         if move not in legal:
             raise IllegalBet(move, legal) if isinstance(legal, Legal) else IllegalMove(move, legal)
@@ -89,11 +89,11 @@ class Holdem:
         return after
 
     def payoff(self, state: Hand) -> tuple[int, ...]:
-        """What each seat has won, negative if it has lost, when OVER."""
+        """Return the net result of each seat in chips. The hand must be over."""
         return state.payoff()
 
     def view(self, state: Hand, seat: Seat) -> Hashable:
-        """All that this seat may know."""
+        """Return everything that a seat may know."""
         return state.view(seat)
 
 

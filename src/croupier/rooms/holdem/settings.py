@@ -1,4 +1,4 @@
-"""What can be set about a house of hold'em: the blinds, the chips, the seats and the pace."""
+"""Settings of a hold'em house: blinds, stacks, seats, timeouts and limits."""
 
 from dataclasses import dataclass
 
@@ -6,66 +6,64 @@ from croupier.rooms.holdem.rules import MAX_SEATS
 from croupier.rooms.holdem.wire import Dialect
 
 MAX_CHIPS = 10**12
-"""The most chips a player may bring: ten times as many are still exact in any JSON reader."""
+"""The largest stack: a table of ten such stacks still has an exact sum in any JSON reader."""
 
 MAX_SECONDS = 366 * 86_400.0
-"""The longest time that can be set, in seconds."""
+"""The longest duration that can be set, in seconds."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be set about the house of hold'em."""
+    """Settings of a hold'em house. The command line has a flag for each field."""
 
     blinds: str = "10/20"
     """The small and the big blind, in chips."""
 
     stack: int = 10_000
-    """The chips that everybody brings who sits down."""
+    """The chips with which a player sits down."""
 
     seats: int = 10
     """The seats of a table, 2 to 10."""
 
     turn_seconds: float = 15.0
-    """How long a player has for an act before he is removed."""
+    """Seconds a player has to act before they are removed."""
 
     ante: int = 0
-    """The chips that everybody puts in before every hand."""
+    """The chips that each player puts in before every hand."""
 
     straddle: int = 0
-    """A third blind, behind the big blind, where more than two play: twice the big blind or more, or 0 for none."""
+    """A third blind, left of the big blind, with three or more players: at least twice the big blind; 0: none."""
 
     pause_seconds: float = 0.0
-    """How long the end of a hand is shown before the next one begins."""
+    """Seconds to show the end of a hand before the next one begins."""
 
     dialect: Dialect = "readme"
-    """How the document is read: as it stands, or as the published server speaks it."""
+    """The dialect of the protocol: as in the document, or as the published server speaks it."""
 
     games: int = 10_000
-    """How many games there are before nobody may open another one."""
+    """The most games; no more can be opened."""
 
     games_per_user: int = 20
-    """Games that one user may be in at the same time, seats and queues together; 0: no limit."""
+    """The most games that a user may be in at the same time, seated or queued; 0: no limit."""
 
     empty_seconds: float = 3600.0
-    """Remove a game that nobody has joined for this long, if another one has a free seat; 0: never."""
+    """Seconds before a game without players is removed, if another one has a free seat; 0: never."""
 
     listed: int = 100
-    """Games in one answer to GET /games/, at most; the others are on further pages."""
+    """The most games in one answer to GET /games/; the others are on further pages."""
 
     history: int = 100
-    """How many finished hands of every game are kept for export."""
+    """The number of finished hands of each game to keep for export."""
 
     requests_per_minute: int | None = None
-    """How many requests from one address are answered in a minute; without it as many as come."""
+    """The most requests per minute from one address. [default: no limit]"""
 
     def check(self) -> None:
-        """Raise ValueError on what makes no sense."""
+        """Validate all settings. Raises ValueError on the first invalid one."""
         small, big = self.blind_amounts
         if not 0 <= small <= big or big == 0:
-            raise ValueError(
-                f"found the blinds {self.blinds}; allowed: two amounts, the big blind positive and the larger"
-            )
-        for name, found, least, most in (
+            raise ValueError(f"found the blinds {self.blinds}; allowed: SMALL/BIG, with 0 <= SMALL <= BIG and BIG >= 1")
+        for name, value, lowest, highest in (
             ("a stack", self.stack, 1, MAX_CHIPS),
             ("seats", self.seats, 2, MAX_SEATS),
             ("an ante", self.ante, 0, MAX_CHIPS),
@@ -79,22 +77,22 @@ class Settings:
             ("seconds for an act", self.turn_seconds, 0.001, MAX_SECONDS),
             ("seconds between hands", self.pause_seconds, 0.0, MAX_SECONDS),
         ):
-            if not least <= found <= most:
-                raise ValueError(f"found {name}: {found}; allowed: {least:,} to {most:,}")
+            if not lowest <= value <= highest:
+                raise ValueError(f"found {name}: {value}; allowed: {lowest:,} to {highest:,}")
         if self.straddle and not 2 * big <= self.straddle <= MAX_CHIPS:
             raise ValueError(f"found a straddle of {self.straddle}; allowed: 0, or {2 * big} and more")
 
     def check_compatible(self, saved: "Settings") -> None:
-        """Raise ValueError where the tables of these settings cannot go on with what was played by other ones."""
+        """Check that tables saved under other settings can continue under these. Raises ValueError if they cannot."""
         for name in ("blinds", "stack", "seats", "ante", "straddle", "dialect"):
             found, allowed = getattr(self, name), getattr(saved, name)
             if found != allowed:
-                raise ValueError(f"found {name} {found} for tables that were kept; allowed: theirs, {allowed}")
+                raise ValueError(f"found {name} {found} for saved tables; allowed: {allowed}, as saved")
 
     @property
     def blind_amounts(self) -> tuple[int, int]:
-        """The small and the big blind. Raises ValueError where they are not two numbers."""
+        """The small and the big blind. Raises ValueError if `blinds` is not two numbers."""
         small, slash, big = self.blinds.partition("/")
         if not (slash and small.isdecimal() and small.isascii() and big.isdecimal() and big.isascii()):
-            raise ValueError(f"found the blinds {self.blinds!r}; allowed: two whole numbers, as 10/20")
+            raise ValueError(f"found the blinds {self.blinds!r}; allowed: two whole numbers such as 10/20")
         return int(small[:20]), int(big[:20])

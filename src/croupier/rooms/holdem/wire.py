@@ -1,9 +1,9 @@
-"""What is asked of a table of hold'em over HTTP and what it answers, as messages and as bytes.
+"""The HTTP protocol of hold'em: requests, responses and the Game object, as messages and as bytes.
 
-`Open`, `Join`, `Act` and `Leave` are the requests of a user whose password has been checked; they are answered by
-`Made`, `Queued`, `Acted`, `Gone` or `Refused`. `Close` comes from those who keep the accounts and is answered by
-`Gone`. What is to be seen at a table is a `Game`. The names of JSON keys, and their order, are those of the document's
-tables (ruling H3).
+`Open`, `Join`, `Act` and `Leave` are the requests of an authenticated user; the response is `Created`, `Queued`,
+`ActDone`, `PlayerLeft` or `RequestRefused`. `Close` comes from the account management; its response is `PlayerLeft`.
+`Game` is the displayed state of a table. The names and the order of the JSON keys are those of the document's tables
+(ruling H3).
 """
 
 import re
@@ -14,17 +14,17 @@ from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, field
 from msgspec.json import Decoder, Encoder
 
 type Dialect = Literal["readme", "hspe-go"]
-"""How to read the document: as it stands, or as the published server speaks it (ruling H1)."""
+"""The dialect of the protocol: as in the document, or as the published server speaks it (ruling H1)."""
 
 type PlayerStatus = Literal["active", "called", "folded"]
-"""Of a player: has still to act in this betting round, has done so or is all-in, is out of the hand."""
+"""The state of a player: yet to act in this betting round; has acted or is all-in; out of the hand."""
 
 type Guid = str
 """A UUID in lower case, of a user or of a game (holdem-2.3)."""
 
 
 class Open(Struct, frozen=True, gc=False, tag=str.lower):
-    """POST /games/: a new game, in which the user takes the first seat (ruling H2)."""
+    """POST /games/: open a new game, in which the user takes the first seat (ruling H2)."""
 
     user: str
 
@@ -33,7 +33,7 @@ class Open(Struct, frozen=True, gc=False, tag=str.lower):
 
 
 class Join(Struct, frozen=True, gc=False, tag=str.lower):
-    """POST /games/:gameID/players/: a seat, or a place in the queue (document: Join a game)."""
+    """POST /games/:gameID/players/: take a seat, or a place in the queue (document: Join a game)."""
 
     user: str
     game: Guid
@@ -45,7 +45,7 @@ class Join(Struct, frozen=True, gc=False, tag=str.lower):
 class Act(Struct, frozen=True, gc=False, tag=str.lower):
     """POST /games/:gameID/players/:playerID/acts/ (document: Bet or Fold).
 
-    `action` is FOLD or BET; `amount` is what the player adds now (ruling H4), LARGEST at most.
+    `action` is ACTION_FOLD or ACTION_BET; `amount` is the chips added (ruling H4), clamped to ±MAX_AMOUNT.
     """
 
     user: str
@@ -55,8 +55,8 @@ class Act(Struct, frozen=True, gc=False, tag=str.lower):
     amount: int = 0
 
     def __str__(self) -> str:
-        told = f'"action":1,"betAmount":{self.amount}' if self.action else '"action":0'
-        return f"{self.user} POST /games/{self.game}/players/{self.player}/acts/ {{{told}}}"
+        body = f'"action":1,"betAmount":{self.amount}' if self.action else '"action":0'
+        return f"{self.user} POST /games/{self.game}/players/{self.player}/acts/ {{{body}}}"
 
 
 class Leave(Struct, frozen=True, gc=False, tag=str.lower):
@@ -71,7 +71,7 @@ class Leave(Struct, frozen=True, gc=False, tag=str.lower):
 
 
 class Close(Struct, frozen=True, gc=False, tag=str.lower):
-    """The account of the user is closed: every seat and every place in a queue is given up. Not asked over HTTP."""
+    """The account of the user is closed: the user leaves every seat and every queue. Not an HTTP request."""
 
     user: str
 
@@ -83,9 +83,9 @@ type HoldemRequest = Open | Join | Act | Leave | Close
 
 
 class Created(Struct, frozen=True, gc=False):
-    """Something has been made: a user, if there is no game; else a player, who has a seat in it.
+    """A user has been created (`game` is empty), or a player has got a seat in a game.
 
-    `guid` is that of the user and the player. `opened` says that the game was made for him.
+    `guid` is the GUID of the user and of the player. `is_new_game` is true if the game was created by the request.
     """
 
     guid: Guid
@@ -97,7 +97,7 @@ class Created(Struct, frozen=True, gc=False):
 
 
 class Queued(Struct, frozen=True, gc=False):
-    """The user waits for a seat in the game; `guid` is that of the player he will be."""
+    """The user is queued for a seat in the game; `guid` is the GUID of the future player."""
 
     guid: Guid
     game: Guid
@@ -107,7 +107,7 @@ class Queued(Struct, frozen=True, gc=False):
 
 
 class ActDone(Struct, frozen=True, gc=False):
-    """The act has been done; `reason` says why it was a fold although it was no fold that was asked for (ruling H5)."""
+    """The act has been done. If an invalid bet was turned into a fold, `reason` is the reason (ruling H5)."""
 
     reason: str = ""
 
@@ -123,7 +123,7 @@ class PlayerLeft(Struct, frozen=True, gc=False):
 
 
 class RequestRefused(Struct, frozen=True, gc=False):
-    """Nothing has changed: an HTTP status, the clause that says so, and `found …; allowed: …`."""
+    """The request has been refused without effect: HTTP status, clause, and the problem as `found …; allowed: …`."""
 
     status: int
     clause: str
@@ -140,11 +140,11 @@ PLAYER_LEFT: Final = PlayerLeft()
 
 ACTION_FOLD: Final = 0
 ACTION_BET: Final = 1
-"""What an act may be (document: Act)."""
+"""The actions of an act (document: Act)."""
 
 
 class Player(Struct, frozen=True, gc=False):
-    """Somebody at the table (document: Player). `wealth` is what he has behind, `bet_so_far` his bet of this round."""
+    """A player at the table (document: Player). `wealth` is the chips left, `bet_so_far` the bet of this round."""
 
     player_id: Guid = field(name="playerID")
     handle: str
@@ -155,9 +155,9 @@ class Player(Struct, frozen=True, gc=False):
 
 
 class Turn(Struct, frozen=True, gc=False):
-    """Whose turn it is (document: Turn), and until when, by RFC 3339. See `NOBODY` for when it is nobody's.
+    """The player to act (document: Turn); `NO_TURN` if there is none. `expiry` is the end of the turn, by RFC 3339.
 
-    `bet_to_player` is the total to match in this round, `minimum_raise` the least raise on top of it (ruling H4).
+    `bet_to_player` is the total to match in this round, `minimum_raise` the smallest raise on top of it (ruling H4).
     """
 
     player_id: Guid = field(name="playerID")
@@ -168,9 +168,9 @@ class Turn(Struct, frozen=True, gc=False):
 
 
 class Cards(Struct, frozen=True, gc=False):
-    """The cards that the viewer sees (document: Cards dictionary); those of a street that is still to come are null.
+    """The cards that the viewer sees (document: Cards dictionary). Streets that are still to come are null.
 
-    `hole` is empty for who has none; in dialect hspe-go it is null then (ruling H1).
+    `hole` is empty for a viewer without hole cards; in dialect hspe-go it is null then (ruling H1).
     """
 
     hole: Sequence[str] | None
@@ -180,21 +180,21 @@ class Cards(Struct, frozen=True, gc=False):
 
 
 class Pot(Struct, frozen=True, gc=False):
-    """A pot (document: Pot) and who has paid into it, in the order of seats."""
+    """A pot (document: Pot) and the players who have paid into it, in the order of seats."""
 
     size: int
     players: Sequence[Guid]
 
 
 class Winner(Struct, frozen=True, gc=False):
-    """Who won at a showdown, and with which five cards (dialect hspe-go, ruling H1)."""
+    """A winner of a showdown, with their best five cards (dialect hspe-go, ruling H1)."""
 
     player_id: Guid = field(name="PlayerID")
     hand: tuple[str, ...] = field(name="Hand")
 
 
 class Game(Struct, frozen=True, gc=False):
-    """What is to be seen at a table (document: Game). Only dialect hspe-go has `last_winners`."""
+    """The displayed state of a table (document: Game). Only dialect hspe-go has `last_winners`."""
 
     game_id: Guid = field(name="gameID")
     table: Sequence[Player]
@@ -205,23 +205,23 @@ class Game(Struct, frozen=True, gc=False):
 
 
 NO_TURN: Final = Turn("", 0, 0, 0, "0001-01-01T00:00:00Z")
-"""Nobody's turn: an object nevertheless, so that a client may look into it unasked."""
+"""The turn while no player is to act: an object, so that clients can access its fields without a null check."""
 
 NO_POT: Final = (Pot(0, ()),)
-"""The pots while no hand runs: there is always one (document: Game, Notes)."""
+"""The pots while no hand is running: there is always at least one (document: Game, Notes)."""
 
 MAX_AMOUNT: Final = 1 << 63
-"""An amount that is larger, or as much below nothing, is told as this: no stack is as large (ruling H5)."""
+"""Amounts are clamped to ±this value, which is larger than any stack (ruling H5)."""
 
 ALLOWED_ACT_BODIES: Final = '{"action": 0}, {"action": 1, "betAmount": an integer}'
-"""What the body of an act may be (holdem-4.2)."""
+"""The allowed bodies of an act (holdem-4.2), for error messages."""
 
 INTEGER_PATTERN: Final = re.compile(rb"-?(?:0|[1-9][0-9]*)")
-"""A JSON number that is written as an integer."""
+"""A JSON number written as an integer."""
 
 
 class ActBody(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The body of an act as nearly everybody writes it."""
+    """The usual form of the body of an act."""
 
     action: int
     amount: int | None = field(name="betAmount", default=None)
@@ -231,10 +231,10 @@ DECODE_ACT_BODY: Final = Decoder(ActBody).decode
 DECODE_ANY_OBJECT: Final = Decoder(dict[str, Raw]).decode
 
 
-def parse_request(method: str, path: str, user: str, body: bytes, dialect: Dialect) -> HoldemRequest | RequestRefused:  # noqa: ARG001 -- both dialects ask alike
-    """The request of a user; `path` is decoded, with or without a slash at its end (ruling H2).
+def parse_request(method: str, path: str, user: str, body: bytes, dialect: Dialect) -> HoldemRequest | RequestRefused:  # noqa: ARG001 -- requests are the same in both dialects
+    """Parse the request of a user. `path` is percent-decoded, with or without a trailing slash (ruling H2).
 
-    Refused are what is no command of this page (holdem-8.3) and an act of wrong form (holdem-4.4).
+    Returns a RequestRefused for an unknown command (holdem-8.3) or a malformed act (holdem-4.4).
     """
     match method, path.removesuffix("/").split("/"):
         case "POST", ["", "games", game, "players", player, "acts"] if game and player:
@@ -254,11 +254,11 @@ COMMANDS: Final = (
     "POST /games/:gameID/players/:playerID/acts/",
     "DELETE /games/:gameID/players/:playerID",
 )
-"""What changes a game (holdem-1.2)."""
+"""The requests that change a game (holdem-1.2)."""
 
 
 def _parse_act(user: str, game: Guid, player: Guid, body: bytes) -> Act | RequestRefused:
-    """The act that a body tells (holdem-4.2 to holdem-4.4)."""
+    """Parse the body of an act (holdem-4.2 to holdem-4.4)."""
     action: int | None
     try:
         usual = DECODE_ACT_BODY(body)
@@ -273,22 +273,22 @@ def _parse_act(user: str, game: Guid, player: Guid, body: bytes) -> Act | Reques
 
 
 def _parse_unusual_body(body: bytes) -> tuple[int | None, int | None]:
-    """The action and the amount of a body that spells its keys or its numbers in another way; None for none.
+    """Parse the action and the amount of a body with unusual keys or numbers; None for a missing or invalid one.
 
-    Integers that are longer than a parser takes are integers all the same, and unknown keys may hold anything.
+    Integers too long for the JSON decoder are accepted, and unknown keys may have any value.
     """
-    found: dict[str, int | None] = {}
+    fields: dict[str, int | None] = {}
     try:
         body.decode()
         for key, value in DECODE_ANY_OBJECT(body).items():
-            found[key.replace("_", "").lower()] = _parse_integer(bytes(value).strip())
+            fields[key.replace("_", "").lower()] = _parse_integer(bytes(value).strip())
     except (DecodeError, UnicodeDecodeError, RecursionError):
         return None, None
-    return found.get("action"), found.get("betamount")
+    return fields.get("action"), fields.get("betamount")
 
 
 def _parse_integer(text: bytes) -> int | None:
-    """The number of a JSON value, None if it is no integer."""
+    """Parse a JSON value as an integer, clamped to ±MAX_AMOUNT if it is very long; None if it is not an integer."""
     if not INTEGER_PATTERN.fullmatch(text):
         return None
     if len(text) > 20:
@@ -297,40 +297,40 @@ def _parse_integer(text: bytes) -> int | None:
 
 
 type HoldemHeaders = list[tuple[bytes, bytes]]
-"""The headers of an answer, names in lower case."""
+"""The headers of a response, names in lower case."""
 
 CONTENT_TYPES: Final[Mapping[Dialect, bytes]] = {"readme": b"application/json", "hspe-go": b"text/plain; charset=utf-8"}
-"""The type of a body that is JSON (ruling H1)."""
+"""The media type of JSON bodies (ruling H1)."""
 
 _encode: Final = Encoder().encode
 
 
 def encode(games: Game | Sequence[Game], dialect: Dialect) -> bytes:
-    """One game, or all of them, as JSON; the reader of dialect hspe-go wants a line end behind it (ruling H1)."""
+    """Encode one game, or a list of games, as JSON; dialect hspe-go adds a newline (ruling H1)."""
     return _encode(games) if dialect == "readme" else _encode(games) + b"\n"
 
 
 class ViewableTable(Protocol):
-    """A table that shows itself."""
+    """A table that can be displayed."""
 
     def view(self, user: str | None) -> Game:
-        """What a user sees of it; None is the public."""
+        """Return the game as a user sees it, or the public if `user` is None."""
         ...
 
 
 class TableLookup(Protocol):
-    """Where the tables are."""
+    """A source of tables by game."""
 
     def game(self, guid: Guid) -> ViewableTable | None:
-        """The table of a game, None if there is none."""
+        """Return the table of a game, or None if there is none."""
         ...
 
 
 def render_response(answer: HoldemResponse, dialect: Dialect, tables: TableLookup) -> tuple[int, HoldemHeaders, bytes]:
-    """The status, the headers and the body of an answer.
+    """Return the HTTP status, headers and body of a response.
 
-    In dialect hspe-go a joiner is shown the game as the public sees it (ruling H1). Bodies of that dialect have no
-    Content-Length, so that they go as one chunk.
+    In dialect hspe-go the response to a join is the public view of the game (ruling H1). JSON bodies of that dialect
+    have no Content-Length, so that they are sent as one chunk.
     """
     match answer:
         case ActDone(""):
@@ -347,13 +347,13 @@ def render_response(answer: HoldemResponse, dialect: Dialect, tables: TableLooku
             return _json_response(201, guid if dialect == "readme" else {"PlayerID": guid}, dialect)
         case Created(guid, game) | Queued(guid, game):
             status = 202 if isinstance(answer, Queued) or dialect == "hspe-go" else 201
-            opened = isinstance(answer, Created) and answer.is_new_game
-            where = [(b"location", f"/games/{game}".encode())] if opened else []
+            is_new_game = isinstance(answer, Created) and answer.is_new_game
+            location = [(b"location", f"/games/{game}".encode())] if is_new_game else []
             if dialect == "readme":
-                return _json_response(status, guid, dialect, *where)
+                return _json_response(status, guid, dialect, *location)
             table = tables.game(game)
-            assert table is not None, "who has just joined a game keeps it open"
-            return _json_response(status, table.view(None), dialect, *where)
+            assert table is not None, "a game is not removed while a player is joining it"
+            return _json_response(status, table.view(None), dialect, *location)
 
 
 EMPTY_BODY_HEADER: Final = (b"content-length", b"0")
@@ -362,9 +362,9 @@ EMPTY_BODY_HEADER: Final = (b"content-length", b"0")
 def _json_response(
     status: int, body: object, dialect: Dialect, *others: tuple[bytes, bytes]
 ) -> tuple[int, HoldemHeaders, bytes]:
-    """An answer with a body that is JSON."""
-    content = (b"content-type", CONTENT_TYPES[dialect])
+    """Return a response with a JSON body."""
+    content_type = (b"content-type", CONTENT_TYPES[dialect])
     text = _encode(body)
     if dialect == "hspe-go":
-        return status, [content, *others], text + b"\n"
-    return status, [content, (b"content-length", b"%d" % len(text)), *others], text
+        return status, [content_type, *others], text + b"\n"
+    return status, [content_type, (b"content-length", b"%d" % len(text)), *others], text

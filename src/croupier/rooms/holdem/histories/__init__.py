@@ -1,4 +1,4 @@
-"""Hands written down for others, and read back: PHH files, Open Hand History, lines of the computer poker contest."""
+"""Hand history formats: PHH and ACPC (read and write), Open Hand History (write)."""
 
 from croupier.rooms.holdem.histories.acpc import from_acpc, to_acpc
 from croupier.rooms.holdem.histories.ohh import to_ohh

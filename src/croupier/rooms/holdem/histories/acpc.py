@@ -1,8 +1,8 @@
-"""A hand as a line of the Annual Computer Poker Competition, which its dealer sends to a player who is at the table.
+"""Reader and writer of the match state line of the Annual Computer Poker Competition (ACPC).
 
-`MATCHSTATE:0:30:cr60c/r120:9s8h|/8c8d5c` is what the player in position 0 sees of hand 30: the betting (c calls or
-checks, f folds, r raises to so much in the whole hand, / ends a round), the hole cards by position as far as he may
-know them, and the board. Positions are counted from the left of the button.
+`MATCHSTATE:0:30:cr60c/r120:9s8h|/8c8d5c` is the view of hand 30 for the player in position 0: the betting (`c` calls or
+checks, `f` folds, `r60` raises to a total of 60 in the whole hand, `/` ends a round), the hole cards by position that
+the player may know, and the board. Positions are numbered from the left of the button.
 """
 
 import re
@@ -20,16 +20,26 @@ LINE_PATTERN: Final = re.compile(r"MATCHSTATE:([0-9]{1,2}):([0-9]{1,18}):([cfr/0
 MOVE_PATTERN: Final = re.compile(r"[cf/]|r[0-9]{1,18}", re.ASCII)
 FLOP_CARDS: Final = 3
 COMPLETE_BOARD_SIZES: Final = (0, 3, 4)
-"""How many cards are on the board when the next betting round is due."""
+"""The numbers of board cards after which a street may follow."""
 
 
 def to_acpc(hand: Hand, viewer: Seat, number: int = 0) -> str:
-    """What the player in a seat is sent, without the end of the line: his cards, and those that have been shown.
+    """Format the match state as the player in seat `viewer` sees it, without a line end.
 
-    The format knows no antes: ValueError. It knows nobody who leaves either: who has left folds when he would be asked.
+    The line has the viewer's hole cards and those shown at the showdown; `number` is the hand number. The format has
+    no departures: a player who has left folds at their next turn. Raises ValueError on a hand with antes, which the
+    format does not have either.
+
+    Example:
+        >>> from croupier.rooms.holdem.cards import parse_cards
+        >>> hand = Hand([1000, 1000], blinds=(5, 10))
+        >>> hand.deal(parse_cards("AsKdAhKc"))
+        >>> hand.bet(25)
+        >>> to_acpc(hand, viewer=0, number=7)
+        'MATCHSTATE:1:7:r30:|AsAh'
     """
     if hand.ante:
-        raise ValueError(f"found an ante of {hand.ante}; allowed: none, for the ACPC format has none")
+        raise ValueError(f"found an ante of {hand.ante}; allowed: 0, because the ACPC format has no antes")
     seats = seat_order(len(hand.stacks), hand.button)
     holes = "|".join(
         format_cards(hand.holes[seat]) if seat == viewer or seat in hand.showdown_order else "" for seat in seats
@@ -40,51 +50,58 @@ def to_acpc(hand: Hand, viewer: Seat, number: int = 0) -> str:
 
 
 def _format_betting(hand: Hand) -> str:
-    """The betting of a hand, told as one in which those who leave fold when it is their turn."""
-    told = hand.replay(())
-    gone: set[Seat] = set()
+    """Format the betting of a hand as if players who left had folded at their next turn."""
+    replayed = hand.replay(())
+    departed: set[Seat] = set()
     betting = []
 
-    def fold_the_gone() -> None:
-        while told.turn in gone:
+    def fold_departed() -> None:
+        while replayed.turn in departed:
             betting.append("f")
-            told.fold()
+            replayed.fold()
 
-    def wait_for(seat: Seat | None) -> bool:
-        """Whether it comes to this seat: who is asked before him, though he has nothing to say, calls."""
-        while isinstance(told.turn, int) and told.turn != seat:
+    def advance_to(seat: Seat | None) -> bool:
+        """Call for the players before a seat, who have no action in the log. Return whether the seat is to act."""
+        while isinstance(replayed.turn, int) and replayed.turn != seat:
             betting.append("c")
-            told.bet(told.legal.call)
-            fold_the_gone()
-        return told.turn == seat
+            replayed.bet(replayed.legal.call)
+            fold_departed()
+        return replayed.turn == seat
 
     for entry in hand.log:
         match entry:
             case ("deal", seat, cards):
-                wait_for(None)
-                if told.cards_due:
-                    betting += "/" if seat is None and told.street and len(told.board) in COMPLETE_BOARD_SIZES else ""
-                    told.deal(cards)
+                advance_to(None)
+                if replayed.cards_due:
+                    is_new_street = seat is None and replayed.street and len(replayed.board) in COMPLETE_BOARD_SIZES
+                    betting += "/" if is_new_street else ""
+                    replayed.deal(cards)
             case ("bet", seat, chips):
-                if wait_for(seat):
-                    raising = chips > told.to_match - told.bets[seat]
-                    betting.append(f"r{told.paid[seat] + chips}" if raising else "c")
-                    told.bet(chips)
+                if advance_to(seat):
+                    is_raise = chips > replayed.to_match - replayed.bets[seat]
+                    betting.append(f"r{replayed.paid[seat] + chips}" if is_raise else "c")
+                    replayed.bet(chips)
             case (_, seat):
-                gone.add(seat)
-        fold_the_gone()
+                departed.add(seat)
+        fold_departed()
     return "".join(betting)
 
 
 def from_acpc(line: str, stacks: Sequence[int], blinds: tuple[int, int] = BLINDS, *, straddle: int = 0) -> Hand:
-    """The hand of such a line; `stacks` are those at its beginning, by position. Seat 0 is left of the button.
+    """Parse a match state line. `stacks` are the starting stacks by position; seat 0 is left of the button.
 
-    Hole cards that the line does not tell are any that are left. Raises ValueError.
+    Hole cards that the line does not contain are replaced by unused cards. Raises ValueError if the line is malformed
+    or breaks the rules.
+
+    Example:
+        >>> hand = from_acpc("MATCHSTATE:1:7:r30f:|AsAh", [1000, 1000], (5, 10))
+        >>> hand.payoff()
+        (-10, 10)
     """
-    found = LINE_PATTERN.fullmatch(line.rstrip("\r\n"))
-    if found is None:
+    match = LINE_PATTERN.fullmatch(line.rstrip("\r\n"))
+    if match is None:
         raise ValueError(f"found {line[:200]!r}; allowed: MATCHSTATE:<position>:<hand>:<betting>:<cards>")
-    position, _, betting, held, dealt = found.groups()
+    position, _, betting, held, dealt = match.groups()
     count = len(stacks)
     holes = [parse_partial_cards(hole) for hole in held.split("|")]
     if len(holes) != count or any(len(hole) not in (0, 2) for hole in holes):
@@ -116,8 +133,8 @@ def _play_move(replay: HandReplay, move: str) -> None:
         return
     if player is Turn.CHANCE or player is Turn.OVER:
         if move == "c":
-            return  # the competition asks also who is alone with chips, and he can but check
-        raise ValueError(f"found {move!r} while nobody is asked; allowed: /, or nothing more")
+            return  # the competition also asks a player whom no opponent can answer; they can only check
+        raise ValueError(f"found {move!r} while no player is to act; allowed: /, or the end of the betting")
     match move[0]:
         case "c":
             replay.call(player)

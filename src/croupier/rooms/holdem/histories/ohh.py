@@ -1,7 +1,7 @@
-"""A hand as an Open Hand History object, the JSON that hand trackers read (version 1.4.7).
+"""Writer of Open Hand History (version 1.4.7), the JSON format that hand trackers read.
 
-Players are numbered as the seats, from 0, and their seats from 1. What a player puts in with an action is told as what
-he adds, antes and blinds included; what nobody has called is not in the pots.
+Player ids are our seat numbers, from 0; seats in the format are numbered from 1. The amount of an action is the number
+of chips it adds, also for antes and blinds. The pots do not include a returned bet.
 """
 
 from collections import Counter
@@ -29,14 +29,14 @@ type OhhActionName = Literal[
 
 
 class OhhBetLimit(Struct, frozen=True):
-    """No limit, and no cap on what can be lost in a hand."""
+    """The betting structure: no limit, no cap."""
 
     bet_type: str = "NL"
     bet_cap: int = 0
 
 
 class OhhPlayer(Struct, frozen=True):
-    """Somebody who was dealt in."""
+    """A player who was dealt in."""
 
     id: int
     seat: int
@@ -45,7 +45,7 @@ class OhhPlayer(Struct, frozen=True):
 
 
 class OhhAction(Struct, frozen=True):
-    """What somebody has done. `amount` is what he adds; `cards` are told if they are known."""
+    """An action of a player. `amount` is the chips added; `cards` are set if they are known."""
 
     action_number: int
     player_id: int
@@ -56,7 +56,7 @@ class OhhAction(Struct, frozen=True):
 
 
 class OhhRound(Struct):
-    """A betting round, or the showdown; `cards` are those that it adds to the board."""
+    """A betting round, or the showdown. `cards` are the cards added to the board."""
 
     id: int
     street: str
@@ -65,14 +65,14 @@ class OhhRound(Struct):
 
 
 class OhhPlayerWin(Struct, frozen=True):
-    """What a player wins of a pot."""
+    """The chips that a player wins from a pot."""
 
     player_id: int
     win_amount: int
 
 
 class OhhPot(Struct, frozen=True):
-    """A pot that has been won: 0 is the main pot."""
+    """A pot that has been won. Number 0 is the main pot."""
 
     number: int
     amount: int
@@ -107,7 +107,7 @@ class OhhHistory(Struct, frozen=True, kw_only=True):
 
 
 class OhhDocument(Struct, frozen=True):
-    """A file with one hand."""
+    """The root object: a file with one hand."""
 
     ohh: OhhHistory
 
@@ -123,20 +123,31 @@ def to_ohh(
     hero: int | None = None,
     table_size: int | None = None,
 ) -> bytes:
-    """A hand as Open Hand History, JSON. It may be unfinished.
+    """Format a hand, finished or not, as Open Hand History JSON.
 
-    `players` are the names by seat, `hero` is the seat that tells the hand, if one does. Hole cards are told of the
-    seats in `open` (None: of all), and of those who have shown them. The format wants to know when a hand has `begun`;
-    it is 1970 by default.
+    `players` are the names by seat; `hero` is the seat from whose point of view the hand is recorded, if any. The
+    document contains the hole cards of the seats in `open_seats` (None: of all seats) and the hole cards shown at the
+    showdown. The format requires a start time; without `started_at` it is 1970-01-01.
+
+    Example:
+        >>> from croupier.rooms.holdem.cards import parse_cards
+        >>> hand = Hand([1000, 1000], blinds=(5, 10))
+        >>> hand.deal(parse_cards("AsKdAhKc"))
+        >>> hand.fold()
+        >>> document = msgspec.json.decode(to_ohh(hand, players=["Ann", "Bob"]))
+        >>> [action["action"] for action in document["ohh"]["rounds"][0]["actions"]]
+        ['Post SB', 'Post BB', 'Dealt Cards', 'Dealt Cards', 'Fold']
+        >>> document["ohh"]["pots"][0]["player_wins"]
+        [{'player_id': 1, 'win_amount': 10}]
     """
     count = len(hand.stacks)
-    begun_at = (started_at or EPOCH).astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    start_date = (started_at or EPOCH).astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     names = players if players is not None else [f"p{seat + 1}" for seat in range(count)]
-    teller = _OhhWriter(hand, open_seats)
-    teller.write()
+    writer = _OhhWriter(hand, open_seats)
+    writer.write()
     history = OhhHistory(
         game_number=str(number),
-        start_date_utc=begun_at,
+        start_date_utc=start_date,
         table_name=table,
         table_size=table_size or count,
         dealer_seat=hand.button + 1,
@@ -145,22 +156,22 @@ def to_ohh(
         ante_amount=hand.ante,
         hero_player_id=UNSET if hero is None else hero,
         flags=["Observed"] if hero is None else [],
-        players=[OhhPlayer(seat, seat + 1, names[seat], teller.start_stacks[seat]) for seat in range(count)],
-        rounds=teller.rounds,
+        players=[OhhPlayer(seat, seat + 1, names[seat], writer.start_stacks[seat]) for seat in range(count)],
+        rounds=writer.rounds,
         pots=_won_pots(hand),
     )
     return msgspec.json.encode(OhhDocument(history))
 
 
 def _won_pots(hand: Hand) -> list[OhhPot]:
-    """The pots as they were won, those that have a winner."""
+    """Return the awarded pots with their winners."""
     numbers = sorted({award.pot for award in hand.awards})
-    found = []
+    pots = []
     for number in numbers:
         won = [award for award in hand.awards if award.pot == number]
         wins = [OhhPlayerWin(award.seat, award.chips) for award in won]
-        found.append(OhhPot(number, sum(award.chips for award in won), wins))
-    return found
+        pots.append(OhhPot(number, sum(award.chips for award in won), wins))
+    return pots
 
 
 def _card_texts(cards: Sequence[Card]) -> list[str]:
@@ -168,7 +179,7 @@ def _card_texts(cards: Sequence[Card]) -> list[str]:
 
 
 class _OhhWriter:
-    """Tells a hand round by round."""
+    """Converts a hand round by round."""
 
     def __init__(self, hand: Hand, known: Collection[int] | None) -> None:
         self.hand = hand
@@ -181,7 +192,7 @@ class _OhhWriter:
         self.rounds = [OhhRound(0, STREET_NAMES[0], [], [])]
 
     def write(self) -> None:
-        """Tell all of it."""
+        """Write all rounds."""
         hand = self.hand
         self._post_forced_bets()
         top = max(hand.blinds[1], hand.straddle if len(self.stacks) > 2 else 0)
@@ -195,8 +206,10 @@ class _OhhWriter:
                         continue
                     dealt[seat] += 1
                     if dealt[seat] == 2:
-                        told = self.known_seats is None or seat in self.known_seats
-                        self._add_action(seat, "Dealt Cards", cards=_card_texts(hand.holes[seat]) if told else UNSET)
+                        is_known = self.known_seats is None or seat in self.known_seats
+                        self._add_action(
+                            seat, "Dealt Cards", cards=_card_texts(hand.holes[seat]) if is_known else UNSET
+                        )
                 case ("bet", seat, chips):
                     total = self.bets[seat] + chips
                     name: OhhActionName = (
@@ -215,7 +228,7 @@ class _OhhWriter:
                 self._add_action(seat, "Shows Cards", cards=_card_texts(hand.holes[seat]))
 
     def _post_forced_bets(self) -> None:
-        """Antes, blinds, straddle."""
+        """Write antes, blinds and the straddle."""
         hand, seats = self.hand, seat_order(len(self.stacks), self.hand.button)
         if hand.ante:
             for seat in seats:
@@ -232,7 +245,7 @@ class _OhhWriter:
                 self._pay(seat, name, posted)
 
     def _add_board(self, cards: Sequence[Card]) -> None:
-        """The next cards of the board: a new street, unless they are the rest of the flop."""
+        """Add cards to the board: they open a new street, unless they complete the flop."""
         flop = self.rounds[-1].cards
         if 0 < len(flop) < FLOP_CARDS and self.rounds[-1].street == STREET_NAMES[1]:
             flop += _card_texts(cards)

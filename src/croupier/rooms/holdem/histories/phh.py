@@ -1,11 +1,11 @@
-"""A hand as a PHH file, the field's open format of poker hands (version 0.0.2): a page of TOML, written and read.
+"""Reader and writer of PHH (Poker Hand History, version 0.0.2), an open TOML format.
 
-The players are counted from the left of the button. Chips are whole numbers. What the format cannot tell (`telling`) is
-told in fields of our own beside the ones that others read: `_actions`, `_starting_stacks`, `_antes` and
-`_blinds_or_straddles` say what has truly been, and are preferred where we read.
+Players are numbered from the left of the button. Chips are whole numbers. What the format cannot express (see
+`phh_actions`) goes into user-defined fields: `_actions`, `_starting_stacks`, `_antes` and `_blinds_or_straddles` have
+the hand as it was played, and `from_phh` prefers them to the standard fields.
 
-Others pay odd chips differently: PokerKit puts pots together that have the same winners before it divides them. The
-field `finishing_stacks` has the stacks by H7.
+Other programs may award odd chips differently: PokerKit merges pots that have the same winners before it divides them.
+The field `finishing_stacks` has the stacks by H7.
 """
 
 import tomllib
@@ -34,23 +34,52 @@ def to_phh(
     open_seats: Collection[int] | None = None,
     started_at: datetime | None = None,
 ) -> str:
-    """A hand as a PHH file. It may be unfinished.
+    """Format a hand, finished or not, as a PHH file.
 
-    `players` are the names by seat. Hole cards are told of the seats in `open` (None: of all), and of those who have
-    shown them. `table`, `number` and the time when it has `begun` are told if they are given.
+    `players` are the names by seat. The file contains the hole cards of the seats in `open_seats` (None: of all seats)
+    and the hole cards shown at the showdown. `table`, `number` and `started_at` are written if they are given.
+
+    Example:
+        >>> from croupier.rooms.holdem.cards import parse_cards
+        >>> hand = Hand([1000, 1000], blinds=(5, 10))
+        >>> hand.deal(parse_cards("AsKdAhKc"))
+        >>> hand.bet(25)
+        >>> hand.fold()
+        >>> print(to_phh(hand, players=["Ann", "Bob"]))
+        variant = "NT"
+        antes = [0, 0]
+        blinds_or_straddles = [5, 10]
+        min_bet = 10
+        starting_stacks = [1000, 1000]
+        actions = [
+          "d dh p1 KdKc",
+          "d dh p2 AsAh",
+          "p2 cbr 30",
+          "p1 f",
+        ]
+        venue = "croupier"
+        seats = [2, 1]
+        seat_count = 2
+        players = [
+          "Bob",
+          "Ann",
+        ]
+        finishing_stacks = [990, 1010]
+        winnings = [0, 20]
+        <BLANKLINE>
     """
     seats = seat_order(len(hand.stacks), hand.button)
-    true = make_played_hand(hand, open_seats)
-    told = make_phh_hand(true)
+    played = make_played_hand(hand, open_seats)
+    written = make_phh_hand(played)
     fields: dict[str, object] = {"variant": VARIANT}
-    if any(told.antes):
+    if any(written.antes):
         fields["ante_trimming_status"] = True
     fields |= {
-        "antes": _in_format_order(told.antes),
-        "blinds_or_straddles": _in_format_order(told.posts),
-        "min_bet": true.min_bet,
-        "starting_stacks": told.stacks,
-        "actions": told.actions,
+        "antes": _in_format_order(written.antes),
+        "blinds_or_straddles": _in_format_order(written.posts),
+        "min_bet": played.min_bet,
+        "starting_stacks": written.stacks,
+        "actions": written.actions,
         "venue": VENUE,
     }
     if started_at is not None:
@@ -64,22 +93,22 @@ def to_phh(
         fields["table"] = table
     if players is not None:
         fields["players"] = [players[seat] for seat in seats]
-    if true.final_stacks is not None:
+    if played.final_stacks is not None:
         won = [sum(award.chips for award in hand.awards if award.seat == seat) for seat in seats]
-        fields |= {"finishing_stacks": true.final_stacks, "winnings": won}
-    if told.antes != [true.ante] * len(seats):
-        fields["_antes"] = [true.ante] * len(seats)
-    if told.posts != true.posts:
-        fields["_blinds_or_straddles"] = _in_format_order(true.posts)
-    if told.stacks != true.stacks:
-        fields["_starting_stacks"] = true.stacks
-    if [action for action in told.actions if " sm" not in action] != told.played_actions:
-        fields["_actions"] = told.played_actions
+        fields |= {"finishing_stacks": played.final_stacks, "winnings": won}
+    if written.antes != [played.ante] * len(seats):
+        fields["_antes"] = [played.ante] * len(seats)
+    if written.posts != played.posts:
+        fields["_blinds_or_straddles"] = _in_format_order(played.posts)
+    if written.stacks != played.stacks:
+        fields["_starting_stacks"] = played.stacks
+    if [action for action in written.actions if " sm" not in action] != written.played_actions:
+        fields["_actions"] = written.played_actions
     return "".join(f"{name} = {_to_toml(value)}\n" for name, value in fields.items())
 
 
 def _in_format_order(forced: list[int]) -> list[int]:
-    """Forced bets by player, as the format lists them: heads-up the other way round."""
+    """Return forced bets by player in the order of the format: reversed heads-up."""
     return forced[::-1] if len(forced) == 2 else forced
 
 
@@ -98,7 +127,7 @@ def _to_toml(value: object) -> str:
 
 
 def _escape(text: str) -> str:
-    """A text between double quotes; halves of surrogate pairs, which a file cannot have, are replaced."""
+    """Escape a TOML basic string. Lone surrogates, which UTF-8 cannot encode, are replaced."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return text
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -109,14 +138,27 @@ def _escape(text: str) -> str:
 
 
 def from_phh(text: str) -> Hand:
-    """The hand of a PHH file, ours or that of somebody else. Raises ValueError.
+    """Read the hand of a PHH file written by `to_phh` or by another program.
 
-    Cards that are not told are taken from those that are left, so that nobody wins who has not shown his hand.
+    Unknown cards are replaced by unused ones such that no player wins a showdown without having shown their hand.
+    Raises ValueError if the file is malformed, is not no-limit hold'em, or breaks the rules.
+
+    Example:
+        >>> hand = from_phh('''
+        ... variant = "NT"
+        ... antes = [0, 0]
+        ... blinds_or_straddles = [5, 10]
+        ... min_bet = 10
+        ... starting_stacks = [1000, 1000]
+        ... actions = ["d dh p1 ????", "d dh p2 AsAh", "p2 cbr 30", "p1 f"]
+        ... ''')
+        >>> hand.payoff()
+        (-10, 10)
     """
     try:
         fields = tomllib.loads(text)
     except RecursionError:
-        raise ValueError("found arrays in arrays in arrays; allowed: a PHH file") from None
+        raise ValueError("found arrays nested too deeply; allowed: a PHH file") from None
     if fields.get("variant") != VARIANT:
         raise ValueError(f"found the variant {fields.get('variant')!r}; allowed: {VARIANT!r}, no-limit hold'em")
     stacks = _read_chips(fields, "starting_stacks")
@@ -124,9 +166,9 @@ def from_phh(text: str) -> Hand:
     antes = _read_chips(fields, "antes", count)
     posts = _read_chips(fields, "blinds_or_straddles", count)
     if len(set(antes)) > 1:
-        raise ValueError(f"found the antes {antes}; allowed: the same for everybody")
+        raise ValueError(f"found the antes {antes}; allowed: the same ante for every player")
     if count < 2 or any(posts[3:]):
-        raise ValueError(f"found the blinds {posts}; allowed: a small blind, a big blind, and one straddle behind them")
+        raise ValueError(f"found the blinds {posts}; allowed: a small blind, a big blind and at most one straddle")
     seats = _read_seats(fields, count)
     hand = Hand(
         [stacks[seats.index(seat)] for seat in range(count)],
@@ -140,36 +182,40 @@ def from_phh(text: str) -> Hand:
 
 
 def _read_chips(fields: dict[str, Any], name: str, count: int | None = None) -> list[int]:
-    """A list of whole numbers; the true one, where there are two."""
-    found = fields.get(f"_{name}", fields.get(name))
-    if not isinstance(found, list) or (count is not None and len(found) != count):
-        raise ValueError(f"found {name} = {found!r}; allowed: a list of {count or 'some'} numbers")
-    for chips in found:
+    """Read a list of whole numbers; our user-defined field is preferred to the standard one."""
+    amounts = fields.get(f"_{name}", fields.get(name))
+    if not isinstance(amounts, list) or (count is not None and len(amounts) != count):
+        allowed = "a list of numbers" if count is None else f"a list of {count} numbers"
+        raise ValueError(f"found {name} = {amounts!r}; allowed: {allowed}")
+    for chips in amounts:
         if isinstance(chips, bool) or not isinstance(chips, int | float) or not float(chips).is_integer():
             raise ValueError(f"found {chips!r} in {name}; allowed: whole numbers of chips")
-    return [int(chips) for chips in found]
+    return [int(chips) for chips in amounts]
 
 
 def _read_seats(fields: dict[str, Any], count: int) -> list[int]:
-    """The seat of each player, counted from 0; clockwise, if the file does not tell."""
+    """Return the seat of each player, numbered from 0; seat n for player n if the file has no valid seats."""
     seats = fields.get("seats")
-    first = [*range(count)]
+    default = [*range(count)]
     if not isinstance(seats, list) or not all(type(seat) is int for seat in seats):
-        return first
+        return default
     ranked = sorted(set(seats))
-    found = [ranked.index(seat) for seat in seats]
-    return found if found in (first[at:] + first[:at] for at in first) else first
+    numbered = [ranked.index(seat) for seat in seats]
+    return numbered if numbered in (default[at:] + default[:at] for at in default) else default
 
 
 def _read_actions(fields: dict[str, Any], name: str) -> list[str]:
-    found = fields.get(name, [] if name.startswith("_") else None)
-    if not isinstance(found, list) or not all(isinstance(action, str) for action in found):
-        raise ValueError(f"found {name} = {found!r}; allowed: a list of actions")
-    return found
+    actions = fields.get(name, [] if name.startswith("_") else None)
+    if not isinstance(actions, list) or not all(isinstance(action, str) for action in actions):
+        raise ValueError(f"found {name} = {actions!r}; allowed: a list of actions")
+    return actions
 
 
 class _ActionPlayer:
-    """The actions of a hand of so many players; those that were truly played are told apart, where they differ."""
+    """The actions of a hand of `count` players.
+
+    `played` are the actions of our user-defined field; if there are any, they are replayed instead of `actions`.
+    """
 
     def __init__(self, count: int, actions: Sequence[str], played: Sequence[str]) -> None:
         self.count = count
@@ -200,23 +246,23 @@ class _ActionPlayer:
         return int(name[1:]) - 1
 
     def play(self, hand: Hand, seats: Sequence[int]) -> None:
-        """Play them: the hole cards come when the last of them is told, or before anything else."""
+        """Play all actions. Hole cards are dealt after their last `d dh`; without any, before the first action."""
         replay = HandReplay(hand, seats, self.holes, self.board)
-        told = [action_words(action) for action in self.actions]
-        dealt = max((at for at, found in enumerate(told) if found[:2] == ["d", "dh"]), default=-1)
-        whole = all(len(hole) == 2 for hole in self.holes)
-        for at, found in enumerate(told):
+        all_words = [action_words(action) for action in self.actions]
+        last_deal = max((at for at, words in enumerate(all_words) if words[:2] == ["d", "dh"]), default=-1)
+        has_all_holes = all(len(hole) == 2 for hole in self.holes)
+        for at, words in enumerate(all_words):
             try:
-                if at > dealt and found and (dealt >= 0 or not self.actions[at].endswith(LEAVES_COMMENT)):
+                if at > last_deal and words and (last_deal >= 0 or not self.actions[at].endswith(LEAVES_COMMENT)):
                     replay.deal_holes()
-                self._play_action(replay, self.actions[at], found)
+                self._play_action(replay, self.actions[at], words)
             except ValueError as error:
                 raise ValueError(f"action {at + 1}, {self.actions[at]!r}: {error}") from None
-        if whole:
+        if has_all_holes:
             replay.deal_holes()
 
-    def _play_action(self, replay: HandReplay, action: str, found: list[str]) -> None:
-        match found:
+    def _play_action(self, replay: HandReplay, action: str, words: list[str]) -> None:
+        match words:
             case [] | ["d", "dh", _, _]:
                 pass
             case ["d", "db", cards]:
@@ -232,9 +278,9 @@ class _ActionPlayer:
             case [player, "sm"] | [player, "sm", _]:
                 self._player_number(action, player)
             case _:
-                raise ValueError("found no action of no-limit hold'em; allowed: d dh, d db, f, cc, cbr, sm")
+                raise ValueError("found an unknown action; allowed: d dh, d db, f, cc, cbr, sm")
 
 
 def action_words(action: str) -> list[str]:
-    """The words of an action, without its comment."""
+    """Return the words of an action, without its comment."""
     return action.partition("#")[0].split()

@@ -1,16 +1,17 @@
-"""A hand told so that others can replay it, though with us a player may leave when he is not asked (H6).
+"""Conversion of a hand to PHH actions that other programs can replay, although our players may leave out of turn (H6).
 
-The notations of poker hands, and the programs that read them, know a player as in the hand until he folds in turn. So a
-hand is told twice: as it was played, and for the books as a hand without any leaving that ends with the same stacks:
+Hand history formats and their readers assume that a player stays in the hand until they fold in turn. A hand is
+therefore written twice: as it was played, and as an equivalent PHH hand without departures that ends with the same
+stacks:
 
-- who has left folds when he is asked next; at a showdown he mucks;
-- who is asked where our rules ask nobody, because all others are all in, checks;
-- who is left alone calls, and cards come, until the one who has left is asked or can muck: unknown ones, or any that
-  are not told, where the reader wants to see a whole board;
-- where the one who has left would get back what he forfeited, or nobody could win it, he bets less, and the rest
-  changes hands beforehand: the stacks at the beginning differ, those at the end are right;
-- where the blinds are too short to be matched as they should, the first who matches them posts what he matches: a
-  negative post, which does not change who begins.
+- A player who has left folds at their next turn; at a showdown they muck.
+- A player whom our rules do not ask, because all others are all in, checks.
+- If one player remains, they call and cards are dealt until the player who has left is to act or can muck. The cards
+  are unknown, or unused ones where the reader needs a complete board.
+- If a player who has left would get back chips that they forfeited, or if nobody could win these, the player bets less
+  and the difference is moved before the hand: the starting stacks differ from the true ones, the final stacks do not.
+- If a blind is short, the first player to match the full blind posts that amount as a negative post, which does not
+  change who acts first.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,24 +26,24 @@ from croupier.rooms.holdem.histories.notation import CARD_TEXTS, HIDDEN_HOLE, UN
 from croupier.rooms.holdem.histories.pokerkit_state import RIVER, PokerKitState
 
 LEAVES_COMMENT: Final = " # leaves"
-"""The comment that tells a player who has left from one who has folded."""
+"""The comment that distinguishes leaving from folding."""
 
 STREET_CARDS: Final = (0, 3, 1, 1)
-"""How many cards open each betting round."""
+"""The number of board cards dealt before each betting round."""
 
 BOARD_SIZES: Final = (3, 4, 5)
-"""How many cards are on the board when a street is whole."""
+"""The numbers of board cards after complete streets."""
 
 MAX_CORRECTIONS: Final = 200
-"""The books are corrected at most so often."""
+"""The most attempts to adjust the starting stacks until the final stacks are right."""
 
 
 class PlayedHand(NamedTuple):
-    """A hand as it was played, players counted from the left of the button. Chips are ints.
+    """A hand as it was played, with players numbered from the left of the button.
 
-    `paid` is what has been put in, and `final` are the stacks at the end, None where there is none yet. `holes` are the
-    hole cards that are told, with `??` for the others; `shown` those that were shown, in the order of showing, with
-    their `ranks`. `staying` is who has neither folded nor left.
+    `paid` are the chips put in by each player; `final_stacks` is None while the hand is running. `holes` are the hole
+    cards, with `??` for unknown cards; `shown_hands` are the hands shown, in the order of showing, and `ranks` their
+    ranks. `players_in` are the players who have neither folded nor left.
     """
 
     stacks: list[int]
@@ -59,9 +60,9 @@ class PlayedHand(NamedTuple):
 
 
 class PhhHand(NamedTuple):
-    """A hand for the books: the stacks at the beginning, the forced bets by player, and what happens (PHH notation).
+    """The equivalent PHH hand: starting stacks, forced bets by player, and actions in PHH notation.
 
-    `played` is what has truly happened, in the same notation.
+    `played_actions` are the actions that were really played, in the same notation.
     """
 
     stacks: list[int]
@@ -72,12 +73,12 @@ class PhhHand(NamedTuple):
 
 
 def make_played_hand(hand: Hand, known_seats: Collection[int] | None = None) -> PlayedHand:
-    """A hand by players; hole cards are told of the seats in `known` (None: of all)."""
+    """Convert a hand from seats to players, with the hole cards of the seats in `known_seats` (None: of all seats)."""
     seats = seat_order(len(hand.stacks), hand.button)
     players = {seat: player for player, seat in enumerate(seats)}
-    begun = [stack + paid for stack, paid in zip(hand.stacks, hand.paid, strict=True)]
+    start_stacks = [stack + paid for stack, paid in zip(hand.stacks, hand.paid, strict=True)]
     for award in hand.awards:
-        begun[award.seat] -= award.chips
+        start_stacks[award.seat] -= award.chips
     holes = [
         format_cards(hand.holes[seat])
         if known_seats is None or seat in known_seats
@@ -85,7 +86,7 @@ def make_played_hand(hand: Hand, known_seats: Collection[int] | None = None) -> 
         for seat in seats
     ]
     return PlayedHand(
-        stacks=[begun[seat] for seat in seats],
+        stacks=[start_stacks[seat] for seat in seats],
         paid=[hand.paid[seat] for seat in seats],
         final_stacks=[hand.stacks[seat] for seat in seats] if hand.turn is Turn.OVER else None,
         ante=hand.ante,
@@ -100,14 +101,14 @@ def make_played_hand(hand: Hand, known_seats: Collection[int] | None = None) -> 
 
 
 def forced_bets(hand: Hand) -> list[int]:
-    """The blinds and the straddle by player, whether or not the stacks suffice."""
+    """Return the blinds and the straddle by player, not limited by the stacks."""
     small, big = hand.blinds
     seats = len(hand.stacks)
     return [big, small] if seats == 2 else [small, big, hand.straddle, *[0] * seats][:seats]
 
 
 def _entry_by_player(entry: HandLogEntry, players: dict[int, int]) -> HandLogEntry:
-    """An entry of the log with the player in place of the seat."""
+    """Return a log entry with the player instead of the seat."""
     match entry:
         case ("deal", seat, cards):
             return ("deal", None if seat is None else players[seat], cards)
@@ -118,65 +119,65 @@ def _entry_by_player(entry: HandLogEntry, players: dict[int, int]) -> HandLogEnt
 
 
 def format_played_actions(hand: PlayedHand) -> list[str]:
-    """What has truly happened, in the PHH notation; `# leaves` marks a fold of somebody who has left at this moment."""
-    lines: list[str] = []
+    """Return the played actions in PHH notation; the comment `# leaves` marks the fold of a player who left."""
+    actions: list[str] = []
     bets, top = _posted_bets(hand)
     due = 2 * len(hand.holes)
     for entry in hand.log:
         match entry:
             case ("deal", seat, cards) if seat is None:
-                lines.append(f"d db {format_cards(cards)}")
+                actions.append(f"d db {format_cards(cards)}")
                 bets, top = [0 for _ in bets], 0
             case ("bet", player, chips):
                 bets[player] += chips
-                lines.append(f"p{player + 1} cbr {bets[player]}" if bets[player] > top else f"p{player + 1} cc")
+                actions.append(f"p{player + 1} cbr {bets[player]}" if bets[player] > top else f"p{player + 1} cc")
                 top = max(top, bets[player])
             case ("fold" | "leave" as kind, player):
-                lines.append(f"p{player + 1} f{LEAVES_COMMENT if kind == 'leave' else ''}")
+                actions.append(f"p{player + 1} f{LEAVES_COMMENT if kind == 'leave' else ''}")
             case _:
                 due -= 1
                 if not due:
-                    lines += _hole_actions(hand)
-    return lines if not due else [*lines, *_hole_actions(hand)]
+                    actions += _hole_actions(hand)
+    return actions if not due else [*actions, *_hole_actions(hand)]
 
 
-def _hole_actions(told: PlayedHand) -> list[str]:
-    """The lines of the hole cards."""
-    return [f"d dh p{player + 1} {hole}" for player, hole in enumerate(told.holes) if hole]
+def _hole_actions(hand: PlayedHand) -> list[str]:
+    """Return the actions that deal the hole cards."""
+    return [f"d dh p{player + 1} {hole}" for player, hole in enumerate(hand.holes) if hole]
 
 
-def _posted_bets(told: PlayedHand) -> tuple[list[int], int]:
-    """What is posted, and what has to be matched: the largest blind, even if nobody could post all of it."""
-    left = [stack - min(told.ante, stack) for stack in told.stacks]
-    return [min(post, stack) for post, stack in zip(told.posts, left, strict=True)], max(told.posts)
+def _posted_bets(hand: PlayedHand) -> tuple[list[int], int]:
+    """Return the chips posted by player, and the bet to match: the largest blind, even if nobody could post it all."""
+    left = [stack - min(hand.ante, stack) for stack in hand.stacks]
+    return [min(post, stack) for post, stack in zip(hand.posts, left, strict=True)], max(hand.posts)
 
 
 def make_phh_hand(hand: PlayedHand) -> PhhHand:
-    """A hand for the books. If it has ended it ends in them, with the same stacks.
+    """Convert a hand to an equivalent PHH hand. A finished hand ends with the same stacks.
 
-    Where the ante takes all of the big blind the books begin with another player; a hand that they cannot hold for that
-    reason is told as it was played, and only our own reader replays it.
+    If the ante takes the whole stack of the big blind, PokerKit lets another player act first. A hand that cannot be
+    expressed for that reason is returned as it was played; then only our own reader can replay it.
     """
     stacks = hand.stacks
     limits: dict[int, int] | None = None
     for _ in range(MAX_CORRECTIONS):
-        scribe = _PhhActionWriter(hand, stacks, limits)
-        scribe.write()
+        writer = _PhhActionWriter(hand, stacks, limits)
+        writer.write()
         if hand.final_stacks is None:
-            return scribe.result()
-        scribe.finish()
-        final = scribe.state.final_stacks(hand.ranks)
+            return writer.result()
+        writer.finish()
+        final = writer.state.final_stacks(hand.ranks)
         if final == hand.final_stacks:
-            return scribe.result()
+            return writer.result()
         if limits is None:
-            most = max(1, *(hand.paid[player] for player in hand.players_in))
-            limits = {player: most for player, paid in enumerate(hand.paid) if paid > most}
+            limit = max(1, *(hand.paid[player] for player in hand.players_in))
+            limits = {player: limit for player, paid in enumerate(hand.paid) if paid > limit}
             stacks = [
-                most if player in limits and not hand.final_stacks[player] else stack
+                limit if player in limits and not hand.final_stacks[player] else stack
                 for player, stack in enumerate(stacks)
             ]
         else:
-            assert final is not None, "nobody has paid more than those who stayed"
+            assert final is not None, "with limits, no player pays more than the remaining players"
             stacks = [stack + real - other for stack, real, other in zip(stacks, hand.final_stacks, final, strict=True)]
     return PhhHand(
         hand.stacks,
@@ -188,7 +189,7 @@ def make_phh_hand(hand: PlayedHand) -> PhhHand:
 
 
 class _PhhActionWriter:
-    """Writes the books of one hand: with these stacks, and limits to what players pay."""
+    """Writes the PHH actions of one hand, with given starting stacks and limits on the chips that players pay."""
 
     def __init__(self, hand: PlayedHand, stacks: Sequence[int], limits: dict[int, int] | None) -> None:
         self.hand = hand
@@ -207,14 +208,14 @@ class _PhhActionWriter:
             self.posts[caller] = -min(top, max(self.limits.get(caller, top + hand.ante) - self.antes[caller], 0))
         self._fix_first_to_act()
         self.state = PokerKitState(stacks, self.antes, self.posts, hand.min_bet)
-        begun = hand.final_stacks is not None or all(len(hole) == len(HIDDEN_HOLE) for hole in hand.holes)
-        holes = [hole.ljust(len(HIDDEN_HOLE), UNKNOWN_CARD[0]) for hole in hand.holes] if begun else hand.holes
+        needs_holes = hand.final_stacks is not None or all(len(hole) == len(HIDDEN_HOLE) for hole in hand.holes)
+        holes = [hole.ljust(len(HIDDEN_HOLE), UNKNOWN_CARD[0]) for hole in hand.holes] if needs_holes else hand.holes
         self.state.actions += _hole_actions(hand._replace(holes=holes))
         self.out_players: set[int] = set()
-        """Who is out, but is in the books until he is asked."""
+        """The players who have folded or left; in `state` they stay in the hand until their next turn."""
 
     def _fix_first_to_act(self) -> None:
-        """See to it that the books begin behind the big blind or the straddle, not behind a post that is as large."""
+        """Make the first turn follow the big blind or the straddle, not another post of the same size."""
         last = 0 if len(self.posts) == 2 else max(at for at, post in enumerate(self.hand.posts) if post)
         largest = max(
             range(len(self.posts)), key=lambda player: (min(self.posts[player], self.start_stacks[player]), player)
@@ -223,7 +224,7 @@ class _PhhActionWriter:
             self.posts = [post if player == last else -abs(post) for player, post in enumerate(self.posts)]
 
     def _first_caller(self) -> int | None:
-        """Who is the first to match the whole blind."""
+        """Return the first player to match the full blind, None if there is none before the flop."""
         bets, top = _posted_bets(self.hand)
         for entry in self.hand.log:
             match entry:
@@ -238,11 +239,11 @@ class _PhhActionWriter:
         return None
 
     def result(self) -> PhhHand:
-        """What has been written."""
+        """Return the hand as written so far."""
         return PhhHand(self.start_stacks, self.antes, self.posts, self.state.actions, format_played_actions(self.hand))
 
     def write(self) -> None:
-        """Tell everything that has happened."""
+        """Write all entries of the log."""
         bets, _ = _posted_bets(self.hand)
         board: list[Card] = []
         street: list[Card] = []
@@ -257,92 +258,92 @@ class _PhhActionWriter:
                         street = []
                     bets = [0 for _ in bets]
                 case ("bet", player, chips):
-                    raising = bets[player] + chips > max(bets)
+                    is_raise = bets[player] + chips > max(bets)
                     bets[player] += chips
-                    if self._is_asked(player):
-                        self._bet(bets[player], raising=raising)
+                    if self._advance_to(player):
+                        self._bet(bets[player], is_raise=is_raise)
                 case ("fold" | "leave" as kind, player):
                     self._fold_player(player, LEAVES_COMMENT if kind == "leave" else "")
                 case _:
                     pass
 
-    def _is_asked(self, player: int) -> bool:
-        """Whether the books ask a player now, when everybody before him has acted."""
-        asked = self.state.to_act
-        while player in asked and asked[0] != player:
+    def _advance_to(self, player: int) -> bool:
+        """Write default actions for the players before a player. Return whether the player is still to act."""
+        to_act = self.state.to_act
+        while player in to_act and to_act[0] != player:
             self._act_by_default()
-            asked = self.state.to_act
-        return player in asked
+            to_act = self.state.to_act
+        return player in to_act
 
-    def _bet(self, total: int, *, raising: bool) -> None:
-        """A bet is told: as a raise to a total of the round, as a call, or as a fold where even that is too much."""
-        books = self.state
-        player = books.to_act[0]
-        before = books.paid[player] - books.bets[player]
-        everything = books.bets[player] + books.stacks[player]
-        limit = self.limits.get(player, before + everything) - before
-        if raising and total <= limit and books.may_raise_to(total):
-            books.raise_to(total)
-        elif min(max(books.bets), everything) > limit:
-            books.fold()
+    def _bet(self, total: int, *, is_raise: bool) -> None:
+        """Write a bet as a raise to a total of the round, as a call, or as a fold if a call exceeds the limit."""
+        state = self.state
+        player = state.to_act[0]
+        paid_before = state.paid[player] - state.bets[player]
+        all_in = state.bets[player] + state.stacks[player]
+        limit = self.limits.get(player, paid_before + all_in) - paid_before
+        if is_raise and total <= limit and state.may_raise_to(total):
+            state.raise_to(total)
+        elif min(max(state.bets), all_in) > limit:
+            state.fold()
         else:
-            books.call()
+            state.call()
 
     def _fold_player(self, player: int, comment: str) -> None:
-        """A player is out: in the books at once if he is asked."""
+        """Mark a player as out, and write the folds of players who are out as far as they are next to act."""
         self.out_players.add(player)
-        asked = self.state.to_act
-        while asked and asked[0] in self.out_players:
-            self.state.fold(comment if asked[0] == player else "")
-            asked = self.state.to_act
+        to_act = self.state.to_act
+        while to_act and to_act[0] in self.out_players:
+            self.state.fold(comment if to_act[0] == player else "")
+            to_act = self.state.to_act
 
     def _act_by_default(self) -> None:
-        """Somebody is asked who has nothing to say."""
-        books = self.state
-        player = books.to_act[0]
-        owes = books.bets[player] < max(books.bets)
+        """Fold or call for a player to act who has no action in the log."""
+        state = self.state
+        player = state.to_act[0]
+        owes = state.bets[player] < max(state.bets)
         if player in self.out_players or (owes and player not in self.hand.players_in):
-            books.fold()
+            state.fold()
         else:
-            books.call()
+            state.call()
 
     def _deal(self, cards: str) -> None:
-        """The betting round ends, and the next cards come, unless the hand is over in the books."""
+        """End the betting round and deal the next cards, unless the PHH hand is over."""
         if self._close_round() and self.state.street < RIVER:
             self.state.deal(cards)
 
     def _close_round(self) -> bool:
-        """End a betting round, and let hands be shown if it is time. Whether the hand goes on."""
-        books, shown = self.state, self.hand.shown_hands
-        while books.to_act:
+        """End a betting round, and hold the showdown if it is due. Return whether the hand goes on."""
+        state, shown = self.state, self.hand.shown_hands
+        while state.to_act:
             self._act_by_default()
-        if books.is_over:
+        if state.is_over:
             return False
-        if books.is_betting_open:
-            books.close_round()
+        if state.is_betting_open:
+            state.close_round()
         if (
             self.hand.final_stacks is not None
-            and not books.has_shown_down
-            and (books.is_all_in or books.street == RIVER)
+            and not state.has_shown_down
+            and (state.is_all_in or state.street == RIVER)
         ):
-            if shown or books.street == RIVER:
-                books.show(shown or dict.fromkeys(self.hand.players_in, HIDDEN_HOLE))
+            if shown or state.street == RIVER:
+                state.show(shown or dict.fromkeys(self.hand.players_in, HIDDEN_HOLE))
             else:
-                books.hide_hands(sorted(books.players_in))
+                state.hide_hands(sorted(state.players_in))
         return True
 
     def finish(self) -> None:
-        """Bring the hand to its end: as it is told, it may have ended earlier than in the books."""
-        books = self.state
-        while self._close_round() and books.street < RIVER:
-            wanted = STREET_CARDS[books.street + 1]
-            told = {card for line in books.actions for card in _line_cards(line)}
-            free = [card for card in CARD_TEXTS if card not in told]
-            compared = any(not books.stacks[player] for player in books.players_in)
-            books.deal("".join(free[:wanted]) if compared else UNKNOWN_CARD * wanted)
+        """Play the PHH hand to its end, which may come later than the end of the played hand."""
+        state = self.state
+        while self._close_round() and state.street < RIVER:
+            missing = STREET_CARDS[state.street + 1]
+            known = {card for action in state.actions for card in _last_cards(action)}
+            unused = [card for card in CARD_TEXTS if card not in known]
+            is_showdown = any(not state.stacks[player] for player in state.players_in)
+            state.deal("".join(unused[:missing]) if is_showdown else UNKNOWN_CARD * missing)
 
 
-def _line_cards(line: str) -> list[str]:
-    """The cards at the end of a line."""
-    cards = line.rsplit(maxsplit=1)[-1]
+def _last_cards(action: str) -> list[str]:
+    """Return the cards at the end of an action."""
+    cards = action.rsplit(maxsplit=1)[-1]
     return [cards[at : at + 2] for at in range(0, len(cards), 2)]

@@ -1,8 +1,8 @@
-"""The table as the books of others know it: a player is in the hand until he folds or mucks when he is asked.
+"""A second hand engine with the conventions of PokerKit, the reference reader of the PHH format.
 
-This is hold'em as PokerKit keeps it, the reference reader of the PHH notation. It differs from our rules in who is
-asked (also a player whom nobody can answer any more), in a blind that is too short (only what was posted is to be
-matched), and in knowing nobody who leaves.
+It differs from our engine in three ways. A player stays in the hand until they fold or muck in turn: leaving does not
+exist. A player is also asked when no opponent can answer any more. After a short blind only the chips actually posted
+must be matched.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,10 +15,10 @@ RIVER: Final = 3
 
 
 class PokerKitState:
-    """One hand in the books, and what is written into them. Players are counted from the left of the button.
+    """The state of one hand and the actions recorded so far. Players are numbered from the left of the button.
 
-    `posts` are the blinds by player, as far as the stacks go; a negative one is posted like any other, but does not
-    move the first turn. `actions` is the hand in the PHH notation.
+    `posts` are the blinds by player, limited by the stacks; a negative post is paid like any other, but does not
+    determine who acts first. `actions` is the hand in PHH notation.
     """
 
     def __init__(self, stacks: Sequence[int], antes: Sequence[int], posts: Sequence[int], min_bet: int) -> None:
@@ -30,18 +30,18 @@ class PokerKitState:
         self.paid = [0 for _ in stacks]
         self.players_in = {*self.players}
         self.to_act: list[int] = []
-        """Who has still to act in this betting round, the next one first."""
+        """The players still to act in this betting round, the next one first."""
         self.street = 0
         self.is_betting_open = True
-        """Whether the betting round has not been closed."""
+        """Whether the betting round is open."""
         self.is_all_in = False
-        """Whether there will be no more betting."""
+        """Whether no more betting is possible."""
         self.has_shown_down = False
         """Whether there has been a showdown."""
         self.actions: list[str] = []
-        self._largest_raise = 0  # the largest raise of the round
-        self._acted: set[int] = set()  # who has acted since the last full raise
-        self._short_raises: list[int] = []  # the latest raises, if they were all-in and short
+        self._largest_raise = 0  # of this betting round
+        self._acted: set[int] = set()  # players who have acted since the last full raise
+        self._short_raises: list[int] = []  # the latest raises, as long as they were all-in and short
         for player in self.players:
             self._pay(player, antes[player])
         self._collect_bets()
@@ -49,7 +49,7 @@ class PokerKitState:
             self._pay(player, abs(posts[player]))
 
     def _pay(self, player: int, chips: int) -> None:
-        """Put chips in, as far as they go."""
+        """Put chips in, at most the player's stack."""
         paid = min(chips, self.stacks[player])
         self.stacks[player] -= paid
         self.bets[player] += paid
@@ -69,19 +69,19 @@ class PokerKitState:
         ]
 
     def _players_after(self, player: int) -> list[int]:
-        """Who is in the hand, clockwise from the left of a player."""
+        """Return the players in the hand, clockwise from the left of a player."""
         count = len(self.players)
         clockwise = [(player + 1 + at) % count for at in range(count)]
         return [other for other in clockwise if other in self.players_in]
 
     def _can_lose_more(self, player: int) -> bool:
-        """Whether somebody else has enough for this player to lose more than he has bet."""
+        """Return whether an opponent has enough chips for this player to lose more than their current bet."""
         totals = sorted(self.bets[other] + self.stacks[other] for other in self.players_in)
         second: int = totals[-2]
         return second > self.bets[player]
 
     def fold(self, comment: str = "") -> None:
-        """Who is asked folds."""
+        """Fold for the player to act."""
         player = self.to_act.pop(0)
         self.actions.append(f"p{player + 1} f{comment}")
         self.players_in.discard(player)
@@ -90,14 +90,14 @@ class PokerKitState:
             self.close_round()
 
     def call(self) -> None:
-        """Who is asked checks or calls."""
+        """Check or call for the player to act."""
         player = self.to_act.pop(0)
         self.actions.append(f"p{player + 1} cc")
         self._pay(player, max(self.bets) - self.bets[player])
         self._acted.add(player)
 
     def raise_to(self, total: int) -> None:
-        """Who is asked bets, or raises to so much in this round."""
+        """Bet or raise for the player to act, to a total number of chips in this betting round."""
         player = self.to_act[0]
         self.actions.append(f"p{player + 1} cbr {total}")
         by = total - max(self.bets)
@@ -112,27 +112,31 @@ class PokerKitState:
             self._short_raises = []
 
     def may_raise_to(self, total: int) -> bool:
-        """Whether who is asked can raise to so much in this round."""
+        """Return whether the player to act can raise to a total number of chips in this betting round."""
         player = self.to_act[0]
         top, bet, stack = max(self.bets), self.bets[player], self.stacks[player]
-        barred = player in self._acted and 0 < sum(self._short_raises) < self._largest_raise
-        answered = any(self.bets[other] + self.stacks[other] > top for other in self.players_in - {player})
-        enough = total - top >= max(self._largest_raise, self.min_bet) or total == bet + stack > top
+        not_reopened = player in self._acted and 0 < sum(self._short_raises) < self._largest_raise
+        can_be_answered = any(self.bets[other] + self.stacks[other] > top for other in self.players_in - {player})
+        is_large_enough = total - top >= max(self._largest_raise, self.min_bet) or total == bet + stack > top
         return (
-            answered and enough and not barred and total <= bet + stack and min(stack, top - bet) >= self._largest_raise
+            can_be_answered
+            and is_large_enough
+            and not not_reopened
+            and total <= bet + stack
+            and min(stack, top - bet) >= self._largest_raise
         )
 
     # Between the rounds
 
     def close_round(self) -> None:
-        """End a betting round in which nobody is asked any more."""
+        """End a betting round in which no player is left to act."""
         self.is_betting_open = False
-        able = [player for player in self.players_in if self.stacks[player]]
-        self.is_all_in = self.is_all_in or (not self.is_over and len(able) <= 1)
+        can_act = [player for player in self.players_in if self.stacks[player]]
+        self.is_all_in = self.is_all_in or (not self.is_over and len(can_act) <= 1)
         self._collect_bets()
 
     def _collect_bets(self) -> None:
-        """Take the bets, but give back what nobody has matched."""
+        """Collect the bets into the pot and return the unmatched part of the largest."""
         matched = sorted(self.bets)[-2]
         for player in self.players:
             unmatched = self.bets[player] - matched
@@ -142,7 +146,7 @@ class PokerKitState:
         self.bets = [0 for _ in self.players]
 
     def deal(self, cards: str) -> None:
-        """The next cards of the board."""
+        """Deal the next cards of the board."""
         self.street += 1
         self.actions.append(f"d db {cards}")
         if not self.is_over:
@@ -151,7 +155,7 @@ class PokerKitState:
     # The end
 
     def show(self, hands: Mapping[int, str]) -> None:
-        """The showdown: hands are shown in this order, and everybody else mucks."""
+        """Hold the showdown: the other players muck, then these hands are shown in order."""
         self.has_shown_down = True
         for player in sorted(self.players_in - hands.keys()):
             self.actions.append(f"p{player + 1} sm")
@@ -159,18 +163,18 @@ class PokerKitState:
         self.players_in &= hands.keys()
 
     def hide_hands(self, players: Iterable[int]) -> None:
-        """These neither show nor muck their cards while all are all in and the board is not complete."""
+        """Record that these players keep their cards hidden while all are all in and the board is incomplete."""
         self.actions += (f"p{player + 1} sm {HIDDEN_HOLE}" for player in players)
 
     @property
     def is_over(self) -> bool:
-        """Whether only one is left."""
+        """Whether only one player is left."""
         return len(self.players_in) == 1
 
     def final_stacks(self, ranks: Mapping[int, int]) -> list[int] | None:
-        """The stacks at the end; `ranks` are those of the hands that were shown.
+        """Return the stacks after the awards, given the ranks of the hands that were shown.
 
-        None where somebody who is out has paid more than anybody who is in: nobody can win that.
+        None if a player who is out has paid more than every player who is in: nobody can win that part.
         """
         if max(self.paid) > max(self.paid[player] for player in self.players_in):
             return None

@@ -1,1 +1,1 @@
-"""A hold'em table as a client or a referee sees it from outside."""
+"""Observation of hold'em tables from outside, for clients and referees."""

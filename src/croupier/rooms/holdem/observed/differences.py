@@ -1,4 +1,4 @@
-"""What is shown of a hand of hold'em beside what it should be by the rules: every difference, and its clause."""
+"""Comparison of a displayed hold'em game with the state required by the rules, as violations with their clauses."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,24 +10,26 @@ from croupier.rooms.holdem.wire import Game
 
 
 def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts: Counter[str]) -> Iterator[Violation]:
-    """What is wrong with what is shown of a running hand.
+    """Yield the violations in a displayed game of which a hand is running.
 
-    `why` is the clause by which it stands as it does. What was looked at is counted in `judged`. A violation that is
-    `lost` is one by which the hand cannot be followed any more.
+    `cause_clause` is the clause of the latest change, which is blamed for wrong chips and states. `clause_counts`
+    counts each clause that was checked. After a `fatal` violation the hand cannot be followed any further.
     """
     hand = observed.hand
     if not isinstance(hand.turn, int):
         yield Violation("holdem-6.7", f"{len(observed.board)} cards on the board", "the next cards: the round is over")
         return
-    shown = {one.player_id: one for one in game.table}
+    shown = {player.player_id: player for player in game.table}
     here = [(seat, player) for seat, player in enumerate(observed.players) if player not in observed.left_players]
     if missing := [player for _, player in here if player not in shown]:
         clause = cause_clause if cause_clause.startswith("holdem-4") else "holdem-5.8"
-        yield Violation(clause, f"a table without {', '.join(missing)}", "everybody who plays the hand", fatal=True)
+        yield Violation(clause, f"a table without {', '.join(missing)}", "all players of the hand", fatal=True)
         return
     if others := shown.keys() - {player for _, player in here}:
         gone = others & observed.left_players
-        yield Violation("holdem-3.10" if gone else "holdem-5.8", f"{', '.join(others)} at the table", "who plays")
+        yield Violation(
+            "holdem-3.10" if gone else "holdem-5.8", f"{', '.join(others)} at the table", "only players of the hand"
+        )
     clause_counts.update(("holdem-5.8", "holdem-5.17", "holdem-5.9", "holdem-5.10", "holdem-6.7"))
     total = sum(shown[player].wealth for _, player in here) + sum(pot.size for pot in game.pots)
     due = sum(hand.paid) + sum(hand.stacks[seat] for seat, _ in here)
@@ -38,12 +40,13 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
     ]
     for seat, player in chips:
         one = shown[player]
-        found = f"{one.wealth} behind and a bet of {one.bet_so_far} of {one.handle or player}"
+        found = f"a stack of {one.wealth} and a bet of {one.bet_so_far} of {one.handle or player}"
         yield Violation(cause_clause, found, f"{hand.stacks[seat]} and {hand.bets[seat]}")
     if not chips and total != due:
         yield Violation("holdem-5.17", f"{total} chips", f"{due}")
     for seat, player in here:
-        if hand.stacks[seat] and shown[player].state != observed.status(seat):  # of all-ins the document says nothing
+        # The document does not define the state of a player who is all in.
+        if hand.stacks[seat] and shown[player].state != observed.status(seat):
             clause = (
                 cause_clause if shown[player].state == "folded" or observed.status(seat) == "folded" else "holdem-5.9"
             )
@@ -52,48 +55,50 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
     yield from _compare_pots(observed, game, clause_counts)
 
 
-def _compare_turn(running: ObservedHand, game: Game, seat: Seat, why: str, judged: Counter[str]) -> Iterator[Violation]:
-    """Whose turn it is, and what it tells."""
-    hand, turn = running.hand, game.turn
-    player = running.players[seat]
+def _compare_turn(
+    observed: ObservedHand, game: Game, seat: Seat, cause_clause: str, clause_counts: Counter[str]
+) -> Iterator[Violation]:
+    """Compare the player to act and the amounts of the turn."""
+    hand, turn = observed.hand, game.turn
+    player = observed.players[seat]
     if turn.player_id != player:
-        yield Violation(_turn_clause(running, why), f"the turn of {turn.player_id or 'nobody'}", player)
+        yield Violation(_turn_clause(observed, cause_clause), f"the turn of {turn.player_id or 'no player'}", player)
         return
     for clause, what, found, allowed in (
         ("holdem-5.10", "bet_so_far", turn.bet_so_far, hand.bets[seat]),
         ("holdem-5.10", "bet_to_player", turn.bet_to_player, hand.to_match),
         ("holdem-6.8", "minimum_raise", turn.minimum_raise, hand.min_raise),
     ):
-        judged[clause] += 1
+        clause_counts[clause] += 1
         if found != allowed:
             yield Violation(clause, f"{what} {found}", f"{allowed}")
 
 
-def _turn_clause(running: ObservedHand, why: str) -> str:
-    """The clause that says whose turn it is now."""
-    if running.acted_seats:
-        return why if why.startswith("holdem-4.1") else "holdem-6.7"
-    return "holdem-6.4" if len(running.players) == 2 else "holdem-6.6"
+def _turn_clause(observed: ObservedHand, cause_clause: str) -> str:
+    """Return the clause that determines the player to act."""
+    if observed.acted_seats:
+        return cause_clause if cause_clause.startswith("holdem-4.1") else "holdem-6.7"
+    return "holdem-6.4" if len(observed.players) == 2 else "holdem-6.6"
 
 
-def _compare_pots(running: ObservedHand, game: Game, judged: Counter[str]) -> Iterator[Violation]:
-    """Which pots there are, and who has paid into them."""
-    judged.update(("holdem-5.13", "holdem-5.15"))
+def _compare_pots(observed: ObservedHand, game: Game, clause_counts: Counter[str]) -> Iterator[Violation]:
+    """Compare the pots and their payers."""
+    clause_counts.update(("holdem-5.13", "holdem-5.15"))
     shown = [pot for pot in game.pots if pot.size]
     if len(shown) < len(game.pots):
-        yield Violation("holdem-5.15", "an empty pot", "none that is empty")
-    due = running.hand.pots
+        yield Violation("holdem-5.15", "an empty pot", "only pots with chips")
+    due = observed.hand.pots
     if len(due) > 1:
-        judged["holdem-6.12"] += 1
+        clause_counts["holdem-6.12"] += 1
     if [pot.size for pot in shown] != [pot.size for pot in due]:
         clause = "holdem-6.12" if len(due) > 1 else "holdem-5.15"
         yield Violation(clause, f"pots of {[pot.size for pot in shown]}", f"{[pot.size for pot in due]}")
         return
     for pot, own in zip(shown, due, strict=True):
-        payers = {running.players[seat] for seat in own.payers}
-        out = {running.players[seat] for seat in own.payers if running.hand.folded[seat]}
-        if out:
-            judged["holdem-5.14"] += 1
+        payers = {observed.players[seat] for seat in own.payers}
+        folded = {observed.players[seat] for seat in own.payers if observed.hand.folded[seat]}
+        if folded:
+            clause_counts["holdem-5.14"] += 1
         if {*pot.players} != payers:
-            clause = "holdem-5.14" if {*pot.players} == payers - out else "holdem-5.13"
+            clause = "holdem-5.14" if {*pot.players} == payers - folded else "holdem-5.13"
             yield Violation(clause, f"the players {sorted(pot.players)}", f"{sorted(payers)}")

@@ -1,4 +1,4 @@
-"""A hand as it is followed from outside: how it began, what has been seen of it, and what has been done."""
+"""A hand followed from outside: its initial state, the cards seen so far, and the actions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice, product
@@ -12,22 +12,23 @@ from croupier.rooms.holdem.engine.ranks import rank
 from croupier.rooms.holdem.wire import Guid, PlayerStatus
 
 FULL_BOARD_CARDS: Final = 5
-"""The cards of a whole board."""
+"""The number of cards of a complete board."""
 
 MAX_UNKNOWN_BOARD_CARDS: Final = 2
-"""With so many unknown cards of the board, at most, every end of a hand is tried."""
+"""The most unknown board cards for which all boards are enumerated."""
 
 MAX_ORDERED_HANDS: Final = 5
-"""Of so many hands, at most, every order is tried."""
+"""The most unknown hands for which all orders of strength are enumerated."""
 
 type ObservedAction = tuple[str, Seat, int]
-"""What a seat has done: `bet` so many chips, `fold`, or `leave`."""
+"""The kind of an action (`bet`, `fold` or `leave`), the seat, and the chips of a bet."""
 
 
 class ObservedHand:
-    """A hand that is followed. `hand` is where it stands by the rules; cards that nobody has seen are any others.
+    """A hand that is followed from outside. `hand` is its state by the rules, with arbitrary cards for unseen ones.
 
-    `acted` has the seats that have acted in this round since the last raise, `left` the players who have gone.
+    `acted_seats` are the seats that have acted in this round since the last raise; `left_players` are the players who
+    have left the game.
     """
 
     def __init__(self, players: Sequence[Guid], stacks: Sequence[int], button: Seat, blinds: tuple[int, int]) -> None:
@@ -43,31 +44,31 @@ class ObservedHand:
         self.hand = self.hand_on(())
 
     def seat_of(self, player: Guid) -> Seat | None:
-        """Where a player sits in this hand; None where he was not dealt in."""
+        """Return the seat of a player in this hand; None if they were not dealt in."""
         return self.players.index(player) if player in self.players else None
 
     @property
     def seen_cards(self) -> list[Card]:
-        """All cards that have been seen, each as often as that."""
+        """All cards that have been seen, with duplicates if there are any."""
         return [*self.board, *(card for hole in self.holes.values() for card in hole)]
 
     @property
     def has_all_holes(self) -> bool:
-        """Whether the hole cards of everybody are known who is still in the hand."""
+        """Whether the hole cards of all players still in the hand are known."""
         return all(player in self.holes for seat, player in enumerate(self.players) if not self.hand.folded[seat])
 
     def update(self) -> None:
-        """Something has been seen or done: see where the hand stands. Raises IllegalMove."""
+        """Recompute `hand` after new cards or actions. Raises IllegalMove."""
         self.hand = self.hand_on(self.board)
 
     def status(self, seat: Seat) -> PlayerStatus:
-        """Whether a seat has still to act (holdem-5.9)."""
+        """Return the state of a seat's player (holdem-5.9)."""
         if self.hand.folded[seat]:
             return "folded"
         return "called" if seat in self.acted_seats or not self.hand.stacks[seat] else "active"
 
     def is_decided(self) -> bool:
-        """Whether cards are due, and nobody has anything to decide any more."""
+        """Return whether cards are due and no decision is left."""
         if self.hand.turn is not Turn.CHANCE:
             return False
         trial = self.hand.copy()
@@ -75,21 +76,21 @@ class ObservedHand:
         return not isinstance(trial.turn, int)
 
     def showdown_pots(self) -> Sequence[Pot]:
-        """The pots that are won when nobody bets any more."""
+        """Return the pots as they are won if there is no more betting."""
         hand = self.hand
         return side_pots(hand.paid, hand.folded, self._stacks_before_awards(), is_over=True)
 
     def _stacks_before_awards(self) -> list[int]:
-        """The chips behind before anybody was paid."""
+        """Return the stacks before the awards."""
         stacks = list(self.hand.stacks)
         for award in self.hand.awards:
             stacks[award.seat] -= award.chips
         return stacks
 
     def possible_final_stacks(self) -> Sequence[tuple[int, ...]]:
-        """The stacks with which the hand may have ended, as far as is known: none where that is too much to tell.
+        """Return all final stacks that are possible given the known cards; empty if there are too many to enumerate.
 
-        Where hole cards or most of the board are unknown, any hand may have beaten any other.
+        If hole cards or more than two board cards are unknown, every order of the hands is considered possible.
         """
         hand = self.hand
         if hand.turn is Turn.OVER and (self.has_all_holes or not hand.showdown_order):
@@ -111,21 +112,21 @@ class ObservedHand:
             hand.button + 1,
             len(hand.stacks),
         )
-        found = set()
+        possible = set()
         for order in {_rank_order(order) for order in orders}:
             end = stacks[:]
             for award in award_pots(pots, dict(zip(live, order, strict=True)), first, seats):
                 end[award.seat] += award.chips
-            found.add(tuple(end))
-        return sorted(found)
+            possible.add(tuple(end))
+        return sorted(possible)
 
     def unseen_cards(self, count: int) -> Sequence[Card]:
-        """So many cards that nobody has seen, and that stand for no unknown ones."""
+        """Return `count` unseen cards that are not used as placeholders in `hand` either."""
         taken = {*self.seen_cards, *self.hand.board, *(card for hole in self.hand.holes for card in hole)}
         return [*islice((card for card in range(len(CARDS)) if card not in taken), count)]
 
     def hand_on(self, board: Iterable[Card]) -> Hand:
-        """The hand on a board that is known as far as this. Raises IllegalMove."""
+        """Return the state of the hand on a partially known board. Raises IllegalMove."""
         shown = tuple(board)
         hand = Hand(self.stacks, button=self.button, blinds=self.blinds)
         seen = {*shown, *self.seen_cards}
@@ -142,7 +143,7 @@ class ObservedHand:
         return hand
 
     def _deal_known(self, hand: Hand, cards: Iterator[Card]) -> None:
-        """Lay on the board what is due and known."""
+        """Deal the due board cards as far as they are known."""
         while hand.turn is Turn.CHANCE:
             due = [*islice(cards, hand.cards_due)]
             if len(due) < hand.cards_due:
@@ -151,7 +152,7 @@ class ObservedHand:
             self.acted_seats.clear()
 
     def _apply(self, hand: Hand, kind: str, seat: Seat, chips: int) -> None:
-        """Do what was done."""
+        """Apply an observed action to a hand."""
         before = hand.to_match
         if kind == "leave":
             hand.leave(seat)
@@ -165,6 +166,6 @@ class ObservedHand:
 
 
 def _rank_order(ranks: Sequence[int]) -> tuple[int, ...]:
-    """Ranks by their order alone: the best is 0, and equal ones are equal."""
+    """Reduce ranks to their order: the best is 0, ties are equal."""
     order = sorted({*ranks})
-    return tuple(order.index(one) for one in ranks)
+    return tuple(order.index(rank_) for rank_ in ranks)

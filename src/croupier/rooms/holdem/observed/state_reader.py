@@ -1,8 +1,8 @@
-"""How a client reads what a server shows of its games: as the document has it, with the slips that servers make.
+"""Lenient parser for the Game objects of other servers.
 
-Accepted, and never sent: the key `small blind` of the document's example, an array around a single Game (the same
-example), keys that are missing or null where there is nothing to tell, keys that nobody knows, numbers in quotes, and
-cards in small letters or with the ten as `10`.
+It accepts these deviations from the document, which our server never sends: the key `small blind` and an array around a
+single Game (both from the document's example), missing or null keys for empty values, unknown keys, numbers in quotes,
+and card names in lower case or with the ten as `10`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,89 +22,89 @@ CARD_PARTS: Final = ("hole", "flop", "turn", "river")
 
 
 def read_game(body: bytes) -> Game:
-    """The Game of a body (holdem-5.2). Raises Violation."""
-    found = _decode(body)
-    if isinstance(found, list) and len(found) == 1:
-        found = found[0]
-    return _to_game(found)
+    """Parse a body with one Game (holdem-5.2). Raises Violation."""
+    value = _decode(body)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return _to_game(value)
 
 
 def read_games(body: bytes) -> list[Game]:
-    """The Games of a body (holdem-5.1). Raises Violation."""
-    found = _decode(body)
-    if not isinstance(found, list):
-        raise Violation("holdem-5.1", f"{type(found).__name__} where all games should be", "an array of Game")
-    return [_to_game(one) for one in found]
+    """Parse a body with an array of Games (holdem-5.1). Raises Violation."""
+    value = _decode(body)
+    if not isinstance(value, list):
+        raise Violation("holdem-5.1", f"{type(value).__name__} instead of all games", "an array of Game")
+    return [_to_game(one) for one in value]
 
 
 def read_guid(body: bytes) -> str:
-    """The GUID of a body: a JSON string (holdem-2.2), an object with `PlayerID` (holdem-7.1), or plain text.
+    """Parse a body with a GUID: a JSON string (holdem-2.2), an object with `PlayerID` (holdem-7.1), or plain text.
 
     Raises Violation on anything else.
     """
     try:
-        found = _decode(body)
+        guid = _decode(body)
     except Violation:
-        found = body.decode(errors="replace").strip()
-    if isinstance(found, dict):
-        found = next((value for key, value in found.items() if key.lower() == "playerid"), None)
-    if not isinstance(found, str) or not found or not found.isascii() or not found.isprintable() or "/" in found:
-        raise Violation("holdem-2.2", f"{body[:80]!r} where a GUID should be", "a GUID as a JSON string")
-    return found
+        guid = body.decode(errors="replace").strip()
+    if isinstance(guid, dict):
+        guid = next((value for key, value in guid.items() if key.lower() == "playerid"), None)
+    if not isinstance(guid, str) or not guid or not guid.isascii() or not guid.isprintable() or "/" in guid:
+        raise Violation("holdem-2.2", f"{body[:80]!r} instead of a GUID", "a GUID as a JSON string")
+    return guid
 
 
 def _decode(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
     except (ValueError, RecursionError) as error:
-        raise Violation("holdem-1.5", f"{body[:80]!r}, where {error}", "JSON") from None
+        raise Violation("holdem-1.5", f"{body[:80]!r} ({error})", "JSON") from None
 
 
-def _to_game(found: Any) -> Game:
-    """The Game of a JSON value, with blanks filled in."""
-    if not isinstance(found, dict):
-        raise Violation("holdem-5.3", f"{type(found).__name__} where a game should be", "a Game")
+def _to_game(value: Any) -> Game:
+    """Convert a JSON value to a Game, filling in missing values."""
+    if not isinstance(value, dict):
+        raise Violation("holdem-5.3", f"{type(value).__name__} instead of a game", "a Game")
     filled = {
-        **found,
-        "table": [_fill_player(one) for one in _as_list(found.get("table"))],
-        "turn": _fill(BLANK_TURN, found.get("turn")),
-        "cards": _fill_cards(found.get("cards")),
-        "pots": [_fill(BLANK_POT, one) for one in _as_list(found.get("pots"))],
+        **value,
+        "table": [_fill_player(one) for one in _as_list(value.get("table"))],
+        "turn": _fill(BLANK_TURN, value.get("turn")),
+        "cards": _fill_cards(value.get("cards")),
+        "pots": [_fill(BLANK_POT, one) for one in _as_list(value.get("pots"))],
     }
-    if "last_winners" in found:
-        filled["last_winners"] = _as_list(found["last_winners"])
+    if "last_winners" in value:
+        filled["last_winners"] = _as_list(value["last_winners"])
     try:
         game = msgspec.convert(filled, Game, strict=False)
     except msgspec.ValidationError as error:
-        raise Violation("holdem-5.3", f"a game with a mistake: {error}", "a Game") from None
+        raise Violation("holdem-5.3", f"an invalid game: {error}", "a Game") from None
     low = min(_chip_amounts(game))
     if low < 0:
         raise Violation("holdem-5.3", f"a game with {low} chips", "0 or more")
     return game
 
 
-def _fill_player(found: Any) -> Any:
-    filled = _fill(BLANK_PLAYER, found)
+def _fill_player(value: Any) -> Any:
+    filled = _fill(BLANK_PLAYER, value)
     if isinstance(filled, dict) and "small blind" in filled:
         filled["small_blind"] = filled["small blind"]
     return filled
 
 
-def _fill_cards(found: Any) -> Any:
-    filled = _fill({}, found)
+def _fill_cards(value: Any) -> Any:
+    filled = _fill({}, value)
     return {part: _normalise_cards(filled.get(part)) for part in CARD_PARTS} if isinstance(filled, dict) else filled
 
 
-def _normalise_cards(found: Any) -> Any:
-    """Cards as we spell them; a part of the board that is not there yet is null (holdem-5.5)."""
-    names = [str(name).upper().replace("10", "T") for name in _as_list(found)]
+def _normalise_cards(value: Any) -> Any:
+    """Return card names in our spelling; None for a part of the board that is still to come (holdem-5.5)."""
+    names = [str(name).upper().replace("10", "T") for name in _as_list(value)]
     if unknown := [name for name in names if name not in CARD_NUMBERS]:
         raise Violation("holdem-5.4", f"the card {unknown[0]!r}", ", ".join(CARDS))
     return names or None
 
 
 def _fill(blank: Mapping[str, object], found: Any) -> Any:
-    """An object with what it lacks; what is no object is left for `convert` to complain about."""
+    """Fill in missing and null keys of an object. Other values are returned unchanged, for `convert` to reject."""
     if found is None:
         return dict(blank)
     if not isinstance(found, dict):
@@ -112,10 +112,10 @@ def _fill(blank: Mapping[str, object], found: Any) -> Any:
     return {**blank, **{key: value for key, value in found.items() if value is not None}}
 
 
-def _as_list(found: Any) -> list[Any]:
-    if found is not None and not isinstance(found, list):
-        raise Violation("holdem-5.3", f"{type(found).__name__} where a list should be", "an array")
-    return found or []
+def _as_list(value: Any) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise Violation("holdem-5.3", f"{type(value).__name__} instead of an array", "an array")
+    return value or []
 
 
 def _chip_amounts(game: Game) -> Iterable[int]:

@@ -1,4 +1,4 @@
-"""Hands of hold'em that are over: as they were played, and as they are kept until somebody asks for them."""
+"""Finished hands of a table, decoded from their saved JSON only when they are read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -13,11 +13,10 @@ from croupier.rooms.holdem.wire import Guid
 
 
 class FinishedHand(Struct, frozen=True, dict=True):
-    """A hand that is over, the `number`-th of its table and the `deal`-th of the house; or one that is void.
+    """A finished or voided hand.
 
-    `players` and `guids` are by its seats.
-
-    `faults` says who was folded for an invalid bet, and why (ruling H5).
+    `table_hand_number` counts the finished hands of its table, `hand_number` the hands of the house, both from 1.
+    `players` and `guids` are by seat. `faults` are the seats folded for an invalid bet, with the reason (ruling H5).
     """
 
     table: Guid
@@ -30,11 +29,11 @@ class FinishedHand(Struct, frozen=True, dict=True):
 
     @cached_property
     def json(self) -> bytes:
-        """The hand as JSON, written once: it is over."""
+        """The hand as JSON, encoded once."""
         return self.snapshot().to_json()
 
     def snapshot(self) -> HandSnapshot:
-        """The hand as it is kept."""
+        """Return the hand in its saved form."""
         hand = Raw(self.hand.to_json())
         return HandSnapshot(
             self.table, self.table_hand_number, self.hand_number, self.players, self.guids, hand, self.faults
@@ -42,7 +41,7 @@ class FinishedHand(Struct, frozen=True, dict=True):
 
     @classmethod
     def from_snapshot(cls, snapshot: HandSnapshot) -> Self:
-        """The hand that was kept. Raises ValueError."""
+        """Restore a saved hand. Raises ValueError if it is invalid."""
         hand = Hand.from_json(bytes(snapshot.hand))
         return cls(
             snapshot.table, snapshot.number, snapshot.deal, snapshot.players, snapshot.guids, hand, snapshot.faults
@@ -50,7 +49,7 @@ class FinishedHand(Struct, frozen=True, dict=True):
 
 
 class FinishedHands(Mapping[int, FinishedHand]):
-    """The last hands of a table, by their numbers. Those that were kept are read when somebody asks for them."""
+    """The last finished hands of a table by number. Saved hands are decoded on first access."""
 
     __slots__ = ("_hands",)
 
@@ -58,10 +57,10 @@ class FinishedHands(Mapping[int, FinishedHand]):
         self._hands: dict[int, FinishedHand | Raw] = dict(enumerate(snapshots, start=last - len(snapshots) + 1))
 
     def __getitem__(self, number: int) -> FinishedHand:
-        found = self._hands[number]
-        if isinstance(found, Raw):
-            found = self._hands[number] = FinishedHand.from_snapshot(HandSnapshot.from_json(bytes(found)))
-        return found
+        hand = self._hands[number]
+        if isinstance(hand, Raw):
+            hand = self._hands[number] = FinishedHand.from_snapshot(HandSnapshot.from_json(bytes(hand)))
+        return hand
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._hands)
@@ -70,12 +69,12 @@ class FinishedHands(Mapping[int, FinishedHand]):
         return len(self._hands)
 
     def add(self, hand: FinishedHand, max_hands: int) -> None:
-        """One more; the oldest are forgotten when they are more than so many."""
+        """Add a hand, and drop the oldest ones beyond `max_hands`."""
         hands = self._hands
         hands[hand.table_hand_number] = hand
         while len(hands) > max_hands:
             del hands[next(iter(hands))]
 
     def snapshots(self) -> tuple[Raw, ...]:
-        """All of them as they are kept, the oldest first; what was written before is not written again."""
-        return tuple(found if isinstance(found, Raw) else Raw(found.json) for found in self._hands.values())
+        """Return all hands as JSON, oldest first. Each hand is encoded only once."""
+        return tuple(hand if isinstance(hand, Raw) else Raw(hand.json) for hand in self._hands.values())

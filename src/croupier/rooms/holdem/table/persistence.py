@@ -1,6 +1,6 @@
-"""A house of hold'em on paper: all that it has to know to go on at the very decision at which it was interrupted.
+"""JSON snapshots and journal inputs of a hold'em house, from which it resumes at the pending decision.
 
-What is kept is JSON. Decks are not: they follow from the dealers, and from how many cards were dealt.
+Decks are not saved: they follow from the dealers and the number of cards dealt.
 """
 
 from typing import Final, Self
@@ -13,18 +13,21 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Guid, HoldemRequest, Winner
 
 FORMAT_VERSION: Final = 1
-"""The form of what is kept; whoever changes it gives it a new number."""
+"""The version of the snapshot format; increase it with every incompatible change."""
 
 RULES_UNLIMITED_GAMES: Final = 1
 RULES_LIMITED_GAMES: Final = 2
-"""The rules of a house: with the second ones users are in a bounded number of games, and unused games expire.
+"""Versions of the house rules: since version 2, users are in a limited number of games, and unused games expire.
 
-A journal may begin with the first ones: what was heard then means what it meant then.
+A journal may begin under version 1; its inputs are replayed under the rules in force when they were received.
 """
 
 
 class ParticipantSnapshot(Struct, frozen=True):
-    """Somebody at a table; see `seats.Sitter`. Who waits has no chair, and stands in the order of the queue."""
+    """A player at a table; see `seats.Participant`. Queued players have no chair and are listed in queue order.
+
+    `place` is the participant's `hand_seat`.
+    """
 
     user: str
     guid: Guid
@@ -34,9 +37,9 @@ class ParticipantSnapshot(Struct, frozen=True):
 
 
 class HandSnapshot(Struct, frozen=True):
-    """A hand with those who play it, by seat: the `number`-th of a table, and the `deal`-th of its house.
+    """A hand with its players by seat: number `number` of its table and number `deal` of its house.
 
-    `hand` is its own JSON.
+    `hand` is the JSON of a `Hand`.
     """
 
     table: Guid
@@ -48,23 +51,24 @@ class HandSnapshot(Struct, frozen=True):
     faults: tuple[tuple[Seat, str], ...]
 
     def to_json(self) -> bytes:
-        """These words as JSON."""
+        """Encode as JSON."""
         return encode(self)
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:
-        """The words of such JSON. Raises ValueError."""
+        """Decode from JSON. Raises ValueError if it is malformed."""
         try:
             return decode(data, type=cls)
         except DecodeError as error:
-            raise ValueError(f"found what is no kept hand of hold'em: {error}") from None
+            raise ValueError(f"found a malformed snapshot of a hold'em hand: {error}") from None
 
 
 class TableSnapshot(Struct, frozen=True):
-    """A table; see `table.Table`. `running` is the hand that is played or shown, with who has `acted` in its round.
+    """A table; see `table.Table`.
 
-    `hands` are the last that are over, each its own JSON, a KeptHand; the last of them is the hand `finished`.
-    Tables that were kept by a former version have no `number`, no time at which they expire, and no end of a turn.
+    `running` is the hand being played or shown, `acted` the seats that have acted in its betting round. `alarm` is the
+    table's deadline. `hands` are the last finished hands, each the JSON of a HandSnapshot; `finished` is the number of
+    the last one. Tables saved by an earlier version lack `number`, `expires` and `turn_ends`.
     """
 
     guid: Guid
@@ -83,28 +87,28 @@ class TableSnapshot(Struct, frozen=True):
     turn_ends: int = 0
 
     def to_json(self) -> bytes:
-        """These words as JSON."""
+        """Encode as JSON."""
         return encode(self)
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:
-        """The words of such JSON. Raises ValueError."""
+        """Decode from JSON. Raises ValueError if it is malformed."""
         try:
             return decode(data, type=cls)
         except DecodeError as error:
-            raise ValueError(f"found what is no kept table of hold'em: {error}") from None
+            raise ValueError(f"found a malformed snapshot of a hold'em table: {error}") from None
 
 
 class VersionedSnapshot(Struct, frozen=True):
-    """What is read first."""
+    """The format version of a snapshot, decoded before the rest."""
 
     form: int = FORMAT_VERSION
 
 
 class HouseSnapshot(VersionedSnapshot, frozen=True, kw_only=True):
-    """A house: how many hands it has dealt and games it has made, and its tables in their order.
+    """A house: the number of hands dealt, the number of games made, and its tables in order.
 
-    Each table is its own JSON, a KeptTable.
+    Each table is the JSON of a TableSnapshot.
     """
 
     settings: Settings
@@ -114,26 +118,27 @@ class HouseSnapshot(VersionedSnapshot, frozen=True, kw_only=True):
     rules: int = RULES_UNLIMITED_GAMES
 
     def to_json(self) -> bytes:
-        """These words as JSON."""
+        """Encode as JSON."""
         return encode(self)
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:
-        """The words of such JSON. Raises ValueError."""
+        """Decode from JSON. Raises ValueError if it is malformed."""
         try:
             form = decode(data, type=VersionedSnapshot).form
             if form != FORMAT_VERSION:
-                raise ValueError(f"found a house kept in form {form}; allowed: form {FORMAT_VERSION}")
+                raise ValueError(f"found a snapshot in format {form}; allowed: format {FORMAT_VERSION}")
             return decode(data, type=cls)
         except DecodeError as error:
-            raise ValueError(f"found what is no kept house of hold'em: {error}") from None
+            raise ValueError(f"found a malformed snapshot of a hold'em house: {error}") from None
 
 
 class HouseInput(Struct, frozen=True, omit_defaults=True):
-    """Something that a house has heard, and when: a request, the end of its opening hours, its opening, or a ring.
+    """A journal entry: an input of a house at time `now`.
 
-    `settings` are those that it has from its opening on, if they are not as they were; `rules` those of the version
-    that opens it.
+    The input is the request `said`; or the closing of the house, with `halted` true if it is final; or its opening, if
+    `opened`; otherwise a deadline. On opening, `settings` are the new settings if they have changed, and `rules` is the
+    version of the house rules.
     """
 
     now: float
@@ -144,13 +149,13 @@ class HouseInput(Struct, frozen=True, omit_defaults=True):
     rules: int = RULES_UNLIMITED_GAMES
 
     def to_json(self) -> bytes:
-        """These words as JSON."""
+        """Encode as JSON."""
         return encode(self)
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:
-        """The words of such JSON. Raises ValueError."""
+        """Decode from JSON. Raises ValueError if it is malformed."""
         try:
             return decode(data, type=cls)
         except DecodeError as error:
-            raise ValueError(f"found a fact that no house of hold'em has heard: {error}") from None
+            raise ValueError(f"found a malformed input of a hold'em house: {error}") from None

@@ -1,4 +1,4 @@
-"""The tables of a house: in which order they were made, which have a free seat, and who is at which of them."""
+"""The tables of a house: their order, which have a free seat, and which users are at which tables."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -14,7 +14,7 @@ BY_NUMBER = attrgetter("number")
 
 
 class Register(Membership):
-    """All tables by the GUIDs of their games, in the order in which they were made."""
+    """All tables by the GUIDs of their games, in the order of their creation."""
 
     def __init__(self) -> None:
         self._tables: dict[Guid, Table] = {}
@@ -30,29 +30,29 @@ class Register(Membership):
         return tuple(self._tables.values())
 
     def get(self, guid: Guid) -> Table | None:
-        """The table of a game, None if there is none."""
+        """Return the table of a game, or None if there is none."""
         return self._tables.get(guid)
 
     def add(self, table: Table) -> None:
-        """A new table, made after all others."""
+        """Add a new table after all others."""
         self._tables[table.guid] = table
         self.update_free(table)
 
     def remove(self, table: Table) -> None:
-        """A table that is not wanted any more."""
+        """Remove a table."""
         del self._tables[table.guid]
         self._free.pop(table.guid, None)
 
     def clear(self) -> None:
-        """Forget all tables, and who is there."""
+        """Remove all tables and their users."""
         self._tables.clear()
         self._free.clear()
         self._users.clear()
 
-    # Free seats.
+    # Free seats
 
     def update_free(self, table: Table) -> None:
-        """Note whether a table has a free seat."""
+        """Update whether a table has a free seat."""
         if table.has_free_seat:
             self._free[table.guid] = table
         else:
@@ -64,17 +64,17 @@ class Register(Membership):
         return bool(self._free)
 
     def has_free_table_besides(self, table: Table) -> bool:
-        """Whether another table has a free seat."""
+        """Return whether another table has a free seat."""
         return len(self._free) > (table.guid in self._free)
 
-    # Who is where.
+    # Users
 
     def user_joined(self, user: str, game: Guid) -> None:
-        """A user has joined a game."""
+        """Note that a user has joined a game."""
         self._users[user].add(game)
 
     def user_left(self, user: str, game: Guid) -> None:
-        """A user is not in a game any more."""
+        """Note that a user has left a game."""
         games = self._users[user]
         games.discard(game)
         if not games:
@@ -86,28 +86,28 @@ class Register(Membership):
         return tuple(self._users)
 
     def count_games(self, user: str) -> int:
-        """How many games a user is in."""
+        """Return the number of games that a user is in."""
         return len(self._users.get(user, ()))
 
     def tables_of(self, user: str) -> list[Table]:
-        """The tables of the games that a user is in, in the order in which they were made."""
+        """Return the tables of the games that a user is in, in the order of their creation."""
         return sorted((self._tables[guid] for guid in self._users.get(user, ())), key=BY_NUMBER)
 
-    # Lists.
+    # Lists
 
     def list_tables(self, user: str | None, limit: int) -> list[Table]:
-        """At most `limit` tables: first those of a user, then those with a free seat, then others; no table twice."""
+        """Return at most `limit` tables: first those of a user, then those with a free seat, then others."""
         own = () if user is None else self.tables_of(user)
         others = (table for table in self._tables.values() if table.guid not in self._free)
         chosen: dict[Guid, Table] = {}
-        for table in chain(own, self._free.values(), others):  # no further than is wanted: there may be thousands
+        for table in chain(own, self._free.values(), others):  # lazily: there may be thousands
             if len(chosen) == limit:
                 break
             chosen[table.guid] = table
         return [*chosen.values()]
 
     def tables_after(self, number: int, limit: int) -> tuple[list[Table], bool]:
-        """At most `limit` tables that were made after the one with this number, and whether there are more of them."""
+        """Return at most `limit` tables created after the one with a number, and whether there are more of them."""
         tables = self.tables
         first = bisect_right(tables, number, key=BY_NUMBER)
         return [*tables[first : first + limit]], first + limit < len(tables)

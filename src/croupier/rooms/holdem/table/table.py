@@ -1,6 +1,6 @@
-"""A table of hold'em: who plays there, the hand that is being played, and what there is to be seen of it.
+"""A hold'em table: its players, the running hand, its deadline and its views (docs/protocols/holdem.md, 3 to 6).
 
-It is told what its players do and what time it is. See docs/protocols/holdem.md, 3 to 6.
+The table does no I/O and reads no clock: the caller passes the players' actions and the current time.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,19 +28,21 @@ OVER: Final = Whose.OVER
 
 MAX_HANDS_WITHOUT_PAUSE: Final = 64
 FORCED_PAUSE_SECONDS: Final = 0.01
-"""So many hands in which nobody has anything to decide are played in one moment; the next one waits so many seconds."""
+"""After MAX_HANDS_WITHOUT_PAUSE hands in a row without a decision, the next hand waits FORCED_PAUSE_SECONDS."""
 
 type TableFact = Commit | HandFinished | Reveal | TableChanged
-"""What a table tells to whoever listens to its house."""
+"""The effects that a table produces for the observers of its house."""
 
 
 class Table:
-    """One game. `version` grows with everything that can be seen; `alarm` is when it wants to hear `ring`, if it does.
+    """One game.
 
-    `dealers` is asked before every hand for its number in the house, and its dealer. `epoch` is the time on the wall,
-    in seconds since 1970, at which `now` was 0. `members` is notified of every user who comes or goes.
-    `hands` are the last finished ones, by their number at this table. The house sets `number`, which grows in the
-    order in which tables are made, and `expires`, the time at which the table may be removed if nobody is there.
+    `next_dealer` is called before each hand and returns its number in the house, and its dealer. `epoch` is the Unix
+    time in seconds at which `now` was 0. `members` is notified of every user who joins or leaves.
+
+    `version` increases with every visible change. `deadline` is the time at which `handle_deadline` must be called, if
+    any. `hands` are the last finished hands by their number at this table. The house sets `number`, which increases in
+    the order of creation, and `expires_at`, the time at which an empty table may be removed.
     """
 
     __slots__ = (
@@ -90,11 +92,11 @@ class Table:
         self._epoch = epoch
         self._seats = Seats(guid, settings.seats, settings.stack, members)
         self._is_closing = False
-        self._hand: Hand | None = None  # the running one; one that is over as long as its end is shown
-        self._dealt_in: list[Participant] = []  # who plays it, by seat, also who has left meanwhile
-        self._acted_seats: set[Seat] = set()  # who has acted in this round since the last raise
+        self._hand: Hand | None = None  # the running hand, or a finished one while its end is shown
+        self._dealt_in: list[Participant] = []  # the players of the hand by seat, including those who have left
+        self._acted_seats: set[Seat] = set()  # seats that have acted in this round since the last raise
         self._faults: list[tuple[Seat, str]] = []
-        self._turn_ends = 0  # in microseconds since 1970, of the last turn
+        self._turn_ends = 0  # the end of the last turn, Unix time in microseconds
         self._hand_number = 0
         self._dealer: Dealer
         self._deck: Deck
@@ -102,18 +104,18 @@ class Table:
         self._winners: Sequence[Winner] | UnsetType = () if settings.dialect == "hspe-go" else UNSET
         self._facts: list[TableFact] = []
         self._has_changed = False
-        self._public_view: Game | None = None  # to the public; made when it is asked for
-        self._snapshot: Raw | None = None  # as it is kept; made when it is asked for
+        self._public_view: Game | None = None  # cached
+        self._snapshot: Raw | None = None  # cached
 
-    # Who is here.
+    # Players
 
     def __len__(self) -> int:
-        """How many sit or wait here."""
+        """The number of players seated or queued."""
         return len(self._seats)
 
     @property
     def has_free_seat(self) -> bool:
-        """Whether somebody who comes now can sit down (holdem-3.1)."""
+        """Whether the next player to join gets a seat (holdem-3.1)."""
         return self._seats.has_free_seat
 
     @property
@@ -122,24 +124,24 @@ class Table:
         return self._hand is not None and self._hand.turn is not OVER
 
     def player_guid(self, user: str) -> Guid | None:
-        """The GUID of the player that a user is here, seated or in the queue."""
-        sitter = self._seats.by_user(user)
-        return None if sitter is None else sitter.guid
+        """Return the GUID of a user's player, seated or queued; None if the user is not here."""
+        participant = self._seats.by_user(user)
+        return None if participant is None else participant.guid
 
     def by_guid(self, guid: Guid) -> Participant | None:
-        """The player of a GUID, seated or in the queue."""
+        """Return the player with a GUID, seated or queued."""
         return self._seats.by_guid(guid)
 
     def join(self, user: str, guid: Guid, now: float) -> bool:
-        """Somebody who is not here yet joins; whether there is a seat for him (holdem-3.5, holdem-3.6)."""
+        """Add a new player. Return whether they are seated, not queued (holdem-3.5, holdem-3.6)."""
         seated = self._seats.add(user, guid).chair is not None
         if seated and self._hand is None:
             self.mark_changed()
-            self._begin_hand(now)  # where blinds are large his chips may be gone when this is over
+            self._begin_hand(now)  # with large blinds the player may be broke when this returns
         return seated
 
     def leave(self, participant: Participant, now: float) -> None:
-        """A player leaves; a hand that he is in is folded (holdem-3.10 to holdem-3.12)."""
+        """Remove a player and fold their hand (holdem-3.10 to holdem-3.12)."""
         seated = participant.chair is not None
         self._seats.remove(participant)
         hand = self._hand
@@ -152,48 +154,48 @@ class Table:
             if hand.turn is not OVER and not hand.folded[participant.hand_seat]:
                 turn = hand.turn
                 hand.leave(participant.hand_seat)
-                if hand.turn != turn:  # else whoever has to act has been told until when
+                if hand.turn != turn:  # otherwise the expiry of the current turn stays as announced
                     self._continue_play(now)
 
-    # What they do.
+    # Actions
 
     def waits_for(self, participant: Participant) -> bool:
-        """Whether it is the turn of this player."""
+        """Return whether a player is to act."""
         return self._hand is not None and participant.hand_seat is not None and self._hand.turn == participant.hand_seat
 
     def fold(self, now: float) -> None:
-        """The player whose turn it is folds."""
-        assert self._hand is not None, "a fold in no hand"
+        """Fold the hand of the player to act."""
+        assert self._hand is not None, "a fold without a hand"
         self.mark_changed()
         self._hand.fold()
         self._continue_play(now)
 
-    def bet(self, chips: int, now: float) -> str:
-        """The player whose turn it is adds chips; an invalid bet folds his hand, and the reason is returned (H5)."""
+    def bet(self, chips: int, now: float) -> str | None:
+        """Add chips for the player to act. An invalid bet folds their hand and returns the reason (H5)."""
         hand = self._hand
-        assert hand is not None, "a bet in no hand"
+        assert hand is not None, "a bet without a hand"
         seat, before = hand.turn, hand.to_match
-        assert isinstance(seat, int), "a bet in nobody's turn"
+        assert isinstance(seat, int), "a bet while no player is to act"
         self.mark_changed()
-        told = ""
+        fold_reason = None
         try:
             hand.bet(chips)
         except IllegalMove:
-            told = invalid_bet_reason(chips, hand.legal)
-            self._faults.append((seat, told))
+            fold_reason = invalid_bet_reason(chips, hand.legal)
+            self._faults.append((seat, fold_reason))
             hand.fold()
         else:
             if hand.to_match > before:
                 self._acted_seats.clear()
             self._acted_seats.add(seat)
         self._continue_play(now)
-        return told
+        return fold_reason
 
     def handle_deadline(self, now: float) -> None:
-        """Time has passed: who has not acted in time is removed (holdem-4.16), or the next hand begins."""
+        """If the deadline has passed, remove the player to act (holdem-4.16), or begin the next hand."""
         if self.deadline is None or now < self.deadline:
             return
-        assert self._hand is not None, "an alarm without a hand"
+        assert self._hand is not None, "a deadline without a hand"
         turn = self._hand.turn
         if isinstance(turn, int):
             self.leave(self._dealt_in[turn], now)
@@ -202,7 +204,7 @@ class Table:
             self._begin_hand(now)
 
     def halt(self, now: float, *, final: bool) -> None:
-        """The room closes: no new hands. When it is final, a running hand is void (holdem-3.15)."""
+        """Close the table: no new hands begin. If `final`, a running hand is voided (holdem-3.15)."""
         self._is_closing = True
         if final and self._hand is not None:
             self.mark_changed()
@@ -210,10 +212,10 @@ class Table:
                 self._announce_result(self._make_finished_hand(self._hand), (0,) * len(self._dealt_in))
             self._begin_hand(now)
 
-    # The hand.
+    # Hands
 
     def _begin_hand(self, now: float) -> None:
-        """No hand is running: those in the queue sit down, and if there are two to play the next one is dealt."""
+        """Seat queued players, and begin the next hand if there are two or more players."""
         for _ in range(MAX_HANDS_WITHOUT_PAUSE):
             self._clear_hand()
             self._seats.fill_from_queue()
@@ -226,9 +228,9 @@ class Table:
         self.deadline = now + FORCED_PAUSE_SECONDS
 
     def _clear_hand(self) -> None:
-        """Take the cards off the table."""
-        for sitter in self._dealt_in:
-            sitter.hand_seat = None
+        """Remove the finished or voided hand from the table."""
+        for participant in self._dealt_in:
+            participant.hand_seat = None
         self._dealt_in = []
         self._hand = None
         self.deadline = None
@@ -240,10 +242,10 @@ class Table:
         self._commit_to_deal()
         self._deck = self._dealer.next_deck(len(CARDS))
         self._dealt_in = dealt
-        for place, sitter in enumerate(dealt):
-            sitter.hand_seat = place
+        for seat, participant in enumerate(dealt):
+            participant.hand_seat = seat
         self._hand = Hand(
-            [sitter.chips for sitter in dealt],
+            [participant.chips for participant in dealt],
             button=self._seats.pass_button(dealt),
             blinds=settings.blind_amounts,
             ante=settings.ante,
@@ -252,18 +254,18 @@ class Table:
         self._faults = []
 
     def _commit_to_deal(self) -> None:
-        """Tell by what the dealer is bound; again where it may have been interrupted before anybody was told."""
+        """Emit the dealer's commitment. A resumed hand repeats it: the first one may not have been published."""
         self._facts.append(Commit(self._hand_number, self._dealer.algorithm, commitment(self._dealer.server_seed)))
 
     def _continue_play(self, now: float) -> None:
-        """Somebody has acted or left: what comes next."""
+        """Continue after an action or a departure."""
         if not self._deal_until_decision(now):
             self._begin_hand(now)
 
     def _deal_until_decision(self, now: float) -> bool:
-        """Deal what is due; false if the hand is over and the next one may begin at once."""
+        """Deal the due cards. Return False if the hand is over and the next one may begin at once."""
         hand = self._hand
-        assert hand is not None, "a deal to no hand"
+        assert hand is not None, "a deal without a hand"
         while hand.cards_due:
             self._acted_seats.clear()
             hand.deal([*islice(self._deck, hand.cards_due)])
@@ -275,17 +277,17 @@ class Table:
         return self._settings.pause_seconds > 0
 
     def _begin_turn(self, now: float) -> None:
-        """Somebody has to act. No two turns of a table end in the same microsecond (holdem-5.11)."""
+        """Start the time of a turn. No two turns of a table end in the same microsecond (holdem-5.11)."""
         self.deadline = now + self._settings.turn_seconds
         self._turn_ends = max(self._turn_ends + 1, to_microseconds(self._epoch + self.deadline))
 
     def _finish_hand(self, hand: Hand) -> None:
-        """The hand is over: who is still there has what it has left him, and leaves if that is nothing (H7)."""
-        for sitter, chips in zip(self._dealt_in, hand.stacks, strict=True):
-            if sitter.chair is not None:
-                sitter.chips = chips
+        """Update the stacks after a hand, and remove the players without chips (H7)."""
+        for participant, chips in zip(self._dealt_in, hand.stacks, strict=True):
+            if participant.chair is not None:
+                participant.chips = chips
                 if not chips:
-                    self._seats.remove(sitter)
+                    self._seats.remove(participant)
         if self._winners is not UNSET:
             self._winners = presentation.showdown_winners(hand, self._dealt_in)
         played = self._make_finished_hand(hand)
@@ -294,7 +296,7 @@ class Table:
         self._announce_result(played, hand.payoff())
 
     def _announce_result(self, played: FinishedHand, nets: tuple[int, ...]) -> None:
-        """Tell what a hand has come to, and the seed of its deal."""
+        """Emit the result of a hand and the seed of its deal."""
         dealer = self._dealer
         self._facts.append(HandFinished(self._hand_number, nets, played))
         self._facts.append(
@@ -303,23 +305,20 @@ class Table:
 
     def _make_finished_hand(self, hand: Hand) -> FinishedHand:
         players, guids = (
-            tuple(sitter.user for sitter in self._dealt_in),
-            tuple(sitter.guid for sitter in self._dealt_in),
+            tuple(participant.user for participant in self._dealt_in),
+            tuple(participant.guid for participant in self._dealt_in),
         )
         return FinishedHand(
             self.guid, self._finished_count + 1, self._hand_number, players, guids, hand, tuple(self._faults)
         )
 
-    # What is kept of it.
+    # Snapshots
 
     def snapshot(self) -> Raw:
-        """All that there is to know about the table, but for its settings: a KeptTable as JSON.
-
-        It is written when something has happened since it was asked for last.
-        """
+        """Return the state of the table without its settings: a TableSnapshot as JSON, cached until the next change."""
         if self._snapshot is None:
             button, big_blind = self._seats.last_button_and_big_blind
-            kept = TableSnapshot(
+            snapshot = TableSnapshot(
                 guid=self.guid,
                 version=self.version,
                 alarm=self.deadline,
@@ -335,11 +334,11 @@ class Table:
                 expires=self.expires_at,
                 turn_ends=self._turn_ends,
             )
-            self._snapshot = Raw(kept.to_json())
+            self._snapshot = Raw(snapshot.to_json())
         return self._snapshot
 
     def restore(self, snapshot: TableSnapshot, dealer_of: Callable[[int], Dealer]) -> None:
-        """Go on where a table of the same GUID was, which is kept so. `dealer` gives the one of a hand of the house."""
+        """Restore the state of a table with the same GUID. `dealer_of` returns the dealer of a hand of the house."""
         self.version = snapshot.version
         self.deadline = snapshot.alarm
         self.number = snapshot.number
@@ -352,19 +351,23 @@ class Table:
             self._winners = snapshot.winners
         if snapshot.running is None:
             return
-        played = FinishedHand.from_snapshot(snapshot.running)
-        self._hand_number, self._hand, self._faults = played.hand_number, played.hand, [*played.faults]
+        saved = FinishedHand.from_snapshot(snapshot.running)
+        self._hand_number, self._hand, self._faults = saved.hand_number, saved.hand, [*saved.faults]
         self._acted_seats = {*snapshot.acted}
-        here = {sitter.hand_seat: sitter for sitter in self._seats.seated_participants if sitter.hand_seat is not None}
-        gone = map(Participant, played.players, played.guids)
-        self._dealt_in = [here.get(place, sitter) for place, sitter in enumerate(gone)]
-        self._dealer = dealer_of(played.hand_number)
+        here = {
+            participant.hand_seat: participant
+            for participant in self._seats.seated_participants
+            if participant.hand_seat is not None
+        }
+        absent = map(Participant, saved.players, saved.guids)
+        self._dealt_in = [here.get(seat, participant) for seat, participant in enumerate(absent)]
+        self._dealer = dealer_of(saved.hand_number)
         self._deck = self._dealer.next_deck(len(CARDS))
-        for _ in range(sum(map(len, played.hand.holes)) + len(played.hand.board)):
+        for _ in range(sum(map(len, saved.hand.holes)) + len(saved.hand.board)):
             next(self._deck)
 
     def resume(self, settings: Settings, now: float) -> None:
-        """The room is open again: an open turn has its full time, and where no hand is running one may begin."""
+        """Reopen the table: a running turn gets its full time, and a table without a hand may begin one."""
         self._settings = settings
         self._is_closing = False
         if self._hand is None:
@@ -379,16 +382,17 @@ class Table:
         self._commit_to_deal()
         self._begin_turn(now)
 
-    # What there is to be seen.
+    # Views
 
     def mark_changed(self) -> None:
-        """What there is to be seen has changed."""
+        """Note that the visible state has changed."""
         self._has_changed = True
         self._public_view = None
 
     def take_facts(self) -> list[TableFact]:
-        """What has happened since this was asked last; ends with Changed if it can be seen. It is asked whenever
-        something may have happened.
+        """Return the effects since the last call, with a final TableChanged if the visible state has changed.
+
+        The house calls this whenever something may have happened.
         """
         facts, self._facts = self._facts, []
         self._snapshot = None
@@ -399,31 +403,31 @@ class Table:
         return facts
 
     def view(self, user: str | None = None) -> Game:
-        """The game as a user sees it, None as the public does; hole cards are those that he was dealt (holdem-5.6)."""
-        shown = self._public_view
-        if shown is None:
-            shown = self._public_view = self._make_public_view()
+        """Return the game as a user sees it, with their own hole cards (holdem-5.6); None: the public view."""
+        public = self._public_view
+        if public is None:
+            public = self._public_view = self._make_public_view()
         hole = () if user is None else self.hole(user)
         if not hole:
-            return shown
-        cards = shown.cards
+            return public
+        cards = public.cards
         own = Cards(hole, cards.flop, cards.turn, cards.river)
-        return Game(shown.game_id, shown.table, shown.turn, own, shown.pots, shown.last_winners)
+        return Game(public.game_id, public.table, public.turn, own, public.pots, public.last_winners)
 
     def hole(self, user: str) -> tuple[str, ...]:
-        """The hole cards that a user was dealt, if he plays the hand that is shown."""
-        sitter = self._seats.by_user(user)
-        if sitter is None or sitter.hand_seat is None:
+        """Return the hole cards of a user in the displayed hand; empty if they were not dealt in."""
+        participant = self._seats.by_user(user)
+        if participant is None or participant.hand_seat is None:
             return ()
-        assert self._hand is not None, "a place in no hand"
-        return card_names(self._hand.holes[sitter.hand_seat])
+        assert self._hand is not None, "a hand seat without a hand"
+        return card_names(self._hand.holes[participant.hand_seat])
 
     def _make_public_view(self) -> Game:
-        """The game as the public sees it."""
+        """Build the public view of the game."""
         hidden = () if self._settings.dialect == "readme" else None
-        ends = format_expiry(self._turn_ends)
+        expiry = format_expiry(self._turn_ends)
         if self._hand is None:
             return presentation.idle_game(self.guid, self._seats.seated_participants, hidden, self._winners)
         return presentation.running_game(
-            self.guid, self._hand, self._dealt_in, self._acted_seats, expiry=ends, hole=hidden, winners=self._winners
+            self.guid, self._hand, self._dealt_in, self._acted_seats, expiry=expiry, hole=hidden, winners=self._winners
         )

@@ -1,4 +1,4 @@
-"""What a player sees when it is his turn: his cards, the board, everybody's chips, and what he may do."""
+"""The view of a hand that bots decide on: own cards, the board, all stacks and bets, and the legal moves."""
 
 from typing import Self
 
@@ -11,7 +11,7 @@ from croupier.rooms.holdem.rules import Hand
 
 
 class VisiblePlayer(Struct, frozen=True, gc=False):
-    """Somebody at the table. `stack` is what he has behind, `bet` what he has put in during this betting round."""
+    """A player at the table. `stack` is the chips left, `bet` the chips put in during this betting round."""
 
     name: str
     stack: int
@@ -21,11 +21,11 @@ class VisiblePlayer(Struct, frozen=True, gc=False):
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """All that one player may know of a hand. Chips are ints, cards are numbers (`cards.CARDS` has their names).
+    """Everything that one player may know of a hand. Cards are numbers (`cards.CARDS` has their names).
 
-    `players` are those dealt in, clockwise, and `me` says which of them sees this. `pot` is all that has been put in,
-    with the bets of this round; `to_match` is the bet of this round to be matched, and `min_raise` the least raise on
-    top of it. `legal` is what he may do now, nothing while it is not his turn.
+    `players` are the players dealt in, clockwise; `me` is the index of the viewer. `pot` includes the bets of this
+    round. `to_match` is the bet to match in this round, `min_raise` the smallest raise on top of it. `legal` are the
+    viewer's legal moves, empty out of turn.
     """
 
     hole: tuple[Card, ...]
@@ -40,36 +40,36 @@ class View(Struct, frozen=True, kw_only=True):
 
     @property
     def stack(self) -> int:
-        """His chips behind."""
+        """The viewer's chips left."""
         return self.players[self.me].stack
 
     @property
     def bet(self) -> int:
-        """The chips that he has put in during this betting round."""
+        """The chips that the viewer has put in during this betting round."""
         return self.players[self.me].bet
 
     @property
     def call(self) -> int:
-        """The chips that call: 0 where there is nothing to call, all he has where that is not enough."""
+        """The chips that a call adds: 0 if there is nothing to call, at most the viewer's stack."""
         return min(max(0, self.to_match - self.bet), self.stack)
 
     @property
     def check_or_fold(self) -> Move:
-        """How to put in nothing."""
+        """The move that adds no chips: a check if possible, else FOLD."""
         return FOLD if self.call else 0
 
     @property
     def rivals(self) -> tuple[VisiblePlayer, ...]:
-        """Everybody else who is still in the hand."""
-        return tuple(one for seat, one in enumerate(self.players) if seat != self.me and not one.folded)
+        """The other players still in the hand."""
+        return tuple(player for seat, player in enumerate(self.players) if seat != self.me and not player.folded)
 
     @property
     def pot_before_round(self) -> int:
         """The part of the pot that was put in before this betting round."""
-        return self.pot - sum(one.bet for one in self.players)
+        return self.pot - sum(player.bet for player in self.players)
 
     def raise_by_percent(self, percent: int) -> Move:
-        """A raise by so many hundredths of the pot as it is after a call, or the nearest to it; the call if none is."""
+        """Return the legal raise nearest to a percentage of the pot after the call, or the call if none is legal."""
         if len(self.legal) < 3 or self.legal.raise_range is None:
             return self.call
         low, high = self.legal.raise_range
@@ -77,7 +77,7 @@ class View(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_hand(cls, hand: Hand, seat: Seat) -> Self:
-        """What a seat of a hand sees, for bots that play without a server."""
+        """Return the view of a seat of a hand, for bots that play without a server."""
         return cls(
             hole=tuple(hand.holes[seat]),
             board=tuple(hand.board),

@@ -1,4 +1,4 @@
-"""How a table of hold'em puts times and reasons into words."""
+"""Text forms of turn expiries and of the reasons for invalid bets."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -8,24 +8,29 @@ from croupier.rooms.holdem.wire import MAX_AMOUNT
 
 
 def to_microseconds(seconds: float) -> int:
-    """A time in whole microseconds, which is as exact as a time of today in a float can be."""
+    """Round a time in seconds to whole microseconds, about the resolution of a float for present-day Unix times."""
     return round(seconds * 1_000_000)
 
 
 def format_expiry(unix_microseconds: int) -> str:
-    """A time in microseconds since 1970 as in RFC 3339, in UTC, with six decimals (holdem-5.11)."""
+    """Format a Unix time in microseconds by RFC 3339, in UTC with six decimals (holdem-5.11).
+
+    Example:
+        >>> format_expiry(1_411_570_493_021_303)
+        '2014-09-24T14:54:53.021303Z'
+    """
     second, millionths = divmod(unix_microseconds, 1_000_000)
     return f"{_format_second(second)}.{millionths:06}Z"
 
 
 @lru_cache(maxsize=64)
 def _format_second(seconds: int) -> str:
-    """The beginning of a time, kept because everybody who is asked within a second has the same."""
+    """Format whole seconds. Cached because many turns end within the same second."""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def invalid_bet_reason(chips: int, legal: Legal) -> str:
-    """Why a bet is invalid, in ASCII: what was found, and what was allowed (holdem-4.7)."""
+    """Return the reason why a bet is invalid, in ASCII, with the found and the allowed amounts (holdem-4.7)."""
     found = chips if -MAX_AMOUNT < chips < MAX_AMOUNT else "a number of 19 digits or more"
     allowed = f"{legal.call} to call" if legal.call else "0 to check"
     match legal.raise_range:
