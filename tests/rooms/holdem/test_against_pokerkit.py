@@ -165,11 +165,11 @@ def agree(seeds: Iterable[int]) -> None:
     assert compared
 
 
-def test_three_hundred_random_hands_end_as_pokerkits_do() -> None:
+def test_300_random_hands_end_with_the_stacks_of_pokerkit() -> None:
     agree(range(300))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(20))
-def test_so_do_twenty_thousand_more(part: int) -> None:
+def test_20000_more_random_hands_end_with_the_stacks_of_pokerkit(part: int) -> None:
     agree(range(1_000 * (part + 1), 1_000 * (part + 2)))

@@ -44,18 +44,18 @@ def choice(spec: str, view: View) -> Move:
     return mind.choose(view, view.legal, LUCK)
 
 
-def test_the_caller_calls_checks_and_never_raises() -> None:
+def test_caller_bot_checks_and_calls_and_never_raises() -> None:
     assert choice("caller", facing("2c7d")) == 10
     assert choice("caller", facing("2c7d", "990")) == 980
     assert choice("caller", facing("AsAh", "10")) == 0
 
 
-def test_the_maniac_raises_by_the_pot_and_calls_when_it_cannot() -> None:
+def test_maniac_bot_raises_by_the_pot_or_calls() -> None:
     assert choice("maniac", facing("2c7d")) == 10 + 40
     assert choice("maniac", facing("2c7d", "990")) == 980
 
 
-def test_the_random_mind_does_every_usual_thing() -> None:
+def test_random_bot_chooses_every_usual_move() -> None:
     view = facing("2c7d")
     assert {choice("random", view) for _ in range(200)} == {*view.legal}
 
@@ -68,12 +68,12 @@ def test_the_random_mind_does_every_usual_thing() -> None:
         ("As5s", 7), ("AsTh", 6), ("KsTs", 8), ("7s2h", -1), ("3s2h", 3), ("8s3h", -1),
     ],
 )  # fmt: skip
-def test_chens_points_are_counted_as_he_says(hole: str, points: int) -> None:
+def test_chen_points_match_the_published_formula(hole: str, points: int) -> None:
     assert chen_points(parse_cards(hole)) == points
     assert chen_points(parse_cards(hole)[::-1]) == points
 
 
-def test_the_tight_mind_wants_more_the_more_it_has_to_pay() -> None:
+def test_tight_bot_needs_better_cards_at_a_higher_price() -> None:
     cheap, dear = facing("JsTs"), facing("JsTs", "100")
     assert choice("tight", cheap) == 10
     assert choice("tight", dear) == "fold"
@@ -85,14 +85,14 @@ def test_the_tight_mind_wants_more_the_more_it_has_to_pay() -> None:
     assert raised > 90
 
 
-def test_the_tight_mind_bets_what_beats_most_hands_and_gives_up_the_rest() -> None:
+def test_tight_bot_bets_strong_hands_after_the_flop_and_gives_up_others() -> None:
     assert choice("tight", facing("AsAh", "10 0", "Ad7c2h")) == 30
     assert choice("tight", facing("7s8h", "10 0 30", "Kd7c2h")) == 30
     assert choice("tight", facing("3s4h", "10 0 30", "Kd7c9h")) == "fold"
     assert choice("tight", facing("3s4h", "10 0", "Kd7c9h")) == 0
 
 
-def test_strength_is_the_part_of_all_hands_that_is_beaten() -> None:
+def test_hand_strength_is_the_fraction_of_beaten_hands() -> None:
     assert hand_strength(parse_cards("AsKs"), parse_cards("QsJsTs")) == 1
     assert hand_strength(parse_cards("2c3d"), parse_cards("AsKsQsJsTs")) == 0.5  # everybody has the same
     assert hand_strength(parse_cards("2c3d"), parse_cards("AsKhQd9c7h")) < 0.1
@@ -104,7 +104,7 @@ def test_strength_is_the_part_of_all_hands_that_is_beaten() -> None:
     )
 
 
-def test_equity_pays_what_its_cards_are_worth_and_no_more() -> None:
+def test_equity_bot_pays_at_most_what_its_share_is_worth() -> None:
     assert choice("equity", facing("2c7d", "500")) == "fold"
     assert choice("equity", facing("AsAh", "990")) == 980
     raised = choice("equity", facing("AsAh"))
@@ -115,7 +115,7 @@ def test_equity_pays_what_its_cards_are_worth_and_no_more() -> None:
     assert choice("equity", drawing) != "fold"
 
 
-def test_who_has_paid_more_is_taken_to_hold_better_cards() -> None:
+def test_rivals_who_paid_more_get_narrower_ranges() -> None:
     widths = [
         minimum_defence_frequency(view, view.rivals[0])
         for view in (facing("AsAh", moves) for moves in ("10", "40", "60", "990"))
@@ -126,7 +126,7 @@ def test_who_has_paid_more_is_taken_to_hold_better_cards() -> None:
     assert widths[2] == pytest.approx(30 / (30 + 50))
 
 
-def test_the_best_hands_are_all_hands_in_the_order_of_chens_points() -> None:
+def test_best_hands_are_ordered_by_chen_points() -> None:
     assert {*best_hands(1)} == {*ALL_HANDS}
     assert {frozenset(hole) for hole in best_hands(6 / 1326)} == {
         frozenset(parse_cards(f"A{one}A{other}")) for one in "cdhs" for other in "cdhs" if one != other
@@ -138,7 +138,7 @@ def test_the_best_hands_are_all_hands_in_the_order_of_chens_points() -> None:
 
 @given(st.randoms(use_true_random=False), st.sampled_from([*BOT_SPECS, "tight:0", "tight:20", "equity:2"]))
 @settings(max_examples=60)
-def test_every_mind_only_does_what_is_legal(luck: Random, spec: str) -> None:
+def test_every_bot_chooses_legal_moves(luck: Random, spec: str) -> None:
     mind: Bot[View, Move] = bot_factory(BOT_SPECS, spec if spec != "equity" else "equity:10")()
     hand = begin(luck)
     pack = luck.sample(hand.unseen, 52)
@@ -153,7 +153,7 @@ def test_every_mind_only_does_what_is_legal(luck: Random, spec: str) -> None:
         act(hand, move)
 
 
-def test_nine_rivals_who_are_all_in_do_not_keep_equity_from_answering() -> None:
+def test_equity_bot_decides_against_nine_all_in_rivals() -> None:
     hand = Hand([1000] * 10)
     deck = [*range(52)]
     hand.deal(deck.pop() for _ in range(hand.cards_due))
@@ -186,12 +186,12 @@ def match(one: str, other: str, hands: int) -> tuple[float, float]:
 @pytest.mark.parametrize(
     ("one", "other"), [("equity:60", "caller"), ("equity:60", "maniac"), ("equity:60", "random"), ("tight", "caller")]
 )
-def test_counting_and_waiting_win_of_habits(one: str, other: str) -> None:
+def test_equity_and_tight_bots_beat_simple_bots(one: str, other: str) -> None:
     won, error = match(one, other, 400)
     assert won > 2 * error
 
 
 @pytest.mark.parametrize("spec", ["tight:21", "tight:-1", "tight:x", "equity:1", "equity:100001", "caller:5", "fish"])
-def test_a_mind_that_there_is_not_is_refused_with_what_there_is(spec: str) -> None:
+def test_unknown_bots_and_invalid_arguments_are_refused(spec: str) -> None:
     with pytest.raises(ValueError, match="allowed"):
         bot_factory(BOT_SPECS, spec)

@@ -76,14 +76,14 @@ def brute(spans: Sequence[Range], board: Sequence[int]) -> WinCounts:
     return dict(sorted(tally.items()))
 
 
-def test_ace_king_suited_is_a_little_behind_queens() -> None:
+def test_ace_king_suited_against_queens_has_the_published_equity() -> None:
     assert count_outcomes(["AhKh", "QsQc"]) == {(0,): 787_966, (0, 1): 6_732, (1,): 917_606}
     ours, theirs = equity(["AhKh", "QsQc"])
     assert round(float(ours), 7) == 0.4621446
     assert ours + theirs == 1
 
 
-def test_aces_beat_kings_as_often_as_is_published() -> None:
+def test_aces_against_kings_have_the_published_counts() -> None:
     assert count_outcomes(["AA", "KK"]) == {(0,): 50_371_344, (0, 1): 285_228, (1,): 10_986_372}
 
 
@@ -96,20 +96,20 @@ def test_aces_beat_kings_as_often_as_is_published() -> None:
         (["2c7d", "AsKs"], "QhJhThKhAh", Fraction(1, 2)),
     ],
 )
-def test_few_boards_are_counted_by_hand(ranges: Sequence[str], board: str, share: Fraction) -> None:
+def test_equity_matches_examples_counted_by_hand(ranges: Sequence[str], board: str, share: Fraction) -> None:
     assert equity(ranges, board)[0] == share
 
 
 @settings(max_examples=40, deadline=None)
 @given(deck, st.integers(1, 5), st.sampled_from([3, 4, 5]))
-def test_equity_is_that_of_all_boards_dealt_one_by_one(deal: Sequence[int], seats: int, size: int) -> None:
+def test_equity_equals_brute_force_enumeration(deal: Sequence[int], seats: int, size: int) -> None:
     holes, board = pairs(deal, seats), deal[20 : 20 + size]
     assert count_outcomes(told(holes), board) == brute(told(holes), board)
 
 
 @settings(max_examples=40, deadline=None)
 @given(deck, st.integers(2, 4), st.integers(0, 3), st.sampled_from([3, 4, 5]))
-def test_flushes_are_that_of_all_boards_dealt_one_by_one(deal: Sequence[int], seats: int, suit: int, size: int) -> None:
+def test_equity_with_flushes_equals_brute_force_enumeration(deal: Sequence[int], seats: int, suit: int, size: int) -> None:
     suited = [card for card in deal if card % 4 == suit]  # nine of them and four others: flushes are made, and tied
     mixed = [*suited[:9], *[card for card in deal if card % 4 != suit][:4]]
     mixed.sort(key=deal.index)
@@ -119,7 +119,7 @@ def test_flushes_are_that_of_all_boards_dealt_one_by_one(deal: Sequence[int], se
 
 @settings(max_examples=10, deadline=None)
 @given(deck, st.integers(2, 3), st.sampled_from([3, 4, 5]), st.data())
-def test_ranges_are_all_their_hands_in_turn(deal: Sequence[int], seats: int, size: int, data: st.DataObject) -> None:
+def test_equity_of_ranges_equals_brute_force_enumeration(deal: Sequence[int], seats: int, size: int, data: st.DataObject) -> None:
     board = deal[:size]
     hole = st.sampled_from(ALL_HANDS).filter(lambda hole: not {*hole} & {*board})
     spans = [data.draw(st.lists(hole, min_size=1, max_size=4, unique=True)) for _ in range(seats)]
@@ -138,13 +138,13 @@ def test_ranges_are_all_their_hands_in_turn(deal: Sequence[int], seats: int, siz
         (["99", "A9s-A8s", "KhQh"], "2h9h2s9s"),
     ],
 )
-def test_hands_that_are_alike_but_for_the_suits_are_counted_together(ranges: Sequence[str], board: str) -> None:
+def test_hands_equal_up_to_suits_are_counted_together(ranges: Sequence[str], board: str) -> None:
     assert count_outcomes(ranges, board) == brute([parse_range(told) for told in ranges], parse_cards(board))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranges", [("AhKh", "QsQc"), ("Td9d", "9c8c"), ("2c2d", "AsKd")])
-def test_equity_before_the_flop_is_that_of_all_boards_dealt_one_by_one(ranges: Sequence[str]) -> None:
+def test_preflop_equity_equals_brute_force_enumeration(ranges: Sequence[str]) -> None:
     assert count_outcomes(ranges) == brute([parse_range(told) for told in ranges], ())
 
 
@@ -158,7 +158,7 @@ def test_the_shares_sum_to_one(deal: Sequence[int], seats: int, size: int) -> No
 
 @settings(max_examples=5, deadline=None)
 @given(deck, st.permutations(range(3)), st.permutations(range(4)))
-def test_neither_the_order_of_seats_nor_the_names_of_suits_matter(
+def test_equity_is_independent_of_seat_order_and_suits(
     deal: Sequence[int], order: Sequence[int], suits: Sequence[int]
 ) -> None:
     renamed = [card - card % 4 + suits[card % 4] for card in deal]
@@ -167,7 +167,7 @@ def test_neither_the_order_of_seats_nor_the_names_of_suits_matter(
     assert equity([others[seat] for seat in order], renamed[10:12]) == tuple(shares[seat] for seat in order)
 
 
-def test_equal_ranges_share_alike() -> None:
+def test_equal_ranges_have_equal_equity() -> None:
     assert equity(["KK+, AKs"] * 2) == (Fraction(1, 2), Fraction(1, 2))
 
 
@@ -175,18 +175,18 @@ def test_a_seat_alone_wins_everything() -> None:
     assert equity(["random"], "AsKsQs2d3d") == (Fraction(1),)
 
 
-def test_hands_that_cannot_be_dealt_together_do_not_count() -> None:
+def test_impossible_combinations_of_hands_are_ignored() -> None:
     assert equity(["AhAs", "AhAd, KcKd"], "2c3c4d") == equity(["AhAs", "KcKd"], "2c3c4d")
 
 
 @pytest.mark.parametrize(("text", "count"), COUNTS.items())
-def test_a_range_has_so_many_hands(text: str, count: int) -> None:
+def test_a_range_has_the_expected_number_of_hands(text: str, count: int) -> None:
     found = parse_range(text)
     assert len({*found}) == len(found) == count
     assert {*found} <= {*ALL_HANDS}
 
 
-def test_a_range_has_the_hands_that_it_names() -> None:
+def test_a_range_has_the_named_hands() -> None:
     assert {CARDS[high] + CARDS[low] for high, low in parse_range("A3s-A2s, 65s-54s, KhQd, 22")} == {
         *("AC3C", "AD3D", "AH3H", "AS3S", "AC2C", "AD2D", "AH2H", "AS2S"),
         *("6C5C", "6D5D", "6H5H", "6S5S", "5C4C", "5D4D", "5H4H", "5S4S"),
@@ -200,7 +200,7 @@ WRONG_ENDS = ["AKs-QJ", "A5s-A2o", "QQ-AK", "AA-AK", "A5s-K3s"]
 
 
 @pytest.mark.parametrize("text", [*WRONG, *WRONG_KINDS, *WRONG_ENDS])
-def test_what_is_no_range_is_refused_with_what_is_allowed(text: str) -> None:
+def test_malformed_ranges_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"found .*; allowed: random, QQ, QQ\+"):
         parse_range(text)
 
@@ -222,7 +222,7 @@ def test_what_is_no_range_is_refused_with_what_is_allowed(text: str) -> None:
         ([[]], "", "cannot be dealt together"),
     ],
 )
-def test_what_cannot_be_dealt_is_refused(
+def test_invalid_equity_arguments_are_refused(
     count: Callable[..., object], ranges: Sequence[str | Range], board: str, words: str
 ) -> None:
     with pytest.raises(ValueError, match=words):
@@ -238,7 +238,7 @@ def test_what_cannot_be_dealt_is_refused(
         (["random", "AhAs, 9h8h, 2c2d", "KdKs, AhTs, 9h9d"], "AcKcQdJh3h"),
     ],
 )
-def test_an_estimate_is_near_the_exact_equity(ranges: Sequence[str], board: str) -> None:
+def test_estimates_are_close_to_the_exact_equity(ranges: Sequence[str], board: str) -> None:
     found = estimate(ranges, board, luck=FairDealer(bytes(32)).luck, samples=4_000)
     for (share, error), exact in zip(found, equity(ranges, board), strict=True):
         assert error < 0.01
@@ -251,14 +251,14 @@ def test_ten_random_hands_are_worth_a_tenth() -> None:
         assert abs(share - 0.1) < 4 * error
 
 
-def test_the_standard_error_is_that_of_the_mean() -> None:
+def test_estimates_have_the_standard_error_of_the_mean() -> None:
     always = estimate(["AhKh", "QsQc"], "2h3h8s9d7d", luck=LUCK, samples=50)
     assert always == (Estimate(0.0, 0.0), Estimate(1.0, 0.0))
     (share, error), _ = estimate(["AhKh", "QsQc"], luck=LUCK, samples=2_000)
     assert error == pytest.approx((share * (1 - share) / 1_999) ** 0.5, rel=0.02)
 
 
-def test_the_same_luck_gives_the_same_estimate() -> None:
+def test_the_same_random_source_gives_the_same_estimate() -> None:
     one, other = (estimate(["QQ+", "random"], luck=FairDealer(bytes(32)).luck, samples=100) for _ in range(2))
     assert one == other
 
@@ -268,7 +268,7 @@ def test_an_estimate_needs_two_samples() -> None:
         estimate(["AhKh", "QsQc"], luck=LUCK, samples=1)
 
 
-def test_ranges_that_collide_at_first_are_found_to_fit_without_trying_all_of_their_hands() -> None:
+def test_checking_whether_ranges_fit_does_not_try_all_combinations() -> None:
     rivals = [hole for hole in ALL_HANDS if not {*hole} & {50}]  # all of them can have what we have not
     tried: list[HoleCards] = []
 

@@ -20,7 +20,7 @@ def finished(*numbers: int) -> list[FinishedHand]:
     return found
 
 
-def test_hands_that_were_kept_are_those_that_were_played() -> None:
+def test_saved_hands_equal_the_played_hands() -> None:
     first, second = finished(1, 2)
     hands = FinishedHands()
     for each in (first, second):
@@ -32,7 +32,7 @@ def test_hands_that_were_kept_are_those_that_were_played() -> None:
 
 
 @pytest.mark.parametrize(("most", "left"), [(3, [2, 3, 4]), (1, [4]), (0, [])])
-def test_the_oldest_hands_are_forgotten_also_those_that_were_kept(most: int, left: list[int]) -> None:
+def test_the_oldest_hands_are_dropped_including_saved_ones(most: int, left: list[int]) -> None:
     one, two, three, four = finished(1, 2, 3, 4)
     hands = FinishedHands([Raw(each.json) for each in (one, two, three)], 3)
     hands.add(four, most)
@@ -41,13 +41,13 @@ def test_the_oldest_hands_are_forgotten_also_those_that_were_kept(most: int, lef
         hands[1]
 
 
-def test_a_hand_that_is_over_is_written_once() -> None:
+def test_a_finished_hand_is_encoded_once() -> None:
     (played,) = finished(1)
     assert played.json is played.json
     assert HandSnapshot.from_json(played.json) == played.snapshot()
 
 
-def test_a_table_at_which_nothing_has_happened_is_written_once() -> None:
+def test_an_unchanged_table_is_encoded_once() -> None:
     parlour = Parlour()
     parlour.join("ann", "bob")
     table = parlour.table()

@@ -25,7 +25,7 @@ def heads_up() -> Hand:
     return hand
 
 
-def test_a_line_tells_the_position_the_hand_the_betting_and_the_cards_that_are_known() -> None:
+def test_a_line_has_position_hand_number_betting_and_known_cards() -> None:
     hand = heads_up()
     assert to_acpc(hand, 0, 30) == "MATCHSTATE:1:30::|9s8h"
     hand.bet(250)
@@ -40,7 +40,7 @@ def test_a_line_tells_the_position_the_hand_the_betting_and_the_cards_that_are_k
     assert to_acpc(hand, 0, 30) == "MATCHSTATE:1:30:r300c/cr900f:|9s8h/8c8d5c"
 
 
-def test_the_hands_at_a_showdown_are_shown_to_everybody() -> None:
+def test_showdown_hands_are_in_the_line_of_every_viewer() -> None:
     hand = heads_up()
     hand.bet(19_950)
     hand.bet(19_900)
@@ -62,7 +62,7 @@ def test_the_hands_at_a_showdown_are_shown_to_everybody() -> None:
         ("MATCHSTATE:1:0:cc/cc/cc/c:|8c4h/8s2d2h/7c/7d", 1, [0, 0]),
     ],
 )
-def test_lines_of_two_are_read(line: str, turn: int, bets: list[int]) -> None:
+def test_heads_up_lines_are_parsed(line: str, turn: int, bets: list[int]) -> None:
     hand = from_acpc(line, DEEP, (50, 100))
     assert (hand.turn, hand.bets) == (turn, bets)
     position = int(line.split(":")[1])
@@ -78,7 +78,7 @@ def test_lines_of_two_are_read(line: str, turn: int, bets: list[int]) -> None:
         ("MATCHSTATE:1:7:r400cc/ccr1000ff:|9h9c|/AsAcAd", Turn.OVER),
     ],
 )
-def test_lines_of_three_are_read(line: str, turn: object) -> None:
+def test_three_player_lines_are_parsed(line: str, turn: object) -> None:
     hand = from_acpc(line, [20_000] * 3, (50, 100))
     assert hand.turn == turn
     assert to_acpc(hand, int(line.split(":")[1]), 7).replace(":7:", ":0:") == line.replace(":7:", ":0:")
@@ -91,7 +91,7 @@ def told_by_position(hand: Hand) -> list[int]:
 
 
 @given(seeds, st.randoms(use_true_random=False))
-def test_every_position_is_read_back_as_its_player_sees_it(seed: int, chance: Random) -> None:
+def test_lines_of_every_position_round_trip(seed: int, chance: Random) -> None:
     luck = Random(seed)
     start = begin(luck)
     if start.ante:
@@ -111,7 +111,7 @@ def test_every_position_is_read_back_as_its_player_sees_it(seed: int, chance: Ra
 
 
 @given(seeds)
-def test_hands_in_which_players_leave_are_told_to_everybody(seed: int) -> None:
+def test_hands_with_departures_are_formatted_for_every_viewer(seed: int) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, 0.1)
     if not hand.ante:
@@ -119,7 +119,7 @@ def test_hands_in_which_players_leave_are_told_to_everybody(seed: int) -> None:
             assert re.fullmatch(r"MATCHSTATE:\d:0:[cfr/0-9]*:[2-9TJQKAcdhs|]*(/[^/]*){0,3}", to_acpc(hand, viewer))
 
 
-def test_who_has_left_folds_when_it_is_his_turn() -> None:
+def test_a_player_who_left_folds_at_their_next_turn() -> None:
     hand = Hand([1_000] * 3)
     hand.deal(parse_cards("AhAdAsKhKdKs"))
     hand.leave(2)  # the big blind, out of turn
@@ -129,7 +129,7 @@ def test_who_has_left_folds_when_it_is_his_turn() -> None:
     assert to_acpc(hand, 0) == "MATCHSTATE:2:0:ccf:||AsKs"
 
 
-def test_who_is_alone_with_one_who_has_left_checks_until_he_folds() -> None:
+def test_the_last_player_checks_until_the_departed_player_folds() -> None:
     hand = Hand([1_000, 1_000, 100])
     hand.deal(parse_cards("AhAdAsKhKdKs"))
     hand.bet(100)
@@ -142,12 +142,12 @@ def test_who_is_alone_with_one_who_has_left_checks_until_he_folds() -> None:
     assert to_acpc(hand, 1) == "MATCHSTATE:0:0:r100cc/cf/:AhKh||/2c3c4c/5d"
 
 
-def test_a_check_of_somebody_whom_nobody_can_answer_is_read() -> None:
+def test_a_check_that_no_opponent_can_answer_is_parsed() -> None:
     hand = from_acpc("MATCHSTATE:0:0:c///:AhAd|9h8s/2c3d4h/7d/Jc", [5, 100])
     assert hand.stacks == [10, 95]
 
 
-def test_an_ante_is_refused() -> None:
+def test_hands_with_antes_are_refused() -> None:
     with pytest.raises(ValueError, match="found an ante of 1; allowed: 0"):
         to_acpc(Hand([100, 100], ante=1), 0)
 
@@ -171,14 +171,14 @@ def test_an_ante_is_refused() -> None:
         ("MATCHSTATE:0:0::AhXx|", "found the card 'XX'"),
     ],
 )
-def test_what_cannot_be_read_is_told(line: str, told: str) -> None:
+def test_malformed_input_is_refused_with_the_reason(line: str, told: str) -> None:
     with pytest.raises(ValueError) as refused:  # noqa: PT011 -- the text is compared below
         from_acpc(line, DEEP, (50, 100))
     assert told in str(refused.value)
 
 
 @given(st.data())
-def test_a_spoilt_line_is_a_value_error_or_a_hand(data: st.DataObject) -> None:
+def test_a_damaged_line_raises_value_error_or_is_a_hand(data: st.DataObject) -> None:
     line = "MATCHSTATE:1:30:cr300c/r600c/cc/r1200c:9s8h|3h3c/8c8d5c/2c/2d"
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(line)))

@@ -36,7 +36,7 @@ def three() -> Hand:
     return hand
 
 
-def test_a_hand_is_told_round_by_round() -> None:
+def test_a_document_lists_the_hand_round_by_round() -> None:
     history = told(
         three(), players=["Ann", "Ben", "Cho"], table="blue", number=7, started_at=datetime(2014, 9, 24, 15, tzinfo=UTC)
     )
@@ -96,14 +96,14 @@ def test_a_hand_is_told_round_by_round() -> None:
     }
 
 
-def test_a_hero_tells_his_own_cards() -> None:
+def test_a_document_of_a_hero_has_their_hole_cards() -> None:
     history = told(three(), open_seats=[2], hero=2, table_size=10)
     assert (history["hero_player_id"], history["flags"], history["table_size"]) == (2, [], 10)
     dealt = [action for action in history["rounds"][0]["actions"] if action["action"] == "Dealt Cards"]
     assert [action.get("cards") for action in dealt] == [None, ["Tc", "9d"], None]
 
 
-def test_antes_a_straddle_a_bet_and_somebody_who_leaves_are_told() -> None:
+def test_antes_straddle_bet_and_departure_are_written() -> None:
     hand = Hand([1_000, 3, 1_000, 1_000], ante=5, straddle=40)
     hand.deal(parse_cards("AhAdAsAcKhKdKsKc"))
     hand.bet(40)
@@ -124,7 +124,7 @@ def test_antes_a_straddle_a_bet_and_somebody_who_leaves_are_told() -> None:
 
 
 @given(seeds)
-def test_the_chips_that_are_told_are_the_chips_that_were_played(seed: int) -> None:
+def test_written_chips_equal_the_played_chips(seed: int) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, 0.02)
     history = told(hand)
@@ -147,7 +147,7 @@ def test_the_chips_that_are_told_are_the_chips_that_were_played(seed: int) -> No
 
 
 @given(seeds)
-def test_cards_that_were_not_shown_are_nowhere_in_the_text(seed: int) -> None:
+def test_hidden_cards_are_nowhere_in_the_text(seed: int) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, 0.05)
     hidden = [seat for seat, hole in enumerate(hand.holes) if seat not in hand.showdown_order and len(hole) == 2]

@@ -88,22 +88,22 @@ def moves(hand: Hand) -> list[HandLogEntry]:
     return [entry for entry in hand.log if entry[0] != "deal" or entry[1] is None]
 
 
-def test_a_hand_is_written_with_the_players_from_the_left_of_the_button() -> None:
+def test_players_are_written_from_the_left_of_the_button() -> None:
     begun = datetime(2014, 9, 24, 14, 59, 30, 999, timezone(timedelta(hours=2)))
     text = to_phh(three(), players=["Ann", "Ben", "Cho"], table="blue", number=7, started_at=begun)
     assert text == THREE
 
 
-def test_what_is_not_known_of_a_hand_is_not_written() -> None:
+def test_unknown_details_of_a_hand_are_omitted() -> None:
     assert {"time", "day", "hand", "table", "players"}.isdisjoint(tomllib.loads(to_phh(three())))
 
 
-def test_a_written_hand_is_read_back() -> None:
+def test_a_hand_round_trips() -> None:
     assert from_phh(THREE) == three()
 
 
 @given(seeds, st.sampled_from([0.0, 0.05]))
-def test_every_hand_is_read_back_as_it_was_played(seed: int, leaving: float) -> None:
+def test_random_hands_round_trip(seed: int, leaving: float) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, leaving)
     read = from_phh(to_phh(hand))
@@ -119,7 +119,7 @@ def test_every_hand_is_read_back_as_it_was_played(seed: int, leaving: float) -> 
 
 
 @given(seeds)
-def test_every_hand_is_read_back_with_its_stacks_though_only_shown_cards_are_told(seed: int) -> None:
+def test_hands_with_hidden_cards_round_trip_with_the_same_stacks(seed: int) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, 0.05)
     read = from_phh(to_phh(hand, open_seats=hand.showdown_order))
@@ -128,7 +128,7 @@ def test_every_hand_is_read_back_with_its_stacks_though_only_shown_cards_are_tol
 
 
 @given(seeds, st.randoms(use_true_random=False))
-def test_a_hand_that_is_not_over_is_read_back_as_far_as_it_has_come(seed: int, chance: Random) -> None:
+def test_unfinished_hands_round_trip(seed: int, chance: Random) -> None:
     luck = Random(seed)
     for hand in steps(begin(luck), luck):
         if hand.street == 0 and hand.turn is Turn.CHANCE:
@@ -140,7 +140,7 @@ def test_a_hand_that_is_not_over_is_read_back_as_far_as_it_has_come(seed: int, c
 
 
 @given(seeds)
-def test_cards_that_were_not_shown_are_nowhere_in_the_text(seed: int) -> None:
+def test_hidden_cards_are_nowhere_in_the_text(seed: int) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, 0.05)
     hidden = [seat for seat, hole in enumerate(hand.holes) if seat not in hand.showdown_order and len(hole) == 2]
@@ -154,7 +154,7 @@ def test_cards_that_were_not_shown_are_nowhere_in_the_text(seed: int) -> None:
     )
 
 
-def test_a_hand_that_no_books_can_hold_is_told_as_it_was_played() -> None:
+def test_a_hand_without_phh_equivalent_is_written_as_played() -> None:
     """The ante takes all of the big blind, so that others would begin with the small blind, who has not acted yet."""
     log: list[HandLogEntry] = [
         *[("deal", None, (card,)) for card in (36, 28, 1, 41, 35, 12, 17, 49, 33, 38)],
@@ -171,19 +171,19 @@ def test_a_hand_that_no_books_can_hold_is_told_as_it_was_played() -> None:
 
 
 @given(st.lists(st.text(), min_size=3, max_size=3), st.text(min_size=1))
-def test_names_of_any_letters_are_written(names: list[str], table: str) -> None:
+def test_names_with_any_characters_are_written(names: list[str], table: str) -> None:
     fields = tomllib.loads(to_phh(three(), players=names, table=table).replace("\ud800", ""))
     assert fields["players"] == [names[1], names[2], names[0]]
     assert fields["table"] == table
 
 
-def test_half_a_letter_in_a_name_is_replaced() -> None:
+def test_lone_surrogates_in_names_are_replaced() -> None:
     text = to_phh(three(), players=["a\ud800", "b", "c"])
     assert tomllib.loads(text)["players"][2] == "a\ufffd"
     assert text.encode()
 
 
-def test_a_time_out_is_a_fold_with_a_comment() -> None:
+def test_a_departure_is_a_fold_with_a_comment() -> None:
     hand = three().replay(three().log[:7])
     hand.leave(1)
     text = to_phh(hand)
@@ -205,14 +205,14 @@ def foreign(**changed: str) -> str:
     return "\n".join(f"{name} = {value}" for name, value in (fields | changed).items())
 
 
-def test_the_blinds_are_listed_the_other_way_round_heads_up() -> None:
+def test_heads_up_blinds_are_listed_in_reverse() -> None:
     hand = from_phh(foreign())
     assert (hand.button, hand.small_blind, hand.blinds) == (1, 1, (1, 2))
     assert hand.stacks == [198, 202]
     assert hand.holes[1] == list(parse_cards("AcAd"))
 
 
-def test_who_mucks_does_not_win() -> None:
+def test_a_player_who_mucks_does_not_win() -> None:
     deal = "'d dh p1 ????', 'd dh p2 3c2d', 'p2 cc', 'p1 cc', 'd db AhKhQh'"
     checks = "'p1 cc', 'p2 cc', 'd db 8s', 'p1 cc', 'p2 cc', 'd db 7s', 'p1 cc', 'p2 cc', 'p1 sm', 'p2 sm 3c2d'"
     with pytest.raises(ValueError, match="a showdown decided by unknown cards"):  # the board plays
@@ -221,7 +221,7 @@ def test_who_mucks_does_not_win() -> None:
     assert hand.stacks == [198, 202]
 
 
-def test_somebody_whom_nobody_can_answer_may_check_and_even_fold() -> None:
+def test_a_player_whom_nobody_can_answer_may_check_or_fold() -> None:
     three = {"antes": "[0, 0, 0]", "blinds_or_straddles": "[10, 20, 0]", "starting_stacks": "[90, 90, 15]"}
     deal = "'d dh p1 2c3c', 'd dh p2 4c5c', 'd dh p3 AcAd', 'p3 cc', 'p1 f'"
     board = "'d db 2d8h9h', 'd db Jh', 'd db Ks', 'p3 sm AcAd', 'p2 sm'"
@@ -231,17 +231,17 @@ def test_somebody_whom_nobody_can_answer_may_check_and_even_fold() -> None:
     assert folded.stacks == checked.stacks
 
 
-def test_a_comment_an_empty_action_and_spaces_say_nothing() -> None:
+def test_comments_empty_actions_and_spaces_are_ignored() -> None:
     written = "['', '# shuffled', ' d  dh p1 ????', 'd dh p2 AcAd # slowly', 'p2 cbr 6', 'p1  f # sadly']"
     assert from_phh(foreign(actions=written)) == from_phh(foreign())
 
 
-def test_cards_may_come_one_by_one() -> None:
+def test_board_cards_may_be_dealt_one_by_one() -> None:
     written = "['d dh p1 ??', 'd dh p2 Ac', 'd dh p1 ??', 'd dh p2 Ad', 'p2 cbr 6', 'p1 f']"
     assert from_phh(foreign(actions=written)) == from_phh(foreign())
 
 
-def test_the_seats_of_a_file_are_kept() -> None:
+def test_seats_of_a_file_are_preserved() -> None:
     assert from_phh(foreign(seats="[5, 2]")).button == 0
     assert from_phh(foreign(seats="[2, 5]")).button == 1
     assert from_phh(foreign(seats="['a', 'b']")).button == 1
@@ -274,19 +274,19 @@ def test_the_seats_of_a_file_are_kept() -> None:
         ({"actions": f"{'[' * 3_000}{']' * 3_000}"}, "found arrays nested too deeply"),
     ],
 )
-def test_what_cannot_be_read_is_told(changed: dict[str, str], told: str) -> None:
+def test_malformed_input_is_refused_with_the_reason(changed: dict[str, str], told: str) -> None:
     with pytest.raises(ValueError) as refused:  # noqa: PT011 -- the text is compared below
         from_phh(foreign(**changed))
     assert told in str(refused.value)
 
 
-def test_a_file_without_its_fields_is_refused() -> None:
+def test_a_file_without_fields_is_refused() -> None:
     with pytest.raises(ValueError, match="found the variant None"):
         from_phh("")
 
 
 @given(st.data())
-def test_a_spoilt_file_is_a_value_error_or_a_hand(data: st.DataObject) -> None:
+def test_a_damaged_file_raises_value_error_or_is_a_hand(data: st.DataObject) -> None:
     luck = Random(data.draw(seeds))
     text = to_phh(end(begin(luck), luck, 0.02))
     for _ in range(data.draw(st.integers(1, 4))):
@@ -311,10 +311,10 @@ def from_start(hand: Hand) -> list[int]:
 
 
 @given(st.text())
-def test_any_text_is_a_value_error(text: str) -> None:
+def test_arbitrary_text_raises_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"found|Expected|\(at (line|end)"):
         from_phh(text)
 
 
-def test_times_are_told_in_utc() -> None:
+def test_times_are_written_in_utc() -> None:
     assert "time = 00:00:00\n" in to_phh(three(), started_at=datetime(2026, 1, 1, tzinfo=UTC))

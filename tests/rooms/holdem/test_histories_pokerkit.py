@@ -101,7 +101,7 @@ def test_the_big_blind_that_leaves_first_is_called_and_folds() -> None:
     check(hand, text)
 
 
-def test_who_leaves_all_in_mucks_at_a_showdown_that_nobody_saw() -> None:
+def test_a_player_who_leaves_all_in_mucks_at_an_added_showdown() -> None:
     hand = heads_up(1_000, 1_000)
     hand.bet(990)
     hand.leave(0)
@@ -111,7 +111,7 @@ def test_who_leaves_all_in_mucks_at_a_showdown_that_nobody_saw() -> None:
     check(hand, text)
 
 
-def test_a_bet_that_is_forfeited_and_cannot_be_called_changes_hands_beforehand() -> None:
+def test_a_forfeited_uncallable_bet_is_moved_before_the_hand() -> None:
     hand = heads_up(1_000, 50)
     hand.bet(590)
     hand.leave(0)  # the other has 30 left to call 580
@@ -138,7 +138,7 @@ def test_a_raise_over_a_short_big_blind_is_replayed() -> None:
     check(hand, text)
 
 
-def test_equal_blinds_do_not_change_who_begins() -> None:
+def test_equal_blinds_do_not_change_the_first_player_to_act() -> None:
     hand = Hand([100, 100], blinds=(10, 10))
     hand.deal(parse_cards("AhAdKhKd"))
     hand.bet(30)
@@ -184,7 +184,7 @@ def dumped(luck: Random) -> tuple[str, list[int]]:
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_hands_that_pokerkit_has_written_end_with_its_stacks(seed: int) -> None:
+def test_hands_written_by_pokerkit_end_with_its_stacks(seed: int) -> None:
     text, stacks = dumped(Random(seed))
     hand = from_phh(text)
     assert hand.turn is Turn.OVER

@@ -21,7 +21,7 @@ def everything(parlour: Parlour) -> list[Any]:
 # Users.
 
 
-def test_a_user_has_one_guid_which_is_that_of_his_players() -> None:
+def test_a_user_has_one_guid_for_all_their_players() -> None:
     """holdem-2.3, holdem-3.5, holdem-3.6"""
     parlour = Parlour(seats=2)
     guid = parlour.house.guid_of("ann")
@@ -35,7 +35,7 @@ def test_a_user_has_one_guid_which_is_that_of_his_players() -> None:
     assert parlour.table(first).player_guid("dan") is None
 
 
-def test_guids_are_uuids_in_lower_case_that_follow_from_the_secret() -> None:
+def test_guids_are_lower_case_uuids_derived_from_the_secret() -> None:
     """holdem-2.3"""
     parlour = Parlour()
     guids = [parlour.house.guid_of(str(number)) for number in range(300)]
@@ -68,7 +68,7 @@ def test_there_is_always_a_game_with_a_free_seat() -> None:
     assert len(parlour.house.games()) == 2
 
 
-def test_a_game_can_be_made_and_is_joined_by_who_makes_it() -> None:
+def test_opening_a_game_seats_its_creator() -> None:
     """holdem-3.3"""
     parlour = Parlour()
     answer = parlour.ask(Open("ann"))
@@ -79,7 +79,7 @@ def test_a_game_can_be_made_and_is_joined_by_who_makes_it() -> None:
     assert parlour.versions == [(answer.game, 2)]
 
 
-def test_no_more_games_are_opened_than_there_may_be() -> None:
+def test_opening_more_games_than_allowed_is_refused() -> None:
     """holdem-3.3"""
     parlour = Parlour(games=3)
     parlour.open("ann")
@@ -88,7 +88,7 @@ def test_no_more_games_are_opened_than_there_may_be() -> None:
     assert len(parlour.house.games()) == 3
 
 
-def test_a_game_that_the_last_one_leaves_is_gone_if_there_is_another_free_seat() -> None:
+def test_an_abandoned_game_is_removed_if_another_has_a_free_seat() -> None:
     """holdem-3.4"""
     parlour = Parlour()
     game = parlour.open("ann")
@@ -100,7 +100,7 @@ def test_a_game_that_the_last_one_leaves_is_gone_if_there_is_another_free_seat()
     assert refused(parlour.ask(Join("ann", game))) == (404, "holdem-8.4")
 
 
-def test_a_game_that_the_last_one_leaves_stays_if_it_has_the_only_free_seat() -> None:
+def test_an_abandoned_game_stays_if_it_has_the_only_free_seat() -> None:
     """holdem-3.4"""
     parlour = Parlour(seats=2)
     first = parlour.table().guid
@@ -109,7 +109,7 @@ def test_a_game_that_the_last_one_leaves_stays_if_it_has_the_only_free_seat() ->
     assert [table.guid for table in parlour.house.games()] == [first]
 
 
-def test_a_game_that_nobody_has_joined_yet_stays() -> None:
+def test_a_game_that_no_player_has_joined_yet_stays() -> None:
     """holdem-3.4"""
     parlour = Parlour()
     first = parlour.table().guid
@@ -118,7 +118,7 @@ def test_a_game_that_nobody_has_joined_yet_stays() -> None:
     assert [table.guid for table in parlour.house.games()] == [first]
 
 
-def test_a_game_stays_as_long_as_somebody_waits_there() -> None:
+def test_a_game_with_a_queue_stays() -> None:
     """holdem-3.4: the two who play leave, one after the other, and the queue takes their seats."""
     parlour = Parlour(seats=2)
     first = parlour.table().guid
@@ -130,7 +130,7 @@ def test_a_game_stays_as_long_as_somebody_waits_there() -> None:
     assert parlour.house.game(first) is None
 
 
-def test_a_game_is_gone_when_time_has_emptied_it() -> None:
+def test_a_game_emptied_by_timeouts_is_removed() -> None:
     """holdem-3.4, holdem-4.16"""
     parlour = Parlour()
     game = parlour.open("ann")
@@ -142,7 +142,7 @@ def test_a_game_is_gone_when_time_has_emptied_it() -> None:
     parlour.wait(1000)
 
 
-def test_a_game_left_in_a_pause_is_gone_with_its_alarm() -> None:
+def test_a_game_abandoned_during_a_pause_is_removed_with_its_deadline() -> None:
     """holdem-3.4"""
     parlour = Parlour(pause_seconds=3.0)
     game = parlour.open("ann")
@@ -171,7 +171,7 @@ def test_a_user_may_be_in_many_games_at_once() -> None:
     assert parlour.turn(games[1]) == "ann"
 
 
-def test_who_loses_all_in_the_hand_that_his_coming_begins_has_joined_all_the_same() -> None:
+def test_a_player_broke_by_the_hand_started_on_joining_has_joined() -> None:
     """holdem-3.5, holdem-3.13: the blinds are larger than the stacks."""
     parlour = Parlour("AS 2C AH 2D KS QH 9C 8D 4H", stack=5)
     parlour.join("ann")
@@ -205,7 +205,7 @@ REFUSED: dict[str, tuple[tuple[int, str], Any]] = {
 
 @pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_refused_changes_nothing(case: str, dialect: str) -> None:
+def test_refused_requests_change_nothing(case: str, dialect: str) -> None:
     """holdem-8.1, holdem-8.2, holdem-7.4: ann is to act, bob plays, cat waits for the next hand."""
     expected, made = REFUSED[case]
     parlour = Parlour(dialect=dialect)
@@ -221,7 +221,7 @@ def test_what_is_refused_changes_nothing(case: str, dialect: str) -> None:
     assert parlour.versions == versions
 
 
-def test_one_turn_has_one_act() -> None:
+def test_a_turn_allows_one_act() -> None:
     """holdem-4.14"""
     parlour = Parlour()
     parlour.join("ann", "bob")
@@ -229,7 +229,7 @@ def test_one_turn_has_one_act() -> None:
     assert refused(parlour.bet("ann", 10)) == (403, "holdem-4.13")
 
 
-def test_the_queue_can_not_act_and_can_be_left() -> None:
+def test_queued_players_cannot_act_and_can_leave() -> None:
     """holdem-3.6, holdem-3.7, holdem-3.12, holdem-4.13"""
     parlour = Parlour(seats=2)
     game = parlour.table().guid
@@ -242,7 +242,7 @@ def test_the_queue_can_not_act_and_can_be_left() -> None:
     assert parlour.chips(game) == {"bob": 10_010}
 
 
-def test_who_has_left_is_nobody_and_may_come_again_with_new_chips() -> None:
+def test_a_player_who_left_may_rejoin_with_new_chips() -> None:
     """holdem-3.14"""
     parlour = Parlour()
     parlour.join("ann", "bob")
@@ -254,7 +254,7 @@ def test_who_has_left_is_nobody_and_may_come_again_with_new_chips() -> None:
     assert wealth == {"ann": 10_000, "bob": 10_010}
 
 
-def test_between_hands_it_is_nobodys_turn() -> None:
+def test_no_player_is_to_act_between_hands() -> None:
     """holdem-4.13"""
     parlour = Parlour(pause_seconds=2.0)
     parlour.join("ann", "bob")
@@ -266,7 +266,7 @@ def test_between_hands_it_is_nobodys_turn() -> None:
 # Time.
 
 
-def test_an_act_at_the_last_moment_counts() -> None:
+def test_an_act_just_before_the_deadline_counts() -> None:
     """holdem-4.15"""
     parlour = Parlour()
     parlour.join("ann", "bob")
@@ -275,7 +275,7 @@ def test_an_act_at_the_last_moment_counts() -> None:
 
 
 @pytest.mark.parametrize("now", [15.0, 15.001, 1000.0])
-def test_an_act_at_the_end_of_the_time_is_too_late_even_if_no_alarm_has_rung(now: float) -> None:
+def test_an_act_at_the_deadline_is_too_late_even_without_a_timeout_event(now: float) -> None:
     """holdem-4.16"""
     parlour = Parlour()
     parlour.join("ann", "bob")
@@ -284,7 +284,7 @@ def test_an_act_at_the_end_of_the_time_is_too_late_even_if_no_alarm_has_rung(now
     assert parlour.chips() == {"bob": 10_010}
 
 
-def test_refused_requests_do_not_extend_the_time() -> None:
+def test_refused_requests_do_not_extend_the_turn() -> None:
     """holdem-4.15"""
     parlour = Parlour()
     parlour.join("ann", "bob")
@@ -296,14 +296,14 @@ def test_refused_requests_do_not_extend_the_time() -> None:
     assert parlour.chips() == {"bob": 10_010}
 
 
-def test_an_alarm_that_rings_too_early_changes_nothing() -> None:
+def test_a_timeout_event_before_the_deadline_changes_nothing() -> None:
     parlour = Parlour()
     parlour.join("ann", "bob")
     assert parlour.house.on(TimedOut(), 14.9) == []
     assert parlour.turn() == "ann"
 
 
-def test_every_table_has_its_own_time() -> None:
+def test_every_table_has_its_own_deadline() -> None:
     """holdem-4.15"""
     parlour = Parlour()
     games = [parlour.open(user) for user in ("ann", "bob", "cat")]
@@ -320,7 +320,7 @@ def test_every_table_has_its_own_time() -> None:
     assert sorted(parlour.chips(games[1])) == ["bob"]
 
 
-def test_alarms_that_were_put_off_are_not_kept_for_ever() -> None:
+def test_superseded_deadlines_are_discarded() -> None:
     parlour = Parlour(pause_seconds=0.001)
     parlour.join("ann", "bob")
     for _ in range(500):

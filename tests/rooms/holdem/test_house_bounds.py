@@ -19,7 +19,7 @@ def games(parlour: Parlour) -> list[str]:
 # Games of a user.
 
 
-def test_a_user_is_in_at_most_so_many_games() -> None:
+def test_a_user_may_be_in_a_limited_number_of_games() -> None:
     """holdem-9.11"""
     parlour = Parlour(games_per_user=3)
     first, *_ = [parlour.open("ann") for _ in range(3)]
@@ -31,7 +31,7 @@ def test_a_user_is_in_at_most_so_many_games() -> None:
     assert isinstance(parlour.ask(Open("bob")), Created)
 
 
-def test_places_in_queues_count_as_games_too() -> None:
+def test_queued_games_count_towards_the_limit() -> None:
     """holdem-9.11"""
     parlour = Parlour(games_per_user=1, seats=2)
     game = games(parlour)[0]
@@ -41,7 +41,7 @@ def test_places_in_queues_count_as_games_too() -> None:
     parlour.open("cat")
 
 
-def test_a_seat_that_was_lost_does_not_count_any_more() -> None:
+def test_lost_seats_do_not_count_towards_the_limit() -> None:
     """holdem-9.11: by a time-out, and by the last chip."""
     parlour = duel(games_per_user=1)
     parlour.play("ann 9990, bob 9980")
@@ -52,12 +52,12 @@ def test_a_seat_that_was_lost_does_not_count_any_more() -> None:
     parlour.open("ann")
 
 
-def test_no_limit_on_the_games_of_a_user_can_be_set() -> None:
+def test_the_limit_of_games_per_user_can_be_disabled() -> None:
     parlour = Parlour(games_per_user=0)
     assert len({parlour.open("ann") for _ in range(100)}) == 100
 
 
-def test_one_user_never_fills_the_house() -> None:
+def test_one_user_cannot_fill_the_house() -> None:
     """holdem-3.3, holdem-9.11"""
     parlour = Parlour(games=50)
     for _ in range(200):
@@ -69,7 +69,7 @@ def test_one_user_never_fills_the_house() -> None:
 # Accounts that are closed.
 
 
-def test_a_closed_account_gives_up_its_seats_and_its_places_in_queues() -> None:
+def test_closing_an_account_leaves_all_seats_and_queues() -> None:
     """holdem-9.13"""
     parlour = Parlour(seats=2)
     lobby = games(parlour)[0]
@@ -86,14 +86,14 @@ def test_a_closed_account_gives_up_its_seats_and_its_places_in_queues() -> None:
     assert len(parlour.table(lobby)) == 2
 
 
-def test_a_closed_account_of_nobody_at_a_table_changes_nothing() -> None:
+def test_closing_an_account_without_games_changes_nothing() -> None:
     parlour = duel()
     before = parlour.house.snapshot()
     assert parlour.ask(Close("eve")) == PLAYER_LEFT
     assert parlour.house.snapshot() == before
 
 
-def test_a_closed_account_frees_the_games_that_it_has_filled_the_house_with() -> None:
+def test_closing_an_account_removes_the_games_it_opened() -> None:
     """holdem-9.13"""
     parlour = Parlour(games=100, games_per_user=0)
     for _ in range(99):
@@ -117,7 +117,7 @@ def lobbies(**settings: Any) -> tuple[Parlour, list[str]]:
     return parlour, [first, second]
 
 
-def test_a_game_that_nobody_has_joined_for_an_hour_is_gone_if_another_has_a_free_seat() -> None:
+def test_a_game_empty_for_an_hour_is_removed_if_another_has_a_free_seat() -> None:
     """holdem-3.4"""
     parlour, (first, second) = lobbies()
     parlour.leave("bob", first)
@@ -128,7 +128,7 @@ def test_a_game_that_nobody_has_joined_for_an_hour_is_gone_if_another_has_a_free
     assert parlour.versions[-1][0] == second
 
 
-def test_the_only_game_with_a_free_seat_outlives_its_hour_until_there_is_another() -> None:
+def test_the_only_game_with_a_free_seat_expires_when_another_has_one() -> None:
     """holdem-3.2, holdem-3.4"""
     parlour, (first, second) = lobbies(turn_seconds=10 * HOUR)
     parlour.wait(2 * HOUR)
@@ -147,7 +147,7 @@ def test_a_game_that_is_joined_in_time_stays() -> None:
     assert games(parlour) == [first, second]
 
 
-def test_the_only_game_that_is_joined_after_its_hour_stays() -> None:
+def test_the_only_free_game_stays_if_joined_after_its_expiry() -> None:
     parlour, (first, second) = lobbies(turn_seconds=10 * HOUR)
     parlour.wait(2 * HOUR)
     parlour.join("cat", game=second)
@@ -156,14 +156,14 @@ def test_the_only_game_that_is_joined_after_its_hour_stays() -> None:
     assert games(parlour) == [first, second]
 
 
-def test_games_that_nobody_joins_stay_where_that_is_set() -> None:
+def test_the_expiry_of_empty_games_can_be_disabled() -> None:
     parlour, found = lobbies(empty_seconds=0.0)
     parlour.leave("bob", found[0])
     parlour.wait(1000 * HOUR)
     assert games(parlour) == found
 
 
-def test_a_house_in_which_nothing_happens_rings_once() -> None:
+def test_an_idle_house_has_only_one_deadline() -> None:
     """A house whose only game nobody joins has nothing to be woken for."""
     parlour = Parlour()
     parlour.wait(HOUR)
@@ -173,7 +173,7 @@ def test_a_house_in_which_nothing_happens_rings_once() -> None:
 
 
 @pytest.mark.parametrize("hours", [0.5, 1.5])
-def test_a_house_that_is_kept_removes_the_same_games_later(hours: float) -> None:
+def test_a_restored_house_expires_the_same_games(hours: float) -> None:
     parlour, (first, second) = lobbies(turn_seconds=10 * HOUR)
     before = parlour.house
     parlour.wait(hours * HOUR)
@@ -206,7 +206,7 @@ def journal(parlour: Parlour, *, rules: int) -> list[bytes]:
     return [each.to_json() for each in heard]
 
 
-def test_what_was_heard_under_former_rules_means_what_it_meant_then() -> None:
+def test_journals_of_the_former_rules_replay_under_those_rules() -> None:
     """A journal of a version without bounds is read as it was written."""
     parlour = Parlour(turn_seconds=10 * HOUR)
     facts = journal(parlour, rules=1)
@@ -218,7 +218,7 @@ def test_what_was_heard_under_former_rules_means_what_it_meant_then() -> None:
     assert again.house.snapshot() == parlour.house.snapshot()
 
 
-def test_a_journal_of_former_rules_goes_on_under_those_of_today() -> None:
+def test_a_journal_of_the_former_rules_continues_under_the_current_rules() -> None:
     parlour = Parlour(turn_seconds=10 * HOUR)
     for fact in journal(parlour, rules=1):
         parlour.house.apply(HouseInput.from_json(fact))
@@ -230,7 +230,7 @@ def test_a_journal_of_former_rules_goes_on_under_those_of_today() -> None:
     assert len(games(parlour)) == 1
 
 
-def test_a_journal_with_bounds_makes_another_house_the_same() -> None:
+def test_replaying_a_journal_with_limits_restores_the_house() -> None:
     parlour = Parlour(turn_seconds=10 * HOUR)
     facts = journal(parlour, rules=RULES_LIMITED_GAMES)
     assert len(games(parlour)) == 21
@@ -246,7 +246,7 @@ def test_a_journal_with_bounds_makes_another_house_the_same() -> None:
 # Lists.
 
 
-def test_a_list_shows_a_users_own_games_then_those_with_a_free_seat_then_others() -> None:
+def test_a_list_shows_own_games_then_free_games_then_others() -> None:
     """holdem-9.12"""
     parlour = Parlour(seats=2, listed=4)
     full = [parlour.open(user) for user in ("ann", "bob", "cat", "dan")]
@@ -258,7 +258,7 @@ def test_a_list_shows_a_users_own_games_then_those_with_a_free_seat_then_others(
     assert {table.guid for table in parlour.house.list_tables("eve")} == {*full}
 
 
-def test_pages_of_games_follow_the_order_in_which_they_were_made() -> None:
+def test_pages_of_games_are_in_the_order_of_creation() -> None:
     """holdem-9.12"""
     parlour = Parlour(games_per_user=0)
     made = [games(parlour)[0], *(parlour.open("ann") for _ in range(9))]
@@ -276,7 +276,7 @@ def test_pages_of_games_follow_the_order_in_which_they_were_made() -> None:
     assert parlour.house.tables_after(number, 4) == ([], False)
 
 
-def test_a_page_holds_no_more_games_than_a_list() -> None:
+def test_a_page_has_at_most_as_many_games_as_a_list() -> None:
     """holdem-9.12"""
     parlour = Parlour(games_per_user=0, listed=3)
     for _ in range(5):

@@ -7,7 +7,7 @@ from tests.rooms.holdem.house_fixture import Parlour, refused
 # The end.
 
 
-def test_a_house_that_closes_lets_nobody_in_and_begins_no_hand() -> None:
+def test_a_closing_house_refuses_joins_and_begins_no_hand() -> None:
     """holdem-3.15"""
     parlour = Parlour()
     parlour.join("ann", "bob")
@@ -24,7 +24,7 @@ def test_a_house_that_closes_lets_nobody_in_and_begins_no_hand() -> None:
     assert parlour.chips() == {"bob": 10_020}
 
 
-def test_in_a_house_that_closes_time_goes_on() -> None:
+def test_turns_time_out_in_a_closing_house() -> None:
     """holdem-3.15, holdem-4.16"""
     parlour = Parlour()
     parlour.join("ann", "bob")
@@ -33,7 +33,7 @@ def test_in_a_house_that_closes_time_goes_on() -> None:
     assert parlour.chips() == {"bob": 10_010}
 
 
-def test_a_hand_that_is_not_finished_in_time_is_void() -> None:
+def test_a_hand_unfinished_at_the_final_close_is_voided() -> None:
     """holdem-3.15"""
     parlour = Parlour()
     parlour.join("ann", "bob")
@@ -50,7 +50,7 @@ def test_a_hand_that_is_not_finished_in_time_is_void() -> None:
     assert parlour.chips() == {"ann": 10_000, "bob": 10_000}
 
 
-def test_who_has_left_a_hand_that_is_void_has_lost_nothing_either() -> None:
+def test_a_voided_hand_refunds_players_who_left() -> None:
     """holdem-3.15"""
     parlour = Parlour()
     parlour.join("ann", "bob")
@@ -62,7 +62,7 @@ def test_who_has_left_a_hand_that_is_void_has_lost_nothing_either() -> None:
     assert parlour.nets == [(-10, 10), (0, 0, 0)], "he is told to have his 40 back"
 
 
-def test_the_end_of_a_hand_that_is_shown_when_the_house_closes_stands() -> None:
+def test_a_finished_hand_shown_during_the_final_close_stands() -> None:
     """holdem-3.15"""
     parlour = Parlour(pause_seconds=5.0)
     parlour.join("ann", "bob")
@@ -75,7 +75,7 @@ def test_the_end_of_a_hand_that_is_shown_when_the_house_closes_stands() -> None:
     assert parlour.states() == {"ann": "active", "bob": "active"}
 
 
-def test_who_joins_while_the_end_is_shown_sits_when_the_house_closes_for_good() -> None:
+def test_queued_players_are_seated_at_the_final_close() -> None:
     parlour = Parlour(pause_seconds=5.0, seats=2)
     game = parlour.table().guid
     parlour.join("ann", "bob", "cat", game=game)
@@ -88,7 +88,7 @@ def test_who_joins_while_the_end_is_shown_sits_when_the_house_closes_for_good() 
 # Facts.
 
 
-def test_the_facts_come_before_the_answer_and_changes_last() -> None:
+def test_effects_precede_the_response_with_table_changed_last() -> None:
     parlour = Parlour()
     game = parlour.table().guid
     parlour.join("ann")
@@ -99,14 +99,14 @@ def test_the_facts_come_before_the_answer_and_changes_last() -> None:
     assert [type(effect).__name__ for effect in effects] == ["HandFinished", "Reveal", "Commit", "TableChanged", "Send"]
 
 
-def test_hands_are_numbered_by_the_house_and_not_by_the_table() -> None:
+def test_hands_are_numbered_by_the_house_not_by_the_table() -> None:
     parlour = Parlour()
     for user in ("ann", "bob", "cat"):
         parlour.join("dan", game=parlour.open(user))
     assert [fact.peer for fact in parlour.facts if isinstance(fact, Commit)] == [1, 2, 3]
 
 
-def test_versions_of_a_game_grow_one_by_one() -> None:
+def test_game_versions_increase_by_one() -> None:
     """holdem-9.1"""
     parlour = Parlour()
     parlour.join("ann", "bob")

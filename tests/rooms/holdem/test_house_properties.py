@@ -306,7 +306,7 @@ class TestLongEvenings(House.TestCase):
     st.lists(st.sampled_from(["call", "call", "call", "raise", "fold", "leave"]), max_size=14),
     st.sampled_from(["readme", "hspe-go"]),
 )
-def test_what_somebody_sees_does_not_depend_on_cards_that_he_may_not_see(
+def test_views_do_not_depend_on_hidden_cards(
     cards: list[int], others: list[int], players: int, moves: list[str], dialect: str
 ) -> None:
     """holdem-5.6: ann and the public hear the same as long as nothing is shown down, whatever the other cards are."""
@@ -356,7 +356,7 @@ def do(parlour: Parlour, move: str) -> None:
 @given(
     st.integers(0, 999), st.integers(2, 6), st.lists(st.sampled_from(["call", "raise", "fold", "leave"]), max_size=30)
 )
-def test_the_same_luck_and_the_same_requests_are_answered_alike(seed: int, players: int, moves: list[str]) -> None:
+def test_the_same_seed_and_requests_give_the_same_responses(seed: int, players: int, moves: list[str]) -> None:
     """Whole evenings can be played again."""
     evenings = []
     for _ in range(2):
@@ -368,7 +368,7 @@ def test_the_same_luck_and_the_same_requests_are_answered_alike(seed: int, playe
     assert evenings[0] == evenings[1]
 
 
-def test_requests_of_any_kind_about_any_game_are_answered() -> None:
+def test_arbitrary_requests_are_answered() -> None:
     parlour = Parlour()
     for game in ("", "\0", "x" * 10_000, "💣"):
         for request in (Join("ann", game), Leave("ann", game, game), Act("ann", game, game, ACTION_BET, 1)):

@@ -28,13 +28,13 @@ SOURCES = [
 papers = pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 
 
-def test_the_page_has_clauses_each_once_and_under_its_own_name() -> None:
+def test_every_clause_occurs_once_with_its_own_anchor() -> None:
     assert len(NAMES) >= 100
     assert len(set(NAMES)) == len(NAMES) == len(re.findall(r"^\(holdem-", PAGE, re.MULTILINE))
     assert all(anchor == shown for anchor, shown, _ in CLAUSES)
 
 
-def test_clauses_are_numbered_without_a_gap() -> None:
+def test_clauses_are_numbered_without_gaps() -> None:
     numbers = [tuple(map(int, name.removeprefix("holdem-").split("."))) for name in NAMES]
     assert numbers == [
         (section, number)
@@ -48,7 +48,7 @@ def test_every_clause_names_its_source() -> None:
     assert [name for name, _, told in CLAUSES if not source.search(told.partition("\n|")[0].strip())] == []
 
 
-def test_every_ruling_of_the_project_is_cited_and_every_cited_one_is_there() -> None:
+def test_project_rulings_are_cited_and_cited_rulings_exist() -> None:
     rulings = re.findall(r"^- \*\*(P\d+)\*\*", PAGE.partition("## Rulings of the project")[2], re.MULTILINE)
     cited = {
         found for _, _, told in CLAUSES for found in re.findall(r"\bP\d+\b", told.partition("\n|")[0].rsplit("[", 1)[1])
@@ -64,28 +64,28 @@ def test_links_on_the_page_lead_to_clauses() -> None:
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: f"{source.parent.name}/{source.name}")
-def test_the_code_names_clauses_that_exist(source: Path) -> None:
+def test_clauses_cited_in_the_code_exist(source: Path) -> None:
     assert {*re.findall(r"\bholdem-\d+\.\d+", source.read_text())} <= set(NAMES)
 
 
 @pytest.mark.parametrize("clause", NAMES)
-def test_a_clause_is_shown_by_a_transcript_or_listed_as_one_that_cannot_be(clause: str) -> None:
+def test_every_clause_is_shown_by_a_transcript_or_listed_as_unshown(clause: str) -> None:
     assert any(clause in paper.clauses for paper in PAPERS) or clause in UNSHOWN
 
 
-def test_the_clauses_listed_as_not_shown_exist_and_are_not_shown() -> None:
+def test_clauses_listed_as_unshown_exist_and_are_not_shown() -> None:
     assert UNSHOWN
     assert set(UNSHOWN) <= set(NAMES)
     assert [clause for clause in UNSHOWN if any(clause in paper.clauses for paper in PAPERS)] == []
 
 
 @papers
-def test_a_transcript_names_clauses_that_exist(paper: Transcript) -> None:
+def test_clauses_cited_in_transcripts_exist(paper: Transcript) -> None:
     assert paper.clauses
     assert set(paper.clauses) <= set(NAMES)
 
 
-def test_there_are_transcripts_enough_and_no_two_tell_the_same() -> None:
+def test_there_are_enough_transcripts_and_no_duplicates() -> None:
     assert len(PAPERS) >= 120
     assert len({paper.title for paper in PAPERS}) == len(PAPERS)
     assert len({(paper.lines, paper.head.get("deck"), paper.head.get("dialect")) for paper in PAPERS}) == len(PAPERS)

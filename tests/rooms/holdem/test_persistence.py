@@ -66,7 +66,7 @@ def seen(house: House) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("how", HOW, ids=["three", "two", "four"])
-def test_a_house_that_is_kept_and_restored_goes_on_as_the_other_one(how: dict[str, Any], seed: int) -> None:
+def test_a_restored_house_continues_like_the_original(how: dict[str, Any], seed: int) -> None:
     parlour, luck = Parlour(seed=seed, **how), Random(seed)
     before = parlour.house
     parlour.interrupt()
@@ -80,7 +80,7 @@ def test_a_house_that_is_kept_and_restored_goes_on_as_the_other_one(how: dict[st
 
 
 @pytest.mark.parametrize("how", HOW, ids=["three", "two", "four"])
-def test_what_a_house_has_heard_makes_another_house_the_same(how: dict[str, Any]) -> None:
+def test_replaying_a_journal_restores_the_house(how: dict[str, Any]) -> None:
     parlour, journal, kept = Parlour(seed=7, **how), list[bytes](), b""
     for number, heard in enumerate(evening(7, parlour)):
         journal.append(heard.to_json())
@@ -97,7 +97,7 @@ def test_what_a_house_has_heard_makes_another_house_the_same(how: dict[str, Any]
         assert seen(again) == seen(parlour.house)
 
 
-def test_an_open_turn_has_its_full_time_again_and_the_same_cards() -> None:
+def test_a_resumed_turn_has_its_full_time_and_the_same_cards() -> None:
     parlour = Parlour(turn_seconds=15.0)
     parlour.join("ann", "bob")
     parlour.now = 14.0
@@ -117,7 +117,7 @@ def test_an_open_turn_has_its_full_time_again_and_the_same_cards() -> None:
     assert len(parlour.chips()) == 1
 
 
-def test_what_was_promised_of_a_running_hand_is_promised_again() -> None:
+def test_a_resumed_hand_repeats_its_commitment() -> None:
     """Nobody may have been told before the house was interrupted."""
     parlour = Parlour()
     parlour.join("ann", "bob")
@@ -128,7 +128,7 @@ def test_what_was_promised_of_a_running_hand_is_promised_again() -> None:
     assert len(promised) == 1
 
 
-def test_a_house_that_had_closed_is_open_again() -> None:
+def test_a_closed_house_can_be_reopened() -> None:
     parlour = Parlour()
     parlour.join("ann")
     parlour.halt()
@@ -139,7 +139,7 @@ def test_a_house_that_had_closed_is_open_again() -> None:
     assert parlour.turn()
 
 
-def test_a_hand_that_was_due_when_the_house_closed_begins_when_it_opens() -> None:
+def test_a_hand_due_at_closing_begins_on_reopening() -> None:
     parlour = Parlour()
     parlour.join("ann", "bob")
     parlour.halt()
@@ -154,7 +154,7 @@ def test_a_hand_that_was_due_when_the_house_closed_begins_when_it_opens() -> Non
 @pytest.mark.parametrize(
     "other", [{"blinds": "5/10"}, {"stack": 999}, {"seats": 3}, {"ante": 1}, {"straddle": 40}, {"dialect": "hspe-go"}]
 )
-def test_tables_do_not_go_on_by_other_stakes(other: dict[str, Any]) -> None:
+def test_tables_do_not_resume_with_other_stakes(other: dict[str, Any]) -> None:
     ((name, value),) = other.items()
     message = f"found {name} {value} for saved tables; allowed: {getattr(Settings(), name)}, as saved"
     with pytest.raises(ValueError, match=re.escape(message)):
@@ -163,18 +163,18 @@ def test_tables_do_not_go_on_by_other_stakes(other: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"form": 1}', b'{"form": "1"}', b"\xff"])
-def test_what_was_not_kept_is_not_restored(data: bytes) -> None:
+def test_malformed_snapshots_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"^found a malformed snapshot of a hold'em house"):
         Parlour().house.restore(data)
 
 
-def test_a_house_that_was_kept_in_another_form_is_not_restored() -> None:
+def test_snapshots_of_another_format_are_refused() -> None:
     kept = decode(Parlour().house.snapshot())
     with pytest.raises(ValueError, match=r"^found a snapshot in format 2; allowed: format 1$"):
         Parlour().house.restore(encode(kept | {"form": 2}))
 
 
 @given(st.binary() | st.sampled_from([b'{"now": 1, "said": {"type": "bet"}}', b'{"said": null}', b'{"now": "1"}']))
-def test_what_nobody_said_was_not_heard(data: bytes) -> None:
+def test_malformed_inputs_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"^found a malformed input of a hold'em house"):
         HouseInput.from_json(data)

@@ -102,7 +102,7 @@ def shown(hand: Hand, me: Seat) -> Game:
 # Decisions
 
 
-def test_one_may_act_in_ones_turn_and_only_then() -> None:
+def test_acts_are_legal_only_in_turn() -> None:
     bench = Bench("ann", "bob")
     assert bench.legal("ann") == ("fold", 10, 30, 50, 9990)
     assert bench.legal("bob") == ()
@@ -110,7 +110,7 @@ def test_one_may_act_in_ones_turn_and_only_then() -> None:
         bench.players["bob"].act(0)
 
 
-def test_a_decision_is_asked_once() -> None:
+def test_a_decision_is_requested_once() -> None:
     bench = Bench("ann", "bob")
     bench.look()
     late = bench.parlour.view("ann")
@@ -124,7 +124,7 @@ def test_a_decision_is_asked_once() -> None:
     assert bench.players["ann"].decide(CALLER, LUCK) is None
 
 
-def test_a_decision_stays_the_same_when_somebody_else_leaves() -> None:
+def test_a_decision_stays_the_same_when_another_player_leaves() -> None:
     bench = Bench("ann", "bob", "cat")
     bench.do("ann", "fold")
     bench.look("bob")  # three are dealt in now, and bob has the button
@@ -164,7 +164,7 @@ def test_an_act_that_did_arrive_is_not_decided_again() -> None:
     assert not bench.players["ann"].legal
 
 
-def test_a_mind_decides_when_it_is_asked() -> None:
+def test_a_bot_decides_in_turn() -> None:
     bench = Bench("ann", "bob")
     bench.look()
     act = bench.players["ann"].decide(CALLER, LUCK)
@@ -173,7 +173,7 @@ def test_a_mind_decides_when_it_is_asked() -> None:
     assert bench.players["bob"].decide(CALLER, LUCK) is None
 
 
-def test_a_mind_that_wants_what_is_not_allowed_is_stopped() -> None:
+def test_an_illegal_move_of_a_bot_raises_illegal_move() -> None:
     class Cheat:
         def choose(self, view: object, legal: object, luck: object) -> int:
             return 15
@@ -186,14 +186,14 @@ def test_a_mind_that_wants_what_is_not_allowed_is_stopped() -> None:
 
 
 @pytest.mark.parametrize("chosen", [-10, 0, 5, 15, 29, 9991, 10**30, True, 10.0, "call", None])
-def test_no_invalid_bet_is_ever_said(chosen: Any) -> None:
+def test_no_invalid_bet_is_ever_sent(chosen: Any) -> None:
     bench = Bench("ann", "bob")
     bench.look()
     with pytest.raises(IllegalMove):
         bench.players["ann"].act(chosen)
 
 
-def test_an_act_that_was_made_by_hand_is_held_to_the_same() -> None:
+def test_a_hand_made_act_is_validated_too() -> None:
     bench = Bench("ann", "bob")
     bench.look()
     act = bench.players["ann"].act(10)
@@ -205,7 +205,7 @@ def test_an_act_that_was_made_by_hand_is_held_to_the_same() -> None:
 # Raises
 
 
-def test_a_short_all_in_does_not_let_him_raise_who_has_acted() -> None:
+def test_a_short_all_in_does_not_reopen_the_betting() -> None:
     hand = Hand([1000, 1000, 130])
     hand.deal(range(6))
     first = Player(Options(player="p0"))
@@ -220,7 +220,7 @@ def test_a_short_all_in_does_not_let_him_raise_who_has_acted() -> None:
     assert second.legal[-1] == 900
 
 
-def test_short_all_ins_that_add_up_to_a_raise_let_him_raise() -> None:
+def test_short_all_ins_adding_up_to_a_full_raise_reopen_the_betting() -> None:
     hand = Hand([150, 190, 1000, 1000])
     hand.deal(range(8))
     player = Player(Options(player="p3"))
@@ -235,7 +235,7 @@ def test_short_all_ins_that_add_up_to_a_raise_let_him_raise() -> None:
 
 
 @given(st.randoms(use_true_random=False), st.floats(0, 1))
-def test_what_it_takes_for_legal_is_what_the_rules_allow(luck: Random, attention: float) -> None:
+def test_legal_moves_match_the_rules(luck: Random, attention: float) -> None:
     hand = begin(luck)
     players = [Player(Options(player=f"p{seat}")) for seat in range(len(hand.stacks))]
 
@@ -262,7 +262,7 @@ def test_what_it_takes_for_legal_is_what_the_rules_allow(luck: Random, attention
 
 
 @given(st.randoms(use_true_random=False))
-def test_a_hand_that_is_seen_from_its_beginning_is_settled_exactly(luck: Random) -> None:
+def test_a_hand_observed_from_its_beginning_is_settled_exactly(luck: Random) -> None:
     hand = begin(luck)
     players = [Player(Options(player=f"p{seat}")) for seat in range(len(hand.stacks))]
     settled: list[list[Settle]] = [[] for _ in players]
@@ -279,7 +279,7 @@ def test_a_hand_that_is_seen_from_its_beginning_is_settled_exactly(luck: Random)
 
 
 @given(st.randoms(use_true_random=False), st.floats(0, 1), st.integers(2, 6), st.sampled_from([0, 5]), st.booleans())
-def test_all_hands_together_bring_what_has_been_gained_however_seldom_he_looks(
+def test_settlements_add_up_to_the_total_gain_with_rare_observations(
     luck: Random, attention: float, users: int, ante: int, pause: bool
 ) -> None:
     names = ("ann", "bob", "cat", "dan", "eve", "fay")[:users]
@@ -328,7 +328,7 @@ def test_a_hand_is_settled_as_soon_as_its_end_is_shown() -> None:
     assert bench.legal("bob")
 
 
-def test_who_waits_for_the_next_hand_has_no_view_and_is_not_gone() -> None:
+def test_a_player_waiting_for_the_next_hand_has_no_view_but_a_seat() -> None:
     bench = Bench("ann", "bob", "cat")
     bench.look()
     cat = bench.players["cat"]
@@ -340,7 +340,7 @@ def test_who_waits_for_the_next_hand_has_no_view_and_is_not_gone() -> None:
     assert bench.nets["cat"] == []
 
 
-def test_a_player_out_of_time_has_lost_what_the_hand_has_cost_and_not_the_stack_that_is_forfeited() -> None:
+def test_a_timeout_costs_the_chips_of_the_hand_not_the_forfeited_stack() -> None:
     bench = Bench("ann", "bob")
     bench.look()
     bench.parlour.wait(16)
@@ -350,7 +350,7 @@ def test_a_player_out_of_time_has_lost_what_the_hand_has_cost_and_not_the_stack_
     assert bench.nets == {"ann": [-10], "bob": [10]}
 
 
-def test_a_bet_before_the_time_was_over_is_lost_with_the_hand() -> None:
+def test_a_bet_before_a_timeout_is_lost_with_the_hand() -> None:
     bench = Bench("ann", "bob")
     bench.do("ann", 80)
     bench.do("bob", 70)
@@ -361,7 +361,7 @@ def test_a_bet_before_the_time_was_over_is_lost_with_the_hand() -> None:
     assert bench.nets == {"ann": [-90], "bob": [90]}
 
 
-def test_a_bet_of_everything_is_lost_although_the_end_of_the_hand_is_not_seen() -> None:
+def test_a_lost_all_in_is_settled_although_the_end_is_not_observed() -> None:
     bench = Bench("ann", "bob", decks="2C AS 7H AH KS QH 9C 8D 4H")
     bench.do("ann", 9990)
     bench.do("bob", 9980)
@@ -379,7 +379,7 @@ def test_a_player_that_has_lost_its_seat_still_knows_its_guid() -> None:
     assert bob.guid == bench.parlour.house.guid_of("bob")
 
 
-def test_a_blind_of_everything_is_lost_although_its_hand_is_not_seen() -> None:
+def test_a_lost_all_in_blind_is_settled_although_its_hand_is_not_observed() -> None:
     bench = Bench("ann", "bob", stack=30)
     bench.do("ann", "fold")
     assert bench.parlour.chips() == {"ann": 0, "bob": 30}
@@ -387,7 +387,7 @@ def test_a_blind_of_everything_is_lost_although_its_hand_is_not_seen() -> None:
     assert bench.nets["ann"] == [-30]
 
 
-def test_who_is_broke_is_spent_and_may_join_again_as_another_player() -> None:
+def test_a_broke_player_is_exhausted_and_may_rejoin_as_a_new_player() -> None:
     bench = Bench("ann", "bob", seed=4, stack=20)
     bench.look()
     bench.do("ann", 10)
@@ -404,7 +404,7 @@ def test_who_is_broke_is_spent_and_may_join_again_as_another_player() -> None:
 # The rest of the talk
 
 
-def test_who_does_not_know_his_guid_finds_himself_by_name() -> None:
+def test_a_player_without_guid_is_found_by_name() -> None:
     parlour = Parlour()
     parlour.join("ann", "bob")
     player = Player(Options("ann"))
@@ -413,7 +413,7 @@ def test_who_does_not_know_his_guid_finds_himself_by_name() -> None:
     assert player.act(10).player == player.guid
 
 
-def test_our_own_turn_without_cards_is_a_fault_of_the_server() -> None:
+def test_our_turn_without_hole_cards_is_a_violation() -> None:
     parlour = Parlour()
     parlour.join("ann", "bob")
     player = Player(Options("ann"))
@@ -423,7 +423,7 @@ def test_our_own_turn_without_cards_is_a_fault_of_the_server() -> None:
     assert fault.notice.clause == "holdem-5.6"
 
 
-def test_what_is_seen_and_what_is_wrong_with_it_is_handed_on() -> None:
+def test_games_and_violations_are_notified() -> None:
     player = Player()
     broken = Violation("holdem-5.3", "nothing", "a Game")
     assert player.on(Malformed(HOUSE, broken), 0.0) == [Notify(broken)]
@@ -434,7 +434,7 @@ def test_what_is_seen_and_what_is_wrong_with_it_is_handed_on() -> None:
     assert player.deadline is None
 
 
-def test_the_end_of_a_game_takes_all_that_was_there() -> None:
+def test_the_end_of_a_game_loses_the_seat() -> None:
     bench = Bench("ann", "bob")
     bench.look()
     gone = Left(HOUSE, "404")
@@ -443,7 +443,7 @@ def test_the_end_of_a_game_takes_all_that_was_there() -> None:
     assert bench.nets["ann"] == [-10]
 
 
-def test_leaving_says_so_where_there_is_somebody_to_leave() -> None:
+def test_closing_sends_a_leave_request_if_there_is_a_seat() -> None:
     bench = Bench("ann", "bob")
     ann = bench.players["ann"]
     assert ann.on(Closing(), 0.0) == [Drop(HOUSE)]
@@ -455,7 +455,7 @@ def test_leaving_says_so_where_there_is_somebody_to_leave() -> None:
     assert ann.on(Closing(), 0.0) == [Drop(HOUSE)]
 
 
-def test_a_server_that_tells_no_smallest_raise_gets_none_below_the_big_blind() -> None:
+def test_without_a_minimum_raise_the_big_blind_is_assumed() -> None:
     hand = Hand([1000, 1000])
     hand.deal(range(4))
     player = Player(Options(player="p0"))

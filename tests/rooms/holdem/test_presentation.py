@@ -22,7 +22,7 @@ def begun() -> Hand:
     return hand
 
 
-def test_who_has_folded_who_has_acted_and_who_is_asked() -> None:
+def test_players_have_states_stacks_and_bets() -> None:
     hand, dealt = begun(), sitters(3)
     hand.bet(20)
     hand.fold()
@@ -32,7 +32,7 @@ def test_who_has_folded_who_has_acted_and_who_is_asked() -> None:
     assert shown == [(980, 20, False), (990, 10, True), (80, 20, False)]
 
 
-def test_who_is_all_in_has_nothing_to_decide_and_nobody_has_at_the_end() -> None:
+def test_all_in_players_and_all_players_at_the_end_are_called() -> None:
     hand, dealt = begun(), sitters(3)
     hand.bet(100)
     hand.bet(90)
@@ -43,7 +43,7 @@ def test_who_is_all_in_has_nothing_to_decide_and_nobody_has_at_the_end() -> None
     assert [one.state for one in presentation.visible_players(hand, dealt, set())] == ["called"] * 3
 
 
-def test_who_has_left_is_not_shown_and_his_chips_stay_in_the_pot() -> None:
+def test_players_who_left_are_not_shown_and_their_chips_stay_in_the_pot() -> None:
     hand, dealt = begun(), sitters(3)
     hand.leave(1)
     dealt[1].chair = None
@@ -63,7 +63,7 @@ def test_the_board_is_shown_by_streets() -> None:
     assert presentation.visible_cards(hand, None) == Cards(None, ("2H", "3H", "4H"), ("9S",), ("9D",))
 
 
-def test_the_winner_is_told_with_his_five_cards_after_a_showdown_only() -> None:
+def test_winners_have_five_cards_after_a_showdown_only() -> None:
     hand, dealt = begun(), sitters(3)
     hand.bet(20)
     hand.bet(10)

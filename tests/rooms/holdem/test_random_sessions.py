@@ -15,7 +15,7 @@ NO_POT = [{"size": 0, "players": []}]
 # Coming and going.
 
 
-def test_who_joins_during_a_hand_is_not_seen_before_the_next() -> None:
+def test_a_player_joining_during_a_hand_appears_in_the_next() -> None:
     """holdem-3.5, holdem-5.8"""
     parlour = duel()
     version = parlour.table().version
@@ -28,7 +28,7 @@ def test_who_joins_during_a_hand_is_not_seen_before_the_next() -> None:
     assert len(parlour.sees("cat")["cards"]["hole"]) == 2
 
 
-def test_who_leaves_in_his_turn_has_folded_and_is_gone() -> None:
+def test_leaving_in_turn_folds_the_hand() -> None:
     """holdem-3.10, holdem-3.11, holdem-5.14"""
     parlour = trio()
     parlour.play("bob 100")
@@ -41,7 +41,7 @@ def test_who_leaves_in_his_turn_has_folded_and_is_gone() -> None:
     assert parlour.table().player_guid("cat") is None
 
 
-def test_who_leaves_out_of_turn_takes_no_time_from_others() -> None:
+def test_leaving_out_of_turn_does_not_change_the_deadline() -> None:
     """holdem-3.10, holdem-4.15"""
     parlour = trio()
     before = parlour.sees()["turn"]
@@ -54,7 +54,7 @@ def test_who_leaves_out_of_turn_takes_no_time_from_others() -> None:
     assert parlour.table().player_guid("bob") is None
 
 
-def test_who_is_left_alone_has_won_and_waits() -> None:
+def test_the_last_player_wins_and_waits() -> None:
     """holdem-3.11, holdem-6.13"""
     parlour = duel()
     parlour.play("ann 40")
@@ -63,7 +63,7 @@ def test_who_is_left_alone_has_won_and_waits() -> None:
     assert parlour.chips() == {"bob": 10_050}
 
 
-def test_who_has_folded_may_leave_without_changing_the_hand() -> None:
+def test_leaving_after_a_fold_does_not_change_the_hand() -> None:
     """holdem-3.11"""
     parlour = trio()
     parlour.play("bob fold")
@@ -73,7 +73,7 @@ def test_who_has_folded_may_leave_without_changing_the_hand() -> None:
     assert parlour.chips() == {"ann": 9970, "cat": 9990}
 
 
-def test_who_comes_back_during_the_same_hand_has_no_part_in_it() -> None:
+def test_a_player_rejoining_during_a_hand_has_no_part_in_it() -> None:
     """holdem-3.14, holdem-5.6, holdem-5.8"""
     parlour = trio()
     assert len(parlour.sees("bob")["cards"]["hole"]) == 2
@@ -86,7 +86,7 @@ def test_who_comes_back_during_the_same_hand_has_no_part_in_it() -> None:
     assert parlour.chips() == {"ann": 9990, "bob": 9980, "cat": 9990}
 
 
-def test_a_seat_that_was_not_dealt_in_yet_is_left_unseen() -> None:
+def test_leaving_before_the_first_hand_is_invisible() -> None:
     """holdem-3.12"""
     parlour = duel()
     parlour.join("cat")
@@ -97,7 +97,7 @@ def test_a_seat_that_was_not_dealt_in_yet_is_left_unseen() -> None:
     assert parlour.chips() == {"ann": 9970, "bob": 10_000}
 
 
-def test_one_who_waits_alone_can_leave() -> None:
+def test_a_player_waiting_alone_can_leave() -> None:
     """holdem-3.12"""
     parlour = Parlour()
     parlour.join("ann")
@@ -116,7 +116,7 @@ def test_the_queue_is_seated_when_the_next_hand_begins() -> None:
     assert sorted(parlour.chips(game)) == ["cat", "dan"]
 
 
-def test_one_broke_player_makes_room_for_another() -> None:
+def test_a_broke_player_makes_room_for_a_queued_one() -> None:
     """holdem-3.9, holdem-3.13"""
     parlour = Parlour(SHOWDOWN, seats=2)
     game = parlour.table().guid
@@ -128,7 +128,7 @@ def test_one_broke_player_makes_room_for_another() -> None:
     }
 
 
-def test_hole_cards_are_those_of_who_is_still_there_also_when_he_has_folded() -> None:
+def test_hole_cards_stay_visible_to_their_player_after_a_fold() -> None:
     """holdem-5.6"""
     parlour = trio()
     hole = parlour.sees("bob")["cards"]["hole"]
@@ -141,7 +141,7 @@ def test_hole_cards_are_those_of_who_is_still_there_also_when_he_has_folded() ->
 # Time.
 
 
-def test_everybody_has_so_many_seconds_for_every_turn() -> None:
+def test_every_turn_has_the_full_turn_time() -> None:
     """holdem-4.15, holdem-5.11"""
     parlour = duel(epoch=1411589693.021)
     assert parlour.sees()["turn"]["expiry"] == "2014-09-24T20:15:08.021000Z"
@@ -152,7 +152,7 @@ def test_everybody_has_so_many_seconds_for_every_turn() -> None:
     assert parlour.turn() == "bob"
 
 
-def test_who_is_too_late_is_removed_with_his_chips() -> None:
+def test_a_player_who_times_out_is_removed_with_their_chips() -> None:
     """holdem-4.16"""
     parlour = trio()
     parlour.wait(15)
@@ -165,7 +165,7 @@ def test_who_is_too_late_is_removed_with_his_chips() -> None:
     assert parlour.nets == [(-10, 10), (10, 0, -10)]
 
 
-def test_time_does_not_run_for_one_alone() -> None:
+def test_a_player_alone_has_no_deadline() -> None:
     parlour = Parlour()
     parlour.join("ann")
     parlour.wait(1000)
@@ -209,7 +209,7 @@ def test_no_two_turns_of_a_table_have_the_same_expiry(seed: int) -> None:
     assert ends == sorted(ends)
 
 
-def test_a_turn_keeps_its_expiry_when_somebody_else_leaves() -> None:
+def test_a_turn_keeps_its_expiry_when_another_player_leaves() -> None:
     """holdem-5.11"""
     parlour = trio()
     before = parlour.sees()["turn"]
@@ -220,7 +220,7 @@ def test_a_turn_keeps_its_expiry_when_somebody_else_leaves() -> None:
 # Between hands.
 
 
-def test_in_a_pause_the_end_of_the_hand_is_shown() -> None:
+def test_the_end_of_the_hand_is_shown_during_a_pause() -> None:
     """holdem-5.18, holdem-4.13"""
     parlour = duel(pause_seconds=3.0)
     parlour.play("ann 10, bob 0, bob 20, ann 20, bob 0, ann 0, bob 0, ann 0")
@@ -238,7 +238,7 @@ def test_in_a_pause_the_end_of_the_hand_is_shown() -> None:
     assert parlour.turn() == "bob"
 
 
-def test_who_folded_is_folded_in_the_pause() -> None:
+def test_folded_players_stay_folded_during_a_pause() -> None:
     """holdem-5.18"""
     parlour = duel(pause_seconds=3.0)
     parlour.play("ann fold")
@@ -246,7 +246,7 @@ def test_who_folded_is_folded_in_the_pause() -> None:
     assert parlour.chips() == {"ann": 9990, "bob": 10_010}
 
 
-def test_in_a_pause_players_come_and_go() -> None:
+def test_players_join_and_leave_during_a_pause() -> None:
     """holdem-3.5, holdem-3.10, holdem-5.8"""
     parlour = duel(pause_seconds=3.0)
     parlour.play("ann fold")
@@ -259,7 +259,7 @@ def test_in_a_pause_players_come_and_go() -> None:
     assert parlour.chips() == {"ann": 9970, "cat": 9990}
 
 
-def test_a_pause_after_which_one_is_left_clears_the_table() -> None:
+def test_a_pause_with_one_player_left_clears_the_table() -> None:
     """holdem-5.16"""
     parlour = duel(pause_seconds=3.0)
     parlour.play("ann fold")
@@ -276,7 +276,7 @@ def test_a_pause_after_which_one_is_left_clears_the_table() -> None:
 # Facts and hands.
 
 
-def test_every_hand_is_promised_before_and_revealed_after() -> None:
+def test_every_hand_is_committed_before_and_revealed_after() -> None:
     parlour = duel()
     parlour.play("ann fold, bob fold")
     told = [fact for fact in parlour.facts if isinstance(fact, Commit | HandFinished | Reveal)]
@@ -292,7 +292,7 @@ def test_every_hand_is_promised_before_and_revealed_after() -> None:
     ]
 
 
-def test_finished_hands_are_kept_and_the_oldest_forgotten() -> None:
+def test_finished_hands_are_kept_and_the_oldest_dropped() -> None:
     """holdem-9.7"""
     parlour = duel(history=3)
     for _ in range(3):
@@ -304,13 +304,13 @@ def test_finished_hands_are_kept_and_the_oldest_forgotten() -> None:
     assert played.hand.payoff() == (10, -10)
 
 
-def test_no_hand_is_kept_where_none_is_to_be() -> None:
+def test_no_hands_are_kept_with_history_0() -> None:
     parlour = duel(history=0)
     parlour.play("ann fold")
     assert parlour.table().hands == {}
 
 
-def test_hands_in_which_nobody_can_decide_do_not_hold_up_the_house() -> None:
+def test_hands_without_decisions_do_not_block_the_house() -> None:
     """Two who are always all-in and always share the pot: the board plays."""
     parlour = Parlour("2C 2D 3C 3D AS KS QS JS TS", stack=5)
     parlour.join("ann", "bob")
@@ -326,7 +326,7 @@ def test_hands_in_which_nobody_can_decide_do_not_hold_up_the_house() -> None:
 # The other dialect.
 
 
-def test_the_published_client_sees_null_for_no_cards_and_the_last_winners() -> None:
+def test_dialect_hspe_go_has_null_hole_cards_and_last_winners() -> None:
     """holdem-7.6 to holdem-7.8"""
     parlour = duel(dialect="hspe-go")
     assert parlour.sees()["cards"]["hole"] is None
@@ -342,7 +342,7 @@ def test_the_published_client_sees_null_for_no_cards_and_the_last_winners() -> N
     assert parlour.sees()["last_winners"] == []
 
 
-def test_who_share_a_pot_are_both_winners_in_the_order_of_the_seats() -> None:
+def test_players_sharing_a_pot_are_both_winners_in_seat_order() -> None:
     """holdem-7.8"""
     parlour = duel("2C 2D 3C 3D AS KS QS JS TS", dialect="hspe-go")
     parlour.play("ann 10, bob 0, bob 0, ann 0, bob 0, ann 0, bob 0, ann 0")

@@ -66,13 +66,13 @@ def per_category(counts: Counter[int]) -> tuple[int, ...]:
 
 
 @given(st.permutations(range(52)), st.integers(0, 10))
-def test_players_with_one_board_have_the_ranks_of_their_seven_cards(deck: list[int], players: int) -> None:
+def test_ranks_on_a_board_equal_the_ranks_of_seven_cards(deck: list[int], players: int) -> None:
     board, holes = deck[:5], [(deck[at], deck[at + 1]) for at in range(5, 5 + 2 * players, 2)]
     assert ranks_on(board, holes) == [rank([*hole, *board]) for hole in holes]
 
 
 @pytest.mark.parametrize("suit", range(4))
-def test_players_with_one_board_are_ranked_by_flushes_as_well(suit: int) -> None:
+def test_ranks_on_a_board_include_flushes(suit: int) -> None:
     board = [suit + 4 * each for each in (0, 3, 5)] + [(suit + 1) % 4, (suit + 2) % 4]
     holes = [(suit + 44, suit + 28), (suit + 48, suit + 4), ((suit + 3) % 4, suit + 8)]
     found = ranks_on(board, holes)
@@ -108,41 +108,41 @@ def fill(suited: Sequence[int], size: int) -> list[int]:
 
 
 @pytest.mark.parametrize("text", EXAMPLES)
-def test_each_category_has_its_rank_and_its_words(text: str) -> None:
+def test_each_category_has_its_ranks_and_descriptions(text: str) -> None:
     value, name, words = EXAMPLES[text]
     assert rank(parse_cards(text)) == value
     assert category(value) == name
     assert describe_rank(value) == words
 
 
-def test_the_five_card_hands_are_counted_by_category() -> None:
+def test_five_card_hands_have_the_published_category_counts() -> None:
     counts = counted(5)
     assert per_category(counts) == COUNTS
     assert [*sorted(counts)] == [*range(1, WORST_RANK + 1)]
     assert counts.total() == comb(52, 5)
 
 
-def test_the_six_card_hands_are_all_there() -> None:
+def test_all_six_card_hands_are_counted() -> None:
     assert counted(6).total() == comb(52, 6)
 
 
-def test_the_seven_card_hands_are_counted_by_category() -> None:
+def test_seven_card_hands_have_the_published_category_counts() -> None:
     assert per_category(counted(7)) == SEVEN_COUNTS
 
 
-def test_no_two_hands_share_a_sum() -> None:
+def test_rank_sums_are_unique() -> None:
     load_tables()
     assert [len(sums) for sums in UNSUITED_RANKS.values()] == [6_175, 18_395, 49_205]
     assert len(FLUSH_RANKS) == comb(13, 5) + comb(13, 6) + comb(13, 7)
 
 
 @pytest.mark.parametrize("size", [5, 6, 7])
-def test_random_hands_rank_as_another_evaluator_ranks_them(size: int) -> None:
+def test_random_hands_rank_as_in_phevaluator(size: int) -> None:
     assert [hand for hand in dealt(size, 100_000) if rank(hand) != evaluate_cards(*hand)] == []
 
 
 @pytest.mark.slow
-def test_all_five_card_hands_rank_as_another_evaluator_ranks_them() -> None:
+def test_all_five_card_hands_rank_as_in_phevaluator() -> None:
     counts = Counter[int]()
     for hand in combinations(range(52), 5):
         counts[value := rank(hand)] += 1
@@ -152,17 +152,17 @@ def test_all_five_card_hands_rank_as_another_evaluator_ranks_them() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [6, 7])
-def test_a_million_hands_rank_as_another_evaluator_ranks_them(size: int) -> None:
+def test_a_million_hands_rank_as_in_phevaluator(size: int) -> None:
     assert [hand for hand in dealt(size, 1_000_000) if rank(hand) != evaluate_cards(*hand)] == []
 
 
 @given(hand)
-def test_more_cards_are_worth_the_best_five_of_them(hand: tuple[int, ...]) -> None:
+def test_the_rank_is_that_of_the_best_five_cards(hand: tuple[int, ...]) -> None:
     assert rank(hand) == min(rank(five) for five in combinations(hand, 5))
 
 
 @given(hand, st.permutations(range(4)), st.randoms(use_true_random=False))
-def test_neither_the_order_nor_the_names_of_the_suits_matter(
+def test_ranks_are_independent_of_card_order_and_suits(
     hand: tuple[int, ...], suits: Sequence[int], luck: Random
 ) -> None:
     other = [card - card % 4 + suits[card % 4] for card in hand]
@@ -171,7 +171,7 @@ def test_neither_the_order_nor_the_names_of_the_suits_matter(
 
 
 @given(hand)
-def test_the_best_five_make_the_hand(hand: tuple[int, ...]) -> None:
+def test_best_five_has_the_rank_of_the_hand(hand: tuple[int, ...]) -> None:
     five = best_five(hand)
     assert len({*five}) == 5
     assert {*five} <= {*hand}
@@ -188,23 +188,23 @@ def test_the_best_five_make_the_hand(hand: tuple[int, ...]) -> None:
         ("AsKsQs9s8s7s6s", "ASKSQS9S8S"),
     ],
 )
-def test_the_best_five_are_shown_as_players_show_them(held: str, shown: str) -> None:
+def test_best_five_is_in_display_order(held: str, shown: str) -> None:
     assert "".join(CARDS[card] for card in best_five(parse_cards(held))) == shown
 
 
-def test_a_flush_counts_the_cards_of_its_own_suit_only() -> None:
+def test_a_flush_counts_only_cards_of_its_suit() -> None:
     assert rank(parse_cards("2h4h6h8hThAsKs")) == rank(parse_cards("2h4h6h8hTh"))
     assert rank_mask(parse_cards("2h4hAs"), 2) == 0b101
 
 
-def test_the_categories_begin_where_the_worse_one_before_them_ends() -> None:
+def test_category_first_ranks_are_the_boundaries_of_the_categories() -> None:
     for name, first in islice(CATEGORY_FIRST_RANKS.items(), 1, None):
         assert category(first) == name
         assert category(first - 1) != name
 
 
 @pytest.mark.parametrize("size", [5, 6, 7])
-def test_batches_rank_as_single_hands_do(size: int) -> None:
+def test_rank_many_equals_rank(size: int) -> None:
     hands = [*dealt(size, 20_000)]
     ranks = [rank(hand) for hand in hands]
     assert rank_many(hands) == ranks
@@ -212,7 +212,7 @@ def test_batches_rank_as_single_hands_do(size: int) -> None:
     assert rank_many(np.array(hands, np.uint8)).tolist() == ranks
 
 
-def test_an_empty_batch_has_no_ranks() -> None:
+def test_rank_many_of_nothing_is_empty() -> None:
     assert rank_many([]) == []
     assert rank_many(np.zeros((0, 7), int)).tolist() == []
 
@@ -220,7 +220,7 @@ def test_an_empty_batch_has_no_ranks() -> None:
 @pytest.mark.parametrize(
     "held", [(), (0, 1, 2, 3), tuple(range(8)), (0, 1, 2, 3, 52), (0, 1, 2, 3, 4, 5, 99), (0, 1, 2, 3, 3), ("As",) * 7]
 )
-def test_what_is_no_hand_is_refused(held: tuple[int, ...]) -> None:
+def test_invalid_hands_are_refused(held: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="allowed: 5, 6 or 7 different numbers from 0 to 51"):
         rank(held)
 
@@ -235,13 +235,13 @@ def test_what_is_no_hand_is_refused(held: tuple[int, ...]) -> None:
         (np.array([[0, 1, 2, 3, 3]]), r"found the cards \[0, 1, 2, 3, 3\]; allowed: different cards"),
     ],
 )
-def test_a_batch_that_is_none_is_refused(rows: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]", words: str) -> None:
+def test_invalid_batches_are_refused(rows: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]", words: str) -> None:
     with pytest.raises(ValueError, match=words):
         rank_many(rows)
 
 
 @pytest.mark.parametrize("value", [0, 7463])
-def test_what_is_no_rank_is_refused(value: int) -> None:
+def test_invalid_ranks_are_refused(value: int) -> None:
     with pytest.raises(ValueError, match=f"found the rank {value}; allowed: 1 to 7462"):
         category(value)
     with pytest.raises(ValueError, match=f"found the rank {value}; allowed: 1 to 7462"):

@@ -85,7 +85,7 @@ def play(evening: Evening, luck: Random, acts: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_there_is_nothing_wrong_with_our_own_table(seed: int) -> None:
+def test_our_own_table_has_no_violations(seed: int) -> None:
     evening = Evening(2 + seed % 4, seed)
     play(evening, Random(seed), 120)
     assert evening.found == []
@@ -95,26 +95,26 @@ def test_there_is_nothing_wrong_with_our_own_table(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 500))
-def test_there_is_nothing_wrong_with_our_own_table_whatever_happens(seed: int) -> None:
+def test_our_own_table_has_no_violations_in_long_sessions(seed: int) -> None:
     evening = Evening(2 + seed % 4, seed)
     play(evening, Random(seed), 200)
     assert evening.found == []
 
 
-def test_an_act_out_of_turn_should_be_refused() -> None:
+def test_an_accepted_act_out_of_turn_is_a_violation() -> None:
     evening = Evening(2)
     evening.found += evening.referee.player_acted(evening.guid("bob"), ACTION_BET, 20, 201)
     assert evening.clauses == {"holdem-4.13"}
     assert evening.referee.is_lost
 
 
-def test_a_valid_bet_should_not_be_refused() -> None:
+def test_a_refused_valid_bet_is_a_violation() -> None:
     evening = Evening(2)
     evening.found += evening.referee.player_acted(evening.guid("ann"), ACTION_BET, 10, 400)
     assert evening.clauses == {"holdem-4.1"}
 
 
-def test_an_invalid_bet_should_not_be_refused_but_fold() -> None:
+def test_a_refused_invalid_bet_is_a_violation() -> None:
     evening = Evening(2)
     evening.found += evening.referee.player_acted(evening.guid("ann"), ACTION_BET, 15, 400)
     assert evening.clauses == {"holdem-4.7"}
@@ -123,14 +123,14 @@ def test_an_invalid_bet_should_not_be_refused_but_fold() -> None:
 @pytest.mark.parametrize(
     ("chips", "clause"), [(-1, "4.8"), (9991, "4.9"), (5, "4.10"), (15, "4.11"), (10, ""), (30, ""), (9990, "")]
 )
-def test_every_bet_is_valid_or_invalid_by_a_clause(chips: int, clause: str) -> None:
+def test_every_bet_is_valid_or_breaks_a_clause(chips: int, clause: str) -> None:
     evening = Evening(2)
     running = evening.referee.observed
     assert running is not None
     assert invalid_bet_clause(running.hand.legal, chips, 9990) == (f"holdem-{clause}" if clause else "")
 
 
-def test_an_invalid_bet_that_is_taken_is_seen_at_the_next_look() -> None:
+def test_an_accepted_invalid_bet_is_found_at_the_next_observation() -> None:
     evening = Evening(3)
     evening.act("ann", ACTION_FOLD)
     evening.found += evening.referee.player_acted(evening.guid(evening.turn()), ACTION_BET, 25, 201)
@@ -138,20 +138,20 @@ def test_an_invalid_bet_that_is_taken_is_seen_at_the_next_look() -> None:
     assert evening.found[0].clause == "holdem-4.11"
 
 
-def test_a_chip_that_is_missing_is_seen() -> None:
+def test_a_missing_chip_is_a_violation() -> None:
     evening = Evening(2)
     game = evening.parlour.view(None, evening.game)
     evening.see(Game(game.game_id, game.table, game.turn, game.cards, (Pot(29, game.pots[0].players),)))
     assert "holdem-5.17" in evening.clauses
 
 
-def test_the_cards_of_others_are_not_for_everybody() -> None:
+def test_hole_cards_shown_to_the_public_are_a_violation() -> None:
     evening = Evening(2)
     evening.see(evening.parlour.view("ann", evening.game))
     assert evening.clauses == {"holdem-5.6"}
 
 
-def test_a_card_that_is_in_a_hand_cannot_be_on_the_board() -> None:
+def test_a_hole_card_on_the_board_is_a_violation() -> None:
     evening = Evening(2, decks=SHOWDOWN)
     for user in evening.users:
         evening.look(user)
@@ -163,7 +163,7 @@ def test_a_card_that_is_in_a_hand_cannot_be_on_the_board() -> None:
     assert evening.clauses == {"holdem-6.1"}
 
 
-def test_the_best_hand_has_to_win() -> None:
+def test_a_wrong_winner_is_a_violation() -> None:
     evening = Evening(2, decks=SHOWDOWN)
     for user in evening.users:
         evening.look(user)
@@ -181,7 +181,7 @@ def test_the_best_hand_has_to_win() -> None:
     assert evening.clauses == {"holdem-6.14"}
 
 
-def test_after_a_fault_nothing_more_is_judged() -> None:
+def test_nothing_is_reported_after_the_hand_is_lost() -> None:
     evening = Evening(2)
     evening.found += evening.referee.player_acted(evening.guid("bob"), ACTION_BET, 20, 201)
     evening.found += evening.referee.player_acted(evening.guid("bob"), ACTION_BET, 20, 201)

@@ -67,7 +67,7 @@ def test_the_small_blind_is_left_of_the_button_and_the_big_blind_next() -> None:
     assert (hand.to_match, hand.min_raise, hand.turn, hand.cards_due) == (20, 20, Turn.CHANCE, 8)
 
 
-def test_before_the_flop_the_one_left_of_the_big_blind_begins_and_after_it_the_one_left_of_the_button() -> None:
+def test_first_to_act_is_left_of_the_big_blind_preflop_and_of_the_button_postflop() -> None:
     hand = dealt([1000] * 4, button=2)
     order = []
     while hand.street == 0:
@@ -79,7 +79,7 @@ def test_before_the_flop_the_one_left_of_the_big_blind_begins_and_after_it_the_o
     assert hand.turn == 3
 
 
-def test_heads_up_the_button_posts_the_small_blind_and_acts_first_before_the_flop_and_last_after_it() -> None:
+def test_heads_up_the_button_is_small_blind_and_acts_first_preflop_only() -> None:
     hand = dealt([1000, 1000], button=1)
     assert (hand.small_blind, hand.big_blind, hand.turn) == (1, 0, 1)
     act(hand, 10, 0).deal(PACK[4:7])
@@ -88,7 +88,7 @@ def test_heads_up_the_button_posts_the_small_blind_and_acts_first_before_the_flo
     assert hand.turn == 1
 
 
-def test_cards_are_dealt_one_at_a_time_from_the_small_blind_and_none_is_burnt() -> None:
+def test_cards_are_dealt_one_at_a_time_from_the_small_blind_without_burning() -> None:
     hand = Hand([1000] * 3, button=0)
     hand.deal(parse_cards("2c3c4c5c6c7c"))
     assert hand.holes == [list(parse_cards("4c7c")), list(parse_cards("2c5c")), list(parse_cards("3c6c"))]
@@ -104,7 +104,7 @@ def test_heads_up_the_button_is_dealt_the_first_card() -> None:
     assert hand.holes == [list(parse_cards("3c5c")), list(parse_cards("2c4c"))]
 
 
-def test_cards_may_come_in_portions() -> None:
+def test_cards_may_be_dealt_in_portions() -> None:
     hand = Hand([1000, 1000])
     for count, card in enumerate(PACK[:4]):
         assert (hand.turn, hand.cards_due) == (Turn.CHANCE, 4 - count)
@@ -121,7 +121,7 @@ def test_cards_may_come_in_portions() -> None:
     ]
 
 
-def test_the_big_blind_may_raise_when_all_have_called() -> None:
+def test_the_big_blind_has_the_option_to_raise() -> None:
     hand = act(dealt([1000] * 3), 20, 10)
     assert (hand.turn, hand.street) == (2, 0)
     assert hand.legal.call == 0
@@ -130,13 +130,13 @@ def test_the_big_blind_may_raise_when_all_have_called() -> None:
     assert (hand.turn, hand.to_match) == (0, 60)
 
 
-def test_everybody_antes_and_that_is_no_bet() -> None:
+def test_antes_are_not_bets() -> None:
     hand = dealt([1000] * 3, ante=5)
     assert (hand.paid, hand.bets, hand.stacks) == ([5, 15, 25], [0, 10, 20], [995, 985, 975])
     assert hand.legal.call == 20
 
 
-def test_an_ante_may_put_somebody_all_in_who_plays_for_the_antes() -> None:
+def test_a_player_all_in_by_the_ante_plays_for_the_antes() -> None:
     hand = holding(["AsAh", "KsKh", "QsQh"], [3, 1000, 1000], button=2, ante=5, blinds=(10, 20))
     assert (hand.small_blind, hand.paid, hand.turn) == (0, [3, 25, 5], 2)
     act(hand, 20, 0)
@@ -158,7 +158,7 @@ def test_the_seat_left_of_the_big_blind_straddles_and_acts_last() -> None:
     assert (hand.turn, hand.min_raise) == (1, 20), "after the flop the straddle is forgotten"
 
 
-def test_three_handed_the_button_straddles_and_heads_up_nobody_does() -> None:
+def test_three_handed_the_button_straddles_and_heads_up_there_is_no_straddle() -> None:
     assert dealt([1000] * 3, straddle=40).bets == [40, 10, 20]
     assert dealt([1000] * 3, straddle=40).turn == 1
     assert dealt([1000] * 2, straddle=40).bets == [10, 20]
@@ -173,19 +173,19 @@ def test_a_short_big_blind_is_all_in_and_the_others_call_the_full_blind() -> Non
     assert hand.pots == [Pot(45, (0, 1, 2), (0, 1, 2)), Pot(10, (0, 1), (0, 1))]
 
 
-def test_heads_up_over_a_short_big_blind_what_nobody_can_match_comes_back() -> None:
+def test_heads_up_the_excess_over_a_short_big_blind_is_returned() -> None:
     hand = act(dealt([1000, 15]), 10)
     assert (hand.paid, hand.stacks, hand.cards_due) == ([15, 15], [985, 0], 3)
 
 
-def test_a_small_blind_that_covers_a_shorter_big_blind_has_nothing_to_decide() -> None:
+def test_a_small_blind_covering_a_short_big_blind_has_no_decision() -> None:
     hand = Hand([1000, 7])
     hand.deal(PACK[:4])
     assert (hand.turn, hand.cards_due, hand.street) == (Turn.CHANCE, 3, 1)
     assert (hand.paid, hand.stacks) == ([7, 7], [993, 0])
 
 
-def test_when_the_blinds_put_everybody_all_in_the_board_is_dealt() -> None:
+def test_if_the_blinds_put_all_players_all_in_the_board_is_dealt() -> None:
     hand = holding(["AsAh", "KsKh"], [10, 20])
     assert (hand.paid, hand.stacks) == ([10, 10], [0, 10])
     run_out(hand, "2c3d7h8sJc")
@@ -215,7 +215,7 @@ def test_an_all_in_short_raise_does_not_reopen_the_betting() -> None:
         hand.bet(900)
 
 
-def test_whoever_has_not_acted_yet_may_raise_over_an_all_in_short_raise() -> None:
+def test_players_yet_to_act_may_raise_over_a_short_all_in() -> None:
     hand = act(dealt([1000, 150, 1000]), 100, 140)
     assert (hand.turn, hand.to_match, hand.min_raise) == (2, 150, 80)
     assert hand.legal.raise_range == (210, 980)
@@ -231,14 +231,14 @@ def test_short_all_ins_that_add_up_to_a_full_raise_reopen_the_betting() -> None:
     assert hand.legal.raise_range == (180, 900)
 
 
-def test_whoever_an_all_in_short_raise_has_barred_another_short_one_does_not_let_in() -> None:
+def test_a_second_short_all_in_does_not_reopen_the_betting_either() -> None:
     """Seat 0 makes it 100; 130 and then 179 are all in, 79 more than his 100 and so less than a full raise of 80."""
     hand = act(dealt([1000, 130, 179]), 100, 120, 159)
     assert (hand.turn, hand.to_match, hand.min_raise) == (0, 179, 80)
     assert hand.legal.moves == (FOLD, 79)
 
 
-def test_an_all_in_bet_below_the_big_blind_does_not_reopen_the_betting_for_those_who_have_checked() -> None:
+def test_an_all_in_bet_below_the_big_blind_does_not_reopen_the_betting() -> None:
     hand = act(dealt([1000, 1000, 32]), 20, 10, 0)
     hand.deal(PACK[6:9])
     act(hand, 0, 12)
@@ -263,7 +263,7 @@ def test_a_stack_below_the_smallest_raise_may_go_all_in() -> None:
     assert [chips for chips in range(40) if chips in hand.legal] == [10, 25]
 
 
-def test_a_stack_that_does_not_reach_calls_with_all_of_it() -> None:
+def test_a_short_stack_calls_all_in() -> None:
     hand = act(dealt([1000, 50]), 990)
     assert (hand.legal.call, hand.legal.raise_range, hand.legal.moves) == (30, None, (FOLD, 30))
     assert 980 not in hand.legal
@@ -271,7 +271,7 @@ def test_a_stack_that_does_not_reach_calls_with_all_of_it() -> None:
     assert (hand.paid, hand.stacks) == ([50, 50], [950, 0])
 
 
-def test_the_interesting_sizes_are_the_smallest_half_the_pot_the_pot_and_everything() -> None:
+def test_the_usual_raises_are_minimum_half_pot_pot_and_all_in() -> None:
     hand = act(dealt([1000] * 3), 60)
     assert hand.legal.moves == (FOLD, 50, 90, 50 + (90 + 50) // 2, 50 + 90 + 50, 990)
     assert [*hand.legal] == list(hand.legal.moves)
@@ -281,7 +281,7 @@ def test_the_interesting_sizes_are_the_smallest_half_the_pot_the_pot_and_everyth
     assert hand.legal.pot_sized(100) is None
 
 
-def test_the_small_game_has_a_fold_a_call_a_raise_by_the_pot_and_everything() -> None:
+def test_fcpa_has_fold_call_pot_raise_and_all_in() -> None:
     hand = dealt([1000] * 3)
     assert hand.fcpa == (FOLD, 20, 20 + 30 + 20, 1000)
     assert act(hand, 70).fcpa == (FOLD, 60, 60 + 100 + 60, 990)
@@ -293,7 +293,7 @@ def test_the_small_game_has_a_fold_a_call_a_raise_by_the_pot_and_everything() ->
     assert act(hand, 430).fcpa == ()
 
 
-def test_a_raise_that_nobody_can_answer_is_taken_as_a_call() -> None:
+def test_a_raise_that_no_opponent_can_answer_counts_as_a_call() -> None:
     hand = act(dealt([100, 1000]), 90)
     assert (hand.turn, hand.legal.call) == (1, 80)
     assert hand.legal.moves == (FOLD, 80), "so it is of no interest"
@@ -305,7 +305,7 @@ def test_a_raise_that_nobody_can_answer_is_taken_as_a_call() -> None:
 @pytest.mark.parametrize(
     "chips", [-1, 1, 19, 21, 39, 1001, 2**70, True, False, 20.0, "20", None, "fold", 10**5000], ids=repr_of
 )
-def test_an_illegal_bet_changes_nothing_and_is_told_what_is_allowed(chips: Any) -> None:
+def test_an_illegal_bet_changes_nothing_and_lists_the_allowed_moves(chips: Any) -> None:
     hand = dealt([1000] * 3)
     before = hand.copy()
     assert chips == "fold" or chips not in hand.legal
@@ -319,7 +319,7 @@ def test_an_illegal_bet_changes_nothing_and_is_told_what_is_allowed(chips: Any) 
     assert hand.legal.call == 20
 
 
-def test_nothing_can_be_bet_or_folded_while_cards_are_due_or_when_it_is_over() -> None:
+def test_no_bets_or_folds_while_cards_are_due_or_after_the_end() -> None:
     for hand in (Hand([100] * 2), act(dealt([100] * 2), FOLD)):
         before = hand.copy()
         assert 0 not in hand.legal
@@ -332,7 +332,7 @@ def test_nothing_can_be_bet_or_folded_while_cards_are_due_or_when_it_is_over() -
 
 
 @pytest.mark.parametrize("strange", [[], [0, 0], [52], [-1], range(5), ["AS"], [None]])
-def test_cards_that_are_not_due_or_not_there_are_refused(strange: Any) -> None:
+def test_undue_and_duplicate_cards_are_refused(strange: Any) -> None:
     hand = Hand([100] * 2)
     with pytest.raises(IllegalMove):
         hand.deal(strange)
@@ -345,7 +345,7 @@ def test_cards_that_are_not_due_or_not_there_are_refused(strange: Any) -> None:
         hand.deal([4])
 
 
-def test_a_hand_that_is_given_a_deck_deals_by_itself() -> None:
+def test_a_hand_with_a_deck_deals_automatically() -> None:
     hand = Hand([1000] * 3)
     hand.deal_from(parse_cards("AcKcQcAdKdQd2h3h4h5h9s"))
     assert (hand.turn, hand.cards_due, hand.holes[1], hand.board) == (0, 0, [*parse_cards("AcAd")], [])
@@ -356,7 +356,7 @@ def test_a_hand_that_is_given_a_deck_deals_by_itself() -> None:
     assert hand.payoff() == (-1000, -20, 1020)
 
 
-def test_a_deck_may_come_in_the_middle_of_a_hand() -> None:
+def test_a_deck_may_be_given_in_the_middle_of_a_hand() -> None:
     hand = act(dealt([1000] * 2), 10)
     hand.deal_from(range(4, 52))
     assert act(hand, 0).board == [4, 5, 6]
@@ -367,7 +367,7 @@ def test_a_deck_may_come_in_the_middle_of_a_hand() -> None:
 
 
 @pytest.mark.parametrize("strange", [[], range(1, 8), range(8), [*range(8), 8, 8], [*range(8), 52], [*range(8), "AS"]])
-def test_a_deck_that_is_too_small_or_none_is_refused(strange: Any) -> None:
+def test_invalid_decks_are_refused(strange: Any) -> None:
     hand = Hand([100] * 2)
     with pytest.raises(IllegalMove, match=r"^a deck of \[.*allowed: 9 or more of \[0, 1, 2"):
         hand.deal_from(strange)
@@ -395,7 +395,7 @@ def test_a_deck_that_is_too_small_or_none_is_refused(strange: Any) -> None:
         ([100, 100, 100], {"straddle": 39}, "found a straddle of 39; allowed: 0, or 40 or more"),
     ],
 )
-def test_a_hand_that_makes_no_sense_is_refused(stacks: Sequence[int], settings: Any, found: str) -> None:
+def test_invalid_hand_arguments_are_refused(stacks: Sequence[int], settings: Any, found: str) -> None:
     with pytest.raises(ValueError, match=found):
         Hand(stacks, **settings)
 
@@ -416,7 +416,7 @@ def test_the_best_hand_wins_and_the_last_to_raise_shows_first() -> None:
     assert hand.awards[0].rank is not None
 
 
-def test_where_the_last_round_was_checked_the_first_left_of_the_button_shows_first() -> None:
+def test_after_a_checked_last_round_the_first_left_of_the_button_shows_first() -> None:
     hand = holding(["AsAh", "KsKh", "QsQh"], [1000] * 3, button=0)
     act(hand, 60, 50, 40).deal(parse_cards("2c3d7h"))
     act(hand, 0, 0, 0).deal(parse_cards("8s"))
@@ -425,13 +425,13 @@ def test_where_the_last_round_was_checked_the_first_left_of_the_button_shows_fir
     assert hand.showdown_order == [1, 2, 0]
 
 
-def test_after_an_all_in_the_one_who_went_all_in_shows_first() -> None:
+def test_after_an_all_in_raise_the_raiser_shows_first() -> None:
     hand = holding(["AsAh", "KsKh", "QsQh"], [1000] * 3)
     act(hand, 20, 990, FOLD, 980)
     assert run_out(hand, "2c3d7h8sJc").showdown_order == [1, 0]
 
 
-def test_whoever_is_left_alone_wins_without_showing_and_his_uncalled_bet_comes_back() -> None:
+def test_the_last_player_wins_without_showing_and_gets_the_uncalled_bet_back() -> None:
     hand = act(dealt([1000] * 3), 500, FOLD, FOLD)
     assert hand.turn is Turn.OVER
     assert hand.payoff() == (30, -10, -20)
@@ -446,7 +446,7 @@ def test_the_big_blind_wins_the_small_blind_when_all_fold() -> None:
     assert hand.awards == [Award(0, 2, 20, None)]
 
 
-def test_an_uncalled_part_of_a_bet_comes_back() -> None:
+def test_the_uncalled_part_of_a_bet_is_returned() -> None:
     hand = holding(["AsAh", "KsKh"], [1000, 300])
     act(hand, 990, 280)
     assert (hand.paid, hand.stacks, hand.turn, hand.cards_due) == ([300, 300], [700, 0], Turn.CHANCE, 3)
@@ -469,7 +469,7 @@ def three_all_in() -> Hand:
     return act(hand, 1000, 90, 380)
 
 
-def test_a_player_all_in_wins_no_more_of_each_than_he_has_paid() -> None:
+def test_an_all_in_player_wins_at_most_their_own_bet_from_each_opponent() -> None:
     hand = three_all_in()
     assert hand.stacks == [600, 0, 0], "what the others cannot match comes back"
     main, side = Pot(300, (0, 1, 2), (0, 1, 2)), Pot(600, (0, 2), (0, 2))
@@ -480,7 +480,7 @@ def test_a_player_all_in_wins_no_more_of_each_than_he_has_paid() -> None:
     assert hand.payoff() == (-400, 200, 200)
 
 
-def test_a_folded_players_bets_stay_in_the_pots_and_he_is_among_those_who_paid() -> None:
+def test_a_folded_players_bets_stay_in_the_pots() -> None:
     hand = holding(["QsQh", "AsAh", "KsKh", "JsJh"], [1000, 100, 400, 1000], button=0)
     act(hand, 200, FOLD, 90, 380)
     assert (hand.turn, hand.to_match) == (3, 400)
@@ -490,7 +490,7 @@ def test_a_folded_players_bets_stay_in_the_pots_and_he_is_among_those_who_paid()
     assert run_out(hand, "2c3d7h8s5c").payoff() == (0, 200, 0, -200)
 
 
-def test_while_somebody_has_yet_to_call_he_can_still_win_the_pot() -> None:
+def test_a_player_yet_to_call_can_still_win_the_pot() -> None:
     hand = act(dealt([1000, 1000, 100]), 20, 10, 80)
     assert hand.pots == [Pot(140, (0, 1, 2), (0, 1, 2))]
     act(hand, 200)
@@ -547,7 +547,7 @@ def test_a_player_who_leaves_in_turn_passes_the_turn_on() -> None:
     assert hand.turn == 0
 
 
-def test_when_only_one_remains_he_wins_wherever_the_turn_is() -> None:
+def test_the_last_remaining_player_wins_in_or_out_of_turn() -> None:
     hand = act(dealt([1000] * 3), 300)
     hand.leave(0)
     assert hand.turn == 1
@@ -573,7 +573,7 @@ def test_a_player_who_is_all_in_may_leave_as_well() -> None:
     assert hand.turn == 1
 
 
-def test_the_bet_of_one_who_left_stands_and_what_only_he_paid_is_won_with_the_last_pot() -> None:
+def test_the_unmatched_bet_of_a_departed_player_is_won_with_the_last_pot() -> None:
     hand = holding(["QsQh", "AsAh", "KsKh"], [1000, 100, 300])
     act(hand, 500)
     hand.leave(0)
@@ -583,7 +583,7 @@ def test_the_bet_of_one_who_left_stands_and_what_only_he_paid_is_won_with_the_la
     assert run_out(hand, "2c3d7h8sJc").payoff() == (-500, 200, 300)
 
 
-def test_who_is_not_in_the_hand_cannot_leave_it() -> None:
+def test_only_players_in_the_hand_can_leave_it() -> None:
     hand = dealt([1000] * 3)
     hand.leave(0)
     for seat in (0, 3, -1, True):
@@ -599,7 +599,7 @@ def test_who_is_not_in_the_hand_cannot_leave_it() -> None:
 # Keeping it
 
 
-def test_a_hand_is_kept_as_readable_json() -> None:
+def test_a_hand_is_saved_as_readable_json() -> None:
     hand = act(dealt([1000] * 3, ante=1), 20, FOLD)
     hand.leave(0)
     data = hand.to_json()
@@ -611,7 +611,7 @@ def test_a_hand_is_kept_as_readable_json() -> None:
     assert eval(repr(hand)) == hand
 
 
-def test_the_cards_to_come_are_kept_as_well_if_they_are_known() -> None:
+def test_known_cards_to_come_are_saved() -> None:
     hand = Hand([1000] * 2)
     hand.deal_from(PACK[:10])
     act(hand, 10, 0)
@@ -637,12 +637,12 @@ def test_the_cards_to_come_are_kept_as_well_if_they_are_known() -> None:
         b'{"stacks":[100,100],"button":0,"blinds":[1,2],"ante":0,"straddle":0,"log":[],"deck":["1C"]}',
     ],
 )
-def test_json_that_is_no_hand_is_refused(data: bytes) -> None:
+def test_malformed_json_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         Hand.from_json(data)
 
 
-def test_a_log_of_another_hand_is_refused() -> None:
+def test_an_illegal_log_is_refused() -> None:
     hand = act(dealt([1000] * 3), 20)
     with pytest.raises(IllegalMove, match=r"^a move of seat 0 is not allowed here; allowed: one of 1$"):
         dealt([1000] * 3, button=1).replay(hand.log)

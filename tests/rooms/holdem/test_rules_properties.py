@@ -52,7 +52,7 @@ def brought(hand: Hand) -> list[int]:
 
 
 @hands(150)
-def test_no_chip_is_made_or_lost(hand: Hand, luck: Random) -> None:
+def test_chips_are_conserved(hand: Hand, luck: Random) -> None:
     total = sum(brought(hand))
     assert min(hand.stacks + hand.bets + hand.paid) >= 0
     assert sum(pot.size for pot in hand.pots) == sum(hand.paid)
@@ -81,7 +81,7 @@ def test_every_pot_is_paid_to_seats_that_could_win_it(hand: Hand, luck: Random) 
 
 
 @hands(100)
-def test_the_turn_is_somebodys_who_can_still_decide(hand: Hand, luck: Random) -> None:
+def test_the_player_to_act_has_a_decision(hand: Hand, luck: Random) -> None:
     assert (hand.turn is Turn.CHANCE) == (hand.cards_due > 0)
     live = hand.folded.count(False)
     assert live >= 1
@@ -97,7 +97,7 @@ def test_the_turn_is_somebodys_who_can_still_decide(hand: Hand, luck: Random) ->
 
 
 @hands(40)
-def test_what_is_legal_is_what_is_taken(hand: Hand, luck: Random) -> None:
+def test_legal_bets_are_accepted_and_others_refused(hand: Hand, luck: Random) -> None:
     legal = hand.legal
     low, high = legal.raise_range or (0, 0)
     deep = max(hand.stacks)
@@ -123,7 +123,7 @@ def test_what_is_legal_is_what_is_taken(hand: Hand, luck: Random) -> None:
 
 
 @hands(40)
-def test_a_copy_goes_its_own_way(hand: Hand, luck: Random) -> None:
+def test_a_copy_is_independent(hand: Hand, luck: Random) -> None:
     before = hand.to_json()
     stacks, holes, board = list(hand.stacks), [list(hole) for hole in hand.holes], list(hand.board)
     twin = hand.copy()
@@ -147,14 +147,14 @@ UNTOLD = dict.fromkeys(("_cards", "_deck_known"))
 
 
 @hands(60)
-def test_a_hand_can_be_kept_and_resumed_replayed_and_copied_at_any_point(hand: Hand, luck: Random) -> None:
+def test_a_hand_can_be_saved_replayed_and_copied_at_any_point(hand: Hand, luck: Random) -> None:
     for other in (Hand.from_json(hand.to_json()), hand.replay(hand.log), hand.copy()):
         assert other == hand
         assert facts(other) == facts(hand)
 
 
 @hands(60)
-def test_a_hand_with_a_deck_is_the_one_that_is_dealt_the_same_cards(hand: Hand, luck: Random) -> None:
+def test_a_hand_with_a_deck_equals_one_dealt_the_same_cards(hand: Hand, luck: Random) -> None:
     if hand.turn is Turn.OVER:
         return
     deck = luck.sample(hand.unseen, len(hand.unseen))
@@ -190,7 +190,7 @@ def swapped(hand: Hand, seat: int, luck: Random) -> Hand:
 
 
 @hands(40)
-def test_what_a_seat_sees_does_not_depend_on_what_it_cannot_see(hand: Hand, luck: Random) -> None:
+def test_views_do_not_depend_on_hidden_cards(hand: Hand, luck: Random) -> None:
     for seat in range(len(hand.stacks)):
         other = swapped(hand, seat, luck)
         assert hand.view(seat) == other.view(seat)
@@ -201,7 +201,7 @@ def test_what_a_seat_sees_does_not_depend_on_what_it_cannot_see(hand: Hand, luck
 
 
 @hands(40)
-def test_what_a_seat_sees_tells_its_own_cards_the_board_and_every_bet(hand: Hand, luck: Random) -> None:
+def test_views_have_own_cards_the_board_and_every_action(hand: Hand, luck: Random) -> None:
     for seat in range(len(hand.stacks)):
         seen = cast("tuple[Any, ...]", hand.view(seat))
         told = [
@@ -256,11 +256,11 @@ LAWS = (
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_the_laws_of_all_rules_hold(law: Callable[[Any], None], room: Any) -> None:
+def test_the_properties_of_all_rules_hold(law: Callable[[Any], None], room: Any) -> None:
     law(room)
 
 
-def test_the_questions_are_answered_as_the_hand_does() -> None:
+def test_the_rules_agree_with_the_hand() -> None:
     luck = Random(3)
     for _ in range(20):
         state = HOLDEM.start()

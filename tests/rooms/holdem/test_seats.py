@@ -28,7 +28,7 @@ def button(seats: Seats) -> tuple[str, str]:
     return dealt[place].user, dealt[(place + (1 if len(dealt) == 2 else 2)) % len(dealt)].user
 
 
-def test_who_comes_takes_the_first_free_seat() -> None:
+def test_a_new_player_takes_the_first_free_seat() -> None:
     """holdem-3.5"""
     seats = seats_of(4)
     found = company(seats, "ann", "bob", "cat")
@@ -40,7 +40,7 @@ def test_who_comes_takes_the_first_free_seat() -> None:
     assert {sitter.chips for sitter in seats.seated_participants} == {100}
 
 
-def test_the_queue_is_served_in_its_order_and_nobody_overtakes_it() -> None:
+def test_the_queue_is_served_in_order() -> None:
     """holdem-3.1, holdem-3.6, holdem-3.9"""
     seats = seats_of(2)
     found = company(seats, "ann", "bob", "cat", "dan", "eve")
@@ -58,7 +58,7 @@ def test_the_queue_is_served_in_its_order_and_nobody_overtakes_it() -> None:
     assert names(seats.seated_participants) == "eve fay"
 
 
-def test_a_seat_is_free_when_nobody_has_it_or_waits_for_it() -> None:
+def test_a_seat_is_free_if_unoccupied_and_not_waited_for() -> None:
     """holdem-3.1"""
     seats = seats_of(2)
     ann, bob, cat = company(seats, "ann", "bob", "cat").values()
@@ -71,7 +71,7 @@ def test_a_seat_is_free_when_nobody_has_it_or_waits_for_it() -> None:
     assert (len(seats), seats.has_free_seat) == (0, True)
 
 
-def test_somebody_is_found_by_name_and_by_guid_as_long_as_he_is_here() -> None:
+def test_players_are_found_by_name_and_guid_until_they_leave() -> None:
     seats = seats_of(2)
     ann, _, cat = company(seats, "ann", "bob", "cat").values()
     assert seats.by_user("ann") is seats.by_guid("guid of ann") is ann
@@ -82,7 +82,7 @@ def test_somebody_is_found_by_name_and_by_guid_as_long_as_he_is_here() -> None:
     assert ann.chair is seats.by_user("ann") is None
 
 
-def test_the_button_begins_with_the_first_and_moves_on_clockwise() -> None:
+def test_the_button_starts_at_the_first_seat_and_moves_clockwise() -> None:
     """holdem-6.2, holdem-6.3"""
     seats = seats_of(4)
     company(seats, "ann", "bob", "cat", "dan")
@@ -95,14 +95,14 @@ def test_the_button_begins_with_the_first_and_moves_on_clockwise() -> None:
     ]
 
 
-def test_two_take_turns_with_the_button() -> None:
+def test_two_players_alternate_the_button() -> None:
     """holdem-6.4"""
     seats = seats_of(10)
     company(seats, "ann", "bob")
     assert [button(seats) for _ in range(3)] == [("ann", "bob"), ("bob", "ann"), ("ann", "bob")]
 
 
-def test_the_button_passes_a_seat_that_has_become_empty() -> None:
+def test_the_button_skips_empty_seats() -> None:
     """holdem-6.2"""
     seats = seats_of(5)
     found = company(seats, "ann", "bob", "cat", "dan", "eve")
@@ -115,7 +115,7 @@ def test_the_button_passes_a_seat_that_has_become_empty() -> None:
     assert button(seats) == ("eve", "fay")
 
 
-def test_of_three_who_become_two_the_big_blind_has_the_button() -> None:
+def test_when_three_players_become_two_the_big_blind_gets_the_button() -> None:
     """holdem-6.2: whoever is left would otherwise post it twice running."""
     for gone, expected in (("ann", ("cat", "bob")), ("bob", ("cat", "ann")), ("cat", ("bob", "ann"))):
         seats = seats_of(3)
@@ -125,7 +125,7 @@ def test_of_three_who_become_two_the_big_blind_has_the_button() -> None:
         assert button(seats) == expected
 
 
-def test_a_newcomer_before_the_big_blind_does_not_make_it_pay_again() -> None:
+def test_a_new_player_does_not_make_the_big_blind_pay_twice() -> None:
     """holdem-6.2"""
     seats = seats_of(4)
     found = company(seats, "ann", "bob", "cat", "dan")
@@ -138,7 +138,7 @@ def test_a_newcomer_before_the_big_blind_does_not_make_it_pay_again() -> None:
 
 
 @given(st.integers(2, 6), st.lists(st.integers(0, 5), max_size=40))
-def test_nobody_posts_two_big_blinds_running(chairs: int, moves: list[int]) -> None:
+def test_no_player_posts_two_big_blinds_in_a_row(chairs: int, moves: list[int]) -> None:
     """holdem-6.2, whoever comes and goes between the hands."""
     seats = seats_of(chairs)
     company(seats, "0", "1")
@@ -155,7 +155,7 @@ def test_nobody_posts_two_big_blinds_running(chairs: int, moves: list[int]) -> N
         last = blind
 
 
-def test_who_stays_posts_as_many_big_blinds_as_the_others() -> None:
+def test_players_post_equally_many_big_blinds() -> None:
     """holdem-6.3"""
     seats = seats_of(6)
     company(seats, *"abcdef")

@@ -7,7 +7,7 @@ import pytest
 from croupier.rooms.holdem import Settings
 
 
-def test_without_settings_it_is_the_house_of_the_document() -> None:
+def test_default_settings_are_those_of_the_document() -> None:
     """holdem-3.1, holdem-4.15, holdem-6.3, holdem-6.17"""
     settings = Settings()
     assert (settings.blind_amounts, settings.stack, settings.seats) == ((10, 20), 10_000, 10)
@@ -56,6 +56,6 @@ def test_blinds_are_two_amounts(blinds: str, forced: tuple[int, int] | None) -> 
     ],
     ids=repr,
 )
-def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"^found .*; allowed: "):
         Settings(**wrong).check()

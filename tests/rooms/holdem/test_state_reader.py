@@ -35,7 +35,7 @@ def player(**changed: Any) -> dict[str, Any]:
     return {"playerID": "p", "handle": "ann", "state": "active", "wealth": 5, "bet_so_far": 0} | changed
 
 
-def test_the_example_of_the_document_is_read_with_its_slips() -> None:
+def test_the_example_of_the_document_is_parsed() -> None:
     found = read_game(EXAMPLE)
     assert [one.small_blind for one in found.table] == [True, False]
     assert found.table[0].wealth == 15002
@@ -47,7 +47,7 @@ def test_the_example_of_the_document_is_read_with_its_slips() -> None:
 
 @pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
 @pytest.mark.parametrize("user", ["ann", "bob", None])
-def test_what_our_house_shows_is_read_as_it_was_meant(dialect: Any, user: str | None) -> None:
+def test_games_of_our_house_are_parsed(dialect: Any, user: str | None) -> None:
     parlour = Parlour(dialect=dialect)
     shown = [parlour.view(user)]
     parlour.join("ann", "bob", "cat")
@@ -60,7 +60,7 @@ def test_what_our_house_shows_is_read_as_it_was_meant(dialect: Any, user: str | 
         assert encode(read_game(encode(one, dialect)), dialect) == encode(meant, dialect)
 
 
-def test_what_is_missing_or_null_is_nothing() -> None:
+def test_missing_and_null_keys_are_empty() -> None:
     bare = read_game(b'{"gameID": "g"}')
     assert (bare.table, bare.turn, bare.cards, bare.pots) == ([], NO_TURN, Cards(None), [])
     assert read_game(game(table=None, pots=None, last_winners=None)).last_winners == []
@@ -72,11 +72,11 @@ def test_what_is_missing_or_null_is_nothing() -> None:
     assert read_game(game(cards={"hole": [], "flop": None, "turn": []})).cards == Cards(None)
 
 
-def test_keys_that_nobody_knows_are_ignored() -> None:
+def test_unknown_keys_are_ignored() -> None:
     assert read_game(game(weather="fine", cards={"burnt": ["XX"]}, table=[player(hat="red")])).table[0].handle == "ann"
 
 
-def test_numbers_in_quotes_and_other_spellings_of_cards_are_read() -> None:
+def test_quoted_numbers_and_other_card_spellings_are_accepted() -> None:
     found = read_game(game(table=[player(wealth="12")], cards={"hole": ["10h", "as"]}))
     assert found.table[0].wealth == 12
     assert found.cards.hole == ["TH", "AS"]
@@ -108,14 +108,14 @@ def test_numbers_in_quotes_and_other_spellings_of_cards_are_read() -> None:
         (game(pots=[{"size": -5}]), "holdem-5.3"),
     ],
 )
-def test_what_is_no_game_breaks_a_clause(body: bytes, clause: str) -> None:
+def test_malformed_games_are_violations(body: bytes, clause: str) -> None:
     with pytest.raises(Violation) as broken:
         read_game(body)
     assert broken.value.clause == clause
 
 
 @pytest.mark.parametrize("body", [b"{}", game(), b'"games"', b"[5]", b""])
-def test_what_is_no_list_of_games_breaks_a_clause(body: bytes) -> None:
+def test_malformed_lists_of_games_are_violations(body: bytes) -> None:
     with pytest.raises(Violation):
         read_games(body)
 
@@ -123,14 +123,14 @@ def test_what_is_no_list_of_games_breaks_a_clause(body: bytes) -> None:
 @pytest.mark.parametrize(
     "body", [b'"2fd318e4"', b'"2fd318e4"\n', b"2fd318e4\n", b'{"PlayerID": "2fd318e4"}\n', b'{"playerID":"2fd318e4"}']
 )
-def test_a_guid_is_read_from_a_string_an_object_or_plain_text(body: bytes) -> None:
+def test_guids_are_parsed_from_strings_objects_and_plain_text(body: bytes) -> None:
     assert read_guid(body) == "2fd318e4"
 
 
 @pytest.mark.parametrize(
     "body", [b"", b'""', b"5", b"{}", b'{"PlayerID": 5}', b'"a/b"', b'"a b\\n"', b'["x"]', b"\xff"]
 )
-def test_what_is_no_guid_breaks_a_clause(body: bytes) -> None:
+def test_malformed_guids_are_violations(body: bytes) -> None:
     with pytest.raises(Violation) as broken:
         read_guid(body)
     assert broken.value.clause == "holdem-2.2"
@@ -154,7 +154,7 @@ jsons = st.recursive(
 @given(
     jsons | st.fixed_dictionaries({"gameID": st.just("g")}, optional=dict.fromkeys(("table", "turn", "cards"), jsons))
 )
-def test_no_json_does_more_harm_than_to_break_a_clause(value: object) -> None:
+def test_arbitrary_json_raises_nothing_but_violations(value: object) -> None:
     body = msgspec.json.encode(value)
     with suppress(Violation):
         assert isinstance(read_game(body), Game)
@@ -165,7 +165,7 @@ def test_no_json_does_more_harm_than_to_break_a_clause(value: object) -> None:
 
 
 @given(st.data())
-def test_no_damaged_body_does_more_harm_than_to_break_a_clause(data: st.DataObject) -> None:
+def test_damaged_bodies_raise_nothing_but_violations(data: st.DataObject) -> None:
     body = bytearray(EXAMPLE)
     for _ in range(data.draw(st.integers(1, 5))):
         at = data.draw(st.integers(0, len(body) - 1))

@@ -22,7 +22,7 @@ def board(parlour: Parlour) -> tuple[Any, Any, Any]:
 # Before there is a hand.
 
 
-def test_an_empty_game_shows_nobody_and_nothing() -> None:
+def test_an_empty_game_has_no_players_cards_or_chips() -> None:
     """holdem-3.2, holdem-5.12, holdem-5.16"""
     parlour = Parlour()
     game = parlour.table().guid
@@ -96,7 +96,7 @@ def test_the_board_is_null_until_its_cards_are_dealt() -> None:
     assert parlour.sees("bob")["cards"]["hole"] == ["2C", "2D"]
 
 
-def test_the_next_hand_begins_in_the_moment_in_which_one_ends() -> None:
+def test_the_next_hand_begins_immediately() -> None:
     """holdem-5.18, holdem-6.2, holdem-6.14: ann has won, bob has the button."""
     parlour = duel(f"{SHOWDOWN} / 3C 4C 5C 6C")
     parlour.play("ann 10, bob 0, bob 0, ann 0, bob 0, ann 0, bob 0, ann 0")
@@ -159,7 +159,7 @@ def test_a_bet_is_what_is_added_now_and_bet_to_player_is_the_total() -> None:
     assert (turn["bet_so_far"], turn["bet_to_player"], turn["minimum_raise"]) == (0, 0, 20)
 
 
-def test_chips_that_are_bet_are_in_the_pot_at_once() -> None:
+def test_bets_are_in_the_pot_at_once() -> None:
     """holdem-5.13, holdem-5.14: also those of who has folded."""
     parlour = trio()
     assert parlour.pots() == [(30, "ann cat")]
@@ -169,7 +169,7 @@ def test_chips_that_are_bet_are_in_the_pot_at_once() -> None:
     assert parlour.pots() == [(90, "ann bob cat")]
 
 
-def test_there_is_a_side_pot_above_what_a_player_has_who_is_all_in() -> None:
+def test_an_all_in_player_creates_a_side_pot() -> None:
     """holdem-5.15, holdem-6.12"""
     parlour = trio(stack=1000)
     parlour.play("bob 100, cat 990, ann fold")
@@ -180,7 +180,7 @@ def test_there_is_a_side_pot_above_what_a_player_has_who_is_all_in() -> None:
     assert parlour.pots() == [(2020, "ann bob cat"), (10, "bob")]
 
 
-def test_an_ante_is_in_the_pot_and_no_bet() -> None:
+def test_an_ante_is_in_the_pot_but_not_a_bet() -> None:
     """holdem-6.17"""
     parlour = duel(ante=5)
     assert parlour.pots() == [(40, "ann bob")]
@@ -188,7 +188,7 @@ def test_an_ante_is_in_the_pot_and_no_bet() -> None:
     assert parlour.chips() == {"ann": 9985, "bob": 9975}
 
 
-def test_a_straddle_is_one_more_blind_where_three_play() -> None:
+def test_a_straddle_is_a_third_blind() -> None:
     """holdem-6.17"""
     parlour = duel(straddle=40)
     assert parlour.sees()["turn"]["bet_to_player"] == 20
@@ -199,7 +199,7 @@ def test_a_straddle_is_one_more_blind_where_three_play() -> None:
     assert [player.bet_so_far for player in parlour.view().table] == [20, 40, 10]
 
 
-def test_a_run_out_lays_the_whole_board() -> None:
+def test_an_all_in_deals_the_whole_board() -> None:
     """holdem-6.14, holdem-3.13: bob has nothing left and is gone."""
     parlour = duel(pause_seconds=5.0)
     parlour.play("ann 9990, bob 9980")
@@ -235,14 +235,14 @@ def test_an_invalid_bet_folds_the_hand(chips: int, told: str) -> None:
 
 
 @pytest.mark.parametrize("chips", [10, 30, 31, 9989, 9990])
-def test_a_valid_bet_does_not(chips: int) -> None:
+def test_a_valid_bet_does_not_fold_the_hand(chips: int) -> None:
     """holdem-4.5"""
     parlour = duel()
     assert parlour.bet("ann", chips) == ActDone()
     assert parlour.nets == []
 
 
-def test_a_first_bet_of_less_than_the_big_blind_is_invalid() -> None:
+def test_a_bet_below_the_big_blind_is_invalid() -> None:
     """holdem-4.11"""
     parlour = duel()
     parlour.play("ann 10, bob 0")
@@ -250,7 +250,7 @@ def test_a_first_bet_of_less_than_the_big_blind_is_invalid() -> None:
     assert parlour.nets == [(20, -20)]
 
 
-def test_a_raise_where_the_betting_is_not_open_is_invalid() -> None:
+def test_a_raise_is_invalid_if_the_betting_is_not_reopened() -> None:
     """holdem-4.12, holdem-6.9: cat's all-in is no full raise, so that bob, who has acted, may not raise."""
     parlour = trio(stack=400)
     parlour.play("bob 300")
@@ -259,7 +259,7 @@ def test_a_raise_where_the_betting_is_not_open_is_invalid() -> None:
     assert parlour.bet("bob", 110) == ActDone("found 110; allowed: 100 to call")
 
 
-def test_an_allin_that_is_too_short_for_a_raise_is_valid() -> None:
+def test_an_all_in_short_of_a_full_raise_is_valid() -> None:
     """holdem-4.10, holdem-4.11"""
     parlour = trio(stack=400)
     parlour.play("bob 380, cat 390, ann 370")
@@ -267,7 +267,7 @@ def test_an_allin_that_is_too_short_for_a_raise_is_valid() -> None:
     assert parlour.turn() == "bob"
 
 
-def test_the_reason_tells_one_number_where_there_is_one() -> None:
+def test_the_reason_has_one_number_if_only_one_is_allowed() -> None:
     hand = Hand([45, 100])
     hand.deal(range(4))
     assert invalid_bet_reason(36, hand.legal) == "found 36; allowed: 10 to call, 30 to 35 to raise"

@@ -17,14 +17,14 @@ def is_timeless(paper: Transcript) -> bool:
 
 @pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
 @papers
-def test_the_service_says_what_is_on_the_paper(paper: Transcript, chop: int) -> None:
+def test_the_service_replays_the_transcript(paper: Transcript, chop: int) -> None:
     with Hall(paper, chop) as hall:
         play_http_transcript(paper, hall)
 
 
 @pytest.mark.parametrize("chop", [0, 7], ids=["whole", "in-sevens"])
 @pytest.mark.parametrize("paper", sampled(filter(is_timeless, PAPERS), 3), ids=lambda paper: paper.name)
-def test_the_service_says_what_is_on_the_paper_through_a_socket(paper: Transcript, chop: int) -> None:
+def test_the_service_replays_the_transcript_over_a_socket(paper: Transcript, chop: int) -> None:
     with Wired(paper, chop) as wired:
         play_http_transcript(paper, wired)
 
@@ -40,13 +40,13 @@ GUESSED = {
 
 
 @pytest.mark.parametrize("body", GUESSED.values(), ids=GUESSED.keys())
-def test_a_paper_that_is_wrong_is_found_out(body: str) -> None:
+def test_a_wrong_transcript_fails(body: str) -> None:
     paper = parse_transcript(f"title: Wrong\nclause: holdem-5.1\n{body}\n", "wrong")
     with Hall(paper) as hall, pytest.raises(AssertionError):
         play_http_transcript(paper, hall)
 
 
-def test_an_answer_that_does_not_come_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_response_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.rooms.holdem.transcript_harness.PATIENCE", 0.2)
     asked = "nobody> GET /games/\nnobody< 200 [{}]\nnobody> GET /games/$game?wait=5\nnobody< 200\n"
     game = '{"gameID": "$game", "table": "$_", "turn": "$_", "cards": "$_", "pots": "$_"}'

@@ -33,7 +33,7 @@ def in_turn(played: Hand) -> View:
     return View.from_hand(played, played.turn)
 
 
-def test_a_view_tells_what_there_is_to_be_paid_and_who_is_there() -> None:
+def test_a_view_has_amounts_players_and_cards() -> None:
     view = in_turn(hand(moves="60"))
     assert (view.me, view.stack, view.bet, view.call) == (1, 990, 10, 50)
     assert (view.pot, view.to_match, view.min_raise, view.big_blind) == (90, 60, 40, 20)
@@ -44,7 +44,7 @@ def test_a_view_tells_what_there_is_to_be_paid_and_who_is_there() -> None:
     assert view.pot_before_round == 0
 
 
-def test_who_has_folded_is_no_rival_and_earlier_bets_are_settled() -> None:
+def test_folded_players_are_not_rivals() -> None:
     view = in_turn(hand(moves="60 fold 40 30"))
     assert [one.name for one in view.rivals] == ["2"]
     assert view.board == parse_cards("Qd2s3s")
@@ -57,13 +57,13 @@ def test_a_call_is_never_more_than_the_stack() -> None:
     assert view.check_or_fold == "fold"
 
 
-def test_what_costs_nothing_is_checked_and_not_folded() -> None:
+def test_check_or_fold_checks_if_possible() -> None:
     view = in_turn(hand(moves="20 10"))
     assert view.call == 0
     assert view.check_or_fold == 0
 
 
-def test_a_raise_by_part_of_the_pot_is_the_nearest_legal_one() -> None:
+def test_raise_by_percent_is_the_nearest_legal_raise() -> None:
     view = in_turn(hand(moves="20"))  # 10 to call into 50, at least 20 more
     assert view.raise_by_percent(100) == 10 + 60
     assert view.raise_by_percent(50) == 10 + 30
@@ -71,7 +71,7 @@ def test_a_raise_by_part_of_the_pot_is_the_nearest_legal_one() -> None:
     assert view.raise_by_percent(10_000) == 990
 
 
-def test_a_raise_where_there_is_none_to_make_is_the_call() -> None:
+def test_raise_by_percent_is_a_call_if_no_raise_is_legal() -> None:
     assert in_turn(hand((1000, 40, 1000), "500")).raise_by_percent(100) == 30
     alone = in_turn(hand((1000, 300, 300), "300 290"))
     assert alone.raise_by_percent(100) == alone.call == 280
@@ -79,14 +79,14 @@ def test_a_raise_where_there_is_none_to_make_is_the_call() -> None:
     assert answered.raise_by_percent(100) > answered.call
 
 
-def test_nobody_may_do_anything_out_of_his_turn() -> None:
+def test_there_are_no_legal_moves_out_of_turn() -> None:
     played = hand()
     assert View.from_hand(played, 1).legal.moves == ()
     assert View.from_hand(played, 1).raise_by_percent(100) == View.from_hand(played, 1).call == 10
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 400))
-def test_every_size_that_a_view_answers_is_legal(luck: Random, percent: int) -> None:
+def test_moves_offered_by_a_view_are_legal(luck: Random, percent: int) -> None:
     for played in steps(begin(luck), luck):
         if isinstance(played.turn, int):
             view = in_turn(played)
@@ -96,7 +96,7 @@ def test_every_size_that_a_view_answers_is_legal(luck: Random, percent: int) -> 
 
 
 @given(st.randoms(use_true_random=False))
-def test_a_view_shows_nothing_of_the_cards_of_others(luck: Random) -> None:
+def test_a_view_does_not_depend_on_hidden_cards(luck: Random) -> None:
     for played in steps(begin(luck), luck):
         if isinstance(played.turn, int):
             hidden = [card for seat, hole in enumerate(played.holes) if seat != played.turn for card in hole]

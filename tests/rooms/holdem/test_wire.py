@@ -65,7 +65,7 @@ def act(body: str | bytes) -> tuple[int, int] | None:
 @pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
 @pytest.mark.parametrize("slash", ["", "/"])
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_command_is_understood_with_and_without_a_slash(
+def test_every_command_is_parsed_with_and_without_a_trailing_slash(
     command: tuple[str, str], slash: str, dialect: Dialect
 ) -> None:
     """holdem-1.2, holdem-1.3"""
@@ -99,14 +99,14 @@ def test_every_command_is_understood_with_and_without_a_slash(
         ("post", "/games/"),
     ],
 )
-def test_anything_else_is_no_command(method: str, path: str) -> None:
+def test_unknown_commands_are_refused(method: str, path: str) -> None:
     """holdem-8.3"""
     found = parse_request(method, path, "ann", b"", "readme")
     assert isinstance(found, RequestRefused)
     assert (found.status, found.clause) == (404, "holdem-8.3")
 
 
-def test_a_body_is_not_looked_at_where_none_is_wanted() -> None:
+def test_unneeded_bodies_are_ignored() -> None:
     """holdem-1.7"""
     for (method, path), request in COMMANDS.items():
         if "acts" not in path:
@@ -145,7 +145,7 @@ def test_a_body_is_not_looked_at_where_none_is_wanted() -> None:
         ('{"action":1,"betAmount":-99999999999999999999999999}', (ACTION_BET, -MAX_AMOUNT)),
     ],
 )
-def test_an_act_may_be_spelt_so(body: str, told: tuple[int, int]) -> None:
+def test_accepted_spellings_of_an_act(body: str, told: tuple[int, int]) -> None:
     """holdem-4.2, holdem-4.3"""
     assert act(body) == told
 
@@ -204,7 +204,7 @@ def test_an_act_may_be_spelt_so(body: str, told: tuple[int, int]) -> None:
         b'{"action":0,"note":' + b"[" * 60_000,
     ],
 )
-def test_an_act_of_wrong_form_is_refused(body: str | bytes) -> None:
+def test_malformed_acts_are_refused(body: str | bytes) -> None:
     """holdem-4.4"""
     assert act(body) is None
 
@@ -219,7 +219,7 @@ def test_an_integer_may_have_any_number_of_digits(digits: int, sign: str, key: s
 
 
 @given(st.integers(), st.sampled_from(["betAmount", "BetAmount", "bet_amount"]))
-def test_every_amount_is_read_as_it_is_written_unless_no_stack_is_as_large(amount: int, key: str) -> None:
+def test_amounts_are_exact_or_clamped(amount: int, key: str) -> None:
     body = (
         msgspec.json.encode({key: amount, "action": 1}) if abs(amount) < 2**63 else f'{{"{key}":{amount},"action":1}}'
     )
@@ -239,14 +239,14 @@ def test_every_amount_is_read_as_it_is_written_unless_no_stack_is_as_large(amoun
     ).map(json.dumps)
 )
 @example(b"")
-def test_nothing_that_is_sent_as_an_act_is_more_than_refused(body: str | bytes) -> None:
+def test_arbitrary_act_bodies_are_parsed_or_refused(body: str | bytes) -> None:
     data = body.encode(errors="surrogatepass") if isinstance(body, str) else body
     found = act(data)
     assert found is None or (found[0] in {ACTION_FOLD, ACTION_BET} and abs(found[1]) <= MAX_AMOUNT)
 
 
 @given(st.text(max_size=30), st.sampled_from(["GET", "POST", "DELETE", "PUT"]))
-def test_nothing_that_is_asked_for_is_more_than_refused(path: str, method: str) -> None:
+def test_arbitrary_requests_are_parsed_or_refused(path: str, method: str) -> None:
     found = parse_request(method, path, "ann", b"", "readme")
     assert isinstance(found, RequestRefused) or path.startswith("/games")
 
@@ -295,14 +295,14 @@ ANSWERS: list[tuple[HoldemResponse, tuple[int, dict[str, str], str]]] = [
 
 
 @pytest.mark.parametrize(("answer", "told"), ANSWERS, ids=lambda value: type(value).__name__)
-def test_every_answer_is_told_as_the_document_has_it(
+def test_responses_have_the_form_of_the_document(
     answer: HoldemResponse, told: tuple[int, dict[str, str], str]
 ) -> None:
     """holdem-2.2, holdem-3.3 to holdem-3.6, holdem-3.10, holdem-4.1, holdem-4.7"""
     assert answered(answer, "readme") == told
 
 
-def test_the_published_client_is_told_what_it_understands() -> None:
+def test_dialect_hspe_go_has_its_own_responses() -> None:
     """holdem-7.1, holdem-7.2, holdem-7.9"""
     game = encode(GAME, "hspe-go").decode()
     assert answered(Created("u"), "hspe-go") == (201, TEXT, '{"PlayerID":"u"}\n')
@@ -313,7 +313,7 @@ def test_the_published_client_is_told_what_it_understands() -> None:
     assert answered(PLAYER_LEFT, "hspe-go") == (200, {}, "")
 
 
-def test_a_game_has_the_keys_of_the_document_in_their_order() -> None:
+def test_game_keys_are_in_the_order_of_the_document() -> None:
     """holdem-5.3 to holdem-5.13"""
     assert encode(GAME, "readme") == (
         b'{"gameID":"g",'
@@ -327,7 +327,7 @@ def test_a_game_has_the_keys_of_the_document_in_their_order() -> None:
     assert encode([GAME, GAME], "hspe-go") == b"[" + encode(GAME, "readme") + b"," + encode(GAME, "readme") + b"]\n"
 
 
-def test_only_the_other_dialect_has_last_winners_and_has_them_last() -> None:
+def test_only_dialect_hspe_go_has_last_winners_as_last_key() -> None:
     """holdem-7.7"""
     game = Game("g", [], NO_TURN, Cards(None), NO_POT, [Winner("p", ["AS", "KS", "QS", "JS", "TS"])])
     assert encode(game, "hspe-go") == (
@@ -339,7 +339,7 @@ def test_only_the_other_dialect_has_last_winners_and_has_them_last() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
-def test_what_is_encoded_is_read_back(dialect: Dialect) -> None:
+def test_encoded_games_round_trip(dialect: Dialect) -> None:
     assert msgspec.json.decode(encode(GAME, dialect), type=Game) == msgspec.convert(
         msgspec.to_builtins(GAME), type=Game
     )
@@ -361,5 +361,5 @@ def test_what_is_encoded_is_read_back(dialect: Dialect) -> None:
         (RequestRefused(403, "holdem-4.13", "found an act"), "403 holdem-4.13: found an act"),
     ],
 )
-def test_messages_read_as_in_a_log(message: object, told: str) -> None:
+def test_messages_are_formatted_for_logs(message: object, told: str) -> None:
     assert str(message) == told
