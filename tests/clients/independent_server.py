@@ -20,7 +20,7 @@ from croupier.clients.holdem_api import (
     RequestFlow,
 )
 from croupier.rooms.holdem.wire import Created, Dialect, RequestRefused, encode, parse_request, render_response
-from tests.rooms.holdem.house_fixture import Parlour
+from tests.rooms.holdem.house_fixture import HouseFixture
 
 PATHS = re.compile("/users/|/games/([^/]+(/players/([^/]+(/acts/)?)?)?)?")
 
@@ -34,7 +34,7 @@ class Stranger:
     """
 
     def __init__(self, dialect: Dialect = "readme", **settings: Any) -> None:
-        self.parlour = Parlour(dialect=dialect, **settings)
+        self.parlour = HouseFixture(dialect=dialect, **settings)
         self.dialect = dialect
         self.users: dict[str, str] = {}
         self.asked: list[ApiRequest] = []
@@ -88,7 +88,7 @@ class Stranger:
         if ask.method == "GET":
             return self._show(path.strip("/").split("/"), user)
         request = parse_request(ask.method, path, user, ask.body, self.dialect)
-        answer = request if isinstance(request, RequestRefused) else self.parlour.ask(request)
+        answer = request if isinstance(request, RequestRefused) else self.parlour.request(request)
         status, headers, body = render_response(answer, self.dialect, self.parlour.house)
         return ApiResponse(status, {name.decode(): value.decode() for name, value in headers}, body)
 

@@ -20,12 +20,12 @@ from croupier.tui.holdem.hand_history import MAX_LINES, MAX_NAME_COLUMNS, LiveHa
 from croupier.tui.holdem.interaction import _submit_move, clock_offset
 from croupier.tui.holdem.scene import seconds_left
 from croupier.tui.holdem.table_view import HoldemTableView
-from tests.rooms.holdem.house_fixture import Parlour, duel, trio
+from tests.rooms.holdem.house_fixture import HouseFixture, duel, trio
 
 USERS = ("ann", "bob", "cat", "dan")
 
 
-def told(parlour: Parlour, *lines: str, user: str | None = "ann", skipping: bool = False) -> list[str]:
+def told(parlour: HouseFixture, *lines: str, user: str | None = "ann", skipping: bool = False) -> list[str]:
     """What a chronicle tells of lines of acts: it sees every state, or only the last one of each line."""
     chronicle = LiveHandHistory(user or "")
     chronicle.update(parlour.view(user))
@@ -105,7 +105,7 @@ def test_where_the_end_is_shown_it_is_told_once() -> None:
 
 
 def test_who_comes_and_who_goes_is_told() -> None:
-    parlour = Parlour(turn_seconds=10.0)
+    parlour = HouseFixture(turn_seconds=10.0)
     chronicle = LiveHandHistory("ann")
     seen = []
     for user in ("ann", "bob", "cat"):
@@ -154,7 +154,7 @@ def test_cards_of_winners_that_are_none_are_not_told() -> None:
 
 
 def evening(
-    parlour: Parlour, luck: Random, user: str | None, acts: int = 40
+    parlour: HouseFixture, luck: Random, user: str | None, acts: int = 40
 ) -> Iterator[tuple[Game, list[tuple[int, ...]]]]:
     """What a user sees of random acts, state by state, and what the hands have come to that have ended since then."""
     ended = len(parlour.nets)
@@ -177,7 +177,7 @@ def evening(
 @pytest.mark.parametrize("rules", [{}, {"ante": 3}, {"straddle": 40}, {"pause_seconds": 1.0}, {"dialect": "hspe-go"}])
 @given(st.integers(0, 10**6), st.sampled_from(["", "ann"]))
 def test_whoever_wins_is_told_with_what_he_wins(rules: dict[str, Any], seed: int, own: str) -> None:
-    parlour = Parlour(seed=seed, stack=2000, **rules)
+    parlour = HouseFixture(seed=seed, stack=2000, **rules)
     parlour.join(*USERS)
     chronicle = LiveHandHistory(own)
     playing = False
@@ -192,7 +192,7 @@ def test_whoever_wins_is_told_with_what_he_wins(rules: dict[str, Any], seed: int
 
 @given(st.integers(0, 10**6), st.sampled_from([None, "ann"]), st.floats(0.1, 0.9))
 def test_whatever_is_missed_the_rest_is_told(seed: int, user: str | None, missed: float) -> None:
-    parlour = Parlour(seed=seed, stack=500, ante=1)
+    parlour = HouseFixture(seed=seed, stack=500, ante=1)
     parlour.join(*USERS)
     luck = Random(seed)
     chronicle = LiveHandHistory(user or "")
@@ -222,7 +222,7 @@ def drawn(game: Game, width: int = 72, height: int = 40, user: str = "") -> str:
 @settings(max_examples=30)
 @given(st.integers(0, 10**4), st.integers(28, 100), st.integers(10, 60))
 def test_a_table_of_ten_fits_any_terminal(seed: int, width: int, height: int) -> None:
-    parlour = Parlour(seed=seed)
+    parlour = HouseFixture(seed=seed)
     parlour.join(*(f"選手-player-{number}" for number in range(10)))
     for game, _ in evening(parlour, Random(seed), "選手-player-0", acts=4):
         picture = drawn(game, width, height)

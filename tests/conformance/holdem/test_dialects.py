@@ -25,7 +25,7 @@ NAMES = {"it " + habit.description: habit for habit in DIALECTS}
 def game() -> Any:
     parlour = duel()
     parlour.play("ann 10, bob 0")
-    return parlour.sees("ann")
+    return parlour.json_view("ann")
 
 
 def everything(change: Callable[[str, Any], tuple[str, Any]]) -> Callable[[Any], Any]:

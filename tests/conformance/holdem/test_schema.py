@@ -17,7 +17,7 @@ from tests.rooms.holdem.house_fixture import duel
 def game(user: str | None = "ann") -> Any:
     parlour = duel()
     parlour.play("ann 10, bob 0")
-    return parlour.sees(user)
+    return parlour.json_view(user)
 
 
 def changed(change: Callable[[Any], None]) -> bytes:

@@ -11,12 +11,12 @@ from croupier.conformance.tap.connection import TappedConnection
 from croupier.core.http_transcript import TranscriptRequest, TranscriptResponse
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.transcript import Transcript
-from tests.rooms.holdem.transcript_harness import Hall, asked
+from tests.rooms.holdem.transcript_harness import InProcessDriver, request_headers
 
 
 def request(user: str, ask: TranscriptRequest) -> bytes:
     """The bytes of a request."""
-    headers = asked(user, ask)
+    headers = request_headers(user, ask)
     if ask.body:
         headers["content-length"] = str(len(ask.body))
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
@@ -33,8 +33,8 @@ def answer(heard: TranscriptResponse) -> bytes:
     return f"HTTP/1.1 {heard.status} Told\r\n{head}\r\n".encode("latin-1") + body
 
 
-class Overheard(Hall):
-    """See `Hall`. Requests that are answered at the same time are on connections of their own."""
+class Overheard(InProcessDriver):
+    """See `InProcessDriver`. Requests that are answered at the same time are on connections of their own."""
 
     def __init__(self, paper: Transcript, chop: int = 0) -> None:
         super().__init__(paper, chop)

@@ -8,10 +8,10 @@ from croupier.core.http_transcript import TranscriptRequest, play_http_transcrip
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.transcript import Transcript, parse_transcript
 from tests.conformance.tap.random_session import Overheard
-from tests.rooms.holdem.transcript_harness import PAPERS, Hall
+from tests.rooms.holdem.transcript_harness import TRANSCRIPTS, InProcessDriver
 from tests.sampling import sampled
 
-NAMED = {paper.name: paper for paper in PAPERS}
+NAMED = {paper.name: paper for paper in TRANSCRIPTS}
 
 
 def listened(paper: Transcript, chop: int = 0) -> Overheard:
@@ -22,7 +22,7 @@ def listened(paper: Transcript, chop: int = 0) -> Overheard:
 
 
 @pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
-@pytest.mark.parametrize("paper", sampled(PAPERS, 16), ids=lambda paper: paper.name)
+@pytest.mark.parametrize("paper", sampled(TRANSCRIPTS, 16), ids=lambda paper: paper.name)
 def test_our_house_is_right_about_every_paper(paper: Transcript, chop: int) -> None:
     assert listened(paper, chop).found(HOUSE) == set()
 
@@ -80,7 +80,7 @@ def test_what_was_overheard_is_played_again(name: str) -> None:
     head = {key: value for key, value in paper.head.items() if key not in {"title", "clause", "fault"}}
     again = parse_transcript("".join(stage.papers.transcript("Again", head)), "again")
     assert [line.kind for line in again.lines] == [line.kind for line in paper.lines]
-    with Hall(again) as hall:
+    with InProcessDriver(again) as hall:
         play_http_transcript(again, hall)
 
 

@@ -1,4 +1,4 @@
-"""Hands of hold'em played at random: every size of table and stack, every setting, every sort of bet."""
+"""Random hands of hold'em, with all table and stack sizes, settings and kinds of bets."""
 
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
@@ -8,7 +8,7 @@ from croupier.rooms.holdem.rules import FOLD, Hand, Move
 
 
 def begin(luck: Random) -> Hand:
-    """A hand before the first card; most stacks are short, so that many are all in."""
+    """Return a hand before the first card. Most stacks are short, so that many players are all in."""
     seats = luck.randint(2, 10)
     deep = luck.choice([40, 300, 2_000, 10_000])
     stacks = [luck.randint(1, deep) for _ in range(seats)]
@@ -20,7 +20,7 @@ def begin(luck: Random) -> Hand:
 
 
 def move(hand: Hand, luck: Random) -> Move:
-    """Calls often, folds seldom; raises by a listed size, by any legal size, or everything."""
+    """Choose a move: often a call, seldom a fold, else a listed or any legal raise."""
     legal = hand.legal
     chance = luck.random()
     if chance < 0.12:
@@ -42,7 +42,7 @@ def act(hand: Hand, chosen: Move) -> None:
 def steps(
     hand: Hand, luck: Random, choose: Callable[[Hand, Random], Move] = move, leaving: float = 0.0
 ) -> Iterator[Hand]:
-    """Play a hand to its end; after every step the same hand again. Cards come in portions of any size."""
+    """Play a hand to its end, yielding the same object after every step. Cards are dealt in random portions."""
     pack = luck.sample(hand.unseen, len(hand.unseen))
     yield hand
     while hand.turn is not Turn.OVER:
@@ -63,7 +63,7 @@ def end(hand: Hand, luck: Random, leaving: float = 0.0) -> Hand:
 
 
 def redealt(hand: Hand, instead: Mapping[int, int]) -> Hand:
-    """The same hand, with other cards in the place of some."""
+    """Return the same hand with some cards replaced."""
     return hand.replay(
         ("deal", entry[1], tuple(instead.get(card, card) for card in entry[2])) if entry[0] == "deal" else entry
         for entry in hand.log
@@ -71,6 +71,6 @@ def redealt(hand: Hand, instead: Mapping[int, int]) -> Hand:
 
 
 def exchanged(hand: Hand, one: int, other: int) -> Hand:
-    """The same hand, in which two seats have been dealt each other's hole cards."""
-    mine, theirs = hand.holes[one], hand.holes[other]
-    return redealt(hand, dict(zip([*mine, *theirs], [*theirs, *mine], strict=True)))
+    """Return the same hand with the hole cards of two seats exchanged."""
+    first, second = hand.holes[one], hand.holes[other]
+    return redealt(hand, dict(zip([*first, *second], [*second, *first], strict=True)))

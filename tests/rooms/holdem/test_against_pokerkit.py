@@ -1,16 +1,18 @@
-"""Whole hands beside PokerKit's: the same cards and bets leave the same stacks.
+"""Comparison of whole hands with PokerKit: the same cards and bets lead to the same stacks.
 
-PokerKit counts seats from the small blind (heads-up from the big blind), so the lowest index is the first one left of
-the button. It differs from H7 in what follows, and the adapter makes up for it here:
+PokerKit numbers the seats from the small blind (heads-up from the big blind), so the lowest index is the first seat
+left of the button. It differs from H7 in these points, and the adapter here compensates for them:
 
-- Odd chips: before it pays, it takes beaten players out of the pots and joins those that the same players are left in,
-  so that two odd chips may become an even one. Here its pots are paid as they were before that, each for itself.
-- What has to be matched is the largest bet, not the blind: over a short big blind or straddle, a full call is a raise
-  to it, of a size that it would refuse. Its memory of short all-ins bars some who face a full raise; it is cleared.
-- It begins left of the largest post, which is not the big blind's where heads-up both are equal, or an ante took all.
-- It has those check who have chips while everybody they could bet against has gone all in or folded in this round.
+- Odd chips: before paying, PokerKit removes beaten players from the pots and merges pots with the same remaining
+  players, so that two odd chips may become an even amount. The adapter pays each original pot separately.
+- The bet to match is the largest bet, not the blind: over a short big blind or straddle, a full call is a raise of a
+  size that PokerKit would refuse. Its record of short all-ins bars some players who face a full raise; the adapter
+  clears it.
+- The first player to act is left of the largest post. That is not the big blind's post if both blinds are equal
+  heads-up, or if an ante took the whole stack of the big blind.
+- Players with chips must check even if all opponents have gone all in or folded in this round.
 
-Players who leave out of turn are unknown to it.
+PokerKit has no players who leave out of turn.
 """
 
 import warnings
@@ -36,12 +38,12 @@ AUTOMATIC = (
 )
 
 
-def spelt(cards: Sequence[int]) -> str:
+def card_texts(cards: Sequence[int]) -> str:
     return "".join(CARDS[card][0] + CARDS[card][1].lower() for card in cards)
 
 
-class Kit:
-    """PokerKit's state of the same hand."""
+class PokerKitAdapter:
+    """PokerKit's state of a hand, with our seat numbers and rules."""
 
     def __init__(self, hand: Hand, stacks: Sequence[int]) -> None:
         seats = len(stacks)
@@ -61,7 +63,7 @@ class Kit:
         )
 
     def seat(self, at: int) -> int:
-        """Our seat for its index."""
+        """Return our seat for a PokerKit index."""
         return (self.first + at) % self.seats
 
     def deal(self, seat: int | None, cards: Sequence[int]) -> None:
@@ -69,12 +71,12 @@ class Kit:
             self.settle()
             if self.state.can_burn_card():
                 self.state.burn_card("??")
-            self.state.deal_board(spelt(cards))
+            self.state.deal_board(card_texts(cards))
         else:
-            self.state.deal_hole(spelt(cards), (seat - self.first) % self.seats)
+            self.state.deal_hole(card_texts(cards), (seat - self.first) % self.seats)
 
     def first_to_act(self, seat: int) -> None:
-        """Before the flop."""
+        """Set the first player to act before the flop."""
         at = (seat - self.first) % self.seats
         self.state.actor_indices.rotate(-self.state.actor_indices.index(at))
 
@@ -96,7 +98,7 @@ class Kit:
         self.state.fold()
 
     def stacks(self) -> list[int]:
-        """By our seats, when all pots are paid."""
+        """Return the stacks by our seats after all pots are paid."""
         state = self.state
         stacks = list(state.stacks)
         if state.can_kill_hand():
@@ -112,7 +114,7 @@ class Kit:
         return [stacks[(seat - self.first) % self.seats] for seat in range(self.seats)]
 
     def compare(self, hand: Hand) -> None:
-        """What calls, and where both allow a raise the smallest and the largest one."""
+        """Compare the call and, if both allow a raise, the smallest and the largest one."""
         state, legal = self.state, hand.legal
         bet = state.bets[state.actor_index]
         assert state.checking_or_calling_amount == legal.call
@@ -122,35 +124,35 @@ class Kit:
             assert state.max_completion_betting_or_raising_to_amount == bet + high
 
     def settle(self) -> None:
-        """Check for those who have nothing left to decide."""
+        """Check for players without a decision."""
         while self.state.actor_index is not None:
             assert self.state.checking_or_calling_amount == 0
             self.state.check_or_call()
 
 
 def replayed(hand: Hand) -> list[int]:
-    """The stacks by seat after PokerKit has played the hand by its log, agreeing about what each might have bet."""
+    """Replay the log of a hand in PokerKit, comparing the legal bets at each step. Return the final stacks by seat."""
     ours = hand.replay([])
-    kit = Kit(ours, [stack - won for stack, won in zip(hand.stacks, hand.payoff(), strict=True)])
+    adapter = PokerKitAdapter(ours, [stack - won for stack, won in zip(hand.stacks, hand.payoff(), strict=True)])
     acted = False
     for entry in hand.log:
         if entry[0] != "deal" and not acted:
-            kit.first_to_act(entry[1])
+            adapter.first_to_act(entry[1])
             acted = True
-        if entry[0] != "deal" and kit.exact:
-            kit.compare(ours)
+        if entry[0] != "deal" and adapter.exact:
+            adapter.compare(ours)
         match entry:
             case ("deal", seat, cards):
-                kit.deal(seat, cards)
+                adapter.deal(seat, cards)
                 ours.deal(cards)
             case ("bet", seat, chips):
-                kit.bet(seat, chips)
+                adapter.bet(seat, chips)
                 ours.bet(chips)
             case (_, seat):
-                kit.fold(seat)
+                adapter.fold(seat)
                 ours.fold()
-    kit.settle()
-    return kit.stacks()
+    adapter.settle()
+    return adapter.stacks()
 
 
 def agree(seeds: Iterable[int]) -> None:
@@ -159,7 +161,7 @@ def agree(seeds: Iterable[int]) -> None:
         luck = Random(seed)
         hand = end(begin(luck), luck)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of folds where nothing was bet, and of unknown burnt cards
+            warnings.simplefilter("ignore", UserWarning)  # about folds without a bet to call, and unknown burnt cards
             assert replayed(hand) == hand.stacks, f"seed {seed}: {hand}"
         compared += 1
     assert compared

@@ -1,4 +1,4 @@
-"""Minds that play hold'em: each as it says, all of them by the rules, and how strong they are."""
+"""Tests of the hold'em bots: their strategies, the legality of their moves, and their strength."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -25,7 +25,7 @@ LUCK = FairDealer(bytes(32)).luck
 
 
 def facing(hole: str, moves: str = "", board: str = "", stacks: Sequence[int] = (1000, 1000)) -> View:
-    """What the player in turn sees, holding these cards, after these bets; nobody else's cards matter."""
+    """Return the view of the player to act with given hole cards, after these bets. Other cards are arbitrary."""
     hand = Hand(stacks)
     street = [*parse_cards(board)]
     known = {*parse_cards(hole), *street}
@@ -40,8 +40,8 @@ def facing(hole: str, moves: str = "", board: str = "", stacks: Sequence[int] = 
 
 
 def choice(spec: str, view: View) -> Move:
-    mind: Bot[View, Move] = bot_factory(BOT_SPECS, spec)()
-    return mind.choose(view, view.legal, LUCK)
+    bot: Bot[View, Move] = bot_factory(BOT_SPECS, spec)()
+    return bot.choose(view, view.legal, LUCK)
 
 
 def test_caller_bot_checks_and_calls_and_never_raises() -> None:
@@ -78,7 +78,7 @@ def test_tight_bot_needs_better_cards_at_a_higher_price() -> None:
     assert choice("tight", cheap) == 10
     assert choice("tight", dear) == "fold"
     assert choice("tight:6", dear) == 90
-    assert choice("tight", facing("2c7d", "10")) == 0  # to check costs nothing
+    assert choice("tight", facing("2c7d", "10")) == 0  # checking is free
     assert choice("tight", facing("2c7d")) == "fold"
     raised = choice("tight", facing("AsAh", "100"))
     assert isinstance(raised, int)
@@ -94,7 +94,7 @@ def test_tight_bot_bets_strong_hands_after_the_flop_and_gives_up_others() -> Non
 
 def test_hand_strength_is_the_fraction_of_beaten_hands() -> None:
     assert hand_strength(parse_cards("AsKs"), parse_cards("QsJsTs")) == 1
-    assert hand_strength(parse_cards("2c3d"), parse_cards("AsKsQsJsTs")) == 0.5  # everybody has the same
+    assert hand_strength(parse_cards("2c3d"), parse_cards("AsKsQsJsTs")) == 0.5  # the board plays
     assert hand_strength(parse_cards("2c3d"), parse_cards("AsKhQd9c7h")) < 0.1
     hand, board = parse_cards("9s9h"), parse_cards("Ad7c2h2s")
     assert (
@@ -139,7 +139,7 @@ def test_best_hands_are_ordered_by_chen_points() -> None:
 @given(st.randoms(use_true_random=False), st.sampled_from([*BOT_SPECS, "tight:0", "tight:20", "equity:2"]))
 @settings(max_examples=60)
 def test_every_bot_chooses_legal_moves(luck: Random, spec: str) -> None:
-    mind: Bot[View, Move] = bot_factory(BOT_SPECS, spec if spec != "equity" else "equity:10")()
+    bot: Bot[View, Move] = bot_factory(BOT_SPECS, spec if spec != "equity" else "equity:10")()
     hand = begin(luck)
     pack = luck.sample(hand.unseen, 52)
     while hand.turn is not Turn.OVER:
@@ -148,7 +148,7 @@ def test_every_bot_chooses_legal_moves(luck: Random, spec: str) -> None:
             continue
         assert isinstance(hand.turn, int)
         view = View.from_hand(hand, hand.turn)
-        move = mind.choose(view, view.legal, LUCK)
+        move = bot.choose(view, view.legal, LUCK)
         assert move in hand.legal
         act(hand, move)
 
@@ -166,8 +166,8 @@ def test_equity_bot_decides_against_nine_all_in_rivals() -> None:
 
 
 def match(one: str, other: str, hands: int) -> tuple[float, float]:
-    """What a mind wins of another a hand, and the standard error; the stacks are 50 big blinds, and always the same."""
-    minds = [bot_factory(BOT_SPECS, spec)() for spec in (one, other)]
+    """Return a bot's mean win per hand against another, and its standard error. All hands start with 50 big blinds."""
+    bots = [bot_factory(BOT_SPECS, spec)() for spec in (one, other)]
     dealer, luck = FairDealer(derive_server_seed(1, "match", 1)), FairDealer(derive_server_seed(1, "minds", 1)).luck
     nets = []
     for number in range(hands):
@@ -178,7 +178,7 @@ def match(one: str, other: str, hands: int) -> tuple[float, float]:
                 continue
             assert isinstance(hand.turn, int)
             view = View.from_hand(hand, hand.turn)
-            act(hand, minds[hand.turn].choose(view, view.legal, luck))
+            act(hand, bots[hand.turn].choose(view, view.legal, luck))
         nets.append(hand.payoff()[0])
     return fmean(nets), stdev(nets) / hands**0.5
 

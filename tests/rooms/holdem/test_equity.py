@@ -1,4 +1,4 @@
-"""Equity, beside every board dealt one by one, and beside published figures."""
+"""Tests of equity against brute-force enumeration and published figures."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -55,7 +55,7 @@ COUNTS = {
 deck = st.permutations(range(52))
 
 
-def told(holes: Sequence[HoleCards]) -> list[Range]:
+def as_ranges(holes: Sequence[HoleCards]) -> list[Range]:
     return [[hole] for hole in holes]
 
 
@@ -64,7 +64,7 @@ def pairs(deal: Sequence[int], seats: int) -> list[HoleCards]:
 
 
 def brute(spans: Sequence[Range], board: Sequence[int]) -> WinCounts:
-    """Who wins, from every deal of the hands and every board."""
+    """Count the winners by enumerating every combination of hands and every board."""
     tally = Counter[tuple[int, ...]]()
     for holes in product(*spans):
         known = {*board, *(card for hole in holes for card in hole)}
@@ -104,22 +104,26 @@ def test_equity_matches_examples_counted_by_hand(ranges: Sequence[str], board: s
 @given(deck, st.integers(1, 5), st.sampled_from([3, 4, 5]))
 def test_equity_equals_brute_force_enumeration(deal: Sequence[int], seats: int, size: int) -> None:
     holes, board = pairs(deal, seats), deal[20 : 20 + size]
-    assert count_outcomes(told(holes), board) == brute(told(holes), board)
+    assert count_outcomes(as_ranges(holes), board) == brute(as_ranges(holes), board)
 
 
 @settings(max_examples=40, deadline=None)
 @given(deck, st.integers(2, 4), st.integers(0, 3), st.sampled_from([3, 4, 5]))
-def test_equity_with_flushes_equals_brute_force_enumeration(deal: Sequence[int], seats: int, suit: int, size: int) -> None:
-    suited = [card for card in deal if card % 4 == suit]  # nine of them and four others: flushes are made, and tied
+def test_equity_with_flushes_equals_brute_force_enumeration(
+    deal: Sequence[int], seats: int, suit: int, size: int
+) -> None:
+    suited = [card for card in deal if card % 4 == suit]  # nine of them and four others, to get flushes and ties
     mixed = [*suited[:9], *[card for card in deal if card % 4 != suit][:4]]
     mixed.sort(key=deal.index)
     holes, board = pairs(mixed, seats), mixed[8 : 8 + size]
-    assert count_outcomes(told(holes), board) == brute(told(holes), board)
+    assert count_outcomes(as_ranges(holes), board) == brute(as_ranges(holes), board)
 
 
 @settings(max_examples=10, deadline=None)
 @given(deck, st.integers(2, 3), st.sampled_from([3, 4, 5]), st.data())
-def test_equity_of_ranges_equals_brute_force_enumeration(deal: Sequence[int], seats: int, size: int, data: st.DataObject) -> None:
+def test_equity_of_ranges_equals_brute_force_enumeration(
+    deal: Sequence[int], seats: int, size: int, data: st.DataObject
+) -> None:
     board = deal[:size]
     hole = st.sampled_from(ALL_HANDS).filter(lambda hole: not {*hole} & {*board})
     spans = [data.draw(st.lists(hole, min_size=1, max_size=4, unique=True)) for _ in range(seats)]
@@ -133,25 +137,25 @@ def test_equity_of_ranges_equals_brute_force_enumeration(deal: Sequence[int], se
 @pytest.mark.parametrize(
     ("ranges", "board"),
     [
-        (["QQ", "AKs, 7h6h"], "2h9hTh"),  # any of three suits may be renamed
+        (["QQ", "AKs, 7h6h"], "2h9hTh"),  # three of the suits are interchangeable
         (["AKs", "AKs"], "2h9hTs"),
         (["99", "A9s-A8s", "KhQh"], "2h9h2s9s"),
     ],
 )
 def test_hands_equal_up_to_suits_are_counted_together(ranges: Sequence[str], board: str) -> None:
-    assert count_outcomes(ranges, board) == brute([parse_range(told) for told in ranges], parse_cards(board))
+    assert count_outcomes(ranges, board) == brute([parse_range(as_ranges) for as_ranges in ranges], parse_cards(board))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranges", [("AhKh", "QsQc"), ("Td9d", "9c8c"), ("2c2d", "AsKd")])
 def test_preflop_equity_equals_brute_force_enumeration(ranges: Sequence[str]) -> None:
-    assert count_outcomes(ranges) == brute([parse_range(told) for told in ranges], ())
+    assert count_outcomes(ranges) == brute([parse_range(as_ranges) for as_ranges in ranges], ())
 
 
 @settings(max_examples=5, deadline=None)
 @given(deck, st.integers(1, 6), st.integers(0, 5))
 def test_the_shares_sum_to_one(deal: Sequence[int], seats: int, size: int) -> None:
-    shares = equity(told(pairs(deal, seats)), deal[20 : 20 + size])
+    shares = equity(as_ranges(pairs(deal, seats)), deal[20 : 20 + size])
     assert sum(shares) == 1
     assert len(shares) == seats
 
@@ -162,7 +166,7 @@ def test_equity_is_independent_of_seat_order_and_suits(
     deal: Sequence[int], order: Sequence[int], suits: Sequence[int]
 ) -> None:
     renamed = [card - card % 4 + suits[card % 4] for card in deal]
-    holes, others = told(pairs(deal, 3)), told(pairs(renamed, 3))
+    holes, others = as_ranges(pairs(deal, 3)), as_ranges(pairs(renamed, 3))
     shares = equity(holes, deal[10:12])
     assert equity([others[seat] for seat in order], renamed[10:12]) == tuple(shares[seat] for seat in order)
 
@@ -205,7 +209,7 @@ def test_malformed_ranges_are_refused(text: str) -> None:
         parse_range(text)
 
 
-@pytest.mark.parametrize("count", [equity, count_outcomes, lambda *told: estimate(*told, luck=LUCK)])
+@pytest.mark.parametrize("count", [equity, count_outcomes, lambda *as_ranges: estimate(*as_ranges, luck=LUCK)])
 @pytest.mark.parametrize(
     ("ranges", "board", "words"),
     [
@@ -269,7 +273,7 @@ def test_an_estimate_needs_two_samples() -> None:
 
 
 def test_checking_whether_ranges_fit_does_not_try_all_combinations() -> None:
-    rivals = [hole for hole in ALL_HANDS if not {*hole} & {50}]  # all of them can have what we have not
+    rivals = [hole for hole in ALL_HANDS if not {*hole} & {50}]  # hands compatible with the first range
     tried: list[HoleCards] = []
 
     class Counted(list[HoleCards]):

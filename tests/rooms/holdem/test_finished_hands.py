@@ -1,4 +1,4 @@
-"""Hands that are over are written once, and read when somebody asks for them."""
+"""Tests of finished hands: each is encoded once, and decoded on first access."""
 
 import pytest
 from msgspec import Raw
@@ -6,18 +6,18 @@ from msgspec import Raw
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHands
 from croupier.rooms.holdem.table.persistence import HandSnapshot
-from tests.rooms.holdem.house_fixture import Parlour
+from tests.rooms.holdem.house_fixture import HouseFixture
 
 
 def finished(*numbers: int) -> list[FinishedHand]:
-    """Hands of two in which the small blind has folded."""
-    found = []
+    """Return heads-up hands in which the small blind has folded."""
+    hands = []
     for number in numbers:
         hand = Hand([100, 100 + number])
         hand.deal(range(4))
         hand.fold()
-        found.append(FinishedHand("game", number, number, ("ann", "bob"), ("a", "b"), hand, ((0, "found a bet of 7"),)))
-    return found
+        hands.append(FinishedHand("game", number, number, ("ann", "bob"), ("a", "b"), hand, ((0, "found a bet of 7"),)))
+    return hands
 
 
 def test_saved_hands_equal_the_played_hands() -> None:
@@ -48,10 +48,10 @@ def test_a_finished_hand_is_encoded_once() -> None:
 
 
 def test_an_unchanged_table_is_encoded_once() -> None:
-    parlour = Parlour()
-    parlour.join("ann", "bob")
-    table = parlour.table()
+    fixture = HouseFixture()
+    fixture.join("ann", "bob")
+    table = fixture.table()
     before = table.snapshot()
     assert table.snapshot() is before
-    parlour.play(f"{parlour.turn()} 10")
+    fixture.play(f"{fixture.turn()} 10")
     assert bytes(table.snapshot()) != bytes(before)

@@ -1,4 +1,4 @@
-"""Hands as lines of the computer poker competition."""
+"""Tests of the ACPC match state format."""
 
 import re
 from random import Random
@@ -19,7 +19,7 @@ DEEP = (20_000, 20_000)
 
 
 def heads_up() -> Hand:
-    """Seat 0 has the button and the small blind, and so position 1."""
+    """Return a heads-up hand; seat 0 has the button and the small blind, and so position 1."""
     hand = Hand(DEEP, blinds=(50, 100))
     hand.deal(parse_cards("9s3h8h3c"))
     return hand
@@ -85,7 +85,7 @@ def test_three_player_lines_are_parsed(line: str, turn: object) -> None:
 
 
 def told_by_position(hand: Hand) -> list[int]:
-    """The stacks at the beginning, by position."""
+    """Return the starting stacks by position."""
     fresh = hand.replay(())
     return [fresh.stacks[seat] + fresh.paid[seat] for seat in seat_order(len(hand.stacks), hand.button)]
 
@@ -153,7 +153,7 @@ def test_hands_with_antes_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("", "found ''; allowed: MATCHSTATE:"),
         ("MATCHSTATE:0:0:r:AhAd|", "found the betting 'r'"),
@@ -171,10 +171,10 @@ def test_hands_with_antes_are_refused() -> None:
         ("MATCHSTATE:0:0::AhXx|", "found the card 'XX'"),
     ],
 )
-def test_malformed_input_is_refused_with_the_reason(line: str, told: str) -> None:
+def test_malformed_input_is_refused_with_the_reason(line: str, message: str) -> None:
     with pytest.raises(ValueError) as refused:  # noqa: PT011 -- the text is compared below
         from_acpc(line, DEEP, (50, 100))
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 @given(st.data())

@@ -1,4 +1,4 @@
-"""Hands as Open Hand History."""
+"""Tests of the Open Hand History format."""
 
 from datetime import UTC, datetime
 from random import Random
@@ -16,8 +16,8 @@ from tests.rooms.holdem.random_hands import begin, end, exchanged
 seeds = st.integers(0, 2**32 - 1)
 
 
-def told(hand: Hand, **more: Any) -> Any:
-    """The object inside the document."""
+def ohh_of(hand: Hand, **more: Any) -> Any:
+    """Return the decoded `ohh` object of a hand."""
     document = msgspec.json.decode(to_ohh(hand, **more))
     assert [*document] == ["ohh"]
     return document["ohh"]
@@ -37,7 +37,7 @@ def three() -> Hand:
 
 
 def test_a_document_lists_the_hand_round_by_round() -> None:
-    history = told(
+    history = ohh_of(
         three(), players=["Ann", "Ben", "Cho"], table="blue", number=7, started_at=datetime(2014, 9, 24, 15, tzinfo=UTC)
     )
     assert history == {
@@ -97,7 +97,7 @@ def test_a_document_lists_the_hand_round_by_round() -> None:
 
 
 def test_a_document_of_a_hero_has_their_hole_cards() -> None:
-    history = told(three(), open_seats=[2], hero=2, table_size=10)
+    history = ohh_of(three(), open_seats=[2], hero=2, table_size=10)
     assert (history["hero_player_id"], history["flags"], history["table_size"]) == (2, [], 10)
     dealt = [action for action in history["rounds"][0]["actions"] if action["action"] == "Dealt Cards"]
     assert [action.get("cards") for action in dealt] == [None, ["Tc", "9d"], None]
@@ -113,7 +113,7 @@ def test_antes_straddle_bet_and_departure_are_written() -> None:
     hand.bet(0)
     hand.leave(0)
     hand.bet(100)
-    history = told(hand)
+    history = ohh_of(hand)
     names = [[(one["player_id"], one["action"]) for one in part["actions"]] for part in history["rounds"]]
     antes = [(1, "Post Ante"), (2, "Post Ante"), (3, "Post Ante"), (0, "Post Ante")]
     assert names[0][:6] == [*antes, (2, "Post BB"), (3, "Straddle")]
@@ -127,7 +127,7 @@ def test_antes_straddle_bet_and_departure_are_written() -> None:
 def test_written_chips_equal_the_played_chips(seed: int) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, 0.02)
-    history = told(hand)
+    history = ohh_of(hand)
     stacks = [player["starting_stack"] for player in history["players"]]
     for part in history["rounds"]:
         for number, action in enumerate(part["actions"]):

@@ -1,4 +1,4 @@
-"""Hands as PHH files: what is written, what is read, and what is refused."""
+"""Tests of the PHH format: writing, reading, and malformed files."""
 
 import tomllib
 from datetime import UTC, datetime, timedelta, timezone
@@ -84,7 +84,7 @@ winnings = [0, 0, 340]
 
 
 def moves(hand: Hand) -> list[HandLogEntry]:
-    """What the players have done, and the board."""
+    """Return the actions of the players and the board."""
     return [entry for entry in hand.log if entry[0] != "deal" or entry[1] is None]
 
 
@@ -155,7 +155,7 @@ def test_hidden_cards_are_nowhere_in_the_text(seed: int) -> None:
 
 
 def test_a_hand_without_phh_equivalent_is_written_as_played() -> None:
-    """The ante takes all of the big blind, so that others would begin with the small blind, who has not acted yet."""
+    """The ante takes the whole stack of the big blind, so that PokerKit would let the small blind act first."""
     log: list[HandLogEntry] = [
         *[("deal", None, (card,)) for card in (36, 28, 1, 41, 35, 12, 17, 49, 33, 38)],
         *[("bet", 2, 2), ("fold", 3), ("bet", 4, 2), ("bet", 0, 2)],
@@ -193,7 +193,7 @@ def test_a_departure_is_a_fold_with_a_comment() -> None:
 
 
 def foreign(**changed: str) -> str:
-    """A file of somebody else, with some fields changed."""
+    """Return a file of another program, with some fields changed."""
     fields = {
         "variant": "'NT'",
         "antes": "[0, 0]",
@@ -248,7 +248,7 @@ def test_seats_of_a_file_are_preserved() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"variant": "'PO'"}, "found the variant 'PO'; allowed: 'NT'"),
         ({"antes": "[0, 2]"}, "found the antes [0, 2]; allowed: the same ante for every player"),
@@ -274,10 +274,10 @@ def test_seats_of_a_file_are_preserved() -> None:
         ({"actions": f"{'[' * 3_000}{']' * 3_000}"}, "found arrays nested too deeply"),
     ],
 )
-def test_malformed_input_is_refused_with_the_reason(changed: dict[str, str], told: str) -> None:
+def test_malformed_input_is_refused_with_the_reason(changed: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError) as refused:  # noqa: PT011 -- the text is compared below
         from_phh(foreign(**changed))
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_file_without_fields_is_refused() -> None:
@@ -305,7 +305,7 @@ def test_a_damaged_file_raises_value_error_or_is_a_hand(data: st.DataObject) -> 
 
 
 def from_start(hand: Hand) -> list[int]:
-    """The stacks at the beginning."""
+    """Return the starting stacks."""
     fresh = hand.replay(())
     return [stack + paid for stack, paid in zip(fresh.stacks, fresh.paid, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Hands that we have written as PHH, replayed by PokerKit, and hands that PokerKit has written, read by us."""
+"""Tests of PHH interoperability: PokerKit replays our files, and we read files written by PokerKit."""
 
 import re
 from collections import Counter
@@ -30,7 +30,7 @@ DONE = (Folding, CheckingOrCalling, CompletionBettingOrRaisingTo, HoleCardsShowi
 
 
 def replayed(text: str) -> State:
-    """PokerKit's last state of a file. It has repaired nothing: every action of a player is one of the file."""
+    """Return PokerKit's final state of a file, checking that every action of a player comes from the file."""
     history = HandHistory.loads(text)
     *_, state = history
     assert sum(isinstance(operation, DONE) for operation in state.operations) == sum(
@@ -41,9 +41,9 @@ def replayed(text: str) -> State:
 
 
 def check(hand: Hand, text: str) -> None:
-    """The file ends with the stacks of the hand.
+    """Check that the file ends with the stacks of the hand.
 
-    PokerKit joins pots that have the same winners before it divides them, so that their odd chips differ (H7).
+    PokerKit merges pots with the same winners before it divides them, so that odd chips may differ (H7).
     """
     final = list(replayed(text).stacks)
     stacks = [hand.stacks[seat] for seat in seat_order(len(hand.stacks), hand.button)]
@@ -51,9 +51,9 @@ def check(hand: Hand, text: str) -> None:
     winners = Counter(award.pot for award in hand.awards)
     odd = sum(count - 1 for count in winners.values()) if sum(count > 1 for count in winners.values()) > 1 else 0
     assert all(abs(found - true) <= odd for found, true in zip(final, stacks, strict=True)), text
-    told = re.search(r"^finishing_stacks = (.*)$", text, re.MULTILINE)
-    assert told is not None
-    assert told[1] == str(stacks)
+    match = re.search(r"^finishing_stacks = (.*)$", text, re.MULTILINE)
+    assert match is not None
+    assert match[1] == str(stacks)
 
 
 def check_seed(seed: int, leaving: float) -> None:
@@ -81,14 +81,14 @@ def test_pokerkit_replays_thousands_of_our_hands_to_the_same_stacks(leaving: flo
 
 
 def heads_up(*stacks: int) -> Hand:
-    """Seat 0 has the button; the big blind is the first player of the file."""
+    """Return a heads-up hand; seat 0 has the button, and the big blind is the first player of the file."""
     hand = Hand(stacks)
     hand.deal(parse_cards("AhAdKhKd"))  # the small blind, which is the button, is dealt first
     return hand
 
 
 def actions(text: str) -> list[str]:
-    """The actions after the deal of the hole cards."""
+    """Return the actions after the deal of the hole cards."""
     return [action for action in HandHistory.loads(text).actions if " dh " not in action]
 
 
@@ -114,7 +114,7 @@ def test_a_player_who_leaves_all_in_mucks_at_an_added_showdown() -> None:
 def test_a_forfeited_uncallable_bet_is_moved_before_the_hand() -> None:
     hand = heads_up(1_000, 50)
     hand.bet(590)
-    hand.leave(0)  # the other has 30 left to call 580
+    hand.leave(0)  # the opponent has 30 left to call 580
     assert hand.stacks == [400, 650]
     text = to_phh(hand)
     assert "\n_starting_stacks = [50, 1000]\n" in text
@@ -124,7 +124,7 @@ def test_a_forfeited_uncallable_bet_is_moved_before_the_hand() -> None:
 def test_a_raise_over_a_short_big_blind_is_replayed() -> None:
     hand = Hand([100, 100, 5], button=0)
     hand.deal(parse_cards("AhAdAsKhKdKs"))
-    hand.bet(20)  # the whole blind, of which 5 have been posted
+    hand.bet(20)  # the full blind, of which 5 have been posted
     hand.bet(10)
     assert hand.turn is Turn.CHANCE
     hand.deal(parse_cards("2c3d4h"))
@@ -164,7 +164,7 @@ AUTOMATIONS = (
 
 
 def dumped(luck: Random) -> tuple[str, list[int]]:
-    """A hand that PokerKit has played at random and written, and its stacks; beaten players muck."""
+    """Return a random hand played and written by PokerKit, and its final stacks; beaten players muck."""
     count = luck.randint(2, 9)
     game = NoLimitTexasHoldem(AUTOMATIONS, False, luck.choice([0, 0, 2]), (10, 20), 20, mode=Mode.CASH_GAME)
     state = game([luck.choice([60, 200, 1_000]) for _ in range(count)], count)

@@ -1,4 +1,4 @@
-"""What holds in a house of hold'em whoever comes, whatever he asks and whenever he goes."""
+"""Property-based tests of a hold'em house under random requests."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ from croupier.rooms.holdem.wire import (
     Queued,
     RequestRefused,
 )
-from tests.rooms.holdem.house_fixture import Parlour
+from tests.rooms.holdem.house_fixture import HouseFixture
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
 
@@ -38,11 +38,11 @@ users = st.sampled_from(USERS)
 games = st.integers(0, 5)
 
 
-class House(RuleBasedStateMachine):
-    """Random evenings. Kept by hand: how many chips were brought to every table, and taken away from it."""
+class HouseMachine(RuleBasedStateMachine):
+    """Random sessions. The model counts the chips that were brought to every table, and taken away from it."""
 
     @initialize(
-        how=st.fixed_dictionaries(
+        options=st.fixed_dictionaries(
             {"seats": st.integers(2, 4), "stack": st.sampled_from([64, 100, 1000]), "seed": st.integers(0, 9)},
             optional={
                 "ante": st.just(3),
@@ -54,9 +54,9 @@ class House(RuleBasedStateMachine):
             },
         )
     )
-    def begin(self, how: dict[str, Any]) -> None:
-        note(str(how))
-        self.parlour = Parlour(**how)
+    def begin(self, options: dict[str, Any]) -> None:
+        note(str(options))
+        self.fixture = HouseFixture(**options)
         self.chips: dict[str, int] = {}
         self.seen: dict[tuple[str, str | None], Any] = {}
         self.versions = {table.guid: table.version for table in self.tables}
@@ -65,7 +65,7 @@ class House(RuleBasedStateMachine):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        return tuple(self.parlour.house.games())
+        return tuple(self.fixture.house.games())
 
     def game(self, number: int) -> str:
         return self.tables[number % len(self.tables)].guid
@@ -74,32 +74,32 @@ class House(RuleBasedStateMachine):
         return table._seats.seated_participants
 
     def wealth(self, table: Table, user: str) -> int:
-        """What somebody would take away now."""
+        """Return the chips with which a user would leave now."""
         shown = {player.handle: player.wealth for player in table.view().table}
         return shown.get(user, sum(one.chips for one in self.sitters(table) if one.user == user))
 
     def watch(self) -> dict[tuple[str, str], int]:
-        """Before something happens: everybody's wealth."""
+        """Return the wealth of all users, before an event."""
         return {(table.guid, user): self.wealth(table, user) for table in self.tables for user in USERS}
 
     def account(self, before: dict[tuple[str, str], int], *removed: tuple[str, str]) -> None:
-        """After it: who has been seated has brought his chips, who has been removed has taken his away."""
+        """Update the model after an event: newly seated players bring chips, removed players take theirs away."""
         for game, user in removed:
             self.chips[game] -= before[game, user]
         for table in self.tables:
-            for sitter in self.sitters(table):
-                if sitter not in self.known:
-                    self.known.append(sitter)
-                    self.chips[table.guid] = self.chips.get(table.guid, 0) + self.parlour.settings.stack
+            for participant in self.sitters(table):
+                if participant not in self.known:
+                    self.known.append(participant)
+                    self.chips[table.guid] = self.chips.get(table.guid, 0) + self.fixture.settings.stack
 
-    # What happens.
+    # Events
 
     @rule(user=users, number=games)
     def joins(self, user: str, number: int) -> None:
         game = self.game(number)
-        table = self.parlour.table(game)
+        table = self.fixture.table(game)
         before, free, there = self.watch(), table.has_free_seat, table.player_guid(user)
-        answer = self.parlour.ask(Join(user, game))
+        answer = self.fixture.request(Join(user, game))
         if there is not None:
             assert isinstance(answer, RequestRefused)
             assert answer.status == 409
@@ -114,22 +114,22 @@ class House(RuleBasedStateMachine):
     @rule(user=users)
     def opens(self, user: str) -> None:
         before = self.watch()
-        full = self.closing or len(self.tables) >= self.parlour.settings.games
-        answer = self.parlour.ask(Open(user))
+        full = self.closing or len(self.tables) >= self.fixture.settings.games
+        answer = self.fixture.request(Open(user))
         assert isinstance(answer, RequestRefused if full else Created)
         self.account(before)
 
     @precondition(lambda self: not self.closing)
     @rule()
     def is_interrupted(self) -> None:
-        self.parlour.interrupt()
-        self.known = [sitter for table in self.tables for sitter in self.sitters(table)]
+        self.fixture.restart()
+        self.known = [participant for table in self.tables for participant in self.sitters(table)]
 
     @rule(user=users, number=games)
     def leaves(self, user: str, number: int) -> None:
         game = self.game(number)
-        before, there = self.watch(), self.parlour.table(game).player_guid(user)
-        answer = self.parlour.leave(user, game)
+        before, there = self.watch(), self.fixture.table(game).player_guid(user)
+        answer = self.fixture.leave(user, game)
         if there is None:
             assert isinstance(answer, RequestRefused)
             assert answer.status == 404
@@ -139,38 +139,38 @@ class House(RuleBasedStateMachine):
             self.account(before, *([(game, user)] if game in self.chips else []))
 
     def acts(self, user: str, game: str, action: int, chips: int) -> None:
-        table = self.parlour.table(game)
-        before, turn = self.watch(), self.parlour.turn(game)
+        table = self.fixture.table(game)
+        before, turn = self.watch(), self.fixture.turn(game)
         there = table.player_guid(user)
         hand = table._hand
         legal = action == ACTION_FOLD or (hand is not None and chips in hand.legal)
-        answer = self.parlour.ask(Act(user, game, self.parlour.house.guid_of(user), action, chips))
+        answer = self.fixture.request(Act(user, game, self.fixture.house.guid_of(user), action, chips))
         if there is None:
             assert isinstance(answer, RequestRefused)
             assert answer.status == 404
         elif turn != user:
             assert isinstance(answer, RequestRefused)
-            assert answer.status == (409 if self.parlour.settings.dialect == "hspe-go" else 403)
+            assert answer.status == (409 if self.fixture.settings.dialect == "hspe-go" else 403)
         else:
             assert isinstance(answer, ActDone)
             assert (answer.reason == "") == legal
         self.account(before)
 
     @rule(user=users, number=games, action=st.sampled_from([ACTION_FOLD, ACTION_BET]), chips=AMOUNTS)
-    def somebody_acts(self, user: str, number: int, action: int, chips: int) -> None:
+    def any_player_acts(self, user: str, number: int, action: int, chips: int) -> None:
         self.acts(user, self.game(number), action, chips)
 
     @rule(number=games, chips=AMOUNTS)
-    def whoever_has_to_act_bets(self, number: int, chips: int) -> None:
+    def player_to_act_bets(self, number: int, chips: int) -> None:
         game = self.game(number)
-        if turn := self.parlour.turn(game):
+        if turn := self.fixture.turn(game):
             self.acts(turn, game, ACTION_BET, chips)
 
     @rule(number=games, kind=st.sampled_from(["call", "call", "call", "least", "all", "fold"]))
-    def whoever_has_to_act_acts_well(self, number: int, kind: str) -> None:
+    def player_to_act_acts_legally(self, number: int, kind: str) -> None:
         game = self.game(number)
-        if turn := self.parlour.turn(game):
-            hand = self.parlour.table(game)._hand
+        if turn := self.fixture.turn(game):
+            hand = self.fixture.table(game)._hand
             assert hand is not None
             legal = hand.legal
             low, high = legal.raise_range or (legal.call, legal.call)
@@ -179,31 +179,31 @@ class House(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([0.5, 1.9, 7.0, 15.0, 40.0]))
     def time_passes(self, seconds: float) -> None:
-        until = self.parlour.now + seconds
-        while (alarm := self.parlour.house.deadline) is not None and alarm <= until:
+        until = self.fixture.now + seconds
+        while (deadline := self.fixture.house.deadline) is not None and deadline <= until:
             before = self.watch()
             late = [
-                (t.guid, self.parlour.turn(t.guid))
+                (t.guid, self.fixture.turn(t.guid))
                 for t in self.tables
-                if t.deadline is not None and t.deadline <= alarm
+                if t.deadline is not None and t.deadline <= deadline
             ]
-            self.parlour.wait(alarm - self.parlour.now)
+            self.fixture.wait(deadline - self.fixture.now)
             self.account(before, *(one for one in late if one[1]))
-        self.parlour.wait(until - self.parlour.now)
+        self.fixture.wait(until - self.fixture.now)
 
-    @precondition(lambda self: len(self.parlour.nets) > 3)
+    @precondition(lambda self: len(self.fixture.nets) > 3)
     @rule(final=st.booleans())
     def closes(self, final: bool) -> None:
         self.closing = True
         for table in self.tables if final else ():
             hand = table._hand
-            if hand is not None and hand.turn is not Turn.OVER:  # void: who has left it has his bets back, too
-                gone = [seat for seat, sitter in enumerate(table._dealt_in) if sitter.chair is None]
+            if hand is not None and hand.turn is not Turn.OVER:  # voided: players who left get their bets back
+                gone = [seat for seat, participant in enumerate(table._dealt_in) if participant.chair is None]
                 self.chips[table.guid] -= sum(hand.paid[seat] for seat in gone)
-        self.parlour.halt(final=final)
+        self.fixture.close(final=final)
         self.account({})
 
-    # What holds.
+    # Invariants
 
     @invariant()
     def chips_are_neither_made_nor_lost(self) -> None:
@@ -216,10 +216,10 @@ class House(RuleBasedStateMachine):
             waiting = sum(one.chips for one in self.sitters(table) if one.user not in listed)
             assert here + waiting == self.chips.get(table.guid, 0)
             assert all(player.wealth >= 0 for player in shown.table)
-        assert all(sum(nets) == 0 for nets in self.parlour.nets)
+        assert all(sum(nets) == 0 for nets in self.fixture.nets)
 
     @invariant()
-    def it_is_the_turn_of_one_player_or_of_nobody(self) -> None:
+    def at_most_one_player_is_to_act(self) -> None:
         """holdem-5.9, holdem-5.10, holdem-5.12"""
         for table in self.tables:
             shown = table.view()
@@ -234,9 +234,9 @@ class House(RuleBasedStateMachine):
                 assert player.bet_so_far == shown.turn.bet_so_far
                 assert player.wealth > 0
                 assert table.deadline is not None
-                assert table.deadline > self.parlour.now
-                assert self.parlour.house.deadline is not None
-                assert self.parlour.house.deadline <= table.deadline
+                assert table.deadline > self.fixture.now
+                assert self.fixture.house.deadline is not None
+                assert self.fixture.house.deadline <= table.deadline
                 assert sum(pot.size for pot in shown.pots) >= sum(player.bet_so_far for player in shown.table)
 
     @invariant()
@@ -245,9 +245,9 @@ class House(RuleBasedStateMachine):
         assert any(table.has_free_seat for table in self.tables)
 
     @invariant()
-    def nobody_sees_the_cards_of_others(self) -> None:
+    def hidden_cards_are_not_shown(self) -> None:
         """holdem-5.6"""
-        hidden = () if self.parlour.settings.dialect == "readme" else None
+        hidden = () if self.fixture.settings.dialect == "readme" else None
         for table in self.tables:
             public = table.view()
             assert public.cards.hole == hidden
@@ -264,35 +264,35 @@ class House(RuleBasedStateMachine):
                 assert shown.cards.flop == public.cards.flop
 
     @invariant()
-    def versions_grow_with_what_can_be_seen_and_are_told(self) -> None:
+    def versions_increase_with_visible_changes_and_are_announced(self) -> None:
         """holdem-9.1"""
-        told = dict(self.parlour.versions)
+        announced = dict(self.fixture.versions)
         for table in self.tables:
             for user in (None, *USERS):
-                shown = self.parlour.sees(user, table.guid)
+                shown = self.fixture.json_view(user, table.guid)
                 key = (table.guid, user)
                 if key in self.seen and self.seen[key] != shown:
                     assert table.version > self.versions[table.guid]
                 self.seen[key] = shown
-            assert table.version == told.get(table.guid, 1)
+            assert table.version == announced.get(table.guid, 1)
             assert table.version >= self.versions.get(table.guid, 0)
         self.versions = {table.guid: table.version for table in self.tables}
 
     @invariant()
-    def who_is_listed_can_be_found(self) -> None:
+    def listed_players_are_found(self) -> None:
         for table in self.tables:
             for player in table.view().table:
-                assert table.player_guid(player.handle) == player.player_id == self.parlour.house.guid_of(player.handle)
+                assert table.player_guid(player.handle) == player.player_id == self.fixture.house.guid_of(player.handle)
             assert len(table) == sum(table.player_guid(user) is not None for user in USERS)
-            assert len(self.sitters(table)) <= self.parlour.settings.seats
+            assert len(self.sitters(table)) <= self.fixture.settings.seats
 
 
-TestHouse = House.TestCase
+TestHouse = HouseMachine.TestCase
 TestHouse.settings = settings(max_examples=40, stateful_step_count=60, deadline=None)
 
 
 @pytest.mark.slow
-class TestLongEvenings(House.TestCase):
+class TestLongSessions(HouseMachine.TestCase):
     settings = settings(
         max_examples=600, stateful_step_count=150, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
@@ -309,47 +309,47 @@ class TestLongEvenings(House.TestCase):
 def test_views_do_not_depend_on_hidden_cards(
     cards: list[int], others: list[int], players: int, moves: list[str], dialect: str
 ) -> None:
-    """holdem-5.6: ann and the public hear the same as long as nothing is shown down, whatever the other cards are."""
+    """holdem-5.6: before a showdown, the views of ann and the public do not depend on the other cards."""
     deck = " ".join(CARDS[card] for card in cards)
-    parlour = company(deck, players, dialect)
+    fixture = second_hand(deck, players, dialect)
     for number, move in enumerate(moves):
-        if len(parlour.nets) > 1:
+        if len(fixture.nets) > 1:
             return
-        seen = parlour.sees("ann")["cards"]
+        seen = fixture.json_view("ann")["cards"]
         known = [*(seen["hole"] or []), *(seen["flop"] or []), *(seen["turn"] or []), *(seen["river"] or [])]
         rest = iter(CARDS[card] for card in others if CARDS[card] not in known)
-        other = company(" ".join(name if name in known else next(rest) for name in deck.split()), players, dialect)
+        other = second_hand(" ".join(name if name in known else next(rest) for name in deck.split()), players, dialect)
         for earlier in moves[:number]:
-            do(other, earlier)
+            make_move(other, earlier)
         for user in (None, "ann", "zoe"):
-            assert other.sees(user) == parlour.sees(user)
-        do(parlour, move)
+            assert other.json_view(user) == fixture.json_view(user)
+        make_move(fixture, move)
 
 
-def company(deck: str, players: int, dialect: str) -> Parlour:
-    """A second hand with so many players; all hands are dealt from the same deck."""
-    parlour = Parlour(deck, dialect=dialect)
-    parlour.join(*USERS[:players])
-    parlour.fold("ann")
-    return parlour
+def second_hand(deck: str, players: int, dialect: str) -> HouseFixture:
+    """Return a house in its second hand; all hands are dealt from the same deck."""
+    fixture = HouseFixture(deck, dialect=dialect)
+    fixture.join(*USERS[:players])
+    fixture.fold("ann")
+    return fixture
 
 
-def do(parlour: Parlour, move: str) -> None:
-    """Whoever has to act does so; nobody but ann stays where he is."""
-    turn = parlour.turn()
+def make_move(fixture: HouseFixture, move: str) -> None:
+    """Let the player to act make a move; ann never leaves."""
+    turn = fixture.turn()
     if not turn:
         return
-    shown = parlour.view().turn
+    shown = fixture.view().turn
     owed = shown.bet_to_player - shown.bet_so_far
     match move:
         case "call":
-            parlour.bet(turn, owed)
+            fixture.bet(turn, owed)
         case "raise":
-            parlour.bet(turn, owed + shown.minimum_raise)
+            fixture.bet(turn, owed + shown.minimum_raise)
         case "leave" if turn != "ann":
-            parlour.leave(turn)
+            fixture.leave(turn)
         case _:
-            parlour.fold(turn)
+            fixture.fold(turn)
 
 
 @settings(deadline=None)
@@ -357,22 +357,22 @@ def do(parlour: Parlour, move: str) -> None:
     st.integers(0, 999), st.integers(2, 6), st.lists(st.sampled_from(["call", "raise", "fold", "leave"]), max_size=30)
 )
 def test_the_same_seed_and_requests_give_the_same_responses(seed: int, players: int, moves: list[str]) -> None:
-    """Whole evenings can be played again."""
-    evenings = []
+    """Whole sessions are reproducible."""
+    sessions = []
     for _ in range(2):
-        parlour = Parlour(seed=seed)
-        parlour.join(*("ann", "bob", "cat", "dan", "eve", "fay")[:players])
+        fixture = HouseFixture(seed=seed)
+        fixture.join(*("ann", "bob", "cat", "dan", "eve", "fay")[:players])
         for move in moves:
-            do(parlour, move)
-        evenings.append((parlour.sees("ann"), parlour.versions, parlour.nets))
-    assert evenings[0] == evenings[1]
+            make_move(fixture, move)
+        sessions.append((fixture.json_view("ann"), fixture.versions, fixture.nets))
+    assert sessions[0] == sessions[1]
 
 
 def test_arbitrary_requests_are_answered() -> None:
-    parlour = Parlour()
+    fixture = HouseFixture()
     for game in ("", "\0", "x" * 10_000, "💣"):
         for request in (Join("ann", game), Leave("ann", game, game), Act("ann", game, game, ACTION_BET, 1)):
-            answer = parlour.ask(request)
+            answer = fixture.request(request)
             assert isinstance(answer, RequestRefused)
             assert answer.status == 404
             assert len(answer.detail) < 1500

@@ -1,4 +1,4 @@
-"""The page of hold'em and its transcripts: every clause is shown, every status of every route is, and nothing else."""
+"""Tests of the protocol document of hold'em: its clauses, and their coverage by the transcripts."""
 
 import re
 from collections import defaultdict, deque
@@ -9,7 +9,7 @@ import pytest
 
 from croupier.core.http_transcript import parse_expected_response, parse_request
 from croupier.core.transcript import Transcript
-from tests.rooms.holdem.transcript_harness import PAPERS, ROOT
+from tests.rooms.holdem.transcript_harness import ROOT, TRANSCRIPTS
 
 PAGE = (ROOT / "docs" / "protocols" / "holdem.md").read_text()
 CLAUSES = re.findall(
@@ -25,7 +25,7 @@ SOURCES = [
     for path in sorted((ROOT / "src" / "croupier" / folder).rglob("*.py"))
 ]
 
-papers = pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+every_transcript = pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda transcript: transcript.name)
 
 
 def test_every_clause_occurs_once_with_its_own_anchor() -> None:
@@ -45,13 +45,13 @@ def test_clauses_are_numbered_without_gaps() -> None:
 
 def test_every_clause_names_its_source() -> None:
     source = re.compile(r"\[[^\]]*(§\d|[A-Z]\d)[^\]]*\]$")
-    assert [name for name, _, told in CLAUSES if not source.search(told.partition("\n|")[0].strip())] == []
+    assert [name for name, _, text in CLAUSES if not source.search(text.partition("\n|")[0].strip())] == []
 
 
 def test_project_rulings_are_cited_and_cited_rulings_exist() -> None:
     rulings = re.findall(r"^- \*\*(P\d+)\*\*", PAGE.partition("## Rulings of the project")[2], re.MULTILINE)
     cited = {
-        found for _, _, told in CLAUSES for found in re.findall(r"\bP\d+\b", told.partition("\n|")[0].rsplit("[", 1)[1])
+        found for _, _, text in CLAUSES for found in re.findall(r"\bP\d+\b", text.partition("\n|")[0].rsplit("[", 1)[1])
     }
     assert rulings == [f"P{number}" for number in range(1, len(rulings) + 1)]
     assert cited == set(rulings)
@@ -70,43 +70,45 @@ def test_clauses_cited_in_the_code_exist(source: Path) -> None:
 
 @pytest.mark.parametrize("clause", NAMES)
 def test_every_clause_is_shown_by_a_transcript_or_listed_as_unshown(clause: str) -> None:
-    assert any(clause in paper.clauses for paper in PAPERS) or clause in UNSHOWN
+    assert any(clause in transcript.clauses for transcript in TRANSCRIPTS) or clause in UNSHOWN
 
 
 def test_clauses_listed_as_unshown_exist_and_are_not_shown() -> None:
     assert UNSHOWN
     assert set(UNSHOWN) <= set(NAMES)
-    assert [clause for clause in UNSHOWN if any(clause in paper.clauses for paper in PAPERS)] == []
+    assert [clause for clause in UNSHOWN if any(clause in transcript.clauses for transcript in TRANSCRIPTS)] == []
 
 
-@papers
-def test_clauses_cited_in_transcripts_exist(paper: Transcript) -> None:
-    assert paper.clauses
-    assert set(paper.clauses) <= set(NAMES)
+@every_transcript
+def test_clauses_cited_in_transcripts_exist(transcript: Transcript) -> None:
+    assert transcript.clauses
+    assert set(transcript.clauses) <= set(NAMES)
 
 
 def test_there_are_enough_transcripts_and_no_duplicates() -> None:
-    assert len(PAPERS) >= 120
-    assert len({paper.title for paper in PAPERS}) == len(PAPERS)
-    assert len({(paper.lines, paper.head.get("deck"), paper.head.get("dialect")) for paper in PAPERS}) == len(PAPERS)
+    assert len(TRANSCRIPTS) >= 120
+    assert len({transcript.title for transcript in TRANSCRIPTS}) == len(TRANSCRIPTS)
+    assert len(
+        {(transcript.lines, transcript.head.get("deck"), transcript.head.get("dialect")) for transcript in TRANSCRIPTS}
+    ) == len(TRANSCRIPTS)
 
 
-def routes(papers: list[Transcript]) -> Iterator[tuple[str, str, int]]:
-    """The route, the dialect and the status of every answer on the papers."""
-    for paper in papers:
-        waiting: defaultdict[str, deque[str]] = defaultdict(deque)
-        for line in paper.lines:
+def routes(transcripts: list[Transcript]) -> Iterator[tuple[str, str, int]]:
+    """Yield the route, the dialect and the status of every response in the transcripts."""
+    for transcript in transcripts:
+        pending: defaultdict[str, deque[str]] = defaultdict(deque)
+        for line in transcript.lines:
             if line.kind == ">":
-                asked = parse_request(re.sub(r"\$[a-z_][a-z0-9_]*", "x", line.text), {})
-                path = asked.path.partition("?")[0].strip("/").split("/")
+                request = parse_request(re.sub(r"\$[a-z_][a-z0-9_]*", "x", line.text), {})
+                path = request.path.partition("?")[0].strip("/").split("/")
                 path[1::2] = [":" for _ in path[1::2]]
-                waiting[line.peer].append(f"{asked.method} /{'/'.join(path)}")
+                pending[line.peer].append(f"{request.method} /{'/'.join(path)}")
             elif line.kind == "<":
                 status = parse_expected_response(line.text).status
-                yield waiting[line.peer].popleft(), paper.head.get("dialect", "readme"), status
+                yield pending[line.peer].popleft(), transcript.head.get("dialect", "readme"), status
 
 
-WANTED = {
+EXPECTED_STATUSES = {
     "readme": {
         "POST /users": {201, 400, 403, 413},
         "GET /games": {200, 304, 400, 401, 429},
@@ -126,14 +128,14 @@ WANTED = {
         "DELETE /games/:/players/:": {200, 400, 401, 403, 404},
     },
 }
-"""What every route may answer (holdem-8.2), a 405 besides."""
+"""The statuses of every route (holdem-8.2), without 405."""
 
 
-@pytest.mark.parametrize("dialect", WANTED)
+@pytest.mark.parametrize("dialect", EXPECTED_STATUSES)
 def test_every_status_of_every_route_is_shown(dialect: str) -> None:
     shown = defaultdict(set)
-    for route, spoken, status in routes(PAPERS):
-        if spoken == dialect:
+    for route, shown_dialect, status in routes(TRANSCRIPTS):
+        if shown_dialect == dialect:
             shown[route].add(status)
-    missing = {route: statuses - shown[route] for route, statuses in WANTED[dialect].items()}
+    missing = {route: statuses - shown[route] for route, statuses in EXPECTED_STATUSES[dialect].items()}
     assert not any(missing.values()), missing

@@ -1,4 +1,4 @@
-"""A house that is interrupted goes on where it was, from what was kept of it or from what it has heard."""
+"""Tests of resuming an interrupted house from a snapshot or from a journal."""
 
 import re
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.persistence import HouseInput
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Act, HoldemRequest, Join, Leave, Open
-from tests.rooms.holdem.house_fixture import Parlour
+from tests.rooms.holdem.house_fixture import HouseFixture
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
-HOW: tuple[dict[str, Any], ...] = (
+SETTINGS: tuple[dict[str, Any], ...] = (
     {"seats": 3, "stack": 1000},
     {"seats": 2, "stack": 64, "ante": 3, "history": 2},
     {"seats": 4, "stack": 100, "straddle": 40, "pause_seconds": 2.0, "dialect": "hspe-go"},
@@ -26,7 +26,7 @@ HOW: tuple[dict[str, Any], ...] = (
 
 
 def request(luck: Random, house: House) -> HoldemRequest:
-    """What somebody may ask, mostly something that makes sense."""
+    """Return a random request, mostly a sensible one."""
     user = luck.choice(USERS)
     tables = house.games()
     table = luck.choice(tables)
@@ -44,111 +44,111 @@ def request(luck: Random, house: House) -> HoldemRequest:
     return Act(user, table.guid, house.guid_of(user), ACTION_FOLD if luck.random() < 0.2 else ACTION_BET, chips)
 
 
-def evening(seed: int, parlour: Parlour, steps: int = 150) -> Iterator[HouseInput]:
-    """What the house of a parlour hears on a random evening, step by step; whoever asks for it lets the house hear."""
+def random_inputs(seed: int, fixture: HouseFixture, steps: int = 150) -> Iterator[HouseInput]:
+    """Yield the inputs of a random session one by one; the caller applies each to the house."""
     luck, now = Random(seed), 0.0
     for user in USERS[:2]:
-        yield HouseInput(now, Join(user, parlour.table().guid))
+        yield HouseInput(now, Join(user, fixture.table().guid))
     for _ in range(steps):
-        alarm = parlour.house.deadline
-        if alarm is not None and luck.random() < 0.05:
-            now = max(now, alarm)
+        deadline = fixture.house.deadline
+        if deadline is not None and luck.random() < 0.05:
+            now = max(now, deadline)
             yield HouseInput(now)
         else:
             now += luck.choice([0.0, 0.01, 1.0])
-            yield HouseInput(now, request(luck, parlour.house))
+            yield HouseInput(now, request(luck, fixture.house))
 
 
-def seen(house: House) -> list[tuple[Any, ...]]:
-    """What everybody can see."""
+def all_views(house: House) -> list[tuple[Any, ...]]:
+    """Return the views of all users and the public."""
     return [(table.guid, table.version, *(table.view(user) for user in (None, *USERS))) for table in house.games()]
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("how", HOW, ids=["three", "two", "four"])
-def test_a_restored_house_continues_like_the_original(how: dict[str, Any], seed: int) -> None:
-    parlour, luck = Parlour(seed=seed, **how), Random(seed)
-    before = parlour.house
-    parlour.interrupt()
-    for heard in evening(seed, parlour):
-        assert parlour.house.apply(heard) == before.apply(heard)
-        assert seen(parlour.house) == seen(before)
+@pytest.mark.parametrize("options", SETTINGS, ids=["three", "two", "four"])
+def test_a_restored_house_continues_like_the_original(options: dict[str, Any], seed: int) -> None:
+    fixture, luck = HouseFixture(seed=seed, **options), Random(seed)
+    before = fixture.house
+    fixture.restart()
+    for house_input in random_inputs(seed, fixture):
+        assert fixture.house.apply(house_input) == before.apply(house_input)
+        assert all_views(fixture.house) == all_views(before)
         if luck.random() < 0.1:
-            parlour.interrupt()
-    assert parlour.house.snapshot() == before.snapshot()
+            fixture.restart()
+    assert fixture.house.snapshot() == before.snapshot()
     assert max(len(table.hands) for table in before.games()) > 1
 
 
-@pytest.mark.parametrize("how", HOW, ids=["three", "two", "four"])
-def test_replaying_a_journal_restores_the_house(how: dict[str, Any]) -> None:
-    parlour, journal, kept = Parlour(seed=7, **how), list[bytes](), b""
-    for number, heard in enumerate(evening(7, parlour)):
-        journal.append(heard.to_json())
-        parlour.house.apply(heard)
+@pytest.mark.parametrize("options", SETTINGS, ids=["three", "two", "four"])
+def test_replaying_a_journal_restores_the_house(options: dict[str, Any]) -> None:
+    fixture, journal, snapshot = HouseFixture(seed=7, **options), list[bytes](), b""
+    for number, house_input in enumerate(random_inputs(7, fixture)):
+        journal.append(house_input.to_json())
+        fixture.house.apply(house_input)
         if number == 90:
-            kept = parlour.house.snapshot()
-    for start, facts in ((b"", journal), (kept, journal[91:])):
-        again = Parlour(seed=7, **how).house
+            snapshot = fixture.house.snapshot()
+    for start, facts in ((b"", journal), (snapshot, journal[91:])):
+        again = HouseFixture(seed=7, **options).house
         if start:
             again.restore(start)
         for fact in facts:
             again.apply(HouseInput.from_json(fact))
-        assert again.snapshot() == parlour.house.snapshot()
-        assert seen(again) == seen(parlour.house)
+        assert again.snapshot() == fixture.house.snapshot()
+        assert all_views(again) == all_views(fixture.house)
 
 
 def test_a_resumed_turn_has_its_full_time_and_the_same_cards() -> None:
-    parlour = Parlour(turn_seconds=15.0)
-    parlour.join("ann", "bob")
-    parlour.now = 14.0
-    before = parlour.view("ann"), parlour.view("bob"), parlour.turn()
-    parlour.interrupt()
-    parlour.now = 100.0
-    parlour.facts += parlour.house.apply(HouseInput(parlour.now, opened=True))
-    assert parlour.house.deadline == 115.0
-    after = parlour.view("ann"), parlour.view("bob"), parlour.turn()
+    fixture = HouseFixture(turn_seconds=15.0)
+    fixture.join("ann", "bob")
+    fixture.now = 14.0
+    before = fixture.view("ann"), fixture.view("bob"), fixture.turn()
+    fixture.restart()
+    fixture.now = 100.0
+    fixture.facts += fixture.house.apply(HouseInput(fixture.now, opened=True))
+    assert fixture.house.deadline == 115.0
+    after = fixture.view("ann"), fixture.view("bob"), fixture.turn()
     assert after[2] == before[2]
     assert [game.cards for game in after[:2]] == [game.cards for game in before[:2]]
     assert after[0].turn.expiry != before[0].turn.expiry
-    parlour.play(f"{parlour.turn()} 10")
-    parlour.wait(14.9)
-    assert len(parlour.chips()) == 2
-    parlour.wait(0.2)
-    assert len(parlour.chips()) == 1
+    fixture.play(f"{fixture.turn()} 10")
+    fixture.wait(14.9)
+    assert len(fixture.chips()) == 2
+    fixture.wait(0.2)
+    assert len(fixture.chips()) == 1
 
 
 def test_a_resumed_hand_repeats_its_commitment() -> None:
-    """Nobody may have been told before the house was interrupted."""
-    parlour = Parlour()
-    parlour.join("ann", "bob")
-    promised = [fact for fact in parlour.facts if isinstance(fact, Commit)]
-    parlour.interrupt()
-    again = parlour.house.apply(HouseInput(5.0, opened=True))
-    assert [fact for fact in again if isinstance(fact, Commit)] == promised
-    assert len(promised) == 1
+    """The commitment may not have been published before the interruption."""
+    fixture = HouseFixture()
+    fixture.join("ann", "bob")
+    committed = [fact for fact in fixture.facts if isinstance(fact, Commit)]
+    fixture.restart()
+    again = fixture.house.apply(HouseInput(5.0, opened=True))
+    assert [fact for fact in again if isinstance(fact, Commit)] == committed
+    assert len(committed) == 1
 
 
 def test_a_closed_house_can_be_reopened() -> None:
-    parlour = Parlour()
-    parlour.join("ann")
-    parlour.halt()
-    parlour.interrupt()
-    parlour.house.apply(HouseInput(5.0, opened=True))
-    parlour.now = 5.0
-    parlour.join("bob")
-    assert parlour.turn()
+    fixture = HouseFixture()
+    fixture.join("ann")
+    fixture.close()
+    fixture.restart()
+    fixture.house.apply(HouseInput(5.0, opened=True))
+    fixture.now = 5.0
+    fixture.join("bob")
+    assert fixture.turn()
 
 
 def test_a_hand_due_at_closing_begins_on_reopening() -> None:
-    parlour = Parlour()
-    parlour.join("ann", "bob")
-    parlour.halt()
-    parlour.play(f"{parlour.turn()} fold")
-    assert not parlour.turn()
-    parlour.interrupt()
-    parlour.house.apply(HouseInput(9.0, opened=True))
-    assert parlour.turn()
-    assert parlour.house.deadline == 9.0 + parlour.settings.turn_seconds
+    fixture = HouseFixture()
+    fixture.join("ann", "bob")
+    fixture.close()
+    fixture.play(f"{fixture.turn()} fold")
+    assert not fixture.turn()
+    fixture.restart()
+    fixture.house.apply(HouseInput(9.0, opened=True))
+    assert fixture.turn()
+    assert fixture.house.deadline == 9.0 + fixture.settings.turn_seconds
 
 
 @pytest.mark.parametrize(
@@ -165,13 +165,13 @@ def test_tables_do_not_resume_with_other_stakes(other: dict[str, Any]) -> None:
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"form": 1}', b'{"form": "1"}', b"\xff"])
 def test_malformed_snapshots_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"^found a malformed snapshot of a hold'em house"):
-        Parlour().house.restore(data)
+        HouseFixture().house.restore(data)
 
 
 def test_snapshots_of_another_format_are_refused() -> None:
-    kept = decode(Parlour().house.snapshot())
+    snapshot = decode(HouseFixture().house.snapshot())
     with pytest.raises(ValueError, match=r"^found a snapshot in format 2; allowed: format 1$"):
-        Parlour().house.restore(encode(kept | {"form": 2}))
+        HouseFixture().house.restore(encode(snapshot | {"form": 2}))
 
 
 @given(st.binary() | st.sampled_from([b'{"now": 1, "said": {"type": "bet"}}', b'{"said": null}', b'{"now": "1"}']))

@@ -1,4 +1,4 @@
-"""The client's side of hold'em: what it may say, which decision is which, and what every hand has brought."""
+"""Tests of the client side of hold'em: legal acts, decisions, and settlements."""
 
 from collections.abc import Sequence
 from random import Random
@@ -36,47 +36,47 @@ from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.wire import ACTION_BET, NO_TURN, Act, ActDone, Cards, Game, Leave, Pot
 from croupier.rooms.holdem.wire import Player as Seated
 from croupier.rooms.holdem.wire import Turn as Asked
-from tests.rooms.holdem.house_fixture import Parlour
+from tests.rooms.holdem.house_fixture import HouseFixture
 from tests.rooms.holdem.random_hands import begin, move, steps
 
 LUCK = FairDealer(bytes(32)).luck
 CALLER = bot_factory(BOT_SPECS, "caller")()
 
 
-class Bench:
-    """A parlour whose users are Players, each with what his hands have brought."""
+class PlayerHarness:
+    """A house whose users are Players. `nets` has the settled results of each user."""
 
     def __init__(self, *users: str, **settings: Any) -> None:
-        self.parlour = Parlour(**settings)
+        self.fixture = HouseFixture(**settings)
         self.nets: dict[str, list[int]] = {user: [] for user in users}
-        self.players = {user: Player(Options(user, self.parlour.house.guid_of(user))) for user in users}
-        self.parlour.join(*users)
+        self.players = {user: Player(Options(user, self.fixture.house.guid_of(user))) for user in users}
+        self.fixture.join(*users)
 
-    def told(self, user: str, event: Any) -> Sequence[Effect[Any]]:
-        effects = self.players[user].on(event, self.parlour.now)
+    def handle(self, user: str, event: Any) -> Sequence[Effect[Any]]:
+        effects = self.players[user].on(event, self.fixture.now)
         self.nets[user] += [effect.net for effect in effects if isinstance(effect, Settle)]
         return effects
 
     def look(self, *users: str) -> None:
-        """These look at the table, or all of them."""
+        """Show the table to some users, by default to all of them."""
         for user in users or self.players:
-            self.told(user, Received(HOUSE, self.parlour.view(user)))
+            self.handle(user, Received(HOUSE, self.fixture.view(user)))
 
     def legal(self, user: str) -> tuple[Move, ...]:
-        """What somebody may do, after a look at the table."""
+        """Return the legal moves of a user after showing them the table."""
         self.look(user)
         return tuple(self.players[user].legal)
 
     def do(self, user: str, chosen: Move) -> None:
-        """Make a move, which is taken as it was meant."""
+        """Make a move, and check that it is accepted."""
         self.look(user)
-        (say,) = self.told(user, Submitted(self.players[user].act(chosen)))
-        assert isinstance(say, Send)
-        assert self.parlour.ask(say.message) == ActDone()
+        (send,) = self.handle(user, Submitted(self.players[user].act(chosen)))
+        assert isinstance(send, Send)
+        assert self.fixture.request(send.message) == ActDone()
 
 
 def shown(hand: Hand, me: Seat) -> Game:
-    """What a server of the document shows a seat of a hand; what is over is paid out."""
+    """Return the game as a server by the document shows it to a seat; a finished hand is paid out."""
     over = hand.turn is Turn.OVER
     asked = NO_TURN
     if isinstance(hand.turn, int):
@@ -103,74 +103,74 @@ def shown(hand: Hand, me: Seat) -> Game:
 
 
 def test_acts_are_legal_only_in_turn() -> None:
-    bench = Bench("ann", "bob")
-    assert bench.legal("ann") == ("fold", 10, 30, 50, 9990)
-    assert bench.legal("bob") == ()
+    harness = PlayerHarness("ann", "bob")
+    assert harness.legal("ann") == ("fold", 10, 30, 50, 9990)
+    assert harness.legal("bob") == ()
     with pytest.raises(IllegalMove, match="allowed: nothing"):
-        bench.players["bob"].act(0)
+        harness.players["bob"].act(0)
 
 
 def test_a_decision_is_requested_once() -> None:
-    bench = Bench("ann", "bob")
-    bench.look()
-    late = bench.parlour.view("ann")
-    act = bench.players["ann"].act(10)
-    assert act == Act("ann", late.game_id, bench.parlour.house.guid_of("ann"), ACTION_BET, 10)
-    assert bench.told("ann", Submitted(act)) == [Send(HOUSE, act)]
+    harness = PlayerHarness("ann", "bob")
+    harness.look()
+    late = harness.fixture.view("ann")
+    act = harness.players["ann"].act(10)
+    assert act == Act("ann", late.game_id, harness.fixture.house.guid_of("ann"), ACTION_BET, 10)
+    assert harness.handle("ann", Submitted(act)) == [Send(HOUSE, act)]
     with pytest.raises(IllegalMove):
-        bench.told("ann", Submitted(act))
-    bench.told("ann", Received(HOUSE, late))  # an answer that was under way
-    assert not bench.players["ann"].legal
-    assert bench.players["ann"].decide(CALLER, LUCK) is None
+        harness.handle("ann", Submitted(act))
+    harness.handle("ann", Received(HOUSE, late))  # a response that was in flight
+    assert not harness.players["ann"].legal
+    assert harness.players["ann"].decide(CALLER, LUCK) is None
 
 
 def test_a_decision_stays_the_same_when_another_player_leaves() -> None:
-    bench = Bench("ann", "bob", "cat")
-    bench.do("ann", "fold")
-    bench.look("bob")  # three are dealt in now, and bob has the button
-    bench.told("bob", Submitted(bench.players["bob"].act(20)))
-    bench.parlour.leave("cat")
-    assert bench.parlour.turn() == "bob"
-    assert bench.legal("bob") == ()
+    harness = PlayerHarness("ann", "bob", "cat")
+    harness.do("ann", "fold")
+    harness.look("bob")  # three players are dealt in now, and bob has the button
+    harness.handle("bob", Submitted(harness.players["bob"].act(20)))
+    harness.fixture.leave("cat")
+    assert harness.fixture.turn() == "bob"
+    assert harness.legal("bob") == ()
 
 
 def test_the_next_street_is_another_decision() -> None:
-    bench = Bench("ann", "bob")
-    bench.do("ann", 10)
-    bench.do("bob", 0)
-    assert bench.legal("bob")[:2] == ("fold", 0)
-    assert bench.players["bob"].view is not None
-    assert len(bench.players["bob"].view.board) == 3
+    harness = PlayerHarness("ann", "bob")
+    harness.do("ann", 10)
+    harness.do("bob", 0)
+    assert harness.legal("bob")[:2] == ("fold", 0)
+    assert harness.players["bob"].view is not None
+    assert len(harness.players["bob"].view.board) == 3
 
 
 def test_an_act_that_did_not_arrive_is_decided_again() -> None:
-    bench = Bench("ann", "bob")
-    before = bench.legal("ann")
-    bench.told("ann", Submitted(bench.players["ann"].act(10)))
-    bench.players["ann"].mark_unconfirmed()
-    assert bench.legal("ann") == before
-    bench.do("ann", 10)
-    assert bench.parlour.turn() == "bob"
+    harness = PlayerHarness("ann", "bob")
+    before = harness.legal("ann")
+    harness.handle("ann", Submitted(harness.players["ann"].act(10)))
+    harness.players["ann"].mark_unconfirmed()
+    assert harness.legal("ann") == before
+    harness.do("ann", 10)
+    assert harness.fixture.turn() == "bob"
 
 
 def test_an_act_that_did_arrive_is_not_decided_again() -> None:
-    bench = Bench("ann", "bob")
-    bench.look("ann")
-    late = bench.parlour.view("ann")
-    bench.do("ann", 10)
-    bench.players["ann"].mark_unconfirmed()
-    assert bench.legal("ann") == ()
-    bench.told("ann", Received(HOUSE, late))
-    assert not bench.players["ann"].legal
+    harness = PlayerHarness("ann", "bob")
+    harness.look("ann")
+    late = harness.fixture.view("ann")
+    harness.do("ann", 10)
+    harness.players["ann"].mark_unconfirmed()
+    assert harness.legal("ann") == ()
+    harness.handle("ann", Received(HOUSE, late))
+    assert not harness.players["ann"].legal
 
 
 def test_a_bot_decides_in_turn() -> None:
-    bench = Bench("ann", "bob")
-    bench.look()
-    act = bench.players["ann"].decide(CALLER, LUCK)
+    harness = PlayerHarness("ann", "bob")
+    harness.look()
+    act = harness.players["ann"].decide(CALLER, LUCK)
     assert act is not None
     assert (act.action, act.amount) == (ACTION_BET, 10)
-    assert bench.players["bob"].decide(CALLER, LUCK) is None
+    assert harness.players["bob"].decide(CALLER, LUCK) is None
 
 
 def test_an_illegal_move_of_a_bot_raises_illegal_move() -> None:
@@ -178,28 +178,28 @@ def test_an_illegal_move_of_a_bot_raises_illegal_move() -> None:
         def choose(self, view: object, legal: object, luck: object) -> int:
             return 15
 
-    bench = Bench("ann", "bob")
-    bench.look()
+    harness = PlayerHarness("ann", "bob")
+    harness.look()
     with pytest.raises(IllegalMove, match="any raise from 30 to 9990"):
-        bench.players["ann"].decide(Cheat(), LUCK)
-    assert bench.players["ann"].legal
+        harness.players["ann"].decide(Cheat(), LUCK)
+    assert harness.players["ann"].legal
 
 
 @pytest.mark.parametrize("chosen", [-10, 0, 5, 15, 29, 9991, 10**30, True, 10.0, "call", None])
 def test_no_invalid_bet_is_ever_sent(chosen: Any) -> None:
-    bench = Bench("ann", "bob")
-    bench.look()
+    harness = PlayerHarness("ann", "bob")
+    harness.look()
     with pytest.raises(IllegalMove):
-        bench.players["ann"].act(chosen)
+        harness.players["ann"].act(chosen)
 
 
 def test_a_hand_made_act_is_validated_too() -> None:
-    bench = Bench("ann", "bob")
-    bench.look()
-    act = bench.players["ann"].act(10)
-    for forged in ({"amount": 15}, {"player": bench.parlour.house.guid_of("bob")}, {"game": "another"}):
+    harness = PlayerHarness("ann", "bob")
+    harness.look()
+    act = harness.players["ann"].act(10)
+    for forged in ({"amount": 15}, {"player": harness.fixture.house.guid_of("bob")}, {"game": "another"}):
         with pytest.raises(IllegalMove):
-            bench.told("ann", Submitted(msgspec.structs.replace(act, **forged)))
+            harness.handle("ann", Submitted(msgspec.structs.replace(act, **forged)))
 
 
 # Raises
@@ -215,7 +215,7 @@ def test_a_short_all_in_does_not_reopen_the_betting() -> None:
         hand.bet(chips)
     first.on(Received(HOUSE, shown(hand, 0)), 0.0)
     assert tuple(first.legal) == ("fold", 30)
-    second = Player(Options(player="p0"))  # without what he has seen before there is nothing to tell him
+    second = Player(Options(player="p0"))  # a player without observations cannot know that the betting is not reopened
     second.on(Received(HOUSE, shown(hand, 0)), 0.0)
     assert second.legal[-1] == 900
 
@@ -248,7 +248,7 @@ def test_legal_moves_match_the_rules(luck: Random, attention: float) -> None:
         assert tuple(player.legal) == tuple(hand.legal)
         chosen = move(hand, luck)
         if chosen not in player.legal:
-            assert len(hand.legal) == 2, "only a raise that nobody can answer is left out"
+            assert len(hand.legal) == 2, "only a raise that no opponent can answer is omitted"
             chosen = hand.legal.call
         player.on(Submitted(player.act(chosen)), 0.0)
         assert not player.legal
@@ -258,7 +258,7 @@ def test_legal_moves_match_the_rules(luck: Random, attention: float) -> None:
         pass
 
 
-# Hands and what they have brought
+# Settlements
 
 
 @given(st.randoms(use_true_random=False))
@@ -266,16 +266,17 @@ def test_a_hand_observed_from_its_beginning_is_settled_exactly(luck: Random) -> 
     hand = begin(luck)
     players = [Player(Options(player=f"p{seat}")) for seat in range(len(hand.stacks))]
     settled: list[list[Settle]] = [[] for _ in players]
-    seen = [sum(hand.bets) == sum(hand.paid) for _ in players]  # antes of short stacks cannot be told apart
+    # The antes of short stacks cannot be derived from the game.
+    seen = [sum(hand.bets) == sum(hand.paid) for _ in players]
     for after in steps(hand, luck):
         if after.cards_due and not after.board:
             continue
         for seat, player in enumerate(players):
             effects = player.on(Received(HOUSE, shown(after, seat)), 0.0)
             settled[seat] += [effect for effect in effects if isinstance(effect, Settle)]
-    for seat, (net, told) in enumerate(zip(hand.payoff(), settled, strict=True)):
-        if seen[seat] and told:
-            assert [(one.hand_number, one.seat, one.net) for one in told] == [(1, seat, net)]
+    for seat, (net, settlements) in enumerate(zip(hand.payoff(), settled, strict=True)):
+        if seen[seat] and settlements:
+            assert [(one.hand_number, one.seat, one.net) for one in settlements] == [(1, seat, net)]
 
 
 @given(st.randoms(use_true_random=False), st.floats(0, 1), st.integers(2, 6), st.sampled_from([0, 5]), st.booleans())
@@ -283,141 +284,141 @@ def test_settlements_add_up_to_the_total_gain_with_rare_observations(
     luck: Random, attention: float, users: int, ante: int, pause: bool
 ) -> None:
     names = ("ann", "bob", "cat", "dan", "eve", "fay")[:users]
-    bench = Bench(*names, seed=luck.randrange(1000), stack=200, ante=ante, pause_seconds=float(pause))
-    bench.do("ann", "fold")
-    bench.parlour.wait(float(pause))  # from now on all of them are dealt in
-    bench.look()
-    bench.nets = {name: [] for name in names}
-    base = {one.handle: one.wealth + one.bet_so_far + ante for one in bench.parlour.view().table}
+    harness = PlayerHarness(*names, seed=luck.randrange(1000), stack=200, ante=ante, pause_seconds=float(pause))
+    harness.do("ann", "fold")
+    harness.fixture.wait(float(pause))  # from now on all players are dealt in
+    harness.look()
+    harness.nets = {name: [] for name in names}
+    base = {one.handle: one.wealth + one.bet_so_far + ante for one in harness.fixture.view().table}
     for _ in range(40):
-        user = bench.parlour.turn()
-        bench.look(*(name for name in names if luck.random() < attention))
+        user = harness.fixture.turn()
+        harness.look(*(name for name in names if luck.random() < attention))
         if user:
-            bench.look(user)
-            bench.do(user, luck.choice(bench.players[user].legal))
+            harness.look(user)
+            harness.do(user, luck.choice(harness.players[user].legal))
         else:
-            bench.parlour.wait(1.0)
-    bench.parlour.halt(final=True)
-    bench.look()
-    left = bench.parlour.chips()
-    assert {name: base[name] + sum(bench.nets[name]) for name in names} == {name: left.get(name, 0) for name in names}
+            harness.fixture.wait(1.0)
+    harness.fixture.close(final=True)
+    harness.look()
+    left = harness.fixture.chips()
+    assert {name: base[name] + sum(harness.nets[name]) for name in names} == {name: left.get(name, 0) for name in names}
 
 
 def test_every_hand_is_settled_once() -> None:
-    bench = Bench("ann", "bob")
+    harness = PlayerHarness("ann", "bob")
     for _ in range(2):
-        bench.look()
-        bench.do(bench.parlour.turn(), "fold")
-    bench.look()
-    bench.look()
-    assert bench.nets == {"ann": [-10, 10], "bob": [10, -10]}
+        harness.look()
+        harness.do(harness.fixture.turn(), "fold")
+    harness.look()
+    harness.look()
+    assert harness.nets == {"ann": [-10, 10], "bob": [10, -10]}
 
 
 def test_a_hand_is_settled_as_soon_as_its_end_is_shown() -> None:
-    bench = Bench("ann", "bob", pause_seconds=3.0)
-    bench.look()
-    bench.do("ann", "fold")
+    harness = PlayerHarness("ann", "bob", pause_seconds=3.0)
+    harness.look()
+    harness.do("ann", "fold")
     for _ in range(2):
-        bench.look()
-        assert bench.nets == {"ann": [-10], "bob": [10]}
-    assert bench.players["ann"].view is not None
-    assert not bench.players["ann"].legal
-    bench.parlour.wait(3.0)
-    bench.look()
-    assert bench.nets == {"ann": [-10], "bob": [10]}
-    assert bench.legal("bob")
+        harness.look()
+        assert harness.nets == {"ann": [-10], "bob": [10]}
+    assert harness.players["ann"].view is not None
+    assert not harness.players["ann"].legal
+    harness.fixture.wait(3.0)
+    harness.look()
+    assert harness.nets == {"ann": [-10], "bob": [10]}
+    assert harness.legal("bob")
 
 
 def test_a_player_waiting_for_the_next_hand_has_no_view_but_a_seat() -> None:
-    bench = Bench("ann", "bob", "cat")
-    bench.look()
-    cat = bench.players["cat"]
+    harness = PlayerHarness("ann", "bob", "cat")
+    harness.look()
+    cat = harness.players["cat"]
     assert (cat.view, cat.is_exhausted, cat.legal) == (None, False, cat.legal)
     assert not cat.legal
-    bench.do("ann", "fold")
-    bench.look()
+    harness.do("ann", "fold")
+    harness.look()
     assert cat.view is not None
-    assert bench.nets["cat"] == []
+    assert harness.nets["cat"] == []
 
 
 def test_a_timeout_costs_the_chips_of_the_hand_not_the_forfeited_stack() -> None:
-    bench = Bench("ann", "bob")
-    bench.look()
-    bench.parlour.wait(16)
-    bench.look()
-    assert bench.players["ann"].is_exhausted
-    assert bench.players["ann"].view is None
-    assert bench.nets == {"ann": [-10], "bob": [10]}
+    harness = PlayerHarness("ann", "bob")
+    harness.look()
+    harness.fixture.wait(16)
+    harness.look()
+    assert harness.players["ann"].is_exhausted
+    assert harness.players["ann"].view is None
+    assert harness.nets == {"ann": [-10], "bob": [10]}
 
 
 def test_a_bet_before_a_timeout_is_lost_with_the_hand() -> None:
-    bench = Bench("ann", "bob")
-    bench.do("ann", 80)
-    bench.do("bob", 70)
-    bench.do("bob", 0)
-    bench.look()
-    bench.parlour.wait(16)
-    bench.look()
-    assert bench.nets == {"ann": [-90], "bob": [90]}
+    harness = PlayerHarness("ann", "bob")
+    harness.do("ann", 80)
+    harness.do("bob", 70)
+    harness.do("bob", 0)
+    harness.look()
+    harness.fixture.wait(16)
+    harness.look()
+    assert harness.nets == {"ann": [-90], "bob": [90]}
 
 
 def test_a_lost_all_in_is_settled_although_the_end_is_not_observed() -> None:
-    bench = Bench("ann", "bob", decks="2C AS 7H AH KS QH 9C 8D 4H")
-    bench.do("ann", 9990)
-    bench.do("bob", 9980)
-    bench.look()
-    assert bench.nets == {"ann": [-10_000], "bob": [10_000]}
+    harness = PlayerHarness("ann", "bob", decks="2C AS 7H AH KS QH 9C 8D 4H")
+    harness.do("ann", 9990)
+    harness.do("bob", 9980)
+    harness.look()
+    assert harness.nets == {"ann": [-10_000], "bob": [10_000]}
 
 
 def test_a_player_that_has_lost_its_seat_still_knows_its_guid() -> None:
-    bench = Bench("ann", "bob")
-    bench.players["bob"] = bob = Player(Options("bob"))
-    bench.look()
-    bench.parlour.leave("bob")
-    bench.look()
+    harness = PlayerHarness("ann", "bob")
+    harness.players["bob"] = bob = Player(Options("bob"))
+    harness.look()
+    harness.fixture.leave("bob")
+    harness.look()
     assert bob.is_exhausted
-    assert bob.guid == bench.parlour.house.guid_of("bob")
+    assert bob.guid == harness.fixture.house.guid_of("bob")
 
 
 def test_a_lost_all_in_blind_is_settled_although_its_hand_is_not_observed() -> None:
-    bench = Bench("ann", "bob", stack=30)
-    bench.do("ann", "fold")
-    assert bench.parlour.chips() == {"ann": 0, "bob": 30}
-    bench.told("ann", Left(HOUSE, "404"))
-    assert bench.nets["ann"] == [-30]
+    harness = PlayerHarness("ann", "bob", stack=30)
+    harness.do("ann", "fold")
+    assert harness.fixture.chips() == {"ann": 0, "bob": 30}
+    harness.handle("ann", Left(HOUSE, "404"))
+    assert harness.nets["ann"] == [-30]
 
 
 def test_a_broke_player_is_exhausted_and_may_rejoin_as_a_new_player() -> None:
-    bench = Bench("ann", "bob", seed=4, stack=20)
-    bench.look()
-    bench.do("ann", 10)
-    bench.look()
-    (loser,) = [user for user, player in bench.players.items() if player.is_exhausted]
-    assert bench.nets[loser] == [-20]
-    again = Player(bench.players[loser].options)
-    bench.parlour.join(loser)
-    again.on(Received(HOUSE, bench.parlour.view(loser)), 0.0)
+    harness = PlayerHarness("ann", "bob", seed=4, stack=20)
+    harness.look()
+    harness.do("ann", 10)
+    harness.look()
+    (loser,) = [user for user, player in harness.players.items() if player.is_exhausted]
+    assert harness.nets[loser] == [-20]
+    again = Player(harness.players[loser].options)
+    harness.fixture.join(loser)
+    again.on(Received(HOUSE, harness.fixture.view(loser)), 0.0)
     assert not again.is_exhausted
     assert again.view is not None
 
 
-# The rest of the talk
+# Other events
 
 
 def test_a_player_without_guid_is_found_by_name() -> None:
-    parlour = Parlour()
-    parlour.join("ann", "bob")
+    fixture = HouseFixture()
+    fixture.join("ann", "bob")
     player = Player(Options("ann"))
-    player.on(Received(HOUSE, parlour.view("ann")), 0.0)
-    assert player.guid == parlour.house.guid_of("ann")
+    player.on(Received(HOUSE, fixture.view("ann")), 0.0)
+    assert player.guid == fixture.house.guid_of("ann")
     assert player.act(10).player == player.guid
 
 
 def test_our_turn_without_hole_cards_is_a_violation() -> None:
-    parlour = Parlour()
-    parlour.join("ann", "bob")
+    fixture = HouseFixture()
+    fixture.join("ann", "bob")
     player = Player(Options("ann"))
-    _, fault = player.on(Received(HOUSE, parlour.view(None)), 0.0)
+    _, fault = player.on(Received(HOUSE, fixture.view(None)), 0.0)
     assert isinstance(fault, Notify)
     assert isinstance(fault.notice, Violation)
     assert fault.notice.clause == "holdem-5.6"
@@ -427,31 +428,31 @@ def test_games_and_violations_are_notified() -> None:
     player = Player()
     broken = Violation("holdem-5.3", "nothing", "a Game")
     assert player.on(Malformed(HOUSE, broken), 0.0) == [Notify(broken)]
-    parlour = Parlour()
-    assert player.on(Received(HOUSE, parlour.view()), 0.0) == [Notify(parlour.view())]
+    fixture = HouseFixture()
+    assert player.on(Received(HOUSE, fixture.view()), 0.0) == [Notify(fixture.view())]
     assert player.on(Joined(HOUSE), 0.0) == []
     assert player.on(TimedOut(), 0.0) == []
     assert player.deadline is None
 
 
 def test_the_end_of_a_game_loses_the_seat() -> None:
-    bench = Bench("ann", "bob")
-    bench.look()
+    harness = PlayerHarness("ann", "bob")
+    harness.look()
     gone = Left(HOUSE, "404")
-    assert bench.told("ann", gone)[-1] == Notify(gone)
-    assert bench.players["ann"].is_exhausted
-    assert bench.nets["ann"] == [-10]
+    assert harness.handle("ann", gone)[-1] == Notify(gone)
+    assert harness.players["ann"].is_exhausted
+    assert harness.nets["ann"] == [-10]
 
 
 def test_closing_sends_a_leave_request_if_there_is_a_seat() -> None:
-    bench = Bench("ann", "bob")
-    ann = bench.players["ann"]
+    harness = PlayerHarness("ann", "bob")
+    ann = harness.players["ann"]
     assert ann.on(Closing(), 0.0) == [Drop(HOUSE)]
-    bench.look()
-    leave = Leave("ann", bench.parlour.table().guid, ann.guid)
+    harness.look()
+    leave = Leave("ann", harness.fixture.table().guid, ann.guid)
     assert ann.on(Closing(), 0.0) == [Send(HOUSE, leave), Drop(HOUSE)]
-    bench.parlour.ask(leave)
-    bench.look()
+    harness.fixture.request(leave)
+    harness.look()
     assert ann.on(Closing(), 0.0) == [Drop(HOUSE)]
 
 
@@ -464,8 +465,8 @@ def test_without_a_minimum_raise_the_big_blind_is_assumed() -> None:
     quiet = msgspec.structs.replace(quiet, turn=msgspec.structs.replace(quiet.turn, minimum_raise=0, expiry="later"))
     player.on(Received(HOUSE, quiet), 0.0)
     assert player.legal[2] == 30
-    stranger = Player(Options(player="p0"))
-    stranger.on(Received(HOUSE, quiet), 0.0)
-    assert stranger.legal[2] == 11
-    assert stranger.view is not None
-    assert stranger.view.big_blind == 1
+    fresh_player = Player(Options(player="p0"))
+    fresh_player.on(Received(HOUSE, quiet), 0.0)
+    assert fresh_player.legal[2] == 11
+    assert fresh_player.view is not None
+    assert fresh_player.view.big_blind == 1

@@ -1,4 +1,4 @@
-"""Ranks of hands, beside an evaluator that shares nothing with ours, and beside the published counts."""
+"""Tests of hand ranks against the independent evaluator phevaluator and published counts."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,10 +30,10 @@ from croupier.rooms.holdem.engine.ranks import (
 )
 
 COUNTS = (40, 624, 3_744, 5_108, 10_200, 54_912, 123_552, 1_098_240, 1_302_540)
-"""How many of the 2,598,960 hands of five cards are in each category, best category first."""
+"""The number of five-card hands (of 2,598,960) in each category, best category first."""
 
 SEVEN_COUNTS = (41_584, 224_848, 3_473_184, 4_047_644, 6_180_020, 6_461_620, 31_433_400, 58_627_800, 23_294_460)
-"""The same for the 133,784,560 hands of seven cards."""
+"""The number of seven-card hands (of 133,784,560) in each category, best category first."""
 
 EXAMPLES = {
     "AhKhQhJhTh": (1, "straight flush", "royal flush"),
@@ -58,11 +58,11 @@ hand = st.integers(5, 7).flatmap(lambda size: st.permutations(range(52)).map(lam
 
 
 def per_category(counts: Counter[int]) -> tuple[int, ...]:
-    """How many hands there are in each category, by how many there are of each rank."""
-    found = Counter[str]()
+    """Return the number of hands in each category from the number of hands of each rank."""
+    categories = Counter[str]()
     for value, times in counts.items():
-        found[category(value)] += times
-    return tuple(found[name] for name in CATEGORY_FIRST_RANKS)
+        categories[category(value)] += times
+    return tuple(categories[name] for name in CATEGORY_FIRST_RANKS)
 
 
 @given(st.permutations(range(52)), st.integers(0, 10))
@@ -87,9 +87,9 @@ def dealt(size: int, hands: int) -> Iterator[tuple[int, ...]]:
 
 
 def counted(size: int) -> Counter[int]:
-    """How many hands of so many cards have each rank: by suits for flushes, and else by ranks."""
+    """Count the hands of `size` cards by rank: flushes by their suits, other hands by their card ranks."""
     counts = Counter[int]()
-    flushes = Counter[float]()  # of each sum of ranks, how many hands have a flush
+    flushes = Counter[float]()  # the number of hands with a flush, by sum of ranks
     for many in range(5, size + 1):
         for suited in combinations(range(13), many):
             value = rank([4 * one for one in suited] + fill(suited, size))
@@ -103,7 +103,7 @@ def counted(size: int) -> Counter[int]:
 
 
 def fill(suited: Sequence[int], size: int) -> list[int]:
-    """Cards of other suits, so that a flush has so many cards in all."""
+    """Return cards of other suits that complete a flush to `size` cards."""
     return [4 * suited[0] + 1, 4 * suited[1] + 2][: size - len(suited)]
 
 

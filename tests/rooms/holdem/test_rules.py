@@ -1,4 +1,4 @@
-"""The rules of no-limit hold'em by hand-written examples: who posts, who acts, what may be bet, and who is paid."""
+"""Tests of the no-limit hold'em rules by examples: forced bets, turns, legal bets and awards."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ PACK = tuple(range(52))
 
 
 def act(hand: Hand, *moves: Move) -> Hand:
-    """Play moves one after the other."""
+    """Play moves in order."""
     for move in moves:
         if move == FOLD:
             hand.fold()
@@ -24,7 +24,7 @@ def act(hand: Hand, *moves: Move) -> Hand:
 
 
 def holding(hands: Sequence[str], stacks: Sequence[int], **settings: Any) -> Hand:
-    """A hand in which the seats hold these cards."""
+    """Return a hand with given hole cards by seat."""
     hand = Hand(stacks, **settings)
     held, seats = [parse_cards(text) for text in hands], len(stacks)
     order = [(hand.small_blind + at) % seats for at in range(seats)]
@@ -34,19 +34,19 @@ def holding(hands: Sequence[str], stacks: Sequence[int], **settings: Any) -> Han
 
 
 def dealt(stacks: Sequence[int], **settings: Any) -> Hand:
-    """A hand whose hole cards are out, whatever they are."""
+    """Return a hand with arbitrary hole cards dealt."""
     hand = Hand(stacks, **settings)
     hand.deal(PACK[: hand.cards_due])
     return hand
 
 
 def repr_of(value: object) -> str:
-    """For a test's id, of a number that has no spelling as well."""
+    """Return a test id; it also works for integers that `repr` refuses to format."""
     return "huge" if isinstance(value, int) and value > 2**70 else repr(value)
 
 
 def run_out(hand: Hand, board: str) -> Hand:
-    """Deal the board to a hand in which nobody bets any more."""
+    """Deal the board to a hand without further betting."""
     left = list(parse_cards(board))
     while hand.turn is Turn.CHANCE:
         wanted = hand.cards_due
@@ -192,7 +192,7 @@ def test_if_the_blinds_put_all_players_all_in_the_board_is_dealt() -> None:
     assert hand.payoff() == (10, -10)
 
 
-# What may be bet
+# Legal bets
 
 
 def test_the_smallest_raise_is_the_last_full_raise() -> None:
@@ -225,14 +225,14 @@ def test_players_yet_to_act_may_raise_over_a_short_all_in() -> None:
 
 
 def test_short_all_ins_that_add_up_to_a_full_raise_reopen_the_betting() -> None:
-    """100, then all in for 150, then for 200: whoever bet 100 faces 100 more, which is more than a raise of 80."""
+    """100, then all in for 150, then for 200: the player who bet 100 faces 100 more, more than a raise of 80."""
     hand = act(dealt([1000, 150, 200], button=0), 100, 140, 180)
     assert (hand.turn, hand.to_match, hand.min_raise) == (0, 200, 80)
     assert hand.legal.raise_range == (180, 900)
 
 
 def test_a_second_short_all_in_does_not_reopen_the_betting_either() -> None:
-    """Seat 0 makes it 100; 130 and then 179 are all in, 79 more than his 100 and so less than a full raise of 80."""
+    """Seat 0 raises to 100; 130 and then 179 are all in: 79 more than 100, and so less than a full raise of 80."""
     hand = act(dealt([1000, 130, 179]), 100, 120, 159)
     assert (hand.turn, hand.to_match, hand.min_raise) == (0, 179, 80)
     assert hand.legal.moves == (FOLD, 79)
@@ -352,7 +352,7 @@ def test_a_hand_with_a_deck_deals_automatically() -> None:
     act(hand, 20, 10, 0)
     assert (hand.turn, hand.board) == (1, [*parse_cards("2h3h4h")])
     act(hand, 0, 980)
-    assert act(hand, 980, FOLD).board == [*parse_cards("2h3h4h5h9s")], "nobody is left to bet"
+    assert act(hand, 980, FOLD).board == [*parse_cards("2h3h4h5h9s")], "no more betting is possible"
     assert hand.payoff() == (-1000, -20, 1020)
 
 
@@ -464,7 +464,7 @@ def test_when_all_are_all_in_the_board_is_dealt_street_by_street() -> None:
 
 
 def three_all_in() -> Hand:
-    """The shortest has the best hand, the next one the second best; all go all in."""
+    """All players go all in; the shortest stack has the best hand, the next one the second best."""
     hand = holding(["QsQh", "AsAh", "KsKh"], [1000, 100, 400])
     return act(hand, 1000, 90, 380)
 
@@ -596,7 +596,7 @@ def test_only_players_in_the_hand_can_leave_it() -> None:
         hand.leave(2)
 
 
-# Keeping it
+# Saving
 
 
 def test_a_hand_is_saved_as_readable_json() -> None:
@@ -648,7 +648,7 @@ def test_an_illegal_log_is_refused() -> None:
         dealt([1000] * 3, button=1).replay(hand.log)
 
 
-# The rules as questions
+# Holdem
 
 
 def test_the_rules_deal_one_card_at_a_time_by_name() -> None:

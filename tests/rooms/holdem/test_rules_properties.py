@@ -1,4 +1,4 @@
-"""What holds in every hand of hold'em, however it is played."""
+"""Property-based tests of the hold'em rules on random hands."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -17,16 +17,16 @@ from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, PACK
 from croupier.rooms.holdem.engine.play import HandEngine
 from croupier.rooms.holdem.rules import FOLD, HOLDEM, Hand, Holdem
-from tests.properties import test_rules as laws
+from tests.properties import test_rules as rule_properties
 from tests.rooms.holdem.random_hands import act, begin, end, move, steps
 
 LEAVING = 0.02
 
 
 def hands(examples: int, leaving: float = LEAVING) -> Callable[[Callable[[Hand, Random], None]], Callable[..., None]]:
-    """Make a test of what holds at every step of a random hand (slow: of 50 times as many)."""
+    """Make a test that checks a property at every step of random hands; the slow variant has 50 times as many."""
 
-    def state(holds: Callable[[Hand, Random], None]) -> Callable[..., None]:
+    def state(check: Callable[[Hand, Random], None]) -> Callable[..., None]:
         @pytest.mark.parametrize("times", [1, pytest.param(50, marks=pytest.mark.slow)], ids=["quick", "soak"])
         def test(times: int) -> None:
             @settings(max_examples=examples * times)
@@ -34,35 +34,35 @@ def hands(examples: int, leaving: float = LEAVING) -> Callable[[Callable[[Hand, 
             def example(seed: int) -> None:
                 luck = Random(seed)
                 for hand in steps(begin(luck), luck, leaving=leaving):
-                    holds(hand, luck)
+                    check(hand, luck)
 
             example()
 
-        test.__name__ = test.__qualname__ = holds.__name__
-        test.__module__ = holds.__module__
+        test.__name__ = test.__qualname__ = check.__name__
+        test.__module__ = check.__module__
         return test
 
     return state
 
 
-def brought(hand: Hand) -> list[int]:
-    """The stacks before anything was posted, as a fresh hand tells them."""
+def initial_stacks(hand: Hand) -> list[int]:
+    """Return the stacks before the forced bets, computed from a fresh hand."""
     fresh = hand.replay([])
     return [stack + paid for stack, paid in zip(fresh.stacks, fresh.paid, strict=True)]
 
 
 @hands(150)
 def test_chips_are_conserved(hand: Hand, luck: Random) -> None:
-    total = sum(brought(hand))
+    total = sum(initial_stacks(hand))
     assert min(hand.stacks + hand.bets + hand.paid) >= 0
     assert sum(pot.size for pot in hand.pots) == sum(hand.paid)
     if hand.turn is Turn.OVER:
         assert sum(hand.stacks) == total
         assert sum(hand.payoff()) == 0
-        assert hand.payoff() == tuple(now - then for now, then in zip(hand.stacks, brought(hand), strict=True))
+        assert hand.payoff() == tuple(now - then for now, then in zip(hand.stacks, initial_stacks(hand), strict=True))
     else:
         assert sum(hand.stacks) + sum(hand.paid) == total
-        assert [stack + paid for stack, paid in zip(hand.stacks, hand.paid, strict=True)] == brought(hand)
+        assert [stack + paid for stack, paid in zip(hand.stacks, hand.paid, strict=True)] == initial_stacks(hand)
 
 
 @hands(150)
@@ -137,20 +137,20 @@ def test_a_copy_is_independent(hand: Hand, luck: Random) -> None:
 ATTRIBUTES = sorted(HandEngine.__slots__)
 
 
-def facts(hand: Hand) -> dict[str, object]:
-    """All there is to a hand, but for the portions in which the cards came."""
+def state_of(hand: Hand) -> dict[str, object]:
+    """Return the complete state of a hand, except the portions in which the cards were dealt."""
     return {name: getattr(hand, name) for name in ATTRIBUTES if name != "_log"} | {"log": hand.log}
 
 
-UNTOLD = dict.fromkeys(("_cards", "_deck_known"))
-"""What a hand that knows its deck has and others have not."""
+DECK_ATTRIBUTES = dict.fromkeys(("_cards", "_deck_known"))
+"""The attributes that differ between a hand with a known deck and one without."""
 
 
 @hands(60)
 def test_a_hand_can_be_saved_replayed_and_copied_at_any_point(hand: Hand, luck: Random) -> None:
     for other in (Hand.from_json(hand.to_json()), hand.replay(hand.log), hand.copy()):
         assert other == hand
-        assert facts(other) == facts(hand)
+        assert state_of(other) == state_of(hand)
 
 
 @hands(60)
@@ -165,9 +165,9 @@ def test_a_hand_with_a_deck_equals_one_dealt_the_same_cards(hand: Hand, luck: Ra
             hand.deal([*islice(left, hand.cards_due)])
             continue
         assert stacked == hand
-        assert facts(stacked) | UNTOLD == facts(hand) | UNTOLD
+        assert state_of(stacked) | DECK_ATTRIBUTES == state_of(hand) | DECK_ATTRIBUTES
         for other in (Hand.from_json(stacked.to_json()), stacked.copy()):
-            assert facts(other) == facts(stacked)
+            assert state_of(other) == state_of(stacked)
         chosen = move(hand, luck)
         for one in (hand, stacked):
             act(one, chosen)
@@ -177,7 +177,7 @@ def test_a_hand_with_a_deck_equals_one_dealt_the_same_cards(hand: Hand, luck: Ra
 
 
 def swapped(hand: Hand, seat: int, luck: Random) -> Hand:
-    """The same hand with other cards where this seat cannot see them."""
+    """Return the same hand with the cards hidden from a seat replaced."""
     seen = {seat, *hand.showdown_order}
     known = {card for each in seen for card in hand.holes[each]} | set(hand.board)
     others = luck.sample([card for card in range(52) if card not in known], 52 - len(known))
@@ -203,19 +203,19 @@ def test_views_do_not_depend_on_hidden_cards(hand: Hand, luck: Random) -> None:
 @hands(40)
 def test_views_have_own_cards_the_board_and_every_action(hand: Hand, luck: Random) -> None:
     for seat in range(len(hand.stacks)):
-        seen = cast("tuple[Any, ...]", hand.view(seat))
-        told = [
+        view = cast("tuple[Any, ...]", hand.view(seat))
+        entries = [
             entry
-            for entry in seen
+            for entry in view
             if isinstance(entry, tuple) and entry and entry[0] in {"deal", "bet", "fold", "leave"}
         ]
-        assert len(told) == len(hand.log)
-        for entry, heard in zip(hand.log, told, strict=True):
+        assert len(entries) == len(hand.log)
+        for entry, shown in zip(hand.log, entries, strict=True):
             hidden = entry[0] == "deal" and entry[1] is not None and entry[1] not in {seat, *hand.showdown_order}
-            assert heard == (entry[:2] if hidden else entry)
+            assert shown == (entry[:2] if hidden else entry)
 
 
-# The facade, by the laws of all rules
+# Holdem, by the properties of all rules
 
 
 def dealt(hand: Hand) -> Sequence[str]:
@@ -227,37 +227,37 @@ THREE = Holdem((300, 45, 1000), button=1, ante=1)
 
 @cache
 def sample(rules: Holdem) -> Sequence[Hand]:
-    """The states of the first cards, and those of games that were played at random to their end."""
-    luck, found = Random(1), [*islice(laws.walk(rules), 20)]
+    """Return the states of the first cards, and those of random games played to their end."""
+    luck, states = Random(1), [*islice(rule_properties.walk(rules), 20)]
     for _ in range(25):
-        found.append(rules.start())
-        while found[-1].turn is not Turn.OVER:
-            found.append(rules.play(found[-1], luck.choice(rules.legal(found[-1]))))
-    return found
+        states.append(rules.start())
+        while states[-1].turn is not Turn.OVER:
+            states.append(rules.play(states[-1], luck.choice(rules.legal(states[-1]))))
+    return states
 
 
 @pytest.fixture(params=[HOLDEM, THREE], ids=["heads-up", "three"])
 def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A room of which only the rules are looked at."""
-    monkeypatch.setattr(laws, "states", lambda room: sample(room.rules))
+    """Return a stand-in for a room, with only the attributes that the properties use."""
+    monkeypatch.setattr(rule_properties, "states", lambda room: sample(room.rules))
     return SimpleNamespace(name="holdem", rules=request.param, pack=PACK, dealt_cards=dealt)
 
 
-LAWS = (
-    laws.test_every_legal_move_can_be_played_and_leaves_its_state_as_it_was,
-    laws.test_every_other_move_is_refused_by_saying_what_is_allowed,
-    laws.test_somebody_has_to_move_until_it_is_over,
-    laws.test_what_is_won_by_some_is_lost_by_others,
-    laws.test_the_odds_of_chance_are_exact_and_nobody_elses_moves_have_any,
-    laws.test_a_seat_that_sees_the_same_may_do_the_same,
-    laws.test_a_move_of_a_seat_shows_in_its_own_view,
-    laws.test_the_cards_that_were_dealt_are_told_in_the_order_of_the_deal,
+RULE_PROPERTIES = (
+    rule_properties.test_every_legal_move_can_be_played_and_leaves_its_state_as_it_was,
+    rule_properties.test_every_other_move_is_refused_by_saying_what_is_allowed,
+    rule_properties.test_somebody_has_to_move_until_it_is_over,
+    rule_properties.test_what_is_won_by_some_is_lost_by_others,
+    rule_properties.test_the_odds_of_chance_are_exact_and_nobody_elses_moves_have_any,
+    rule_properties.test_a_seat_that_sees_the_same_may_do_the_same,
+    rule_properties.test_a_move_of_a_seat_shows_in_its_own_view,
+    rule_properties.test_the_cards_that_were_dealt_are_told_in_the_order_of_the_deal,
 )
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_the_properties_of_all_rules_hold(law: Callable[[Any], None], room: Any) -> None:
-    law(room)
+@pytest.mark.parametrize("rule_property", RULE_PROPERTIES, ids=lambda rule_property: rule_property.__name__)
+def test_the_properties_of_all_rules_hold(rule_property: Callable[[Any], None], room: Any) -> None:
+    rule_property(room)
 
 
 def test_the_rules_agree_with_the_hand() -> None:

@@ -1,4 +1,4 @@
-"""Tests of who is next at a round table."""
+"""Tests of the seat set tables."""
 
 from croupier.rooms.holdem.engine.blinds import MAX_SEATS
 from croupier.rooms.holdem.engine.seat_sets import ALL_SEATS, HAS_SEVERAL, NEXT_IN_SET, SEAT_BITS, SEATS_IN_SET

@@ -1,4 +1,4 @@
-"""The seats of a table: who gets which, who waits, and where the button goes."""
+"""Tests of the seats of a table, its queue, and the button."""
 
 from collections import Counter
 
@@ -13,16 +13,16 @@ def seats_of(chairs: int) -> Seats:
     return Seats("game", chairs, 100, Register())
 
 
-def company(seats: Seats, *users: str) -> dict[str, Participant]:
+def add_players(seats: Seats, *users: str) -> dict[str, Participant]:
     return {user: seats.add(user, f"guid of {user}") for user in users}
 
 
-def names(sitters: list[Participant]) -> str:
-    return " ".join(sitter.user for sitter in sitters)
+def names(participants: list[Participant]) -> str:
+    return " ".join(participant.user for participant in participants)
 
 
 def button(seats: Seats) -> tuple[str, str]:
-    """Who has the button and who the big blind in the next hand, to which all are dealt in who sit."""
+    """Move the button for the next hand of all seated players. Return the names of the button and the big blind."""
     dealt = seats.seated_participants
     place = seats.pass_button(dealt)
     return dealt[place].user, dealt[(place + (1 if len(dealt) == 2 else 2)) % len(dealt)].user
@@ -31,29 +31,29 @@ def button(seats: Seats) -> tuple[str, str]:
 def test_a_new_player_takes_the_first_free_seat() -> None:
     """holdem-3.5"""
     seats = seats_of(4)
-    found = company(seats, "ann", "bob", "cat")
-    assert [sitter.chair for sitter in found.values()] == [0, 1, 2]
-    seats.remove(found["bob"])
+    players = add_players(seats, "ann", "bob", "cat")
+    assert [participant.chair for participant in players.values()] == [0, 1, 2]
+    seats.remove(players["bob"])
     assert seats.add("dan", "d").chair == 1
     assert seats.add("eve", "e").chair == 3
     assert names(seats.seated_participants) == "ann dan cat eve"
-    assert {sitter.chips for sitter in seats.seated_participants} == {100}
+    assert {participant.chips for participant in seats.seated_participants} == {100}
 
 
 def test_the_queue_is_served_in_order() -> None:
     """holdem-3.1, holdem-3.6, holdem-3.9"""
     seats = seats_of(2)
-    found = company(seats, "ann", "bob", "cat", "dan", "eve")
+    players = add_players(seats, "ann", "bob", "cat", "dan", "eve")
     assert names(seats.seated_participants) == "ann bob"
-    assert [sitter.chips for sitter in found.values()] == [100, 100, 0, 0, 0]
-    seats.remove(found["ann"])
+    assert [participant.chips for participant in players.values()] == [100, 100, 0, 0, 0]
+    seats.remove(players["ann"])
     assert not seats.has_free_seat
     assert seats.add("fay", "f").chair is None
     seats.fill_from_queue()
     assert names(seats.seated_participants) == "cat bob"
-    seats.remove(found["dan"])
+    seats.remove(players["dan"])
     for user in ("cat", "bob"):
-        seats.remove(found[user])
+        seats.remove(players[user])
     seats.fill_from_queue()
     assert names(seats.seated_participants) == "eve fay"
 
@@ -61,7 +61,7 @@ def test_the_queue_is_served_in_order() -> None:
 def test_a_seat_is_free_if_unoccupied_and_not_waited_for() -> None:
     """holdem-3.1"""
     seats = seats_of(2)
-    ann, bob, cat = company(seats, "ann", "bob", "cat").values()
+    ann, bob, cat = add_players(seats, "ann", "bob", "cat").values()
     assert (len(seats), seats.has_free_seat) == (3, False)
     seats.remove(ann)
     assert (len(seats), seats.has_free_seat) == (2, False)
@@ -73,7 +73,7 @@ def test_a_seat_is_free_if_unoccupied_and_not_waited_for() -> None:
 
 def test_players_are_found_by_name_and_guid_until_they_leave() -> None:
     seats = seats_of(2)
-    ann, _, cat = company(seats, "ann", "bob", "cat").values()
+    ann, _, cat = add_players(seats, "ann", "bob", "cat").values()
     assert seats.by_user("ann") is seats.by_guid("guid of ann") is ann
     assert seats.by_user("cat") is seats.by_guid("guid of cat") is cat
     seats.remove(cat)
@@ -85,7 +85,7 @@ def test_players_are_found_by_name_and_guid_until_they_leave() -> None:
 def test_the_button_starts_at_the_first_seat_and_moves_clockwise() -> None:
     """holdem-6.2, holdem-6.3"""
     seats = seats_of(4)
-    company(seats, "ann", "bob", "cat", "dan")
+    add_players(seats, "ann", "bob", "cat", "dan")
     assert [button(seats) for _ in range(5)] == [
         ("ann", "cat"),
         ("bob", "dan"),
@@ -98,41 +98,41 @@ def test_the_button_starts_at_the_first_seat_and_moves_clockwise() -> None:
 def test_two_players_alternate_the_button() -> None:
     """holdem-6.4"""
     seats = seats_of(10)
-    company(seats, "ann", "bob")
+    add_players(seats, "ann", "bob")
     assert [button(seats) for _ in range(3)] == [("ann", "bob"), ("bob", "ann"), ("ann", "bob")]
 
 
 def test_the_button_skips_empty_seats() -> None:
     """holdem-6.2"""
     seats = seats_of(5)
-    found = company(seats, "ann", "bob", "cat", "dan", "eve")
+    players = add_players(seats, "ann", "bob", "cat", "dan", "eve")
     assert button(seats) == ("ann", "cat")
-    seats.remove(found["bob"])
+    seats.remove(players["bob"])
     assert button(seats) == ("cat", "eve")
-    seats.remove(found["cat"])
+    seats.remove(players["cat"])
     assert button(seats) == ("dan", "ann")
     seats.add("fay", "f")
     assert button(seats) == ("eve", "fay")
 
 
 def test_when_three_players_become_two_the_big_blind_gets_the_button() -> None:
-    """holdem-6.2: whoever is left would otherwise post it twice running."""
+    """holdem-6.2: otherwise a remaining player would post it twice in a row."""
     for gone, expected in (("ann", ("cat", "bob")), ("bob", ("cat", "ann")), ("cat", ("bob", "ann"))):
         seats = seats_of(3)
-        found = company(seats, "ann", "bob", "cat")
+        players = add_players(seats, "ann", "bob", "cat")
         assert button(seats) == ("ann", "cat")
-        seats.remove(found[gone])
+        seats.remove(players[gone])
         assert button(seats) == expected
 
 
 def test_a_new_player_does_not_make_the_big_blind_pay_twice() -> None:
     """holdem-6.2"""
     seats = seats_of(4)
-    found = company(seats, "ann", "bob", "cat", "dan")
-    seats.remove(found["bob"])
-    seats.remove(found["cat"])
+    players = add_players(seats, "ann", "bob", "cat", "dan")
+    seats.remove(players["bob"])
+    seats.remove(players["cat"])
     assert button(seats) == ("ann", "dan")
-    company(seats, "eve", "fay")
+    add_players(seats, "eve", "fay")
     assert names(seats.seated_participants) == "ann eve fay dan"
     assert button(seats) == ("fay", "ann")
 
@@ -141,14 +141,14 @@ def test_a_new_player_does_not_make_the_big_blind_pay_twice() -> None:
 def test_no_player_posts_two_big_blinds_in_a_row(chairs: int, moves: list[int]) -> None:
     """holdem-6.2, whoever comes and goes between the hands."""
     seats = seats_of(chairs)
-    company(seats, "0", "1")
+    add_players(seats, "0", "1")
     last = ""
     for number, move in enumerate(moves):
-        sitter = seats.by_user(str(move))
-        if sitter is None:
+        participant = seats.by_user(str(move))
+        if participant is None:
             seats.add(str(move), f"{move} in {number}")
         elif len(seats.seated_participants) > 2:
-            seats.remove(sitter)
+            seats.remove(participant)
         seats.fill_from_queue()
         _, blind = button(seats)
         assert blind != last
@@ -158,6 +158,6 @@ def test_no_player_posts_two_big_blinds_in_a_row(chairs: int, moves: list[int]) 
 def test_players_post_equally_many_big_blinds() -> None:
     """holdem-6.3"""
     seats = seats_of(6)
-    company(seats, *"abcdef")
+    add_players(seats, *"abcdef")
     posted = Counter(button(seats)[1] for _ in range(60))
     assert set(posted.values()) == {10}

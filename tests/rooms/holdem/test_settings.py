@@ -1,4 +1,4 @@
-"""What can be set about a house of hold'em, and what can not."""
+"""Tests of the settings of a hold'em house and their validation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A client reads what servers show: the document's own example with its slips, both dialects, and no nonsense."""
+"""Tests of the lenient parser for games: the document's example, both dialects, and malformed input."""
 
 from contextlib import suppress
 from typing import Any
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.observed.state_reader import read_game, read_games, read_guid
 from croupier.rooms.holdem.wire import NO_TURN, Cards, Game, encode
-from tests.rooms.holdem.house_fixture import Parlour
+from tests.rooms.holdem.house_fixture import HouseFixture
 
 EXAMPLE = b"""
 [{"gameID":"fbbbbb44-bc4f-c3f6-6519-d81bd1a66d8a",
@@ -27,7 +27,7 @@ EXAMPLE = b"""
 
 
 def game(**changed: Any) -> bytes:
-    """A game as JSON, with some of it changed."""
+    """Return a game as JSON, with some keys changed."""
     return msgspec.json.encode({"gameID": "g", "table": [], "turn": None, "cards": None, "pots": []} | changed)
 
 
@@ -48,14 +48,14 @@ def test_the_example_of_the_document_is_parsed() -> None:
 @pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
 @pytest.mark.parametrize("user", ["ann", "bob", None])
 def test_games_of_our_house_are_parsed(dialect: Any, user: str | None) -> None:
-    parlour = Parlour(dialect=dialect)
-    shown = [parlour.view(user)]
-    parlour.join("ann", "bob", "cat")
+    fixture = HouseFixture(dialect=dialect)
+    shown = [fixture.view(user)]
+    fixture.join("ann", "bob", "cat")
     for line in ("ann 10", "bob 0", "bob 40", "ann 40", "bob 0", "ann fold", "bob 20", "cat 500"):
-        shown.append(parlour.view(user))
-        parlour.play(line)
-    for one in [*shown, parlour.view(user)]:
-        hole = one.cards.hole or None  # none and empty are the same to a client
+        shown.append(fixture.view(user))
+        fixture.play(line)
+    for one in [*shown, fixture.view(user)]:
+        hole = one.cards.hole or None  # clients treat null and an empty list alike
         meant = msgspec.structs.replace(one, cards=msgspec.structs.replace(one.cards, hole=hole))
         assert encode(read_game(encode(one, dialect)), dialect) == encode(meant, dialect)
 

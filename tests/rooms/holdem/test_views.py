@@ -1,4 +1,4 @@
-"""What a player sees of a hand, and how he sizes a raise."""
+"""Tests of a player's view of a hand, and of its raise sizes."""
 
 from random import Random
 
@@ -15,7 +15,7 @@ DECK = parse_cards("2c7dAsAhKsKhQd2s3s9h9d9c9s4c4d")
 
 
 def hand(stacks: tuple[int, ...] = (1000, 1000, 1000), moves: str = "") -> Hand:
-    """A hand after these moves; cards come by themselves."""
+    """Return a hand after these moves; cards are dealt automatically."""
     played = Hand(stacks)
     deck = list(DECK)
     for move in ["", *moves.split()]:

@@ -1,4 +1,4 @@
-"""The words of hold'em over HTTP: what is a request, how it is spelt, and how every answer is spelt."""
+"""Tests of the HTTP protocol of hold'em: parsing of requests, formatting of responses."""
 
 import json
 from typing import Any
@@ -49,17 +49,17 @@ COMMANDS: dict[tuple[str, str], HoldemRequest] = {
 
 
 def act(body: str | bytes) -> tuple[int, int] | None:
-    """The action and the amount that a body tells, None if it is refused."""
+    """Return the action and the amount of a body; None if it is refused."""
     data = body.encode() if isinstance(body, str) else body
-    found = parse_request("POST", ACTS, "ann", data, "readme")
-    if isinstance(found, RequestRefused):
-        assert (found.status, found.clause) == (400, "holdem-4.4")
-        assert found.detail.isprintable()
-        assert "; allowed: " in found.detail
+    request = parse_request("POST", ACTS, "ann", data, "readme")
+    if isinstance(request, RequestRefused):
+        assert (request.status, request.clause) == (400, "holdem-4.4")
+        assert request.detail.isprintable()
+        assert "; allowed: " in request.detail
         return None
-    assert isinstance(found, Act)
-    assert (found.user, found.game, found.player) == ("ann", "g", "p")
-    return found.action, found.amount
+    assert isinstance(request, Act)
+    assert (request.user, request.game, request.player) == ("ann", "g", "p")
+    return request.action, request.amount
 
 
 @pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
@@ -114,7 +114,7 @@ def test_unneeded_bodies_are_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "expected"),
     [
         ('{"action":1,"betAmount":20}', (ACTION_BET, 20)),
         (' { "betAmount" : 20 , "action" : 1 } \n', (ACTION_BET, 20)),
@@ -145,9 +145,9 @@ def test_unneeded_bodies_are_ignored() -> None:
         ('{"action":1,"betAmount":-99999999999999999999999999}', (ACTION_BET, -MAX_AMOUNT)),
     ],
 )
-def test_accepted_spellings_of_an_act(body: str, told: tuple[int, int]) -> None:
+def test_accepted_spellings_of_an_act(body: str, expected: tuple[int, int]) -> None:
     """holdem-4.2, holdem-4.3"""
-    assert act(body) == told
+    assert act(body) == expected
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_malformed_acts_are_refused(body: str | bytes) -> None:
 @pytest.mark.parametrize("digits", [19, 20, 21, 4300, 4301, 65_000])
 @pytest.mark.parametrize("sign", ["", "-"])
 def test_an_integer_may_have_any_number_of_digits(digits: int, sign: str, key: str) -> None:
-    """holdem-4.9: it is well-formed, and larger than any wealth."""
+    """holdem-4.9: the amount is well-formed, and larger than any stack."""
     found = act(f'{{"action":1,"{key}":{sign}{"9" * digits}}}')
     assert found == (ACTION_BET, -MAX_AMOUNT if sign else MAX_AMOUNT)
 
@@ -260,8 +260,8 @@ GAME = Game(
 )
 
 
-class Lobby:
-    """One game."""
+class OneGameLookup:
+    """A TableLookup and a ViewableTable with one game."""
 
     def game(self, guid: str) -> Any:
         return self if guid == "g" else None
@@ -271,18 +271,18 @@ class Lobby:
         return GAME
 
 
-def answered(answer: HoldemResponse, dialect: Dialect) -> tuple[int, dict[str, str], str]:
-    status, headers, body = render_response(answer, dialect, Lobby())
-    told = {name.decode(): value.decode() for name, value in headers}
-    assert len(told) == len(headers)
-    assert all(name == name.lower() for name in told)
-    assert told.pop("content-length", None) == (None if dialect == "hspe-go" and b"{" in body else str(len(body)))
-    return status, told, body.decode()
+def rendered(response: HoldemResponse, dialect: Dialect) -> tuple[int, dict[str, str], str]:
+    status, headers, body = render_response(response, dialect, OneGameLookup())
+    decoded = {name.decode(): value.decode() for name, value in headers}
+    assert len(decoded) == len(headers)
+    assert all(name == name.lower() for name in decoded)
+    assert decoded.pop("content-length", None) == (None if dialect == "hspe-go" and b"{" in body else str(len(body)))
+    return status, decoded, body.decode()
 
 
 JSON, TEXT = {"content-type": "application/json"}, {"content-type": "text/plain; charset=utf-8"}
 
-ANSWERS: list[tuple[HoldemResponse, tuple[int, dict[str, str], str]]] = [
+RESPONSES: list[tuple[HoldemResponse, tuple[int, dict[str, str], str]]] = [
     (Created("u"), (201, JSON, '"u"')),
     (Created("u", "g"), (201, JSON, '"u"')),
     (Created("u", "g", is_new_game=True), (201, {**JSON, "location": "/games/g"}, '"u"')),
@@ -294,23 +294,23 @@ ANSWERS: list[tuple[HoldemResponse, tuple[int, dict[str, str], str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "told"), ANSWERS, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(("response", "expected"), RESPONSES, ids=lambda value: type(value).__name__)
 def test_responses_have_the_form_of_the_document(
-    answer: HoldemResponse, told: tuple[int, dict[str, str], str]
+    response: HoldemResponse, expected: tuple[int, dict[str, str], str]
 ) -> None:
     """holdem-2.2, holdem-3.3 to holdem-3.6, holdem-3.10, holdem-4.1, holdem-4.7"""
-    assert answered(answer, "readme") == told
+    assert rendered(response, "readme") == expected
 
 
 def test_dialect_hspe_go_has_its_own_responses() -> None:
     """holdem-7.1, holdem-7.2, holdem-7.9"""
     game = encode(GAME, "hspe-go").decode()
-    assert answered(Created("u"), "hspe-go") == (201, TEXT, '{"PlayerID":"u"}\n')
-    assert answered(Created("u", "g"), "hspe-go") == (202, TEXT, game)
-    assert answered(Queued("u", "g"), "hspe-go") == (202, TEXT, game)
-    assert answered(Created("u", "g", is_new_game=True), "hspe-go") == (202, {**TEXT, "location": "/games/g"}, game)
-    assert answered(ACT_DONE, "hspe-go") == (201, {}, "")
-    assert answered(PLAYER_LEFT, "hspe-go") == (200, {}, "")
+    assert rendered(Created("u"), "hspe-go") == (201, TEXT, '{"PlayerID":"u"}\n')
+    assert rendered(Created("u", "g"), "hspe-go") == (202, TEXT, game)
+    assert rendered(Queued("u", "g"), "hspe-go") == (202, TEXT, game)
+    assert rendered(Created("u", "g", is_new_game=True), "hspe-go") == (202, {**TEXT, "location": "/games/g"}, game)
+    assert rendered(ACT_DONE, "hspe-go") == (201, {}, "")
+    assert rendered(PLAYER_LEFT, "hspe-go") == (200, {}, "")
 
 
 def test_game_keys_are_in_the_order_of_the_document() -> None:
@@ -346,7 +346,7 @@ def test_encoded_games_round_trip(dialect: Dialect) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "expected"),
     [
         (Open("ann"), "ann POST /games/"),
         (Join("ann", "G"), "ann POST /games/G/players/"),
@@ -361,5 +361,5 @@ def test_encoded_games_round_trip(dialect: Dialect) -> None:
         (RequestRefused(403, "holdem-4.13", "found an act"), "403 holdem-4.13: found an act"),
     ],
 )
-def test_messages_are_formatted_for_logs(message: object, told: str) -> None:
-    assert str(message) == told
+def test_messages_are_formatted_for_logs(message: object, expected: str) -> None:
+    assert str(message) == expected

@@ -1,4 +1,4 @@
-"""The stages on which papers about hold'em are played: the service in this process, and the service behind sockets."""
+"""Drivers that replay hold'em transcripts: against the service in this process, and over sockets."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -22,18 +22,18 @@ from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 
 ROOT = Path(__file__).parents[3]
-PAPERS = [
+TRANSCRIPTS = [
     parse_transcript(path.read_text(), path.stem) for path in sorted((ROOT / "transcripts" / "holdem").glob("*.txt"))
 ]
 
-QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+FAST_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
-PATIENCE = 60.0
-"""Real seconds after which an answer does not come any more."""
+RESPONSE_TIMEOUT_SECONDS = 60.0
+"""Real time to wait for a response."""
 
 
 class Clock(asyncio.SelectorEventLoop):
-    """An event loop whose time passes only when it is told to."""
+    """An event loop with a simulated clock."""
 
     now = 0.0
 
@@ -41,48 +41,48 @@ class Clock(asyncio.SelectorEventLoop):
         return self.now
 
 
-def dealers(paper: Transcript) -> Callable[[int], Dealer]:
-    """The dealer of every hand of the house: the decks of the paper are used in turn."""
-    seed = int(paper.head.get("seed", 1))
-    text = "\n\n".join(deck.replace(" ", "\n") for deck in paper.head.get("deck", "").split(" / "))
-    decks = PACK.parse_decks(text, paper.name) if "deck" in paper.head else ()
+def dealers(transcript: Transcript) -> Callable[[int], Dealer]:
+    """Return the dealers by hand number; the decks of the transcript are used in turn."""
+    seed = int(transcript.head.get("seed", 1))
+    text = "\n\n".join(deck.replace(" ", "\n") for deck in transcript.head.get("deck", "").split(" / "))
+    decks = PACK.parse_decks(text, transcript.name) if "deck" in transcript.head else ()
 
     def dealer(hand: int) -> Dealer:
-        luck = derive_server_seed(seed, "holdem", hand)
-        return ScriptedDealer((decks[(hand - 1) % len(decks)],), luck) if decks else FairDealer(luck)
+        server_seed = derive_server_seed(seed, "holdem", hand)
+        return ScriptedDealer((decks[(hand - 1) % len(decks)],), server_seed) if decks else FairDealer(server_seed)
 
     return dealer
 
 
-def house(paper: Transcript) -> House:
-    """The house as the head of a paper sets it. Its time on the wall begins in 1970."""
-    known = {field.name: paper.head[field.name] for field in fields(Settings) if field.name in paper.head}
+def house(transcript: Transcript) -> House:
+    """Return a house with the settings in the head of a transcript. Its Unix time starts at 0."""
+    known = {field.name: transcript.head[field.name] for field in fields(Settings) if field.name in transcript.head}
     settings = convert(known, Settings, strict=False)
-    return House(settings, dealers(paper), derive_server_seed(int(paper.head.get("seed", 1)), "holdem", 0))
+    return House(settings, dealers(transcript), derive_server_seed(int(transcript.head.get("seed", 1)), "holdem", 0))
 
 
-def asked(user: str, request: TranscriptRequest) -> dict[str, str]:
-    """The headers of a request, with the credentials of its user."""
+def request_headers(user: str, request: TranscriptRequest) -> dict[str, str]:
+    """Return the headers of a request, with the credentials of its user."""
     headers = {"host": "127.0.0.1:8080"} | (
         {} if user == ANONYMOUS_USER else {"authorization": basic_authorization(user)}
     )
     return headers | {name.lower(): value for name, value in request.headers}
 
 
-class Hall:
-    """A stage for such papers: the service in this process, without a socket and with a clock of its own.
+class InProcessDriver:
+    """Replays transcripts against the service in this process, without sockets, with a simulated clock.
 
-    Bodies arrive `chop` bytes at a time and then without their length; 0 is whole.
+    Request bodies arrive `chop` bytes at a time, without Content-Length; 0 sends them whole.
     """
 
-    def __init__(self, paper: Transcript, chop: int = 0) -> None:
+    def __init__(self, transcript: Transcript, chop: int = 0) -> None:
         self._chop = chop
         self._loop = Clock()
         clock = self._loop.time
-        place = house(paper)
-        guard = Authenticator(clock=clock, hasher=QUICK)
-        self._service = HoldemApp(place, guard, place.settings.dialect, clock=clock)
-        self._asked: defaultdict[str, deque[asyncio.Task[TranscriptResponse]]] = defaultdict(deque)
+        hosted_house = house(transcript)
+        authenticator = Authenticator(clock=clock, hasher=FAST_HASHER)
+        self._service = HoldemApp(hosted_house, authenticator, hosted_house.settings.dialect, clock=clock)
+        self._pending: defaultdict[str, deque[asyncio.Task[TranscriptResponse]]] = defaultdict(deque)
 
     def __enter__(self) -> Self:
         return self
@@ -94,49 +94,51 @@ class Hall:
     async def _close(self) -> None:
         self._service.halt(final=True)
         self._service.close()
-        for task in [task for tasks in self._asked.values() for task in tasks]:
+        for task in [task for tasks in self._pending.values() for task in tasks]:
             task.cancel()
         await self._loop.shutdown_default_executor()
 
     def send(self, user: str, request: TranscriptRequest) -> None:
         """Send a request. Unless it waits for something, it has been handled before anything else happens."""
         task = self._loop.create_task(self._exchange(user, request))
-        self._asked[user].append(task)
+        self._pending[user].append(task)
         if "wait=" in request.path:
             self._settle()
         else:
             self._finish(task)
 
     def receive(self, user: str) -> TranscriptResponse:
-        """The answer to the first request of a user that was not asked for yet."""
-        assert self._asked[user], f"{user} has asked nothing"
-        return self._finish(self._asked[user].popleft())
+        """Return the response to the user's first request that has not been received yet."""
+        assert self._pending[user], f"{user} has no pending request"
+        return self._finish(self._pending[user].popleft())
 
     def perform(self, line: TranscriptLine) -> None:
-        """Let time pass, or the room close."""
+        """Let time pass, or close the room."""
         if line.kind == "pass":
             self._loop.now += float(line.text)
             self._settle()
         else:
-            assert line.kind == "halted", f"{line.kind} is no deed among requests"
+            assert line.kind == "halted", f"{line.kind} is not an action of an HTTP transcript"
             self._service.halt(final=bool(line.text))
 
     def finish(self) -> None:
-        """Everything was heard."""
-        assert not any(self._asked.values()), f"also asked: {[user for user, tasks in self._asked.items() if tasks]}"
+        """Check that every response has been received."""
+        assert not any(self._pending.values()), (
+            f"not received: {[user for user, tasks in self._pending.items() if tasks]}"
+        )
 
     def _finish(self, task: asyncio.Task[TranscriptResponse]) -> TranscriptResponse:
-        watchdog = Timer(PATIENCE, self._loop.call_soon_threadsafe, (task.cancel,))
+        watchdog = Timer(RESPONSE_TIMEOUT_SECONDS, self._loop.call_soon_threadsafe, (task.cancel,))
         watchdog.start()
         try:
             return self._loop.run_until_complete(task)
         except asyncio.CancelledError:
-            raise AssertionError("no answer comes") from None
+            raise AssertionError("no response arrives") from None
         finally:
             watchdog.cancel()
 
     def _settle(self) -> None:
-        """Let everything happen that is due."""
+        """Run everything that is due."""
 
         async def turns() -> None:
             for _ in range(16):
@@ -146,18 +148,18 @@ class Hall:
 
     async def _exchange(self, user: str, request: TranscriptRequest) -> TranscriptResponse:
         path, _, query = request.path.partition("?")
-        headers = asked(user, request)
+        headers = request_headers(user, request)
         pieces = deque([request.body])
         if self._chop and request.body:
             pieces = deque(request.body[at : at + self._chop] for at in range(0, len(request.body), self._chop))
         elif request.body:
             headers["content-length"] = str(len(request.body))
-        gone = self._loop.create_future()
+        disconnected = self._loop.create_future()
         sent: list[dict[str, Any]] = []
 
         async def receive() -> dict[str, Any]:
             if not pieces:
-                await gone
+                await disconnected
             piece = pieces.popleft()
             return {"type": "http.request", "body": piece, "more_body": bool(pieces)}
 
@@ -182,27 +184,27 @@ class Hall:
         start, *rest = sent
         assert start["type"] == "http.response.start"
         assert all(message["type"] == "http.response.body" for message in rest)
-        assert not rest[-1].get("more_body"), "the answer has no end"
-        told = {name.decode().lower(): value.decode() for name, value in start["headers"]}
-        assert len(told) == len(start["headers"]), "a header comes twice"
-        return TranscriptResponse(start["status"], told, b"".join(message.get("body", b"") for message in rest))
+        assert not rest[-1].get("more_body"), "the response is incomplete"
+        received = {name.decode().lower(): value.decode() for name, value in start["headers"]}
+        assert len(received) == len(start["headers"]), "a header occurs twice"
+        return TranscriptResponse(start["status"], received, b"".join(message.get("body", b"") for message in rest))
 
 
-class Wired:
-    """A stage with real sockets, one for every user, on which requests arrive `chop` bytes at a time (0: whole).
+class SocketDriver:
+    """Replays transcripts over sockets, one per user. Requests are sent `chop` bytes at a time (0: whole).
 
-    The clock of the service stands still, so that only papers can be played in which no time passes.
+    The clock of the service stands still, so this driver can only replay transcripts in which no time passes.
     """
 
-    def __init__(self, paper: Transcript, chop: int = 0) -> None:
+    def __init__(self, transcript: Transcript, chop: int = 0) -> None:
         self._chop = chop
         self._loop = asyncio.new_event_loop()
-        place = house(paper)
-        guard = Authenticator(clock=lambda: 0.0, hasher=QUICK)
-        self._service = HoldemApp(place, guard, place.settings.dialect, clock=lambda: 0.0)
+        hosted_house = house(transcript)
+        authenticator = Authenticator(clock=lambda: 0.0, hasher=FAST_HASHER)
+        self._service = HoldemApp(hosted_house, authenticator, hosted_house.settings.dialect, clock=lambda: 0.0)
         self._opened = self._loop.run_until_complete(open_holdem_server(self._service, "127.0.0.1", 0))
-        self._lines: dict[str, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}
-        self._heard: defaultdict[str, deque[TranscriptResponse]] = defaultdict(deque)
+        self._connections: dict[str, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}
+        self._responses: defaultdict[str, deque[TranscriptResponse]] = defaultdict(deque)
 
     def __enter__(self) -> Self:
         return self
@@ -212,32 +214,32 @@ class Wired:
         self._loop.close()
 
     async def _close(self) -> None:
-        for _, writer in self._lines.values():
+        for _, writer in self._connections.values():
             writer.close()
         await self._opened.stop()
 
     def send(self, user: str, request: TranscriptRequest) -> None:
-        """Send a request, and wait for its answer."""
-        answer = asyncio.wait_for(self._exchange(user, request), PATIENCE)
-        self._heard[user].append(self._loop.run_until_complete(answer))
+        """Send a request, and wait for its response."""
+        response = asyncio.wait_for(self._exchange(user, request), RESPONSE_TIMEOUT_SECONDS)
+        self._responses[user].append(self._loop.run_until_complete(response))
 
     def receive(self, user: str) -> TranscriptResponse:
-        """The answer that came."""
-        return self._heard[user].popleft()
+        """Return the user's first response that has not been received yet."""
+        return self._responses[user].popleft()
 
     def perform(self, line: TranscriptLine) -> None:
-        """Nothing can happen besides."""
-        raise AssertionError(f"{line.kind} is for another stage")
+        """Raise AssertionError: this driver only sends requests."""
+        raise AssertionError(f"{line.kind} needs the in-process driver")
 
     def finish(self) -> None:
-        """Everything was heard."""
-        assert not any(self._heard.values())
+        """Check that every response has been received."""
+        assert not any(self._responses.values())
 
     async def _exchange(self, user: str, request: TranscriptRequest) -> TranscriptResponse:
-        if user not in self._lines:
-            self._lines[user] = await asyncio.open_connection(*self._opened.address)
-        reader, writer = self._lines[user]
-        headers = asked(user, request)
+        if user not in self._connections:
+            self._connections[user] = await asyncio.open_connection(*self._opened.address)
+        reader, writer = self._connections[user]
+        headers = request_headers(user, request)
         if request.body or request.method in {"POST", "DELETE"}:
             headers["content-length"] = str(len(request.body))
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
@@ -247,20 +249,20 @@ class Wired:
             writer.write(data[at : at + size])
             await asyncio.sleep(0)
         status = int((await reader.readline()).split()[1])
-        told: dict[str, str] = {}
+        received: dict[str, str] = {}
         while line := (await reader.readline()).strip():
             name, _, value = line.decode().partition(": ")
-            told[name.lower()] = value
+            received[name.lower()] = value
         body = b""
         if request.method == "HEAD" or status == 304:
             pass
-        elif told.get("transfer-encoding") == "chunked":
+        elif received.get("transfer-encoding") == "chunked":
             while length := int(await reader.readline(), 16):
                 body += (await reader.readexactly(length + 2))[:-2]
             await reader.readline()
         else:
-            body = await reader.readexactly(int(told["content-length"]))
-        if told.get("connection") == "close":
-            del self._lines[user]
+            body = await reader.readexactly(int(received["content-length"]))
+        if received.get("connection") == "close":
+            del self._connections[user]
             writer.close()
-        return TranscriptResponse(status, told, body)
+        return TranscriptResponse(status, received, body)
