@@ -193,7 +193,7 @@ REFUSED: dict[str, tuple[tuple[int, str], Any]] = {
     "a user acts who is not in the game": ((404, "holdem-8.5"), lambda game, guid: Act("dan", game, guid("dan"), 0)),
     "a user leaves who is not in the game": ((404, "holdem-8.5"), lambda game, guid: Leave("dan", game, guid("dan"))),
     "an act for another": ((403, "holdem-8.8"), lambda game, guid: Act("bob", game, guid("ann"), ACTION_BET, 10)),
-    "an act of a stranger for a player": ((403, "holdem-8.8"), lambda game, guid: Act("dan", game, guid("ann"), 0)),
+    "an act of another user for a player": ((403, "holdem-8.8"), lambda game, guid: Act("dan", game, guid("ann"), 0)),
     "another is removed": ((403, "holdem-8.8"), lambda game, guid: Leave("bob", game, guid("ann"))),
     "a player joins again": ((409, "holdem-3.7"), lambda game, guid: Join("ann", game)),
     "who waits joins again": ((409, "holdem-3.7"), lambda game, guid: Join("cat", game)),

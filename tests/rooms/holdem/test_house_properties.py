@@ -70,13 +70,15 @@ class HouseMachine(RuleBasedStateMachine):
     def game(self, number: int) -> str:
         return self.tables[number % len(self.tables)].guid
 
-    def sitters(self, table: Table) -> list[Participant]:
+    def seated_participants(self, table: Table) -> list[Participant]:
         return table._seats.seated_participants
 
     def wealth(self, table: Table, user: str) -> int:
         """Return the chips with which a user would leave now."""
         shown = {player.handle: player.wealth for player in table.view().table}
-        return shown.get(user, sum(one.chips for one in self.sitters(table) if one.user == user))
+        return shown.get(
+            user, sum(participant.chips for participant in self.seated_participants(table) if participant.user == user)
+        )
 
     def watch(self) -> dict[tuple[str, str], int]:
         """Return the wealth of all users, before an event."""
@@ -87,7 +89,7 @@ class HouseMachine(RuleBasedStateMachine):
         for game, user in removed:
             self.chips[game] -= before[game, user]
         for table in self.tables:
-            for participant in self.sitters(table):
+            for participant in self.seated_participants(table):
                 if participant not in self.known:
                     self.known.append(participant)
                     self.chips[table.guid] = self.chips.get(table.guid, 0) + self.fixture.settings.stack
@@ -123,7 +125,7 @@ class HouseMachine(RuleBasedStateMachine):
     @rule()
     def is_interrupted(self) -> None:
         self.fixture.restart()
-        self.known = [participant for table in self.tables for participant in self.sitters(table)]
+        self.known = [participant for table in self.tables for participant in self.seated_participants(table)]
 
     @rule(user=users, number=games)
     def leaves(self, user: str, number: int) -> None:
@@ -188,7 +190,7 @@ class HouseMachine(RuleBasedStateMachine):
                 if t.deadline is not None and t.deadline <= deadline
             ]
             self.fixture.wait(deadline - self.fixture.now)
-            self.account(before, *(one for one in late if one[1]))
+            self.account(before, *(participant for participant in late if participant[1]))
         self.fixture.wait(until - self.fixture.now)
 
     @precondition(lambda self: len(self.fixture.nets) > 3)
@@ -213,7 +215,9 @@ class HouseMachine(RuleBasedStateMachine):
             listed = {player.handle for player in shown.table}
             assert len(listed) == len(shown.table)
             here = sum(player.wealth for player in shown.table) + sum(pot.size for pot in shown.pots)
-            waiting = sum(one.chips for one in self.sitters(table) if one.user not in listed)
+            waiting = sum(
+                participant.chips for participant in self.seated_participants(table) if participant.user not in listed
+            )
             assert here + waiting == self.chips.get(table.guid, 0)
             assert all(player.wealth >= 0 for player in shown.table)
         assert all(sum(nets) == 0 for nets in self.fixture.nets)
@@ -253,13 +257,20 @@ class HouseMachine(RuleBasedStateMachine):
             assert public.cards.hole == hidden
             for user in USERS:
                 shown = table.view(user)
-                place = next((one.hand_seat for one in self.sitters(table) if one.user == user), None)
-                if place is None:
+                hand_seat = next(
+                    (
+                        participant.hand_seat
+                        for participant in self.seated_participants(table)
+                        if participant.user == user
+                    ),
+                    None,
+                )
+                if hand_seat is None:
                     assert shown == public
                 else:
                     hand = table._hand
                     assert hand is not None
-                    assert shown.cards.hole == tuple(CARDS[card] for card in hand.holes[place])
+                    assert shown.cards.hole == tuple(CARDS[card] for card in hand.holes[hand_seat])
                 assert (shown.table, shown.turn, shown.pots) == (public.table, public.turn, public.pots)
                 assert shown.cards.flop == public.cards.flop
 
@@ -284,7 +295,7 @@ class HouseMachine(RuleBasedStateMachine):
             for player in table.view().table:
                 assert table.player_guid(player.handle) == player.player_id == self.fixture.house.guid_of(player.handle)
             assert len(table) == sum(table.player_guid(user) is not None for user in USERS)
-            assert len(self.sitters(table)) <= self.fixture.settings.seats
+            assert len(self.seated_participants(table)) <= self.fixture.settings.seats
 
 
 TestHouse = HouseMachine.TestCase

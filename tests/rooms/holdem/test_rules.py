@@ -287,7 +287,7 @@ def test_fcpa_has_fold_call_pot_raise_and_all_in() -> None:
     assert act(hand, 70).fcpa == (FOLD, 60, 60 + 100 + 60, 990)
     act(hand, 60, 50).deal(PACK[6:9])
     assert hand.fcpa == (0, 210, 930), "a check is better than a fold"
-    assert act(hand, 500).fcpa == (FOLD, 500, 930), "less than all he has is no raise by the pot"
+    assert act(hand, 500).fcpa == (FOLD, 500, 930), "a raise by the pot is omitted if the stack is not larger"
     assert act(hand, 930).fcpa == (FOLD, 930)
     assert act(hand, FOLD).fcpa == (FOLD, 430)
     assert act(hand, 430).fcpa == ()

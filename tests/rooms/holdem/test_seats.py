@@ -139,7 +139,7 @@ def test_a_new_player_does_not_make_the_big_blind_pay_twice() -> None:
 
 @given(st.integers(2, 6), st.lists(st.integers(0, 5), max_size=40))
 def test_no_player_posts_two_big_blinds_in_a_row(chairs: int, moves: list[int]) -> None:
-    """holdem-6.2, whoever comes and goes between the hands."""
+    """holdem-6.2, also if players join and leave between the hands."""
     seats = seats_of(chairs)
     add_players(seats, "0", "1")
     last = ""

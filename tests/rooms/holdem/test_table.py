@@ -9,7 +9,7 @@ from croupier.rooms.holdem.table.wording import invalid_bet_reason
 from croupier.rooms.holdem.wire import MAX_AMOUNT, ActDone
 from tests.rooms.holdem.house_fixture import SHOWDOWN, HouseFixture, duel, trio
 
-NOBODY = {"playerID": "", "bet_so_far": 0, "bet_to_player": 0, "minimum_raise": 0, "expiry": "0001-01-01T00:00:00Z"}
+NO_TURN = {"playerID": "", "bet_so_far": 0, "bet_to_player": 0, "minimum_raise": 0, "expiry": "0001-01-01T00:00:00Z"}
 NO_CARDS = {"hole": [], "flop": None, "turn": None, "river": None}
 NO_POT = [{"size": 0, "players": []}]
 
@@ -26,7 +26,7 @@ def test_an_empty_game_has_no_players_cards_or_chips() -> None:
     """holdem-3.2, holdem-5.12, holdem-5.16"""
     fixture = HouseFixture()
     game = fixture.table().guid
-    assert fixture.json_view() == {"gameID": game, "table": [], "turn": NOBODY, "cards": NO_CARDS, "pots": NO_POT}
+    assert fixture.json_view() == {"gameID": game, "table": [], "turn": NO_TURN, "cards": NO_CARDS, "pots": NO_POT}
 
 
 def test_one_player_alone_waits() -> None:
@@ -36,7 +36,7 @@ def test_one_player_alone_waits() -> None:
     shown = fixture.json_view("ann")
     ann = {"playerID": fixture.house.guid_of("ann"), "handle": "ann", "state": "active", "wealth": 10_000}
     assert shown["table"] == [{**ann, "bet_so_far": 0, "small_blind": False}]
-    assert (shown["turn"], shown["cards"], shown["pots"]) == (NOBODY, NO_CARDS, NO_POT)
+    assert (shown["turn"], shown["cards"], shown["pots"]) == (NO_TURN, NO_CARDS, NO_POT)
     assert fixture.table().deadline is None
 
 
@@ -251,7 +251,7 @@ def test_a_bet_below_the_big_blind_is_invalid() -> None:
 
 
 def test_a_raise_is_invalid_if_the_betting_is_not_reopened() -> None:
-    """holdem-4.12, holdem-6.9: cat's all-in is no full raise, so that bob, who has acted, may not raise."""
+    """holdem-4.12, holdem-6.9: cat's all-in is not a full raise, so bob, who has acted, may not raise."""
     fixture = trio(stack=400)
     fixture.play("bob 300")
     assert fixture.chips() == {"ann": 370, "bob": 110, "cat": 390}

@@ -34,8 +34,8 @@ WRONG_TRANSCRIPTS = {
     "another-body": "nobody> GET /games/\nnobody< 200 []",
     "a-header-that-is-missing": "nobody> GET /games/\nnobody< 200 [Location: *]",
     "a-header-too-many": "nobody> GET /games/\nnobody< 200 [ETag:]",
-    "an-answer-that-is-not-heard": "nobody> GET /games/",
-    "an-answer-to-nothing": "nobody> GET /games/\nnobody< 200\nnobody< 200",
+    "a-response-that-is-not-received": "nobody> GET /games/",
+    "a-response-without-a-request": "nobody> GET /games/\nnobody< 200\nnobody< 200",
 }
 
 

@@ -235,7 +235,7 @@ class Referee:
     def _check_between_hands(self, game: Game) -> Iterator[Violation]:
         """Check a game after the end of a hand or before the first: idle, showing the end, or in the next hand."""
         self._finish_hand()
-        shown = {one.player_id: one.wealth + one.bet_so_far for one in game.table}
+        shown = {player.player_id: player.wealth + player.bet_so_far for player in game.table}
         idle = not game.turn.player_id
         if idle and any(pot.size for pot in game.pots):
             yield Violation("holdem-5.12", "no player to act while there are chips in the pots", "the turn of a player")
@@ -287,13 +287,15 @@ class Referee:
         self._unsettled_hand = None
         found = {player: shown.get(player, 0) for player in before.players if player not in before.left_players}
         total = sum(before.stacks)
-        gone = sum(
+        departed_chips = sum(
             before.hand.stacks[seat] for seat, player in enumerate(before.players) if player in before.left_players
         )
         self.clause_counts.update((self._cause_clause, "holdem-5.17"))
-        if sum(found.values()) != total - gone:
+        if sum(found.values()) != total - departed_chips:
             self.is_lost = True
-            yield Violation("holdem-5.17", f"{sum(found.values())} chips after a hand", f"{total - gone}, as before")
+            yield Violation(
+                "holdem-5.17", f"{sum(found.values())} chips after a hand", f"{total - departed_chips}, as before"
+            )
             return
         may_have_missed_hand = any(0 < chips <= self._blinds[1] for end in self._possible_chips for _, chips in end)
         if may_have_missed_hand:
@@ -319,30 +321,33 @@ class Referee:
         self.clause_counts.update(
             ("holdem-6.3", "holdem-3.1", "holdem-3.5", "holdem-6.4" if seats == 2 else "holdem-6.6", "holdem-6.1")
         )
-        blinds = [seat for seat, one in enumerate(table) if one.small_blind]
+        blinds = [seat for seat, player in enumerate(table) if player.small_blind]
         if seats < 2 or len(blinds) != 1:
             self.is_lost = True
             yield Violation(
                 "holdem-6.3" if seats > 1 else "holdem-6.1", f"{len(blinds)} small blinds of {seats}", "one"
             )
             return
-        dealt = {one.player_id for one in table}
+        dealt = {player.player_id for player in table}
         if dealt - self._chips.keys() or self._chips.keys() - dealt - self._newcomers:
             self.is_lost = True
             clause = "holdem-3.10" if dealt - self._chips.keys() else "holdem-3.5"
             yield Violation(clause, f"{seats} players in the hand", f"all {len(self._chips)} seated players")
             return
         self._newcomers.clear()
-        for one in table:
-            if one.wealth + one.bet_so_far != self._chips[one.player_id]:
+        for player in table:
+            if player.wealth + player.bet_so_far != self._chips[player.player_id]:
                 self.is_lost = True
-                found = f"{one.wealth + one.bet_so_far} of {one.handle or one.player_id}"
-                yield Violation("holdem-3.1", found, f"{self._chips[one.player_id]}")
+                found = f"{player.wealth + player.bet_so_far} of {player.handle or player.player_id}"
+                yield Violation("holdem-3.1", found, f"{self._chips[player.player_id]}")
                 return
         small = blinds[0]
         button = small if seats == 2 else (small - 1) % seats
         self.observed = ObservedHand(
-            [one.player_id for one in table], [one.wealth + one.bet_so_far for one in table], button, self._blinds
+            [player.player_id for player in table],
+            [player.wealth + player.bet_so_far for player in table],
+            button,
+            self._blinds,
         )
         self._cause_clause = "holdem-6.3"
         yield from self._check_button()

@@ -20,31 +20,31 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
         yield Violation("holdem-6.7", f"{len(observed.board)} cards on the board", "the next cards: the round is over")
         return
     shown = {player.player_id: player for player in game.table}
-    here = [(seat, player) for seat, player in enumerate(observed.players) if player not in observed.left_players]
-    if missing := [player for _, player in here if player not in shown]:
+    present = [(seat, player) for seat, player in enumerate(observed.players) if player not in observed.left_players]
+    if missing := [player for _, player in present if player not in shown]:
         clause = cause_clause if cause_clause.startswith("holdem-4") else "holdem-5.8"
         yield Violation(clause, f"a table without {', '.join(missing)}", "all players of the hand", fatal=True)
         return
-    if others := shown.keys() - {player for _, player in here}:
-        gone = others & observed.left_players
+    if unexpected := shown.keys() - {player for _, player in present}:
+        gone = unexpected & observed.left_players
         yield Violation(
-            "holdem-3.10" if gone else "holdem-5.8", f"{', '.join(others)} at the table", "only players of the hand"
+            "holdem-3.10" if gone else "holdem-5.8", f"{', '.join(unexpected)} at the table", "only players of the hand"
         )
     clause_counts.update(("holdem-5.8", "holdem-5.17", "holdem-5.9", "holdem-5.10", "holdem-6.7"))
-    total = sum(shown[player].wealth for _, player in here) + sum(pot.size for pot in game.pots)
-    due = sum(hand.paid) + sum(hand.stacks[seat] for seat, _ in here)
+    total = sum(shown[player].wealth for _, player in present) + sum(pot.size for pot in game.pots)
+    due = sum(hand.paid) + sum(hand.stacks[seat] for seat, _ in present)
     chips = [
         (seat, player)
-        for seat, player in here
+        for seat, player in present
         if (shown[player].wealth, shown[player].bet_so_far) != (hand.stacks[seat], hand.bets[seat])
     ]
     for seat, player in chips:
-        one = shown[player]
-        found = f"a stack of {one.wealth} and a bet of {one.bet_so_far} of {one.handle or player}"
+        displayed = shown[player]
+        found = f"a stack of {displayed.wealth} and a bet of {displayed.bet_so_far} of {displayed.handle or player}"
         yield Violation(cause_clause, found, f"{hand.stacks[seat]} and {hand.bets[seat]}")
     if not chips and total != due:
         yield Violation("holdem-5.17", f"{total} chips", f"{due}")
-    for seat, player in here:
+    for seat, player in present:
         # The document does not define the state of a player who is all in.
         if hand.stacks[seat] and shown[player].state != observed.status(seat):
             clause = (

@@ -34,7 +34,7 @@ def read_games(body: bytes) -> list[Game]:
     value = _decode(body)
     if not isinstance(value, list):
         raise Violation("holdem-5.1", f"{type(value).__name__} instead of all games", "an array of Game")
-    return [_to_game(one) for one in value]
+    return [_to_game(element) for element in value]
 
 
 def read_guid(body: bytes) -> str:
@@ -66,10 +66,10 @@ def _to_game(value: Any) -> Game:
         raise Violation("holdem-5.3", f"{type(value).__name__} instead of a game", "a Game")
     filled = {
         **value,
-        "table": [_fill_player(one) for one in _as_list(value.get("table"))],
+        "table": [_fill_player(player) for player in _as_list(value.get("table"))],
         "turn": _fill(BLANK_TURN, value.get("turn")),
         "cards": _fill_cards(value.get("cards")),
-        "pots": [_fill(BLANK_POT, one) for one in _as_list(value.get("pots"))],
+        "pots": [_fill(BLANK_POT, pot) for pot in _as_list(value.get("pots"))],
     }
     if "last_winners" in value:
         filled["last_winners"] = _as_list(value["last_winners"])
@@ -103,13 +103,13 @@ def _normalise_cards(value: Any) -> Any:
     return names or None
 
 
-def _fill(blank: Mapping[str, object], found: Any) -> Any:
+def _fill(blank: Mapping[str, object], value: Any) -> Any:
     """Fill in missing and null keys of an object. Other values are returned unchanged, for `convert` to reject."""
-    if found is None:
+    if value is None:
         return dict(blank)
-    if not isinstance(found, dict):
-        return found
-    return {**blank, **{key: value for key, value in found.items() if value is not None}}
+    if not isinstance(value, dict):
+        return value
+    return {**blank, **{key: element for key, element in value.items() if element is not None}}
 
 
 def _as_list(value: Any) -> list[Any]:
