@@ -59,7 +59,7 @@ class Opened:
         self._do(halt())
 
     async def _open(self) -> Address:
-        self.board = Endpoint(self._make(), taps=[self._tap], **self._options)
+        self.board = Endpoint(self._make(), observers=[self._tap], **self._options)
         return await self.board.listen("127.0.0.1", 0, self._context)
 
     async def _close(self) -> None:

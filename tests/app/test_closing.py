@@ -103,7 +103,7 @@ def test_a_game_that_is_not_over_in_time_is_void(tmp_path: object) -> None:
         assert rest(playing) == b"DISC"
         playing.close()
         assert serving.end() == 0
-        assert [entry["net"] for entry in serving.entries if entry["event"] == "settles"] == [0]
+        assert [entry["net"] for entry in serving.entries if entry["event"] == "settled"] == [0]
 
 
 @SIGNALS

@@ -32,7 +32,7 @@ def test_a_tap_that_raises_does_not_stop_a_conversation_nor_the_taps_after_it(ru
         )
         book = Book()
         taps = [full, lambda event, effects, now: heard.append(event)]
-        async with opened(session, taps=taps, log=book) as (board, address), Caller(address) as caller:
+        async with opened(session, observers=taps, log=book) as (board, address), Caller(address) as caller:
             await caller.ask(b"one\n", b"heard\n")
             caller.stop_talking()
             assert await caller.rest() == b""
@@ -47,7 +47,7 @@ def test_a_tap_that_raises_does_not_stop_a_conversation_nor_the_taps_after_it(ru
 
 def test_a_house_that_keeps_nothing_plays_on(run: Run) -> None:
     async def main() -> None:
-        async with opened(**kuhn(bot="script:CAL"), taps=[full]) as (board, address), Caller(address) as caller:
+        async with opened(**kuhn(bot="script:CAL"), observers=[full]) as (board, address), Caller(address) as caller:
             await caller.say(b"STRT P_1ACTN BET")
             assert (await caller.hear(16)).startswith(b"CARD C_")
             assert board.counts.games == 1
@@ -96,7 +96,7 @@ def test_an_act_of_holdem_that_is_durable_is_answered_and_so_is_the_next(tmp_pat
 
 def test_an_act_of_holdem_that_is_not_kept_is_answered(run: Run) -> None:
     async def main() -> None:
-        with Web(taps=[full]) as web:
+        with Web(observers=[full]) as web:
             game, (ann, _) = await web.seated("ann", "bob")
             assert (await web.act(game, "ann", ann, 1, 10)).status == 201
 

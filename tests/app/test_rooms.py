@@ -204,7 +204,5 @@ def test_the_log_is_one_json_object_a_line_when_it_is_no_terminal() -> None:
         serving.signal()
         assert serving.end() == 0
         events = [entry["event"] for entry in serving.entries]
-        assert {"joined", "says", "hears", "breaks the protocol", "is dropped", "left", "closing", "closed"} <= {
-            *events
-        }
+        assert {"joined", "received", "sent", "violation", "dropped", "left", "closing", "closed"} <= {*events}
         assert all({"event", "level", "timestamp"} <= entry.keys() for entry in serving.entries)

@@ -201,6 +201,6 @@ def test_a_deck_and_a_configuration_that_are_no_utf_8_are_said_plainly(tmp_path:
     (tmp_path / "deck").write_bytes(b"Q # \xff\n")
     done = plainly("serve", "kuhn", "--port", "0", "--deck", tmp_path / "deck")
     assert done.returncode == 1
-    assert b"which is no text in UTF-8" in done.stderr
+    assert b"which is not UTF-8; allowed: a text file in UTF-8" in done.stderr
     (tmp_path / "deck").write_text("Q # König?\nX\n", encoding="utf-8")
     assert b"line 2: found 'X'" in plainly("serve", "kuhn", "--port", "0", "--deck", tmp_path / "deck").stderr

@@ -155,14 +155,14 @@ def test_a_house_without_coins_is_not_asked_for_ever() -> None:
     with Serving("kuhn", "--port", "0", "--coins", "0", "--log-level", "error") as server:
         done = play(f":{server.port}", "--bot", "random")
     assert done.returncode == 1
-    assert "does not even give coins for one game" in done.stderr
+    assert "gives a new connection no coins to play with" in done.stderr
 
 
 def test_the_last_words_of_a_house_are_printed() -> None:
     with rogue(b"CARD C_K", b"Syntax error\n") as port:
         done = play(f":{port}", "--bot", "book:always-bet", "--seat", "1", "--json")
-    assert "its last words: 'Syntax error\\n'" in done.stderr
-    assert json.loads(done.stdout)["fault"].endswith("its last words: 'Syntax error\\n'")
+    assert "last received: 'Syntax error\\n'" in done.stderr
+    assert json.loads(done.stdout)["fault"].endswith("last received: 'Syntax error\\n'")
 
 
 def test_without_rebuying_a_bot_ends_when_its_purse_is_empty() -> None:

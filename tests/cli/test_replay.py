@@ -61,7 +61,7 @@ def test_what_is_not_there_is_not_told(played: tuple[Path, str], name: str, told
 
 
 @pytest.mark.parametrize(
-    ("data", "told"), [(b"\xff", "is no text in UTF-8"), (b"hello", "which tells no game"), (b"{}", "tells no game")]
+    ("data", "told"), [(b"\xff", "is not UTF-8"), (b"hello", "which tells no game"), (b"{}", "tells no game")]
 )
 def test_a_file_of_something_else_is_refused(tmp_path: Path, data: bytes, told: str) -> None:
     file = tmp_path / "file"

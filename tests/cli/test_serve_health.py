@@ -49,8 +49,8 @@ def test_a_full_disk_refuses_what_is_not_durable_and_stops_no_clock(tmp_path: Pa
         assert [player["handle"] for player in seen["table"]] == ["ann", "bob"]
         assert found.act(1, 0).status == 201
         events = [entry["event"] for entry in found.serving.entries]
-        assert events.count("the store cannot be written to") == 1
-        assert events.count("the store can be written to again") == 1
+        assert events.count("store unavailable") == 1
+        assert events.count("store available again") == 1
 
 
 def test_a_full_disk_voids_games_of_old_maid_until_there_is_room_again(tmp_path: Path) -> None:

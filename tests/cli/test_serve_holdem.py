@@ -336,7 +336,7 @@ def test_the_log_of_everything_tells_no_password_either() -> None:
         found.act(0)
         assert found.serving.stop() == 0
         told = {entry["event"] for entry in found.serving.entries}
-        assert {"says", "hears", "finishes", "closing", "closed"} <= told
+        assert {"received", "sent", "finished", "closing", "closed"} <= told
         assert "secret" not in found.serving.log
         assert b64encode(b"ann:secret").decode() not in found.serving.log
 
@@ -522,7 +522,7 @@ def test_a_hand_that_is_kept_goes_on_when_the_room_is_opened_again(tmp_path: Pat
     assert done.stdout.endswith("1 table as promised, 1 promise not opened, 0 faults\n"), done.stdout
     refused = croupier("serve", "holdem", "--port", 0, *kept, "--blinds", "5/10")
     assert refused.returncode == 1
-    assert "found blinds 5/10 for saved tables; allowed: 10/20, as saved" in refused.stderr
+    assert "found blinds 5/10 for stored tables; allowed: 10/20, as stored" in refused.stderr
 
 
 def test_a_store_that_is_named_is_used_with_a_deck_too_and_the_place_in_it_is_kept(tmp_path: Path) -> None:
@@ -545,7 +545,7 @@ def test_a_store_that_is_named_is_used_with_a_deck_too_and_the_place_in_it_is_ke
         assert found.hole("ann") == ["AS", "AH"]
     other = croupier("serve", "holdem", "--port", 0, *kept, "--deck", deck(tmp_path, "AS KS"))
     assert other.returncode == 1
-    assert "found another --deck for tables that were kept; allowed: the cards of theirs, or another" in other.stderr
+    assert "found another --deck for stored tables; allowed: the stored decks, or another" in other.stderr
 
 
 def test_a_second_server_does_not_open_what_is_open(tmp_path: Path) -> None:

@@ -277,7 +277,7 @@ def test_a_table_that_is_killed_voids_its_games_and_keeps_its_promises(tmp_path:
         server.end()
     with serving("--players", 2, *kept, "--deals", record) as server:
         (told,) = [entry for entry in server.entries if entry["level"] == "warning"]
-        assert (told["event"], told["games"]) == ("games were interrupted, and are void", [1])
+        assert (told["event"], told["games"]) == ("interrupted games voided", [1])
         late = talk(server)
         late.say(cmd="status")
         assert "found status (the table was interrupted: 1 game is void); allowed: join" in late.error()

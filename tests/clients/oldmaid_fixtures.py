@@ -76,7 +76,7 @@ async def opened(
     )
     wire = partial(Wire, "table", strict=strict, dialect=own.dialect)
     if kept is None:
-        board = SharedEndpoint(house, wire, silent_logger(), taps=[*taps, note])
+        board = SharedEndpoint(house, wire, silent_logger(), observers=[*taps, note])
     else:
         _, journal, *_ = await open_journal(await open_store(str(kept)), Seeds(1), time)
         board = DurableTableEndpoint(house, journal, wire, silent_logger(), observers=[*taps, note])

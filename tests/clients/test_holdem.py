@@ -105,7 +105,7 @@ def test_two_bots_play_and_what_one_wins_the_other_loses(run: Run, dialect: Any)
 def test_all_sorts_of_bots_play_together_and_none_of_their_bets_is_invalid(run: Run, dialect: Any) -> None:
     async def main() -> None:
         heard: list[Effect[Any]] = []
-        async with opened(dialect, stack=400, taps=[lambda _, effects, __: heard.extend(effects)]) as service:
+        async with opened(dialect, stack=400, observers=[lambda _, effects, __: heard.extend(effects)]) as service:
             tallies = await evening(service, ["random", "maniac", "tight", "caller", "equity:10"], 15)
         assert [tally.fault for tally in tallies] == [None] * 5
         assert sum(isinstance(fact, HandFinished) for fact in heard) >= 15

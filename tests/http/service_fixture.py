@@ -1,4 +1,4 @@
-"""A house of hold'em behind HTTP, and those who visit it: in-process, or through bare sockets."""
+"""The hold'em service for tests, in-process or on a socket, and requests to it."""
 
 import asyncio
 import json
@@ -16,15 +16,15 @@ from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from tests.net.raw_client import PATIENCE, Caller
+from tests.net.raw_client import TIMEOUT_SECONDS, RawClient
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 PROBLEM = {"accept": "application/problem+json"}
 
 
-class Hands:
-    """A clock that is moved by hand."""
+class ManualClock:
+    """A clock that only tests advance."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -45,8 +45,8 @@ def basic(user: str, password: str = "secret") -> str:
     return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
 
 
-class Got:
-    """What was answered."""
+class Response:
+    """An HTTP response."""
 
     def __init__(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
         self.status = status
@@ -66,8 +66,8 @@ class Got:
         return f"{self.status} {self.headers} {self.body!r}"
 
 
-class Web:
-    """A service without a socket, whose clock stands still until it is moved."""
+class InProcessService:
+    """A service without a socket, with a manual clock."""
 
     def __init__(
         self,
@@ -75,14 +75,16 @@ class Web:
         *,
         limits: ServiceLimits = ServiceLimits(),
         seed: int = 1,
-        guard: Any = None,
-        **rest: Any,
+        authenticator: Any = None,
+        **options: Any,
     ) -> None:
-        known = {key: rest.pop(key) for key in ("taps", "log", "proxies") if key in rest}
-        self.clock = Hands()
-        self.house = house(seed, dialect=dialect, **rest)
-        self.guard = guard or Authenticator(clock=self.clock, hasher=QUICK)
-        self.service = HoldemApp(self.house, self.guard, dialect, clock=self.clock, limits=limits, **known)
+        app_options = {key: options.pop(key) for key in ("observers", "log", "proxies") if key in options}
+        self.clock = ManualClock()
+        self.house = house(seed, dialect=dialect, **options)
+        self.authenticator = authenticator or Authenticator(clock=self.clock, hasher=QUICK)
+        self.service = HoldemApp(
+            self.house, self.authenticator, dialect, clock=self.clock, limits=limits, **app_options
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -101,8 +103,8 @@ class Web:
         headers: Mapping[str, str] = {},
         parts: int = 1,
         address: str = "192.0.2.1",
-    ) -> Got:
-        """A request, and its answer. `body` is bytes or what JSON is made of; it comes in so many parts."""
+    ) -> Response:
+        """Send a request and return the response. `body` is bytes or a JSON value; it arrives in `parts` messages."""
         path, _, query = path.partition("?")
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {"host": "127.0.0.1"} | ({"authorization": basic(user)} if user else {}) | dict(headers)
@@ -121,30 +123,32 @@ class Web:
             "server": ("127.0.0.1", 8080),
         }
         size = -(-len(data) // parts) or 1
-        pieces = [data[start : start + size] for start in range(0, len(data), size)] or [b""]
+        chunks_to_send = [data[start : start + size] for start in range(0, len(data), size)] or [b""]
         inbox: list[dict[str, Any]] = [
-            {"type": "http.request", "body": piece, "more_body": number < len(pieces)}
-            for number, piece in enumerate(pieces, 1)
+            {"type": "http.request", "body": chunk, "more_body": number < len(chunks_to_send)}
+            for number, chunk in enumerate(chunks_to_send, 1)
         ]
         outbox: list[Any] = []
 
         async def receive() -> dict[str, Any]:
             if inbox:
                 return inbox.pop(0)
-            return await asyncio.get_running_loop().create_future()  # the visitor stays
+            return await asyncio.get_running_loop().create_future()  # the client does not disconnect
 
         async def send(message: Any) -> None:
             outbox.append(message)
 
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await self.service(scope, receive, send)
-        start, *rest = outbox
+        start, *body_messages = outbox
         assert start["type"] == "http.response.start"
-        assert [message.get("more_body", False) for message in rest] == [True] * (len(rest) - 1) + [False]
-        return Got(start["status"], start["headers"], b"".join(message["body"] for message in rest))
+        assert [message.get("more_body", False) for message in body_messages] == [True] * (len(body_messages) - 1) + [
+            False
+        ]
+        return Response(start["status"], start["headers"], b"".join(message["body"] for message in body_messages))
 
-    async def enrol(self, *users: str) -> list[str]:
-        """New users: their GUIDs."""
+    async def register(self, *users: str) -> list[str]:
+        """Register users and return their GUIDs."""
         return [(await self.ask("POST", "/users/", user)).json for user in users]
 
     async def game(self) -> str:
@@ -152,15 +156,17 @@ class Web:
         got: str = (await self.ask("GET", "/games/")).json[0]["gameID"]
         return got
 
-    async def seated(self, *users: str) -> tuple[str, list[str]]:
-        """A game with these new users, who have joined it in this order: its GUID, and theirs."""
-        guids = await self.enrol(*users)
+    async def seat_players(self, *users: str) -> tuple[str, list[str]]:
+        """Register users, seat them in this order, and return the GUIDs of the game and of the users."""
+        guids = await self.register(*users)
         game = await self.game()
         for user in users:
             assert (await self.ask("POST", f"/games/{game}/players/", user)).status == 201
         return game, guids
 
-    async def act(self, game: str, user: str, guid: str, action: int = 1, amount: int = 0) -> Got:
+    enrol, seated = register, seat_players  # names that other test packages still use
+
+    async def act(self, game: str, user: str, guid: str, action: int = 1, amount: int = 0) -> Response:
         return await self.ask(
             "POST", f"/games/{game}/players/{guid}/acts/", user, {"action": action, "betAmount": amount}
         )
@@ -169,8 +175,8 @@ class Web:
         got: dict[str, Any] = (await self.ask("GET", f"/games/{game}")).json["turn"]
         return got
 
-    async def check_or_call(self, game: str, users: Mapping[str, str]) -> Got:
-        """Whose turn it is checks or calls. `users` are names by GUID."""
+    async def check_or_call(self, game: str, users: Mapping[str, str]) -> Response:
+        """Let the player whose turn it is check or call. `users` are names by GUID."""
         turn = await self.turn(game)
         guid = turn["playerID"]
         return await self.act(game, users[guid], guid, 1, turn["bet_to_player"] - turn["bet_so_far"])
@@ -181,17 +187,19 @@ async def opened(
     dialect: str = "readme",
     *,
     limits: ServiceLimits = ServiceLimits(),
-    reception: ConnectionLimits = ConnectionLimits(),
+    connection_limits: ConnectionLimits = ConnectionLimits(),
     context: ssl.SSLContext | None = None,
     log: Any = None,
-    taps: Any = (),
-    guard: Authenticator | None = None,
+    observers: Any = (),
+    authenticator: Authenticator | None = None,
     **settings: Any,
 ) -> AsyncIterator[HoldemServer]:
-    """A service on a free port; at the end it is stopped, and everybody has to be gone."""
-    guard = guard or Authenticator(hasher=QUICK)
-    service = HoldemApp(house(dialect=dialect, **settings), guard, dialect, limits=limits, log=log, taps=taps)
-    found = await open_holdem_server(service, "127.0.0.1", 0, ssl=context, limits=reception)
+    """A service on a free port; at the end it is stopped, and all connections have to be closed."""
+    authenticator = authenticator or Authenticator(hasher=QUICK)
+    service = HoldemApp(
+        house(dialect=dialect, **settings), authenticator, dialect, limits=limits, log=log, observers=observers
+    )
+    found = await open_holdem_server(service, "127.0.0.1", 0, ssl=context, limits=connection_limits)
     try:
         yield found
     finally:
@@ -199,8 +207,8 @@ async def opened(
 
 
 async def close(found: HoldemServer, seconds: float = 1.0) -> None:
-    """Stop a service; everybody has to be gone then."""
-    async with asyncio.timeout(PATIENCE):
+    """Stop a service; all connections have to be closed then."""
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         await found.stop(seconds)
     assert found.connection_count == 0
 
@@ -217,13 +225,13 @@ def request(method: str, path: str, user: str | None = None, body: Any = None, *
     return "\r\n".join([*lines, "", ""]).encode() + data
 
 
-async def answer(caller: Caller, *, head: bool = False) -> Got:
-    """The next answer that a caller hears."""
+async def answer(caller: RawClient, *, head: bool = False) -> Response:
+    """Receive the next response."""
     data = b""
     while b"\r\n\r\n" not in data:
-        piece = await caller.hear(1)
-        assert piece, f"the end after {data!r}"
-        data += piece
+        chunk = await caller.receive(1)
+        assert chunk, f"the end after {data!r}"
+        data += chunk
     status, *lines = data[:-4].split(b"\r\n")
     headers = [(name.lower(), value.strip()) for name, _, value in (line.partition(b":") for line in lines)]
     found = dict(headers)
@@ -233,27 +241,31 @@ async def answer(caller: Caller, *, head: bool = False) -> Got:
         if found.get(b"transfer-encoding") == b"chunked":
             body = b"".join([chunk async for chunk in chunks(caller)])
         else:
-            body = await caller.hear(int(found[b"content-length"]))
-    return Got(code, headers, body)
+            body = await caller.receive(int(found[b"content-length"]))
+    return Response(code, headers, body)
 
 
-async def chunks(caller: Caller) -> AsyncIterator[bytes]:
-    """The chunks of an answer, until the last one."""
+async def chunks(caller: RawClient) -> AsyncIterator[bytes]:
+    """Receive the chunks of a response until the last one."""
     while True:
         size = b""
         while not size.endswith(b"\r\n"):
-            piece = await caller.hear(1)
-            assert piece, "the end in mid-chunk"
-            size += piece
+            chunk = await caller.receive(1)
+            assert chunk, "the end in mid-chunk"
+            size += chunk
         length = int(size, 16)
-        data = await caller.hear(length + 2)
+        data = await caller.receive(length + 2)
         assert data.endswith(b"\r\n")
         if not length:
             return
         yield data[:-2]
 
 
-async def ask(caller: Caller, *what: Any, **headers: Any) -> Got:
-    """Say a request, and hear its answer."""
-    await caller.say(request(*what, **headers))
+async def ask(caller: RawClient, *what: Any, **headers: Any) -> Response:
+    """Send a request and receive its response."""
+    await caller.send(request(*what, **headers))
     return await answer(caller, head=what[0] == "HEAD")
+
+
+# Names that other test packages still use.
+Got, Hands, Web = Response, ManualClock, InProcessService

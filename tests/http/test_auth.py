@@ -1,4 +1,4 @@
-"""The guard lets in who knows the password, forgets nothing too late, and is not worn down by those who guess."""
+"""Authenticator: logins, expiry, limits on wrong passwords, registration; and the rate limiter."""
 
 import asyncio
 from base64 import b64encode
@@ -15,35 +15,35 @@ from hypothesis import strategies as st
 
 from croupier.http.auth import DEFAULT_HASHER, Authenticator, AuthError, MemoryUsers, UserRecord, parse_credentials
 from croupier.net.rate_limiter import RateLimiter
-from tests.net.raw_client import PATIENCE, Run
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
 
-HERE = "192.0.2.1"
-THERE = "192.0.2.2"
+ADDRESS = "192.0.2.1"
+OTHER_ADDRESS = "192.0.2.2"
 
 
-class Quick(PasswordHasher):
-    """argon2 that takes no time, and keeps what it was asked to verify."""
+class FastHasher(PasswordHasher):
+    """Fast argon2 that records the hashes it verifies."""
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_cost=8, parallelism=1)
-        self.seen: list[str] = []
-        self.hashed = 0
+        self.verified_hashes: list[str] = []
+        self.hash_count = 0
 
     @property
-    def verified(self) -> int:
-        return len(self.seen)
+    def verify_count(self) -> int:
+        return len(self.verified_hashes)
 
     def verify(self, hash: str | bytes, password: str | bytes) -> bool:  # type: ignore[override]  # noqa: A002
-        self.seen.append(str(hash))
+        self.verified_hashes.append(str(hash))
         return super().verify(hash, password)
 
     def hash(self, password: str | bytes, *, salt: bytes | None = None) -> str:
-        self.hashed += 1
+        self.hash_count += 1
         return super().hash(password, salt=salt)
 
 
-class Hands:
-    """A clock that is moved by hand."""
+class ManualClock:
+    """A clock that only tests advance."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -53,30 +53,30 @@ class Hands:
 
 
 @pytest.fixture
-def clock() -> Hands:
-    return Hands()
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-def hasher() -> Quick:
-    return Quick()
+def hasher() -> FastHasher:
+    return FastHasher()
 
 
 @pytest.fixture
-def guard(clock: Hands, hasher: Quick) -> Iterator[Authenticator]:
-    made = Authenticator(clock=clock, hasher=hasher)
-    hasher.hashed = 0
-    yield made
-    made.close()
+def authenticator(clock: ManualClock, hasher: FastHasher) -> Iterator[Authenticator]:
+    new_authenticator = Authenticator(clock=clock, hasher=hasher)
+    hasher.hash_count = 0
+    yield new_authenticator
+    new_authenticator.close()
 
 
 def basic(name: str, password: str) -> bytes:
     return b"Basic " + b64encode(f"{name}:{password}".encode())
 
 
-async def fails(guard: Authenticator, header: bytes | None, address: str = HERE) -> AuthError:
+async def auth_error(authenticator: Authenticator, header: bytes | None, address: str = ADDRESS) -> AuthError:
     with pytest.raises(AuthError) as caught:
-        await guard.authenticate_username(header, address)
+        await authenticator.authenticate_username(header, address)
     return caught.value
 
 
@@ -84,194 +84,212 @@ ANN = basic("ann", "secret")
 WRONG = basic("ann", "guess")
 
 
-def test_who_has_enrolled_is_known_by_his_header(run: Run, guard: Authenticator, hasher: Quick) -> None:
+def test_registered_user_is_recognised_by_the_header(
+    run: Run, authenticator: Authenticator, hasher: FastHasher
+) -> None:
     async def main() -> None:
-        assert guard.cached_username(ANN) is None
-        assert await guard.register(ANN, HERE) == "ann"
-        assert guard.cached_username(ANN) == "ann"
-        assert await guard.authenticate_username(ANN, HERE) == "ann"
-        assert guard.cached_username(WRONG) is None
-        assert (hasher.hashed, hasher.verified) == (1, 0)
+        assert authenticator.cached_username(ANN) is None
+        assert await authenticator.register(ANN, ADDRESS) == "ann"
+        assert authenticator.cached_username(ANN) == "ann"
+        assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann"
+        assert authenticator.cached_username(WRONG) is None
+        assert (hasher.hash_count, hasher.verify_count) == (1, 0)
 
     run(main())
 
 
-def test_a_wrong_password_and_an_unknown_name_are_told_the_same(run: Run, guard: Authenticator, hasher: Quick) -> None:
+def test_wrong_password_and_unknown_name_get_the_same_error(
+    run: Run, authenticator: Authenticator, hasher: FastHasher
+) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
-        password = await fails(guard, WRONG)
-        name = await fails(guard, basic("bob", "secret"))
+        await authenticator.register(ANN, ADDRESS)
+        password = await auth_error(authenticator, WRONG)
+        name = await auth_error(authenticator, basic("bob", "secret"))
         assert password.reason == name.reason == "wrong"
         assert password.detail == name.detail
-        assert hasher.verified == 2, "who does not exist is verified, too"
+        assert hasher.verify_count == 2, "a password of an unknown user is verified, too"
 
     run(main())
 
 
-def test_an_unknown_name_costs_what_a_wrong_password_costs(run: Run, guard: Authenticator, hasher: Quick) -> None:
+def test_unknown_name_costs_as_much_as_a_wrong_password(
+    run: Run, authenticator: Authenticator, hasher: FastHasher
+) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
-        await fails(guard, WRONG)
-        await fails(guard, basic("bob", "secret"))
-        one, other = hasher.seen
+        await authenticator.register(ANN, ADDRESS)
+        await auth_error(authenticator, WRONG)
+        await auth_error(authenticator, basic("bob", "secret"))
+        one, other = hasher.verified_hashes
         assert one != other
         assert extract_parameters(one) == extract_parameters(other)
 
     run(main())
 
 
-def test_passwords_are_kept_as_argon2id_hashes_only(run: Run) -> None:
+def test_passwords_are_stored_only_as_argon2id_hashes(run: Run) -> None:
     users = MemoryUsers()
-    guard = Authenticator(users, clock=Hands())
+    authenticator = Authenticator(users, clock=ManualClock())
 
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         user = await users.get("ann")
         assert user is not None
         assert user.password_hash.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
-        assert "secret" not in repr(vars(guard)) + repr(user)
-        assert ANN[6:].decode() not in repr(vars(guard)), "not as the header either"
+        assert "secret" not in repr(vars(authenticator)) + repr(user)
+        assert ANN[6:].decode() not in repr(vars(authenticator)), "not as the header either"
 
     run(main())
-    guard.close()
+    authenticator.close()
     assert DEFAULT_HASHER.type.name == "ID"
 
 
-def test_a_verified_header_is_forgotten_in_time(run: Run, guard: Authenticator, clock: Hands, hasher: Quick) -> None:
+def test_cached_login_expires(run: Run, authenticator: Authenticator, clock: ManualClock, hasher: FastHasher) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         clock.now += 599.0
-        assert guard.cached_username(ANN) == "ann"
+        assert authenticator.cached_username(ANN) == "ann"
         clock.now += 1.0
-        assert guard.cached_username(ANN) is None
-        assert await guard.authenticate_username(ANN, HERE) == "ann"
-        assert hasher.verified == 1
-        assert guard.cached_username(ANN) == "ann"
+        assert authenticator.cached_username(ANN) is None
+        assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann"
+        assert hasher.verify_count == 1
+        assert authenticator.cached_username(ANN) == "ann"
 
     run(main())
 
 
-def test_no_more_than_so_many_headers_are_remembered(run: Run, clock: Hands) -> None:
-    guard = Authenticator(clock=clock, hasher=Quick(), max_logins=3)
+def test_number_of_cached_logins_is_limited(run: Run, clock: ManualClock) -> None:
+    authenticator = Authenticator(clock=clock, hasher=FastHasher(), max_logins=3)
 
     async def main() -> None:
         headers = [basic(f"user {number}", "secret") for number in range(5)]
         for header in headers:
-            await guard.register(header, HERE)
-        assert [guard.cached_username(header) for header in headers] == [None, None, "user 2", "user 3", "user 4"]
-        await guard.authenticate_username(headers[0], HERE)
-        assert [guard.cached_username(header) for header in headers] == ["user 0", None, None, "user 3", "user 4"]
+            await authenticator.register(header, ADDRESS)
+        assert [authenticator.cached_username(header) for header in headers] == [
+            None,
+            None,
+            "user 2",
+            "user 3",
+            "user 4",
+        ]
+        await authenticator.authenticate_username(headers[0], ADDRESS)
+        assert [authenticator.cached_username(header) for header in headers] == [
+            "user 0",
+            None,
+            None,
+            "user 3",
+            "user 4",
+        ]
 
     run(main())
-    guard.close()
+    authenticator.close()
 
 
-def test_failures_are_not_remembered(run: Run, guard: Authenticator, hasher: Quick) -> None:
+def test_failures_are_not_cached(run: Run, authenticator: Authenticator, hasher: FastHasher) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         for _ in range(3):
-            assert (await fails(guard, WRONG)).reason == "wrong"
-        assert hasher.verified == 3
+            assert (await auth_error(authenticator, WRONG)).reason == "wrong"
+        assert hasher.verify_count == 3
 
     run(main())
 
 
-def test_ten_wrong_passwords_are_the_last_within_a_minute(
-    run: Run, guard: Authenticator, clock: Hands, hasher: Quick
+def test_ten_wrong_passwords_per_minute_are_allowed(
+    run: Run, authenticator: Authenticator, clock: ManualClock, hasher: FastHasher
 ) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         clock.now += 600.0
         for _ in range(10):
-            assert (await fails(guard, WRONG)).reason == "wrong"
+            assert (await auth_error(authenticator, WRONG)).reason == "wrong"
             clock.now += 1.0
-        late = await fails(guard, WRONG)
+        late = await auth_error(authenticator, WRONG)
         assert (late.reason, late.retry_after) == ("often", 50.0)
-        assert (await fails(guard, ANN)).reason == "often", "the right one could be the eleventh guess"
-        assert hasher.verified == 10
+        assert (await auth_error(authenticator, ANN)).reason == "often", "even the right password is refused"
+        assert hasher.verify_count == 10
         clock.now += 50.0
-        assert await guard.authenticate_username(ANN, HERE) == "ann"
+        assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann"
 
     run(main())
 
 
-def test_others_and_verified_headers_are_not_held_up_by_somebody_who_guesses(run: Run, guard: Authenticator) -> None:
+def test_guessing_does_not_block_other_users_and_cached_logins(run: Run, authenticator: Authenticator) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
-        await guard.register(basic("bob", "secret"), HERE)
+        await authenticator.register(ANN, ADDRESS)
+        await authenticator.register(basic("bob", "secret"), ADDRESS)
         for _ in range(11):
-            last = await fails(guard, WRONG)
+            last = await auth_error(authenticator, WRONG)
         assert last.reason == "often"
-        assert await guard.authenticate_username(ANN, HERE) == "ann", "known"
-        assert (await fails(guard, WRONG, THERE)).reason == "wrong", "another address"
-        assert (await fails(guard, basic("bob", "guess"))).reason == "wrong", "another name"
+        assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann", "the login is cached"
+        assert (await auth_error(authenticator, WRONG, OTHER_ADDRESS)).reason == "wrong", "another address"
+        assert (await auth_error(authenticator, basic("bob", "guess"))).reason == "wrong", "another name"
 
     run(main())
 
 
-def test_an_address_that_tries_many_names_is_held_up_as_well(run: Run, clock: Hands, hasher: Quick) -> None:
-    guard = Authenticator(clock=clock, hasher=hasher, address_limiter=RateLimiter(20, 60.0))
+def test_wrong_passwords_for_many_names_are_limited_per_address(
+    run: Run, clock: ManualClock, hasher: FastHasher
+) -> None:
+    authenticator = Authenticator(clock=clock, hasher=hasher, address_limiter=RateLimiter(20, 60.0))
 
     async def main() -> None:
-        reasons = [(await fails(guard, basic(f"user {number}", "guess"))).reason for number in range(25)]
+        reasons = [(await auth_error(authenticator, basic(f"user {number}", "guess"))).reason for number in range(25)]
         assert reasons == ["wrong"] * 20 + ["often"] * 5
-        assert (await fails(guard, basic("user", "guess"), THERE)).reason == "wrong"
+        assert (await auth_error(authenticator, basic("user", "guess"), OTHER_ADDRESS)).reason == "wrong"
 
     run(main())
-    guard.close()
+    authenticator.close()
 
 
-def test_a_right_password_excuses_no_wrong_ones(run: Run, clock: Hands, hasher: Quick) -> None:
-    guard = Authenticator(clock=clock, hasher=hasher, login_seconds=1.0)
+def test_right_password_does_not_reset_the_limit(run: Run, clock: ManualClock, hasher: FastHasher) -> None:
+    authenticator = Authenticator(clock=clock, hasher=hasher, login_seconds=1.0)
 
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         for _ in range(2):
             for _ in range(5):
-                assert (await fails(guard, WRONG)).reason == "wrong"
+                assert (await auth_error(authenticator, WRONG)).reason == "wrong"
             clock.now += 1.0
-            if hasher.verified < 10:
-                assert await guard.authenticate_username(ANN, HERE) == "ann"
-        assert (await fails(guard, WRONG)).reason == "often"
+            if hasher.verify_count < 10:
+                assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann"
+        assert (await auth_error(authenticator, WRONG)).reason == "often"
 
     run(main())
-    guard.close()
+    authenticator.close()
 
 
-def respelt(header: bytes, number: int) -> bytes:
-    """The same credentials in another spelling for every number."""
-    letters = [chr(letter).swapcase() if number >> place & 1 else chr(letter) for place, letter in enumerate(b"Basic")]
+def respell(header: bytes, number: int) -> bytes:
+    """The same credentials, spelled differently for each number."""
+    letters = [chr(letter).swapcase() if number >> index & 1 else chr(letter) for index, letter in enumerate(b"Basic")]
     return "".join(letters).encode() + b" " * (1 + number // 32) + header[6:]
 
 
-def test_a_right_login_in_many_spellings_clears_no_count_of_its_address(
-    run: Run, guard: Authenticator, clock: Hands, hasher: Quick
+def test_respelled_right_logins_do_not_reset_the_address_limit(
+    run: Run, authenticator: Authenticator, clock: ManualClock, hasher: FastHasher
 ) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         clock.now += 600.0
         reasons = []
         for number in range(120):
-            assert await guard.authenticate_username(respelt(ANN, number), HERE) == "ann"
-            reasons.append((await fails(guard, basic(f"user {number}", "guess"))).reason)
+            assert await authenticator.authenticate_username(respell(ANN, number), ADDRESS) == "ann"
+            reasons.append((await auth_error(authenticator, basic(f"user {number}", "guess"))).reason)
         assert reasons == ["wrong"] * 100 + ["often"] * 20
-        assert hasher.verified == 101, "one login, however it is spelt"
+        assert hasher.verify_count == 101, "one login in all spellings"
 
     run(main())
 
 
-def test_a_name_in_another_normalization_is_the_same_user_and_has_the_same_count(
-    run: Run, guard: Authenticator
-) -> None:
+def test_other_normalizations_of_a_name_are_the_same_user(run: Run, authenticator: Authenticator) -> None:
     async def main() -> None:
         composed, decomposed, wide = "Zo\u00eb", "Zoe\u0308", "\uff3ao\u00eb"
-        assert await guard.register(basic(decomposed, "secret"), HERE) == composed
+        assert await authenticator.register(basic(decomposed, "secret"), ADDRESS) == composed
         for name in (composed, decomposed, wide):
-            assert await guard.authenticate_username(basic(name, "secret"), HERE) == composed
+            assert await authenticator.authenticate_username(basic(name, "secret"), ADDRESS) == composed
             for _ in range(3):
-                assert (await fails(guard, basic(name, "guess"))).reason == "wrong"
-        assert (await fails(guard, basic(wide, "guess"))).reason == "wrong"
-        assert (await fails(guard, basic(decomposed, "guess"))).reason == "often"
+                assert (await auth_error(authenticator, basic(name, "guess"))).reason == "wrong"
+        assert (await auth_error(authenticator, basic(wide, "guess"))).reason == "wrong"
+        assert (await auth_error(authenticator, basic(decomposed, "guess"))).reason == "often"
 
     run(main())
 
@@ -279,103 +297,107 @@ def test_a_name_in_another_normalization_is_the_same_user_and_has_the_same_count
 @pytest.mark.parametrize(
     "name", ["ANN", "\u0391\u039d\u039d", "\u0430nn", "a\u200bnn", "a\u00adnn", "ann ", "\u202eann"]
 )
-def test_a_new_user_is_neither_confusable_nor_invisible(run: Run, guard: Authenticator, name: str) -> None:
+def test_confusable_and_invisible_names_are_refused(run: Run, authenticator: Authenticator, name: str) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         with pytest.raises(AuthError) as caught:
-            await guard.register(basic(name, "secret"), HERE)
+            await authenticator.register(basic(name, "secret"), ADDRESS)
         assert caught.value.reason == ("taken" if name in {"ANN", "\u0391\u039d\u039d"} else "malformed")
-        assert (await fails(guard, basic(name, "secret"))).reason == "wrong"
+        assert (await auth_error(authenticator, basic(name, "secret"))).reason == "wrong"
 
     run(main())
 
 
-def test_an_ipv6_network_is_counted_as_one_address(run: Run, guard: Authenticator) -> None:
+def test_ipv6_network_counts_as_one_address(run: Run, authenticator: Authenticator) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         for number in range(10):
-            assert (await fails(guard, WRONG, f"2001:db8:0:1::{number:x}")).reason == "wrong"
-        assert (await fails(guard, WRONG, "2001:db8:0:1:ffff::")).reason == "often"
-        assert (await fails(guard, WRONG, "2001:db8:0:2::")).reason == "wrong"
+            assert (await auth_error(authenticator, WRONG, f"2001:db8:0:1::{number:x}")).reason == "wrong"
+        assert (await auth_error(authenticator, WRONG, "2001:db8:0:1:ffff::")).reason == "often"
+        assert (await auth_error(authenticator, WRONG, "2001:db8:0:2::")).reason == "wrong"
         for host in ["198.51.100.7"] * 9 + ["::ffff:198.51.100.7"]:
-            assert (await fails(guard, WRONG, host)).reason == "wrong"
-        assert (await fails(guard, WRONG, "198.51.100.7")).reason == "often"
+            assert (await auth_error(authenticator, WRONG, host)).reason == "wrong"
+        assert (await auth_error(authenticator, WRONG, "198.51.100.7")).reason == "often"
 
     run(main())
 
 
-def test_wrong_passwords_that_come_at_once_are_not_more_than_are_allowed(run: Run, guard: Authenticator) -> None:
+def test_concurrent_wrong_passwords_are_limited(run: Run, authenticator: Authenticator) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
-        many = await asyncio.gather(*(fails(guard, basic("ann", f"guess {number}")) for number in range(50)))
-        assert [denied.reason for denied in many].count("wrong") == 10
-        assert {denied.reason for denied in many} == {"wrong", "often"}
+        await authenticator.register(ANN, ADDRESS)
+        errors = await asyncio.gather(
+            *(auth_error(authenticator, basic("ann", f"guess {number}")) for number in range(50))
+        )
+        assert [denied.reason for denied in errors].count("wrong") == 10
+        assert {denied.reason for denied in errors} == {"wrong", "often"}
 
     run(main())
 
 
-def test_a_store_that_is_down_makes_no_password_wrong(
-    run: Run, guard: Authenticator, monkeypatch: pytest.MonkeyPatch
+def test_store_failure_does_not_count_as_a_wrong_password(
+    run: Run, authenticator: Authenticator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def down(_: object, name: str) -> None:
         raise AuthError("busy", f"found no store to look for {name} in; allowed: another try later", 1.0)
 
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         with monkeypatch.context() as patched:
             patched.setattr(MemoryUsers, "get", down)
             for _ in range(20):
-                assert (await fails(guard, WRONG)).reason == "busy"
-        assert (await fails(guard, WRONG)).reason == "wrong"
+                assert (await auth_error(authenticator, WRONG)).reason == "busy"
+        assert (await auth_error(authenticator, WRONG)).reason == "wrong"
 
     run(main())
 
 
-class Slow(Quick):
-    """argon2 that hashes nothing before it is let."""
+class BlockingHasher(FastHasher):
+    """argon2 that blocks until `may_hash` is set."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.let = Event()
+        self.may_hash = Event()
 
     def hash(self, password: str | bytes, *, salt: bytes | None = None) -> str:
-        assert self.let.wait(PATIENCE)
+        assert self.may_hash.wait(TIMEOUT_SECONDS)
         return super().hash(password, salt=salt)
 
 
-def test_a_login_waits_for_no_registration(run: Run, clock: Hands) -> None:
-    hasher = Slow()
-    hasher.let.set()
-    guard = Authenticator(clock=clock, hasher=hasher)
+def test_login_does_not_wait_for_registrations(run: Run, clock: ManualClock) -> None:
+    hasher = BlockingHasher()
+    hasher.may_hash.set()
+    authenticator = Authenticator(clock=clock, hasher=hasher)
 
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         clock.now += 600.0
-        hasher.let.clear()
-        new = [asyncio.create_task(guard.register(basic(f"user {n}", "secret"), THERE)) for n in range(300)]
+        hasher.may_hash.clear()
+        new = [
+            asyncio.create_task(authenticator.register(basic(f"user {n}", "secret"), OTHER_ADDRESS)) for n in range(300)
+        ]
         await asyncio.sleep(0)
-        assert await guard.authenticate_username(ANN, HERE) == "ann"
+        assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann"
         assert not any(task.done() for task in new)
-        hasher.let.set()
+        hasher.may_hash.set()
         assert len({*await asyncio.gather(*new)}) == 300
 
     run(main())
-    guard.close()
+    authenticator.close()
 
 
-class Changing(MemoryUsers):
-    """Users whose passwords are changed, and who are closed, by somebody else."""
+class MutableUsers(MemoryUsers):
+    """Users that another process may change; `lookups` counts calls of `get`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.number: int | None = 1
-        self.looked = 0
+        self.lookups = 0
 
     def version(self) -> int | None:
         return self.number
 
     async def get(self, name: str) -> UserRecord | None:
-        self.looked += 1
+        self.lookups += 1
         return await super().get(name)
 
     def change(self, name: str, hashed: str | None) -> None:
@@ -388,60 +410,60 @@ class Changing(MemoryUsers):
 
 
 @pytest.mark.parametrize("watched", [True, False])
-def test_a_changed_password_ends_at_once_and_costs_others_no_argon2(
-    run: Run, clock: Hands, hasher: Quick, *, watched: bool
+def test_changed_password_is_effective_at_once_without_argon2_for_others(
+    run: Run, clock: ManualClock, hasher: FastHasher, *, watched: bool
 ) -> None:
-    users = Changing()
+    users = MutableUsers()
     users.number = 1 if watched else None
-    guard = Authenticator(users, clock=clock, hasher=hasher)
+    authenticator = Authenticator(users, clock=clock, hasher=hasher)
     bob = basic("bob", "secret")
 
     async def main() -> None:
-        await guard.register(ANN, HERE)
-        await guard.register(bob, HERE)
-        assert guard.cached_username(ANN) == ("ann" if watched else None)
+        await authenticator.register(ANN, ADDRESS)
+        await authenticator.register(bob, ADDRESS)
+        assert authenticator.cached_username(ANN) == ("ann" if watched else None)
         users.change("ann", hasher.hash("changed"))
-        assert guard.cached_username(ANN) is None
-        assert (await fails(guard, ANN)).reason == "wrong"
-        assert await guard.authenticate_username(basic("ann", "changed"), HERE) == "ann"
-        before = hasher.verified
-        assert await guard.authenticate_username(bob, HERE) == "bob"
-        assert hasher.verified == before
-        looked = users.looked
-        assert guard.cached_username(bob) == ("bob" if watched else None)
-        assert await guard.authenticate_username(bob, HERE) == "bob"
-        assert users.looked == looked + (not watched)
+        assert authenticator.cached_username(ANN) is None
+        assert (await auth_error(authenticator, ANN)).reason == "wrong"
+        assert await authenticator.authenticate_username(basic("ann", "changed"), ADDRESS) == "ann"
+        before = hasher.verify_count
+        assert await authenticator.authenticate_username(bob, ADDRESS) == "bob"
+        assert hasher.verify_count == before
+        lookups = users.lookups
+        assert authenticator.cached_username(bob) == ("bob" if watched else None)
+        assert await authenticator.authenticate_username(bob, ADDRESS) == "bob"
+        assert users.lookups == lookups + (not watched)
         users.change("bob", None)
-        assert guard.cached_username(bob) is None
-        assert (await fails(guard, bob)).reason == "wrong"
+        assert authenticator.cached_username(bob) is None
+        assert (await auth_error(authenticator, bob)).reason == "wrong"
 
     run(main())
-    guard.close()
+    authenticator.close()
 
 
-def test_a_header_that_comes_many_times_at_once_is_verified_once(
-    run: Run, guard: Authenticator, clock: Hands, hasher: Quick
+def test_concurrent_uses_of_one_header_are_verified_once(
+    run: Run, authenticator: Authenticator, clock: ManualClock, hasher: FastHasher
 ) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         clock.now += 600.0
-        names = await asyncio.gather(*(guard.authenticate_username(ANN, HERE) for _ in range(100)))
+        names = await asyncio.gather(*(authenticator.authenticate_username(ANN, ADDRESS) for _ in range(100)))
         assert {*names} == {"ann"}
-        assert hasher.verified == 1
-        wrong = await asyncio.gather(*(fails(guard, WRONG) for _ in range(100)))
+        assert hasher.verify_count == 1
+        wrong = await asyncio.gather(*(auth_error(authenticator, WRONG) for _ in range(100)))
         assert {denied.reason for denied in wrong} == {"wrong"}
-        assert hasher.verified == 2
+        assert hasher.verify_count == 2
 
     run(main())
 
 
-def test_who_hangs_up_while_he_is_verified_does_not_hurt_the_others(
-    run: Run, guard: Authenticator, clock: Hands
+def test_cancelled_login_does_not_affect_concurrent_ones(
+    run: Run, authenticator: Authenticator, clock: ManualClock
 ) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         clock.now += 600.0
-        first, second = (asyncio.create_task(guard.authenticate_username(ANN, HERE)) for _ in range(2))
+        first, second = (asyncio.create_task(authenticator.authenticate_username(ANN, ADDRESS)) for _ in range(2))
         await asyncio.sleep(0)
         first.cancel()
         assert await second == "ann"
@@ -449,86 +471,88 @@ def test_who_hangs_up_while_he_is_verified_does_not_hurt_the_others(
     run(main())
 
 
-def test_the_queue_for_the_threads_is_bounded(run: Run, clock: Hands) -> None:
-    guard = Authenticator(clock=clock, hasher=Quick(), threads=1, max_queued=4)
+def test_queue_for_the_threads_is_bounded(run: Run, clock: ManualClock) -> None:
+    authenticator = Authenticator(clock=clock, hasher=FastHasher(), threads=1, max_queued=4)
 
     async def main() -> None:
         headers = [basic(f"user {number}", "secret") for number in range(20)]
-        found = await asyncio.gather(*(guard.register(header, HERE) for header in headers), return_exceptions=True)
+        found = await asyncio.gather(
+            *(authenticator.register(header, ADDRESS) for header in headers), return_exceptions=True
+        )
         busy = [denied for denied in found if isinstance(denied, AuthError)]
         assert {(denied.reason, denied.retry_after) for denied in busy} == {("busy", 1.0)}
         assert [name for name in found if isinstance(name, str)] == [f"user {number}" for number in range(4)]
         guesses = await asyncio.gather(
-            *(fails(guard, basic(f"x{number}", "guess"), f"192.0.2.{number}") for number in range(20))
+            *(auth_error(authenticator, basic(f"x{number}", "guess"), f"192.0.2.{number}") for number in range(20))
         )
         assert [denied.reason for denied in guesses].count("busy") == 16
 
     run(main())
-    guard.close()
+    authenticator.close()
 
 
-def test_a_name_that_somebody_has_is_refused_whatever_the_password(
-    run: Run, guard: Authenticator, hasher: Quick
-) -> None:
+def test_taken_name_is_refused_with_any_password(run: Run, authenticator: Authenticator, hasher: FastHasher) -> None:
     async def main() -> None:
-        await guard.register(ANN, HERE)
+        await authenticator.register(ANN, ADDRESS)
         for header in (ANN, WRONG):
             with pytest.raises(AuthError) as caught:
-                await guard.register(header, HERE)
+                await authenticator.register(header, ADDRESS)
             assert caught.value.reason == "taken"
-        assert (hasher.hashed, hasher.verified) == (1, 0)
+        assert (hasher.hash_count, hasher.verify_count) == (1, 0)
 
     run(main())
 
 
-def test_in_dialect_hspe_go_the_same_user_may_enrol_again(run: Run, guard: Authenticator) -> None:
+def test_idempotent_registration_accepts_the_same_user(run: Run, authenticator: Authenticator) -> None:
     async def main() -> None:
-        assert await guard.register(ANN, HERE, idempotent=True) == "ann"
-        assert await guard.register(ANN, HERE, idempotent=True) == "ann"
+        assert await authenticator.register(ANN, ADDRESS, idempotent=True) == "ann"
+        assert await authenticator.register(ANN, ADDRESS, idempotent=True) == "ann"
         with pytest.raises(AuthError) as caught:
-            await guard.register(WRONG, HERE, idempotent=True)
+            await authenticator.register(WRONG, ADDRESS, idempotent=True)
         assert caught.value.reason == "taken"
         for _ in range(20):
             with pytest.raises(AuthError) as caught:
-                await guard.register(WRONG, HERE, idempotent=True)
-        assert caught.value.reason == "often", "this is a way to guess, too"
+                await authenticator.register(WRONG, ADDRESS, idempotent=True)
+        assert caught.value.reason == "often", "registering can be used to guess, too"
 
     run(main())
 
 
-def test_of_two_who_want_a_name_at_once_one_gets_it(run: Run, guard: Authenticator) -> None:
+def test_concurrent_registrations_of_a_name_have_one_winner(run: Run, authenticator: Authenticator) -> None:
     async def main() -> None:
-        both = await asyncio.gather(guard.register(ANN, HERE), guard.register(WRONG, HERE), return_exceptions=True)
-        (name,) = [found for found in both if isinstance(found, str)]
-        (denied,) = [found for found in both if isinstance(found, AuthError)]
+        results = await asyncio.gather(
+            authenticator.register(ANN, ADDRESS), authenticator.register(WRONG, ADDRESS), return_exceptions=True
+        )
+        (name,) = [found for found in results if isinstance(found, str)]
+        (denied,) = [found for found in results if isinstance(found, AuthError)]
         assert (name, denied.reason) == ("ann", "taken")
-        winner, loser = (ANN, WRONG) if both[0] == "ann" else (WRONG, ANN)
-        assert guard.cached_username(winner) == "ann"
-        assert guard.cached_username(loser) is None
+        winner, loser = (ANN, WRONG) if results[0] == "ann" else (WRONG, ANN)
+        assert authenticator.cached_username(winner) == "ann"
+        assert authenticator.cached_username(loser) is None
 
     run(main())
 
 
-def test_new_users_from_one_address_are_limited(run: Run, clock: Hands, hasher: Quick) -> None:
-    guard = Authenticator(clock=clock, hasher=hasher, registration_limiter=RateLimiter(3, 60.0))
-    hasher.hashed = 0
+def test_registrations_are_limited_per_address(run: Run, clock: ManualClock, hasher: FastHasher) -> None:
+    authenticator = Authenticator(clock=clock, hasher=hasher, registration_limiter=RateLimiter(3, 60.0))
+    hasher.hash_count = 0
 
     async def main() -> None:
         for number in range(3):
-            await guard.register(basic(f"user {number}", "secret"), HERE)
+            await authenticator.register(basic(f"user {number}", "secret"), ADDRESS)
         with pytest.raises(AuthError) as caught:
-            await guard.register(ANN, HERE)
+            await authenticator.register(ANN, ADDRESS)
         assert (caught.value.reason, caught.value.retry_after) == ("often", 60.0)
-        assert hasher.hashed == 3
-        await guard.register(ANN, THERE)
+        assert hasher.hash_count == 3
+        await authenticator.register(ANN, OTHER_ADDRESS)
         clock.now += 60.0
-        await guard.register(basic("bob", "secret"), HERE)
+        await authenticator.register(basic("bob", "secret"), ADDRESS)
 
     run(main())
-    guard.close()
+    authenticator.close()
 
 
-def test_the_number_of_users_is_limited(run: Run) -> None:
+def test_number_of_users_is_limited(run: Run) -> None:
     users = MemoryUsers(2)
 
     async def main() -> None:
@@ -562,14 +586,14 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("header", MALFORMED.values(), ids=MALFORMED.keys())
-def test_what_holds_no_name_and_password_is_malformed(header: bytes) -> None:
+def test_malformed_header(header: bytes) -> None:
     with pytest.raises(AuthError) as caught:
         parse_credentials(header)
     assert caught.value.reason == "malformed"
     assert "; allowed: " in caught.value.detail
 
 
-def test_no_header_is_missing() -> None:
+def test_missing_header() -> None:
     with pytest.raises(AuthError) as caught:
         parse_credentials(None)
     assert caught.value.reason == "missing"
@@ -580,12 +604,12 @@ def test_no_header_is_missing() -> None:
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1),
     st.sampled_from(["Basic ", "basic ", "BASIC  ", " Basic "]),
 )
-def test_every_name_and_password_is_read_as_it_was_written(name: str, password: str, scheme: str) -> None:
+def test_any_name_and_password_are_parsed(name: str, password: str, scheme: str) -> None:
     assert parse_credentials(scheme.encode() + b64encode(f"{name}:{password}".encode())) == (name, password)
 
 
 @given(st.binary(max_size=60))
-def test_any_header_has_credentials_or_is_malformed(header: bytes) -> None:
+def test_any_header_is_parsed_or_malformed(header: bytes) -> None:
     for found in (header, b"Basic " + header, b"Basic " + b64encode(header)):
         with suppress(AuthError):
             name, _ = parse_credentials(found)
@@ -593,7 +617,7 @@ def test_any_header_has_credentials_or_is_malformed(header: bytes) -> None:
             assert ":" not in name
 
 
-def test_a_limiter_counts_from_the_first_time() -> None:
+def test_rate_window_starts_with_the_first_action() -> None:
     limiter = RateLimiter(2, 60.0)
     assert limiter.remaining("ann", 0.0) == (2, 0.0)
     assert [limiter.take("ann", now) for now in (0.0, 20.0, 30.0, 59.0, 60.0, 61.0, 62.0)] == [
@@ -610,7 +634,7 @@ def test_a_limiter_counts_from_the_first_time() -> None:
     assert limiter.take("bob", 62.0) == 0
 
 
-def test_what_is_given_back_to_a_limiter_is_what_its_window_had() -> None:
+def test_rate_limiter_gives_back_only_in_the_same_window() -> None:
     limiter = RateLimiter(2, 60.0)
     limiter.take("ann", 0.0)
     limiter.take("ann", 1.0)
@@ -618,27 +642,27 @@ def test_what_is_given_back_to_a_limiter_is_what_its_window_had() -> None:
     assert limiter.remaining("ann", 1.0) == (1, 59.0)
     limiter.take("ann", 60.0)
     limiter.give_back("ann", 1.0)
-    assert limiter.remaining("ann", 60.0) == (1, 60.0), "that was taken in another window"
+    assert limiter.remaining("ann", 60.0) == (1, 60.0), "that action was counted in another window"
     limiter.give_back("ann", 60.0)
     assert limiter.remaining("ann", 60.0) == (2, 0.0)
     limiter.give_back("ann", 60.0)
     assert not limiter._windows
 
 
-def test_a_limiter_does_not_grow_without_end() -> None:
+def test_number_of_rate_windows_is_limited() -> None:
     limiter = RateLimiter(1, 60.0, max_windows=100)
     for now in range(1000):
         assert limiter.take(now, float(now)) == 0
-    assert len(limiter._windows) <= 61, "what is over is gone"
+    assert len(limiter._windows) <= 61, "expired windows are removed"
     for number in range(1000):
         assert limiter.take(("flood", number), 2000.0) == 0
     assert len(limiter._windows) == 100
     assert limiter.take(("flood", 999), 2000.0) == 60.0
-    assert limiter.take(("flood", 899), 2000.0) == 0, "who has been known longest is forgotten first"
+    assert limiter.take(("flood", 899), 2000.0) == 0, "the oldest window is evicted first"
 
 
-class Counting(OrderedDict[Hashable, Any]):
-    """Windows that count how many of them are looked at."""
+class CountingWindows(OrderedDict[Hashable, Any]):
+    """Windows that count how many of them are visited."""
 
     steps = 0
 
@@ -652,9 +676,9 @@ class Counting(OrderedDict[Hashable, Any]):
             yield value
 
 
-def test_a_limiter_at_its_capacity_takes_a_few_steps_for_a_new_key() -> None:
+def test_full_rate_limiter_adds_a_key_in_constant_time() -> None:
     limiter = RateLimiter(1, 60.0, max_windows=10_000)
-    windows = limiter._windows = Counting()
+    windows = limiter._windows = CountingWindows()
     for number in range(30_000):
         windows.steps = 0
         limiter.take(number, 60.0 if number == 20_000 else 0.0)

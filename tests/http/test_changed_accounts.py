@@ -1,4 +1,4 @@
-"""A password that was changed, and an account that was closed, show nothing more from then on (holdem-2.12)."""
+"""Changed passwords and closed accounts end access at once (holdem-2.12)."""
 
 import asyncio
 import io
@@ -13,59 +13,62 @@ from croupier.http import read_api
 from croupier.http.auth import DEFAULT_HASHER, Authenticator
 from croupier.http.stored_users import StoredUsers
 from croupier.store.store import open_store, upgrade_store
-from tests.http.service_fixture import QUICK, Hands, opened, request
-from tests.http.test_auth import Changing
-from tests.http.test_streams import crowd, following, two
+from tests.http.service_fixture import QUICK, ManualClock, opened, request
+from tests.http.test_auth import MutableUsers
+from tests.http.test_streams import follow_game, two_players, wait_for_subscribers
 from tests.net.raw_client import Run
-from tests.recording.test_holdem_journal import kept
+from tests.recording.test_holdem_journal import service_with_store
 
 
-@pytest.mark.parametrize("moves", [False, True], ids=["a quiet game", "a game that goes on"])
-def test_a_stream_and_a_long_poll_of_a_closed_account_end(
-    run: Run, monkeypatch: pytest.MonkeyPatch, *, moves: bool
+@pytest.mark.parametrize("game_changes", [False, True], ids=["a quiet game", "a game that goes on"])
+def test_stream_and_long_poll_of_a_closed_account_end(
+    run: Run, monkeypatch: pytest.MonkeyPatch, *, game_changes: bool
 ) -> None:
     """holdem-2.12"""
-    monkeypatch.setattr(read_api, "USERS_CHECK_INTERVAL_SECONDS", 60.0 if moves else 0.01)
-    users = Changing()
-    guard = Authenticator(users, clock=Hands(), hasher=QUICK)
+    monkeypatch.setattr(read_api, "USERS_CHECK_INTERVAL_SECONDS", 60.0 if game_changes else 0.01)
+    users = MutableUsers()
+    authenticator = Authenticator(users, clock=ManualClock(), hasher=QUICK)
 
     async def main() -> None:
-        async with opened(guard=guard) as found, two(found.address) as (ann, bob):
+        async with opened(authenticator=authenticator) as server, two_players(server.address) as (ann, bob):
             game = ann.game
-            async with following(found.address, game, "bob") as his, following(found.address, game, "ann") as hers:
-                assert (await his.game())[1]["cards"]["hole"]
-                assert (await hers.game())[1]["cards"]["hole"]
-                poll = asyncio.create_task(bob.see("?wait=60"))
-                await crowd(found, 3)
+            async with (
+                follow_game(server.address, game, "bob") as bob_stream,
+                follow_game(server.address, game, "ann") as ann_stream,
+            ):
+                assert (await bob_stream.game())[1]["cards"]["hole"]
+                assert (await ann_stream.game())[1]["cards"]["hole"]
+                poll = asyncio.create_task(bob.view("?wait=60"))
+                await wait_for_subscribers(server, 3)
                 users.change("bob", None)
-                if moves:
+                if game_changes:
                     await ann.act(1, 10)
-                assert await his.piece() == ""
-                assert his.ended
+                assert await bob_stream.next_event() == ""
+                assert bob_stream.ended
                 assert (await poll).status == 401
-                if not moves:
+                if not game_changes:
                     await ann.act(1, 10)
-                while (piece := await hers.piece()).startswith(":"):
+                while (event := await ann_stream.next_event()).startswith(":"):
                     pass
-                assert '"hole":["' in piece
-                assert (await ann.see()).status == 200
-                assert (await bob.see()).status == 401
+                assert '"hole":["' in event
+                assert (await ann.view()).status == 200
+                assert (await bob.view()).status == 401
 
     run(main())
 
 
-def test_a_change_of_others_wakes_no_long_poll(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_change_of_another_account_wakes_no_long_poll(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_api, "USERS_CHECK_INTERVAL_SECONDS", 0.001)
-    users = Changing()
-    guard = Authenticator(users, clock=Hands(), hasher=QUICK)
+    users = MutableUsers()
+    authenticator = Authenticator(users, clock=ManualClock(), hasher=QUICK)
 
     async def main() -> None:
-        async with opened(guard=guard) as found, two(found.address) as (ann, bob):
-            poll = asyncio.create_task(bob.see("?wait=60"))
-            await crowd(found, 1)
-            looked = users.looked
+        async with opened(authenticator=authenticator) as server, two_players(server.address) as (ann, bob):
+            poll = asyncio.create_task(bob.view("?wait=60"))
+            await wait_for_subscribers(server, 1)
+            lookups = users.lookups
             users.change("cid", "hash")
-            while users.looked == looked:
+            while users.lookups == lookups:
                 await asyncio.sleep(0)
             assert not poll.done()
             await ann.act(1, 10)
@@ -75,7 +78,7 @@ def test_a_change_of_others_wakes_no_long_poll(run: Run, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("how", ["password", "account"])
-def test_what_the_command_line_changes_is_over_when_it_returns(
+def test_change_from_the_command_line_is_effective_when_it_returns(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     """holdem-2.12"""
@@ -83,17 +86,17 @@ def test_what_the_command_line_changes_is_over_when_it_returns(
 
     monkeypatch.setattr("sys.stdin", io.StringIO("changed\n"))
 
-    def changes() -> int:
-        """What another process does; it is a loop and a store of its own here."""
+    def run_command() -> int:
+        """Run the command as another process would, with its own event loop and store."""
         if how == "password":
             return reset_password("ann", store=str(path))
         return close("ann", reason="left", store=str(path))
 
     async def main() -> None:
-        async with kept(path) as web:
-            await web.enrol("ann", "bob")
+        async with service_with_store(path) as web:
+            await web.register("ann", "bob")
             assert (await web.ask("GET", "/games/", "ann")).status == 200
-            assert await asyncio.to_thread(changes) == 0
+            assert await asyncio.to_thread(run_command) == 0
             assert (await web.ask("GET", "/games/", "ann")).status == 401
             assert (await web.ask("POST", "/games/", "ann")).status == 401
             assert (await web.ask("GET", "/games/", "bob")).status == 200
@@ -105,30 +108,30 @@ def test_what_the_command_line_changes_is_over_when_it_returns(
     run(main())
 
 
-def test_a_login_that_nobody_has_changed_is_no_read_of_the_store(run: Run, tmp_path: Path) -> None:
+def test_unchanged_login_needs_no_store_read(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with (
             await open_store(str(tmp_path / "store")) as store,
             await open_store(str(tmp_path / "store")) as other,
         ):
             await store.watch_accounts()
-            guard = Authenticator(StoredUsers(store), clock=Hands(), hasher=QUICK)
+            authenticator = Authenticator(StoredUsers(store), clock=ManualClock(), hasher=QUICK)
             header = b"Basic " + b64encode(b"ann:secret")
-            await guard.register(header, "192.0.2.1")
-            assert guard.cached_username(header) == "ann"
+            await authenticator.register(header, "192.0.2.1")
+            assert authenticator.cached_username(header) == "ann"
             await other.add_account("bob", "hash")
-            assert guard.cached_username(header) == "ann"
+            assert authenticator.cached_username(header) == "ann"
             await other.set_password("bob", "other", reason="changed")
-            assert guard.cached_username(header) is None, "it is looked at once more"
-            assert await guard.authenticate_username(header, "192.0.2.1") == "ann"
-            assert guard.cached_username(header) == "ann"
-            guard.close()
+            assert authenticator.cached_username(header) is None, "the login has to be confirmed again"
+            assert await authenticator.authenticate_username(header, "192.0.2.1") == "ann"
+            assert authenticator.cached_username(header) == "ann"
+            authenticator.close()
 
     run(main())
 
 
-async def asked_for(address: Address, method: str, name: str, password: str, scheme: str = "Basic") -> int:
-    """The status of a login from a connection of its own, however long it takes."""
+async def login_status(address: Address, method: str, name: str, password: str, scheme: str = "Basic") -> int:
+    """The status of a login on its own connection, without a timeout."""
     header = f"{scheme} {b64encode(f'{name}:{password}'.encode()).decode()}"
     reader, writer = await asyncio.open_connection(*address)
     path = "/users/" if method == "POST" else "/games/"
@@ -140,36 +143,36 @@ async def asked_for(address: Address, method: str, name: str, password: str, sch
 
 
 @pytest.mark.slow
-def test_a_guesser_with_a_login_of_its_own_has_a_hundred_tries_a_minute() -> None:
-    """Real argon2 and sockets: a right login in another spelling between every two wrong ones."""
+def test_guessing_with_a_valid_login_is_limited_to_a_hundred_tries_a_minute() -> None:
+    """Real argon2 and sockets: a right login, spelled differently each time, before every wrong one."""
 
     async def main() -> None:
-        async with opened(guard=Authenticator(hasher=DEFAULT_HASHER, clock=Hands())) as found:
-            assert await asked_for(found.address, "POST", "eve", "secret") == 201
+        async with opened(authenticator=Authenticator(hasher=DEFAULT_HASHER, clock=ManualClock())) as server:
+            assert await login_status(server.address, "POST", "eve", "secret") == 201
             statuses = []
             for number in range(130):
                 letters = [letter.upper() if number >> place & 1 else letter for place, letter in enumerate("basic")]
-                assert await asked_for(found.address, "GET", "eve", "secret", "".join(letters)) == 200
-                statuses.append(await asked_for(found.address, "GET", f"user {number}", "guess"))
+                assert await login_status(server.address, "GET", "eve", "secret", "".join(letters)) == 200
+                statuses.append(await login_status(server.address, "GET", f"user {number}", "guess"))
             assert statuses == [401] * 100 + [429] * 30
 
     asyncio.run(main())
 
 
 @pytest.mark.slow
-def test_a_right_login_is_answered_while_three_hundred_register() -> None:
-    """Real argon2 and sockets, one address for all."""
+def test_valid_login_is_answered_during_three_hundred_registrations() -> None:
+    """Real argon2 and sockets; all clients have one address."""
 
     async def main() -> None:
-        async with opened(guard=Authenticator(hasher=DEFAULT_HASHER, login_seconds=0.0)) as found:
-            assert await asked_for(found.address, "POST", "ann", "secret") == 201
+        async with opened(authenticator=Authenticator(hasher=DEFAULT_HASHER, login_seconds=0.0)) as server:
+            assert await login_status(server.address, "POST", "ann", "secret") == 201
             new = [
-                asyncio.create_task(asked_for(found.address, "POST", f"user {number}", "secret"))
+                asyncio.create_task(login_status(server.address, "POST", f"user {number}", "secret"))
                 for number in range(300)
             ]
             logins = []
             while not all(task.done() for task in new):
-                logins.append(await asked_for(found.address, "GET", "ann", "secret"))
+                logins.append(await login_status(server.address, "GET", "ann", "secret"))
             assert {*logins} == {200}
             assert {*await asyncio.gather(*new)} == {201}
 

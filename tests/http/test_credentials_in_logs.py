@@ -1,4 +1,4 @@
-"""A marked password goes through every failing path of a server, and is in nothing that the server prints."""
+"""Marked passwords pass through every failing path of a server; its output must not contain them."""
 
 import json
 import os
@@ -23,50 +23,50 @@ import trustme
 from tests.processes import PATIENCE, environment
 
 PASSWORD = "Marked7Password"
-HALF = b"half a body"
-"""What is sent of a body that is longer."""
+PARTIAL_BODY = b"half a body"
+"""The part that is sent of a longer body."""
 
-OTHER = "Wrong8Marked"
-FAULTY = """
+WRONG_PASSWORD = "Wrong8Marked"
+FAULTY_PROGRAM = """
 import sys
 from croupier.cli import main
 from croupier.rooms.holdem.house import House
-from croupier.http.auth import Guard
-from croupier.http.read_api import Watching
+from croupier.http.auth import Authenticator
+from croupier.http.read_api import ReadApi
 
-hear, see, verify = House.hear, Watching.see, Guard.verify
+apply, get_games, authenticate = House.apply, ReadApi.get_games, Authenticator.authenticate
 
-def faulty_hear(self, heard):
-    if heard.said is not None and "eve" in str(heard.said):
-        raise RuntimeError(f"a fault about {heard}")
-    return hear(self, heard)
+def faulty_apply(self, entry):
+    if entry.said is not None and "eve" in str(entry.said):
+        raise RuntimeError(f"a fault about {entry}")
+    return apply(self, entry)
 
-async def faulty_see(self, question, names):
-    if question.authorization is not None and b"x-fault" in dict(question.scope["headers"]):
-        raise RuntimeError(f"a fault about {question}")
-    return await see(self, question, names)
+async def faulty_get_games(self, request, names):
+    if request.authorization is not None and b"x-fault" in dict(request.scope["headers"]):
+        raise RuntimeError(f"a fault about {request}")
+    return await get_games(self, request, names)
 
-async def faulty_verify(self, header, address):
+async def faulty_authenticate(self, header, address):
     if header is not None and header.endswith(b"=FAULT"):
         raise RuntimeError(f"a fault about {header}", {"authorization": header})
-    return await verify(self, header, address)
+    return await authenticate(self, header, address)
 
-House.hear, Watching.see, Guard.verify = faulty_hear, faulty_see, faulty_verify
+House.apply, ReadApi.get_games, Authenticator.authenticate = faulty_apply, faulty_get_games, faulty_authenticate
 sys.argv[0] = "croupier"
 main()
 """
 
 
-class Faulty:
-    """A server whose house raises, at log level debug. `output` is all that it has printed."""
+class FaultyServer:
+    """A server at log level debug, parts of which raise errors."""
 
     def __init__(self, folder: Path, *flags: object, terminal: bool) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- closed with the server
         self._master, slave = pty.openpty() if terminal else (-1, -1)
         self._captured = b""
-        command = [sys.executable, "-c", FAULTY, "serve", "holdem", "--port", "0", "--log-level", "debug"]
+        command = [sys.executable, "-c", FAULTY_PROGRAM, "serve", "holdem", "--port", "0", "--log-level", "debug"]
         self._process = subprocess.Popen(
-            [*command, "--metrics-port", "0", "--log", str(folder / "said"), *map(str, flags)],
+            [*command, "--metrics-port", "0", "--log", str(folder / "conversation"), *map(str, flags)],
             stdout=subprocess.PIPE,
             stderr=slave if terminal else self._file,
             stdin=subprocess.DEVNULL,
@@ -83,7 +83,7 @@ class Faulty:
             self.ports.append(int(found[1]))
 
     def drain(self) -> None:
-        """Read what the terminal shows, so that the server can go on."""
+        """Read the terminal's output, so that the server does not block."""
         while self._master >= 0 and select.select([self._master], [], [], 0)[0]:
             try:
                 data = os.read(self._master, 65_536)
@@ -94,7 +94,7 @@ class Faulty:
                 return
 
     def stop(self) -> str:
-        """End it, and all that it has printed."""
+        """Terminate the server and return all its output."""
         self._process.terminate()
         end = time.monotonic() + PATIENCE
         while self._process.poll() is None and time.monotonic() < end:
@@ -120,8 +120,8 @@ class Faulty:
 
 
 @contextmanager
-def faulty(folder: Path, *flags: object, terminal: bool = False) -> Iterator[Faulty]:
-    server = Faulty(folder, *flags, terminal=terminal)
+def faulty_server(folder: Path, *flags: object, terminal: bool = False) -> Iterator[FaultyServer]:
+    server = FaultyServer(folder, *flags, terminal=terminal)
     try:
         yield server
     finally:
@@ -133,15 +133,15 @@ def basic(user: str, password: str) -> str:
 
 
 def request(method: str, path: str, authorization: str | None, body: bytes = b"", *headers: str) -> bytes:
-    lines = [f"{method} {path} HTTP/1.1", "Host: x", f"Content-Length: {len(body) + (body == HALF)}", *headers]
+    lines = [f"{method} {path} HTTP/1.1", "Host: x", f"Content-Length: {len(body) + (body == PARTIAL_BODY)}", *headers]
     if authorization is not None:
         lines.append(f"Authorization: {authorization}")
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
 def attempts(game: str, guid: str) -> Iterator[bytes]:
-    """Requests that fail in every way there is."""
-    right, wrong = "Basic " + basic("ann", PASSWORD), "Basic " + basic("ann", OTHER)
+    """Requests that fail in many ways."""
+    right, wrong = "Basic " + basic("ann", PASSWORD), "Basic " + basic("ann", WRONG_PASSWORD)
     eve = "Basic " + basic("eve", PASSWORD)
     paths = ["/users/", "/games/", f"/games/{game}", f"/games/{game}/players/", f"/games/{game}/players/{guid}/acts/"]
     for path in (*paths, f"/games/{game}/events", f"/games/{game}/hands/9.phh", f"/games/{PASSWORD}", f"/{PASSWORD}"):
@@ -160,12 +160,12 @@ def attempts(game: str, guid: str) -> Iterator[bytes]:
     yield f"GET /{PASSWORD} HTTP/9\r\nAuthorization: {right}\r\n\r\n".encode()
     yield request("GET", "/games/", right) * 200
     yield request("GET", f"/games/{game}/events", right) + request("GET", "/games/", right)
-    yield request("POST", "/games/", right, HALF, "Expect: 100-continue")
+    yield request("POST", "/games/", right, PARTIAL_BODY, "Expect: 100-continue")
     yield request("POST", "/games/", right, b"x" * 100_000)
 
 
-def converse(server: Faulty, data: bytes, context: ssl.SSLContext | None, port: int = 0) -> bytes:
-    """Say this, hear a little, and leave."""
+def send_request(server: FaultyServer, data: bytes, context: ssl.SSLContext | None, port: int = 0) -> bytes:
+    """Send data, receive a little, and disconnect."""
     with socket.create_connection(("127.0.0.1", server.ports[port]), PATIENCE) as plain:
         if context is None:
             return exchange(plain, data)
@@ -173,60 +173,60 @@ def converse(server: Faulty, data: bytes, context: ssl.SSLContext | None, port: 
             return exchange(secure, data)
 
 
-def exchange(line: socket.socket, data: bytes) -> bytes:
+def exchange(connection: socket.socket, data: bytes) -> bytes:
     with suppress(OSError):
-        line.sendall(data)
-        if not data.endswith(HALF):
-            return line.recv(65_536)
+        connection.sendall(data)
+        if not data.endswith(PARTIAL_BODY):
+            return connection.recv(65_536)
     return b""
 
 
-def test_no_credential_is_in_the_log_of_a_server_that_fails(tmp_path: Path) -> None:
+def test_log_of_a_failing_server_contains_no_credentials(tmp_path: Path) -> None:
     search(tmp_path, "JSON", every=9)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("manner", ["JSON", "console", "TLS"])
-def test_no_credential_is_in_anything_that_a_server_prints(tmp_path: Path, manner: str) -> None:
-    search(tmp_path, manner)
+@pytest.mark.parametrize("mode", ["JSON", "console", "TLS"])
+def test_output_of_a_failing_server_contains_no_credentials(tmp_path: Path, mode: str) -> None:
+    search(tmp_path, mode)
 
 
-def search(tmp_path: Path, manner: str, every: int = 1) -> None:
-    """Let requests fail, all or some of them, and look for what they had in everything that was printed."""
+def search(tmp_path: Path, mode: str, every: int = 1) -> None:
+    """Make all failing requests, or every n-th, and search the output for their credentials."""
     authority = trustme.CA()
     issued = authority.issue_cert("127.0.0.1")
     for number, chain in enumerate(issued.cert_chain_pems):
         chain.write_to_path(tmp_path / "chain", append=number > 0)
     issued.private_key_pem.write_to_path(tmp_path / "key")
     context = None
-    flags: list[Any] = ["--store", tmp_path / "store"] if manner == "console" else ["--journal", "off"]
-    if manner == "TLS":
+    flags: list[Any] = ["--store", tmp_path / "store"] if mode == "console" else ["--journal", "off"]
+    if mode == "TLS":
         context = ssl.create_default_context()
         authority.configure_trust(context)
         flags += ["--tls-cert", tmp_path / "chain", "--tls-key", tmp_path / "key"]
-    with faulty(tmp_path, *flags, terminal=manner == "console") as server:
+    with faulty_server(tmp_path, *flags, terminal=mode == "console") as server:
         for user in ("ann", "eve"):
-            made = converse(server, request("POST", "/users/", "Basic " + basic(user, PASSWORD)), context)
-            assert b" 201 " in made
-        seen = converse(server, request("GET", "/games/", "Basic " + basic("ann", PASSWORD)), context)
-        game = json.loads(seen.partition(b"\r\n\r\n")[2])[0]["gameID"]
+            response = send_request(server, request("POST", "/users/", "Basic " + basic(user, PASSWORD)), context)
+            assert b" 201 " in response
+        response = send_request(server, request("GET", "/games/", "Basic " + basic("ann", PASSWORD)), context)
+        game = json.loads(response.partition(b"\r\n\r\n")[2])[0]["gameID"]
         for number, data in enumerate(attempts(game, "x")):
             for port in (0, 1) if number % every == 0 else ():
-                converse(server, data, context if port == 0 else None, port)
+                send_request(server, data, context if port == 0 else None, port)
             server.drain()
-        if context is not None:  # what is no TLS
-            converse(server, request("GET", "/games/", "Basic " + basic("ann", PASSWORD)), None)
-        assert b" 200 " in converse(server, request("GET", "/games/", None), context)
-        printed = server.stop() + (tmp_path / "said").read_text()
-    faults = printed.count("RuntimeError")
-    assert faults, "the faults were injected, and are logged"
-    assert "a fault about" in printed
-    secrets = [PASSWORD, OTHER, "$argon2"]
-    for user, password in (("ann", PASSWORD), ("ann", OTHER), ("eve", PASSWORD)):
+        if context is not None:  # a plain request to a TLS server
+            send_request(server, request("GET", "/games/", "Basic " + basic("ann", PASSWORD)), None)
+        assert b" 200 " in send_request(server, request("GET", "/games/", None), context)
+        output = server.stop() + (tmp_path / "conversation").read_text()
+    faults = output.count("RuntimeError")
+    assert faults, "the injected faults are logged"
+    assert "a fault about" in output
+    secrets = [PASSWORD, WRONG_PASSWORD, "$argon2"]
+    for user, password in (("ann", PASSWORD), ("ann", WRONG_PASSWORD), ("eve", PASSWORD)):
         secrets.append(basic(user, password).rstrip("="))
-    assert [secret for secret in secrets if secret in printed] == []
-    assert "locals" not in printed
-    if manner != "console":
-        log = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
-        assert {entry["event"] for entry in log if entry["level"] in {"warning", "error"}} == {"our own fault"}
-        assert len([entry for entry in log if entry["event"] == "our own fault"]) < 50
+    assert [secret for secret in secrets if secret in output] == []
+    assert "locals" not in output
+    if mode != "console":
+        log = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+        assert {entry["event"] for entry in log if entry["level"] in {"warning", "error"}} == {"internal error"}
+        assert len([entry for entry in log if entry["event"] == "internal error"]) < 50

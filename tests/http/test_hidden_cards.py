@@ -1,4 +1,4 @@
-"""Nobody learns over HTTP what he may not know: hole cards of others change no byte of what he is told."""
+"""Hidden hole cards do not affect a single byte of the responses to other viewers."""
 
 import asyncio
 import tomllib
@@ -18,7 +18,7 @@ from croupier.net.event_loop import loop_factory
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from tests.http.service_fixture import QUICK, Web
+from tests.http.service_fixture import QUICK, InProcessService
 from tests.net.raw_client import Run
 from tests.sampling import sampled
 
@@ -26,8 +26,8 @@ USERS = ("ann", "bob", "cid")
 DIALECTS = pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
 
 
-class Laid(Web):
-    """A service whose decks are laid out."""
+class ScriptedService(InProcessService):
+    """A service with a given deck."""
 
     def __init__(self, deck: Sequence[int], dialect: Any) -> None:
         super().__init__(dialect)
@@ -43,13 +43,13 @@ class Laid(Web):
         return dealer
 
 
-async def told(
-    web: Web, viewer: str | None, acts: Sequence[tuple[int, int]]
+async def responses_to(
+    web: InProcessService, viewer: str | None, acts: Sequence[tuple[int, int]]
 ) -> list[tuple[int, dict[str, str], bytes]]:
-    """Everything that a viewer is told during a hand in which these acts are made, whosever turn it is."""
-    await web.enrol(*USERS)
+    """All responses to a viewer during a hand in which these actions are taken."""
+    await web.register(*USERS)
     game = await web.game()
-    heard = []
+    responses = []
     finished: list[HandFinished] = []
     web.service.service._observers.add(
         lambda event, effects, now: finished.extend(e for e in effects if isinstance(e, HandFinished))
@@ -60,54 +60,54 @@ async def told(
     for action, amount in acts:
         for path in (f"/games/{game}", "/games/", f"/games/{game}?wait=0", f"/games/{game}/hands/1.phh"):
             got = await web.ask("GET", path, viewer)
-            heard.append((got.status, got.headers, got.body))
+            responses.append((got.status, got.headers, got.body))
         guid = (await web.turn(game))["playerID"]
         if users[guid] == viewer:
-            action, amount = 1, 20  # whatever the others do  # noqa: PLW2901
+            action, amount = 1, 20  # the same in both runs  # noqa: PLW2901
         got = await web.act(game, users[guid], guid, action, amount)
-        heard.append((got.status, got.headers, got.body))
+        responses.append((got.status, got.headers, got.body))
         if finished:
-            break  # in the next hand other cards are his
-    return heard
+            break  # the next hand has other cards
+    return responses
 
 
-# Heads-up Ann, who sat first, has the button and the small blind: she is dealt the first card and the third.
+# Heads-up, Ann sat down first and has the button and the small blind: she is dealt the first and third card.
 HIDDEN = {"ann": (1, 3), "bob": (0, 2), None: (0, 1, 2, 3), "cid": (0, 1, 2, 3)}
-"""Which of the first cards of the deck a viewer may not know."""
+"""The positions in the deck of the cards that a viewer may not know."""
 
 
 @pytest.mark.parametrize(("viewer", "dialect"), sampled(product(HIDDEN, ("readme", "hspe-go")), 3))
 @given(deck=st.permutations(range(52)), data=st.data())
 @settings(max_examples=15)
-def test_hidden_cards_change_nothing_that_anybody_else_is_told(
+def test_hidden_cards_do_not_affect_responses_to_others(
     viewer: str | None, dialect: str, deck: list[int], data: Any
 ) -> None:
-    """Two houses that differ in what a viewer may not know tell him the same, up to the last byte."""
+    """Two houses that differ only in what a viewer may not know send the same bytes."""
     acts = data.draw(st.lists(st.tuples(st.just(1), st.sampled_from([0, 10, 20, 40, 60])), min_size=1, max_size=4))
     other = list(deck)
-    places = [*HIDDEN[viewer], *range(9, 52)]
-    shuffled = data.draw(st.permutations([deck[place] for place in places]))
-    for place, card in zip(places, shuffled, strict=True):
-        other[place] = card
+    positions = [*HIDDEN[viewer], *range(9, 52)]
+    shuffled = data.draw(st.permutations([deck[position] for position in positions]))
+    for position, card in zip(positions, shuffled, strict=True):
+        other[position] = card
 
     async def main() -> None:
-        heard = []
+        responses = []
         for cards in (deck, other):
-            with Laid(cards, dialect) as web:
-                acts_before_the_end = acts[:4]  # no showdown comes of so few
-                heard.append(await told(web, viewer, acts_before_the_end))
-        assert heard[0] == heard[1]
+            with ScriptedService(cards, dialect) as web:
+                acts_before_the_end = acts[:4]  # too few for a showdown
+                responses.append(await responses_to(web, viewer, acts_before_the_end))
+        assert responses[0] == responses[1]
 
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(main())
 
 
 @DIALECTS
-def test_everybody_sees_his_own_cards_and_nobody_those_of_others(run: Run, dialect: str) -> None:
+def test_players_see_only_their_own_cards(run: Run, dialect: str) -> None:
     async def main() -> None:
         deck = [CARDS.index(card) for card in ("AS", "2C", "KS", "7D", "3H", "4H", "5H", "6H", "8H")]
-        with Laid(deck, dialect) as web:
-            await web.enrol(*USERS)
+        with ScriptedService(deck, dialect) as web:
+            await web.register(*USERS)
             game = await web.game()
             for user in USERS:
                 await web.ask("POST", f"/games/{game}/players/", user)
@@ -122,25 +122,25 @@ def test_everybody_sees_his_own_cards_and_nobody_those_of_others(run: Run, diale
 
 
 @DIALECTS
-def test_a_history_shows_what_was_shown_and_to_everybody_his_own(run: Run, dialect: str) -> None:
+def test_history_contains_shown_cards_and_the_viewers_own(run: Run, dialect: str) -> None:
     async def main() -> None:
         deck = [CARDS.index(card) for card in ("AS", "2C", "KS", "7D", "3H", "4H", "5H", "6H", "8H")]
-        with Laid(deck, dialect) as web:
-            await web.enrol(*USERS)
+        with ScriptedService(deck, dialect) as web:
+            await web.register(*USERS)
             users = {web.house.guid_of(user): user for user in USERS}
             game = await web.game()
             for user in USERS[:2]:
                 await web.ask("POST", f"/games/{game}/players/", user)
             path = f"/games/{game}/hands"
-            assert (await web.ask("GET", f"{path}/1.phh")).status == 404, "it is not over"
+            assert (await web.ask("GET", f"{path}/1.phh")).status == 404, "the hand is not over"
             await web.act(game, "ann", web.house.guid_of("ann"), 0)
-            for viewer, shown in (("ann", {"AsKs"}), ("bob", {"2c7d"}), ("cid", set()), (None, set())):
+            for viewer, visible in (("ann", {"AsKs"}), ("bob", {"2c7d"}), ("cid", set()), (None, set())):
                 got = await web.ask("GET", f"{path}/1.phh", viewer)
                 assert (got.status, got.headers["content-type"]) == (200, "application/toml")
                 assert got.headers["vary"] == "Authorization"
                 history = tomllib.loads(got.text)
                 dealt = {action.split()[3] for action in history["actions"] if action.startswith("d dh")}
-                assert dealt == shown | ({"????"} if len(shown) < 2 else set())
+                assert dealt == visible | ({"????"} if len(visible) < 2 else set())
                 assert history["players"] in (["ann", "bob"], ["bob", "ann"])
                 assert (await web.ask("HEAD", f"{path}/1.phh", viewer)).headers == got.headers
             while (await web.ask("GET", f"{path}/2.phh")).status != 200:

@@ -1,4 +1,4 @@
-"""What takes no time takes no task: pages and commands are answered at once, as a task would have answered them."""
+"""Views and commands are answered at once without a task, with the same bytes as from a task."""
 
 import asyncio
 from typing import Any
@@ -12,39 +12,39 @@ from croupier.http.connection import HttpConnection
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.http.server import HttpServer
 from croupier.observers.counters import RoomCounters
-from tests.http.service_fixture import Got, Web, request
-from tests.http.test_connections import Cord
+from tests.http.service_fixture import InProcessService, Response, request
+from tests.http.test_connections import ClosableTransport
 from tests.net.raw_client import Run
 
 DIALECTS = pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
 
 
-class Connected:
-    """A connection to a service, without a socket."""
+class InProcessConnection:
+    """A connection to an in-process service."""
 
-    def __init__(self, web: Web) -> None:
-        self.listener = HttpServer(web.service, ConnectionLimits(), RoomCounters())
-        self.listener.date_header = b"date: today\r\n"
-        self.listener.state.default_headers = [(b"date", b"today")]
-        self.line = HttpConnection(self.listener)
-        self.wire = Cord()
-        self.line.connection_made(self.wire)
+    def __init__(self, web: InProcessService) -> None:
+        self.server = HttpServer(web.service, ConnectionLimits(), RoomCounters())
+        self.server.date_header = b"date: today\r\n"
+        self.server.state.default_headers = [(b"date", b"today")]
+        self.connection = HttpConnection(self.server)
+        self.transport = ClosableTransport()
+        self.connection.connection_made(self.transport)
 
-    def ask(self, data: bytes) -> Got | None:
-        """What was answered before anything else could happen, and in how few writes; None if that was nothing."""
-        self.wire.writes.clear()
-        self.line.data_received(data)
-        if not self.wire.writes:
+    def ask(self, data: bytes) -> Response | None:
+        """Send data and return the response that is written at once, in one write; None if there is none."""
+        self.transport.writes.clear()
+        self.connection.data_received(data)
+        if not self.transport.writes:
             return None
-        (answer,) = self.wire.writes
-        return parsed(answer)
+        (answer,) = self.transport.writes
+        return parse_response(answer)
 
     async def leave(self) -> None:
-        self.line.connection_lost(None)
+        self.connection.connection_lost(None)
         await asyncio.sleep(0)
 
 
-def parsed(data: bytes) -> Got:
+def parse_response(data: bytes) -> Response:
     head, _, body = data.partition(b"\r\n\r\n")
     status, *lines = head.split(b"\r\n")
     pairs = [line.split(b": ", 1) for line in lines]
@@ -55,23 +55,23 @@ def parsed(data: bytes) -> Got:
         body = rest[: int(size, 16)]
         assert rest[int(size, 16) :] == b"\r\n0\r\n\r\n"
     headers.remove((b"date", b"today"))
-    return Got(int(status.split()[1]), headers, body)
+    return Response(int(status.split()[1]), headers, body)
 
 
 @DIALECTS
-def test_what_is_said_at_once_is_what_a_task_would_say(run: Run, dialect: str) -> None:
+def test_immediate_responses_equal_those_of_a_task(run: Run, dialect: str) -> None:
     async def main() -> None:
-        with Web(dialect) as web:
-            await web.enrol("ann", "bob", "cid")
+        with InProcessService(dialect) as web:
+            await web.register("ann", "bob", "cid")
             guids = {user: web.house.guid_of(user) for user in ("ann", "bob", "cid")}
             game = await web.game()
             for user in ("ann", "bob"):
                 await web.ask("POST", f"/games/{game}/players/", user)
-            connection = Connected(web)
+            connection = InProcessConnection(web)
             tag = (await web.ask("GET", f"/games/{game}", "ann")).headers["etag"]
             acts = f"/games/{game}/players/{guids['bob']}/acts/"
             fold = {"action": 0}
-            asks: list[tuple[str, str, str | None, Any, dict[str, str]]] = [
+            requests: list[tuple[str, str, str | None, Any, dict[str, str]]] = [
                 ("GET", "/games", None, b"", {}),
                 ("GET", "/games/", "ann", b"", {}),
                 ("GET", f"/games/{game}", None, b"", {}),
@@ -85,7 +85,7 @@ def test_what_is_said_at_once_is_what_a_task_would_say(run: Run, dialect: str) -
                 ("POST", f"/games/{game}/players/", "ann", b"", {}),
                 ("DELETE", f"/games/{game}/players/x", "ann", b"", {}),
             ]
-            for method, path, user, body, headers in asks:
+            for method, path, user, body, headers in requests:
                 data = body if body else None
                 at_once = connection.ask(request(method, path, user, data, **headers))
                 later = await web.ask(method, path, user, body, headers=headers)
@@ -97,11 +97,11 @@ def test_what_is_said_at_once_is_what_a_task_would_say(run: Run, dialect: str) -
 
 
 @DIALECTS
-def test_commands_are_done_at_once(run: Run, dialect: str) -> None:
+def test_commands_are_performed_at_once(run: Run, dialect: str) -> None:
     async def main() -> None:
-        with Web(dialect) as web:
-            await web.enrol("ann", "bob")
-            connection = Connected(web)
+        with InProcessService(dialect) as web:
+            await web.register("ann", "bob")
+            connection = InProcessConnection(web)
             game = await web.game()
             join = request("POST", f"/games/{game}/players/", "ann")
             acts = f"/games/{game}/players/{web.house.guid_of('ann')}/acts/"
@@ -109,14 +109,14 @@ def test_commands_are_done_at_once(run: Run, dialect: str) -> None:
             act = request("POST", acts, "ann", {"action": 0})
             leave = request("DELETE", f"/games/{game}/players/{web.house.guid_of('ann')}", "ann")
             statuses = []
-            for what in (join, wrong, act, leave, leave, request("POST", "/games/", "ann")):
-                got = connection.ask(what)
+            for data in (join, wrong, act, leave, leave, request("POST", "/games/", "ann")):
+                got = connection.ask(data)
                 assert got is not None
                 statuses.append(got.status)
-                assert ("x-fold-reason" in got.headers) == (what is wrong)
-                if what is join:
+                assert ("x-fold-reason" in got.headers) == (data is wrong)
+                if data is join:
                     await web.ask("POST", f"/games/{game}/players/", "bob")
-            # She is first to act in the first hand, and not in the second one, which begins when she has folded.
+            # Ann acts first in the first hand, and second in the next one, which begins when she has folded.
             out_of_turn, joined = (403, 201) if dialect == "readme" else (409, 202)
             assert statuses == [joined, 201, out_of_turn, 200, 404, joined]
             await connection.leave()
@@ -124,30 +124,30 @@ def test_commands_are_done_at_once(run: Run, dialect: str) -> None:
     run(main())
 
 
-def test_a_request_that_comes_in_parts_is_done_when_it_is_whole(run: Run) -> None:
+def test_split_command_is_performed_when_it_is_complete(run: Run) -> None:
     async def main() -> None:
-        with Web() as web:
-            game, guids = await web.seated("ann", "bob")
-            connection = Connected(web)
+        with InProcessService() as web:
+            game, guids = await web.seat_players("ann", "bob")
+            connection = InProcessConnection(web)
             data = request("POST", f"/games/{game}/players/{guids[0]}/acts/", "ann", {"action": 0})
             for at in range(len(data)):
                 assert connection.ask(data[at : at + 1]) is None
                 await asyncio.sleep(0)
-            while not connection.wire.writes:
+            while not connection.transport.writes:
                 await asyncio.sleep(0)
-            assert connection.wire.writes[0].startswith(b"HTTP/1.1 201 Created\r\n")
+            assert connection.transport.writes[0].startswith(b"HTTP/1.1 201 Created\r\n")
             assert web.service.counts.games == 1
             await connection.leave()
 
     run(main())
 
 
-def test_who_is_not_known_yet_waits_for_his_task(run: Run) -> None:
+def test_requests_that_need_a_task(run: Run) -> None:
     async def main() -> None:
-        with Web() as web:
+        with InProcessService() as web:
             game = await web.game()
-            connection = Connected(web)
-            for what in (
+            connection = InProcessConnection(web)
+            for data in (
                 request("POST", "/users/", "ann"),
                 request("POST", f"/games/{game}/players/", "bob"),
                 request("GET", f"/games/{game}", "bob"),
@@ -157,27 +157,27 @@ def test_who_is_not_known_yet_waits_for_his_task(run: Run) -> None:
                 request("HEAD", "/games/"),
                 request("GET", "/games/", Connection="close"),
             ):
-                assert connection.ask(what) is None, what
-                assert connection.listener.state.tasks
-                while connection.listener.state.tasks:
+                assert connection.ask(data) is None, data
+                assert connection.server.state.tasks
+                while connection.server.state.tasks:
                     await asyncio.sleep(0.001)
-                assert connection.wire.writes
-            assert connection.wire.closed
+                assert connection.transport.writes
+            assert connection.transport.closed
             await connection.leave()
 
     run(main())
 
 
-def test_with_a_limit_on_requests_everything_is_counted(run: Run) -> None:
+def test_rate_limit_counts_every_request(run: Run) -> None:
     async def main() -> None:
-        with Web(limits=ServiceLimits(max_requests=2)) as web:
-            connection = Connected(web)
+        with InProcessService(limits=ServiceLimits(max_requests=2)) as web:
+            connection = InProcessConnection(web)
             statuses = []
             for _ in range(3):
                 assert connection.ask(request("GET", "/games/")) is None
-                while not connection.wire.writes:
+                while not connection.transport.writes:
                     await asyncio.sleep(0)
-                statuses.append(connection.wire.writes[0].split()[1])
+                statuses.append(connection.transport.writes[0].split()[1])
                 await asyncio.sleep(0)
             assert statuses == [b"200", b"200", b"429"]
             await connection.leave()
@@ -185,43 +185,41 @@ def test_with_a_limit_on_requests_everything_is_counted(run: Run) -> None:
     run(main())
 
 
-def test_our_own_fault_is_told_at_once_too(run: Run) -> None:
-    told: list[str] = []
+def test_internal_error_is_answered_at_once(run: Run) -> None:
+    log: list[str] = []
 
     class Log:
         def error(self, event: str, **facts: object) -> None:
-            told.append(f"{event}: {facts['exc_info']!r}")
+            log.append(f"{event}: {facts['exc_info']!r}")
 
     def broken(*_: object) -> Any:
         raise IndexError("list index out of range")
 
     async def main() -> None:
-        with Web(log=Log()) as web:
-            game, _ = await web.seated("ann", "bob")
-            connection = Connected(web)
+        with InProcessService(log=Log()) as web:
+            game, _ = await web.seat_players("ann", "bob")
+            connection = InProcessConnection(web)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(web.house, "on", broken)
                 patch.setattr(web.house, "game", broken)
-                for what in (request("GET", f"/games/{game}"), request("POST", "/games/", "ann")):
-                    got = connection.ask(what)
+                for data in (request("GET", f"/games/{game}"), request("POST", "/games/", "ann")):
+                    got = connection.ask(data)
                     assert got is not None
                     assert (got.status, got.text[:12]) == (500, "holdem-8.1: ")
             after = connection.ask(request("GET", f"/games/{game}"))
             assert after is not None
             assert after.status == 200
             await connection.leave()
-        assert told == ["our own fault: IndexError('list index out of range')"] * 2
+        assert log == ["internal error: IndexError('list index out of range')"] * 2
 
     run(main())
 
 
-def test_whoever_says_the_same_again_is_not_read_again_and_hears_what_is_new(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_repeated_request_is_not_parsed_and_gets_the_new_state(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
-        with Web() as web:
-            game, guids = await web.seated("ann", "bob")
-            connection, parsed_data = Connected(web), []
+        with InProcessService() as web:
+            game, guids = await web.seat_players("ann", "bob")
+            connection, parsed_data = InProcessConnection(web), []
             feed = HttpToolsProtocol.data_received
             monkeypatch.setattr(
                 HttpToolsProtocol, "data_received", lambda self, data: (parsed_data.append(data), feed(self, data))
@@ -230,9 +228,9 @@ def test_whoever_says_the_same_again_is_not_read_again_and_hears_what_is_new(
             first = connection.ask(polling)
             assert first is not None
             for _ in range(3):
-                again = connection.ask(polling)
-                assert again is not None
-                assert (again.status, again.headers, again.body) == (first.status, first.headers, first.body)
+                repeated = connection.ask(polling)
+                assert repeated is not None
+                assert (repeated.status, repeated.headers, repeated.body) == (first.status, first.headers, first.body)
             assert parsed_data == [polling]
             await web.act(game, "ann", guids[0], 1, 10)
             after = connection.ask(polling)
@@ -247,14 +245,14 @@ def test_whoever_says_the_same_again_is_not_read_again_and_hears_what_is_new(
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 400)), max_size=12))
-def test_what_is_said_again_is_answered_as_if_it_were_read(steps: list[tuple[int, int]]) -> None:
-    """Whole requests, pieces of some, two in one, and one with a body: on two connections, one of which reads all."""
+def test_repeated_requests_are_answered_as_if_parsed(steps: list[tuple[int, int]]) -> None:
+    """Whole, split and pipelined requests on two connections, one of which parses repeated requests, too."""
 
     async def main() -> None:
-        with Web() as web:
-            game, _ = await web.seated("ann", "bob")
+        with InProcessService() as web:
+            game, _ = await web.seat_players("ann", "bob")
             get, public = request("GET", f"/games/{game}", "ann"), request("GET", "/games/")
-            said = [
+            requests = [
                 get,
                 public,
                 get + public,
@@ -263,20 +261,20 @@ def test_what_is_said_again_is_answered_as_if_it_were_read(steps: list[tuple[int
                 b"\r\n",
                 request("POST", f"/games/{game}/players/", "ann"),
             ]
-            quick, slow = Connected(web), Connected(web)
-            heard: list[list[bytes]] = [[], []]
-            for what, size in steps:
-                for number, connection in enumerate((quick, slow)):
-                    connection.wire.writes.clear()
-                    connection.line.data_received(said[what][:size])
-                    connection.line.data_received(said[what][size:])
+            repeating, parsing = InProcessConnection(web), InProcessConnection(web)
+            written: list[list[bytes]] = [[], []]
+            for data, size in steps:
+                for number, connection in enumerate((repeating, parsing)):
+                    connection.transport.writes.clear()
+                    connection.connection.data_received(requests[data][:size])
+                    connection.connection.data_received(requests[data][size:])
                     for _ in range(8):
                         await asyncio.sleep(0)
-                    heard[number] += connection.wire.writes
-                    if connection is slow:
-                        connection.line._repeated_request = None
-                assert b"".join(heard[0]) == b"".join(heard[1])
-            for connection in (quick, slow):
+                    written[number] += connection.transport.writes
+                    if connection is parsing:
+                        connection.connection._repeated_request = None
+                assert b"".join(written[0]) == b"".join(written[1])
+            for connection in (repeating, parsing):
                 await connection.leave()
 
     asyncio.run(main())

@@ -1,4 +1,4 @@
-"""The service is described to programs as it is: the description is valid, and the service keeps to it."""
+"""The OpenAPI document is valid, and the service conforms to it."""
 
 import asyncio
 import json
@@ -25,17 +25,17 @@ from croupier.http.openapi import ROUTES, find_route, openapi_document
 from croupier.net.event_loop import loop_factory
 from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem.wire import Join
-from tests.http.service_fixture import QUICK, Web, basic, close, house
-from tests.net.raw_client import PATIENCE, Run
+from tests.http.service_fixture import QUICK, InProcessService, basic, close, house
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.sampling import sampled
 
 DIALECTS = ["readme", "hspe-go"]
 
 
-def test_the_description_is_served_as_json(run: Run) -> None:
+def test_document_is_served_as_json(run: Run) -> None:
     async def main() -> None:
         for dialect in DIALECTS:
-            with Web(dialect) as web:
+            with InProcessService(dialect) as web:
                 got = await web.ask("GET", "/openapi.json")
                 assert (got.status, got.headers["content-type"]) == (200, "application/json")
                 assert got.json == json.loads(json.dumps(openapi_document(dialect)))  # type: ignore[arg-type]
@@ -45,7 +45,7 @@ def test_the_description_is_served_as_json(run: Run) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_schemas_are_valid(dialect: Any) -> None:
+def test_schemas_are_valid(dialect: Any) -> None:
     found: Any = json.loads(json.dumps(openapi_document(dialect)))
     schemas = found["components"]["schemas"]
     assert {"Bet", "Fold", "Game", "Player", "Turn", "Cards", "Pot", "Problem"} <= {*schemas}
@@ -56,27 +56,27 @@ def test_the_schemas_are_valid(dialect: Any) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_everything_that_is_shown_has_the_shape_that_is_described(run: Run, dialect: Any) -> None:
-    described: Any = json.loads(json.dumps(openapi_document(dialect)))
-    schema = {"$ref": "#/components/schemas/Game", "components": described["components"]}
-    fits = jsonschema_rs.validator_for(schema | {"$schema": "https://json-schema.org/draft/2020-12/schema"})
+def test_games_match_their_schema(run: Run, dialect: Any) -> None:
+    document: Any = json.loads(json.dumps(openapi_document(dialect)))
+    schema = {"$ref": "#/components/schemas/Game", "components": document["components"]}
+    validator = jsonschema_rs.validator_for(schema | {"$schema": "https://json-schema.org/draft/2020-12/schema"})
 
     async def main() -> None:
-        with Web(dialect) as web:
-            await web.enrol("ann", "bob")
+        with InProcessService(dialect) as web:
+            await web.register("ann", "bob")
             users = {web.house.guid_of(user): user for user in ("ann", "bob")}
             game = await web.game()
             for user in users.values():
                 await web.ask("POST", f"/games/{game}/players/", user)
             for _ in range(20):
                 for viewer in ("ann", "bob", None):
-                    fits.validate((await web.ask("GET", f"/games/{game}", viewer)).json)
+                    validator.validate((await web.ask("GET", f"/games/{game}", viewer)).json)
                 assert (await web.check_or_call(game, users)).status == 201
 
     run(main())
 
 
-def test_every_operation_of_the_description_is_there_and_no_other() -> None:
+def test_operations_are_exactly_those_of_the_routes() -> None:
     paths: Any = openapi_document("readme")["paths"]
     for route in ROUTES:
         found = find_route(route.path)
@@ -86,8 +86,8 @@ def test_every_operation_of_the_description_is_there_and_no_other() -> None:
     assert {*paths} == {route.path for route in ROUTES}
 
 
-class Open:
-    """A service in a thread of its own, at which Ann and Bob play."""
+class ThreadedService:
+    """A service in its own thread, with a game of Ann and Bob."""
 
     def __init__(self, dialect: str) -> None:
         self.dialect: Any = dialect
@@ -99,97 +99,99 @@ class Open:
     def error(self, event: str, **facts: object) -> None:
         self.faults.append((event, facts))
 
-    def do(self, work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(2 * PATIENCE)
+    def run(self, coroutine: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(2 * TIMEOUT_SECONDS)
 
     async def open(self) -> HoldemServer:
-        tables = house(dialect=self.dialect, turn_seconds=3600.0)
-        game = tables.games()[0]
-        guard = Authenticator(
+        game_house = house(dialect=self.dialect, turn_seconds=3600.0)
+        game = game_house.games()[0]
+        authenticator = Authenticator(
             hasher=QUICK,
             name_limiter=RateLimiter(10**9, 1.0),
             address_limiter=RateLimiter(10**9, 1.0),
             registration_limiter=RateLimiter(10**9, 1.0),
         )
         service = HoldemApp(
-            tables,
-            guard,
+            game_house,
+            authenticator,
             self.dialect,
             log=self,  # type: ignore[arg-type]
             limits=ServiceLimits(max_wait_seconds=0.0),
         )
         for user in ("ann", "bob"):
-            await guard.register(basic(user).encode(), "")
+            await authenticator.register(basic(user).encode(), "")
             service.service.execute_now(Join(user, game.guid))
-        self.game, self.player = game.guid, tables.guid_of("ann")
+        self.game, self.player = game.guid, game_house.guid_of("ann")
         return await open_holdem_server(service, "127.0.0.1", 0)
 
 
 @contextmanager
-def opened(dialect: str) -> Iterator[tuple[str, Open]]:
-    found = Open(dialect)
+def opened(dialect: str) -> Iterator[tuple[str, ThreadedService]]:
+    found = ThreadedService(dialect)
     found.thread.start()
-    service: HoldemServer = found.do(found.open())
+    service: HoldemServer = found.run(found.open())
     try:
         yield f"http://127.0.0.1:{service.address[1]}", found
     finally:
-        found.do(close(service))
+        found.run(close(service))
         found.loop.call_soon_threadsafe(found.loop.stop)
         found.thread.join()
         found.loop.close()
 
 
 @pytest.mark.parametrize(("dialect", "user"), sampled(product(DIALECTS, ["ann", None]), 3))
-def test_no_request_that_the_description_suggests_finds_a_difference(dialect: str, user: str | None) -> None:
+def test_service_conforms_to_its_document(dialect: str, user: str | None) -> None:
     fuzz(dialect, user, 10)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("user", [None, "ann"])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_no_request_of_very_many_finds_a_difference(dialect: str, user: str | None) -> None:
+def test_service_conforms_to_its_document_for_many_requests(dialect: str, user: str | None) -> None:
     fuzz(dialect, user, 100)
 
 
 def fuzz(dialect: str, user: str | None, examples: int) -> None:
-    """Have schemathesis make requests from the description, good and bad ones, and judge what comes back by it.
+    """Let schemathesis make valid and invalid requests from the document, and check the responses against it.
 
     Streams have no end, so they are left out.
     """
     with opened(dialect) as (url, service), Session() as session:
         schema = schemathesis.openapi.from_dict(json.loads(json.dumps(openapi_document(service.dialect))))
         names = {"gameID": service.game, "playerID": service.player}
-        tried = set()
+        tested = set()
         for found in schema.get_all_operations():
             operation = found.ok()
             if operation.path.endswith("/events"):
                 continue
             headers = {} if user is None else {"Authorization": basic(user)}
-            excluded = allowed(dialect, operation.path, user)
+            excluded = excluded_checks_for(dialect, operation.path, user)
             known = {name: guid for name, guid in names.items() if f"{{{name}}}" in operation.path}
             for fixed, mode in product([None, known] if known else [None], GenerationMode):
                 cases = operation.as_strategy(mode, path_parameters=fixed)
-                with suppress(Unsatisfiable):  # there is nothing wrong to ask where there is nothing to fill in
-                    judge(cases, examples, base_url=url, session=session, headers=headers, excluded_checks=excluded)
-                    tried.add((mode, operation.path, operation.method))
-        assert {(path, method.upper()) for mode, path, method in tried if mode is GenerationMode.POSITIVE} == {
+                with suppress(Unsatisfiable):  # without parameters there is no invalid request
+                    check_cases(
+                        cases, examples, base_url=url, session=session, headers=headers, excluded_checks=excluded
+                    )
+                    tested.add((mode, operation.path, operation.method))
+        assert {(path, method.upper()) for mode, path, method in tested if mode is GenerationMode.POSITIVE} == {
             (route.path, method) for route in ROUTES for method in route.operations if route.name != "events"
         }
-        assert (GenerationMode.NEGATIVE, "/games/{gameID}/players/{playerID}/acts/", "post") in tried
+        assert (GenerationMode.NEGATIVE, "/games/{gameID}/players/{playerID}/acts/", "post") in tested
         assert service.faults == []
 
 
-def judge(cases: SearchStrategy[schemathesis.Case], examples: int, **how: Any) -> None:
+def check_cases(cases: SearchStrategy[schemathesis.Case], examples: int, **options: Any) -> None:
     @settings(max_examples=examples, database=None, suppress_health_check=[*HealthCheck])
     @given(cases)
-    def keeps_to_it(case: schemathesis.Case) -> None:
-        case.call_and_validate(**how, timeout=PATIENCE)
+    def conforms(case: schemathesis.Case) -> None:
+        case.call_and_validate(**options, timeout=TIMEOUT_SECONDS)
 
-    keeps_to_it()
+    conforms()
 
 
-def allowed(dialect: str, path: str, user: str | None) -> list[Any]:
-    """What schemathesis would complain of: credentials that are none are 400 here (rulings H1, H5), not 401."""
+def excluded_checks_for(dialect: str, path: str, user: str | None) -> list[Any]:
+    """Checks that do not apply: malformed credentials are 400 here (rulings H1, H5), not 401."""
     if path == "/users/" or (dialect == "hspe-go" and user is None):
         return [ignored_auth, positive_data_acceptance]
     return [ignored_auth] if dialect == "hspe-go" else []

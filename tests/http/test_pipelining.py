@@ -1,4 +1,4 @@
-"""What one connection may ask ahead is bounded, and a client that leaves is no fault of the server."""
+"""Pipelining is bounded, and clients that disconnect cause no errors in the log."""
 
 import asyncio
 import re
@@ -14,90 +14,90 @@ from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.http.pipelining import MAX_UNPARSED_BYTES
 from croupier.http.server import HttpServer
 from croupier.observers.counters import RoomCounters
-from tests.http.service_fixture import Web, answer, opened, request
-from tests.http.test_connections import Cord
-from tests.net.raw_client import Caller, Run
+from tests.http.service_fixture import InProcessService, answer, opened, request
+from tests.http.test_connections import ClosableTransport
+from tests.net.raw_client import RawClient, Run
 
 
-class PausedCord(Cord):
-    """A connection without a socket that notes whether it is read."""
+class PausableTransport(ClosableTransport):
+    """A transport without a socket that records whether reading is paused."""
 
-    read = True
+    is_reading = True
 
     def pause_reading(self) -> None:
-        self.read = False
+        self.is_reading = False
 
     def resume_reading(self) -> None:
-        self.read = True
+        self.is_reading = True
 
 
-def connected(web: Web) -> tuple[HttpConnection, PausedCord]:
-    line, wire = (
+def connected(web: InProcessService) -> tuple[HttpConnection, PausableTransport]:
+    connection, transport = (
         HttpConnection(HttpServer(web.service, ConnectionLimits(), RoomCounters(), room="holdem")),
-        PausedCord(),
+        PausableTransport(),
     )
-    line.connection_made(wire)
-    return line, wire
+    connection.connection_made(transport)
+    return connection, transport
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
-def test_at_most_one_request_waits_parsed_while_another_is_answered(run: Run, method: str) -> None:
+def test_at_most_one_parsed_request_waits(run: Run, method: str) -> None:
     async def main() -> None:
-        with Web() as web:
-            line, wire = connected(web)
+        with InProcessService() as web:
+            connection, transport = connected(web)
             game = web.house.games()[0].guid
-            line.data_received(request("GET", f"/games/{game}?wait=60"))
+            connection.data_received(request("GET", f"/games/{game}?wait=60"))
             for _ in range(20):
-                line.data_received(request(method, f"/games/{game}") * 100)
-                assert len(line.pipeline) <= 1
-            assert not wire.read
-            line.connection_lost(None)
+                connection.data_received(request(method, f"/games/{game}") * 100)
+                assert len(connection.pipeline) <= 1
+            assert not transport.is_reading
+            connection.connection_lost(None)
             await asyncio.sleep(0)
 
     run(main())
 
 
-def test_a_few_requests_ahead_do_not_stop_the_reading(run: Run) -> None:
-    """So that it is noticed when the client leaves."""
+def test_few_pipelined_requests_do_not_pause_reading(run: Run) -> None:
+    """Otherwise the server would not notice that the client disconnects."""
 
     async def main() -> None:
-        with Web() as web:
-            line, wire = connected(web)
+        with InProcessService() as web:
+            connection, transport = connected(web)
             game = web.house.games()[0].guid
-            line.data_received(request("GET", f"/games/{game}?wait=60") + request("GET", "/games/") * 2)
-            assert wire.read
-            line.data_received(b"x" * MAX_UNPARSED_BYTES)
-            assert not wire.read
+            connection.data_received(request("GET", f"/games/{game}?wait=60") + request("GET", "/games/") * 2)
+            assert transport.is_reading
+            connection.data_received(b"x" * MAX_UNPARSED_BYTES)
+            assert not transport.is_reading
             await asyncio.sleep(0)
-            assert not wire.read, "a long poll that listens for the end does not resume it"
-            line.connection_lost(None)
+            assert not transport.is_reading, "a long poll that waits for the disconnect does not resume reading"
+            connection.connection_lost(None)
             await asyncio.sleep(0)
 
     run(main())
 
 
 @pytest.mark.parametrize(("path", "status"), [("/games/", b"200"), ("/nothing", b"404")])
-def test_many_requests_at_once_are_answered_in_order(run: Run, path: str, status: bytes) -> None:
+def test_many_pipelined_requests_are_answered_in_order(run: Run, path: str, status: bytes) -> None:
     async def main() -> None:
-        async with opened() as found, Caller(found.address) as caller:
+        async with opened() as server, RawClient(server.address) as caller:
             count = 500
-            ahead = (request("GET", path) + request("HEAD", "/x?" + "y" * 100)) * count
-            saying = asyncio.create_task(caller.say(ahead + request("POST", "/x", Connection="close")))
-            heard = re.findall(rb"HTTP/1\.1 (\d+) .*?\r\n\r\n", await caller.rest(), re.DOTALL)
-            assert heard == [status, b"404"] * count + [b"404"]
-            await saying
+            requests = (request("GET", path) + request("HEAD", "/x?" + "y" * 100)) * count
+            sending = asyncio.create_task(caller.send(requests + request("POST", "/x", Connection="close")))
+            statuses = re.findall(rb"HTTP/1\.1 (\d+) .*?\r\n\r\n", await caller.read_to_end(), re.DOTALL)
+            assert statuses == [status, b"404"] * count + [b"404"]
+            await sending
 
     run(main())
 
 
-def test_requests_asked_ahead_are_answered_after_the_client_has_stopped_talking(run: Run) -> None:
+def test_pipelined_requests_are_answered_after_the_client_half_closes(run: Run) -> None:
     async def main() -> None:
-        async with opened() as found, Caller(found.address) as caller:
-            await caller.say(request("POST", "/users/", "ann") + request("GET", "/games/") + request("GET", "/x") * 5)
-            caller.stop_talking()
-            heard = [(await answer(caller)).status for _ in range(7)]
-            assert heard == [201, 200, 404, 404, 404, 404, 404]
-            assert await caller.rest() == b""
+        async with opened() as server, RawClient(server.address) as caller:
+            await caller.send(request("POST", "/users/", "ann") + request("GET", "/games/") + request("GET", "/x") * 5)
+            caller.end_output()
+            statuses = [(await answer(caller)).status for _ in range(7)]
+            assert statuses == [201, 200, 404, 404, 404, 404, 404]
+            assert await caller.read_to_end() == b""
 
     run(main())
 
@@ -112,17 +112,17 @@ HOSTS = {
 
 @pytest.mark.parametrize("data", HOSTS.values(), ids=HOSTS.keys())
 @pytest.mark.parametrize("before", [[], ["/games/"], ["/openapi.json", "/games/", "/nothing"]], ids=len)
-def test_a_request_without_one_host_is_400_and_the_end(run: Run, data: bytes, before: list[str]) -> None:
+def test_request_without_exactly_one_host_is_400_and_closes(run: Run, data: bytes, before: list[str]) -> None:
     """holdem-1.1"""
 
     async def main() -> None:
-        async with opened() as found, Caller(found.address) as caller:
-            await caller.say(b"".join(request("GET", path) for path in before) + data + request("GET", "/games/"))
+        async with opened() as server, RawClient(server.address) as caller:
+            await caller.send(b"".join(request("GET", path) for path in before) + data + request("GET", "/games/"))
             for path in before:
                 assert (await answer(caller)).status == (404 if path == "/nothing" else 200)
             got = await answer(caller)
             assert (got.status, got.headers["connection"], got.text[:12]) == (400, "close", "holdem-1.1: ")
-            assert await caller.rest() == b""
+            assert await caller.read_to_end() == b""
 
     run(main())
 
@@ -131,14 +131,14 @@ def test_http_1_0_needs_no_host(run: Run) -> None:
     """holdem-1.1"""
 
     async def main() -> None:
-        async with opened() as found, Caller(found.address) as caller:
-            await caller.say(b"GET /games/ HTTP/1.0\r\n\r\n")
+        async with opened() as server, RawClient(server.address) as caller:
+            await caller.send(b"GET /games/ HTTP/1.0\r\n\r\n")
             assert (await answer(caller)).status == 200
 
     run(main())
 
 
-# Clients that leave.
+# Clients that disconnect.
 
 STATES: dict[str, Callable[[str], bytes]] = {
     "nothing": lambda game: b"",
@@ -163,40 +163,40 @@ STATES: dict[str, Callable[[str], bytes]] = {
 
 @pytest.mark.parametrize("secure", [False, True], ids=["plain", "TLS"])
 @pytest.mark.parametrize("state", STATES.values(), ids=STATES.keys())
-def test_a_client_that_leaves_is_no_fault_of_the_server(run: Run, state: Callable[[str], bytes], secure: bool) -> None:
+def test_client_that_disconnects_causes_no_log_entry(run: Run, state: Callable[[str], bytes], secure: bool) -> None:
     async def main() -> None:
-        log = Entries()
+        log = RecordedLog()
         authority = trustme.CA()
-        server, client = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
-        authority.issue_cert("127.0.0.1").configure_cert(server)
+        tls_server, client = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
+        authority.issue_cert("127.0.0.1").configure_cert(tls_server)
         authority.configure_trust(client)
         limits = ServiceLimits(heartbeat_seconds=0.01)
-        context = server if secure else None
+        context = tls_server if secure else None
         async with opened(
-            context=context, limits=limits, log=log, reception=ConnectionLimits(close_timeout=0.05)
-        ) as found:
-            guid = found.app.service.house.games()[0].guid
-            for leave in ("close", "abort"):
+            context=context, limits=limits, log=log, connection_limits=ConnectionLimits(close_timeout=0.05)
+        ) as server:
+            guid = server.app.service.house.games()[0].guid
+            for close_method in ("close", "abort"):
                 for changes in (False, True):
                     reader, writer = await asyncio.open_connection(
-                        *found.address, ssl=client if secure else None, server_hostname="127.0.0.1" if secure else None
+                        *server.address, ssl=client if secure else None, server_hostname="127.0.0.1" if secure else None
                     )
                     writer.write(state(guid))
                     await writer.drain()
                     if state is STATES["a stream and a request"]:
                         await reader.readuntil(b"\n\n")
-                    getattr(writer.transport, leave)()
+                    getattr(writer.transport, close_method)()
                     if changes:
-                        found.app.service.views.notify_changed([guid])
-                    while found.connection_count or found.app.subscriber_count:
+                        server.app.service.views.notify_changed([guid])
+                    while server.connection_count or server.app.subscriber_count:
                         await asyncio.sleep(0.001)
             assert log.entries == []
 
     run(main())
 
 
-class Entries:
-    """A log that is kept."""
+class RecordedLog:
+    """Records log entries above level debug."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[str, dict[str, Any]]] = []

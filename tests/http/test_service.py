@@ -1,4 +1,4 @@
-"""The hold'em service answers what its page says: paths, methods, credentials, sizes, and the hot pages."""
+"""The hold'em service: paths, methods, credentials, sizes, errors, and views of games."""
 
 import asyncio
 import json
@@ -16,21 +16,21 @@ from croupier.http.views import make_representation
 from croupier.net import event_loop
 from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem.wire import Open, encode
-from tests.http.service_fixture import QUICK, Got, Hands, Web, basic
+from tests.http.service_fixture import QUICK, InProcessService, ManualClock, Response, basic
 from tests.net.raw_client import Run
 
 
 @pytest.fixture
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    """Nothing here has a socket: one loop is as good as the other."""
+    """Use only the default event loop, because these tests have no sockets."""
     return event_loop.loop_factory()
 
 
 DIALECTS = pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
 
 
-def good(route: str) -> str:
-    """A path of a route, whatever stands for its names."""
+def example_path(route: str) -> str:
+    """A path of a route, with some values for its parameters."""
     return route.format(gameID="nothing", playerID="nobody", hand="1")
 
 
@@ -42,9 +42,9 @@ def good(route: str) -> str:
     ["/", "", "/game", "/games/x/y", "/games//", "/games//players", "/games/x/players//acts", "/users/x", "//games",
      "/games/x/players/y/acts/z", "/games/x/hands/1", "/games/x/hands/.phh", "/Games/", "/openapi.json/x"],
 )  # fmt: skip
-def test_a_path_that_there_is_not_is_404(run: Run, path: str) -> None:
+def test_unknown_path_is_404(run: Run, path: str) -> None:
     async def main() -> None:
-        with Web() as web:
+        with InProcessService() as web:
             for method in ("GET", "POST", "DELETE", "PUT", "OPTIONS", "HEAD"):
                 got = await web.ask(method, path)
                 assert (got.status, got.text[:12]) == (404, "" if method == "HEAD" else "holdem-8.3: ")
@@ -54,10 +54,10 @@ def test_a_path_that_there_is_not_is_404(run: Run, path: str) -> None:
 
 @pytest.mark.parametrize("slash", ["", "/"])
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
-def test_another_method_is_405_and_told_which_there_are(run: Run, route: Any, slash: str) -> None:
+def test_other_method_is_405_with_the_allowed_ones(run: Run, route: Any, slash: str) -> None:
     async def main() -> None:
-        path = good(route.path).rstrip("/") + slash
-        with Web() as web:
+        path = example_path(route.path).rstrip("/") + slash
+        with InProcessService() as web:
             for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - {*route.methods}:
                 got = await web.ask(method, path, headers={"authorization": "nonsense"}, body=b"x" * 70_000)
                 assert (got.status, got.headers["allow"]) == (405, ", ".join(route.methods))
@@ -67,7 +67,7 @@ def test_another_method_is_405_and_told_which_there_are(run: Run, route: Any, sl
     run(main())
 
 
-def test_the_methods_are_those_of_the_page() -> None:
+def test_methods_of_the_routes() -> None:
     assert {route.path: ", ".join(route.methods) for route in ROUTES} == {
         "/users/": "POST",
         "/games/": "GET, HEAD, POST",
@@ -82,10 +82,10 @@ def test_the_methods_are_those_of_the_page() -> None:
 
 
 @DIALECTS
-def test_paths_mean_the_same_with_and_without_a_slash_at_the_end(run: Run, dialect: str) -> None:
+def test_trailing_slash_is_optional(run: Run, dialect: str) -> None:
     async def main() -> None:
-        with Web(dialect) as web:
-            await web.enrol("ann", "bob")
+        with InProcessService(dialect) as web:
+            await web.register("ann", "bob")
             game = await web.game()
             assert (await web.ask("POST", f"/games/{game}/players", "ann")).status in {201, 202}
             for path in ("/games", f"/games/{game}", "/openapi.json"):
@@ -102,8 +102,8 @@ def test_paths_mean_the_same_with_and_without_a_slash_at_the_end(run: Run, diale
 @DIALECTS
 def test_head_is_get_without_a_body(run: Run, dialect: str) -> None:
     async def main() -> None:
-        with Web(dialect) as web:
-            await web.enrol("ann")
+        with InProcessService(dialect) as web:
+            await web.register("ann")
             game = await web.game()
             await web.ask("POST", f"/games/{game}/players/", "ann")
             for path in ("/games/", f"/games/{game}", f"/games/{game}?wait=60", "/games/x", "/openapi.json"):
@@ -115,21 +115,21 @@ def test_head_is_get_without_a_body(run: Run, dialect: str) -> None:
     run(main())
 
 
-# Refusals.
+# Errors.
 
 
 @pytest.mark.parametrize("path", ["/users/", "/games/", "/games/x/players/", "/games/x/players/y/acts/"])
 @pytest.mark.parametrize("parts", [1, 3, 1000])
-def test_a_body_of_more_than_64_kib_is_413(run: Run, path: str, parts: int) -> None:
+def test_body_of_more_than_64_kib_is_413(run: Run, path: str, parts: int) -> None:
     async def main() -> None:
-        with Web() as web:
-            await web.enrol("ann")
+        with InProcessService() as web:
+            await web.register("ann")
             for length, known in ((65_537, True), (65_537, False), (10**30, True)):
                 body = b"x" * min(length, 70_000)
                 headers = {"content-length": str(length)} if known else {}
                 for user in (None, "ann"):
                     got = await web.ask("POST", path, user, body, parts=parts, headers=headers)
-                    assert (got.status, got.text[:12]) == (413, "holdem-8.7: "), "whoever sends it"
+                    assert (got.status, got.text[:12]) == (413, "holdem-8.7: "), "with and without credentials"
                     assert got.text.endswith("; allowed: 65536\n")
             got = await web.ask("POST", path, "ann", b"x" * 65_536, parts=parts)
             assert got.status in {400, 403, 404, 201}
@@ -137,9 +137,9 @@ def test_a_body_of_more_than_64_kib_is_413(run: Run, path: str, parts: int) -> N
     run(main())
 
 
-def test_whoever_is_gone_in_the_middle_of_a_body_is_not_answered(run: Run) -> None:
+def test_client_that_disconnects_during_a_body_is_not_answered(run: Run) -> None:
     async def main() -> None:
-        with Web() as web:
+        with InProcessService() as web:
             sent: list[Any] = []
 
             async def receive() -> dict[str, Any]:
@@ -164,18 +164,16 @@ BAD_CREDENTIALS = {
     "malformed": {"authorization": "Basic !!!"},
     "of another kind": {"authorization": "Bearer abc"},
     "wrong": {"authorization": basic("ann", "guess")},
-    "of nobody": {"authorization": basic("bob")},
+    "of an unknown user": {"authorization": basic("bob")},
 }
 
 
 @pytest.mark.parametrize(("kind", "headers"), BAD_CREDENTIALS.items(), ids=BAD_CREDENTIALS.keys())
 @DIALECTS
-def test_credentials_that_are_none_are_refused_everywhere(
-    run: Run, dialect: str, kind: str, headers: dict[str, str]
-) -> None:
+def test_bad_credentials_are_refused_everywhere(run: Run, dialect: str, kind: str, headers: dict[str, str]) -> None:
     async def main() -> None:
-        with Web(dialect) as web:
-            await web.enrol("ann")
+        with InProcessService(dialect) as web:
+            await web.register("ann")
             game = await web.game()
             status = 400 if dialect == "hspe-go" and kind in {"missing", "malformed", "of another kind"} else 401
             wanted = [
@@ -203,16 +201,16 @@ def test_credentials_that_are_none_are_refused_everywhere(
 
 
 @DIALECTS
-def test_a_new_user_needs_credentials_and_a_name_that_is_free(run: Run, dialect: str) -> None:
+def test_registration_needs_credentials_and_a_free_name(run: Run, dialect: str) -> None:
     async def main() -> None:
-        with Web(dialect) as web:
+        with InProcessService(dialect) as web:
             got = await web.ask("POST", "/users/", "ann", b"anything")
             guid = got.json if dialect == "readme" else got.json["PlayerID"]
             assert (got.status, guid) == (201, web.house.guid_of("ann"))
             for headers in ({}, {"authorization": "Basic !!!"}, {"authorization": basic("")}):
                 assert (await web.ask("POST", "/users/", headers=headers)).status == 400
-            same = await web.ask("POST", "/users/", "ann")
-            assert (same.status, same.text[:12]) == (
+            unchanged = await web.ask("POST", "/users/", "ann")
+            assert (unchanged.status, unchanged.text[:12]) == (
                 (201, '{"PlayerID":') if dialect == "hspe-go" else (403, "holdem-2.6: ")
             )
             other = await web.ask("POST", "/users/", headers={"authorization": basic("ann", "guess")})
@@ -223,30 +221,34 @@ def test_a_new_user_needs_credentials_and_a_name_that_is_free(run: Run, dialect:
     run(main())
 
 
-def test_who_guesses_is_told_to_wait(run: Run) -> None:
+def test_too_many_wrong_passwords_are_429(run: Run) -> None:
     async def main() -> None:
-        with Web() as web:
-            await web.enrol("ann")
+        with InProcessService() as web:
+            await web.register("ann")
             guess = {"authorization": basic("ann", "guess")}
             statuses = [(await web.ask("GET", "/games/", headers=guess)).status for _ in range(11)]
             assert statuses == [401] * 10 + [429]
             got = await web.ask("POST", "/games/", headers=guess)
             assert (got.status, got.headers["retry-after"], got.text[:12]) == (429, "60", "holdem-2.9: ")
-            assert (await web.ask("GET", "/games/", "ann")).status == 200, "who is known is not held up"
+            assert (await web.ask("GET", "/games/", "ann")).status == 200, "a cached login is not limited"
             web.clock.now += 60.0
             assert (await web.ask("GET", "/games/", headers=guess)).status == 401
 
     run(main())
 
 
-def test_a_flood_of_new_users_is_told_to_wait(run: Run) -> None:
+def test_too_many_registrations_are_503_or_429(run: Run) -> None:
     async def main() -> None:
-        clock = Hands()
-        guard = Authenticator(clock=clock, hasher=QUICK, registration_limiter=RateLimiter(2, 60.0), max_queued=2)
-        with Web(guard=guard) as web:
-            many = await asyncio.gather(*(web.ask("POST", "/users/", f"user {n}", address=f"{n}") for n in range(5)))
-            assert sorted(got.status for got in many) == [201, 201, 503, 503, 503]
-            assert {got.headers.get("retry-after") for got in many} == {None, "1"}
+        clock = ManualClock()
+        authenticator = Authenticator(
+            clock=clock, hasher=QUICK, registration_limiter=RateLimiter(2, 60.0), max_queued=2
+        )
+        with InProcessService(authenticator=authenticator) as web:
+            responses = await asyncio.gather(
+                *(web.ask("POST", "/users/", f"user {n}", address=f"{n}") for n in range(5))
+            )
+            assert sorted(got.status for got in responses) == [201, 201, 503, 503, 503]
+            assert {got.headers.get("retry-after") for got in responses} == {None, "1"}
             assert [(await web.ask("POST", "/users/", f"new {n}")).status for n in range(3)] == [201, 201, 429]
 
     run(main())
@@ -263,12 +265,12 @@ REFUSED = {
 
 @pytest.mark.parametrize(("method", "path", "status", "title", "clause"), REFUSED.values(), ids=REFUSED.keys())
 @DIALECTS
-def test_a_refusal_is_plain_text_or_a_problem_for_who_asks_for_one(
+def test_error_is_plain_text_or_a_problem_if_accepted(
     run: Run, dialect: str, method: str, path: str, status: int, title: str, clause: str
 ) -> None:
     async def main() -> None:
-        with Web(dialect) as web:
-            await web.enrol("ann")
+        with InProcessService(dialect) as web:
+            await web.register("ann")
             user = "ann" if clause == "holdem-8.4" else None
             plain = await web.ask(method, path, user)
             problem = await web.ask(method, path, user, headers={"accept": "text/html, Application/Problem+JSON;q=0.9"})
@@ -286,31 +288,33 @@ def test_a_refusal_is_plain_text_or_a_problem_for_who_asks_for_one(
     run(main())
 
 
-WRONG = ["wait=x", "wait=-1", "wait=", "wait=1e", "wait=nan", "wait=inf", "wait=1_0", "wait=٣", "wait=."]
-WRONG += ["since=x", "since=", "since=1.5", "since=--1", "wait=1&since=³"]
+MALFORMED_QUERIES = ["wait=x", "wait=-1", "wait=", "wait=1e", "wait=nan", "wait=inf", "wait=1_0", "wait=٣", "wait=."]
+MALFORMED_QUERIES += ["since=x", "since=", "since=1.5", "since=--1", "wait=1&since=³"]
 
 
-@pytest.mark.parametrize("query", WRONG)
-def test_parameters_of_wrong_form_are_400(run: Run, query: str) -> None:
+@pytest.mark.parametrize("query", MALFORMED_QUERIES)
+def test_malformed_parameters_are_400(run: Run, query: str) -> None:
     async def main() -> None:
-        with Web() as web:
+        with InProcessService() as web:
             game = await web.game()
             got = await web.ask("GET", f"/games/{game}?{query}")
             assert (got.status, got.text[:12]) == (400, "holdem-9.5: ")
-            assert (await web.ask("GET", f"/games/nothing?{query}")).status == 400, "the form comes before the game"
+            assert (await web.ask("GET", f"/games/nothing?{query}")).status == 400, (
+                "malformed parameters are checked first"
+            )
 
     run(main())
 
 
-LONG = "9" * 5000
-HARMLESS = ["wait=0", "wait=0.0&since=-5", "wait=000", "wait=1e-3", "since=1", "other=x", "a&b&&=&%zz"]
-HARMLESS += [f"since={LONG}", f"wait={LONG}&since=0"]
+LONG_NUMBER = "9" * 5000
+VALID_QUERIES = ["wait=0", "wait=0.0&since=-5", "wait=000", "wait=1e-3", "since=1", "other=x", "a&b&&=&%zz"]
+VALID_QUERIES += [f"since={LONG_NUMBER}", f"wait={LONG_NUMBER}&since=0"]
 
 
-@pytest.mark.parametrize("query", HARMLESS)
-def test_parameters_that_are_unknown_or_large_do_no_harm(run: Run, query: str) -> None:
+@pytest.mark.parametrize("query", VALID_QUERIES)
+def test_unknown_and_large_parameters_are_accepted(run: Run, query: str) -> None:
     async def main() -> None:
-        with Web() as web:
+        with InProcessService() as web:
             game = await web.game()
             assert (await web.ask("GET", f"/games/{game}?{query}")).status == 200
             assert (await web.ask("GET", f"/games/?{query}")).status == 200
@@ -318,41 +322,41 @@ def test_parameters_that_are_unknown_or_large_do_no_harm(run: Run, query: str) -
     run(main())
 
 
-def test_our_own_fault_is_500_and_logged_and_the_service_goes_on(run: Run) -> None:
-    told: list[tuple[str, dict[str, Any]]] = []
+def test_internal_error_is_500_and_logged(run: Run) -> None:
+    entries: list[tuple[str, dict[str, Any]]] = []
 
     def broken(event: object, now: float) -> Any:
         raise IndexError("list index out of range")
 
     class Log:
         def error(self, event: str, **facts: object) -> None:
-            told.append((event, facts))
+            entries.append((event, facts))
 
     async def main() -> None:
-        with Web(log=Log()) as web:
-            await web.enrol("ann")
+        with InProcessService(log=Log()) as web:
+            await web.register("ann")
             web.house.on = broken  # type: ignore[method-assign]
             got = await web.ask("POST", "/games/", "ann")
             assert (got.status, got.headers["content-type"]) == (500, "text/plain; charset=utf-8")
             assert "list index" not in got.text
             del web.house.on  # type: ignore[method-assign]
             assert (await web.ask("POST", "/games/", "ann")).status == 201
-        ((event, facts),) = told
-        assert event == "our own fault"
+        ((event, facts),) = entries
+        assert event == "internal error"
         assert isinstance(facts["exc_info"], IndexError)
         assert (facts["method"], facts["route"]) == ("POST", "/games/")
 
     run(main())
 
 
-# The hot pages.
+# Views.
 
 
 @DIALECTS
-def test_a_game_is_shown_as_the_house_encodes_it(run: Run, dialect: str) -> None:
+def test_views_equal_the_encoding_of_the_house(run: Run, dialect: str) -> None:
     async def main() -> None:
-        with Web(dialect) as web:
-            await web.enrol("ann", "bob", "cid")
+        with InProcessService(dialect) as web:
+            await web.register("ann", "bob", "cid")
             game = await web.game()
             for user in ("ann", "bob"):
                 await web.ask("POST", f"/games/{game}/players/", user)
@@ -375,10 +379,12 @@ def test_a_game_is_shown_as_the_house_encodes_it(run: Run, dialect: str) -> None
 
 
 @DIALECTS
-def test_the_headers_of_a_page(run: Run, dialect: str) -> None:
+def test_headers_of_views(run: Run, dialect: str) -> None:
     async def main() -> None:
-        with Web(dialect) as web:
-            game, _ = (await web.game(), await web.enrol("ann")) if dialect == "hspe-go" else await web.seated("ann")
+        with InProcessService(dialect) as web:
+            game, _ = (
+                (await web.game(), await web.register("ann")) if dialect == "hspe-go" else await web.seat_players("ann")
+            )
             for path in (f"/games/{game}", "/games/"):
                 got = await web.ask("GET", path)
                 if dialect == "readme":
@@ -398,11 +404,11 @@ def test_the_headers_of_a_page(run: Run, dialect: str) -> None:
 
 
 @DIALECTS
-def test_what_has_not_changed_for_a_viewer_is_304(run: Run, dialect: str) -> None:
+def test_unchanged_view_is_304(run: Run, dialect: str) -> None:
     async def main() -> None:
-        with Web(dialect) as web:
+        with InProcessService(dialect) as web:
             guids = {user: web.house.guid_of(user) for user in ("ann", "bob")}
-            await web.enrol("ann", "bob")
+            await web.register("ann", "bob")
             game = await web.game()
             for user in guids:
                 await web.ask("POST", f"/games/{game}/players/", user)
@@ -414,10 +420,10 @@ def test_what_has_not_changed_for_a_viewer_is_304(run: Run, dialect: str) -> Non
                         tag = got.headers["etag"]
                         tags.setdefault(str(user), []).append(tag)
                         for match in (tag, f"W/{tag}", f'"x", {tag}', "*"):
-                            same = await web.ask("GET", path, user, headers={"if-none-match": match})
-                            assert (same.status, same.body) == (304, b"")
+                            unchanged = await web.ask("GET", path, user, headers={"if-none-match": match})
+                            assert (unchanged.status, unchanged.body) == (304, b"")
                             expected = {key: got.headers[key] for key in got.headers if not key.startswith("content-")}
-                            assert same.headers == expected
+                            assert unchanged.headers == expected
                         waited = await web.ask("GET", f"{path}?wait=0", user, headers={"if-none-match": tag})
                         assert waited.status == 304
                         for match in ('"x"', tag.strip('"'), "", "W/"):
@@ -426,32 +432,32 @@ def test_what_has_not_changed_for_a_viewer_is_304(run: Run, dialect: str) -> Non
                     got = await web.check_or_call(game, {guid: user for user, guid in guids.items()})
                     assert got.status == 201
                 for found in tags.values():
-                    assert len({*found}) == 3, "another one after every change"
+                    assert len({*found}) == 3, "a new tag after every change"
                 assert {*tags["ann"]} & {*tags["bob"]} == set(), "they see other cards"
                 assert {*tags["ann"]} & {*tags["None"]} == set()
 
     run(main())
 
 
-def test_a_page_is_rendered_once_for_every_change_and_viewer(run: Run) -> None:
+def test_view_is_rendered_once_per_change_and_viewer(run: Run) -> None:
     async def main() -> None:
-        with Web() as web:
-            game, guids = await web.seated("ann", "bob")
-            await web.enrol("cid")
+        with InProcessService() as web:
+            game, guids = await web.seat_players("ann", "bob")
+            await web.register("cid")
             encoded: list[Any] = []
             rendered: list[Any] = []
 
-            def counted(game: Any, dialect: Any) -> bytes:
+            def counting_encode(game: Any, dialect: Any) -> bytes:
                 encoded.append(game.cards.hole)
                 return encode(game, dialect)
 
-            def noted(text: bytes, *rest: Any) -> Any:
+            def recording_make_representation(text: bytes, *arguments: Any) -> Any:
                 rendered.append(json.loads(text)["cards"]["hole"])
-                return make_representation(text, *rest)
+                return make_representation(text, *arguments)
 
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(views, "encode", counted)
-                patch.setattr(views, "make_representation", noted)
+                patch.setattr(views, "encode", counting_encode)
+                patch.setattr(views, "make_representation", recording_make_representation)
                 for turn in range(3):
                     encoded.clear()
                     rendered.clear()
@@ -465,37 +471,37 @@ def test_a_page_is_rendered_once_for_every_change_and_viewer(run: Run) -> None:
     run(main())
 
 
-def test_of_many_games_a_reader_of_hspe_go_is_shown_those_that_fit(run: Run) -> None:
+def test_hspe_go_list_is_cut_off_at_the_size_limit(run: Run) -> None:
     async def main() -> None:
-        with Web("hspe-go", listed=1_000) as web:
+        with InProcessService("hspe-go", listed=1_000) as web:
             users = [f"somebody with rather a long name {number}" for number in range(600)]
-            await web.enrol(*users[:1])
+            await web.register(*users[:1])
             for user in users:
                 web.service.service.execute_now(Open(user))
             got = await web.ask("GET", "/games/")
             assert len(web.house.games()) >= 600
             assert 130_000 < len(got.body) <= 131_072
-            shown = [game["gameID"] for game in got.json]
-            assert shown == [table.guid for table in web.house.games()][: len(shown)]
+            listed = [game["gameID"] for game in got.json]
+            assert listed == [table.guid for table in web.house.games()][: len(listed)]
 
     run(main())
 
 
-# The house behind it.
+# The house.
 
 
-def test_taps_hear_of_everything_before_the_answer_leaves(run: Run) -> None:
-    heard: list[tuple[Event[Any], Sequence[Effect[Any]], float]] = []
+def test_observers_are_called_before_the_response_is_sent(run: Run) -> None:
+    observed: list[tuple[Event[Any], Sequence[Effect[Any]], float]] = []
 
     async def main() -> None:
-        with Web(taps=[lambda event, effects, now: heard.append((event, effects, now))]) as web:
-            game, _ = await web.seated("ann", "bob")
+        with InProcessService(observers=[lambda event, effects, now: observed.append((event, effects, now))]) as web:
+            game, _ = await web.seat_players("ann", "bob")
             web.clock.now = 3.0
-            before = len(heard)
-            web.service._send = None  # type: ignore[method-assign,assignment]  # nothing can leave
+            before = len(observed)
+            web.service._send = None  # type: ignore[method-assign,assignment]  # no response can be sent
             with pytest.raises(TypeError):
                 await web.act(game, "ann", web.house.guid_of("ann"), 0)
-            event, effects, now = heard[before]
+            event, effects, now = observed[before]
             assert isinstance(event, Received)
             assert now == 3.0
             assert isinstance(effects[-1], Send)
@@ -505,25 +511,25 @@ def test_taps_hear_of_everything_before_the_answer_leaves(run: Run) -> None:
     run(main())
 
 
-def test_every_request_to_the_house_has_a_number_of_its_own(run: Run) -> None:
+def test_each_request_to_the_house_has_its_own_number(run: Run) -> None:
     numbers: list[int] = []
 
     async def main() -> None:
-        with Web(taps=[lambda event, effects, now: numbers.append(event.peer)]) as web:  # type: ignore[union-attr]
-            game, _ = await web.seated("ann", "bob")
+        with InProcessService(observers=[lambda event, effects, now: numbers.append(event.peer)]) as web:  # type: ignore[union-attr]
+            game, _ = await web.seat_players("ann", "bob")
             await web.ask("POST", f"/games/{game}/players/", "ann")
             assert numbers == [1, 2, 3]
 
     run(main())
 
 
-def test_the_alarm_of_the_house_rings_when_it_is_due(run: Run) -> None:
-    """The house waits for an act in real time here."""
+def test_deadline_of_the_house_fires(run: Run) -> None:
+    """The house uses the real clock here."""
 
     async def main() -> None:
-        with Web(turn_seconds=0.05) as web:
+        with InProcessService(turn_seconds=0.05) as web:
             web.service.service.clock = asyncio.get_running_loop().time
-            game, guids = await web.seated("ann", "bob")
+            game, guids = await web.seat_players("ann", "bob")
             first = await web.turn(game)
             assert first["playerID"] == guids[0]
             got = await web.ask("GET", f"/games/{game}?wait=5&since={web.house.games()[0].version}")
@@ -532,10 +538,10 @@ def test_the_alarm_of_the_house_rings_when_it_is_due(run: Run) -> None:
     run(main())
 
 
-def test_alarms_that_are_due_ring_when_they_are_asked_to(run: Run) -> None:
+def test_process_deadlines_with_a_manual_clock(run: Run) -> None:
     async def main() -> None:
-        with Web() as web:
-            game, _ = await web.seated("ann", "bob", "cid")
+        with InProcessService() as web:
+            game, _ = await web.seat_players("ann", "bob", "cid")
             web.clock.now = 14.9
             web.service.process_deadlines()
             assert len((await web.ask("GET", f"/games/{game}")).json["table"]) == 2
@@ -546,10 +552,10 @@ def test_alarms_that_are_due_ring_when_they_are_asked_to(run: Run) -> None:
     run(main())
 
 
-def test_what_happened_is_counted(run: Run) -> None:
+def test_counters(run: Run) -> None:
     async def main() -> None:
-        with Web() as web:
-            game, guids = await web.seated("ann", "bob")
+        with InProcessService() as web:
+            game, guids = await web.seat_players("ann", "bob")
             await web.act(game, "ann", guids[0], 0)
             counts = web.service.counts
             before = counts.messages_received, counts.messages_sent, counts.bytes_sent
@@ -562,10 +568,10 @@ def test_what_happened_is_counted(run: Run) -> None:
     run(main())
 
 
-def test_a_limit_on_requests_is_kept_and_told(run: Run) -> None:
+def test_rate_limit_and_its_headers(run: Run) -> None:
     async def main() -> None:
-        with Web(limits=ServiceLimits(max_requests=5, request_window_seconds=10.0)) as web:
-            found: list[Got] = [await web.ask("GET", "/games/") for _ in range(7)]
+        with InProcessService(limits=ServiceLimits(max_requests=5, request_window_seconds=10.0)) as web:
+            found: list[Response] = [await web.ask("GET", "/games/") for _ in range(7)]
             assert [got.status for got in found] == [200] * 5 + [429] * 2
             assert [got.headers["ratelimit"] for got in found[:5]] == [
                 f'"requests";r={left};t=10' for left in (4, 3, 2, 1, 0)
@@ -579,9 +585,9 @@ def test_a_limit_on_requests_is_kept_and_told(run: Run) -> None:
     run(main())
 
 
-def test_without_a_limit_there_is_no_word_of_one(run: Run) -> None:
+def test_no_rate_limit_headers_without_a_limit(run: Run) -> None:
     async def main() -> None:
-        with Web() as web:
+        with InProcessService() as web:
             for _ in range(100):
                 got = await web.ask("GET", "/games/")
                 assert not {"ratelimit", "ratelimit-policy", "retry-after"} & {*got.headers}

@@ -1,4 +1,4 @@
-"""Small sessions to plug into a switchboard, and clients that call it with a bare socket."""
+"""Test sessions for endpoints, and a client that is a plain socket."""
 
 import asyncio
 import socket
@@ -19,30 +19,32 @@ from croupier.rooms import HOUSE_ROOMS
 LOOPS = {"asyncio": asyncio.new_event_loop} | (
     {"uvloop": loop_factory()} if loop_factory() is not asyncio.new_event_loop else {}
 )
-PATIENCE = 5.0
-"""Seconds after which a wait has failed."""
+TIMEOUT_SECONDS = 5.0
+"""Seconds after which a wait fails the test."""
 
 
 class Run:
-    """Runs a test's coroutine on a new loop; `faults` are the errors that the loop was told of and nobody has taken."""
+    """Runs a test's coroutine on a new event loop. `faults` are the unhandled errors that the loop reported."""
 
     def __init__(self, loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
         self.faults: list[BaseException | str] = []
         self._factory = loop_factory
 
     def __call__[T](self, main: Coroutine[Any, Any, T]) -> T:
-        async def watched() -> T:
+        async def run_with_timeout() -> T:
             loop = asyncio.get_running_loop()
-            loop.set_exception_handler(lambda _, told: self.faults.append(told.get("exception") or told["message"]))
-            async with asyncio.timeout(3 * PATIENCE):
+            loop.set_exception_handler(
+                lambda _, context: self.faults.append(context.get("exception") or context["message"])
+            )
+            async with asyncio.timeout(3 * TIMEOUT_SECONDS):
                 return await main
 
         with asyncio.Runner(loop_factory=self._factory) as runner:
-            return runner.run(watched())
+            return runner.run(run_with_timeout())
 
 
-class Words:
-    """A codec for tests: a word a line; a line that begins with `?` breaks clause test-1, with `!` for good."""
+class WordCodec:
+    """A codec with one word per line. A line that begins with `?` violates clause test-1; with `!`, fatally."""
 
     def __init__(self) -> None:
         self.tolerated: set[str] = set()
@@ -61,16 +63,16 @@ class Words:
         return message.encode() + b"\n"
 
 
-class Notes:
-    """A session that writes down what it hears and answers as the test says; by default it says every word back.
+class RecordingSession:
+    """A session that records its events and answers with `answer`; by default it echoes every message.
 
-    When the room closes it drops everybody.
+    On Closing it drops every peer.
     """
 
     def __init__(self, answer: Callable[[Event[Any], float], Sequence[Effect[Any]]] | None = None) -> None:
         self.deadline: float | None = None
         self.events: list[Event[Any]] = []
-        self.here: set[int] = set()
+        self.peers: set[int] = set()
         self._answer = answer or (
             lambda event, now: [Send(event.peer, event.message)] if type(event) is Received else []
         )
@@ -81,54 +83,56 @@ class Notes:
         self._news.set()
         match event:
             case Joined(peer):
-                self.here.add(peer)
+                self.peers.add(peer)
             case Left(peer):
-                self.here.discard(peer)
+                self.peers.discard(peer)
             case Closing():
-                return [Drop(peer) for peer in sorted(self.here)]
+                return [Drop(peer) for peer in sorted(self.peers)]
             case _:
                 pass
         return self._answer(event, now)
 
-    def told(self, kind: type[Any]) -> list[Any]:
+    def events_of(self, kind: type[Any]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
 
-    async def hears(self, kind: type[Any], times: int = 1) -> list[Any]:
-        """Wait until events of this kind have come so many times."""
-        async with asyncio.timeout(PATIENCE):
-            while len(self.told(kind)) < times:
+    async def wait_for(self, kind: type[Any], times: int = 1) -> list[Any]:
+        """Wait until at least `times` events of this type have been received, and return all of them."""
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while len(self.events_of(kind)) < times:
                 self._news.clear()
                 await self._news.wait()
-        return self.told(kind)
+        return self.events_of(kind)
+
+    told, hears = events_of, wait_for  # names that other test packages still use
 
 
 @asynccontextmanager
 async def opened(session: Any, **options: Any) -> AsyncIterator[tuple[Endpoint, Address]]:
-    """A switchboard that listens on a free port; at the end the room closes, and everybody has to leave."""
-    options = {"codec": Words, "log": silent_logger()} | options
-    board = Endpoint(session, **options)
-    address = await board.listen("127.0.0.1", 0)
+    """An endpoint that listens on a free port; at the end it halts, and all connections have to close."""
+    options = {"codec_factory": WordCodec, "log": silent_logger()} | options
+    endpoint = Endpoint(session, **options)
+    address = await endpoint.listen("127.0.0.1", 0)
     try:
-        yield board, address
+        yield endpoint, address
     finally:
-        board.halt(final=True)
-        async with asyncio.timeout(PATIENCE):
-            await board.wait_drained()
+        endpoint.halt(final=True)
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            await endpoint.wait_drained()
 
 
 def kuhn(**settings: Any) -> dict[str, Any]:
-    """What to open a Kuhn room with: `session` and the options of a switchboard. Luck is that of seed 1."""
+    """Arguments of `opened` for a Kuhn room whose deals are those of seed 1."""
     room = HOUSE_ROOMS["kuhn"]
-    seating = room.house(room.settings(**settings), Timeouts(), False)
+    house = room.house(room.settings(**settings), Timeouts(), False)
     return {
-        "session": Hall(seating, dealer_factory(lambda table: derive_server_seed(1, room.name, table))),
-        "codec": lambda: room.codec(False, None),
+        "session": Hall(house, dealer_factory(lambda table: derive_server_seed(1, room.name, table))),
+        "codec_factory": lambda: room.codec(False, None),
         "refusal": room.refusal_messages,
     }
 
 
-class Caller:
-    """A client's bare socket. `buffer` limits what its kernel buffers hold."""
+class RawClient:
+    """A client that is a plain socket. `buffer` limits its kernel buffers, in bytes."""
 
     def __init__(self, address: Address, buffer: int | None = None) -> None:
         self._address = address
@@ -147,44 +151,47 @@ class Caller:
     async def __aexit__(self, *error: object) -> None:
         self.socket.close()
 
-    async def say(self, data: bytes) -> None:
-        async with asyncio.timeout(PATIENCE):
+    async def send(self, data: bytes) -> None:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await self._loop.sock_sendall(self.socket, data)
 
-    async def hear(self, length: int) -> bytes:
-        """So many bytes, or fewer when the connection ends before."""
-        found = bytearray()
-        async with asyncio.timeout(PATIENCE):
-            while len(found) < length and (data := await self._loop.sock_recv(self.socket, length - len(found))):
-                found += data
-        return bytes(found)
+    async def receive(self, length: int) -> bytes:
+        """Receive `length` bytes, or fewer if the connection ends before."""
+        received = bytearray()
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while len(received) < length and (data := await self._loop.sock_recv(self.socket, length - len(received))):
+                received += data
+        return bytes(received)
 
-    async def rest(self) -> bytes:
-        """Everything until the other side closes its direction. Raises ConnectionResetError on a reset."""
-        found = bytearray()
-        async with asyncio.timeout(PATIENCE):
+    async def read_to_end(self) -> bytes:
+        """Receive everything until the other side ends its output. Raises ConnectionResetError on a reset."""
+        received = bytearray()
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while data := await self._loop.sock_recv(self.socket, 1 << 16):
-                found += data
-        return bytes(found)
+                received += data
+        return bytes(received)
 
-    async def ask(self, data: bytes, answer: bytes) -> None:
-        """Say this, and hear that."""
-        await self.say(data)
-        assert await self.hear(len(answer)) == answer
+    async def exchange(self, data: bytes, answer: bytes) -> None:
+        """Send data and expect this answer."""
+        await self.send(data)
+        assert await self.receive(len(answer)) == answer
 
-    def stop_talking(self) -> None:
+    def end_output(self) -> None:
         self.socket.shutdown(socket.SHUT_WR)
 
-    def hang_up(self) -> None:
+    def close(self) -> None:
         self.socket.close()
 
     def reset(self) -> None:
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
+    # Names that other test packages still use.
+    say, hear, rest, ask, stop_talking, hang_up = send, receive, read_to_end, exchange, end_output, close
 
-class Wire(asyncio.Transport):
-    """A transport without a socket that writes down what is done to it."""
+
+class MemoryTransport(asyncio.Transport):
+    """A transport without a socket that records what is done to it."""
 
     def __init__(self, host: str = "192.0.2.1", port: int = 1) -> None:
         super().__init__({"peername": (host, port)})
@@ -211,4 +218,24 @@ class Wire(asyncio.Transport):
         self.aborted = True
 
 
-__all__ = ["LOOPS", "PATIENCE", "Caller", "EndpointLimits", "Notes", "Run", "Wire", "Words", "kuhn", "opened"]
+# Names that other test packages still use.
+Caller, Notes, Words, Wire = RawClient, RecordingSession, WordCodec, MemoryTransport
+PATIENCE = TIMEOUT_SECONDS
+
+__all__ = [
+    "LOOPS",
+    "PATIENCE",
+    "TIMEOUT_SECONDS",
+    "Caller",
+    "EndpointLimits",
+    "MemoryTransport",
+    "Notes",
+    "RawClient",
+    "RecordingSession",
+    "Run",
+    "Wire",
+    "WordCodec",
+    "Words",
+    "kuhn",
+    "opened",
+]

@@ -1,4 +1,4 @@
-"""A peer that does not read costs the room little, and the other peers nothing."""
+"""A peer that does not read costs the room little memory, and does not affect other peers."""
 
 import asyncio
 
@@ -6,142 +6,146 @@ import pytest
 
 from croupier.core.session import Joined, Left, Received, Send
 from croupier.net.endpoint import Connection, EndpointLimits
-from tests.net.raw_client import PATIENCE, Caller, Notes, Run, opened
+from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, opened
 
 WORD = b"x" * 4_999 + b"\n"
-MUCH = 24 << 20
-"""More bytes than the kernel's buffers of a connection hold, in both directions together."""
+FLOOD_BYTES = 24 << 20
+"""More bytes than the kernel buffers of a connection in both directions together."""
 
 HIGH_WATER = 64 << 10
-ONE_READ = 256 << 10
-"""The loops' own constants: when a transport asks to pause, and how much they read at once."""
+READ_BYTES = 256 << 10
+"""Constants of the event loops: when a transport pauses the protocol, and how much is read at once."""
 
 
 @pytest.fixture
 def paused(monkeypatch: pytest.MonkeyPatch) -> list[Connection]:
-    """The lines that were asked to pause writing."""
+    """The connections whose `pause_writing` was called."""
     found: list[Connection] = []
     pause = Connection.pause_writing
 
-    def noted(line: Connection) -> None:
-        found.append(line)
-        pause(line)
+    def record(connection: Connection) -> None:
+        found.append(connection)
+        pause(connection)
 
-    monkeypatch.setattr(Connection, "pause_writing", noted)
+    monkeypatch.setattr(Connection, "pause_writing", record)
     return found
 
 
-async def fill(caller: Caller, words: int) -> int:
-    """Say words for as long as the kernel takes them and there are any left; how many were said."""
+async def fill(caller: RawClient, words: int) -> int:
+    """Send up to `words` words while the kernel accepts them; return how many were sent."""
     for number in range(words):
         try:
             sent = caller.socket.send(WORD)
         except BlockingIOError:
             return number
         if sent < len(WORD):
-            await caller.say(WORD[sent:])
+            await caller.send(WORD[sent:])
         if number % 16 == 0:
             await asyncio.sleep(0)
     return words
 
 
-def test_the_room_stops_reading_from_a_client_that_does_not_read(run: Run, paused: list[Connection]) -> None:
+def test_client_that_does_not_read_is_not_read_from(run: Run, paused: list[Connection]) -> None:
     async def main() -> None:
-        session = Notes()
+        session = RecordingSession()
         async with (
-            opened(session) as (board, address),
-            Caller(address, buffer=16 << 10) as deaf,
-            Caller(address) as other,
+            opened(session) as (endpoint, address),
+            RawClient(address, buffer=16 << 10) as not_reading,
+            RawClient(address) as other,
         ):
-            await other.ask(b"there\n", b"there\n")
-            words = MUCH // len(WORD)
-            saying = asyncio.ensure_future(deaf.say(WORD * words))
-            async with asyncio.timeout(PATIENCE):
+            await other.exchange(b"there\n", b"there\n")
+            words = FLOOD_BYTES // len(WORD)
+            sending = asyncio.ensure_future(not_reading.send(WORD * words))
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 while not paused:
                     await asyncio.sleep(0)
-            received = board.counts.bytes_received
-            for number in range(100):  # the room goes on around it, and does not read from it
+            received = endpoint.counts.bytes_received
+            for number in range(100):  # other clients are served, and nothing is read from this one
                 ping = b"%d\n" % number
-                await other.ask(ping, ping)
+                await other.exchange(ping, ping)
                 received += len(ping)
-            assert board.counts.bytes_received == received < MUCH
-            assert not saying.done()
-            line = paused[0]
-            assert HIGH_WATER < line._transport.get_write_buffer_size() <= HIGH_WATER + ONE_READ
-            assert await deaf.hear(words * len(WORD)) == WORD * words
-            await saying
+            assert endpoint.counts.bytes_received == received < FLOOD_BYTES
+            assert not sending.done()
+            connection = paused[0]
+            assert HIGH_WATER < connection._transport.get_write_buffer_size() <= HIGH_WATER + READ_BYTES
+            assert await not_reading.receive(words * len(WORD)) == WORD * words
+            await sending
 
     run(main())
 
 
-def test_a_client_that_catches_up_is_read_from_again(run: Run, paused: list[Connection]) -> None:
+def test_client_that_catches_up_is_read_from_again(run: Run, paused: list[Connection]) -> None:
     async def main() -> None:
-        async with opened(Notes()) as (_, address), Caller(address, buffer=16 << 10) as slow:
+        async with opened(RecordingSession()) as (_, address), RawClient(address, buffer=16 << 10) as slow:
             for _ in range(2):
-                before, said = len(paused), 0
-                async with asyncio.timeout(PATIENCE):
+                before, sent = len(paused), 0
+                async with asyncio.timeout(TIMEOUT_SECONDS):
                     while len(paused) == before:
-                        said += await fill(slow, 64)
+                        sent += await fill(slow, 64)
                         await asyncio.sleep(0)
-                assert await slow.hear(said * len(WORD)) == WORD * said
-            await slow.ask(b"still there\n", b"still there\n")
+                assert await slow.receive(sent * len(WORD)) == WORD * sent
+            await slow.exchange(b"still there\n", b"still there\n")
 
     run(main())
 
 
-def test_a_peer_that_does_not_read_what_others_cause_is_cut_off(run: Run, paused: list[Connection]) -> None:
+def test_peer_that_does_not_read_broadcasts_is_disconnected(run: Run, paused: list[Connection]) -> None:
     async def main() -> None:
-        gossip = "g" * 10_000
+        broadcast = "g" * 10_000
 
         def answer(event: object, now: float) -> list[Send[str]]:
             if type(event) is not Received:
                 return []
-            listeners = [Send(1, gossip)] if 1 in session.here else []
+            listeners = [Send(1, broadcast)] if 1 in session.peers else []
             return [*listeners, Send(event.peer, event.message)]
 
-        session = Notes(answer)
+        session = RecordingSession(answer)
         limits = EndpointLimits(max_write_buffer_bytes=200_000)
-        async with opened(session, limits=limits) as (board, address), Caller(address, buffer=16 << 10) as deaf:
-            await session.hears(Joined)
-            async with Caller(address) as loud:
-                while board.counts.overflows == 0:
-                    await loud.ask(b"tell it\n", b"tell it\n")
-                    if line := board.connections.get(1):
+        async with (
+            opened(session, limits=limits) as (endpoint, address),
+            RawClient(address, buffer=16 << 10) as not_reading,
+        ):
+            await session.wait_for(Joined)
+            async with RawClient(address) as loud:
+                while endpoint.counts.overflows == 0:
+                    await loud.exchange(b"news\n", b"news\n")
+                    if connection := endpoint.connections.get(1):
                         assert (
-                            line._transport.get_write_buffer_size() <= limits.max_write_buffer_bytes + len(gossip) + 1
+                            connection._transport.get_write_buffer_size()
+                            <= limits.max_write_buffer_bytes + len(broadcast) + 1
                         )
-                    assert board.counts.messages_received < 5_000, "it should long have been cut off"
-                (left,) = await session.hears(Left)
+                    assert endpoint.counts.messages_received < 5_000, "it should have been disconnected long ago"
+                (left,) = await session.wait_for(Left)
                 assert left.peer == 1
-                await loud.ask(b"still there\n", b"still there\n")
-                assert board.counts.overflows == 1
-                assert board.counts.undeliverable == 0
-                assert [*board.connections] == [2]
-            heard = await deaf.rest()
-            assert 0 < len(heard) < board.counts.messages_received * len(gossip)
+                await loud.exchange(b"still there\n", b"still there\n")
+                assert endpoint.counts.overflows == 1
+                assert endpoint.counts.undeliverable == 0
+                assert [*endpoint.connections] == [2]
+            received = await not_reading.read_to_end()
+            assert 0 < len(received) < endpoint.counts.messages_received * len(broadcast)
 
     run(main())
 
 
-def test_many_who_do_not_read_are_each_cut_off_once(run: Run) -> None:
+def test_several_peers_that_do_not_read_are_each_disconnected_once(run: Run) -> None:
     async def main() -> None:
-        session = Notes(
+        session = RecordingSession(
             lambda event, _: (
-                [Send(peer, "g" * 300_000) for peer in sorted(session.here)] if type(event) is Received else []
+                [Send(peer, "g" * 300_000) for peer in sorted(session.peers)] if type(event) is Received else []
             )
         )
-        async with opened(session, limits=EndpointLimits(max_write_buffer_bytes=100_000)) as (board, address):
-            deaf = [Caller(address, buffer=16 << 10) for _ in range(3)]
-            for caller in deaf:
+        async with opened(session, limits=EndpointLimits(max_write_buffer_bytes=100_000)) as (endpoint, address):
+            not_reading = [RawClient(address, buffer=16 << 10) for _ in range(3)]
+            for caller in not_reading:
                 await caller.__aenter__()
             for _ in range(200):
-                if not session.here:
+                if not session.peers:
                     break
-                board.handle_and_flush(Received(0, "tell them"))
+                endpoint.handle_and_flush(Received(0, "news"))
                 await asyncio.sleep(0)
-            await session.hears(Left, 3)
-            assert board.counts.overflows == 3
-            for caller in deaf:
-                caller.hang_up()
+            await session.wait_for(Left, 3)
+            assert endpoint.counts.overflows == 3
+            for caller in not_reading:
+                caller.close()
 
     run(main())

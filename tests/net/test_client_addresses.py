@@ -1,4 +1,4 @@
-"""Whose address counts: a network of IPv6 is one, and a proxy speaks for its clients only where it is trusted."""
+"""Client addresses: an IPv6 network counts as one address, and only trusted proxies may forward addresses."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -11,10 +11,10 @@ from croupier.app.open_rooms import ServerConfig
 from croupier.app.serve import check_config
 from croupier.http.auth import Authenticator
 from croupier.http.limits import ConnectionLimits, ServiceLimits
-from croupier.net.client_addresses import TrustedProxies, address_key, parse_address, parse_trusted_proxies
+from croupier.net.client_addresses import TrustedProxies, address_key, parse_ip_address, parse_trusted_proxies
 from croupier.net.rate_limiter import RateLimiter
-from tests.http.service_fixture import QUICK, Web, ask, basic, opened
-from tests.net.raw_client import Caller, Run
+from tests.http.service_fixture import QUICK, InProcessService, ask, basic, opened
+from tests.net.raw_client import RawClient, Run
 
 PROXIES = parse_trusted_proxies("10.0.0.0/8, 2001:db8:ffff::1")
 CLIENT = "192.0.2.7"
@@ -33,13 +33,13 @@ CLIENT = "192.0.2.7"
         ("no:address", "no:address"),
     ],
 )
-def test_an_address_counts_as_its_network(host: str, counts: str) -> None:
+def test_address_key(host: str, counts: str) -> None:
     assert address_key(host) == counts
 
 
 FORWARDED: dict[str, tuple[str, list[bytes], list[bytes], str]] = {
-    "nobody trusts the peer": ("198.51.100.1", [b"for=192.0.2.7"], [b"192.0.2.7"], "198.51.100.1"),
-    "nothing is said": ("10.0.0.1", [], [], "10.0.0.1"),
+    "untrusted peer": ("198.51.100.1", [b"for=192.0.2.7"], [b"192.0.2.7"], "198.51.100.1"),
+    "no header": ("10.0.0.1", [], [], "10.0.0.1"),
     "X-Forwarded-For": ("10.0.0.1", [], [b"192.0.2.7"], CLIENT),
     "the right-most counts": ("10.0.0.1", [], [b"203.0.113.9, 192.0.2.7"], CLIENT),
     "the last header counts": ("10.0.0.1", [], [b"203.0.113.9", b"192.0.2.7"], CLIENT),
@@ -64,35 +64,39 @@ FORWARDED: dict[str, tuple[str, list[bytes], list[bytes], str]] = {
 
 
 @pytest.mark.parametrize(("peer", "forwarded", "others", "client"), FORWARDED.values(), ids=FORWARDED.keys())
-def test_the_client_is_the_last_one_that_is_no_trusted_proxy(
+def test_client_is_the_last_address_that_is_not_a_trusted_proxy(
     peer: str, forwarded: list[bytes], others: list[bytes], client: str
 ) -> None:
     assert PROXIES.client_address(peer, forwarded, others) == client
 
 
 @given(st.lists(st.binary(max_size=40), max_size=3), st.lists(st.binary(max_size=40), max_size=3))
-def test_whatever_is_forwarded_there_is_an_address(forwarded: list[bytes], others: list[bytes]) -> None:
-    assert parse_address(PROXIES.client_address("10.0.0.1", forwarded, others)) is not None
+def test_any_forwarded_header_gives_an_address(forwarded: list[bytes], others: list[bytes]) -> None:
+    assert parse_ip_address(PROXIES.client_address("10.0.0.1", forwarded, others)) is not None
     assert parse_trusted_proxies("").client_address("10.0.0.1", forwarded, others) == "10.0.0.1"
 
 
 @pytest.mark.parametrize("text", ["x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.1,", ",", "10.0.0.1 10.0.0.2"])
-def test_what_is_no_address_is_no_proxy(text: str) -> None:
+def test_malformed_trusted_proxies_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"found --trusted-proxies .*; allowed: "):
         check_config(ServerConfig(trusted_proxies=text))
 
 
-def test_the_proxy_protocol_needs_proxies() -> None:
+def test_proxy_protocol_requires_trusted_proxies() -> None:
     with pytest.raises(ValueError, match="found --proxy-protocol without --trusted-proxies"):
         check_config(ServerConfig(proxy_protocol=True))
     assert not ServerConfig(trusted_proxies="10.0.0.1").limits.trusted_proxies
     assert "10.0.0.1" in ServerConfig(trusted_proxies="10.0.0.1", proxy_protocol=True).limits.trusted_proxies
 
 
-def test_the_limits_of_a_service_behind_a_proxy_count_its_clients(run: Run) -> None:
+def test_limits_behind_a_proxy_count_its_clients(run: Run) -> None:
     async def main() -> None:
-        guard = Authenticator(hasher=QUICK, registration_limiter=RateLimiter(1, 60.0))
-        with Web(guard=guard, limits=ServiceLimits(max_requests=20), proxies=parse_trusted_proxies("10.0.0.1")) as web:
+        authenticator = Authenticator(hasher=QUICK, registration_limiter=RateLimiter(1, 60.0))
+        with InProcessService(
+            authenticator=authenticator,
+            limits=ServiceLimits(max_requests=20),
+            proxies=parse_trusted_proxies("10.0.0.1"),
+        ) as web:
 
             async def ask_for(method: str, path: str, client: str, password: str, peer: str = "10.0.0.1") -> int:
                 headers = {"x-forwarded-for": client, "authorization": basic(client.replace(":", "."), password)}
@@ -106,16 +110,18 @@ def test_the_limits_of_a_service_behind_a_proxy_count_its_clients(run: Run) -> N
             assert guesses == [401] * 10 + [429]
             assert [await ask_for("GET", "/games/", "192.0.2.7", "secret") for _ in range(9)] == [200] * 8 + [429]
             assert await ask_for("GET", "/games/", "192.0.2.8", "secret") == 200
-            stranger = "198.51.100.1"
-            found = [await ask_for("GET", "/games/", f"203.0.113.{number}", "guess", stranger) for number in range(21)]
-            assert found[-1] == 429, "who is not trusted is himself, whatever it says"
+            untrusted = "198.51.100.1"
+            statuses = [
+                await ask_for("GET", "/games/", f"203.0.113.{number}", "guess", untrusted) for number in range(21)
+            ]
+            assert statuses[-1] == 429, "an untrusted peer is counted by its own address"
 
     run(main())
 
 
-def test_streams_of_the_public_behind_a_proxy_are_counted_by_network(run: Run) -> None:
+def test_anonymous_streams_are_counted_by_network(run: Run) -> None:
     async def main() -> None:
-        with Web(limits=ServiceLimits(max_streams_per_user=1), proxies=TrustedProxies()) as web:
+        with InProcessService(limits=ServiceLimits(max_streams_per_user=1), proxies=TrustedProxies()) as web:
             game = await web.game()
             poll = f"/games/{game}?wait=60"
             waiting = asyncio.create_task(web.ask("GET", poll, address="2001:db8::1"))
@@ -128,14 +134,16 @@ def test_streams_of_the_public_behind_a_proxy_are_counted_by_network(run: Run) -
     run(main())
 
 
-def test_a_proxy_has_more_connections_than_one_address_may_have(run: Run) -> None:
+def test_trusted_proxy_may_exceed_the_limit_per_address(run: Run) -> None:
     async def main() -> None:
         for proxies, counts in ((PROXIES, [200, 503, 503]), (parse_trusted_proxies("127.0.0.1"), [200] * 3)):
             async with (
-                opened(reception=ConnectionLimits(max_connections_per_address=1, trusted_proxies=proxies)) as found,
+                opened(
+                    connection_limits=ConnectionLimits(max_connections_per_address=1, trusted_proxies=proxies)
+                ) as server,
                 AsyncExitStack() as stack,
             ):
-                callers = [await stack.enter_async_context(Caller(found.address)) for _ in range(3)]
+                callers = [await stack.enter_async_context(RawClient(server.address)) for _ in range(3)]
                 assert [(await ask(caller, "GET", "/games/")).status for caller in callers] == counts
 
     run(main())

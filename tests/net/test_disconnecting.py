@@ -1,4 +1,4 @@
-"""However a conversation ends, the session is told so exactly once, and a farewell reaches whoever still reads."""
+"""However a connection ends, the session receives Left exactly once, and clients that read get the last message."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,11 +7,11 @@ import pytest
 
 from croupier.core.session import Closing, Drop, Event, Joined, Left, Received, Send
 from croupier.net.endpoint import Endpoint, EndpointLimits
-from tests.net.raw_client import PATIENCE, Caller, Notes, Run, kuhn, opened
+from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, kuhn, opened
 
 
-def polite(event: Event[str], now: float) -> list[object]:
-    """Drops whoever says `bye`, with a farewell."""
+def echo_until_bye(event: Event[str], now: float) -> list[object]:
+    """Echoes messages; on `bye`, sends a farewell and drops the peer."""
     match event:
         case Received(peer, "bye"):
             return [Send(peer, "farewell"), Drop(peer)]
@@ -21,214 +21,222 @@ def polite(event: Event[str], now: float) -> list[object]:
             return []
 
 
-async def hang_up(caller: Caller, board: Endpoint) -> None:
-    caller.hang_up()
+async def close(caller: RawClient, endpoint: Endpoint) -> None:
+    caller.close()
 
 
-async def reset(caller: Caller, board: Endpoint) -> None:
+async def reset(caller: RawClient, endpoint: Endpoint) -> None:
     caller.reset()
 
 
-async def stop_talking(caller: Caller, board: Endpoint) -> None:
-    caller.stop_talking()
-    assert await caller.rest() == b""
+async def end_output(caller: RawClient, endpoint: Endpoint) -> None:
+    caller.end_output()
+    assert await caller.read_to_end() == b""
 
 
-async def be_dropped(caller: Caller, board: Endpoint) -> None:
-    await caller.say(b"bye\n")
-    assert await caller.rest() == b"farewell\n"
-    caller.hang_up()
+async def dropped(caller: RawClient, endpoint: Endpoint) -> None:
+    await caller.send(b"bye\n")
+    assert await caller.read_to_end() == b"farewell\n"
+    caller.close()
 
 
-async def be_dropped_and_reset(caller: Caller, board: Endpoint) -> None:
-    await caller.say(b"bye\n")
-    assert await caller.rest() == b"farewell\n"
+async def dropped_and_reset(caller: RawClient, endpoint: Endpoint) -> None:
+    await caller.send(b"bye\n")
+    assert await caller.read_to_end() == b"farewell\n"
     caller.reset()
 
 
-async def reset_behind_the_goodbye(caller: Caller, board: Endpoint) -> None:
-    await caller.say(b"bye\n")
+async def reset_after_bye(caller: RawClient, endpoint: Endpoint) -> None:
+    await caller.send(b"bye\n")
     caller.reset()
 
 
-async def stop_talking_behind_the_goodbye(caller: Caller, board: Endpoint) -> None:
-    await caller.say(b"bye\n")
-    caller.stop_talking()
-    assert await caller.rest() == b"farewell\n"
+async def end_output_after_bye(caller: RawClient, endpoint: Endpoint) -> None:
+    await caller.send(b"bye\n")
+    caller.end_output()
+    assert await caller.read_to_end() == b"farewell\n"
 
 
-async def never_close(caller: Caller, board: Endpoint) -> None:
-    await caller.say(b"bye\n")
-    assert await caller.rest() == b"farewell\n"
+async def never_close(caller: RawClient, endpoint: Endpoint) -> None:
+    await caller.send(b"bye\n")
+    assert await caller.read_to_end() == b"farewell\n"
 
 
-async def be_there_when_the_room_closes(caller: Caller, board: Endpoint) -> None:
-    board.halt(final=True)
-    assert await caller.rest() == b""
-    caller.hang_up()
+async def room_closes(caller: RawClient, endpoint: Endpoint) -> None:
+    endpoint.halt(final=True)
+    assert await caller.read_to_end() == b""
+    caller.close()
 
 
-async def be_there_when_the_room_closes_twice(caller: Caller, board: Endpoint) -> None:
-    board.halt(final=False)
-    board.halt(final=True)
-    assert await caller.rest() == b""
+async def room_closes_twice(caller: RawClient, endpoint: Endpoint) -> None:
+    endpoint.halt(final=False)
+    endpoint.halt(final=True)
+    assert await caller.read_to_end() == b""
     caller.reset()
 
 
-async def be_dropped_when_the_room_closes(caller: Caller, board: Endpoint) -> None:
-    await caller.say(b"bye\n")
-    assert await caller.rest() == b"farewell\n"
-    board.halt(final=True)
+async def dropped_as_the_room_closes(caller: RawClient, endpoint: Endpoint) -> None:
+    await caller.send(b"bye\n")
+    assert await caller.read_to_end() == b"farewell\n"
+    endpoint.halt(final=True)
 
 
 WAYS = (
-    hang_up,
+    close,
     reset,
-    stop_talking,
-    be_dropped,
-    be_dropped_and_reset,
-    reset_behind_the_goodbye,
-    stop_talking_behind_the_goodbye,
+    end_output,
+    dropped,
+    dropped_and_reset,
+    reset_after_bye,
+    end_output_after_bye,
     never_close,
-    be_there_when_the_room_closes,
-    be_there_when_the_room_closes_twice,
-    be_dropped_when_the_room_closes,
+    room_closes,
+    room_closes_twice,
+    dropped_as_the_room_closes,
 )
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_left_is_told_exactly_once(run: Run, way: Callable[[Caller, Endpoint], Awaitable[None]]) -> None:
+def test_left_is_received_exactly_once(run: Run, way: Callable[[RawClient, Endpoint], Awaitable[None]]) -> None:
     async def main() -> None:
-        session = Notes(polite)
+        session = RecordingSession(echo_until_bye)
         async with (
-            opened(session, limits=EndpointLimits(close_timeout=0.2)) as (board, address),
-            Caller(address) as caller,
+            opened(session, limits=EndpointLimits(close_timeout=0.2)) as (endpoint, address),
+            RawClient(address) as caller,
         ):
-            await caller.ask(b"here\n", b"here\n")
-            await way(caller, board)
-            await session.hears(Left)
-            async with asyncio.timeout(PATIENCE):
-                await board.wait_drained()
-            assert not board.connections
-            (left,) = session.told(Left)
+            await caller.exchange(b"here\n", b"here\n")
+            await way(caller, endpoint)
+            await session.wait_for(Left)
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                await endpoint.wait_drained()
+            assert not endpoint.connections
+            (left,) = session.events_of(Left)
             assert left.peer == 1
             assert left.reason
-            assert len(session.told(Joined)) == 1
-        assert len(session.told(Left)) == 1
+            assert len(session.events_of(Joined)) == 1
+        assert len(session.events_of(Left)) == 1
         last = [event for event in session.events if not isinstance(event, Closing)][-1]
-        assert last == left, "nothing is told of a peer behind its Left"
+        assert last == left, "Left is the last event of a peer"
 
     run(main())
 
 
-def test_a_drop_in_answer_to_joined_is_a_goodbye_too(run: Run) -> None:
+def test_drop_on_joined_sends_the_last_message(run: Run) -> None:
     async def main() -> None:
-        session = Notes(lambda event, _: [Send(1, "no"), Drop(1)] if type(event) is Joined else [])
-        async with opened(session) as (_, address), Caller(address) as caller:
-            assert await caller.rest() == b"no\n"
-            caller.hang_up()
-            assert len(await session.hears(Left)) == 1
+        session = RecordingSession(lambda event, _: [Send(1, "no"), Drop(1)] if type(event) is Joined else [])
+        async with opened(session) as (_, address), RawClient(address) as caller:
+            assert await caller.read_to_end() == b"no\n"
+            caller.close()
+            assert len(await session.wait_for(Left)) == 1
 
     run(main())
 
 
-def test_a_peer_is_dropped_once_however_often_the_session_says_so(run: Run) -> None:
+def test_repeated_drops_end_the_connection_once(run: Run) -> None:
     async def main() -> None:
-        session = Notes(
+        session = RecordingSession(
             lambda event, _: [Drop(event.peer), Drop(event.peer)] if type(event) in {Received, Left} else []
         )
-        async with opened(session) as (_, address), Caller(address) as caller:
-            await caller.say(b"one\n")
-            assert await caller.rest() == b""
-            caller.hang_up()
-            await session.hears(Left)
-        assert len(session.told(Left)) == 1
+        async with opened(session) as (_, address), RawClient(address) as caller:
+            await caller.send(b"one\n")
+            assert await caller.read_to_end() == b""
+            caller.close()
+            await session.wait_for(Left)
+        assert len(session.events_of(Left)) == 1
 
     run(main())
 
 
-def test_a_farewell_is_not_lost_to_what_the_client_was_still_sending(run: Run) -> None:
+def test_last_message_arrives_while_the_client_is_still_sending(run: Run) -> None:
     async def main() -> None:
-        async with opened(**kuhn()) as (_, address), Caller(address) as caller:
-            await caller.say(b"HELO" + b"junk" * (1 << 19))
-            assert await caller.hear(12) == b"FAIL W_ADISC"
-            await caller.say(b"more")
-            assert await caller.rest() == b"", "no reset, but an end"
+        async with opened(**kuhn()) as (_, address), RawClient(address) as caller:
+            await caller.send(b"HELO" + b"junk" * (1 << 19))
+            assert await caller.receive(12) == b"FAIL W_ADISC"
+            await caller.send(b"more")
+            assert await caller.read_to_end() == b"", "the connection ends without a reset"
 
     run(main())
 
 
-def test_a_client_that_talks_on_after_the_farewell_is_cut_off(run: Run) -> None:
+def test_client_that_keeps_sending_after_the_last_message_is_disconnected(run: Run) -> None:
     async def main() -> None:
         async with (
-            opened(**kuhn(), limits=EndpointLimits(close_timeout=0.1)) as (board, address),
-            Caller(address) as caller,
+            opened(**kuhn(), limits=EndpointLimits(close_timeout=0.1)) as (endpoint, address),
+            RawClient(address) as caller,
         ):
-            await caller.ask(b"HELO", b"FAIL W_ADISC")
-            with pytest.raises(ConnectionError):  # noqa: PT012 -- sooner or later
+            await caller.exchange(b"HELO", b"FAIL W_ADISC")
+            with pytest.raises(ConnectionError):  # noqa: PT012 -- fails after some iterations
                 while True:
-                    await caller.say(b"junk" * 1_000)
+                    await caller.send(b"junk" * 1_000)
                     await asyncio.sleep(0)
-            await board.wait_drained()
-            assert board.counts.messages_received == 1
+            await endpoint.wait_drained()
+            assert endpoint.counts.messages_received == 1
 
     run(main())
 
 
-def test_a_dropped_peer_that_never_closes_is_cut_off_and_its_place_is_free(run: Run) -> None:
+def test_dropped_peer_that_never_closes_is_disconnected_and_frees_its_place(run: Run) -> None:
     async def main() -> None:
-        session = Notes(polite)
+        session = RecordingSession(echo_until_bye)
         limits = EndpointLimits(max_connections=1, close_timeout=0.05)
-        async with opened(session, limits=limits) as (board, address), Caller(address) as silent:
-            await silent.ask(b"bye\n", b"farewell\n")
-            await session.hears(Left)
-            async with Caller(address) as next_one:
-                await next_one.ask(b"here\n", b"here\n")
-            assert board.counts.connections == 2
+        async with opened(session, limits=limits) as (endpoint, address), RawClient(address) as unresponsive:
+            await unresponsive.exchange(b"bye\n", b"farewell\n")
+            await session.wait_for(Left)
+            async with RawClient(address) as successor:
+                await successor.exchange(b"here\n", b"here\n")
+            assert endpoint.counts.connections == 2
 
     run(main())
 
 
-def test_a_dropped_peer_that_does_not_read_is_cut_off(run: Run) -> None:
+def test_dropped_peer_that_does_not_read_is_disconnected(run: Run) -> None:
     async def main() -> None:
-        session = Notes(lambda event, _: [Send(1, "x" * (8 << 20)), Drop(1)] if type(event) is Received else [])
+        session = RecordingSession(
+            lambda event, _: [Send(1, "x" * (8 << 20)), Drop(1)] if type(event) is Received else []
+        )
         limits = EndpointLimits(max_write_buffer_bytes=64 << 20, close_timeout=0.1)
-        async with opened(session, limits=limits) as (board, address), Caller(address, buffer=16 << 10) as deaf:
-            await deaf.say(b"go\n")
-            await session.hears(Left)
-            await board.wait_drained()
+        async with (
+            opened(session, limits=limits) as (endpoint, address),
+            RawClient(address, buffer=16 << 10) as not_reading,
+        ):
+            await not_reading.send(b"go\n")
+            await session.wait_for(Left)
+            await endpoint.wait_drained()
 
     run(main())
 
 
-def test_a_peer_that_hung_up_and_does_not_read_is_cut_off(run: Run) -> None:
-    """It said all it had to say, and some of the answer does not fit into the kernel's buffers."""
+def test_half_closed_peer_that_does_not_read_is_disconnected(run: Run) -> None:
+    """The peer has ended its output, and part of the answer does not fit into the kernel buffers."""
 
     async def main() -> None:
-        session = Notes()
+        session = RecordingSession()
         limits = EndpointLimits(close_timeout=0.1)
-        async with opened(session, limits=limits) as (board, address), Caller(address, buffer=16 << 10) as deaf:
-            await session.hears(Joined)
-            transport = board.connections[1]._transport
+        async with (
+            opened(session, limits=limits) as (endpoint, address),
+            RawClient(address, buffer=16 << 10) as not_reading,
+        ):
+            await session.wait_for(Joined)
+            transport = endpoint.connections[1]._transport
             while not transport.get_write_buffer_size():
-                board.handle(Received(1, "x" * 10_000), 0.0)
-                board.flush()
+                endpoint.handle(Received(1, "x" * 10_000), 0.0)
+                endpoint.flush()
                 await asyncio.sleep(0)
-            deaf.stop_talking()
-            assert await session.hears(Left) == [Left(1, "hung up")]
-            async with asyncio.timeout(PATIENCE / 2):
-                await board.wait_drained()
+            not_reading.end_output()
+            assert await session.wait_for(Left) == [Left(1, "hung up")]
+            async with asyncio.timeout(TIMEOUT_SECONDS / 2):
+                await endpoint.wait_drained()
 
     run(main())
 
 
-def test_a_peer_that_is_gone_already_does_not_keep_the_others_from_their_goodbye(run: Run) -> None:
+def test_closed_connection_does_not_keep_others_from_their_last_message(run: Run) -> None:
     async def main() -> None:
-        async with opened(**kuhn()) as (board, address), Caller(address) as one, Caller(address) as two:
-            await one.ask(b"ACTN BET", b"FAIL W_A")
-            await two.ask(b"ACTN BET", b"FAIL W_A")
-            one.hang_up()
-            board.halt(final=False)  # before the loop has seen it: the DISC that is written is answered by a reset
-            assert await two.rest() == b"DISC"
+        async with opened(**kuhn()) as (endpoint, address), RawClient(address) as one, RawClient(address) as two:
+            await one.exchange(b"ACTN BET", b"FAIL W_A")
+            await two.exchange(b"ACTN BET", b"FAIL W_A")
+            one.close()
+            endpoint.halt(final=False)  # before the loop notices the close: the DISC is answered by a reset
+            assert await two.read_to_end() == b"DISC"
 
     run(main())

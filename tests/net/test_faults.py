@@ -1,14 +1,14 @@
-"""What is our own fault costs one connection at most, and is told."""
+"""A fault of the session costs at most one connection, and is reported."""
 
 from contextlib import suppress
 
 from croupier.core.session import Drop, Effect, Event, Joined, Left, Received, Send, TimedOut
 from croupier.net.endpoint import EndpointLimits
-from tests.net.raw_client import Caller, Notes, Run, opened
+from tests.net.raw_client import RawClient, RecordingSession, Run, opened
 
 
-class Book:
-    """A log that keeps what it is told."""
+class RecordingLogger:
+    """Records log entries."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[str, str, dict[str, object]]] = []
@@ -26,37 +26,37 @@ class Book:
         self.entries.append(("error", event, facts))
 
 
-def test_a_word_to_nobody_is_counted_and_told_and_the_others_hear_theirs(run: Run) -> None:
+def test_message_to_an_unknown_peer_is_counted_and_logged(run: Run) -> None:
     async def main() -> None:
-        session = Notes(
+        session = RecordingSession(
             lambda event, _: [Send(77, "lost"), Send(event.peer, "heard")] if type(event) is Received else [],
         )
-        book = Book()
-        async with opened(session, log=book) as (board, address), Caller(address) as caller:
-            await caller.ask(b"one\n", b"heard\n")
-            assert board.counts.undeliverable == 1
-            assert board.counts.messages_sent == 1
-            assert [entry for entry in book.entries if entry[0] == "error"] == [
-                ("error", "nobody hears this", {"peer": 77, "message": "lost"})
+        log = RecordingLogger()
+        async with opened(session, log=log) as (endpoint, address), RawClient(address) as caller:
+            await caller.exchange(b"one\n", b"heard\n")
+            assert endpoint.counts.undeliverable == 1
+            assert endpoint.counts.messages_sent == 1
+            assert [entry for entry in log.entries if entry[0] == "error"] == [
+                ("error", "the recipient is not connected", {"peer": 77, "message": "lost"})
             ]
 
     run(main())
 
 
-def test_a_word_to_somebody_who_has_just_left_is_undeliverable(run: Run) -> None:
+def test_message_to_a_peer_that_has_left_is_undeliverable(run: Run) -> None:
     async def main() -> None:
-        session = Notes(lambda event, _: [Send(event.peer, "farewell")] if type(event) is Left else [])
-        async with opened(session) as (board, address):
-            async with Caller(address):
-                await session.hears(Joined)
-            await session.hears(Left)
-            assert board.counts.undeliverable == 1
+        session = RecordingSession(lambda event, _: [Send(event.peer, "farewell")] if type(event) is Left else [])
+        async with opened(session) as (endpoint, address):
+            async with RawClient(address):
+                await session.wait_for(Joined)
+            await session.wait_for(Left)
+            assert endpoint.counts.undeliverable == 1
 
     run(main())
 
 
-def test_a_word_to_somebody_who_was_dropped_is_undeliverable_and_costs_nobody_else(run: Run) -> None:
-    """Left comes only when the peer has closed its side; until then a session may well speak of it."""
+def test_message_to_a_dropped_peer_is_undeliverable(run: Run) -> None:
+    """Left comes only when the peer has closed its side; until then the session may still send messages to it."""
 
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
@@ -68,25 +68,25 @@ def test_a_word_to_somebody_who_was_dropped_is_undeliverable_and_costs_nobody_el
                 case _:
                     return []
 
-        session = Notes(answer)
+        session = RecordingSession(answer)
         async with (
-            opened(session, log=(book := Book())) as (board, address),
-            Caller(address) as one,
-            Caller(address) as two,
+            opened(session, log=(log := RecordingLogger())) as (endpoint, address),
+            RawClient(address) as one,
+            RawClient(address) as two,
         ):
-            await session.hears(Joined, 2)
-            await one.say(b"bye\n")
-            assert await one.rest() == b""
-            await two.ask(b"hello\n", b"hello\n")
-            await two.ask(b"still here\n", b"still here\n")
-            assert board.counts.undeliverable == 2
-            assert [entry[1] for entry in book.entries if entry[0] == "error"] == ["nobody hears this"] * 2
+            await session.wait_for(Joined, 2)
+            await one.send(b"bye\n")
+            assert await one.read_to_end() == b""
+            await two.exchange(b"hello\n", b"hello\n")
+            await two.exchange(b"still here\n", b"still here\n")
+            assert endpoint.counts.undeliverable == 2
+            assert [entry[1] for entry in log.entries if entry[0] == "error"] == ["the recipient is not connected"] * 2
 
     run(main())
 
 
-def failing(event: Event[str], now: float) -> list[Effect[str]]:
-    """Cannot hear the word `boom`."""
+def raise_on_boom(event: Event[str], now: float) -> list[Effect[str]]:
+    """Echoes messages, but raises on `boom`."""
     match event:
         case Received(_, "boom"):
             raise RuntimeError("boom")
@@ -96,24 +96,24 @@ def failing(event: Event[str], now: float) -> list[Effect[str]]:
             return []
 
 
-def test_a_session_that_raises_closes_the_connection_it_happened_on_and_no_other(run: Run) -> None:
+def test_session_that_raises_costs_only_the_connection_concerned(run: Run) -> None:
     async def main() -> None:
-        session = Notes(failing)
-        async with opened(session) as (board, address), Caller(address) as one, Caller(address) as two:
-            await one.ask(b"one\n", b"one\n")
-            await two.ask(b"two\n", b"two\n")
-            await one.say(b"boom\n")
-            (left,) = await session.hears(Left)
+        session = RecordingSession(raise_on_boom)
+        async with opened(session) as (endpoint, address), RawClient(address) as one, RawClient(address) as two:
+            await one.exchange(b"one\n", b"one\n")
+            await two.exchange(b"two\n", b"two\n")
+            await one.send(b"boom\n")
+            (left,) = await session.wait_for(Left)
             assert left.peer == 1
             assert [str(fault) for fault in run.faults] == ["boom"]
             run.faults.clear()
-            await two.ask(b"still here\n", b"still here\n")
-            assert [*board.connections] == [2]
+            await two.exchange(b"still here\n", b"still here\n")
+            assert [*endpoint.connections] == [2]
 
     run(main())
 
 
-def test_what_was_said_to_others_before_the_session_raised_is_sent(run: Run) -> None:
+def test_messages_to_others_before_the_session_raised_are_sent(run: Run) -> None:
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
             match event:
@@ -124,56 +124,56 @@ def test_what_was_said_to_others_before_the_session_raised_is_sent(run: Run) -> 
                 case _:
                     return []
 
-        session = Notes(answer)
-        async with opened(session) as (_, address), Caller(address) as one, Caller(address) as two:
-            await session.hears(Joined, 2)
-            await one.say(b"news\nboom\n")
-            assert await two.hear(5) == b"news\n"
+        session = RecordingSession(answer)
+        async with opened(session) as (_, address), RawClient(address) as one, RawClient(address) as two:
+            await session.wait_for(Joined, 2)
+            await one.send(b"news\nboom\n")
+            assert await two.receive(5) == b"news\n"
             run.faults.clear()
 
     run(main())
 
 
-def test_a_session_that_raises_on_joined_does_not_keep_the_connection(run: Run) -> None:
+def test_session_that_raises_on_joined_closes_the_connection(run: Run) -> None:
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
             if type(event) is Joined:
                 raise RuntimeError("boom")
             return []
 
-        session = Notes(answer)
+        session = RecordingSession(answer)
         async with (
-            opened(session, limits=EndpointLimits(close_timeout=0.1)) as (board, address),
-            Caller(address) as one,
+            opened(session, limits=EndpointLimits(close_timeout=0.1)) as (endpoint, address),
+            RawClient(address) as one,
         ):
-            with suppress(ConnectionError):  # the end may come in peace or as a reset
-                assert await one.rest() == b""
+            with suppress(ConnectionError):  # the connection may end normally or with a reset
+                assert await one.read_to_end() == b""
             assert [str(fault) for fault in run.faults] == ["boom"]
             run.faults.clear()
-            await board.wait_drained()
+            await endpoint.wait_drained()
 
     run(main())
 
 
-def test_a_session_that_raises_on_left_does_not_keep_the_room_open(run: Run) -> None:
+def test_session_that_raises_on_left_does_not_keep_the_room_open(run: Run) -> None:
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
             if type(event) is Left:
                 raise RuntimeError("boom")
             return []
 
-        session = Notes(answer)
-        async with opened(session) as (_, address), Caller(address) as one:
-            await session.hears(Joined)
+        session = RecordingSession(answer)
+        async with opened(session) as (_, address), RawClient(address) as one:
+            await session.wait_for(Joined)
             one.reset()
-            await session.hears(Left)
+            await session.wait_for(Left)
         assert [str(fault) for fault in run.faults] == ["boom"]
         run.faults.clear()
 
     run(main())
 
 
-def test_a_session_that_raises_when_its_alarm_rings_closes_nothing_and_hears_the_next_alarm(run: Run) -> None:
+def test_session_that_raises_on_timeout_keeps_connections_and_later_deadlines(run: Run) -> None:
     async def main() -> None:
         def answer(event: Event[str], now: float) -> list[Effect[str]]:
             match event:
@@ -182,19 +182,22 @@ def test_a_session_that_raises_when_its_alarm_rings_closes_nothing_and_hears_the
                     return [Send(peer, message)]
                 case TimedOut():
                     session.deadline = None
-                    if len(session.told(TimedOut)) == 1:
+                    if len(session.events_of(TimedOut)) == 1:
                         raise RuntimeError("boom")
                     return [Send(1, "ring")]
                 case _:
                     return []
 
-        session = Notes(answer)
-        async with opened(session) as (_, address), Caller(address) as one:
-            await one.ask(b"one\n", b"one\n")
-            await session.hears(TimedOut)
-            await one.ask(b"two\n", b"two\n")
-            assert await one.hear(5) == b"ring\n"
+        session = RecordingSession(answer)
+        async with opened(session) as (_, address), RawClient(address) as one:
+            await one.exchange(b"one\n", b"one\n")
+            await session.wait_for(TimedOut)
+            await one.exchange(b"two\n", b"two\n")
+            assert await one.receive(5) == b"ring\n"
             assert [str(fault) for fault in run.faults] == ["boom"]
             run.faults.clear()
 
     run(main())
+
+
+Book = RecordingLogger  # the name that other test packages still use

@@ -1,4 +1,4 @@
-"""The switchboard carries words both ways: however they are cut or glued, as one write a read."""
+"""An endpoint carries messages both ways, however they are split or joined, with one write per read."""
 
 import asyncio
 
@@ -7,123 +7,125 @@ import pytest
 from croupier.core.session import Drop, Joined, Left, Received, Send
 from croupier.logs import silent_logger
 from croupier.net.endpoint import Connection, Endpoint
-from tests.net.raw_client import Caller, Notes, Run, Wire, Words, kuhn, opened
+from tests.net.raw_client import MemoryTransport, RawClient, RecordingSession, Run, WordCodec, kuhn, opened
 
 GAMES = b"STRT P_1ACTN BETSTRT P_3STRT P_2ACTN CHKACTN CALactn fld\r\nSTRT P_1ACTN CHKACTN FLDDISC"
-"""Games, refusals, tolerances and a goodbye; what the house says depends on luck, which the seed fixes."""
+"""Games, errors, tolerated messages and a goodbye. The house's messages depend on the deals, which the seed fixes."""
 
 
-async def talk(flights: list[bytes]) -> bytes:
-    """What a Kuhn house says, in all, to a client that says this."""
-    async with opened(**kuhn()) as (_, address), Caller(address) as caller:
-        for flight in flights:
-            await caller.say(flight)
+async def transcript(chunks: list[bytes]) -> bytes:
+    """All bytes that a Kuhn house sends to a client that sends these chunks."""
+    async with opened(**kuhn()) as (_, address), RawClient(address) as caller:
+        for chunk in chunks:
+            await caller.send(chunk)
             await asyncio.sleep(0)
-        return await caller.rest()
+        return await caller.read_to_end()
 
 
-def test_words_that_arrive_together_are_answered_by_one_write(run: Run) -> None:
+def test_messages_of_one_read_are_answered_in_one_write(run: Run) -> None:
     async def main() -> None:
-        board = Endpoint(Notes(), Words, silent_logger())
-        wire = Wire()
-        line = Connection(board)
-        line.connection_made(wire)
-        line.data_received(b"one\ntwo\nthr")
-        line.data_received(b"ee\nfour\n")
-        assert wire.writes == [b"one\ntwo\n", b"three\nfour\n"]
+        endpoint = Endpoint(RecordingSession(), WordCodec, silent_logger())
+        transport = MemoryTransport()
+        connection = Connection(endpoint)
+        connection.connection_made(transport)
+        connection.data_received(b"one\ntwo\nthr")
+        connection.data_received(b"ee\nfour\n")
+        assert transport.writes == [b"one\ntwo\n", b"three\nfour\n"]
 
     run(main())
 
 
-def test_one_read_gives_one_write_to_each_who_is_told(run: Run) -> None:
+def test_one_read_causes_one_write_per_recipient(run: Run) -> None:
     async def main() -> None:
-        session = Notes(
+        session = RecordingSession(
             lambda event, _: [Send(peer, event.message) for peer in (1, 2)] if type(event) is Received else []
         )
-        board = Endpoint(session, Words, silent_logger())
-        wires = [Wire(port=1), Wire(port=2)]
-        lines = [Connection(board), Connection(board)]
-        for line, wire in zip(lines, wires, strict=True):
-            line.connection_made(wire)
-        lines[0].data_received(b"one\ntwo\n")
-        assert [wire.writes for wire in wires] == [[b"one\ntwo\n"], [b"one\ntwo\n"]]
+        endpoint = Endpoint(session, WordCodec, silent_logger())
+        transports = [MemoryTransport(port=1), MemoryTransport(port=2)]
+        connections = [Connection(endpoint), Connection(endpoint)]
+        for connection, transport in zip(connections, transports, strict=True):
+            connection.connection_made(transport)
+        connections[0].data_received(b"one\ntwo\n")
+        assert [transport.writes for transport in transports] == [[b"one\ntwo\n"], [b"one\ntwo\n"]]
 
     run(main())
 
 
-def test_the_farewell_and_the_answers_before_it_are_one_write(run: Run) -> None:
+def test_last_message_and_earlier_answers_are_one_write(run: Run) -> None:
     async def main() -> None:
         room = kuhn(bot="script:CAL")
-        board = Endpoint(room["session"], room["codec"], silent_logger())
-        wire = Wire()
-        line = Connection(board)
-        line.connection_made(wire)
-        line.data_received(b"STRT P_3ABCD")
-        assert wire.writes == [b"FAIL W_AFAIL W_ADISC"]
-        assert wire.ended
-        line.connection_lost(None)
+        endpoint = Endpoint(room["session"], room["codec_factory"], silent_logger())
+        transport = MemoryTransport()
+        connection = Connection(endpoint)
+        connection.connection_made(transport)
+        connection.data_received(b"STRT P_3ABCD")
+        assert transport.writes == [b"FAIL W_AFAIL W_ADISC"]
+        assert transport.ended
+        connection.connection_lost(None)
 
     run(main())
 
 
-def test_byte_by_byte_and_all_at_once_are_answered_alike(run: Run) -> None:
+def test_single_bytes_are_answered_like_one_chunk(run: Run) -> None:
     async def main() -> None:
-        whole = await talk([GAMES])
+        whole = await transcript([GAMES])
         assert whole.startswith(b"CARD C_")
         assert whole.count(b"FAIL W_A") >= 1
-        assert await talk([GAMES[at : at + 1] for at in range(len(GAMES))]) == whole
+        assert await transcript([GAMES[start : start + 1] for start in range(len(GAMES))]) == whole
 
     run(main())
 
 
 @pytest.mark.parametrize("size", [2, 3, 7, 11])
-def test_the_size_of_the_pieces_does_not_matter(run: Run, size: int) -> None:
+def test_chunk_size_does_not_matter(run: Run, size: int) -> None:
     async def main() -> None:
-        assert await talk([GAMES[at : at + size] for at in range(0, len(GAMES), size)]) == await talk([GAMES])
+        assert await transcript(
+            [GAMES[start : start + size] for start in range(0, len(GAMES), size)]
+        ) == await transcript([GAMES])
 
     run(main())
 
 
-def test_a_client_that_has_said_all_it_had_to_say_still_gets_every_answer(run: Run) -> None:
+def test_client_that_ends_its_output_still_gets_every_answer(run: Run) -> None:
     async def main() -> None:
         words = b"".join(b"word %d\n" % number for number in range(50_000))
-        session = Notes()
-        async with opened(session) as (_, address), Caller(address) as caller:
-            saying = asyncio.ensure_future(caller.say(words))
-            saying.add_done_callback(lambda _: caller.stop_talking())
-            assert await caller.rest() == words
-            await saying
-            assert await session.hears(Left) == [Left(1, "hung up")]
+        session = RecordingSession()
+        async with opened(session) as (_, address), RawClient(address) as caller:
+            sending = asyncio.ensure_future(caller.send(words))
+            sending.add_done_callback(lambda _: caller.end_output())
+            assert await caller.read_to_end() == words
+            await sending
+            assert await session.wait_for(Left) == [Left(1, "hung up")]
 
     run(main())
 
 
-def test_peers_are_counted_from_one_in_the_order_in_which_they_come(run: Run) -> None:
+def test_peers_are_numbered_from_one_in_order_of_arrival(run: Run) -> None:
     async def main() -> None:
-        session = Notes()
-        async with opened(session) as (board, address):
+        session = RecordingSession()
+        async with opened(session) as (endpoint, address):
             for number in (1, 2, 3):
-                async with Caller(address) as caller:
-                    await caller.ask(b"here\n", b"here\n")
+                async with RawClient(address) as caller:
+                    await caller.exchange(b"here\n", b"here\n")
                     assert session.events[-1] == Received(number, "here")
-                    assert session.told(Joined)[-1] == Joined(number, caller.socket.getsockname())
-                await session.hears(Left, number)
-            assert board.counts.connections == 3
+                    assert session.events_of(Joined)[-1] == Joined(number, caller.socket.getsockname())
+                await session.wait_for(Left, number)
+            assert endpoint.counts.connections == 3
 
     run(main())
 
 
-def test_nothing_that_is_said_behind_a_drop_is_heard(run: Run) -> None:
+def test_messages_after_a_drop_are_ignored(run: Run) -> None:
     async def main() -> None:
-        session = Notes(
+        session = RecordingSession(
             lambda event, _: [Send(event.peer, "bye"), Drop(event.peer)] if type(event) is Received else [],
         )
-        async with opened(session) as (_, address), Caller(address) as caller:
-            await caller.say(b"one\ntwo\n")
-            assert await caller.rest() == b"bye\n"
-            await caller.say(b"three\n")
-            caller.hang_up()
-            await session.hears(Left)
-            assert session.told(Received) == [Received(1, "one")]
+        async with opened(session) as (_, address), RawClient(address) as caller:
+            await caller.send(b"one\ntwo\n")
+            assert await caller.read_to_end() == b"bye\n"
+            await caller.send(b"three\n")
+            caller.close()
+            await session.wait_for(Left)
+            assert session.events_of(Received) == [Received(1, "one")]
 
     run(main())

@@ -1,4 +1,4 @@
-"""A session that connects from the port that it listens on can be called back where it came from."""
+"""A session that connects from the port it listens on can be connected to at the same address."""
 
 import asyncio
 import socket
@@ -9,12 +9,12 @@ import pytest
 from croupier.core.session import Joined, Left, Received
 from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits, LocalAddressError, outgoing_addresses
-from tests.net.raw_client import PATIENCE, Caller, Notes, Run, Words, opened
+from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, WordCodec, opened
 
 TABLE = 0
 
 
-def six() -> bool:
+def has_ipv6() -> bool:
     try:
         with socket.socket(socket.AF_INET6) as probe:
             probe.bind(("::1", 0))
@@ -23,114 +23,112 @@ def six() -> bool:
     return True
 
 
-HOSTS = ["127.0.0.1", *(["::1"] if six() else [])]
+HOSTS = ["127.0.0.1", *(["::1"] if has_ipv6() else [])]
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_who_connects_from_where_it_listens_is_called_back_there(run: Run, host: str) -> None:
+def test_session_that_connects_from_its_port_can_be_connected_to_there(run: Run, host: str) -> None:
     async def main() -> None:
-        table, session = Notes(), Notes()
-        there, board = Endpoint(table, Words, silent_logger()), Endpoint(session, Words, silent_logger())
-        own = await board.listen(host, 0)
-        await board.connect(TABLE, await there.listen(host, 0), local_address=own)
-        (joined,) = await table.hears(Joined)
+        table, session = RecordingSession(), RecordingSession()
+        remote, endpoint = Endpoint(table, WordCodec, silent_logger()), Endpoint(session, WordCodec, silent_logger())
+        own = await endpoint.listen(host, 0)
+        await endpoint.connect(TABLE, await remote.listen(host, 0), local_address=own)
+        (joined,) = await table.wait_for(Joined)
         assert joined.address == own
-        assert [event.peer for event in session.told(Joined)] == [TABLE]
-        await there.connect(TABLE, joined.address)
-        assert [event.peer for event in await session.hears(Joined, 2)] == [TABLE, 1]
-        await close(there, board)
+        assert [event.peer for event in session.events_of(Joined)] == [TABLE]
+        await remote.connect(TABLE, joined.address)
+        assert [event.peer for event in await session.wait_for(Joined, 2)] == [TABLE, 1]
+        await close(remote, endpoint)
 
     run(main())
 
 
 def closed_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+    """A port without a listener."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return unused.getsockname()[1]
 
 
-async def close(*boards: Endpoint) -> None:
-    for board in boards:
-        board.halt(final=True)
-    async with asyncio.timeout(PATIENCE):
-        for board in boards:
-            await board.wait_drained()
+async def close(*endpoints: Endpoint) -> None:
+    for endpoint in endpoints:
+        endpoint.halt(final=True)
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        for endpoint in endpoints:
+            await endpoint.wait_drained()
 
 
-def test_whoever_listens_has_the_port_for_himself(run: Run) -> None:
+def test_listening_port_cannot_be_listened_on_again(run: Run) -> None:
     async def main() -> None:
-        async with opened(Notes()) as (_, there), opened(Notes()) as (board, own):
-            await board.connect(TABLE, there, local_address=own)
-            second = Endpoint(Notes(), Words, silent_logger())
+        async with opened(RecordingSession()) as (_, remote), opened(RecordingSession()) as (endpoint, own):
+            await endpoint.connect(TABLE, remote, local_address=own)
+            second = Endpoint(RecordingSession(), WordCodec, silent_logger())
             with pytest.raises(OSError, match="in use"):
                 await second.listen(*own)
 
     run(main())
 
 
-def test_a_port_of_somebody_else_is_no_place_to_connect_from(run: Run) -> None:
+def test_port_of_another_socket_cannot_be_connected_from(run: Run) -> None:
     async def main() -> None:
-        session = Notes()
+        session = RecordingSession()
         with socket.socket() as other:
             other.bind(("127.0.0.1", 0))
-            async with opened(Notes()) as (_, there), opened(session) as (board, _):
+            async with opened(RecordingSession()) as (_, remote), opened(session) as (endpoint, _):
                 with pytest.raises(LocalAddressError, match="in use"):
-                    await board.connect(TABLE, there, local_address=other.getsockname())
+                    await endpoint.connect(TABLE, remote, local_address=other.getsockname())
                 assert session.events == []
 
     run(main())
 
 
-def test_a_second_connection_between_the_same_ports_is_none(run: Run) -> None:
+def test_second_connection_between_the_same_ports_is_refused(run: Run) -> None:
     async def main() -> None:
-        async with opened(Notes()) as (_, there), opened(Notes()) as (board, own):
-            await board.connect(TABLE, there, local_address=own)
+        async with opened(RecordingSession()) as (_, remote), opened(RecordingSession()) as (endpoint, own):
+            await endpoint.connect(TABLE, remote, local_address=own)
             with pytest.raises(LocalAddressError):
-                await board.connect(TABLE, there, local_address=own)
-            await board.connect(TABLE - 1, there, local_address=(own[0], 0))
-            assert board.connection_count == 2
+                await endpoint.connect(TABLE, remote, local_address=own)
+            await endpoint.connect(TABLE - 1, remote, local_address=(own[0], 0))
+            assert endpoint.connection_count == 2
 
     run(main())
 
 
-def test_nobody_there_is_the_same_from_everywhere(run: Run) -> None:
+def test_refused_connection_from_a_local_port_is_left(run: Run) -> None:
     async def main() -> None:
-        session = Notes()
-        async with opened(session) as (board, own):
-            await board.connect(TABLE, ("127.0.0.1", closed_port()), local_address=own)
-            (left,) = session.told(Left)
+        session = RecordingSession()
+        async with opened(session) as (endpoint, own):
+            await endpoint.connect(TABLE, ("127.0.0.1", closed_port()), local_address=own)
+            (left,) = session.events_of(Left)
             assert left.peer == TABLE
             assert "refused" in left.reason.lower() or "connect call failed" in left.reason.lower()
 
     run(main())
 
 
-def test_a_call_from_an_own_port_that_is_given_up_leaves_nothing_behind(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_timed_out_connection_from_a_local_port_closes_its_socket(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
-        session = Notes()
+        session = RecordingSession()
         loop = asyncio.get_running_loop()
         stuck: list[Any] = []
 
-        async def never(sock: socket.socket, address: object) -> None:
+        async def never_connect(sock: socket.socket, address: object) -> None:
             stuck.append(sock)
             await loop.create_future()
 
-        board = Endpoint(session, Words, silent_logger(), limits=EndpointLimits(connect_timeout=0.05))
-        own = await board.listen("127.0.0.1", 0)
-        monkeypatch.setattr(board, "_loop", Loop(loop, never))
-        await board.connect(TABLE, ("127.0.0.1", 9), local_address=own)
+        endpoint = Endpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(connect_timeout=0.05))
+        own = await endpoint.listen("127.0.0.1", 0)
+        monkeypatch.setattr(endpoint, "_loop", Loop(loop, never_connect))
+        await endpoint.connect(TABLE, ("127.0.0.1", 9), local_address=own)
         assert session.events == [Left(TABLE, "no answer within 0.05 seconds")]
         assert [sock.fileno() for sock in stuck] == [-1]
-        await close(board)
+        await close(endpoint)
 
     run(main())
 
 
 class Loop:
-    """A loop on which connecting is something else."""
+    """An event loop with another `sock_connect`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, sock_connect: Any) -> None:
         self._loop = loop
@@ -140,7 +138,7 @@ class Loop:
         return getattr(self._loop, name)
 
 
-def test_the_way_to_this_machine_leads_from_this_machine(run: Run) -> None:
+def test_loopback_is_reached_from_loopback(run: Run) -> None:
     async def main() -> None:
         assert await outgoing_addresses(("127.0.0.1", 9)) == ["127.0.0.1"]
         assert "127.0.0.1" in await outgoing_addresses(("localhost", 9))
@@ -148,13 +146,13 @@ def test_the_way_to_this_machine_leads_from_this_machine(run: Run) -> None:
     run(main())
 
 
-def test_words_go_both_ways_on_a_connection_from_an_own_port(run: Run) -> None:
+def test_port_that_connects_still_accepts_connections(run: Run) -> None:
     async def main() -> None:
-        session = Notes(lambda event, _: [])
-        async with opened(session) as (board, own), opened(Notes()) as (_, there):
-            await board.connect(TABLE, there, local_address=own)
-            async with Caller(own) as caller:
-                await caller.say(b"hello\n")
-                assert await session.hears(Received) == [Received(1, "hello")]
+        session = RecordingSession(lambda event, _: [])
+        async with opened(session) as (endpoint, own), opened(RecordingSession()) as (_, remote):
+            await endpoint.connect(TABLE, remote, local_address=own)
+            async with RawClient(own) as caller:
+                await caller.send(b"hello\n")
+                assert await session.wait_for(Received) == [Received(1, "hello")]
 
     run(main())

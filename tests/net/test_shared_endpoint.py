@@ -1,4 +1,4 @@
-"""A shared table that closes is empty when its last game is over, whoever is still connected."""
+"""A halted shared endpoint is drained when its last game is over, even if peers are still connected."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from croupier.core.session import Closing, Drop, Effect, Event, Joined, Left, Re
 from croupier.logs import silent_logger
 from croupier.net.endpoint import EndpointLimits
 from croupier.net.shared_endpoint import SharedEndpoint
-from tests.net.raw_client import PATIENCE, Caller, Notes, Run, Words
+from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, WordCodec
 
 
-class Games(Notes):
-    """A game runs from `begin` to `end`; when the room closes for good everybody is dropped."""
+class GameSession(RecordingSession):
+    """A game runs from the message `begin` to any other; only the final Closing drops the peers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,68 +28,68 @@ class Games(Notes):
         return [effect for effect in effects if not (closing and isinstance(effect, Drop))]
 
 
-async def empty(board: SharedEndpoint) -> None:
-    async with asyncio.timeout(PATIENCE):
-        await board.wait_drained()
+async def wait_drained(endpoint: SharedEndpoint) -> None:
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        await endpoint.wait_drained()
 
 
-def test_it_is_empty_when_nothing_is_played_whoever_is_there(run: Run) -> None:
+def test_endpoint_without_a_game_is_drained_with_open_connections(run: Run) -> None:
     async def main() -> None:
-        session = Games()
-        board = SharedEndpoint(session, Words, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
-        async with Caller(await board.listen("127.0.0.1", 0)) as caller:
-            await session.hears(Joined)
-            board.halt(final=False)
-            await empty(board)
-            assert board.connection_count == 1
-            board.halt(final=True)
-            assert await caller.rest() == b""
-            await empty(board)
-            assert board.connection_count == 0
+        session = GameSession()
+        endpoint = SharedEndpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
+        async with RawClient(await endpoint.listen("127.0.0.1", 0)) as caller:
+            await session.wait_for(Joined)
+            endpoint.halt(final=False)
+            await wait_drained(endpoint)
+            assert endpoint.connection_count == 1
+            endpoint.halt(final=True)
+            assert await caller.read_to_end() == b""
+            await wait_drained(endpoint)
+            assert endpoint.connection_count == 0
 
     run(main())
 
 
-def test_a_running_game_is_waited_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_game_delays_draining(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.net.shared_endpoint.HANG_UP_GRACE_SECONDS", 0.05)
 
     async def main() -> None:
-        session = Games()
-        board = SharedEndpoint(session, Words, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
-        async with Caller(await board.listen("127.0.0.1", 0)) as caller:
-            await caller.say(b"begin\n")
-            await session.hears(Received)
-            board.halt(final=False)
-            waiting = asyncio.ensure_future(empty(board))
+        session = GameSession()
+        endpoint = SharedEndpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
+        async with RawClient(await endpoint.listen("127.0.0.1", 0)) as caller:
+            await caller.send(b"begin\n")
+            await session.wait_for(Received)
+            endpoint.halt(final=False)
+            draining = asyncio.ensure_future(wait_drained(endpoint))
             await asyncio.sleep(0)
-            await caller.say(b"begin\n")
-            await session.hears(Received, 2)
-            assert not waiting.done()
-            await caller.say(b"end\n")
-            await waiting
-            assert board.connection_count == 1
-            board.halt(final=True)
-            await empty(board)
+            await caller.send(b"begin\n")
+            await session.wait_for(Received, 2)
+            assert not draining.done()
+            await caller.send(b"end\n")
+            await draining
+            assert endpoint.connection_count == 1
+            endpoint.halt(final=True)
+            await wait_drained(endpoint)
 
     run(main())
 
 
-def test_who_hangs_up_when_the_game_is_over_is_waited_for_a_moment(run: Run) -> None:
+def test_peers_have_a_moment_to_disconnect_after_the_game(run: Run) -> None:
     async def main() -> None:
-        session = Games()
-        board = SharedEndpoint(session, Words, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
-        async with Caller(await board.listen("127.0.0.1", 0)) as caller:
-            await caller.say(b"begin\n")
-            await session.hears(Received)
-            board.halt(final=False)
-            waiting = asyncio.ensure_future(empty(board))
+        session = GameSession()
+        endpoint = SharedEndpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
+        async with RawClient(await endpoint.listen("127.0.0.1", 0)) as caller:
+            await caller.send(b"begin\n")
+            await session.wait_for(Received)
+            endpoint.halt(final=False)
+            draining = asyncio.ensure_future(wait_drained(endpoint))
             await asyncio.sleep(0)
-            await caller.say(b"end\n")
-            await session.hears(Received, 2)
-            assert not waiting.done()
-            caller.hang_up()
-            await session.hears(Left)
-            await waiting
-            assert board.connection_count == 0
+            await caller.send(b"end\n")
+            await session.wait_for(Received, 2)
+            assert not draining.done()
+            caller.close()
+            await session.wait_for(Left)
+            await draining
+            assert endpoint.connection_count == 0
 
     run(main())

@@ -1,4 +1,4 @@
-"""The minutes: a conversation as text, a message a line, as it was said."""
+"""ConversationLog: conversations as text, one message per line."""
 
 import stat
 from pathlib import Path
@@ -24,36 +24,41 @@ p< BKSC {int32:2}7ccc 07.5
 p< GAIN {int32:-100}
 * settled p -100
 """
-WRITTEN = "C: STRT\nS: STBT 100\nC: DRAW\nS: CARD 7o\nC: PASS\nS: BKSC 27ccc 07.5\nS: GAIN -100\n"
+EXPECTED_LOG = "C: STRT\nS: STBT 100\nC: DRAW\nS: CARD 7o\nC: PASS\nS: BKSC 27ccc 07.5\nS: GAIN -100\n"
 
 
-def written(transcript: Transcript, path: Path, room: str = "sevenhalf") -> None:
-    minutes = ConversationLog(path)
-    play_transcript(transcript, make_harness(HOUSE_ROOMS[room], transcript, 1, [minutes]), HOUSE_ROOMS[room].patterns)
-    minutes.close()
+def write_log(transcript: Transcript, path: Path, room: str = "sevenhalf") -> None:
+    log = ConversationLog(path)
+    play_transcript(transcript, make_harness(HOUSE_ROOMS[room], transcript, 1, [log]), HOUSE_ROOMS[room].patterns)
+    log.close()
 
 
-def test_a_game_is_written_as_the_ruling_wants_it(tmp_path: Path) -> None:
-    written(parse_transcript(GAME, "game"), tmp_path / "log.txt")
-    assert (tmp_path / "log.txt").read_bytes() == WRITTEN.encode()
+def test_log_of_a_game_follows_the_ruling(tmp_path: Path) -> None:
+    write_log(parse_transcript(GAME, "game"), tmp_path / "log.txt")
+    assert (tmp_path / "log.txt").read_bytes() == EXPECTED_LOG.encode()
 
 
-def test_every_connection_has_a_file_of_its_own_when_the_name_says_so(tmp_path: Path) -> None:
-    written(parse_transcript(GAME + GAME.partition("7o 7c cc\n")[2].replace("p", "q"), "two"), tmp_path / "log-{n}.txt")
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"log-1.txt": WRITTEN, "log-2.txt": WRITTEN}
+def test_placeholder_gives_each_connection_its_own_file(tmp_path: Path) -> None:
+    write_log(
+        parse_transcript(GAME + GAME.partition("7o 7c cc\n")[2].replace("p", "q"), "two"), tmp_path / "log-{n}.txt"
+    )
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "log-1.txt": EXPECTED_LOG,
+        "log-2.txt": EXPECTED_LOG,
+    }
 
 
-def test_one_file_has_all_connections_and_is_written_anew(tmp_path: Path) -> None:
+def test_shared_file_is_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
-    path.write_text("of yesterday")
-    written(parse_transcript(GAME + GAME.partition("7o 7c cc\n")[2].replace("p", "q"), "two"), path)
-    assert path.read_text() == 2 * WRITTEN
+    path.write_text("old contents")
+    write_log(parse_transcript(GAME + GAME.partition("7o 7c cc\n")[2].replace("p", "q"), "two"), path)
+    assert path.read_text() == 2 * EXPECTED_LOG
 
 
-def test_a_message_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
+def test_every_message_is_one_line(tmp_path: Path) -> None:
     text = "title: Odd\nclause: sevenhalf-6.6\nfault: client\np> ERRO 05a{lf}{cr}{hex:1bf1}HELO\n"
     text += "p< ERRO 49unreadable; allowed: STRT, DRAW, ANTE, PASS, ERRO\n* dropped p\n"
-    written(parse_transcript(text, "odd"), tmp_path / "log.txt")
+    write_log(parse_transcript(text, "odd"), tmp_path / "log.txt")
     assert (tmp_path / "log.txt").read_bytes().splitlines() == [
         "C: ERRO 05a\\x0a\\x0d\\x1bñ".encode(),
         b"C: 'HELO'",
@@ -64,7 +69,7 @@ def test_a_message_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("message", "line"),
     [
-        ("D\xc3\x89U", "DÉU"),  # UTF-8, as a codec of bytes shows it
+        ("D\xc3\x89U", "DÉU"),  # UTF-8 bytes, as a codec represents them
         ("D\xc9U", "DÉU"),
         ("\xc2\x9b2J", "\\x9b2J"),
         ("\x9b2J", "\\x9b2J"),
@@ -73,76 +78,76 @@ def test_a_message_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
         ("\ud800", "\\ud800"),
     ],
 )
-def test_no_letter_of_a_message_spoils_a_terminal(message: str, line: str) -> None:
+def test_terminal_controls_are_escaped(message: str, line: str) -> None:
     assert escape_line(message) == line
 
 
-def test_minutes_are_for_their_owner_alone(tmp_path: Path) -> None:
-    written(parse_transcript(GAME, "game"), tmp_path / "log.txt")
-    written(parse_transcript(GAME, "game"), tmp_path / "log-{n}.txt")
+def test_files_are_private(tmp_path: Path) -> None:
+    write_log(parse_transcript(GAME, "game"), tmp_path / "log.txt")
+    write_log(parse_transcript(GAME, "game"), tmp_path / "log-{n}.txt")
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
 
 
-def test_what_the_house_says_by_itself_is_in_the_minutes(tmp_path: Path) -> None:
+def test_messages_at_a_timeout_are_logged(tmp_path: Path) -> None:
     text = "title: Idle\nclause: kuhn-1.4\nidle: 5\np> STRT P_1\np< CARD {card}\n* 6 seconds pass\np< DISC\n"
-    written(parse_transcript(text + "* dropped p\n* settled p -1\n", "idle"), tmp_path / "log.txt", "kuhn")
+    write_log(parse_transcript(text + "* dropped p\n* settled p -1\n", "idle"), tmp_path / "log.txt", "kuhn")
     assert [line[:7] for line in (tmp_path / "log.txt").read_text().splitlines()] == ["C: STRT", "S: CARD", "S: DISC"]
 
 
-def test_a_file_that_cannot_be_opened_is_an_error_at_once(tmp_path: Path) -> None:
+def test_unopenable_shared_file_raises_at_once(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no-such-folder"):
         ConversationLog(tmp_path / "no-such-folder" / "log.txt")
 
 
-class Ears:
+class RecordingLogger:
     def __init__(self) -> None:
-        self.heard: list[str] = []
+        self.errors: list[str] = []
 
     def error(self, event: str, **facts: object) -> None:
-        self.heard.append(f"{event} {facts['observer']}: {facts['exc_info']}")
+        self.errors.append(f"{event} {facts['observer']}: {facts['exc_info']}")
 
 
-def test_a_file_a_connection_that_cannot_be_opened_does_not_end_the_conversation(tmp_path: Path) -> None:
-    ears = Ears()
-    minutes = ObserverFanOut([ConversationLog(tmp_path / "no-such-folder" / "{n}.txt")], ears, RoomCounters())
+def test_unopenable_connection_file_does_not_stop_the_room(tmp_path: Path) -> None:
+    logger = RecordingLogger()
+    log = ObserverFanOut([ConversationLog(tmp_path / "no-such-folder" / "{n}.txt")], logger, RoomCounters())
     transcript = parse_transcript(GAME, "game")
     play_transcript(
-        transcript, make_harness(HOUSE_ROOMS["sevenhalf"], transcript, 0, [minutes]), HOUSE_ROOMS["sevenhalf"].patterns
+        transcript, make_harness(HOUSE_ROOMS["sevenhalf"], transcript, 0, [log]), HOUSE_ROOMS["sevenhalf"].patterns
     )
-    (told,) = ears.heard
-    assert "an observer failed --log: " in told
-    assert "no-such-folder" in told
+    (error,) = logger.errors
+    assert "an observer failed --log: " in error
+    assert "no-such-folder" in error
 
 
-def test_a_disk_that_is_full_does_not_end_the_conversation_nor_its_end(tmp_path: Path) -> None:
-    ears, counts = Ears(), RoomCounters()
+def test_full_disk_does_not_stop_the_room(tmp_path: Path) -> None:
+    logger, counts = RecordingLogger(), RoomCounters()
     (tmp_path / "log.txt").symlink_to("/dev/full")
-    minutes = ConversationLog(tmp_path / "log.txt")
+    log = ConversationLog(tmp_path / "log.txt")
     transcript = parse_transcript(GAME, "game")
-    stage = make_harness(HOUSE_ROOMS["sevenhalf"], transcript, 0, [ObserverFanOut([minutes], ears, counts)])
-    play_transcript(transcript, stage, HOUSE_ROOMS["sevenhalf"].patterns)
-    minutes.close()
-    assert ears.heard == ["an observer failed --log: [Errno 28] No space left on device"]
-    assert counts.observer_failures == 3, "one for each event of which something was said"
+    harness = make_harness(HOUSE_ROOMS["sevenhalf"], transcript, 0, [ObserverFanOut([log], logger, counts)])
+    play_transcript(transcript, harness, HOUSE_ROOMS["sevenhalf"].patterns)
+    log.close()
+    assert logger.errors == ["an observer failed --log: [Errno 28] No space left on device"]
+    assert counts.observer_failures == 3, "one for each event with a message"
 
 
-@pytest.mark.parametrize(("dialect", "listed"), [("document", '{"player1":'), ("njaal", '[[["192.0.2.1",')])
-def test_old_maid_is_written_as_it_was_on_the_wire(tmp_path: Path, dialect: str, listed: str) -> None:
-    """A list of players in the form of the dialect, and a tolerated spelling as it was sent."""
+@pytest.mark.parametrize(("dialect", "player_list"), [("document", '{"player1":'), ("njaal", '[[["192.0.2.1",')])
+def test_oldmaid_messages_are_logged_as_on_the_wire(tmp_path: Path, dialect: str, player_list: str) -> None:
+    """Lists of players have the form of the dialect, and tolerated spellings are logged as they were sent."""
     room = ROOMS["oldmaid"]
-    spelt = room.message_formatter(room.settings(dialect=dialect))
-    minutes = ConversationLog(tmp_path / "log", spelt)
-    said = (
+    render = room.message_formatter(room.settings(dialect=dialect))
+    log = ConversationLog(tmp_path / "log", render)
+    messages = (
         '{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_cards":false}',
         '{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_card":"true"}',
         '{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_cards":"false"}',
     )
-    for line in said:
+    for line in messages:
         (message,) = Wire("table").feed(line.encode())
-        minutes(Received(1, message), (), 0.0)
+        log(Received(1, message), (), 0.0)
     reply = Reply("ok", players=((("192.0.2.1", 40001), "ann"),))
-    minutes(Received(1, message), (Send(1, reply),), 0.0)
-    minutes.close()
+    log(Received(1, message), (Send(1, reply),), 0.0)
+    log.close()
     lines = (tmp_path / "log").read_text().splitlines()
-    assert lines[:3] == [f"C: {line}" for line in said]
-    assert lines[-1].startswith(f'S: {{"result":"ok","players":{listed}')
+    assert lines[:3] == [f"C: {line}" for line in messages]
+    assert lines[-1].startswith(f'S: {{"result":"ok","players":{player_list}')

@@ -1,4 +1,4 @@
-"""The file of the dealer's record: whole lines only, no late promise, and no gap that is not named."""
+"""DealFile: complete lines only, no late promises, and every gap is recorded."""
 
 import errno
 import json
@@ -21,7 +21,7 @@ KUHN = HOUSE_ROOMS["kuhn"]
 
 
 class Disk(BytesIO):
-    """A file for which there is `space`, in bytes."""
+    """A file on a disk with `space` bytes left."""
 
     def __init__(self, space: int = 1 << 30) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Disk(BytesIO):
         return written
 
 
-class Log:
+class RecordingLogger:
     def __init__(self) -> None:
         self.entries: list[tuple[str, dict[str, object]]] = []
 
@@ -62,7 +62,7 @@ def reveal(table: int, hands: int = 1) -> DealSeed:
 
 
 def add(record: DealFile, *entries: DealPromise | DealtHand | DealSeed) -> int:
-    """How many of them failed."""
+    """Add entries and return how many failed."""
     failed = 0
     for entry in entries:
         try:
@@ -72,25 +72,25 @@ def add(record: DealFile, *entries: DealPromise | DealtHand | DealSeed) -> int:
     return failed
 
 
-def verdicts(data: bytes) -> Sequence[RecordFinding]:
+def findings(data: bytes) -> Sequence[RecordFinding]:
     return [*verify_record(data.splitlines(keepends=True), lambda room: HOUSE_ROOMS[room].pack)]
 
 
 def test_hands_and_seeds_wait_for_space_and_are_written_in_order() -> None:
-    disk, log = Disk(), Log()
+    disk, log = Disk(), RecordingLogger()
     record = DealFile(LineWriter(disk), log)
     assert add(record, promise(1), promise(2), hand(1)) == 0
     disk.space = 0
     assert add(record, hand(2), reveal(2), hand(1, 2)) == 3
     disk.space = 1 << 30
     assert add(record, reveal(1, 2)) == 0
-    assert [finding.is_proved for finding in verdicts(disk.getvalue())] == [True, True]
-    assert "are not in the record" not in str(verdicts(disk.getvalue()))
+    assert [finding.is_proved for finding in findings(disk.getvalue())] == [True, True]
+    assert "are not in the record" not in str(findings(disk.getvalue()))
     assert log.entries == [("the dealer's record can be written to again", {"missing_tables": {}, "missing_lines": 0})]
 
 
-def test_a_promise_is_never_late_and_what_would_follow_it_is_named_as_missing() -> None:
-    disk, log = Disk(0), Log()
+def test_promise_that_could_not_be_written_is_recorded_as_a_gap() -> None:
+    disk, log = Disk(0), RecordingLogger()
     record = DealFile(LineWriter(disk), log)
     assert add(record, promise(3), hand(3), promise(4), hand(4), reveal(4)) == 2
     disk.space = 1 << 30
@@ -102,7 +102,7 @@ def test_a_promise_is_never_late_and_what_would_follow_it_is_named_as_missing() 
         "last": 4,
         "tables": 2,
     }
-    found = verdicts(disk.getvalue())
+    found = findings(disk.getvalue())
     assert [finding.is_proved for finding in found] == [None, True]
     assert "2 tables from 3 to 4" in found[0].message
     assert log.entries == [
@@ -110,17 +110,17 @@ def test_a_promise_is_never_late_and_what_would_follow_it_is_named_as_missing() 
     ]
 
 
-def test_what_waits_is_bounded_and_a_table_that_lost_a_hand_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_entries_are_bounded_and_a_table_with_a_lost_hand_has_no_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_WAITING_ENTRIES", 3)
     disk = Disk()
-    record = DealFile(LineWriter(disk), Log())
+    record = DealFile(LineWriter(disk), RecordingLogger())
     assert add(record, promise(1)) == 0
     disk.space = 0
     assert add(record, *(hand(1, number) for number in range(1, 6))) == 5
     disk.space = 1 << 30
     assert add(record, promise(2), reveal(2, 0), reveal(1, 5)) == 1
     record.close()
-    found = verdicts(disk.getvalue())
+    found = findings(disk.getvalue())
     assert [finding.is_proved for finding in found] == [None, True, None, None]
     assert [finding.is_incomplete for finding in found] == [True, False, True, False]
     assert "2 lines" in found[0].message
@@ -129,23 +129,23 @@ def test_what_waits_is_bounded_and_a_table_that_lost_a_hand_is_not_opened(monkey
 
 
 @pytest.mark.parametrize("space", range(0, 400, 7))
-def test_wherever_the_disk_becomes_full_every_line_is_whole_and_no_verdict_is_false(space: int) -> None:
-    luck = Random(space)
+def test_full_disk_leaves_complete_lines_and_no_false_finding(space: int) -> None:
+    rng = Random(space)
     disk = Disk(space)
-    record = DealFile(LineWriter(disk), Log())
+    record = DealFile(LineWriter(disk), RecordingLogger())
     for table in range(1, 20):
         add(record, promise(table), hand(table), hand(table, 2), reveal(table, 2))
-        disk.space += luck.choice((0, 0, 150, 1000))
+        disk.space += rng.choice((0, 0, 150, 1000))
     disk.space = 1 << 30
     record.close()
-    found = verdicts(disk.getvalue())
+    found = findings(disk.getvalue())
     assert all(finding.is_proved is not False for finding in found), found
     missing = sum(json.loads(line).get("tables", 0) for line in disk.getvalue().splitlines())
     assert missing + sum(finding.is_proved is True for finding in found) == 19
 
 
-def test_what_is_never_written_is_logged_at_the_end() -> None:
-    disk, log = Disk(), Log()
+def test_entries_that_are_never_written_are_logged_on_close() -> None:
+    disk, log = Disk(), RecordingLogger()
     record = DealFile(LineWriter(disk), log)
     add(record, promise(1))
     disk.space = 0
@@ -156,7 +156,7 @@ def test_what_is_never_written_is_logged_at_the_end() -> None:
     assert (facts["missing_tables"], facts["missing_lines"]) == ({"kuhn": (2, 2, 1)}, 1)
 
 
-def test_a_line_that_cannot_be_taken_back_is_ended_before_the_next_one() -> None:
+def test_partial_line_that_cannot_be_removed_is_ended() -> None:
     class Pipe(Disk):
         def truncate(self, size: int | None = None) -> int:
             raise OSError(errno.ESPIPE, os.strerror(errno.ESPIPE))
@@ -171,13 +171,13 @@ def test_a_line_that_cannot_be_taken_back_is_ended_before_the_next_one() -> None
     assert disk.getvalue() == b"abc\nghi\njkl\n"
 
 
-def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path: Path) -> None:
+def test_full_pipe_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     try:
         with (tmp_path / "pipe").open("ab", buffering=0) as file:
             lines = LineWriter(file)
-            with pytest.raises(BlockingIOError):  # noqa: PT012 -- sooner or later
+            with pytest.raises(BlockingIOError):  # noqa: PT012 -- fails after some iterations
                 while True:
                     lines.write(bytes(1000))
     finally:
@@ -185,7 +185,7 @@ def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tail", "left"),
+    ("tail", "expected"),
     [
         (b"", b""),
         (b'{"deal":"hand","room":"ku', b""),
@@ -193,25 +193,23 @@ def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path: Path) -> None:
         (b"a note of somebody's", b"a note of somebody's\n"),
     ],
 )
-def test_half_a_line_at_the_end_of_a_record_is_removed_and_anything_else_is_kept(
-    tmp_path: Path, tail: bytes, left: bytes
+def test_partial_line_of_a_record_is_removed_and_other_text_is_kept(
+    tmp_path: Path, tail: bytes, expected: bytes
 ) -> None:
     path = tmp_path / "deals"
     path.write_bytes(b"whole\n" + tail)
     assert remove_partial_line(path) is bool(tail)
-    assert path.read_bytes() == b"whole\n" + left
+    assert path.read_bytes() == b"whole\n" + expected
 
 
-def test_a_record_that_is_no_file_yet_or_no_plain_file_is_left_alone(tmp_path: Path) -> None:
+def test_missing_and_special_files_are_left_alone(tmp_path: Path) -> None:
     assert not remove_partial_line(tmp_path / "nothing")
     assert not remove_partial_line(Path("/dev/full"))
     (tmp_path / "empty").touch()
     assert not remove_partial_line(tmp_path / "empty")
 
 
-def test_half_a_line_in_a_file_to_which_may_only_be_appended_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_partial_line_in_an_append_only_file_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path, size: int) -> None:
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 

@@ -1,4 +1,4 @@
-"""The dealer's record, written from a real evening and checked by whoever reads it."""
+"""The dealer's record of random sessions is verified, and tampering is found."""
 
 from io import BytesIO
 
@@ -22,31 +22,35 @@ from tests.properties.random_session import Evening, Step, evening, heads, steps
 KUHN = HOUSE_ROOMS["kuhn"]
 
 
-def deals_in(file: BytesIO) -> DealRecorder:
+def recorder_to(file: BytesIO) -> DealRecorder:
     return DealRecorder("kuhn", DealFile(LineWriter(file), silent_logger()), KUHN.dealt_cards, moves=KUHN.commands)
 
 
-def said(room: str, data: bytes) -> list[Step]:
-    """A guest says this."""
+def client_steps(room: str, data: bytes) -> list[Step]:
+    """Steps in which client 1 sends these bytes."""
     return [("says", 1, message) for message in HOUSE_ROOMS[room].codec(False, None).feed(data)]
 
 
-PLAYED = {
-    "kuhn": said("kuhn", b"STRT P_1ACTN BET"),
-    "sevenhalf": said("sevenhalf", b"STRTDRAWPASS"),
-    "blackjack": said("blackjack", b"PLYBET\0\0\0\x64SRD"),
+FINISHED_GAMES = {
+    "kuhn": client_steps("kuhn", b"STRT P_1ACTN BET"),
+    "sevenhalf": client_steps("sevenhalf", b"STRTDRAWPASS"),
+    "blackjack": client_steps("blackjack", b"PLYBET\0\0\0\x64SRD"),
 }
-"""A game that is over in each room."""
+"""A finished game in each room."""
 
 
-def written(night: Evening, room: HouseRoom = KUHN) -> list[bytes]:
+def record_lines(session: Evening, room: HouseRoom = KUHN) -> list[bytes]:
     file = BytesIO()
-    own = house_settings(room, Transcript("law", "a law", (), night.head, ()))
-    deals = DealRecorder(
-        room.name, DealFile(LineWriter(file), silent_logger()), room.dealt_cards, room.deck_count(own), room.commands
+    room_settings = house_settings(room, Transcript("test", "a test", (), session.head, ()))
+    recorder = DealRecorder(
+        room.name,
+        DealFile(LineWriter(file), silent_logger()),
+        room.dealt_cards,
+        room.deck_count(room_settings),
+        room.commands,
     )
-    for event, effects in night.facts:
-        deals(event, effects, 0.0)
+    for event, effects in session.facts:
+        recorder(event, effects, 0.0)
     return file.getvalue().splitlines(keepends=True)
 
 
@@ -62,15 +66,15 @@ def verdicts(lines: list[bytes]) -> list[bool | None]:
 @every_room
 @settings(deadline=None, max_examples=30)
 @given(data=st.data())
-def test_every_evening_leaves_a_record_that_keeps_every_promise(room: HouseRoom, data: st.DataObject) -> None:
-    """And whose nets follow from the cards and the moves; where no card is shown nothing is proved."""
-    night = evening(room, data.draw(heads(room)), data.draw(steps(room)))
-    assert set(verdicts(written(night, room))) <= ({True} if room is KUHN else {True, None})
+def test_record_of_a_random_session_keeps_every_promise(room: HouseRoom, data: st.DataObject) -> None:
+    """The nets follow from the cards and the moves. Without any cards nothing is proved."""
+    session = evening(room, data.draw(heads(room)), data.draw(steps(room)))
+    assert set(verdicts(record_lines(session, room))) <= ({True} if room is KUHN else {True, None})
 
 
 @every_room
-def test_a_net_that_is_not_what_the_cards_and_moves_give_is_found(room: HouseRoom) -> None:
-    lines = written(evening(room, {"seed": "5"}, PLAYED[room.name]), room)
+def test_wrong_net_is_found(room: HouseRoom) -> None:
+    lines = record_lines(evening(room, {"seed": "5"}, FINISHED_GAMES[room.name]), room)
     for number, line in enumerate(lines):
         hand = msgspec.json.decode(line)
         if hand["deal"] == "hand":
@@ -79,13 +83,13 @@ def test_a_net_that_is_not_what_the_cards_and_moves_give_is_found(room: HouseRoo
                 assert verdicts(forged) == [False], (hand, net)
             break
     else:
-        pytest.fail("no hand was over")
+        pytest.fail("no hand was finished")
 
 
-def test_a_record_that_was_tampered_with_is_found_out() -> None:
+def test_tampered_record_is_found() -> None:
     start, bet = KUHN.sample_messages[0], KUHN.sample_messages[3]
-    night = evening(KUHN, {"seed": "5"}, [("says", 1, start), ("says", 1, bet)] * 10)
-    lines = written(night)
+    session = evening(KUHN, {"seed": "5"}, [("says", 1, start), ("says", 1, bet)] * 10)
+    lines = record_lines(session)
     assert len(lines) == 12
     for number in range(1, 11):
         hand = msgspec.json.decode(lines[number])
@@ -94,64 +98,64 @@ def test_a_record_that_was_tampered_with_is_found_out() -> None:
         assert {*verdicts(forged)} == {False}
 
 
-def test_the_record_of_decks_laid_out_by_hand_promises_nothing() -> None:
-    night = evening(KUHN, {"deck": "Q K J"}, [("says", 1, KUHN.sample_messages[0])])
-    assert verdicts(written(night)) == [None]
+def test_record_of_scripted_decks_proves_nothing() -> None:
+    session = evening(KUHN, {"deck": "Q K J"}, [("says", 1, KUHN.sample_messages[0])])
+    assert verdicts(record_lines(session)) == [None]
 
 
-def test_a_hand_is_told_with_its_cards_and_what_it_brought() -> None:
+def test_hand_entry_has_cards_moves_and_net() -> None:
     start, bet = KUHN.sample_messages[0], KUHN.sample_messages[3]
-    night = evening(KUHN, {"deck": "Q K J", "house": "CAL"}, [("says", 3, start), ("says", 3, bet)])
-    promise, hand, seed = (msgspec.json.decode(line) for line in written(night))
+    session = evening(KUHN, {"deck": "Q K J", "house": "CAL"}, [("says", 3, start), ("says", 3, bet)])
+    promise, hand, seed = (msgspec.json.decode(line) for line in record_lines(session))
     deal = {"deal": "hand", "room": "kuhn", "table": 3, "hand": 1, "cards": ["Q", "K"], "net": -2}
     assert hand == {**deal, "seat": 0, "done": ["BET", "CAL"]}
     assert (promise["deal"], promise["algorithm"], seed["deal"], seed["hands"]) == ("promise", "scripted", "seed", 1)
 
 
-def test_every_line_is_in_the_file_when_the_effects_are_performed() -> None:
-    """Write-ahead: nothing may wait in a buffer of our own."""
-    night = evening(KUHN, {}, [("says", 1, KUHN.sample_messages[0])])
+def test_lines_are_written_before_the_effects_are_performed() -> None:
+    """Nothing may wait in a buffer of the process."""
+    session = evening(KUHN, {}, [("says", 1, KUHN.sample_messages[0])])
     file = BytesIO()
-    deals = deals_in(file)
-    for event, effects in night.facts:
+    recorder = recorder_to(file)
+    for event, effects in session.facts:
         before = file.getvalue()
-        deals(event, effects, 0.0)
+        recorder(event, effects, 0.0)
         assert (file.getvalue() != before) == any(type(e).__name__ in {"Commit", "Settle", "Reveal"} for e in effects)
     assert file.getvalue()
 
 
 @pytest.mark.parametrize("effect", [Send(1, "x"), Drop(1)])
-def test_what_is_no_deal_is_not_written(effect: Send[str] | Drop) -> None:
+def test_other_effects_are_not_written(effect: Send[str] | Drop) -> None:
     file = BytesIO()
-    deals_in(file)(TimedOut(), [effect], 0.0)
+    recorder_to(file)(TimedOut(), [effect], 0.0)
     assert file.getvalue() == b""
 
 
-def test_entries_come_back_as_they_were_written() -> None:
+def test_entries_round_trip() -> None:
     for entry in (DealPromise("kuhn", 1, "x", "00"), DealSeed("kuhn", 1, "00", "", 3)):
         assert msgspec.json.decode(encode_entry(entry), type=DealPromise | DealSeed) == entry
 
 
-def test_a_promise_that_was_written_before_its_effects_are_heard_is_written_once() -> None:
+def test_promise_written_early_is_written_once() -> None:
     file = BytesIO()
-    deals = deals_in(file)
+    recorder = recorder_to(file)
     effects = [Commit(1, "croupier-fair-1", bytes(32))]
-    assert deals.write_promises(effects)
+    assert recorder.write_promises(effects)
     assert file.getvalue().count(b"promise") == 1
-    deals(TimedOut(), effects, 0.0)
+    recorder(TimedOut(), effects, 0.0)
     assert file.getvalue().count(b"promise") == 1
-    assert not deals.write_promises([Send(1, "x")])
+    assert not recorder.write_promises([Send(1, "x")])
 
 
-class Full(BytesIO):
+class FullDisk(BytesIO):
     def write(self, data: object) -> int:
         raise OSError(28, "No space left on device")
 
 
-def test_a_promise_that_could_not_be_written_early_is_a_failure_when_its_effects_are_heard() -> None:
-    deals = deals_in(Full())
+def test_error_of_an_early_promise_is_raised_with_its_effects() -> None:
+    recorder = recorder_to(FullDisk())
     effects = [Commit(7, "croupier-fair-1", bytes(32))]
-    assert deals.write_promises(effects)
+    assert recorder.write_promises(effects)
     with pytest.raises(OSError, match="nothing about kuhn table 7 will be in the dealer's record"):
-        deals(TimedOut(), effects, 0.0)
-    deals(TimedOut(), [], 0.0)
+        recorder(TimedOut(), effects, 0.0)
+    recorder(TimedOut(), [], 0.0)

@@ -1,4 +1,4 @@
-"""The meter: what Prometheus reads of the tables."""
+"""MetricsCollector: counters of the rooms as Prometheus metrics."""
 
 from prometheus_client import CollectorRegistry, generate_latest
 
@@ -12,7 +12,7 @@ def scrape(*rooms: tuple[str, RoomCounters, int]) -> list[str]:
     return [line for line in generate_latest(registry).decode().splitlines() if not line.startswith("#")]
 
 
-def test_every_counter_is_told_by_its_name_and_room() -> None:
+def test_each_counter_is_exported_with_its_room() -> None:
     counts = RoomCounters()
     for number, (name, _) in enumerate(COUNTERS, start=1):
         setattr(counts, name, number)
@@ -21,13 +21,13 @@ def test_every_counter_is_told_by_its_name_and_room() -> None:
         assert f'croupier_{name}_total{{room="kuhn"}} {number}.0' in lines
 
 
-def test_a_new_room_has_counted_nothing() -> None:
+def test_counters_of_a_new_room_are_zero() -> None:
     values = [line.rpartition(" ")[2] for line in scrape(("kuhn", RoomCounters(), 0))]
     assert values
     assert set(values) == {"0.0"}
 
 
-def test_bytes_are_told_by_direction_and_refusals_by_reason() -> None:
+def test_bytes_by_direction_and_refusals_by_reason() -> None:
     counts = RoomCounters()
     counts.bytes_received, counts.bytes_sent = 3, 5
     counts.refused["full"] += 2
@@ -38,7 +38,7 @@ def test_bytes_are_told_by_direction_and_refusals_by_reason() -> None:
     assert 'croupier_connected{room="kuhn"} 7.0' in lines
 
 
-def test_rooms_are_told_apart() -> None:
+def test_rooms_have_separate_metrics() -> None:
     one, other = RoomCounters(), RoomCounters()
     one.games, other.games = 1, 2
     lines = scrape(("kuhn", one, 0), ("other", other, 0))
@@ -46,7 +46,7 @@ def test_rooms_are_told_apart() -> None:
     assert 'croupier_games_total{room="other"} 2.0' in lines
 
 
-def test_counts_are_read_when_they_are_asked_for() -> None:
+def test_counters_are_read_on_each_scrape() -> None:
     counts, registry = RoomCounters(), CollectorRegistry()
     registry.register(MetricsCollector(lambda: [("kuhn", counts, 0)]))
     counts.games = 9
@@ -55,7 +55,7 @@ def test_counts_are_read_when_they_are_asked_for() -> None:
     assert registry.get_sample_value("croupier_games_total", {"room": "kuhn"}) == 10.0
 
 
-def test_every_count_is_told() -> None:
-    """No slot of the counts is forgotten by the meter."""
-    told = {name for name, _ in COUNTERS} | {"bytes_received", "bytes_sent", "refused"}
-    assert told == set(RoomCounters.__slots__)
+def test_all_counters_are_exported() -> None:
+    """Every slot of RoomCounters is exported."""
+    exported = {name for name, _ in COUNTERS} | {"bytes_received", "bytes_sent", "refused"}
+    assert exported == set(RoomCounters.__slots__)

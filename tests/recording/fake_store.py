@@ -1,4 +1,4 @@
-"""Books of a house for tests: in a store whose writing is done by hand, or in a real one."""
+"""Recorders of a house for tests: with a fake store whose writes the test completes, or with a real one."""
 
 import asyncio
 from asyncio import Future
@@ -25,27 +25,27 @@ from croupier.store.records import Account, JournalEntry, Posting, StoreUnavaila
 from croupier.store.store import open_store
 from tests.net.raw_client import PATIENCE
 
-NOON = 1_000_000_000.25
+NOW = 1_000_000_000.25
 TURNS = 32
-"""After so many turns of the loop everything has happened that waits for nothing."""
+"""Iterations of the event loop after which every callback that waits for nothing external has run."""
 
 
-async def turns() -> None:
+async def run_pending_callbacks() -> None:
     for _ in range(TURNS):
         await asyncio.sleep(0)
 
 
-class Ink:
-    """A store in which nothing is durable before the test says so. `waiting` is what is to be written."""
+class FakeStore:
+    """A store in which a write completes when the test says so. `pending_writes` have not completed yet."""
 
     def __init__(self) -> None:
-        self.waiting: list[tuple[JournalEntry | tuple[Posting, ...], Future[Any]]] = []
+        self.pending_writes: list[tuple[JournalEntry | tuple[Posting, ...], Future[Any]]] = []
         self.written: list[JournalEntry] = []
-        self.there = 0
-        self.down: str | None = None
+        self.stored_seq = 0
+        self.outage: str | None = None
         self.closed = False
-        self.flowing = False
-        self.rises = asyncio.Event()
+        self.writes_at_once = False
+        self.is_up = asyncio.Event()
 
     def append(self, entries: Sequence[JournalEntry]) -> Future[None]:
         (entry,) = entries
@@ -54,97 +54,105 @@ class Ink:
     def transfer_all(self, transfers: Sequence[Transfer]) -> Future[None]:
         return self._put(tuple(posting for transfer in transfers for posting in transfer.postings))
 
-    def _put(self, what: Any) -> Future[Any]:
+    def _put(self, write: Any) -> Future[Any]:
         future = asyncio.get_running_loop().create_future()
-        self.waiting.append((what, future))
-        if self.flowing:
-            self.done()
+        self.pending_writes.append((write, future))
+        if self.writes_at_once:
+            self.complete_writes()
         return future
 
-    async def last(self, room: str, table: str) -> int:
-        return self.there
+    async def last_seq(self, room: str, table: str) -> int:
+        return self.stored_seq
 
-    async def up(self) -> None:
-        await self.rises.wait()
+    async def wait_until_up(self) -> None:
+        await self.is_up.wait()
 
     async def account(self, name: str) -> Account:
-        return Account(7, name, False, None, NOON, None, 10)
+        return Account(7, name, False, None, NOW, None, 10)
 
     async def close(self) -> None:
         self.closed = True
 
     @property
-    def games(self) -> list[list[Any]]:
-        """The games of what waits, page by page."""
-        return [msgspec.json.decode(what.fact)["games"] for what, _ in self.waiting if isinstance(what, JournalEntry)]
+    def pending_games(self) -> list[list[Any]]:
+        """The games of the pending journal entries, one list per batch."""
+        return [
+            msgspec.json.decode(write.fact)["games"]
+            for write, _ in self.pending_writes
+            if isinstance(write, JournalEntry)
+        ]
 
-    def done(self, *errors: Exception | None) -> None:
-        """Everything that waits is durable, but for what fails; the errors are those of the first ones."""
-        waiting, self.waiting = self.waiting, []
-        for number, (what, future) in enumerate(waiting):
+    def complete_writes(self, *errors: Exception | None) -> None:
+        """Complete all pending writes. The first ones fail with these errors, unless an error is None."""
+        waiting, self.pending_writes = self.pending_writes, []
+        for number, (write, future) in enumerate(waiting):
             if number < len(errors) and (error := errors[number]) is not None:
                 future.set_exception(error)
                 continue
             future.set_result(None)
-            if isinstance(what, JournalEntry):
-                self.written.append(what)
+            if isinstance(write, JournalEntry):
+                self.written.append(write)
 
-    def flow(self) -> None:
-        """Everything is durable at once, from now on."""
-        self.flowing = True
-        self.done()
+    def write_at_once(self) -> None:
+        """From now on, complete every write at once."""
+        self.writes_at_once = True
+        self.complete_writes()
 
-    def fail(self) -> None:
-        """Nothing that waits can be written."""
-        self.done(*[StoreUnavailable("the disk is full") for _ in self.waiting])
+    def fail_writes(self) -> None:
+        """Let all pending writes fail."""
+        self.complete_writes(*[StoreUnavailable("the disk is full") for _ in self.pending_writes])
 
 
-class Opened:
-    """A house with books on a free port."""
+class OpenedHouse:
+    """A house with a recorder that listens on a free port."""
 
-    def __init__(self, books: GameRecorder, board: Endpoint, address: Address) -> None:
-        self.books = books
-        self.board = board
+    def __init__(self, recorder: GameRecorder, endpoint: Endpoint, address: Address) -> None:
+        self.recorder = recorder
+        self.endpoint = endpoint
         self.address = address
 
 
-def _board(
-    room: str, books: GameRecorder, settings: Any, limits: EndpointLimits, seed: int, taps: Any = ()
+def _make_endpoint(
+    room: str, recorder: GameRecorder, settings: Any, limits: EndpointLimits, seed: int, taps: Any = ()
 ) -> Endpoint:
     house = HOUSE_ROOMS[room]
-    seating = house.house(settings, Timeouts(), False)
-    purses = books.purses
-    seat = seating if purses is None else lambda peer, dealer: seating(peer, dealer, purses.purse_of(peer))
-    hall: Hall[Any, Any] = Hall(seat, dealer_factory(lambda table: derive_server_seed(seed, room, table)))
+    new_session = house.house(settings, Timeouts(), False)
+    purses = recorder.purses
+    make_session = (
+        new_session if purses is None else lambda peer, dealer: new_session(peer, dealer, purses.purse_of(peer))
+    )
+    hall: Hall[Any, Any] = Hall(make_session, dealer_factory(lambda table: derive_server_seed(seed, room, table)))
     codec = partial(house.codec, False, settings)
     return Endpoint(
-        hall, codec, silent_logger(), taps=taps, limits=limits, refusal=house.refusal_messages, recorder=books
+        hall, codec, silent_logger(), observers=taps, limits=limits, refusal=house.refusal_messages, recorder=recorder
     )
 
 
 @asynccontextmanager
-async def by_hand(
-    ink: Ink, room: str = "kuhn", *, durable: bool = True, accounts: bool = False, **settings: Any
-) -> AsyncIterator[Opened]:
-    """A house whose books are written by hand, to the end of the test; then everybody has to leave."""
+async def house_with_fake_store(
+    store: FakeStore, room: str = "kuhn", *, durable: bool = True, accounts: bool = False, **settings: Any
+) -> AsyncIterator[OpenedHouse]:
+    """A house with a fake store. At the end of the test all writes complete and the house closes."""
     house = HOUSE_ROOMS[room]
-    own = house.settings(**settings)
-    account = Account(1, room, True, None, NOON, None, 0)
+    room_settings = house.settings(**settings)
+    account = Account(1, room, True, None, NOW, None, 0)
     purses = (
-        Purses(ink, house, silent_logger(), identify_by="address", opening_coins=10, house_account=account)
+        Purses(store, house, silent_logger(), identify_by="address", opening_coins=10, house_account=account)
         if accounts
         else None
-    )  # type: ignore[arg-type]  # all that is asked of it
-    books = GameRecorder(ink, house, silent_logger(), lambda: NOON, durable=durable, purses=purses)  # type: ignore[arg-type]
-    async with _opened(_board(room, books, own, EndpointLimits(close_timeout=0.2), 1), books) as opened:
+    )  # type: ignore[arg-type]  # has what Purses uses
+    recorder = GameRecorder(store, house, silent_logger(), lambda: NOW, durable=durable, purses=purses)  # type: ignore[arg-type]
+    async with _open_house(
+        _make_endpoint(room, recorder, room_settings, EndpointLimits(close_timeout=0.2), 1), recorder
+    ) as opened:
         try:
             yield opened
         finally:
-            ink.flow()
+            store.write_at_once()
 
 
 @asynccontextmanager
-async def kept(
+async def house_with_store(
     path: Path,
     room: str = "kuhn",
     *,
@@ -154,36 +162,38 @@ async def kept(
     seed: int = 1,
     taps: Any = (),
     **settings: Any,
-) -> AsyncIterator[Opened]:
-    """A house whose books are in a file."""
-    own = HOUSE_ROOMS[room].settings(**settings)
-    books = await open_recorder(
-        SharedStore(str(path)), HOUSE_ROOMS[room], own, silent_logger(), journal=journal, identify_by=by
+) -> AsyncIterator[OpenedHouse]:
+    """A house with a store in a file."""
+    room_settings = HOUSE_ROOMS[room].settings(**settings)
+    recorder = await open_recorder(
+        SharedStore(str(path)), HOUSE_ROOMS[room], room_settings, silent_logger(), journal=journal, identify_by=by
     )
-    async with _opened(_board(room, books, own, EndpointLimits(close_timeout=0.2), seed, taps), books, tls) as opened:
+    async with _open_house(
+        _make_endpoint(room, recorder, room_settings, EndpointLimits(close_timeout=0.2), seed, taps), recorder, tls
+    ) as opened:
         yield opened
 
 
 @asynccontextmanager
-async def _opened(board: Endpoint, books: GameRecorder, tls: Any = None) -> AsyncIterator[Opened]:
-    booked = RecordedRoom(board, books)
-    address = await booked.listen("127.0.0.1", 0, tls)
+async def _open_house(endpoint: Endpoint, recorder: GameRecorder, tls: Any = None) -> AsyncIterator[OpenedHouse]:
+    recorded_room = RecordedRoom(endpoint, recorder)
+    address = await recorded_room.listen("127.0.0.1", 0, tls)
     try:
-        yield Opened(books, board, address)
+        yield OpenedHouse(recorder, endpoint, address)
     finally:
-        booked.halt(final=True)
+        recorded_room.halt(final=True)
         async with asyncio.timeout(PATIENCE):
-            await booked.wait_drained()
+            await recorded_room.wait_drained()
 
 
-async def games_in(path: Path, room: str = "kuhn") -> list[GameRecord]:
-    """What is kept of a room, the oldest first."""
+async def stored_games(path: Path, room: str = "kuhn") -> list[GameRecord]:
+    """The games of a room, oldest first."""
     async with await open_store(str(path)) as store:
         return [game async for game in all_games(store, room)]
 
 
 async def balances(path: Path) -> dict[str, int]:
-    """Every account of a store that is in order."""
+    """The balances of all accounts, after a check of the store."""
     async with await open_store(str(path)) as store:
         assert await store.find_problems() == []
         return {account.name: account.balance for account in await store.accounts()}

@@ -1,4 +1,4 @@
-"""Servers that are killed, or whose disk is full at times, while they write the dealer's record."""
+"""Servers are killed, or their disk is full at times, while they write the dealer's record."""
 
 import resource
 import signal
@@ -12,38 +12,38 @@ import pytest
 from tests.processes import PATIENCE, Serving
 from tests.recording.test_crash_holdem import Bot
 from tests.recording.test_deal_record_faults import findings, play
-from tests.recording.test_house_faults import CLIENTS, PLENTY, Bettor
+from tests.recording.test_house_faults import CLIENT_ADDRESSES, MANY_COINS, BettingClient
 
 BOTS = ("ann", "bob")
 
 
-def promises(path: Path) -> int:
+def count_promises(path: Path) -> int:
     return path.read_bytes().count(b'{"deal":"promise"') if path.exists() else 0
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(12, marks=pytest.mark.slow)])
-def test_a_house_that_is_killed_had_promised_every_card_that_it_showed(tmp_path: Path, kills: int) -> None:
-    luck = Random(kills)
+def test_killed_house_had_recorded_the_promise_of_every_shown_card(tmp_path: Path, kills: int) -> None:
+    random = Random(kills)
     path, store = tmp_path / "deals", tmp_path / "kept.db"
-    flags = ("--port", 0, "--accounts", "address", "--coins", PLENTY, "--store", store, "--deals", path)
+    flags = ("--port", 0, "--accounts", "address", "--coins", MANY_COINS, "--store", store, "--deals", path)
     for _ in range(kills):
-        before = promises(path)
+        promises_before = count_promises(path)
         with Serving("kuhn", *flags) as serving:
-            bettors = [Bettor((serving.host, serving.port), own) for own in CLIENTS]
-            for bettor in bettors:
-                bettor.start()
-            time.sleep(luck.uniform(0, 0.2))
+            clients = [BettingClient((serving.host, serving.port), source) for source in CLIENT_ADDRESSES]
+            for client in clients:
+                client.start()
+            time.sleep(random.uniform(0, 0.2))
             serving.signal(signal.SIGKILL)
-            for bettor in bettors:
-                bettor.join(PATIENCE)
-        assert promises(path) - before >= sum(bool(bettor.told) for bettor in bettors)
+            for client in clients:
+                client.join(PATIENCE)
+        assert count_promises(path) - promises_before >= sum(bool(client.results) for client in clients)
         assert all(finding.is_proved is not False for finding in findings(path))
 
 
 @pytest.mark.slow
-def test_hands_of_holdem_that_outlive_a_killed_server_are_as_promised(tmp_path: Path) -> None:
+def test_holdem_hands_that_survive_a_kill_match_their_promises(tmp_path: Path) -> None:
     kills = 6
-    luck = Random(kills)
+    random = Random(kills)
     path, store = tmp_path / "deals", tmp_path / "kept.db"
     guids: dict[str, str] = {}
     for round_ in range(kills + 1):
@@ -54,11 +54,11 @@ def test_hands_of_holdem_that_outlive_a_killed_server_are_as_promised(tmp_path: 
                 guids = {bot: httpx.post(f"{url}/users/", auth=(bot, "secret")).json() for bot in BOTS}
                 for bot in BOTS:
                     assert httpx.post(f"{url}/games/{game}/players/", auth=(bot, "secret")).status_code == 201
-                assert promises(path) == 1
+                assert count_promises(path) == 1
             bots = [Bot(bot, guids[bot], game, url) for bot in BOTS]
             for bot in bots:
                 bot.start()
-            time.sleep(luck.uniform(0.1, 0.4))
+            time.sleep(random.uniform(0.1, 0.4))
             serving.signal(signal.SIGKILL if round_ < kills else signal.SIGTERM)
             for bot in bots:
                 bot.join(PATIENCE)
@@ -68,18 +68,18 @@ def test_hands_of_holdem_that_outlive_a_killed_server_are_as_promised(tmp_path: 
 
 
 @pytest.mark.parametrize("times", [2, pytest.param(100, marks=pytest.mark.slow)])
-def test_a_disk_that_is_full_at_times_disturbs_nobody_and_the_record_accuses_nobody(tmp_path: Path, times: int) -> None:
-    luck = Random(times)
+def test_disk_that_is_full_at_times_breaks_no_promise(tmp_path: Path, times: int) -> None:
+    random = Random(times)
     path = tmp_path / "deals"
-    path.write_bytes(b"\n" * (1 << 20))  # so that there is always space for the log
+    path.write_bytes(b"\n" * (1 << 20))  # leaves space for the log, which has the same limit
     with Serving("kuhn", "--port", 0, "--bot", "script:CAL", "--journal", "off", "--deals", path) as serving:
-        _, most = resource.prlimit(serving.pid, resource.RLIMIT_FSIZE)
+        _, hard_limit = resource.prlimit(serving.pid, resource.RLIMIT_FSIZE)
         for _ in range(times):
-            space = path.stat().st_size + luck.randrange(700)
-            resource.prlimit(serving.pid, resource.RLIMIT_FSIZE, (space, most))
-            for _ in range(luck.randrange(1, 5)):
+            space = path.stat().st_size + random.randrange(700)
+            resource.prlimit(serving.pid, resource.RLIMIT_FSIZE, (space, hard_limit))
+            for _ in range(random.randrange(1, 5)):
                 play(serving)
-            resource.prlimit(serving.pid, resource.RLIMIT_FSIZE, (most, most))
+            resource.prlimit(serving.pid, resource.RLIMIT_FSIZE, (hard_limit, hard_limit))
             play(serving)
         assert serving.stop() == 0
     found = findings(path)

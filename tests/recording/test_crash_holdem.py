@@ -1,4 +1,4 @@
-"""A server of hold'em that is killed at any moment has lost nothing that it has told, and does nothing twice."""
+"""A hold'em server that is killed at any time loses nothing that it has confirmed, and repeats nothing."""
 
 import json
 import os
@@ -25,8 +25,8 @@ from tests.process_pool import SETTINGS
 BOTS = ("ann", "bob", "cid")
 
 
-class Nursery:
-    """A process that starts servers, all with the same store."""
+class ServerForker:
+    """A process that forks servers, all with the same store."""
 
     def __init__(self, store: Path, room: str = "holdem") -> None:
         self._store = store
@@ -54,7 +54,7 @@ class Nursery:
         os.kill(self._pid, signal.SIGKILL)
 
     def start(self) -> str:
-        """Start a server: where it is, when it is ready."""
+        """Start a server; return its URL when it is ready."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write("\n")
@@ -65,13 +65,13 @@ class Nursery:
 
 
 class Bot(Thread):
-    """Plays until the server is gone. `tried` are the acts that it has sent, `done` those that it was told of."""
+    """Plays until the server is gone. Counts the acts that were sent, and those that were confirmed."""
 
     def __init__(self, name: str, guid: str, game: str, url: str) -> None:
         super().__init__(daemon=True)
         self.user = name
-        self.tried = self.done = 0
-        self.wrong: list[Any] = []
+        self.sent = self.confirmed = 0
+        self.errors: list[Any] = []
         self._guid = guid
         self._game = game
         self._url = url
@@ -86,84 +86,84 @@ class Bot(Thread):
         except (OSError, HTTPException):
             connection.close()
 
-    def _act(self, connection: HTTPConnection, chips: int) -> None:
-        act = json.dumps({"action": 1, "betAmount": chips})
-        self.tried += 1
+    def _act(self, connection: HTTPConnection, count_chips: int) -> None:
+        act = json.dumps({"action": 1, "betAmount": count_chips})
+        self.sent += 1
         self._ask(connection, "POST", f"/games/{self._game}/players/{self._guid}/acts/", act)
-        self.done += 1
+        self.confirmed += 1
 
     def _ask(self, connection: HTTPConnection, method: str, path: str, body: str | None = None) -> bytes:
         connection.request(method, path, body, {"Authorization": basic(self.user)})
         answer = connection.getresponse()
-        told = answer.read()
+        body = answer.read()
         if answer.status not in {200, 201}:
-            self.wrong.append((answer.status, told))
-        return told
+            self.errors.append((answer.status, body))
+        return body
 
 
-def acts(store: Path) -> Counter[str]:
-    """How many acts of every user are in the journal."""
-    with closing(sqlite3.connect(store)) as books:
-        rows = books.execute(
+def count_acts(store: Path) -> Counter[str]:
+    """The number of acts of each user in the journal."""
+    with closing(sqlite3.connect(store)) as connection:
+        rows = connection.execute(
             "SELECT fact ->> '$.said.user', COUNT(*) FROM journal WHERE fact ->> '$.said.type' = 'act' GROUP BY 1"
         )
         return Counter(dict(rows.fetchall()))
 
 
-def hands(store: Path, game: str) -> list[int]:
-    """The numbers of the hands of a game that are in the store."""
-    with closing(sqlite3.connect(store)) as books:
-        rows = books.execute('SELECT number FROM hands WHERE "table" = ? ORDER BY number', (game,))
+def hand_numbers(store: Path, game: str) -> list[int]:
+    """The numbers of the stored hands of a game."""
+    with closing(sqlite3.connect(store)) as connection:
+        rows = connection.execute('SELECT number FROM hands WHERE "table" = ? ORDER BY number', (game,))
         return [number for (number,) in rows]
 
 
-def chips(url: str, game: str) -> tuple[int, int]:
-    """All chips at a table, and how many players there are; somebody who has just come is not in the hand yet."""
+def count_chips(url: str, game: str) -> tuple[int, int]:
+    """The number of chips at a table, and of its players."""
     got = httpx.get(f"{url}/games/{game}").json()
-    found = sum(player["wealth"] for player in got["table"]) + sum(pot["size"] for pot in got["pots"])
-    return found, len(got["table"])
+    chip_count = sum(player["wealth"] for player in got["table"]) + sum(pot["size"] for pot in got["pots"])
+    return chip_count, len(got["table"])
 
 
-def kill(store: Path, times: int, seed: int) -> None:
-    """Kill a loaded server so many times, and look every time at what it has left."""
-    luck = Random(seed)
-    with Nursery(store) as nursery:
-        url = nursery.start()
+def kill_repeatedly(store: Path, times: int, seed: int) -> None:
+    """Kill a loaded server repeatedly, and check its store and its state every time."""
+    random = Random(seed)
+    with ServerForker(store) as servers:
+        url = servers.start()
         guids = {bot: httpx.post(f"{url}/users/", auth=(bot, "secret")).json() for bot in BOTS}
         game = httpx.get(f"{url}/games/").json()[0]["gameID"]
         for bot in BOTS:
             assert httpx.post(f"{url}/games/{game}/players/", auth=(bot, "secret")).status_code == 201
         written: Counter[str] = Counter()
         for _ in range(times):
-            found, players = chips(url, game)
-            assert found == SETTINGS.stack * players
-            over = hands(store, game)
-            assert over == [*range(1, len(over) + 1)]
-            there = [httpx.get(f"{url}/games/{game}/hands/{len(over) + n}.phh").status_code for n in (0, 1)]
-            assert there == [200 if over else 404, 404]
+            chip_count, player_count = count_chips(url, game)
+            assert chip_count == SETTINGS.stack * player_count
+            finished = hand_numbers(store, game)
+            assert finished == [*range(1, len(finished) + 1)]
+            statuses = [httpx.get(f"{url}/games/{game}/hands/{len(finished) + n}.phh").status_code for n in (0, 1)]
+            assert statuses == [200 if finished else 404, 404]
             bots = [Bot(bot, guids[bot], game, url) for bot in BOTS]
             for bot in bots:
                 bot.start()
-            sleep(luck.expovariate(1 / 0.1))  # any moment will do: there is nothing to wait for
-            nursery.kill()
+            sleep(random.expovariate(1 / 0.1))  # the moment of the kill is random
+            servers.kill()
             for bot in bots:
                 bot.join(PATIENCE)
-            before, written = written, acts(store)
+            written_before, written = written, count_acts(store)
             for bot in bots:
-                assert bot.wrong == []
-                assert bot.done <= written[bot.user] - before[bot.user] <= bot.tried
-            url = nursery.start()
-    assert min(written.values()) > times / 2, f"they have hardly played: {written}"
-    assert players == len(BOTS)
-    assert len(over) > times / 8, "they have hardly ended a hand"
+                assert bot.errors == []
+                assert bot.confirmed <= written[bot.user] - written_before[bot.user] <= bot.sent
+            url = servers.start()
+    assert min(written.values()) > times / 2, f"too few acts: {written}"
+    assert player_count == len(BOTS)
+    assert len(finished) > times / 8, "too few finished hands"
 
 
-def test_a_server_that_is_killed_has_lost_nothing_and_does_nothing_twice(tmp_path: Path) -> None:
+def test_killed_server_loses_and_repeats_nothing(tmp_path: Path) -> None:
     """holdem-3.16"""
-    kill(tmp_path / "kept.db", 20, 1)
+    kill_repeatedly(tmp_path / "kept.db", 20, 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_a_server_may_be_killed_a_thousand_times(tmp_path: Path, seed: int) -> None:
-    kill(tmp_path / "kept.db", 200, seed)
+    kill_repeatedly(tmp_path / "kept.db", 200, seed)

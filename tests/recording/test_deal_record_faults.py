@@ -1,4 +1,4 @@
-"""A dealer's record or a conversation log that cannot be written, and the rooms that go on without it."""
+"""Rooms continue when the dealer's record or the conversation log cannot be written."""
 
 import json
 import re
@@ -17,7 +17,7 @@ FLAGS = ("--port", 0, "--bot", "script:CAL")
 
 
 def play(serving: Serving) -> None:
-    """A whole conversation with one game."""
+    """Play one game on a new connection."""
     heard = serving.talk(b"STRT P_1ACTN BETDISC")
     assert re.fullmatch(GAME, heard), heard
 
@@ -30,14 +30,14 @@ def findings(path: Path) -> list[RecordFinding]:
 def failures(serving: Serving) -> float:
     with urllib.request.urlopen(f"http://{serving.host}:{serving.ports['metrics']}/metrics") as answer:
         text = answer.read().decode()
-    found = re.search(r'^croupier_observer_failures_total{room="kuhn"} (\S+)$', text, re.MULTILINE)
-    assert found
-    return float(found[1])
+    findings_list = re.search(r'^croupier_observer_failures_total{room="kuhn"} (\S+)$', text, re.MULTILINE)
+    assert findings_list
+    return float(findings_list[1])
 
 
 @pytest.mark.parametrize("flag", ["--deals", "--log"])
 @pytest.mark.parametrize("mode", [("--journal", "off"), ("--accounts", "address")], ids=["off", "accounts"])
-def test_a_full_disk_for_what_only_observes_stops_no_room(tmp_path: Path, flag: str, mode: tuple[str, ...]) -> None:
+def test_full_disk_of_an_observer_stops_no_room(tmp_path: Path, flag: str, mode: tuple[str, ...]) -> None:
     flags = (*FLAGS, "--metrics-port", 0, flag, "/dev/full", "--store", tmp_path / "kept.db", *mode)
     with Serving("kuhn", *flags, ready=2) as serving:
         for _ in range(3):
@@ -53,9 +53,9 @@ def test_a_full_disk_for_what_only_observes_stops_no_room(tmp_path: Path, flag: 
             assert last["missing_tables"] == {"kuhn": [1, 3, 3]}
 
 
-def test_when_the_disk_has_space_again_the_record_goes_on_and_says_what_it_lacks(tmp_path: Path) -> None:
+def test_record_continues_after_a_full_disk_and_names_the_gap(tmp_path: Path) -> None:
     path = tmp_path / "deals"
-    path.write_bytes(b"\n" * (1 << 20))  # so that there is space for the log
+    path.write_bytes(b"\n" * (1 << 20))  # leaves space for the log, which has the same limit
     with Serving("kuhn", *FLAGS, "--deals", path, "--journal", "off") as serving:
         with serving.call() as early:
             early.sendall(b"STRT P_1ACTN BET")
@@ -69,17 +69,21 @@ def test_when_the_disk_has_space_again_the_record_goes_on_and_says_what_it_lacks
             resource.prlimit(serving.pid, resource.RLIMIT_FSIZE, (most, most))
         play(serving)
         assert serving.stop() == 0
-        told = [entry for entry in serving.entries if entry["event"] == "the dealer's record can be written to again"]
-        assert [entry["missing_tables"] for entry in told] == [{"kuhn": [2, 3, 2]}]
-    found = findings(path)
-    assert sorted(str(finding.is_proved) for finding in found) == ["None", "True", "True"]
-    assert not any("are not in the record" in finding.message for finding in found), "both hands of table 1 are"
+        entries = [
+            entry for entry in serving.entries if entry["event"] == "the dealer's record can be written to again"
+        ]
+        assert [entry["missing_tables"] for entry in entries] == [{"kuhn": [2, 3, 2]}]
+    findings_list = findings(path)
+    assert sorted(str(finding.is_proved) for finding in findings_list) == ["None", "True", "True"]
+    assert not any("are not in the record" in finding.message for finding in findings_list), (
+        "both hands of table 1 are in it"
+    )
     done = croupier("verify", path)
     assert done.returncode == 2, "nothing is broken, and something is missing"
     assert "2 tables from 2 to 3" in done.stdout
 
 
-def test_a_record_that_ends_in_half_a_line_is_mended_before_it_goes_on(tmp_path: Path) -> None:
+def test_incomplete_last_line_is_repaired_at_the_next_start(tmp_path: Path) -> None:
     path = tmp_path / "deals"
     for _ in range(2):
         with Serving("kuhn", *FLAGS, "--deals", path, "--journal", "off") as serving:
@@ -88,7 +92,7 @@ def test_a_record_that_ends_in_half_a_line_is_mended_before_it_goes_on(tmp_path:
         with path.open("ab") as file:
             file.write(b'{"deal":"promise","room":"ku')
     with Serving("kuhn", *FLAGS, "--deals", path, "--journal", "off") as serving:
-        assert [entry["event"] for entry in serving.entries] == ["the dealer's record ended in half a line"]
+        assert [entry["event"] for entry in serving.entries] == ["dealer's record ended in an incomplete line"]
         play(serving)
         assert serving.stop() == 0
     assert [finding.is_proved for finding in findings(path)] == [True] * 3

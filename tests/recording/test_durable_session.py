@@ -1,4 +1,4 @@
-"""Nobody at a table of Old Maid hears of anything that could still be lost, and what was played is in the books."""
+"""Durable Old Maid table: no client receives anything that a crash could lose, and all games are stored."""
 
 import asyncio
 import json
@@ -32,93 +32,93 @@ from croupier.store.store import Store, open_store
 from tests.net.raw_client import PATIENCE
 from tests.rooms.oldmaid.tables import Evening, clause
 
-NOON = 1_000_000_000.0
+NOW = 1_000_000_000.0
 TURNS = 32
-"""After so many turns of the loop everything has happened that waits for nothing."""
+"""Iterations of the event loop after which every callback that waits for nothing external has run."""
 
 
-class Rises:
-    """A store that is up when it is told to be."""
+class FakeStoreStatus:
+    """The part of a store that says when it is available again."""
 
     def __init__(self) -> None:
         self.event = asyncio.Event()
 
-    async def up(self) -> None:
+    async def wait_until_up(self) -> None:
         await self.event.wait()
 
 
-class Held(OldMaidJournal):
-    """A journal whose writing is done by hand. `pages` are what it is to write."""
+class ManualJournal(OldMaidJournal):
+    """A journal whose writes complete when the test says so."""
 
     def __init__(self) -> None:
-        self.pages: list[tuple[Sequence[GameLogEntry], Sequence[TableGame], Future[None]]] = []
-        self.there = False
-        self.store: Any = Rises()
-        self.noted: list[GameLogEntry] = []
+        self.pending_writes: list[tuple[Sequence[GameLogEntry], Sequence[TableGame], Future[None]]] = []
+        self.is_written = False
+        self.store: Any = FakeStoreStatus()
+        self.confirmed: list[GameLogEntry] = []
 
-    def write(self, notes: Sequence[GameLogEntry], finished: Sequence[TableGame]) -> Future[None]:
+    def write(self, entries: Sequence[GameLogEntry], finished: Sequence[TableGame]) -> Future[None]:
         future: Future[None] = asyncio.get_running_loop().create_future()
-        self.pages.append((notes, finished, future))
+        self.pending_writes.append((entries, finished, future))
         return future
 
-    async def was_written(self, notes: Sequence[GameLogEntry]) -> bool:
-        there, self.there = self.there, False
-        return there
+    async def was_written(self, entries: Sequence[GameLogEntry]) -> bool:
+        is_written, self.is_written = self.is_written, False
+        return is_written
 
-    def confirm_written(self, notes: Sequence[GameLogEntry]) -> None:
-        self.noted += notes
+    def confirm_written(self, entries: Sequence[GameLogEntry]) -> None:
+        self.confirmed += entries
 
-    async def done(self, error: Exception | None = None) -> Sequence[GameLogEntry]:
-        """What is to be written first is durable, or is not."""
-        notes, _, future = self.pages.pop(0)
+    async def complete_write(self, error: Exception | None = None) -> Sequence[GameLogEntry]:
+        """Complete the first pending write, or let it fail; return its entries."""
+        entries, _, future = self.pending_writes.pop(0)
         future.set_result(None) if error is None else future.set_exception(error)
-        await turns()
-        return notes
+        await run_pending_callbacks()
+        return entries
 
 
-class Kept(Evening):
-    """An evening at a table that writes everything down."""
+class DurableTable(Evening):
+    """A table with a journal."""
 
-    def __init__(self, journal: OldMaidJournal, dealt: Callable[[int], Dealer], **own: Any) -> None:
-        super().__init__(**own)
-        self.inner = House(Settings(**own), dealt, record_entries=True)
-        self.written = DurableSession(
-            self.inner, journal, silent_logger(), lambda: self.now, hold=self.hold, deliver=self.perform
+    def __init__(self, journal: OldMaidJournal, dealers: Callable[[int], Dealer], **settings: Any) -> None:
+        super().__init__(**settings)
+        self.house = House(Settings(**settings), dealers, record_entries=True)
+        self.session = DurableSession(
+            self.house, journal, silent_logger(), lambda: self.now, hold=self.hold, deliver=self.perform
         )
-        self.held: list[int] = []
+        self.held_peers: list[int] = []
         self.games: list[TableGame] = []
 
     def on(self, event: Event[Message]) -> None:
-        self.perform(self.written.on(event, self.now))
+        self.perform(self.session.on(event, self.now))
 
     def perform(self, effects: Iterable[Effect[Answer]]) -> None:
-        """As the switchboard does: whoever has hung up meanwhile is left out."""
-        super().perform(e for e in effects if not isinstance(e, Send | Drop) or e.peer in self.here)
+        """Perform effects as an endpoint does: peers that have left receive nothing."""
+        super().perform(effect for effect in effects if not isinstance(effect, Send | Drop) or effect.peer in self.here)
 
-    def hold(self, peer: int, ticket: Future[None]) -> None:
-        assert not ticket.done()
-        self.held.append(peer)
+    def hold(self, peer: int, future: Future[None]) -> None:
+        assert not future.done()
+        self.held_peers.append(peer)
 
     @property
-    def over(self) -> list[TableGame]:
-        """The games that are over."""
-        return [fact.state for fact in self.facts if isinstance(fact, HandFinished)]  # type: ignore[misc]  # they are
+    def finished_games(self) -> list[TableGame]:
+        """The finished games."""
+        return [effect.state for effect in self.facts if isinstance(effect, HandFinished)]  # type: ignore[misc]  # the states are TableGames
 
 
-def held(**own: Any) -> tuple[Kept, Held]:
-    """An evening whose journal is written by hand."""
-    journal = Held()
-    return Kept(journal, dealer_factory(lambda game: bytes(32), shared=True), **own), journal
+def table_with_manual_journal(**settings: Any) -> tuple[DurableTable, ManualJournal]:
+    """A table whose journal is written when the test says so."""
+    journal = ManualJournal()
+    return DurableTable(journal, dealer_factory(lambda game: bytes(32), shared=True), **settings), journal
 
 
-async def seated(evening: Kept, journal: Held, *nicks: str) -> list[int]:
-    peers = evening.join(*nicks)
-    await journal.done()
-    assert all(isinstance(evening.heard[peer][-1], Reply) for peer in peers)
+async def seated(table: DurableTable, journal: ManualJournal, *nicks: str) -> list[int]:
+    peers = table.join(*nicks)
+    await journal.complete_write()
+    assert all(isinstance(table.heard[peer][-1], Reply) for peer in peers)
     return peers
 
 
-async def turns() -> None:
+async def run_pending_callbacks() -> None:
     for _ in range(TURNS):
         await asyncio.sleep(0)
 
@@ -131,138 +131,138 @@ def run(main: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(limited())
 
 
-def test_nobody_is_answered_before_it_is_durable() -> None:
+def test_answers_wait_until_the_entry_is_durable() -> None:
     """oldmaid-9.13"""
 
     async def main() -> None:
-        evening, journal = held(players=2)
-        ann, bob = evening.join("ann", "bob")
-        assert (evening.heard[ann], evening.heard[bob], evening.facts) == ([], [], [])
-        assert await journal.done() == [GameStarted(1, ("ann", "bob"))]
-        assert len(evening.heard[ann]) == len(evening.heard[bob]) == len(evening.facts) == 1
-        assert evening.say(ann, Draw()) == []
-        assert evening.say(bob, Draw(), Status()) == []
-        assert evening.held[-3:] == [ann, bob, bob]
-        (drew,) = await journal.done()
-        assert isinstance(drew, ActionTaken)
-        assert len(evening.heard[ann]) == 2
-        assert len(evening.heard[bob]) == 1, "he was heard behind her, and is written down now"
-        await journal.done()
-        assert len(evening.heard[bob]) == 3
+        table, journal = table_with_manual_journal(players=2)
+        ann, bob = table.join("ann", "bob")
+        assert (table.heard[ann], table.heard[bob], table.facts) == ([], [], [])
+        assert await journal.complete_write() == [GameStarted(1, ("ann", "bob"))]
+        assert len(table.heard[ann]) == len(table.heard[bob]) == len(table.facts) == 1
+        assert table.say(ann, Draw()) == []
+        assert table.say(bob, Draw(), Status()) == []
+        assert table.held_peers[-3:] == [ann, bob, bob]
+        (draw,) = await journal.complete_write()
+        assert isinstance(draw, ActionTaken)
+        assert len(table.heard[ann]) == 2
+        assert len(table.heard[bob]) == 1, "his draw was handled after hers, and is being written now"
+        await journal.complete_write()
+        assert len(table.heard[bob]) == 3
 
     run(main)
 
 
-def test_what_is_said_while_something_is_written_is_written_together() -> None:
+def test_messages_during_a_write_form_the_next_write() -> None:
     async def main() -> None:
-        evening, journal = held(players=2)
-        first = evening.join("ann", "bob")
-        assert len(journal.pages) == 1
-        second = evening.join("cyd", "dan", "eve", "fay")
-        assert len(journal.pages) == 1
-        await journal.done()
-        assert await journal.done() == [GameStarted(2, ("cyd", "dan")), GameStarted(3, ("eve", "fay"))]
-        assert all(len(evening.heard[peer]) == 1 for peer in [*first, *second])
+        table, journal = table_with_manual_journal(players=2)
+        first = table.join("ann", "bob")
+        assert len(journal.pending_writes) == 1
+        second = table.join("cyd", "dan", "eve", "fay")
+        assert len(journal.pending_writes) == 1
+        await journal.complete_write()
+        assert await journal.complete_write() == [GameStarted(2, ("cyd", "dan")), GameStarted(3, ("eve", "fay"))]
+        assert all(len(table.heard[peer]) == 1 for peer in [*first, *second])
 
     run(main)
 
 
-def test_what_changes_no_game_is_answered_at_once() -> None:
+def test_messages_that_change_no_game_are_answered_at_once() -> None:
     async def main() -> None:
-        evening, journal = held(players=2)
-        ann, _ = await seated(evening, journal, "ann", "bob")
-        assert len(evening.say(ann, Status(), OutOfCards())) == 2
-        assert evening.clause(evening.come(), Draw()) == "oldmaid-4.6"
-        assert journal.pages == []
+        table, journal = table_with_manual_journal(players=2)
+        ann, _ = await seated(table, journal, "ann", "bob")
+        assert len(table.say(ann, Status(), OutOfCards())) == 2
+        assert table.clause(table.come(), Draw()) == "oldmaid-4.6"
+        assert journal.pending_writes == []
 
     run(main)
 
 
-def test_whoever_has_hung_up_meanwhile_is_out_and_the_alarm_waits() -> None:
+def test_client_that_leaves_during_a_write_is_out_and_deadlines_wait() -> None:
     async def main() -> None:
-        evening, journal = held(players=2)
-        ann, bob = evening.join("ann", "bob")
-        assert evening.written.deadline is None
-        assert evening.written.playing
-        evening.now = 1e6
-        evening.leave(bob)
-        await journal.done()
-        assert await journal.done() == [ActionTaken(1, "gone", 1), GameEnded(1, is_void=False)]
-        assert evening.written.deadline is not None
-        assert not evening.written.playing
-        assert evening.inner.has_peer(ann)
+        table, journal = table_with_manual_journal(players=2)
+        ann, bob = table.join("ann", "bob")
+        assert table.session.deadline is None
+        assert table.session.playing
+        table.now = 1e6
+        table.leave(bob)
+        await journal.complete_write()
+        assert await journal.complete_write() == [ActionTaken(1, "gone", 1), GameEnded(1, is_void=False)]
+        assert table.session.deadline is not None
+        assert not table.session.playing
+        assert table.house.has_peer(ann)
 
     run(main)
 
 
-@pytest.mark.parametrize("there", [False, True], ids=["lost", "written after all"])
-def test_when_nothing_can_be_written_all_games_are_void_until_it_can(there: bool) -> None:
+@pytest.mark.parametrize("is_written", [False, True], ids=["lost", "written after all"])
+def test_failed_write_voids_all_games_until_the_store_is_available(is_written: bool) -> None:
     """oldmaid-9.15"""
 
     async def main() -> None:
-        evening, journal = held(players=2)
-        ann, bob = await seated(evening, journal, "ann", "bob")
-        (waiting,), idle = evening.join("cyd"), evening.come()
-        evening.say(ann, Draw())
-        evening.say(bob, Status())
-        await journal.done(StoreUnavailable("found no space on the disk"))
-        assert evening.written.trouble == "found no space on the disk"
+        table, journal = table_with_manual_journal(players=2)
+        ann, bob = await seated(table, journal, "ann", "bob")
+        (waiting,), idle = table.join("cyd"), table.come()
+        table.say(ann, Draw())
+        table.say(bob, Status())
+        await journal.complete_write(StoreUnavailable("found no space on the disk"))
+        assert table.session.trouble == "found no space on the disk"
         for peer in (ann, bob, waiting):
-            assert clause(evening.heard[peer][-1]) == "oldmaid-9.15"
-            assert peer in evening.dropped
-        assert len(evening.heard[ann]) == 2, "the card that nobody was told of"
-        assert [game.is_void for game in evening.over] == [True]
-        assert not evening.written.playing
+            assert clause(table.heard[peer][-1]) == "oldmaid-9.15"
+            assert peer in table.dropped
+        assert len(table.heard[ann]) == 2, "the answer with the card was never sent"
+        assert [game.is_void for game in table.finished_games] == [True]
+        assert not table.session.playing
         for _ in range(2):
-            assert evening.clause(idle, Join("dan")) == "oldmaid-9.15"
-        assert idle not in evening.dropped
-        journal.there = there
+            assert table.clause(idle, Join("dan")) == "oldmaid-9.15"
+        assert idle not in table.dropped
+        journal.is_written = is_written
         journal.store.event.set()
-        await turns()
-        if not there:
-            (drew,) = await journal.done()
-            assert isinstance(drew, ActionTaken)
-        assert evening.written.trouble is not None
-        assert await journal.done() == [GameEnded(1, is_void=True)]
-        assert evening.written.trouble is None
-        assert [type(note) for note in journal.noted] == [GameStarted, ActionTaken, GameEnded]
-        assert evening.say(idle, Join("dan")) == []
-        evening.join("eve")
-        assert await journal.done() == [GameStarted(2, ("dan", "eve"))]
+        await run_pending_callbacks()
+        if not is_written:
+            (draw,) = await journal.complete_write()
+            assert isinstance(draw, ActionTaken)
+        assert table.session.trouble is not None
+        assert await journal.complete_write() == [GameEnded(1, is_void=True)]
+        assert table.session.trouble is None
+        assert [type(note) for note in journal.confirmed] == [GameStarted, ActionTaken, GameEnded]
+        assert table.say(idle, Join("dan")) == []
+        table.join("eve")
+        assert await journal.complete_write() == [GameStarted(2, ("dan", "eve"))]
 
     run(main)
 
 
-def test_a_store_that_goes_down_again_at_once_is_waited_for_again() -> None:
+def test_second_outage_during_recovery_is_waited_for() -> None:
     async def main() -> None:
-        evening, journal = held(players=2)
-        evening.join("ann", "bob")
-        await journal.done(StoreUnavailable("once"))
+        table, journal = table_with_manual_journal(players=2)
+        table.join("ann", "bob")
+        await journal.complete_write(StoreUnavailable("once"))
         journal.store.event.set()
-        await turns()
-        await journal.done(StoreUnavailable("twice"))
-        await journal.done()
-        await journal.done()
-        assert evening.written.trouble is None
-        assert journal.noted == [GameStarted(1, ("ann", "bob")), GameEnded(1, is_void=True)]
+        await run_pending_callbacks()
+        await journal.complete_write(StoreUnavailable("twice"))
+        await journal.complete_write()
+        await journal.complete_write()
+        assert table.session.trouble is None
+        assert journal.confirmed == [GameStarted(1, ("ann", "bob")), GameEnded(1, is_void=True)]
 
     run(main)
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_where_another_server_goes_on_this_one_plays_no_more(late: bool) -> None:
+@pytest.mark.parametrize("after_outage", [False, True])
+def test_superseded_table_plays_no_more(after_outage: bool) -> None:
     async def main() -> None:
-        evening, journal = held(players=2)
-        evening.join("ann", "bob")
-        if late:
-            await journal.done(StoreUnavailable("away"))
+        table, journal = table_with_manual_journal(players=2)
+        table.join("ann", "bob")
+        if after_outage:
+            await journal.complete_write(StoreUnavailable("away"))
             journal.store.event.set()
-            await turns()
-        await journal.done(WriteRefused("found facts of table from 2 on"))
-        assert evening.written.trouble == SUPERSEDED_MESSAGE
-        assert evening.clause(evening.come(), Join("cyd")) == "oldmaid-9.15"
-        evening.on(Closing(True))
-        assert evening.here == evening.dropped
+            await run_pending_callbacks()
+        await journal.complete_write(WriteRefused("found facts of table from 2 on"))
+        assert table.session.trouble == SUPERSEDED_MESSAGE
+        assert table.clause(table.come(), Join("cyd")) == "oldmaid-9.15"
+        table.on(Closing(True))
+        assert table.here == table.dropped
 
     run(main)
 
@@ -270,136 +270,139 @@ def test_where_another_server_goes_on_this_one_plays_no_more(late: bool) -> None
 # With a real store.
 
 
-class Visit:
-    """A table that is open in a store, and its dealer's record."""
+class OpenedTable:
+    """A table with a journal in a store, and its dealer's record."""
 
     def __init__(
-        self, store: Store, found: tuple[Seeds, OldMaidJournal, int, Sequence[TableGame]], record: Path
+        self, store: Store, opened_journal: tuple[Seeds, OldMaidJournal, int, Sequence[TableGame]], record: Path
     ) -> None:
-        seeds, journal, started, self.void = found
-        dealt = dealer_factory(lambda game: seeds.server_seed(ROOM_NAME, game), seeds.client_seed.encode(), shared=True)
+        seeds, journal, started, self.void_games = opened_journal
+        dealers = dealer_factory(
+            lambda game: seeds.server_seed(ROOM_NAME, game), seeds.client_seed.encode(), shared=True
+        )
         self.store = store
-        self.evening = Kept(journal, dealt, players=2)
-        self.evening.inner.restore(started, len(self.void), 0.0)
+        self.table = DurableTable(journal, dealers, players=2)
+        self.table.house.restore(started, len(self.void_games), 0.0)
         self.file = record.open("ab", buffering=0)
         self.deals = DealRecorder(ROOM_NAME, DealFile(LineWriter(self.file), silent_logger()), OLDMAID.dealt_cards)
-        for game in self.void:
-            self.deals(TimedOut(), void_game_effects(game, dealt(game.number)), 0.0)
+        for game in self.void_games:
+            self.deals(TimedOut(), void_game_effects(game, dealers(game.number)), 0.0)
 
     async def say(self, peer: int, *messages: Message) -> None:
-        """Say this, and wait until it is answered."""
+        """Send messages, each after the previous one is answered."""
         for message in messages:
-            self.evening.on(Received(peer, message))
-            await self.evening.written.close()
+            self.table.on(Received(peer, message))
+            await self.table.session.close()
 
     async def seat(self, *nicks: str) -> list[int]:
-        peers = [self.evening.come() for _ in nicks]
+        peers = [self.table.come() for _ in nicks]
         for peer, nick in zip(peers, nicks, strict=True):
             await self.say(peer, Join(nick))
         return peers
 
-    def end(self) -> None:
-        self.deals(TimedOut(), self.evening.facts, 0.0)
+    def write_deals(self) -> None:
+        """Write the dealer's record."""
+        self.deals(TimedOut(), self.table.facts, 0.0)
         self.file.close()
 
 
-async def visited(path: Path, wanted: Seeds = Seeds()) -> Visit:
+async def open_table(path: Path, seeds: Seeds = Seeds()) -> OpenedTable:
     store = await open_store(str(path))
-    return Visit(store, await open_journal(store, wanted, lambda: NOON), path.with_suffix(".deals"))
+    return OpenedTable(store, await open_journal(store, seeds, lambda: NOW), path.with_suffix(".deals"))
 
 
-@pytest.mark.parametrize("seldom", [1, 1000], ids=["kept", "heard again"])
-def test_games_that_were_interrupted_are_void_and_dealt_as_promised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seldom: int
+@pytest.mark.parametrize("facts_per_snapshot", [1, 1000], ids=["snapshot", "replay"])
+def test_interrupted_games_are_void_and_match_their_promises(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts_per_snapshot: int
 ) -> None:
     """oldmaid-9.14"""
-    monkeypatch.setattr(oldmaid_journal, "MIN_FACTS_PER_SNAPSHOT", seldom)
+    monkeypatch.setattr(oldmaid_journal, "MIN_FACTS_PER_SNAPSHOT", facts_per_snapshot)
 
     async def main() -> None:
         path = tmp_path / "kept.db"
-        first = await visited(path)
+        first = await open_table(path)
         ann, bob = await first.seat("ann", "bob")
         await first.seat("cyd", "dan")
         for peer in (ann, bob, ann):
             await first.say(peer, Draw())
-        cards = [reply.card for peer in (ann, bob, ann) for reply in first.evening.heard[peer][1:2]]
-        first.end()  # and no more: it was killed
+        cards = [reply.card for peer in (ann, bob, ann) for reply in first.table.heard[peer][1:2]]
+        first.write_deals()  # nothing else: the process was killed
         await first.store.close()
 
-        second = await visited(path)
-        assert [(game.number, game.nicks, game.is_void, len(game.dealt_cards)) for game in second.void] == [
+        second = await open_table(path)
+        assert [(game.number, game.nicks, game.is_void, len(game.dealt_cards)) for game in second.void_games] == [
             (1, ("ann", "bob"), True, 3),
             (2, ("cyd", "dan"), True, 0),
         ]
-        late = second.evening.come()
-        (told,) = second.evening.say(late, Draw())
-        assert "found draw (the table was interrupted: 2 games are void); allowed: join" in str(told)
-        second.evening.wait(500.0)
-        assert "interrupted" not in str(second.evening.say(second.evening.come(), Draw())[0])
+        after_outage = second.table.come()
+        (message,) = second.table.say(after_outage, Draw())
+        assert "found draw (the table was interrupted: 2 games are void); allowed: join" in str(message)
+        second.table.wait(500.0)
+        assert "interrupted" not in str(second.table.say(second.table.come(), Draw())[0])
         await second.seat("ann", "bob")
-        second.end()
+        second.write_deals()
         hands = {hand.number: hand for hand in await second.store.hands(ROOM_NAME)}
         assert [*hands] == [1, 2] or [*hands] == [2, 1]
         assert (hands[1].table, hands[1].players, hands[1].summary) == (JOURNAL_TABLE, ("ann", "bob"), "void")
-        told_course = json.loads(hands[1].record)["course"]
-        assert [step[:2] for step in told_course] == [["drew", 0], ["drew", 1], ["drew", 0]]
-        assert {" ".join(card) for card in cards if card} <= {step[2] for step in told_course}
+        course = json.loads(hands[1].record)["course"]
+        assert [step[:2] for step in course] == [["drew", 0], ["drew", 1], ["drew", 0]]
+        assert {" ".join(card) for card in cards if card} <= {step[2] for step in course}
         assert await second.store.find_problems() == []
         await second.store.close()
 
-        third = await visited(path)
-        assert [game.number for game in third.void] == [3]
-        third.end()
+        third = await open_table(path)
+        assert [game.number for game in third.void_games] == [3]
+        third.write_deals()
         await third.store.close()
         with path.with_suffix(".deals").open("rb") as lines:
-            found = [*verify_record(lines, lambda room: OLDMAID.pack)]
-        assert [finding.is_proved for finding in found] == [True, None, None]
-        assert "found" not in " ".join(finding.message for finding in found)
+            opened_journal = [*verify_record(lines, lambda room: OLDMAID.pack)]
+        assert [finding.is_proved for finding in opened_journal] == [True, None, None]
+        assert "found" not in " ".join(finding.message for finding in opened_journal)
 
     run(main)
 
 
-def test_a_game_that_is_over_is_in_the_books_with_the_fact_that_has_ended_it(tmp_path: Path) -> None:
+def test_finished_game_is_stored_with_its_last_entry(tmp_path: Path) -> None:
     async def main() -> None:
-        visit = await visited(tmp_path / "kept.db")
-        ann, bob = await visit.seat("ann", "bob")
-        for at in range(53):
-            await visit.say((ann, bob)[at % 2], Draw())
+        opened = await open_table(tmp_path / "kept.db")
+        ann, bob = await opened.seat("ann", "bob")
+        for turn in range(53):
+            await opened.say((ann, bob)[turn % 2], Draw())
         for card in range(0, 24, 2):
-            await visit.say(bob, Discard((to_wire(card), to_wire(card + 1))))
-        await visit.say(bob, OutOfCards())
-        (hand,) = await visit.store.hands(ROOM_NAME)
+            await opened.say(bob, Discard((to_wire(card), to_wire(card + 1))))
+        await opened.say(bob, OutOfCards())
+        (hand,) = await opened.store.hands(ROOM_NAME)
         assert hand.summary == "bob, and ann has lost"
-        told = json.loads(hand.record)
-        assert (told["ranking"], told["void"], len(told["course"])) == (["bob", "ann"], False, 66)
-        visit.end()
-        await visit.store.close()
-        again = await visited(tmp_path / "kept.db")
-        assert again.void == []
-        again.end()
-        await again.store.close()
+        message = json.loads(hand.record)
+        assert (message["ranking"], message["void"], len(message["course"])) == (["bob", "ann"], False, 66)
+        opened.write_deals()
+        await opened.store.close()
+        reopened = await open_table(tmp_path / "kept.db")
+        assert reopened.void_games == []
+        reopened.write_deals()
+        await reopened.store.close()
 
     run(main)
 
 
 @pytest.mark.parametrize(
-    ("first", "then", "told"),
+    ("first", "second", "message"),
     [
-        (Seeds(1), Seeds(2), "found the seed 2 for tables that were kept; allowed: theirs, 1"),
-        (Seeds(), Seeds(client_seed="x"), "found the client seed 'x' for tables that were kept; allowed: theirs, ''"),
+        (Seeds(1), Seeds(2), "found the seed 2 for stored tables; allowed: 1, as stored"),
+        (Seeds(), Seeds(client_seed="x"), "found the client seed 'x' for stored tables; allowed: '', as stored"),
         (
             Seeds(decks=((1,),)),
             Seeds(decks=((2,),)),
-            "found another --deck for tables that were kept; allowed: the cards of theirs, or another --store",
+            "found another --deck for stored tables; allowed: the stored decks, or another --store",
         ),
     ],
 )
-def test_a_table_does_not_go_on_with_other_cards(tmp_path: Path, first: Seeds, then: Seeds, told: str) -> None:
+def test_table_does_not_resume_with_other_cards(tmp_path: Path, first: Seeds, second: Seeds, message: str) -> None:
     async def main() -> None:
         async with await open_store(str(tmp_path / "kept.db")) as store:
-            seeds, *_ = await open_journal(store, first, lambda: NOON)
-            assert (await open_journal(store, first, lambda: NOON))[0] == seeds
-            with pytest.raises(ValueError, match=f"^{told}$"):
-                await open_journal(store, then, lambda: NOON)
+            seeds, *_ = await open_journal(store, first, lambda: NOW)
+            assert (await open_journal(store, first, lambda: NOW))[0] == seeds
+            with pytest.raises(ValueError, match=f"^{message}$"):
+                await open_journal(store, second, lambda: NOW)
 
     run(main)

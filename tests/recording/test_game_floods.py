@@ -1,4 +1,4 @@
-"""Floods of new games, against a house that keeps its journal: what is left of them when it is opened again."""
+"""Users who create too many games, before and after a restart of the house."""
 
 import asyncio
 import re
@@ -10,20 +10,20 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Close
 from tests.clients.test_holdem import FIRST, url
 from tests.http.service_fixture import opened
-from tests.recording.test_holdem_journal import kept
+from tests.recording.test_holdem_journal import service_with_store
 
 
-async def flood(path: Path, users: int, times: int) -> None:
-    """Each of these users makes games, more than are allowed; then somebody else makes one, also after a restart."""
+async def create_too_many_games(path: Path, users: int, times: int) -> None:
+    """Let users create more games than are allowed; another user can still create one, also after a restart."""
     names = [f"mal{number}" for number in range(users)]
-    async with kept(path) as web:
+    async with service_with_store(path) as web:
         await web.enrol(*names, "ann")
         answers = await asyncio.gather(*(web.ask("POST", "/games/", name) for name in names for _ in range(times)))
         assert {got.status for got in answers} == {201, 403}
         assert (await web.ask("POST", "/games/", "ann")).status == 201
         listed = await web.ask("GET", "/games/")
         assert len(listed.body) < 100_000
-    async with kept(path) as web:
+    async with service_with_store(path) as web:
         assert len(web.house.games()) == users * Settings().games_per_user + 2
         assert (await web.ask("POST", "/games/", "ann")).status == 201
         assert (await web.ask("GET", "/games/")).headers.get("link", "") == listed.headers.get("link", "")
@@ -32,20 +32,20 @@ async def flood(path: Path, users: int, times: int) -> None:
         assert len(web.house.games()) == 3
 
 
-def test_a_user_who_floods_a_house_with_games_leaves_room_for_others(tmp_path: Path) -> None:
+def test_one_user_cannot_exhaust_the_games(tmp_path: Path) -> None:
     """holdem-9.11, holdem-9.12, holdem-9.13"""
-    asyncio.run(flood(tmp_path / "kept.db", 1, 40))
+    asyncio.run(create_too_many_games(tmp_path / "kept.db", 1, 40))
 
 
 @pytest.mark.slow
-def test_users_who_flood_a_house_with_games_leave_room_for_others(tmp_path: Path) -> None:
+def test_many_users_cannot_exhaust_the_games(tmp_path: Path) -> None:
     """holdem-9.11, holdem-9.12, holdem-9.13"""
-    asyncio.run(flood(tmp_path / "kept.db", 40, 100))
+    asyncio.run(create_too_many_games(tmp_path / "kept.db", 40, 100))
 
 
 @pytest.mark.slow
-def test_the_first_bot_of_the_tutorial_plays_twenty_times_of_twenty(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also with more hands than the chips last for: both bots join again when they are broke."""
+def test_first_bot_of_the_tutorial_plays_twenty_times(capsys: pytest.CaptureFixture[str]) -> None:
+    """The bots play more hands than their chips last: they join again when they have lost them."""
     assert "hands=100" in FIRST
 
     async def main() -> None:

@@ -1,4 +1,4 @@
-"""Nobody is told what could still be lost, and what was told is there when the house of hold'em is opened again."""
+"""Hold'em journal: answers wait until their cause is durable, and a reopened house resumes where it was."""
 
 import asyncio
 from asyncio import Future
@@ -15,7 +15,7 @@ from croupier.core.session import HandFinished
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.stored_users import StoredUsers
-from croupier.recording import holdem_journal as journals
+from croupier.recording import holdem_journal
 from croupier.recording.holdem_journal import JOURNAL_TABLE, ROOM_NAME, HoldemJournal, JournalStart, open_journal
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
@@ -27,70 +27,71 @@ from tests.http.service_fixture import QUICK, Got, Hands, Web, house
 from tests.net.raw_client import PATIENCE
 
 TURNS = 32
-"""After so many turns of the loop everything has happened that waits for nothing."""
+"""Iterations of the event loop after which every callback that waits for nothing external has run."""
 
 
-class HeldStore:
-    """What a held journal has for a store: whether it is up."""
+class FakeStoreStatus:
+    """The part of a store that says when it is available again."""
 
-    down: str | None = None
+    outage: str | None = None
 
     def __init__(self) -> None:
         self.event = asyncio.Event()
 
-    async def up(self) -> None:
+    async def wait_until_up(self) -> None:
         await self.event.wait()
 
 
-class Held(HoldemJournal):
-    """A journal whose writing is done by hand. `writings` is what it is to write."""
+class ManualJournal(HoldemJournal):
+    """A journal whose writes complete when the test says so."""
 
-    def __init__(self, kept: House) -> None:
-        self.writings: list[tuple[Sequence[HouseInput], Future[None]]] = []
-        self.there = False
-        self.rises = HeldStore()
-        super().__init__(self.rises, kept, kept.settings, 1, 0)  # type: ignore[arg-type]  # all that is asked of it
+    def __init__(self, house: House) -> None:
+        self.pending_writes: list[tuple[Sequence[HouseInput], Future[None]]] = []
+        self.is_written = False
+        self.fake_store = FakeStoreStatus()
+        super().__init__(self.fake_store, house, house.settings, 1, 0)  # type: ignore[arg-type]  # has what the service uses
 
     def write(self, facts: Sequence[HouseInput], finished: Iterable[HandFinished]) -> Future[None]:
         future: Future[None] = asyncio.get_running_loop().create_future()
-        self.writings.append((facts, future))
+        self.pending_writes.append((facts, future))
         return future
 
     async def was_written(self, facts: Sequence[HouseInput]) -> bool:
-        return self.there
+        return self.is_written
 
-    def done(self, error: Exception | None = None) -> list[HouseInput]:
-        heard, future = self.writings.pop(0)
+    def complete_write(self, error: Exception | None = None) -> list[HouseInput]:
+        """Complete the first pending write, or let it fail; return its inputs."""
+        inputs, future = self.pending_writes.pop(0)
         future.set_result(None) if error is None else future.set_exception(error)
-        return [*heard]
+        return [*inputs]
 
 
-class Holding(Web):
-    """A service whose journal is written by hand."""
+class ServiceWithManualJournal(Web):
+    """A service whose journal is written when the test says so."""
 
-    def __init__(self, **rest: Any) -> None:
+    def __init__(self, **settings: Any) -> None:
         self.clock = Hands()
-        self.house = house(1, **rest)
+        self.house = house(1, **settings)
         self.guard = Authenticator(clock=self.clock, hasher=QUICK)
-        self.journal = Held(self.house)
+        self.journal = ManualJournal(self.house)
         self.service = HoldemApp(self.house, self.guard, clock=self.clock, journal=self.journal)
 
-    def later(self, asked: Awaitable[Got]) -> asyncio.Task[Got]:
+    def start_task(self, asked: Awaitable[Got]) -> asyncio.Task[Got]:
         return asyncio.ensure_future(asked)
 
-    async def two(self) -> tuple[str, list[str]]:
-        """Ann and bob sit and play."""
+    async def seat_two(self) -> tuple[str, list[str]]:
+        """Seat ann and bob; return the game and their GUIDs."""
         guids = await self.enrol("ann", "bob")
         game = await self.game()
         for user in ("ann", "bob"):
-            joining = self.later(self.ask("POST", f"/games/{game}/players/", user))
-            await turns()
-            self.journal.done()
+            joining = self.start_task(self.ask("POST", f"/games/{game}/players/", user))
+            await run_pending_callbacks()
+            self.journal.complete_write()
             assert (await joining).status == 201
         return game, guids
 
 
-async def turns() -> None:
+async def run_pending_callbacks() -> None:
     for _ in range(TURNS):
         await asyncio.sleep(0)
 
@@ -103,25 +104,25 @@ def run(main: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(limited())
 
 
-def test_nobody_is_answered_or_shown_what_is_not_durable() -> None:
+def test_answers_and_views_wait_until_the_input_is_durable() -> None:
     """holdem-3.16"""
 
     async def main() -> None:
-        with Holding() as web:
-            game, (ann, _) = await web.two()
+        with ServiceWithManualJournal() as web:
+            game, (ann, _) = await web.seat_two()
             version = (await web.ask("GET", f"/games/{game}")).headers["x-game-version"]
-            polling = web.later(web.ask("GET", f"/games/{game}?wait=60&since={version}", "bob"))
-            await turns()
-            acting = web.later(web.act(game, "ann", ann, 1, 10))
-            await turns()
+            polling = web.start_task(web.ask("GET", f"/games/{game}?wait=60&since={version}", "bob"))
+            await run_pending_callbacks()
+            acting = web.start_task(web.act(game, "ann", ann, 1, 10))
+            await run_pending_callbacks()
             looking = [
-                web.later(web.ask("GET", path, user))
+                web.start_task(web.ask("GET", path, user))
                 for path in (f"/games/{game}", "/games/", f"/games/{game}?wait=0")
                 for user in (None, "ann")
             ]
-            await turns()
+            await run_pending_callbacks()
             assert not any(task.done() for task in (polling, acting, *looking))
-            web.journal.done()
+            web.journal.complete_write()
             answers = [await task for task in (acting, polling, *looking)]
             assert [got.status for got in answers] == [201] + [200] * 7
             after = (await web.ask("GET", f"/games/{game}")).headers["x-game-version"]
@@ -131,27 +132,27 @@ def test_nobody_is_answered_or_shown_what_is_not_durable() -> None:
     run(main)
 
 
-def test_a_stream_shows_only_what_is_durable() -> None:
+def test_stream_shows_only_durable_states() -> None:
     async def main() -> None:
-        with Holding() as web:
-            game, (ann, _) = await web.two()
-            shown: list[bytes] = []
-            streaming = asyncio.ensure_future(follow(web, f"/games/{game}/events", shown))
-            await turns()
-            assert len(shown) == 1
-            acting = web.later(web.act(game, "ann", ann, 1, 10))
-            await turns()
-            assert len(shown) == 1
-            web.journal.done()
+        with ServiceWithManualJournal() as web:
+            game, (ann, _) = await web.seat_two()
+            chunks: list[bytes] = []
+            streaming = asyncio.ensure_future(follow(web, f"/games/{game}/events", chunks))
+            await run_pending_callbacks()
+            assert len(chunks) == 1
+            acting = web.start_task(web.act(game, "ann", ann, 1, 10))
+            await run_pending_callbacks()
+            assert len(chunks) == 1
+            web.journal.complete_write()
             await acting
-            await turns()
-            assert len(shown) == 2
+            await run_pending_callbacks()
+            assert len(chunks) == 2
             streaming.cancel()
 
     run(main)
 
 
-async def follow(web: Web, path: str, shown: list[bytes]) -> None:
+async def follow(web: Web, path: str, chunks: list[bytes]) -> None:
     scope = {
         "type": "http",
         "http_version": "1.1",
@@ -163,91 +164,93 @@ async def follow(web: Web, path: str, shown: list[bytes]) -> None:
     }
 
     async def receive() -> dict[str, Any]:
-        return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]  # the visitor stays
+        return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]  # the client stays connected
 
     async def send(message: Any) -> None:
         if message.get("body"):
-            shown.append(message["body"])
+            chunks.append(message["body"])
 
     await web.service(scope, receive, send)
 
 
-def test_what_many_ask_at_the_same_time_is_written_together() -> None:
+def test_simultaneous_requests_are_written_together() -> None:
     async def main() -> None:
-        with Holding() as web:
+        with ServiceWithManualJournal() as web:
             users = ["ann", "bob", "cid", "dan"]
             await web.enrol(*users)
             game = await web.game()
-            joining = [web.later(web.ask("POST", f"/games/{game}/players/", user)) for user in users]
-            await turns()
-            assert [len(heard) for heard, _ in web.journal.writings] == [4]
-            web.journal.done()
-            assert [(await each).status for each in joining] == [201] * 4
+            joining = [web.start_task(web.ask("POST", f"/games/{game}/players/", user)) for user in users]
+            await run_pending_callbacks()
+            assert [len(inputs) for inputs, _ in web.journal.pending_writes] == [4]
+            web.journal.complete_write()
+            assert [(await task).status for task in joining] == [201] * 4
 
     run(main)
 
 
-def test_the_house_hears_what_was_asked_though_there_is_always_more() -> None:
+def test_write_starts_although_requests_keep_arriving() -> None:
     async def main() -> None:
-        with Holding() as web:
+        with ServiceWithManualJournal() as web:
             await web.enrol("ann")
             game, asked = await web.game(), []
-            while not web.journal.writings:
-                asked.append(web.later(web.ask("POST", f"/games/{game}/players/", "ann")))
+            while not web.journal.pending_writes:
+                asked.append(web.start_task(web.ask("POST", f"/games/{game}/players/", "ann")))
                 await asyncio.sleep(0)
                 assert len(asked) < TURNS
-            web.journal.done()
-            assert {(await each).status for each in asked} == {201, 409}
+            web.journal.complete_write()
+            assert {(await task).status for task in asked} == {201, 409}
 
     run(main)
 
 
-def test_what_is_asked_while_something_is_written_is_written_together() -> None:
+def test_requests_during_a_write_form_the_next_write() -> None:
     async def main() -> None:
-        with Holding() as web:
+        with ServiceWithManualJournal() as web:
             await web.enrol("ann", "bob", "cid")
             game = await web.game()
-            first = web.later(web.ask("POST", f"/games/{game}/players/", "ann"))
-            await turns()
-            second, third = (web.later(web.ask("POST", f"/games/{game}/players/", user)) for user in ("bob", "cid"))
-            await turns()
-            assert [len(heard) for heard, _ in web.journal.writings] == [1]
-            web.journal.done()
+            first = web.start_task(web.ask("POST", f"/games/{game}/players/", "ann"))
+            await run_pending_callbacks()
+            second, third = (
+                web.start_task(web.ask("POST", f"/games/{game}/players/", user)) for user in ("bob", "cid")
+            )
+            await run_pending_callbacks()
+            assert [len(inputs) for inputs, _ in web.journal.pending_writes] == [1]
+            web.journal.complete_write()
             await first
-            await turns()
-            assert [len(heard) for heard, _ in web.journal.writings] == [2]
+            await run_pending_callbacks()
+            assert [len(inputs) for inputs, _ in web.journal.pending_writes] == [2]
             assert not second.done()
-            web.journal.done()
+            web.journal.complete_write()
             assert [(await second).status, (await third).status] == [201, 201]
 
     run(main)
 
 
-def test_a_refusal_is_not_written() -> None:
+def test_refused_requests_are_not_written() -> None:
     async def main() -> None:
-        with Holding() as web:
-            game, (_, bob) = await web.two()
+        with ServiceWithManualJournal() as web:
+            game, (_, bob) = await web.seat_two()
             assert (await web.act(game, "bob", bob)).status == 403
             assert (await web.ask("POST", f"/games/{game}/players/", "ann")).status == 409
-            assert not web.journal.writings
+            assert not web.journal.pending_writes
 
     run(main)
 
 
-@pytest.mark.parametrize("written", [False, True], ids=["lost", "written after all"])
-def test_while_the_store_is_down_everything_is_refused_and_no_turn_ends(written: bool) -> None:
+@pytest.mark.parametrize("is_written", [False, True], ids=["lost", "written after all"])
+def test_requests_are_refused_and_turns_paused_during_an_outage(is_written: bool) -> None:
     """holdem-3.17"""
 
     async def main() -> None:
-        with Holding(turn_seconds=15.0) as web:
-            game, (ann, bob) = await web.two()
-            acting = web.later(web.act(game, "ann", ann, 1, 10))
-            await turns()
-            looking = web.later(web.ask("GET", f"/games/{game}"))
-            await turns()
-            joining = web.later(web.ask("POST", "/games/", "ann"))
-            await turns()
-            web.journal.done(StoreUnavailable("found no space on the disk"))
+        with ServiceWithManualJournal(turn_seconds=15.0) as web:
+            game, (ann, bob) = await web.seat_two()
+            acting = web.start_task(web.act(game, "ann", ann, 1, 10))
+            await run_pending_callbacks()
+            looking = web.start_task(web.ask("GET", f"/games/{game}"))
+            await run_pending_callbacks()
+            joining = web.start_task(web.ask("POST", "/games/", "ann"))
+            await run_pending_callbacks()
+            web.journal.complete_write(StoreUnavailable("found no space on the disk"))
             for refused in (acting, looking, joining):
                 got = await refused
                 assert got.status == 503
@@ -257,41 +260,41 @@ def test_while_the_store_is_down_everything_is_refused_and_no_turn_ends(written:
                 web.service.process_deadlines()
                 assert (await web.act(game, "bob", bob)).status == 503
                 assert (await web.ask("GET", "/games/")).status == 503
-            web.journal.there = written
-            web.journal.rises.event.set()
-            await turns()
-            if not written:
-                assert [heard.said is not None for heard in web.journal.done()] == [True]
-                await turns()
-            assert web.journal.done()[0].opened
-            await turns()
+            web.journal.is_written = is_written
+            web.journal.fake_store.event.set()
+            await run_pending_callbacks()
+            if not is_written:
+                assert [inputs.said is not None for inputs in web.journal.complete_write()] == [True]
+                await run_pending_callbacks()
+            assert web.journal.complete_write()[0].opened
+            await run_pending_callbacks()
             turn = await web.turn(game)
-            assert turn["playerID"] == bob, "the act that nobody was told about"
+            assert turn["playerID"] == bob, "the act took effect although its request was refused"
             assert web.house.deadline == web.clock.now + 15.0
-            checking = web.later(web.act(game, "bob", bob))
-            await turns()
-            web.journal.done()
+            checking = web.start_task(web.act(game, "bob", bob))
+            await run_pending_callbacks()
+            web.journal.complete_write()
             assert (await checking).status == 201
 
     run(main)
 
 
-def test_a_store_that_goes_down_again_at_once_is_waited_for_again() -> None:
+def test_second_outage_during_recovery_is_waited_for() -> None:
     async def main() -> None:
-        with Holding() as web:
-            game, (ann, _) = await web.two()
-            acting = web.later(web.act(game, "ann", ann, 1, 10))
-            await turns()
-            web.journal.done(StoreUnavailable("once"))
+        with ServiceWithManualJournal() as web:
+            game, (ann, _) = await web.seat_two()
+            acting = web.start_task(web.act(game, "ann", ann, 1, 10))
+            await run_pending_callbacks()
+            web.journal.complete_write(StoreUnavailable("once"))
             assert (await acting).status == 503
-            web.journal.rises.event.set()
-            await turns()
-            web.journal.done(StoreUnavailable("twice"))
-            await turns()
-            web.journal.done()
-            await turns()
-            web.journal.done()
-            await turns()
+            web.journal.fake_store.event.set()
+            await run_pending_callbacks()
+            web.journal.complete_write(StoreUnavailable("twice"))
+            await run_pending_callbacks()
+            web.journal.complete_write()
+            await run_pending_callbacks()
+            web.journal.complete_write()
+            await run_pending_callbacks()
             assert (await web.ask("GET", f"/games/{game}")).status == 200
 
     run(main)
@@ -301,7 +304,7 @@ def test_a_store_that_goes_down_again_at_once_is_waited_for_again() -> None:
 
 
 @asynccontextmanager
-async def kept(
+async def service_with_store(
     path: Path | str,
     seed: int | None = None,
     client_seed: str = "",
@@ -309,52 +312,52 @@ async def kept(
     taps: Any = (),
     **settings: Any,
 ) -> AsyncIterator[Web]:
-    """A service whose house is in a store."""
+    """A service whose house has its journal in a store."""
 
-    def build(begun: JournalStart) -> House:
-        return House(begun.settings, dealer_factory(begun.server_seed, client_seed.encode()), begun.server_seed(0))
+    def build(start: JournalStart) -> House:
+        return House(start.settings, dealer_factory(start.server_seed, client_seed.encode()), start.server_seed(0))
 
     async with await open_store(str(path)) as store:
         wanted = JournalStart(Settings(**settings), seed, client_seed=client_seed, decks=decks)
         await store.watch_accounts()
-        found, journal, now = await open_journal(store, wanted, build)
+        house_in_store, journal, now = await open_journal(store, wanted, build)
         web = object.__new__(Web)
         web.clock = Hands()
         web.clock.now = now
-        web.house = found
+        web.house = house_in_store
         web.guard = Authenticator(StoredUsers(store), clock=web.clock, hasher=QUICK)
-        web.service = HoldemApp(found, web.guard, clock=web.clock, taps=taps, journal=journal)
+        web.service = HoldemApp(house_in_store, web.guard, clock=web.clock, observers=taps, journal=journal)
         await web.service.service.open()
         with web:
             yield web
 
 
-def test_a_closed_account_has_no_seat_any_more_also_when_the_house_is_opened_again(tmp_path: Path) -> None:
+def test_closed_account_loses_its_seats_permanently(tmp_path: Path) -> None:
     """holdem-9.13"""
 
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with kept(path, games_per_user=1) as web:
+        async with service_with_store(path, games_per_user=1) as web:
             game, (ann, _) = await web.seated("ann", "bob")
             assert (await web.ask("POST", "/games/", "ann")).status == 403
             await web.service.service.execute(Close("bob"))
             table = (await web.ask("GET", f"/games/{game}")).json["table"]
-            assert [(one["playerID"], one["wealth"]) for one in table] == [(ann, 10_020)]
-        async with kept(path, games_per_user=1) as web:
+            assert [(player["playerID"], player["wealth"]) for player in table] == [(ann, 10_020)]
+        async with service_with_store(path, games_per_user=1) as web:
             assert (await web.ask("GET", f"/games/{game}")).json["table"] == table
             assert (await web.ask("POST", "/games/", "ann")).status == 403
 
     run(main)
 
 
-def test_a_house_that_is_opened_again_has_its_users_games_cards_and_turns(tmp_path: Path) -> None:
+def test_reopened_house_has_its_users_games_cards_and_turns(tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with kept(path) as web:
+        async with service_with_store(path) as web:
             game, (ann, bob) = await web.seated("ann", "bob")
             assert (await web.act(game, "ann", ann, 1, 10)).status == 201
             before = [(await web.ask("GET", f"/games/{game}", user)).json for user in ("ann", "bob")]
-        async with kept(path) as web:
+        async with service_with_store(path) as web:
             after = [(await web.ask("GET", f"/games/{game}", user)).json for user in ("ann", "bob")]
             for game_before, game_after in zip(before, after, strict=True):
                 del game_before["turn"]["expiry"], game_after["turn"]["expiry"]
@@ -362,56 +365,56 @@ def test_a_house_that_is_opened_again_has_its_users_games_cards_and_turns(tmp_pa
             assert (await web.act(game, "bob", bob, 1, 0)).status == 201
             assert (await web.ask("POST", "/users/", "ann")).status == 403
             flop = (await web.ask("GET", f"/games/{game}")).json["cards"]["flop"]
-        async with kept(path) as web:
+        async with service_with_store(path) as web:
             assert (await web.ask("GET", f"/games/{game}")).json["cards"]["flop"] == flop
 
     run(main)
 
 
-def test_what_was_played_while_the_room_closed_is_heard_again_as_it_was(tmp_path: Path) -> None:
-    """A room that closes begins no hands, nor does one that hears its journal."""
+def test_inputs_during_a_shutdown_are_replayed_unchanged(tmp_path: Path) -> None:
+    """A closing room starts no hands, and neither does the replay of its journal."""
 
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with kept(path) as web:
+        async with service_with_store(path) as web:
             game, (ann, _) = await web.seated("ann", "bob")
             web.service.halt(final=False)
             assert (await web.act(game, "ann", ann, 0)).status == 201
             assert (await web.turn(game))["playerID"] == ""
             before = web.house.snapshot()
 
-        def build(begun: JournalStart) -> House:
-            return House(begun.settings, dealer_factory(begun.server_seed), begun.server_seed(0))
+        def build(start: JournalStart) -> House:
+            return House(start.settings, dealer_factory(start.server_seed), start.server_seed(0))
 
         async with await open_store(str(path)) as store:
-            again, _, _ = await open_journal(store, JournalStart(Settings()), build)
-        assert again.snapshot() == before
-        async with kept(path) as web:
+            replayed, _, _ = await open_journal(store, JournalStart(Settings()), build)
+        assert replayed.snapshot() == before
+        async with service_with_store(path) as web:
             assert (await web.turn(game))["playerID"]
 
     run(main)
 
 
-def test_another_pace_is_kept_though_nobody_plays_yet(tmp_path: Path) -> None:
+def test_changed_turn_time_is_stored_before_any_game(tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
         for seconds in (15.0, 7.0):
-            async with kept(path, turn_seconds=seconds) as web:
+            async with service_with_store(path, turn_seconds=seconds) as web:
                 pass
-        async with kept(path, turn_seconds=7.0) as web:
+        async with service_with_store(path, turn_seconds=7.0) as web:
             assert web.house.settings.turn_seconds == 7.0
             await web.seated("ann", "bob")
-            due = web.house.deadline
-        async with kept(path, turn_seconds=7.0) as web:
-            assert due is not None
+            deadline = web.house.deadline
+        async with service_with_store(path, turn_seconds=7.0) as web:
+            assert deadline is not None
             assert web.house.deadline == web.clock.now + 7.0
 
     run(main)
 
 
-def test_a_long_evening_goes_on_from_the_state_that_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journals, "MIN_FACTS_PER_SNAPSHOT", 7)
-    monkeypatch.setattr(journals, "APPROXIMATE_FACT_BYTES", 1 << 20)
+def test_long_journal_is_resumed_from_its_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holdem_journal, "MIN_FACTS_PER_SNAPSHOT", 7)
+    monkeypatch.setattr(holdem_journal, "APPROXIMATE_FACT_BYTES", 1 << 20)
 
     async def main() -> None:
         path = tmp_path / "kept.db"
@@ -419,7 +422,7 @@ def test_a_long_evening_goes_on_from_the_state_that_was_kept(tmp_path: Path, mon
         users: dict[str, str] = {}
         game = ""
         for _ in range(6):
-            async with kept(path) as web:
+            async with service_with_store(path) as web:
                 if not users:
                     game, guids = await web.seated("ann", "bob", "cid")
                     users = dict(zip(guids, ("ann", "bob", "cid"), strict=True))
@@ -438,57 +441,59 @@ def test_a_long_evening_goes_on_from_the_state_that_was_kept(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize(
-    ("first", "then", "told"),
+    ("first", "second", "message"),
     [
-        ({"seed": 1}, {"seed": 2}, "found the seed 2 for tables that were kept; allowed: theirs, 1"),
-        ({}, {"seed": 2}, "found the seed 2 for tables that were kept; allowed: theirs, None"),
-        ({}, {"client_seed": "x"}, "found the client seed 'x' for tables that were kept; allowed: theirs, ''"),
-        ({}, {"decks": ((1,),)}, "found another --deck for tables that were kept; allowed: none, or another --store"),
+        ({"seed": 1}, {"seed": 2}, "found the seed 2 for stored tables; allowed: 1, as stored"),
+        ({}, {"seed": 2}, "found the seed 2 for stored tables; allowed: None, as stored"),
+        ({}, {"client_seed": "x"}, "found the client seed 'x' for stored tables; allowed: '', as stored"),
+        ({}, {"decks": ((1,),)}, "found another --deck for stored tables; allowed: none, or another --store"),
     ],
 )
-def test_a_house_does_not_go_on_with_other_cards(
-    tmp_path: Path, first: dict[str, Any], then: dict[str, Any], told: str
+def test_house_does_not_resume_with_other_cards(
+    tmp_path: Path, first: dict[str, Any], second: dict[str, Any], message: str
 ) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with kept(path, **first):
+        async with service_with_store(path, **first):
             pass
-        with pytest.raises(ValueError, match=f"^{told}$"):
-            async with kept(path, **then):
+        with pytest.raises(ValueError, match=f"^{message}$"):
+            async with service_with_store(path, **second):
                 pass
 
     run(main)
 
 
-@pytest.mark.parametrize("seldom", [1, 1000], ids=["kept", "heard again"])
-def test_a_house_does_not_go_on_by_other_stakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seldom: int) -> None:
-    monkeypatch.setattr(journals, "MIN_FACTS_PER_SNAPSHOT", seldom)
+@pytest.mark.parametrize("facts_per_snapshot", [1, 1000], ids=["snapshot", "replay"])
+def test_house_does_not_resume_with_other_blinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts_per_snapshot: int
+) -> None:
+    monkeypatch.setattr(holdem_journal, "MIN_FACTS_PER_SNAPSHOT", facts_per_snapshot)
 
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with kept(path) as web:
+        async with service_with_store(path) as web:
             await web.seated("ann", "bob")
-        with pytest.raises(ValueError, match="found blinds 5/10 for saved tables; allowed: 10/20, as saved"):
-            async with kept(path, blinds="5/10"):
+        with pytest.raises(ValueError, match="found blinds 5/10 for stored tables; allowed: 10/20, as stored"):
+            async with service_with_store(path, blinds="5/10"):
                 pass
 
     run(main)
 
 
-@pytest.mark.parametrize("seldom", [1, 1000], ids=["kept", "heard again"])
-def test_the_pace_may_be_another_one_and_the_past_stays_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seldom: int
+@pytest.mark.parametrize("facts_per_snapshot", [1, 1000], ids=["snapshot", "replay"])
+def test_turn_time_can_change_without_changing_the_past(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts_per_snapshot: int
 ) -> None:
-    monkeypatch.setattr(journals, "MIN_FACTS_PER_SNAPSHOT", seldom)
+    monkeypatch.setattr(holdem_journal, "MIN_FACTS_PER_SNAPSHOT", facts_per_snapshot)
 
     async def main() -> None:
         path, chips = tmp_path / "kept.db", {}
         for seconds in (15.0, 3000.0, 2.0, 15.0):
-            async with kept(path, turn_seconds=seconds) as web:
+            async with service_with_store(path, turn_seconds=seconds) as web:
                 if not chips:
                     game, guids = await web.seated("ann", "bob", "cid")
                 seen = (await web.ask("GET", f"/games/{game}")).json
-                now = {one["handle"]: one["wealth"] + one["bet_so_far"] for one in seen["table"]}
+                now = {player["handle"]: player["wealth"] + player["bet_so_far"] for player in seen["table"]}
                 assert chips in ({}, now)
                 assert web.house.deadline == web.clock.now + seconds
                 await web.check_or_call(game, dict(zip(guids, ("ann", "bob", "cid"), strict=True)))
@@ -496,32 +501,32 @@ def test_the_pace_may_be_another_one_and_the_past_stays_as_it_was(
                 web.service.process_deadlines()
                 await web.service.service.wait_durable()
                 seen = (await web.ask("GET", f"/games/{game}")).json
-                chips = {one["handle"]: one["wealth"] + one["bet_so_far"] for one in seen["table"]}
+                chips = {player["handle"]: player["wealth"] + player["bet_so_far"] for player in seen["table"]}
 
     run(main)
 
 
-def test_a_journal_with_a_gap_is_not_taken_for_one(tmp_path: Path) -> None:
+def test_journal_with_a_gap_is_rejected(tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with kept(path) as web:
+        async with service_with_store(path) as web:
             await web.seated("ann", "bob")
         async with await open_store(str(path)) as store:
             last = await store.last_seq(ROOM_NAME, JOURNAL_TABLE)
             await store.append([JournalEntry(ROOM_NAME, JOURNAL_TABLE, last + 2, HouseInput(1.0).to_json(), 1.0)])
-        with pytest.raises(ValueError, match=f"found the fact {last + 2} behind the fact {last}"):
-            async with kept(path):
+        with pytest.raises(ValueError, match=f"found entry {last + 2} after entry {last}"):
+            async with service_with_store(path):
                 pass
 
     run(main)
 
 
-def test_of_two_servers_with_one_store_the_later_one_has_the_room(tmp_path: Path) -> None:
+def test_later_server_takes_over_the_room(tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with kept(path) as first:
+        async with service_with_store(path) as first:
             game, (ann, bob) = await first.seated("ann", "bob")
-            async with kept(path) as second:
+            async with service_with_store(path) as second:
                 got = await first.act(game, "ann", ann, 1, 10)
                 assert got.status == 503
                 assert (await first.ask("GET", f"/games/{game}")).status == 503
@@ -533,14 +538,14 @@ def test_of_two_servers_with_one_store_the_later_one_has_the_room(tmp_path: Path
     run(main)
 
 
-def test_a_closed_account_cannot_log_in(tmp_path: Path) -> None:
+def test_closed_account_cannot_log_in(tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with kept(path) as web:
+        async with service_with_store(path) as web:
             assert (await web.ask("POST", "/users/", "ann")).status == 201
         async with await open_store(str(path)) as store:
             await store.close_account("ann", reason="left")
-        async with kept(path) as web:
+        async with service_with_store(path) as web:
             game = await web.game()
             assert (await web.ask("POST", f"/games/{game}/players/", "ann")).status == 401
 

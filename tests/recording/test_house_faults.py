@@ -1,4 +1,4 @@
-"""A house that is killed, or whose store goes away, has told nobody anything that is not in its books."""
+"""A house that is killed, or whose store becomes unavailable, has reported no result that is not in the ledger."""
 
 import asyncio
 import json
@@ -24,33 +24,33 @@ from croupier.store.store import Store, open_store, upgrade_store
 from tests.processes import PATIENCE, Serving, rest
 
 RANKS = "JQK"
-PLENTY = 1_000_000
-CLIENTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
+MANY_COINS = 1_000_000
+CLIENT_ADDRESSES = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 
 
-class Bettor(Thread):
-    """Bets in every game of Kuhn poker until the house is gone. `told` is what it was told that it has won."""
+class BettingClient(Thread):
+    """Bets in every game of Kuhn poker until the house disconnects. `results` are the results it has received."""
 
-    def __init__(self, address: tuple[str, int], own: str) -> None:
+    def __init__(self, address: tuple[str, int], source: str) -> None:
         super().__init__(daemon=True)
-        self.own = own
-        self.told: list[int] = []
-        self._socket = socket.create_connection(address, timeout=PATIENCE, source_address=(own, 0))
+        self.source = source
+        self.results: list[int] = []
+        self._socket = socket.create_connection(address, timeout=PATIENCE, source_address=(source, 0))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def run(self) -> None:
         with self._socket, suppress(ConnectionError):
             while True:
                 self._socket.sendall(b"STRT P_1")
-                own = re.fullmatch(rb"CARD C_([JQK])", self._hear())
-                if own is None:
+                own_card = re.fullmatch(rb"CARD C_([JQK])", self._hear())
+                if own_card is None:
                     return
                 self._socket.sendall(b"ACTN BET")
                 answer = self._hear()
                 if answer == b"ACTN FLD":
-                    self.told.append(1)
+                    self.results.append(1)
                 elif shown := re.fullmatch(rb"CARD C_([JQK])", answer):
-                    self.told.append(2 if RANKS.index(own[1].decode()) > RANKS.index(shown[1].decode()) else -2)
+                    self.results.append(2 if RANKS.index(own_card[1].decode()) > RANKS.index(shown[1].decode()) else -2)
                 else:
                     return
 
@@ -61,8 +61,8 @@ class Bettor(Thread):
         return data
 
 
-async def books(store: Store) -> dict[str, list[int]]:
-    """What every client has won by the ledger, game by game, in books that are in order: the journal says the same."""
+async def read_ledger(store: Store) -> dict[str, list[int]]:
+    """Check the store; return the results of every client in the ledger, which must equal those in the journal."""
     assert await store.find_problems() == []
     accounts = await store.accounts()
     assert sum(account.balance for account in accounts) == 0
@@ -70,7 +70,7 @@ async def books(store: Store) -> dict[str, list[int]]:
     for account in accounts:
         if not account.house:
             lines = await store.statement(account.id)
-            assert lines[0].coins == PLENTY
+            assert lines[0].coins == MANY_COINS
             found[account.name.removeprefix("kuhn:")] = [line.coins for line in lines[1:]]
     games: dict[str, list[int]] = {name: [] for name in found}
     async for game in all_games(store, "kuhn"):
@@ -80,33 +80,33 @@ async def books(store: Store) -> dict[str, list[int]]:
     return found
 
 
-def read[T](url: object, story: Any) -> Any:
+def read_store[T](url: object, query: Any) -> Any:
     async def main() -> Any:
         async with await open_store(str(url)) as store:
-            return await story(store)
+            return await query(store)
 
     return asyncio.run(main())
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.slow)])
-def test_a_house_that_is_killed_has_told_nobody_what_is_not_in_its_books(tmp_path: Path, kills: int) -> None:
-    luck = Random(kills)
+def test_killed_house_has_reported_only_results_in_the_ledger(tmp_path: Path, kills: int) -> None:
+    random = Random(kills)
     path = tmp_path / "kept.db"
-    told: dict[str, list[int]] = {own: [] for own in CLIENTS}
+    reported_before: dict[str, list[int]] = {source: [] for source in CLIENT_ADDRESSES}
     for _ in range(kills):
-        with Serving("kuhn", "--port", 0, "--accounts", "address", "--coins", PLENTY, "--store", path) as serving:
-            bettors = [Bettor((serving.host, serving.port), own) for own in CLIENTS]
-            for bettor in bettors:
-                bettor.start()
-            time.sleep(luck.uniform(0, 0.3))
+        with Serving("kuhn", "--port", 0, "--accounts", "address", "--coins", MANY_COINS, "--store", path) as serving:
+            clients = [BettingClient((serving.host, serving.port), source) for source in CLIENT_ADDRESSES]
+            for client in clients:
+                client.start()
+            time.sleep(random.uniform(0, 0.3))
             serving.signal(signal.SIGKILL)
-            for bettor in bettors:
-                bettor.join(PATIENCE)
-        for own, nets in read(path, books).items():
-            known = told[own] + next(bettor.told for bettor in bettors if bettor.own == own)
-            assert nets[: len(known)] == known
-            assert len(nets) <= len(known) + 1, "one game, or its forfeit, of which nobody was told"
-            told[own] = nets
+            for client in clients:
+                client.join(PATIENCE)
+        for source, nets in read_store(path, read_ledger).items():
+            reported = reported_before[source] + next(client.results for client in clients if client.source == source)
+            assert nets[: len(reported)] == reported
+            assert len(nets) <= len(reported) + 1, "at most one game, or its forfeit, was recorded but not reported"
+            reported_before[source] = nets
 
 
 def health(serving: Serving) -> dict[str, Any]:
@@ -119,93 +119,93 @@ def health(serving: Serving) -> dict[str, Any]:
             return json.loads(error.read())["rooms"]["kuhn"]
 
 
-def until_well(serving: Serving, *, well: bool = True) -> dict[str, Any]:
+def wait_for_health(serving: Serving, *, is_well: bool = True) -> dict[str, Any]:
     end = time.monotonic() + PATIENCE
-    while (health(serving)["status"] == "ok") is not well:
+    while (health(serving)["status"] == "ok") is not is_well:
         assert time.monotonic() < end, health(serving)
         time.sleep(0.01)
     return health(serving)
 
 
-def until_refused(serving: Serving) -> None:
-    """Somebody who comes is told goodbye."""
+def wait_until_refused(serving: Serving) -> None:
+    """Wait until a new client is refused."""
     end = time.monotonic() + PATIENCE
     while True:
-        with serving.call() as late:
-            late.settimeout(0.2)
+        with serving.call() as late_client:
+            late_client.settimeout(0.2)
             with suppress(TimeoutError):
-                assert rest(late) == b"DISC"
+                assert rest(late_client) == b"DISC"
                 return
         assert time.monotonic() < end
 
 
-def goes_on(serving: Serving) -> None:
-    """A new game is played to its end."""
-    with serving.call() as caller:
-        caller.sendall(b"STRT P_1ACTN BETDISC")
-        assert re.fullmatch(rb"CARD C_[JQK](ACTN FLD|CARD C_[JQK])", rest(caller))
+def play_one_game(serving: Serving) -> None:
+    """Play one game on a new connection."""
+    with serving.call() as connection:
+        connection.sendall(b"STRT P_1ACTN BETDISC")
+        assert re.fullmatch(rb"CARD C_[JQK](ACTN FLD|CARD C_[JQK])", rest(connection))
 
 
 @pytest.mark.parametrize(
-    "mode", [("--journal", "async"), ("--accounts", "address", "--coins", PLENTY)], ids=["async", "accounts"]
+    "mode", [("--journal", "async"), ("--accounts", "address", "--coins", MANY_COINS)], ids=["async", "accounts"]
 )
-def test_a_full_disk_closes_the_house_until_there_is_space_again(tmp_path: Path, mode: tuple[object, ...]) -> None:
+def test_full_disk_closes_the_house_until_there_is_space_again(tmp_path: Path, mode: tuple[object, ...]) -> None:
     path = tmp_path / "kept.db"
     with Serving("kuhn", "--port", 0, "--metrics-port", 0, *mode, "--store", path, ready=2) as serving:
-        goes_on(serving)
-        assert until_well(serving) == {"status": "ok"}
+        play_one_game(serving)
+        assert wait_for_health(serving) == {"status": "ok"}
         written = path.with_name("kept.db-wal").stat().st_size
-        _, most = resource.prlimit(serving.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(serving.pid, resource.RLIMIT_FSIZE, (written + 100, most))
-        bettor = Bettor((serving.host, serving.port), CLIENTS[0])
-        bettor.start()
-        assert until_well(serving, well=False)["reason"].startswith(f"{path}: ")
-        until_refused(serving)
-        resource.prlimit(serving.pid, resource.RLIMIT_FSIZE, (most, most))
-        until_well(serving)
-        bettor.join(PATIENCE)
-        goes_on(serving)
+        _, hard_limit = resource.prlimit(serving.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(serving.pid, resource.RLIMIT_FSIZE, (written + 100, hard_limit))
+        client = BettingClient((serving.host, serving.port), CLIENT_ADDRESSES[0])
+        client.start()
+        assert wait_for_health(serving, is_well=False)["reason"].startswith(f"{path}: ")
+        wait_until_refused(serving)
+        resource.prlimit(serving.pid, resource.RLIMIT_FSIZE, (hard_limit, hard_limit))
+        wait_for_health(serving)
+        client.join(PATIENCE)
+        play_one_game(serving)
         assert serving.stop() == 0
-        events = [entry["event"] for entry in serving.entries if entry["event"].startswith("the store")]
-        assert events == ["the store cannot be written to", "the store can be written to again"]
+        events = [entry["event"] for entry in serving.entries if entry["event"].startswith("store ")]
+        assert events == ["store unavailable", "store available again"]
 
-    async def story(store: Store) -> list[int]:
+    async def query(store: Store) -> list[int]:
         assert await store.find_problems() == []
         return [game.net async for game in all_games(store, "kuhn") if game.net]
 
-    nets = read(path, story)
-    assert nets[1 : 1 + len(bettor.told)] == bettor.told
-    assert len(nets) - 2 - len(bettor.told) in {0, 1}
+    nets = read_store(path, query)
+    assert nets[1 : 1 + len(client.results)] == client.results
+    assert len(nets) - 2 - len(client.results) in {0, 1}
 
 
 @pytest.fixture(scope="module")
-def fragile() -> Iterator[Cluster]:
-    """A server of PostgreSQL that may be stopped."""
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL server that the test can stop."""
     with Cluster() as running:
         asyncio.run(upgrade_store(running.url()))
         yield running
 
 
-def test_a_database_that_is_away_closes_the_house_until_it_is_back(fragile: Cluster) -> None:
-    flags = ("--accounts", "address", "--coins", PLENTY, "--store", fragile.url())
+def test_stopped_database_closes_the_house_until_it_is_back(cluster: Cluster) -> None:
+    flags = ("--accounts", "address", "--coins", MANY_COINS, "--store", cluster.url())
     with Serving("kuhn", "--port", 0, "--metrics-port", 0, *flags, ready=2) as serving:
-        bettors = [Bettor((serving.host, serving.port), own) for own in CLIENTS]
-        for bettor in bettors:
-            bettor.start()
+        clients = [BettingClient((serving.host, serving.port), source) for source in CLIENT_ADDRESSES]
+        for client in clients:
+            client.start()
         end = time.monotonic() + PATIENCE
-        while not all(bettor.told for bettor in bettors):
+        while not all(client.results for client in clients):
             assert time.monotonic() < end
             time.sleep(0.001)
-        fragile.stop(signal.SIGQUIT)
-        until_well(serving, well=False)
-        until_refused(serving)
-        fragile.start()
-        until_well(serving)
-        for bettor in bettors:
-            bettor.join(PATIENCE)
-        goes_on(serving)
+        cluster.stop(signal.SIGQUIT)
+        wait_for_health(serving, is_well=False)
+        wait_until_refused(serving)
+        cluster.start()
+        wait_for_health(serving)
+        for client in clients:
+            client.join(PATIENCE)
+        play_one_game(serving)
         assert serving.stop() == 0
-    found = read(fragile.url(), books)
-    for bettor in bettors:
-        assert found[bettor.own][: len(bettor.told)] == bettor.told
-        assert len(found[bettor.own]) - len(bettor.told) in {0, 1, 2}
+    found = read_store(cluster.url(), read_ledger)
+    for client in clients:
+        assert found[client.source][: len(client.results)] == client.results
+        assert len(found[client.source]) - len(client.results) in {0, 1, 2}

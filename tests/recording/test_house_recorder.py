@@ -1,4 +1,4 @@
-"""What is played in a house is written down: without anybody waiting for it, or before anybody is told."""
+"""Game recorder of a house: games are recorded in the background, or before the client receives the result."""
 
 import asyncio
 import re
@@ -13,59 +13,65 @@ from croupier.recording import recorder
 from croupier.store.records import WriteRefused
 from croupier.store.store import open_store
 from tests.net.raw_client import Caller, Run
-from tests.recording.fake_store import Ink, by_hand, games_in, kept, turns
+from tests.recording.fake_store import (
+    FakeStore,
+    house_with_fake_store,
+    house_with_store,
+    run_pending_callbacks,
+    stored_games,
+)
 
 CARD = re.compile(rb"CARD C_[JQK]")
-CALLS = {"bot": "script:CAL"}
+CALLING_BOT = {"bot": "script:CAL"}
 
 
-async def silent(caller: Caller) -> None:
-    """Nothing comes, though everything has happened that waits for nothing."""
-    hearing = asyncio.ensure_future(caller.hear(1))
-    await turns()
-    assert not hearing.done()
-    hearing.cancel()
-    await asyncio.wait([hearing])
+async def expect_silence(caller: Caller) -> None:
+    """Assert that the caller receives nothing, although all pending callbacks have run."""
+    receiving = asyncio.ensure_future(caller.hear(1))
+    await run_pending_callbacks()
+    assert not receiving.done()
+    receiving.cancel()
+    await asyncio.wait([receiving])
 
 
-async def until(what: Any) -> None:
-    """Wait until this is so."""
+async def wait_until(condition: Any) -> None:
+    """Wait until a condition holds."""
     async with asyncio.timeout(5):
-        while not what():
+        while not condition():
             await asyncio.sleep(0.001)
 
 
-async def is_cut_off(caller: Caller) -> None:
-    """The connection ends without another word."""
+async def expect_disconnect(caller: Caller) -> None:
+    """Assert that the connection ends without another message."""
     with suppress(ConnectionResetError):
         assert await caller.rest() == b""
 
 
-async def bet(caller: Caller) -> None:
-    """A game to its last word, which the house has not said yet."""
+async def play_until_recorded(caller: Caller) -> None:
+    """Play a game up to the result, which the house has not sent yet."""
     await caller.say(b"STRT P_1")
     assert CARD.fullmatch(await caller.hear(8))
     await caller.say(b"ACTN BET")
 
 
-def test_a_winner_is_told_when_his_game_is_durable(run: Run) -> None:
+def test_client_receives_the_result_when_the_game_is_durable(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house, Caller(house.address) as caller:
-            await bet(caller)
-            await until(lambda: ink.waiting)
-            await silent(caller)
-            ink.done()
+        store = FakeStore()
+        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+            await play_until_recorded(caller)
+            await wait_until(lambda: store.pending_writes)
+            await expect_silence(caller)
+            store.complete_writes()
             assert CARD.fullmatch(await caller.hear(8))
-            assert ink.written[0].seq == 1
-            assert ink.written[0].table == house.books.run
+            assert store.written[0].seq == 1
+            assert store.written[0].table == house.recorder.run
 
     run(main())
 
 
-def test_what_is_said_before_a_game_is_over_waits_for_nothing(run: Run) -> None:
+def test_messages_during_a_game_are_answered_at_once(run: Run) -> None:
     async def main() -> None:
-        async with by_hand(Ink(), bot="script:CHK,BET") as house, Caller(house.address) as caller:
+        async with house_with_fake_store(FakeStore(), bot="script:CHK,BET") as house, Caller(house.address) as caller:
             await caller.ask(b"ACTN BET", b"FAIL W_A")
             await caller.say(b"STRT P_2")
             assert re.fullmatch(rb"CARD C_[JQK]ACTN CHK", await caller.hear(16))
@@ -73,178 +79,185 @@ def test_what_is_said_before_a_game_is_over_waits_for_nothing(run: Run) -> None:
     run(main())
 
 
-def test_nobody_else_waits(run: Run) -> None:
+def test_other_clients_do_not_wait_for_the_write(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house, Caller(house.address) as caller, Caller(house.address) as other:
-            await bet(caller)
-            await until(lambda: ink.waiting)
+        store = FakeStore()
+        async with (
+            house_with_fake_store(store, **CALLING_BOT) as house,
+            Caller(house.address) as caller,
+            Caller(house.address) as other,
+        ):
+            await play_until_recorded(caller)
+            await wait_until(lambda: store.pending_writes)
             await other.say(b"STRT P_1")
             assert CARD.fullmatch(await other.hear(8))
-            ink.done()
+            store.complete_writes()
             assert CARD.fullmatch(await caller.hear(8))
 
     run(main())
 
 
-def test_games_that_end_while_a_page_is_written_go_together_on_the_next(run: Run) -> None:
+def test_games_that_end_during_a_write_form_the_next_batch(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house, AsyncExitStack() as stack:
+        store = FakeStore()
+        async with house_with_fake_store(store, **CALLING_BOT) as house, AsyncExitStack() as stack:
             callers = [await stack.enter_async_context(Caller(house.address)) for _ in range(4)]
-            await bet(callers[0])
-            await until(lambda: ink.waiting)
+            await play_until_recorded(callers[0])
+            await wait_until(lambda: store.pending_writes)
             for caller in callers[1:]:
-                await bet(caller)
-            await until(lambda: house.board.counts.games == 4)
-            assert [len(page) for page in ink.games] == [1]
-            ink.done()
+                await play_until_recorded(caller)
+            await wait_until(lambda: house.endpoint.counts.games == 4)
+            assert [len(batch) for batch in store.pending_games] == [1]
+            store.complete_writes()
             assert CARD.fullmatch(await callers[0].hear(8))
-            await until(lambda: ink.waiting)
-            assert [[game[0] for game in page] for page in ink.games] == [[2, 3, 4]]
-            ink.done()
+            await wait_until(lambda: store.pending_writes)
+            assert [[game[0] for game in batch] for batch in store.pending_games] == [[2, 3, 4]]
+            store.complete_writes()
             for caller in callers[1:]:
                 assert CARD.fullmatch(await caller.hear(8))
 
     run(main())
 
 
-def test_what_is_said_ahead_is_answered_in_order_when_it_may_be(run: Run) -> None:
+def test_pipelined_messages_are_answered_in_order_after_the_write(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house, Caller(house.address) as caller:
+        store = FakeStore()
+        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
             await caller.say(b"STRT P_1ACTN BETSTRT P_1")
-            await until(lambda: ink.waiting)
+            await wait_until(lambda: store.pending_writes)
             await caller.say(b"ACTN ")
-            await turns()
+            await run_pending_callbacks()
             await caller.say(b"BETACTN CHK")
-            await silent(caller)
-            ink.done()
+            await expect_silence(caller)
+            store.complete_writes()
             assert re.fullmatch(rb"(CARD C_[JQK]){3}", await caller.hear(24))
-            await until(lambda: ink.waiting)
-            ink.done()
+            await wait_until(lambda: store.pending_writes)
+            store.complete_writes()
             assert re.fullmatch(rb"CARD C_[JQK]FAIL W_A", await caller.hear(16))
 
     run(main())
 
 
-def test_who_has_said_all_he_had_to_say_still_gets_every_answer(run: Run) -> None:
+def test_half_closed_client_still_receives_every_answer(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house, Caller(house.address) as caller:
+        store = FakeStore()
+        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
             await caller.say(b"STRT P_1ACTN BET")
-            await until(lambda: ink.waiting)
+            await wait_until(lambda: store.pending_writes)
             caller.stop_talking()
-            await turns()
-            ink.done()
+            await run_pending_callbacks()
+            store.complete_writes()
             assert re.fullmatch(rb"(CARD C_[JQK]){2}", await caller.rest())
 
     run(main())
 
 
-def test_who_leaves_while_he_waits_is_forgotten(run: Run) -> None:
+def test_client_that_leaves_during_the_write_is_removed(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house:
+        store = FakeStore()
+        async with house_with_fake_store(store, **CALLING_BOT) as house:
             async with Caller(house.address) as caller:
-                await bet(caller)
-                await until(lambda: ink.waiting)
+                await play_until_recorded(caller)
+                await wait_until(lambda: store.pending_writes)
                 caller.reset()
-                await until(lambda: not house.board.connection_count)
-            ink.done()
-            await turns()
-            assert len(ink.written) == 1
+                await wait_until(lambda: not house.endpoint.connection_count)
+            store.complete_writes()
+            await run_pending_callbacks()
+            assert len(store.written) == 1
 
     run(main())
 
 
-def test_the_forfeit_of_who_hangs_up_is_written_down(run: Run) -> None:
+def test_forfeit_of_a_client_that_disconnects_is_recorded(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink) as house, Caller(house.address) as caller:
+        store = FakeStore()
+        async with house_with_fake_store(store) as house, Caller(house.address) as caller:
             await caller.say(b"STRT P_1")
             assert CARD.fullmatch(await caller.hear(8))
             caller.hang_up()
-            await until(lambda: ink.waiting)
-            ((game,),) = ink.games
+            await wait_until(lambda: store.pending_writes)
+            ((game,),) = store.pending_games
             assert game[:4] == [1, 1, 0, -1]
-            ink.done()
+            store.complete_writes()
 
     run(main())
 
 
-def test_without_waiting_the_answer_goes_first_and_the_page_soon_after(run: Run) -> None:
+def test_async_journal_answers_first_and_writes_soon_after(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, durable=False, **CALLS) as house, Caller(house.address) as caller:
+        store = FakeStore()
+        async with house_with_fake_store(store, durable=False, **CALLING_BOT) as house, Caller(house.address) as caller:
             for _ in range(3):
-                await bet(caller)
+                await play_until_recorded(caller)
                 assert CARD.fullmatch(await caller.hear(8))
-            await until(lambda: ink.waiting)
-            ink.flow()
-        games = [game for entry in ink.written for game in msgspec.json.decode(entry.fact)["games"]]
+            await wait_until(lambda: store.pending_writes)
+            store.write_at_once()
+        games = [game for entry in store.written for game in msgspec.json.decode(entry.fact)["games"]]
         assert [game[:2] for game in games] == [[1, 1], [1, 2], [1, 3]]
 
     run(main())
 
 
-def test_when_too_much_waits_a_client_waits_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_client_waits_when_too_many_batches_are_waiting(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "MAX_BATCH_GAMES", 2)
     monkeypatch.setattr(recorder, "MAX_WAITING_BATCHES", 2)
 
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, durable=False, coins=1000, **CALLS) as house, Caller(house.address) as caller:
+        store = FakeStore()
+        async with (
+            house_with_fake_store(store, durable=False, coins=1000, **CALLING_BOT) as house,
+            Caller(house.address) as caller,
+        ):
             for _ in range(3):
-                await bet(caller)
+                await play_until_recorded(caller)
                 assert CARD.fullmatch(await caller.hear(8))
-            await bet(caller)
-            await silent(caller)
-            assert [len(page) for page in ink.games] == [2]
-            ink.done()
+            await play_until_recorded(caller)
+            await expect_silence(caller)
+            assert [len(batch) for batch in store.pending_games] == [2]
+            store.complete_writes()
             assert CARD.fullmatch(await caller.hear(8))
-            assert [len(page) for page in ink.games] == [2]
-            ink.done()
+            assert [len(batch) for batch in store.pending_games] == [2]
+            store.complete_writes()
 
     run(main())
 
 
-def test_a_page_whose_fate_nobody_knew_is_not_written_twice(run: Run) -> None:
+def test_batch_with_unknown_outcome_is_not_written_twice(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house, Caller(house.address) as caller:
-            await bet(caller)
-            await until(lambda: ink.waiting)
-            ink.fail()
-            await turns()
-            assert house.books.trouble == "the disk is full"
-            ink.there = 1
-            ink.rises.set()
+        store = FakeStore()
+        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+            await play_until_recorded(caller)
+            await wait_until(lambda: store.pending_writes)
+            store.fail_writes()
+            await run_pending_callbacks()
+            assert house.recorder.trouble == "the disk is full"
+            store.stored_seq = 1
+            store.is_up.set()
             assert CARD.fullmatch(await caller.hear(8))
-            assert ink.waiting == []
-            assert house.books.trouble is None
-            await bet(caller)
-            await until(lambda: ink.waiting)
-            ink.done()
-            assert [entry.seq for entry in ink.written] == [2]
+            assert store.pending_writes == []
+            assert house.recorder.trouble is None
+            await play_until_recorded(caller)
+            await wait_until(lambda: store.pending_writes)
+            store.complete_writes()
+            assert [entry.seq for entry in store.written] == [2]
             assert CARD.fullmatch(await caller.hear(8))
 
     run(main())
 
 
-def test_a_store_that_is_down_for_a_moment_only_delays(run: Run) -> None:
+def test_short_outage_of_the_store_only_delays_answers(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house, Caller(house.address) as caller:
-            await bet(caller)
-            await until(lambda: ink.waiting)
-            ink.fail()
-            await turns()
-            ink.rises.set()
-            await until(lambda: ink.waiting)
-            ink.fail()  # and once more
-            await until(lambda: ink.waiting)
-            ink.done()
+        store = FakeStore()
+        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+            await play_until_recorded(caller)
+            await wait_until(lambda: store.pending_writes)
+            store.fail_writes()
+            await run_pending_callbacks()
+            store.is_up.set()
+            await wait_until(lambda: store.pending_writes)
+            store.fail_writes()  # a second failure
+            await wait_until(lambda: store.pending_writes)
+            store.complete_writes()
             assert CARD.fullmatch(await caller.hear(8))
             async with Caller(house.address) as other:
                 await other.ask(b"ACTN BET", b"FAIL W_A")
@@ -256,7 +269,7 @@ def test_a_store_that_is_down_for_a_moment_only_delays(run: Run) -> None:
     ("room", "goodbye"),
     [("kuhn", b"DISC"), ("sevenhalf", b"ERRO 15the room closes"), ("blackjack", b"ERR\0\0\1\x2cSTP")],
 )
-def test_a_house_that_cannot_write_begins_no_games_until_it_can(
+def test_house_starts_no_games_while_the_store_is_unavailable(
     run: Run, monkeypatch: pytest.MonkeyPatch, room: str, goodbye: bytes
 ) -> None:
     """kuhn-8.4, sevenhalf-8.4, blackjack-8.5"""
@@ -265,116 +278,127 @@ def test_a_house_that_cannot_write_begins_no_games_until_it_can(
     refusal = b"ERRO 15no seat is free" if room == "sevenhalf" else goodbye
 
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, room) as house, Caller(house.address) as playing, Caller(house.address) as idle:
+        store = FakeStore()
+        async with (
+            house_with_fake_store(store, room) as house,
+            Caller(house.address) as playing,
+            Caller(house.address) as idle,
+        ):
             await playing.say(first)
             assert await playing.hear(1)
             async with Caller(house.address) as leaving:
                 await leaving.say(first)
                 assert await leaving.hear(1)
-            await until(lambda: ink.waiting)
-            ink.fail()
+            await wait_until(lambda: store.pending_writes)
+            store.fail_writes()
             assert await idle.rest() == goodbye
             async with Caller(house.address) as late:
                 assert await late.rest() == refusal
-            assert house.board.counts.refused["store"] == 1
-            ink.rises.set()
-            await until(lambda: ink.waiting)
-            ink.done()
-            await until(lambda: house.books.trouble is None)
+            assert house.endpoint.counts.refused["store"] == 1
+            store.is_up.set()
+            await wait_until(lambda: store.pending_writes)
+            store.complete_writes()
+            await wait_until(lambda: house.recorder.trouble is None)
             async with Caller(house.address) as again:
                 await again.say(first)
                 assert await again.hear(1)
                 again.hang_up()
-                await until(lambda: ink.waiting)
-                ink.done()
+                await wait_until(lambda: store.pending_writes)
+                store.complete_writes()
             playing.hang_up()
-            await until(lambda: ink.waiting)
-            ink.done()
+            await wait_until(lambda: store.pending_writes)
+            store.complete_writes()
 
     run(main())
 
 
-def test_a_running_game_is_finished_though_the_store_is_down_and_told_when_it_is_back(
+def test_running_game_continues_during_an_outage_and_its_result_follows(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder, "STORE_DOWN_GRACE_SECONDS", 0.01)
 
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house, Caller(house.address) as playing, Caller(house.address) as idle:
+        store = FakeStore()
+        async with (
+            house_with_fake_store(store, **CALLING_BOT) as house,
+            Caller(house.address) as playing,
+            Caller(house.address) as idle,
+        ):
             await playing.say(b"STRT P_1")
             assert CARD.fullmatch(await playing.hear(8))
             async with Caller(house.address) as leaving:
                 await leaving.say(b"STRT P_1")
                 assert CARD.fullmatch(await leaving.hear(8))
-            await until(lambda: ink.waiting)
-            ink.fail()
+            await wait_until(lambda: store.pending_writes)
+            store.fail_writes()
             assert await idle.rest() == b"DISC"
             await playing.say(b"ACTN BET")
-            await silent(playing)
-            ink.rises.set()
-            await until(lambda: ink.waiting)
-            ink.done()
-            await until(lambda: ink.waiting)
-            ink.done()
+            await expect_silence(playing)
+            store.is_up.set()
+            await wait_until(lambda: store.pending_writes)
+            store.complete_writes()
+            await wait_until(lambda: store.pending_writes)
+            store.complete_writes()
             assert re.fullmatch(rb"CARD C_[JQK]DISC", await playing.rest())
 
     run(main())
 
 
-def test_a_house_that_closes_does_not_wait_for_a_store_that_is_down(run: Run) -> None:
+def test_closing_house_does_not_wait_for_an_unavailable_store(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house, Caller(house.address) as caller:
-            await bet(caller)
-            await until(lambda: ink.waiting)
-            ink.fail()
-            await until(lambda: house.books.trouble)
-            house.books.halt(final=True)
-            await is_cut_off(caller)
-        assert ink.closed
+        store = FakeStore()
+        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+            await play_until_recorded(caller)
+            await wait_until(lambda: store.pending_writes)
+            store.fail_writes()
+            await wait_until(lambda: house.recorder.trouble)
+            house.recorder.halt(final=True)
+            await expect_disconnect(caller)
+        assert store.closed
 
     run(main())
 
 
-def test_a_store_that_goes_down_while_the_house_closes_is_not_waited_for(run: Run) -> None:
+def test_closing_house_does_not_wait_for_a_store_that_fails_meanwhile(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house, Caller(house.address) as caller:
-            await bet(caller)
-            await until(lambda: ink.waiting)
-            house.books.halt(final=True)
-            ink.fail()
-            await is_cut_off(caller)
-        assert ink.closed
+        store = FakeStore()
+        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+            await play_until_recorded(caller)
+            await wait_until(lambda: store.pending_writes)
+            house.recorder.halt(final=True)
+            store.fail_writes()
+            await expect_disconnect(caller)
+        assert store.closed
 
     run(main())
 
 
-def test_whoever_writes_into_the_same_run_ends_this_house(run: Run) -> None:
+def test_house_stops_when_another_server_writes_to_its_run(run: Run) -> None:
     async def main() -> None:
-        ink = Ink()
-        async with by_hand(ink, **CALLS) as house, Caller(house.address) as caller:
-            await bet(caller)
-            await until(lambda: ink.waiting)
-            ink.done(WriteRefused("found facts of another server"))
-            await until(lambda: house.board.unavailable_reason)
-            assert house.books.trouble == "found facts of another server"
-            await is_cut_off(caller)
+        store = FakeStore()
+        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+            await play_until_recorded(caller)
+            await wait_until(lambda: store.pending_writes)
+            store.complete_writes(WriteRefused("found journal entries of another server"))
+            await wait_until(lambda: house.endpoint.unavailable_reason)
+            assert house.recorder.trouble == "found journal entries of another server"
+            await expect_disconnect(caller)
 
     run(main())
 
 
-def test_everything_is_there_when_the_house_has_closed(run: Run, tmp_path: Path) -> None:
+def test_all_games_are_stored_after_the_house_has_closed(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
         for journal in ("async", "durable"):
-            async with kept(path, journal=journal, coins=1000, **CALLS) as house, Caller(house.address) as caller:
+            async with (
+                house_with_store(path, journal=journal, coins=1000, **CALLING_BOT) as house,
+                Caller(house.address) as caller,
+            ):
                 for _ in range(7):
-                    await bet(caller)
+                    await play_until_recorded(caller)
                     assert CARD.fullmatch(await caller.hear(8))
-        games = await games_in(path)
+        games = await stored_games(path)
         assert [game.number for game in games] == [*range(1, 8)] * 2
         assert len({game.table for game in games}) == 2
         for game in games:
@@ -386,21 +410,21 @@ def test_everything_is_there_when_the_house_has_closed(run: Run, tmp_path: Path)
     run(main())
 
 
-def test_each_room_tells_what_was_dealt_and_done(run: Run, tmp_path: Path) -> None:
+def test_each_room_records_cards_and_moves(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with kept(path, "sevenhalf") as house, Caller(house.address) as caller:
+        async with house_with_store(path, "sevenhalf") as house, Caller(house.address) as caller:
             await caller.say(b"STRTDRAWPASS")
             caller.stop_talking()
             assert b"GAIN" in await caller.rest()
-        (half,) = await games_in(path, "sevenhalf")
-        assert half.done == ("BET 100", "DRAW", "PASS")
-        async with kept(path, "blackjack") as house, Caller(house.address) as caller:
+        (sevenhalf_game,) = await stored_games(path, "sevenhalf")
+        assert sevenhalf_game.done == ("BET 100", "DRAW", "PASS")
+        async with house_with_store(path, "blackjack") as house, Caller(house.address) as caller:
             await caller.say(b"PLYBET\0\0\0\x10SRDPLYBET\0\0\0\x10MOV\0SSTP")
-            heard = await caller.rest()
-            assert heard.count(b"RES") == 2
-            assert b"RES\0L\0\0\0\x08" in heard
-        surrendered, stood = await games_in(path, "blackjack")
+            received = await caller.rest()
+            assert received.count(b"RES") == 2
+            assert b"RES\0L\0\0\0\x08" in received
+        surrendered, stood = await stored_games(path, "blackjack")
         assert (surrendered.net, surrendered.done) == (-8, ("BET 16", "SRD"))
         assert stood.done == ("BET 16", "S")
         assert len(stood.cards) > 3
@@ -408,14 +432,14 @@ def test_each_room_tells_what_was_dealt_and_done(run: Run, tmp_path: Path) -> No
     run(main())
 
 
-def test_any_number_of_servers_may_keep_their_games_in_one_store(run: Run, tmp_path: Path) -> None:
+def test_several_servers_can_record_games_in_one_store(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with kept(path) as one, kept(path) as other:
+        async with house_with_store(path) as one, house_with_store(path) as other:
             for house in (one, other):
                 async with Caller(house.address) as caller:
                     await caller.say(b"STRT P_1DISC")
                     await caller.rest()
-        assert [game.net for game in await games_in(path)] == [-1, -1]
+        assert [game.net for game in await stored_games(path)] == [-1, -1]
 
     run(main())

@@ -1,4 +1,4 @@
-"""A snapshot that cannot be saved costs time at the next start, and is logged for whoever looks after the server."""
+"""A snapshot that cannot be saved is logged."""
 
 import asyncio
 from asyncio import Future
@@ -15,13 +15,13 @@ from tests.net.raw_client import Run
 from tests.net.test_faults import Book
 
 
-class Store:
-    """Saves no snapshot: it fails, or is cancelled."""
+class FailingStore:
+    """Saving a snapshot fails, or is cancelled."""
 
     def __init__(self, *, cancelled: bool) -> None:
         self._cancelled = cancelled
 
-    def save(self, snapshot: Snapshot) -> Future[None]:
+    def save_snapshot(self, snapshot: Snapshot) -> Future[None]:
         future: Future[None] = asyncio.get_running_loop().create_future()
         if self._cancelled:
             future.cancel()
@@ -30,31 +30,35 @@ class Store:
         return future
 
 
-def heard(store: Any, book: Book) -> None:
-    """A fact of hold'em is durable."""
-    found = house()
-    holdem_journal.HoldemJournal(store, found, found.settings, 1, 0, log=book).confirm_written([HouseInput(1.0)])
+def confirm_holdem(store: Any, book: Book) -> None:
+    """Confirm an entry of a hold'em journal."""
+    holdem_house = house()
+    holdem_journal.HoldemJournal(store, holdem_house, holdem_house.settings, 1, 0, log=book).confirm_written(
+        [HouseInput(1.0)]
+    )
 
 
-def noted(store: Any, book: Book) -> None:
-    """A fact of Old Maid is durable."""
-    notes: list[GameLogEntry] = [GameStarted(1, ("ann", "bob"))]
-    oldmaid_journal.OldMaidJournal(store, lambda: 1.0, LogReplay(), 1, 0, log=book).confirm_written(notes)
+def confirm_oldmaid(store: Any, book: Book) -> None:
+    """Confirm an entry of an Old Maid journal."""
+    entries: list[GameLogEntry] = [GameStarted(1, ("ann", "bob"))]
+    oldmaid_journal.OldMaidJournal(store, lambda: 1.0, LogReplay(), 1, 0, log=book).confirm_written(entries)
 
 
-@pytest.mark.parametrize(("keeps", "table"), [(heard, "house"), (noted, "table")], ids=["holdem", "oldmaid"])
+@pytest.mark.parametrize(
+    ("confirm", "table"), [(confirm_holdem, "house"), (confirm_oldmaid, "table")], ids=["holdem", "oldmaid"]
+)
 @pytest.mark.parametrize("cancelled", [False, True], ids=["fails", "the loop ends"])
-def test_a_snapshot_that_fails_is_logged(
-    run: Run, monkeypatch: pytest.MonkeyPatch, keeps: Any, table: str, cancelled: bool
+def test_failed_snapshot_is_logged(
+    run: Run, monkeypatch: pytest.MonkeyPatch, confirm: Any, table: str, cancelled: bool
 ) -> None:
     for module in (holdem_journal, oldmaid_journal):
-        monkeypatch.setattr(module, "SELDOM", 1)
+        monkeypatch.setattr(module, "MIN_FACTS_PER_SNAPSHOT", 1)
     book = Book()
 
     async def main() -> None:
-        keeps(Store(cancelled=cancelled), book)
+        confirm(FailingStore(cancelled=cancelled), book)
         await asyncio.sleep(0)
 
     run(main())
     facts = {"table": table, "seq": 2, "reason": "string or blob too big"}
-    assert book.entries == ([] if cancelled else [("warning", "a snapshot could not be saved", facts)])
+    assert book.entries == ([] if cancelled else [("warning", "snapshot not saved", facts)])

@@ -44,7 +44,7 @@ def bob_waits(*flags: str) -> Iterator[Serving]:
         bot = [*COMMAND, "play", "oldmaid", server.address, "--nick", "bob", "--bot", "first", "--pause", "0"]
         with subprocess.Popen([*bot, "--poll-seconds", "0.1"], env=environment(), stdin=subprocess.DEVNULL) as process:
             end = time.monotonic() + PATIENCE
-            while not any(entry["event"] == "says" for entry in server.entries):
+            while not any(entry["event"] == "received" for entry in server.entries):
                 assert time.monotonic() < end, "Bob does not join"
             try:
                 yield server

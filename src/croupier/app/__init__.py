@@ -1,1 +1,1 @@
-"""Assembly: settings, opening rooms, serving them until a signal, and health checks."""
+"""Application layer: server settings, opening rooms, running them until a signal, and health checks."""

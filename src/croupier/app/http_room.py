@@ -1,4 +1,4 @@
-"""A room that is asked over HTTP, from its opening to the last farewell."""
+"""The hold'em room: an HTTP server, its journal and its shutdown, behind the interface of an open room."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -22,7 +22,10 @@ from croupier.store.records import StoreUnavailable
 
 
 class HttpRoom:
-    """The house of hold'em, open at `address`. As a tap it hears when the last hand is over."""
+    """The hold'em house served over HTTP.
+
+    It is also an observer of its own house: that is how it notices, during a shutdown, that the last hand has ended.
+    """
 
     _running_service: HoldemServer
 
@@ -48,7 +51,7 @@ class HttpRoom:
             settings.dialect,
             clock=clock,
             log=log,
-            taps=(*observers, self),
+            observers=(*observers, self),
             limits=ServiceLimits(max_requests=settings.requests_per_minute),
             journal=journal,
             promises=promises,
@@ -59,7 +62,11 @@ class HttpRoom:
         self._stop_task: asyncio.Task[None] | None = None
 
     async def open(self, address: Address, ssl: SSLContext | None, connection_limits: ConnectionLimits) -> Self:
-        """Listen on an address. Raises OSError when it cannot be had; who asks while the store is down is told so."""
+        """Listen on an address. Raises OSError if the address cannot be used.
+
+        A store that is down does not prevent the start: requests that need it are answered with an error until it is
+        back.
+        """
         self._running_service = await open_holdem_server(self._service, *address, ssl=ssl, limits=connection_limits)
         with suppress(StoreUnavailable):
             await self._service.service.open()
@@ -67,33 +74,33 @@ class HttpRoom:
             self._closed_accounts = ClosedAccountMonitor(self._service.service, self._authenticator)
         return self
 
-    def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
-        """Something has happened at the tables."""
+    def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- the signature of an Observer
+        """Observe an event: during a shutdown, note when no hand is running any more."""
         if self._is_halted and not self._house.playing:
             self._idle.set()
 
     @property
     def address(self) -> Address:
-        """Where it listens."""
+        """The address on which it listens."""
         return self._running_service.address
 
     @property
     def counts(self) -> RoomCounters:
-        """What has happened since it was opened."""
+        """Counters since the room was opened."""
         return self._service.counts
 
     @property
     def connection_count(self) -> int:
-        """How many connections there are."""
+        """The number of open connections."""
         return self._running_service.connection_count
 
     @property
     def unavailable_reason(self) -> str | None:
-        """Why nothing can be played here now; None if it can."""
+        """The reason why no games can be played now, or None if they can."""
         return self._service.service.unavailable_reason
 
     def halt(self, *, final: bool) -> None:
-        """No new hands; when `final`, running ones are void, and everybody is seen off."""
+        """Start no new hands; if `final`, also void the running hands and disconnect all clients."""
         self._is_halted = True
         if final:
             if self._closed_accounts is not None:
@@ -104,7 +111,7 @@ class HttpRoom:
             self._service.halt(final=False)
 
     async def wait_drained(self) -> None:
-        """Wait until no hand is running any more, and after the final halt until nobody is connected."""
+        """Wait until no hand is running, and after the final halt until all connections and the store are closed."""
         await self._idle.wait()
         if self._stop_task is not None:
             await self._stop_task

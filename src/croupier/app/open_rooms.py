@@ -1,4 +1,4 @@
-"""Opens a room, whatever it is spoken with: a hall or a table behind a switchboard, or a house behind HTTP."""
+"""Opens the rooms of a server: builds the house or table, its journal and its endpoint or HTTP server."""
 
 import asyncio
 import secrets
@@ -26,108 +26,110 @@ from croupier.recording.recorded_room import RecordedRoom, open_recorder
 from croupier.recording.seeds import SeedConfig
 from croupier.recording.shared_store import SharedStore
 
-if TYPE_CHECKING:  # what only one room needs is loaded when that room is opened
+if TYPE_CHECKING:  # imported at run time only by the room that needs them
     from croupier.recording.holdem_journal import HoldemJournal
     from croupier.rooms.holdem.house import House
 
 
 @dataclass(frozen=True)
 class ServerConfig:
-    """What can be set about every room alike."""
+    """Settings that apply to all rooms. The field docstrings are the help texts of `croupier serve`."""
 
     host: str = "127.0.0.1"
-    """The address to listen on; 0.0.0.0 and :: mean all of this machine's."""
+    """The address to listen on; 0.0.0.0 and :: mean all addresses of this machine."""
 
     seed: int | None = None
-    """Deal reproducibly: every server seed derives from this number. Without it they are random."""
+    """Deal reproducibly: every server seed is derived from this number. Without it, server seeds are random."""
 
     client_seed: str = ""
-    """A word of the players' choice that goes into every deal."""
+    """A word chosen by the players that is mixed into every deal."""
 
     deals: Path | None = None
     """Append the dealer's record to this file: promises, hands and seeds, for `croupier verify`."""
 
     log: Path | None = None
-    """Write every conversation to this file as text, a message a line. {n} in its name makes it a file a connection,
-    {room} a file a room; several rooms have one each in any case: talk.txt becomes talk.kuhn.txt."""
+    """Write every conversation to this file as text, one message per line. {n} in its name gives one file per
+    connection, {room} one file per room. Several rooms always write separate files: talk.txt becomes talk.kuhn.txt."""
 
     strict: bool = False
-    """Refuse what the protocol only tolerates."""
+    """Reject messages that the protocol only tolerates."""
 
     idle_seconds: float = 500.0
-    """Drop a client from which no message has come for so long."""
+    """Disconnect a client after this many seconds without a message."""
 
     move_seconds: float | None = None
-    """Drop a client that takes longer than this over one decision. Without it only the idle limit counts."""
+    """Disconnect a client that takes longer than this for one decision. Without it, only the idle limit applies."""
 
     max_connections: int = 20_000
-    """Clients of one room at the same time; 0: no limit."""
+    """Maximum number of clients of one room at the same time; 0: no limit."""
 
     max_per_address: int = 2_000
-    """Clients of one room from one address at the same time; 0: no limit."""
+    """Maximum number of clients of one room from one address at the same time; 0: no limit."""
 
     trusted_proxies: str = ""
-    """Addresses and networks of proxies, separated by commas. Hold'em takes the address of a client from their headers
-    Forwarded or X-Forwarded-For, the other rooms with --proxy-protocol."""
+    """Addresses and networks of proxies, separated by commas. Hold'em reads a client's address from their headers
+    Forwarded or X-Forwarded-For; the other rooms read it from the PROXY protocol (--proxy-protocol)."""
 
     proxy_protocol: bool = False
     """In rooms without HTTP, connections from --trusted-proxies begin with the PROXY protocol, version 1 or 2."""
 
     tls_cert: Path | None = None
-    """Speak TLS, with the certificate chain in this PEM file."""
+    """Use TLS, with the certificate chain in this PEM file."""
 
     tls_key: Path | None = None
     """The private key of the certificate, a PEM file."""
 
     tls_client_ca: Path | None = None
-    """Take only clients that show a certificate of an authority in this PEM file."""
+    """Accept only clients with a certificate issued by an authority in this PEM file."""
 
     store: str | None = None
-    """Where everything is kept: a path, or the URL of a PostgreSQL database. Without it among this user's data."""
+    """Where data is stored: a path, or the URL of a PostgreSQL database. Without it, a file in the user's data
+    directory."""
 
     journal: Literal["durable", "async", "off"] | None = None
-    """durable: nobody is told what could still be lost, and tables of hold'em go on when the room is opened again;
-    async: games against the house are kept, but nobody waits for that; off: nothing is kept. Without this flag hold'em
-    and Old Maid are durable, a house is async, or durable with --accounts. With --deck or --seed, and without --store,
-    it is off."""
+    """durable: clients receive no result that a crash could still lose, and hold'em tables resume when the server is
+    restarted; async: games against the house are stored without waiting; off: nothing is stored. By default hold'em and
+    Old Maid are durable, and games against the house are async, or durable with --accounts. With --deck or --seed, and
+    without --store, the default is off."""
 
     accounts: Literal["address", "certificate"] | None = None
-    """Keep what clients of a house have, told apart by their address or, with --tls-client-ca, by their certificate.
-    Without this flag every connection has a new purse. Hold'em has users, and Old Maid no coins."""
+    """Keep the coins of clients of a house between connections. A client is identified by its address or, with
+    --tls-client-ca, by its certificate. Without this flag every connection starts with a new purse. Hold'em has its own
+    users, and Old Maid has no coins."""
 
     metrics_port: int | None = None
-    """Serve Prometheus metrics and /healthz at this port; 0 picks a free one."""
+    """Serve Prometheus metrics and /healthz on this port; 0 picks a free one."""
 
     metrics_host: str = "127.0.0.1"
     """The address on which the metrics are served."""
 
     drain_seconds: float = 5.0
-    """When told to stop, let running games end for so long. A second signal ends them at once."""
+    """Seconds that running games have to finish after a stop signal. A second signal ends them at once."""
 
     log_level: LogLevel = "info"
-    """How much goes to the log on standard error; debug shows every message."""
+    """Log level for standard error; debug logs every message."""
 
     @property
     def limits(self) -> EndpointLimits:
-        """What the switchboard of a room allows. Raises ValueError."""
+        """The limits of a room's endpoint. Raises ValueError if `trusted_proxies` is invalid."""
         proxies = parse_trusted_proxies(self.trusted_proxies if self.proxy_protocol else "")
         return EndpointLimits(self.max_connections, self.max_per_address, trusted_proxies=proxies)
 
 
 @dataclass(frozen=True)
 class RoomConfig:
-    """A room to open: where, with which settings of its own, and with which decks laid out by hand."""
+    """A room to open: its port, its own settings and, optionally, a file of prearranged decks."""
 
     room: Room
     port: int
     settings: Any
     deck: Path | None = None
     document_port: int | None = None
-    """A house listens there as well, unless something else does."""
+    """A second port to listen on, the one in the protocol's document; the server opens without it if it is in use."""
 
 
 class RoomContext(NamedTuple):
-    """What a server fits a room out with: its log, its taps, TLS, where it is kept, and the promises of its dealer."""
+    """What the server provides to a room: log, observers, TLS context, shared store and the dealer's promises."""
 
     log: Logger
     observers: Sequence[Observer]
@@ -141,219 +143,238 @@ class OpenRoom(Protocol):
 
     @property
     def counts(self) -> RoomCounters:
-        """What has happened in it."""
+        """Counters since the room was opened."""
         ...
 
     @property
     def connection_count(self) -> int:
-        """How many are connected now."""
+        """The number of clients that are connected now."""
         ...
 
     @property
     def unavailable_reason(self) -> str | None:
-        """Why nothing can be played here now; None if it can."""
+        """The reason why no games can be played now, or None if they can."""
         ...
 
     def halt(self, *, final: bool) -> None:
-        """No new games; when `final`, running ones are void, and everybody is seen off."""
+        """Start no new games; if `final`, also void the running games and disconnect all clients."""
         ...
 
     async def wait_drained(self) -> None:
-        """Wait until nothing is played here any more, and after the final halt until nobody is connected."""
+        """Wait until no game is running, and after the final halt until all clients are disconnected."""
         ...
 
 
 async def open_room(
     room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:
-    """Open a room, and say where it listens.
+    """Open a room; return it and the addresses on which it listens.
 
-    Raises ValueError on settings that make no sense, OSError on files and addresses.
+    Raises ValueError if a setting is invalid, OSError if a file, the store or an address cannot be used.
     """
-    opens = _open_house if isinstance(room_config.room, HouseRoom) else ROOM_OPENERS[room_config.room.name]
-    return await opens(room_config, server_config, context)
+    opener = _open_house if isinstance(room_config.room, HouseRoom) else ROOM_OPENERS[room_config.room.name]
+    return await opener(room_config, server_config, context)
 
 
 async def _open_house(
-    opening: RoomConfig, hosting: ServerConfig, fittings: RoomContext
+    room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:
-    told, taps, context, shelf, promises = fittings
-    room = opening.room
+    log, observers, tls_context, shared_store, promises = context
+    room = room_config.room
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
-    patience = Timeouts(hosting.idle_seconds, hosting.move_seconds)
-    seating = room.house(opening.settings, patience, hosting.strict)
-    dealers = _dealers(opening, hosting)
-    journal = hosting.journal or (
-        "durable" if hosting.accounts else "off" if _is_prearranged(opening, hosting) else "async"
+    timeouts = Timeouts(server_config.idle_seconds, server_config.move_seconds)
+    new_session = room.house(room_config.settings, timeouts, server_config.strict)
+    dealers = _dealers(room_config, server_config)
+    journal = server_config.journal or (
+        "durable" if server_config.accounts else "off" if _is_prearranged(room_config, server_config) else "async"
     )
-    books = None
-    seat: Callable[[Peer, Dealer], Session[Any, Any]] = seating
+    recorder = None
+    make_session: Callable[[Peer, Dealer], Session[Any, Any]] = new_session
     if journal != "off":
-        books = await open_recorder(
-            shelf, room, opening.settings, told, journal=journal, identify_by=hosting.accounts, promises=promises
+        recorder = await open_recorder(
+            shared_store,
+            room,
+            room_config.settings,
+            log,
+            journal=journal,
+            identify_by=server_config.accounts,
+            promises=promises,
         )
-        if (purses := books.purses) is not None:
-            seat = lambda peer, dealer: seating(peer, dealer, purses.purse_of(peer))  # noqa: E731 -- as short as what it does
-    board = Endpoint(
-        Hall(seat, dealers, patience.shortest),
-        partial(room.codec, hosting.strict, opening.settings),
-        told,
-        taps=taps,
-        limits=hosting.limits,
+        if (purses := recorder.purses) is not None:
+            make_session = lambda peer, dealer: new_session(peer, dealer, purses.purse_of(peer))  # noqa: E731 -- one call; a def would be longer
+    endpoint = Endpoint(
+        Hall(make_session, dealers, timeouts.shortest),
+        partial(room.codec, server_config.strict, room_config.settings),
+        log,
+        observers=observers,
+        limits=server_config.limits,
         refusal=room.refusal_messages,
-        recorder=books,
+        recorder=recorder,
     )
-    at = (hosting.host, opening.port)
-    house = board if books is None else RecordedRoom(board, books)
+    address = (server_config.host, room_config.port)
+    open_house = endpoint if recorder is None else RecordedRoom(endpoint, recorder)
     try:
-        first = await house.listen(*at, context)
+        listening_address = await open_house.listen(*address, tls_context)
     except OSError as error:
-        raise listen_error(at, error) from error
-    if opening.document_port is None:
-        return house, [first]
-    also = (hosting.host, opening.document_port)
+        raise listen_error(address, error) from error
+    if room_config.document_port is None:
+        return open_house, [listening_address]
+    document_address = (server_config.host, room_config.document_port)
     try:
-        return house, [first, await board.listen(*also, context)]
+        return open_house, [listening_address, await endpoint.listen(*document_address, tls_context)]
     except OSError as error:
-        told.warning("the port of the protocol's document is not available", reason=str(listen_error(also, error)))
-        return house, [first]
+        log.warning("document port unavailable", reason=str(listen_error(document_address, error)))
+        return open_house, [listening_address]
 
 
 async def _open_holdem(
-    opening: RoomConfig, hosting: ServerConfig, fittings: RoomContext
+    room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:
     from croupier.app.http_room import HttpRoom
     from croupier.http.limits import ConnectionLimits
     from croupier.rooms.holdem.engine.ranks import load_tables
 
-    told, taps, context, shelf, promises = fittings
-    load_tables()  # rather than at the first showdown, for which all tables would have to wait
-    house, clock, journal = await _load_holdem_house(opening, hosting, shelf, told)
-    proxies = parse_trusted_proxies(hosting.trusted_proxies)
-    reception = ConnectionLimits(
-        hosting.max_connections,
-        hosting.max_per_address,
-        keep_alive_timeout=hosting.idle_seconds,
+    log, observers, tls_context, shared_store, promises = context
+    load_tables()  # now, because loading them at the first showdown would block all tables
+    house, clock, journal = await _load_holdem_house(room_config, server_config, shared_store, log)
+    proxies = parse_trusted_proxies(server_config.trusted_proxies)
+    connection_limits = ConnectionLimits(
+        server_config.max_connections,
+        server_config.max_per_address,
+        keep_alive_timeout=server_config.idle_seconds,
         trusted_proxies=proxies,
     )
-    at = (hosting.host, opening.port)
+    address = (server_config.host, room_config.port)
     try:
-        web = HttpRoom(house, told, taps, clock=clock, journal=journal, promises=promises, proxies=proxies)
-        await web.open(at, context, reception)
+        http_room = HttpRoom(house, log, observers, clock=clock, journal=journal, promises=promises, proxies=proxies)
+        await http_room.open(address, tls_context, connection_limits)
     except BaseException as error:
         if journal is not None:
             await journal.store.close()
         if isinstance(error, OSError):
-            raise listen_error(at, error) from error
+            raise listen_error(address, error) from error
         raise
-    return web, [web.address]
+    return http_room, [http_room.address]
 
 
 async def _load_holdem_house(
-    opening: RoomConfig, hosting: ServerConfig, shelf: SharedStore, log: Logger
+    room_config: RoomConfig, server_config: ServerConfig, shared_store: SharedStore, log: Logger
 ) -> tuple["House", Callable[[], float], "HoldemJournal | None"]:
-    """The house of hold'em, in memory or as the journal in a store has it, with its clock.
+    """Return the hold'em house, its clock and its journal: new in memory, or resumed from the store.
 
-    Raises ValueError on settings that make no sense, or not for what is kept, and OSError on a store that is none.
+    The journal is None if nothing is stored. Raises ValueError if the settings are invalid or contradict the stored
+    house, OSError if the store cannot be opened.
     """
     from croupier.rooms.holdem.house import House
 
-    time_of_loop = asyncio.get_running_loop().time
-    if (hosting.journal or ("off" if _is_prearranged(opening, hosting) else "durable")) == "off":
-        secret = _server_seed(opening.room, hosting, 0)
-        now = time_of_loop()
-        house = House(opening.settings, _dealers(opening, hosting), secret, time.time() - now, now)
-        return house, time_of_loop, None
+    loop_time = asyncio.get_running_loop().time
+    if (server_config.journal or ("off" if _is_prearranged(room_config, server_config) else "durable")) == "off":
+        server_seed = _server_seed(room_config.room, server_config, 0)
+        now = loop_time()
+        house = House(room_config.settings, _dealers(room_config, server_config), server_seed, time.time() - now, now)
+        return house, loop_time, None
     from croupier.recording.holdem_journal import JournalStart, open_journal
 
-    def build(begun: JournalStart) -> House:
-        return House(begun.settings, _resumed_dealers(begun, begun.server_seed), begun.server_seed(0))
+    def build(start: JournalStart) -> House:
+        return House(start.settings, _resumed_dealers(start, start.server_seed), start.server_seed(0))
 
-    opening.settings.check()
-    wanted = JournalStart(opening.settings, hosting.seed, client_seed=hosting.client_seed, decks=_read_decks(opening))
-    async with shelf.open_for(opening.room.name) as store:
+    room_config.settings.check()
+    wanted = JournalStart(
+        room_config.settings, server_config.seed, client_seed=server_config.client_seed, decks=_read_decks(room_config)
+    )
+    async with shared_store.open_for(room_config.room.name) as store:
         await store.watch_accounts()
-        house, journal, last = await open_journal(store, wanted, build, log)
-    ahead = max(time.time(), last) - time_of_loop()  # time never goes back, whatever the clock on the wall does
-    return house, lambda: time_of_loop() + ahead, journal
+        house, journal, last_time = await open_journal(store, wanted, build, log)
+    # The clock starts no earlier than the last journal entry, even if the system clock was set back.
+    offset = max(time.time(), last_time) - loop_time()
+    return house, lambda: loop_time() + offset, journal
 
 
 async def _open_oldmaid(
-    opening: RoomConfig, hosting: ServerConfig, fittings: RoomContext
+    room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:
     from croupier.rooms.oldmaid import TABLE_FULL
     from croupier.rooms.oldmaid.house import House
     from croupier.rooms.oldmaid.wire import Wire
 
-    told, taps, context, shelf, promises = fittings
-    settings = opening.settings
+    log, observers, tls_context, shared_store, promises = context
+    settings = room_config.settings
     settings.check()
-    codec = partial(Wire, "table", strict=hosting.strict, dialect=settings.dialect)
-    rest: Any = {"limits": hosting.limits, "refusal": [TABLE_FULL]}
-    at = (hosting.host, opening.port)
-    if (hosting.journal or ("off" if _is_prearranged(opening, hosting) else "durable")) == "off":
-        house = House(settings, _dealers(opening, hosting), idle=hosting.idle_seconds)
-        table = SharedEndpoint(house, codec, told, taps=taps, **rest)
+    codec = partial(Wire, "table", strict=server_config.strict, dialect=settings.dialect)
+    endpoint_options: Any = {"limits": server_config.limits, "refusal": [TABLE_FULL]}
+    address = (server_config.host, room_config.port)
+    if (server_config.journal or ("off" if _is_prearranged(room_config, server_config) else "durable")) == "off":
+        house = House(settings, _dealers(room_config, server_config), idle=server_config.idle_seconds)
+        table = SharedEndpoint(house, codec, log, observers=observers, **endpoint_options)
         try:
-            return table, [await table.listen(*at, context)]
+            return table, [await table.listen(*address, tls_context)]
         except OSError as error:
-            raise listen_error(at, error) from error
+            raise listen_error(address, error) from error
     from croupier.recording.durable_session import DurableTableEndpoint, void_game_effects
     from croupier.recording.oldmaid_journal import open_journal
     from croupier.recording.seeds import Seeds
 
-    wanted = Seeds(hosting.seed, client_seed=hosting.client_seed, decks=_read_decks(opening))
-    async with shelf.open_for(opening.room.name) as store:
-        seeds, journal, started, void = await open_journal(store, wanted, time.time, told)
-        dealers = _resumed_dealers(seeds, partial(seeds.server_seed, opening.room.name))
-        house = House(settings, dealers, idle=hosting.idle_seconds, record_entries=True)
-        house.restore(started, len(void), asyncio.get_running_loop().time())
-        durable = DurableTableEndpoint(house, journal, codec, told, observers=taps, promises=promises, **rest)
-        if void:
-            told.warning("games were interrupted, and are void", games=[game.number for game in void])
-        for game in void:
+    wanted = Seeds(server_config.seed, client_seed=server_config.client_seed, decks=_read_decks(room_config))
+    async with shared_store.open_for(room_config.room.name) as store:
+        seeds, journal, started_count, void_games = await open_journal(store, wanted, time.time, log)
+        dealers = _resumed_dealers(seeds, partial(seeds.server_seed, room_config.room.name))
+        house = House(settings, dealers, idle=server_config.idle_seconds, record_entries=True)
+        house.restore(started_count, len(void_games), asyncio.get_running_loop().time())
+        durable = DurableTableEndpoint(
+            house, journal, codec, log, observers=observers, promises=promises, **endpoint_options
+        )
+        if void_games:
+            log.warning("interrupted games voided", games=[game.number for game in void_games])
+        for game in void_games:
             durable.observers(TimedOut(), void_game_effects(game, dealers(game.number)), 0.0)
         try:
-            return durable, [await durable.listen(*at, context)]
+            return durable, [await durable.listen(*address, tls_context)]
         except OSError as error:
-            raise listen_error(at, error) from error
+            raise listen_error(address, error) from error
 
 
 type RoomOpener = Callable[[RoomConfig, ServerConfig, RoomContext], Awaitable[tuple[OpenRoom, Sequence[Address]]]]
 
 ROOM_OPENERS: Final[Mapping[str, RoomOpener]] = {"holdem": _open_holdem, "oldmaid": _open_oldmaid}
-"""How the rooms are opened that have no private tables."""
+"""The functions that open the rooms with shared tables."""
 
 
-def _is_prearranged(opening: RoomConfig, hosting: ServerConfig) -> bool:
-    """Whether what is dealt was chosen beforehand, and no store is named that is to keep it all the same."""
-    return hosting.store is None and (opening.deck is not None or hosting.seed is not None)
+def _is_prearranged(room_config: RoomConfig, server_config: ServerConfig) -> bool:
+    """Whether the cards are fixed by --deck or --seed and no --store is given.
+
+    Such a room stores nothing by default.
+    """
+    return server_config.store is None and (room_config.deck is not None or server_config.seed is not None)
 
 
-def _dealers(opening: RoomConfig, hosting: ServerConfig) -> Callable[[int], Dealer]:
-    """The dealer of every private table, or of every hand at shared ones. Raises ValueError on a bad deck file."""
-    room = opening.room
-    seeds = partial(_server_seed, room, hosting)
+def _dealers(room_config: RoomConfig, server_config: ServerConfig) -> Callable[[int], Dealer]:
+    """Return the function that makes the dealer of a private table, or of a hand at shared tables.
+
+    Raises OSError if the deck file cannot be read, ValueError if it is invalid.
+    """
+    room = room_config.room
+    seeds = partial(_server_seed, room, server_config)
     shared = not isinstance(room, HouseRoom)
-    return dealer_factory(seeds, hosting.client_seed.encode(), _read_decks(opening), shared=shared)
+    return dealer_factory(seeds, server_config.client_seed.encode(), _read_decks(room_config), shared=shared)
 
 
-def _resumed_dealers(sown: SeedConfig, seeds: Callable[[int], bytes]) -> Callable[[int], Dealer]:
-    """The dealer of every hand at shared tables whose journal began with these seeds and decks."""
-    return dealer_factory(seeds, sown.client_seed.encode(), sown.decks, shared=True)
+def _resumed_dealers(seed_config: SeedConfig, seeds: Callable[[int], bytes]) -> Callable[[int], Dealer]:
+    """Return the function that makes the dealer of a hand at shared tables, from the seeds and decks in a journal."""
+    return dealer_factory(seeds, seed_config.client_seed.encode(), seed_config.decks, shared=True)
 
 
-def _read_decks(opening: RoomConfig) -> tuple[Order, ...]:
-    """The decks that are laid out by hand. Raises OSError on an unreadable file, ValueError on one that is no deck."""
-    if opening.deck is None:
+def _read_decks(room_config: RoomConfig) -> tuple[Order, ...]:
+    """Read the decks of --deck. Raises OSError if the file cannot be read, ValueError if it contains no valid decks."""
+    if room_config.deck is None:
         return ()
-    room, file = opening.room, opening.deck
+    room, file = room_config.room, room_config.deck
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise ValueError(f"found {file}, which is no text in UTF-8") from None
-    return room.pack.parse_decks(text, str(file), room.deck_count(opening.settings))
+        raise ValueError(f"found {file}, which is not UTF-8; allowed: a text file in UTF-8") from None
+    return room.pack.parse_decks(text, str(file), room.deck_count(room_config.settings))
 
 
-def _server_seed(room: Room, hosting: ServerConfig, table: int) -> bytes:
-    return secrets.token_bytes(32) if hosting.seed is None else derive_server_seed(hosting.seed, room.name, table)
+def _server_seed(room: Room, server_config: ServerConfig, number: int) -> bytes:
+    seed = server_config.seed
+    return secrets.token_bytes(32) if seed is None else derive_server_seed(seed, room.name, number)

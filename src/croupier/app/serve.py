@@ -1,4 +1,7 @@
-"""Puts rooms together and keeps them open: halls, switchboards, taps, metrics, signals."""
+"""Server process: opens the configured rooms, runs them until a signal, then shuts them down.
+
+Also sets up logging, TLS, the dealer's record, conversation logs and the metrics server.
+"""
 
 import asyncio
 import signal
@@ -27,11 +30,14 @@ from croupier.recording.shared_store import SharedStore
 from croupier.rooms.holdem import ROOM as HOLDEM
 
 ROOM_PLACEHOLDER = "{room}"
-"""What stands for the name of the room in the name of the file of --log."""
+"""Placeholder for the room's name in the file name given with --log."""
 
 
 def make_tls_context(config: ServerConfig) -> ssl.SSLContext | None:
-    """The TLS of a server, None without. Raises ValueError when only half of it is given, and on bad files."""
+    """Make the TLS context of the server, or return None if TLS is not configured.
+
+    Raises ValueError if the options are incomplete or a PEM file is invalid, OSError if a file cannot be read.
+    """
     if config.tls_cert is None and config.tls_key is None:
         if config.tls_client_ca is not None:
             raise ValueError("found --tls-client-ca without --tls-cert; allowed: both, for a server that speaks TLS")
@@ -41,7 +47,7 @@ def make_tls_context(config: ServerConfig) -> ssl.SSLContext | None:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
         context.load_cert_chain(config.tls_cert, config.tls_key)
-    except OSError as error:  # which a bad certificate is, too
+    except OSError as error:  # ssl.SSLError, for an invalid certificate, is an OSError
         found = f"found no certificate in {config.tls_cert} that fits the key in {config.tls_key}"
         raise ValueError(f"{found} ({error.strerror}); allowed: two PEM files") from None
     if config.tls_client_ca is not None:
@@ -55,7 +61,7 @@ def make_tls_context(config: ServerConfig) -> ssl.SSLContext | None:
 
 
 def check_config(config: ServerConfig) -> None:
-    """Raise ValueError on settings that make no sense, alone or together."""
+    """Raise ValueError if a setting is invalid, alone or in combination with others."""
     for name in ("idle_seconds", "move_seconds"):
         if (found := getattr(config, name)) is not None and not found > 0:
             raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: more than 0")
@@ -73,10 +79,10 @@ def check_config(config: ServerConfig) -> None:
 
 @asynccontextmanager
 async def _serve_metrics(
-    hosting: ServerConfig, names: Sequence[str], rooms: dict[str, OpenRoom]
+    config: ServerConfig, room_names: Sequence[str], rooms: dict[str, OpenRoom]
 ) -> AsyncIterator[str | None]:
-    """Metrics and /healthz, while the rooms are open: the URL of the metrics, None without."""
-    if hosting.metrics_port is None:
+    """Serve /metrics and /healthz while the context is open; yield the metrics URL, or None without --metrics-port."""
+    if config.metrics_port is None:
         yield None
         return
     from prometheus_client import REGISTRY, make_asgi_app
@@ -87,61 +93,66 @@ async def _serve_metrics(
     from croupier.observers.counters import RoomCounters
     from croupier.observers.metrics import MetricsCollector
 
-    meter = MetricsCollector(lambda: [(name, room.counts, room.connection_count) for name, room in rooms.items()])
-    listener = HttpServer(MonitoringApp(make_asgi_app(), names, rooms), MONITORING_LIMITS, RoomCounters())
-    at = (hosting.metrics_host, hosting.metrics_port)
+    collector = MetricsCollector(lambda: [(name, room.counts, room.connection_count) for name, room in rooms.items()])
+    server = HttpServer(MonitoringApp(make_asgi_app(), room_names, rooms), MONITORING_LIMITS, RoomCounters())
+    listen_address = (config.metrics_host, config.metrics_port)
     try:
-        address = await listener.listen(*at)
+        address = await server.listen(*listen_address)
     except OSError as error:
-        raise listen_error(at, error) from error
-    REGISTRY.register(meter)
+        raise listen_error(listen_address, error) from error
+    REGISTRY.register(collector)
     try:
         yield f"http://{format_address(address)}/metrics"
     finally:
-        REGISTRY.unregister(meter)
-        listener.close()
-        await listener.drain(MONITORING_LIMITS.close_timeout)
+        REGISTRY.unregister(collector)
+        server.close()
+        await server.drain(MONITORING_LIMITS.close_timeout)
 
 
 async def serve(room_configs: Sequence[RoomConfig], config: ServerConfig, announce: Callable[[str], None]) -> None:
-    """Open rooms, and keep them open until a signal stops them. `announce` gets a line for each address that is ready.
+    """Open rooms and run them until SIGTERM, SIGINT or SIGHUP, then shut them down.
 
-    Raises ValueError on settings that make no sense and OSError on files and addresses that cannot be used.
+    `announce` is called with one line for each address that is ready. The first signal starts the shutdown; running
+    games have `drain_seconds` to finish, and a second signal ends them at once.
+
+    Raises ValueError if a setting is invalid, OSError if a file or an address cannot be used.
     """
     configure(config.log_level)
     check_config(config)
     _raise_file_limit()
-    context = make_tls_context(config)
+    tls_context = make_tls_context(config)
     rooms: dict[str, OpenRoom] = {}
-    shelf = SharedStore(config.store)
+    shared_store = SharedStore(config.store)
     async with AsyncExitStack() as stack:
         signals = stack.enter_context(_stop_signal_queue())
         stack.enter_context(_log_loop_errors())
-        kept = stack.enter_context(_open_deal_file(config.deals)) if config.deals else None
-        names = [opening.room.name for opening in room_configs]
-        metrics = await stack.enter_async_context(_serve_metrics(config, names, rooms))
-        for opening in room_configs:
-            room = opening.room
-            told = get_logger(room=room.name)
-            taps: list[Observer] = []
+        deal_output = stack.enter_context(_open_deal_file(config.deals)) if config.deals else None
+        room_names = [room_config.room.name for room_config in room_configs]
+        metrics = await stack.enter_async_context(_serve_metrics(config, room_names, rooms))
+        for room_config in room_configs:
+            room = room_config.room
+            log = get_logger(room=room.name)
+            observers: list[Observer] = []
             promises = None
-            if kept is not None:
-                record, disk = kept
-                done = room.commands if isinstance(room, HouseRoom) else None
-                deals = DealRecorder(room.name, record, room.dealt_cards, room.deck_count(opening.settings), done)
-                promises = Promises(deals, disk)
-                taps.append(deals)
+            if deal_output is not None:
+                deal_file, file_sync = deal_output
+                commands = room.commands if isinstance(room, HouseRoom) else None
+                deals = DealRecorder(
+                    room.name, deal_file, room.dealt_cards, room.deck_count(room_config.settings), commands
+                )
+                promises = Promises(deals, file_sync)
+                observers.append(deals)
             if config.log is not None:
                 path = conversation_log_path(room, config.log, alone=len(room_configs) == 1)
-                minutes = ConversationLog(path, room.message_formatter(opening.settings))
-                stack.callback(minutes.close)
-                taps.append(minutes)
+                conversation_log = ConversationLog(path, room.message_formatter(room_config.settings))
+                stack.callback(conversation_log.close)
+                observers.append(conversation_log)
             if config.log_level == "debug":
-                taps.append(MessageTrace(told))
-            fittings = RoomContext(told, taps, context, shelf, promises)
-            rooms[room.name], addresses = await open_room(opening, config, fittings)
+                observers.append(MessageTrace(log))
+            context = RoomContext(log, observers, tls_context, shared_store, promises)
+            rooms[room.name], addresses = await open_room(room_config, config, context)
             for address in addresses:
-                announce(f"{room.name} is open at {format_address(address)}{' (TLS)' if context else ''}")
+                announce(f"{room.name} is open at {format_address(address)}{' (TLS)' if tls_context else ''}")
         if metrics:
             announce(f"metrics at {metrics}")
         await signals.get()
@@ -149,41 +160,48 @@ async def serve(room_configs: Sequence[RoomConfig], config: ServerConfig, announ
 
 
 def conversation_log_path(room: Room, file: Path, *, alone: bool) -> Path:
-    """The file of a room's conversations: rooms that share a name have their own names before its suffix."""
+    """Return the file name of a room's conversation log.
+
+    If several rooms are open and `file` has no {room} placeholder, the room's name is inserted before the suffix:
+    talk.txt becomes talk.kuhn.txt.
+    """
     name = file.name if alone or ROOM_PLACEHOLDER in file.name else f"{file.stem}.{ROOM_PLACEHOLDER}{file.suffix}"
     if room is HOLDEM:
-        name = name.replace(CONNECTION_PLACEHOLDER, "0")  # its connections are no conversations
+        name = name.replace(CONNECTION_PLACEHOLDER, "0")  # an HTTP connection is not a conversation
     return file.with_name(name.replace(ROOM_PLACEHOLDER, room.name))
 
 
 @contextmanager
 def _open_deal_file(path: Path) -> Iterator[tuple[DealFile, FileSync]]:
-    """The dealer's record in a file, which ends with a whole line, and the disk below it. Raises OSError."""
+    """Open the file of the dealer's record for appending, after repairing an incomplete last line. Raises OSError."""
     if remove_partial_line(path):
-        get_logger().warning("the dealer's record ended in half a line", file=str(path))
+        get_logger().warning("dealer's record ended in an incomplete line", file=str(path))
     with open(path, "ab", buffering=0, opener=private_opener) as file:
-        record, disk = DealFile(LineWriter(file), get_logger()), FileSync(file.fileno(), get_logger())
+        deal_file, file_sync = DealFile(LineWriter(file), get_logger()), FileSync(file.fileno(), get_logger())
         try:
-            yield record, disk
+            yield deal_file, file_sync
         finally:
-            record.close()
-            disk.close()
+            deal_file.close()
+            file_sync.close()
 
 
 async def _drain(rooms: dict[str, OpenRoom], signals: asyncio.Queue[str], seconds: float) -> None:
-    """No new games; running ones may end until the time is over or a second signal comes (ruling G4)."""
-    told = get_logger()
-    told.info("closing", connected=sum(room.connection_count for room in rooms.values()), drain_seconds=seconds)
+    """Shut down: start no new games, wait for the running ones, then close (ruling G4).
+
+    The wait ends after `seconds` or at a second signal.
+    """
+    log = get_logger()
+    log.info("closing", connected=sum(room.connection_count for room in rooms.values()), drain_seconds=seconds)
     for room in rooms.values():
         room.halt(final=False)
-    ends = {asyncio.ensure_future(_wait_closed(rooms)), asyncio.ensure_future(signals.get())}
-    await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    for end in ends:
-        end.cancel()
+    waiters = {asyncio.ensure_future(_wait_closed(rooms)), asyncio.ensure_future(signals.get())}
+    await asyncio.wait(waiters, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for waiter in waiters:
+        waiter.cancel()
     for room in rooms.values():
         room.halt(final=True)
     await _wait_closed(rooms)
-    told.info("closed")
+    log.info("closed")
 
 
 async def _wait_closed(rooms: dict[str, OpenRoom]) -> None:
@@ -193,55 +211,59 @@ async def _wait_closed(rooms: dict[str, OpenRoom]) -> None:
 
 @contextmanager
 def _stop_signal_queue() -> Iterator[asyncio.Queue[str]]:
-    """The names of the signals that stop a server, as they come."""
+    """Yield a queue that receives the name of each stop signal."""
     loop = asyncio.get_running_loop()
-    found: asyncio.Queue[str] = asyncio.Queue()
-    numbers = _stop_signals()
-    for number in numbers:
+    queue: asyncio.Queue[str] = asyncio.Queue()
+    stop_signals = _stop_signals()
+    for stop_signal in stop_signals:
         try:
-            loop.add_signal_handler(number, found.put_nowait, number.name)
+            loop.add_signal_handler(stop_signal, queue.put_nowait, stop_signal.name)
         except NotImplementedError:  # Windows
-            signal.signal(number, lambda got, _: loop.call_soon_threadsafe(found.put_nowait, signal.Signals(got).name))
+            signal.signal(
+                stop_signal,
+                lambda received, _: loop.call_soon_threadsafe(queue.put_nowait, signal.Signals(received).name),
+            )
     try:
-        yield found
+        yield queue
     finally:
-        for number in numbers:
+        for stop_signal in stop_signals:
             with suppress(NotImplementedError):
-                loop.remove_signal_handler(number)
+                loop.remove_signal_handler(stop_signal)
 
 
 def _stop_signals() -> list[signal.Signals]:
-    """The signals that stop a server: SIGHUP where there is one, unless `nohup` has it ignored."""
-    numbers = [signal.SIGTERM, signal.SIGINT]
+    """Return SIGTERM and SIGINT, and SIGHUP where it exists and is not ignored (as it is under `nohup`)."""
+    stop_signals = [signal.SIGTERM, signal.SIGINT]
     if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        numbers.append(signal.SIGHUP)
-    return numbers
+        stop_signals.append(signal.SIGHUP)
+    return stop_signals
 
 
 @contextmanager
 def _log_loop_errors() -> Iterator[None]:
-    """Log what the loop reports, and that no file descriptors are left, which it may not report.
+    """Log errors that reach the event loop's exception handler.
 
-    The connection on which something has raised is closed by the loop, and the others go on.
+    The transport closes the connection whose callback raised; other connections are not affected. Running out of file
+    descriptors is reported by a DescriptorMonitor, because asyncio does not report it in every case.
     """
-    watch = DescriptorMonitor(get_logger())
+    monitor = DescriptorMonitor(get_logger())
 
     def report(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in EXHAUSTED_ERRNOS:
-            watch.report_exhausted()
+            monitor.report_exhausted()
         else:
-            get_logger().error("our own fault", told=context["message"], exc_info=error)
+            get_logger().error("internal error", detail=context["message"], exc_info=error)
 
     asyncio.get_running_loop().set_exception_handler(report)
     try:
         yield
     finally:
-        watch.close()
+        monitor.close()
 
 
 def _raise_file_limit() -> None:
-    """As many connections as the system allows."""
+    """Raise the soft limit of open files to the hard limit."""
     if sys.platform == "win32":
         return
     import resource

@@ -50,7 +50,7 @@ def _read_text(file: Path) -> str:
         with file.open("rb") as stream:
             return stream.read(MAX_FILE_BYTES).decode()
     except UnicodeDecodeError:
-        raise ValueError(f"found {file}, which is no text in UTF-8") from None
+        raise ValueError(f"found {file}, which is not UTF-8; allowed: a text file in UTF-8") from None
 
 
 class _StoredGame:

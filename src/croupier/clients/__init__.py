@@ -1,1 +1,1 @@
-"""Clients of all five rooms: the programs' side of each protocol."""
+"""Clients for all five rooms: the client side of each protocol."""

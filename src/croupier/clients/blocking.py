@@ -1,4 +1,4 @@
-"""The client of hold'em for programs without an event loop: every call returns when it is done."""
+"""Synchronous client of a hold'em server, for programs without an event loop."""
 
 import time
 from collections.abc import Iterator
@@ -30,7 +30,10 @@ from croupier.rooms.holdem.wire import Act, Dialect, Game, Guid
 
 
 class BlockingHoldemClient:
-    """A `Client` to be entered with `with`."""
+    """The synchronous counterpart of HoldemClient, with the same methods; use it as a context manager.
+
+    Every call blocks until it is done.
+    """
 
     def __init__(
         self,
@@ -65,103 +68,107 @@ class BlockingHoldemClient:
         self._http.close()
 
     def register(self) -> Guid:
-        """As in Client."""
+        """See `HoldemClient.register`."""
         return self.run(self.api.register())
 
     def list_games(self) -> list[Game]:
-        """As in Client."""
+        """See `HoldemClient.list_games`."""
         return self.run(self.api.list_games())
 
     def get_game(self, game: Guid) -> Game:
-        """As in Client."""
+        """See `HoldemClient.get_game`."""
         return self.run(self.api.get_game(game))
 
     def watch(self, game: Guid) -> Iterator[Game]:
-        """As in Client."""
-        lookout = GameWatcher(self.api, game)
+        """See `HoldemClient.watch`."""
+        watcher = GameWatcher(self.api, game)
         try:
             while True:
-                yield self.run(lookout.next_game())
+                yield self.run(watcher.next_game())
         finally:
-            self.close_stream(lookout)
+            self.close_stream(watcher)
 
     def create_game(self) -> JoinedGame:
-        """As in Client."""
+        """See `HoldemClient.create_game`."""
         return self.run(self.api.create_game())
 
     def join(self, game: Guid | None = None) -> JoinedGame:
-        """As in Client."""
+        """See `HoldemClient.join`."""
         return self.run(self.api.join(game))
 
     def act(self, act: Act) -> str:
-        """As in Client."""
+        """See `HoldemClient.act`."""
         return self.run(self.api.act(act))
 
     def leave(self, joined_game: JoinedGame) -> None:
-        """As in Client."""
+        """See `HoldemClient.leave`."""
         self.run(self.api.leave(joined_game))
 
     def sit(self, game: Guid | None = None) -> "BlockingHoldemSeat":
-        """A table to be entered with `with`: that of a game, or of any that has a free seat."""
+        """Return a seat to be used as a context manager: in this game, or in any game with a free seat."""
         return BlockingHoldemSeat(self, game)
 
     def run[T](self, flow: RequestFlow[T]) -> T:
-        """Run an errand."""
-        reply: ApiResponse | ConnectionFailed | None = None
+        """Run a request flow to its end and return its result."""
+        response: ApiResponse | ConnectionFailed | None = None
         try:
             while True:
-                match flow.send(reply):
+                match flow.send(response):
                     case Delay(seconds):
                         time.sleep(seconds)
-                        reply = None
-                    case ApiRequest() as ask:
-                        reply = self._request(ask)
-                    case ApiStream(owner, ask, fresh):
-                        reply = self._read_stream(owner, ask, fresh=fresh)
-        except StopIteration as end:
-            done: T = end.value
-            return done
+                        response = None
+                    case ApiRequest() as request:
+                        response = self._request(request)
+                    case ApiStream(owner, request, restart):
+                        response = self._read_stream(owner, request, restart=restart)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
 
     def close_stream(self, owner: object) -> None:
-        """As in Client."""
-        following = self._streams.pop(owner, None)
-        if following is not None:
-            following.response.close()
+        """See `HoldemClient.close_stream`."""
+        stream = self._streams.pop(owner, None)
+        if stream is not None:
+            stream.response.close()
 
-    def _request(self, ask: ApiRequest) -> ApiResponse | ConnectionFailed:
-        asked = self._http.stream(ask.method, ask.path, content=ask.body or None, headers=dict(ask.headers))
+    def _request(self, request: ApiRequest) -> ApiResponse | ConnectionFailed:
+        response_context = self._http.stream(
+            request.method, request.path, content=request.body or None, headers=dict(request.headers)
+        )
         try:
-            with asked as response:
+            with response_context as response:
                 body = ResponseBody(response)
-                for piece in response.iter_bytes():
-                    body.add(piece)
+                for chunk in response.iter_bytes():
+                    body.add(chunk)
         except httpx.TransportError as error:
             return connection_failed(error)
         return ApiResponse(response.status_code, response.headers, body.to_bytes())
 
-    def _read_stream(self, owner: object, ask: ApiRequest, *, fresh: bool) -> ApiResponse | ConnectionFailed:
-        if fresh:
+    def _read_stream(self, owner: object, api_request: ApiRequest, *, restart: bool) -> ApiResponse | ConnectionFailed:
+        if restart:
             self.close_stream(owner)
         try:
             if owner not in self._streams:
-                request = self._http.build_request(ask.method, ask.path, headers=dict(ask.headers))
+                request = self._http.build_request(
+                    api_request.method, api_request.path, headers=dict(api_request.headers)
+                )
                 response = self._http.send(request, stream=True)
                 self._streams[owner] = OpenStream(response, response.iter_bytes())
-            following = self._streams[owner]
-            if following.response.status_code == HTTPStatus.OK:
-                check_not_compressed(following.response)
-                for piece in following.chunks:
-                    if line := following.lines.newest_line(piece):
-                        return ApiResponse(HTTPStatus.OK, following.response.headers, line)
-            end: ApiResponse | ConnectionFailed = following.final_response()
+            stream = self._streams[owner]
+            if stream.response.status_code == HTTPStatus.OK:
+                check_not_compressed(stream.response)
+                for chunk in stream.chunks:
+                    if line := stream.lines.newest_line(chunk):
+                        return ApiResponse(HTTPStatus.OK, stream.response.headers, line)
+            last_response: ApiResponse | ConnectionFailed = stream.final_response()
         except httpx.TransportError as error:
-            end = connection_failed(error)
+            last_response = connection_failed(error)
         self.close_stream(owner)
-        return end
+        return last_response
 
 
 class BlockingHoldemSeat:
-    """A `Table` to be entered with `with`: `for game in table`."""
+    """The synchronous counterpart of HoldemSeat: enter it with `with`, iterate over it with `for game in seat`."""
 
     def __init__(self, client: BlockingHoldemClient, game: Guid | None) -> None:
         self._client = client
@@ -180,17 +187,17 @@ class BlockingHoldemSeat:
 
     @property
     def joined_game(self) -> JoinedGame:
-        """As in Table."""
+        """See `HoldemSeat.joined_game`."""
         return self._session.joined_game
 
     @property
     def player(self) -> Player:
-        """As in Table."""
+        """See `HoldemSeat.player`."""
         return self._session.player
 
     @property
     def nets(self) -> list[int]:
-        """As in Table."""
+        """See `HoldemSeat.nets`."""
         return self._session.nets
 
     def __iter__(self) -> Self:
@@ -203,5 +210,5 @@ class BlockingHoldemSeat:
         return game
 
     def make_move(self, move: Move | Act) -> str:
-        """As in Table."""
+        """See `HoldemSeat.make_move`."""
         return self._client.run(self._session.make_move(move))

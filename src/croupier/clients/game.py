@@ -1,4 +1,4 @@
-"""The library's client: a game as typed messages, with `async with` or, for programs without a loop, with `with`."""
+"""Client of a house: plays a game as typed messages, asynchronously (`async with`) or synchronously (`with`)."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -31,17 +31,18 @@ from croupier.net.event_loop import loop_factory
 from croupier.rooms import HOUSE_ROOMS
 
 MAX_LAST_RECEIVED_BYTES: Final = 200
-"""How much of the last words is shown."""
+"""Maximum number of bytes of the last read that `last_received` shows."""
 
 
 class GameClient:
-    """A conversation with a house.
+    """A connection to a house; use it as an async context manager.
 
-    `say` sends a message, `hear` waits for the next one. `legal` is what may be said now, `settled` what every finished
-    game has brought, in coins, and `player` the session behind it all, which follows the game.
+    `send` sends a message, `receive` waits for the next one. `legal` are the messages that are allowed now, `nets` the
+    result of every finished game in coins. `player` is the session that follows the game.
 
-    Without a `port` it is the room's own; entering the conversation sets `address`. `patience` is how many seconds the
-    house may take for an answer; `notify` gets a sentence when the house has been silent for two of them.
+    Without `port` the server is searched at the room's default ports; `address` is set when the context is entered.
+    `answer_timeout` is the number of seconds that the house has for an answer. `notify` is called with a sentence when
+    the house has been silent for NOTIFY_AFTER_SECONDS.
     """
 
     def __init__(
@@ -76,12 +77,12 @@ class GameClient:
 
     @property
     def legal(self) -> Sequence[Any]:
-        """The messages that may be said now; none while the house has to speak."""
+        """The messages that may be sent now; empty while it is the house's turn."""
         return self.player.legal
 
     @property
     def last_received(self) -> str:
-        """The last bytes that the house has sent, for people; empty when there were none."""
+        """The last bytes received from the house, printable; empty if nothing was received."""
         return printable_bytes(self._codec.last_bytes[:MAX_LAST_RECEIVED_BYTES]) if self._codec.last_bytes else ""
 
     async def __aenter__(self) -> Self:
@@ -91,11 +92,11 @@ class GameClient:
             self.player,
             lambda: self._codec,
             silent_logger(),
-            taps=[self._on_event],
+            observers=[self._on_event],
             limits=EndpointLimits(close_timeout=1.0),
         )
-        due = [(IDENTIFY_AFTER_SECONDS, self._start_identify), (NOTIFY_AFTER_SECONDS, self._notify_silence)]
-        self._silence_watch = SilenceWatch(self._is_waiting, due)
+        callbacks = [(IDENTIFY_AFTER_SECONDS, self._start_identify), (NOTIFY_AFTER_SECONDS, self._notify_silence)]
+        self._silence_watch = SilenceWatch(self._is_waiting, callbacks)
         try:
             await self._endpoint.connect(HOUSE, self.address, self._ssl)
         except BaseException:
@@ -104,7 +105,7 @@ class GameClient:
         if not self._is_joined:
             self._stop()
             left = self._inbox.get_nowait()
-            assert isinstance(left, Left), "a call that fails tells nothing else"
+            assert isinstance(left, Left), "a failed connection attempt has no other event"
             raise ConnectionError(f"no house answers at {format_address(self.address)}: {left.reason}")
         return self
 
@@ -118,35 +119,35 @@ class GameClient:
                 await self._endpoint.wait_drained()
 
     async def send(self, message: object) -> None:
-        """Send a message. Raises IllegalMove when it is not `legal`, ConnectionError when the conversation is over."""
+        """Send a message. Raises IllegalMove if it is not in `legal`, ConnectionError if the conversation is over."""
         if self._is_over:
             raise self._final_error or ConnectionError("the conversation is over")
         self._endpoint.handle_and_flush(Submitted(message))
 
     async def receive(self) -> Any:
-        """The next message of the house.
+        """Wait for the next message of the house and return it.
 
-        Raises Violation, which names the clause, when the house breaks the protocol, ConnectionError when it is gone,
-        and OtherProtocol, which is one, when the server speaks another game or TLS.
+        Raises Violation, which cites the clause, if the house breaks the protocol; ConnectionError if the house has
+        disconnected; and OtherProtocol (a ConnectionError) if the server speaks another game's protocol or TLS.
         """
         if self._final_error is not None:
             raise self._final_error
-        news = await self._inbox.get()
-        if isinstance(news, Violation | Left | OtherProtocol):
-            self._final_error = await self._find_final_error(news)
+        item = await self._inbox.get()
+        if isinstance(item, Violation | Left | OtherProtocol):
+            self._final_error = await self._find_final_error(item)
             raise self._final_error
-        return news
+        return item
 
-    async def _find_final_error(self, news: Violation | Left | OtherProtocol) -> Exception:
-        """Why the conversation is over."""
-        if isinstance(news, OtherProtocol):
-            return news
+    async def _find_final_error(self, cause: Violation | Left | OtherProtocol) -> Exception:
+        """Return the error that ended the conversation."""
+        if isinstance(cause, OtherProtocol):
+            return cause
         if not self._has_understood and (other := await self._find_other_protocol()) is not None:
             return other
-        return news if isinstance(news, Violation) else ConnectionError(f"the house is gone: {news.reason}")
+        return cause if isinstance(cause, Violation) else ConnectionError(f"the house is gone: {cause.reason}")
 
     async def _find_other_protocol(self) -> OtherProtocol | None:
-        """What else is spoken here: judged by the first answer, or where there is none by asking."""
+        """Return what else the server speaks: recognised by its first answer, or by a probe if there was none."""
         if self._codec.first_bytes:
             return other_protocol_error(self._room, self.address, self._codec.first_bytes)
         if self._identify_task is None:
@@ -157,7 +158,7 @@ class GameClient:
         return not self._is_joined or self.player.deadline is not None
 
     def _start_identify(self) -> None:
-        """Ask a server that is silent from the beginning what it speaks."""
+        """Probe a server that has been silent from the beginning."""
         if self._is_joined and not self._codec.first_bytes and self._identify_task is None:
             self._identify_task = asyncio.ensure_future(self._identify_silent_server())
 
@@ -171,7 +172,7 @@ class GameClient:
             self._identify_task.cancel()
 
     async def _identify_silent_server(self) -> OtherProtocol | None:
-        """Ask a silent server what it speaks; unless that is our game, it will never answer us."""
+        """Probe a silent server. One that speaks another protocol will never answer, so `receive` raises at once."""
         other = await identify(self._room, self.address, self._ssl)
         if other is not None and not self._codec.first_bytes:
             self._inbox.put_nowait(other)
@@ -183,9 +184,9 @@ class GameClient:
         self._is_over |= isinstance(event, Left)
         for effect in effects:
             match effect:
-                case Notify(news):
-                    self._inbox.put_nowait(news)
-                    self._has_understood |= not isinstance(news, Violation | Left)
+                case Notify(notice):
+                    self._inbox.put_nowait(notice)
+                    self._has_understood |= not isinstance(notice, Violation | Left)
                 case Drop():
                     self._is_over = True
                 case Settle(net=net):
@@ -195,7 +196,7 @@ class GameClient:
 
 
 class BlockingGameClient:
-    """A `Game` for programs without an event loop: the same, but every call returns when it is done."""
+    """The synchronous counterpart of GameClient: every call blocks until it is done."""
 
     def __init__(self, game: GameClient) -> None:
         self._game = game
@@ -204,35 +205,35 @@ class BlockingGameClient:
 
     @property
     def legal(self) -> Sequence[Any]:
-        """As in Game."""
+        """See `GameClient.legal`."""
         return self._game.legal
 
     @property
     def nets(self) -> list[int]:
-        """As in Game."""
+        """See `GameClient.nets`."""
         return self._game.nets
 
     @property
     def player(self) -> RoomClient[Any]:
-        """As in Game."""
+        """See `GameClient.player`."""
         return self._game.player
 
     @property
     def address(self) -> Address:
-        """As in Game."""
+        """See `GameClient.address`."""
         return self._game.address
 
     @property
     def last_received(self) -> str:
-        """As in Game."""
+        """See `GameClient.last_received`."""
         return self._game.last_received
 
     def send(self, message: object) -> None:
-        """As in Game."""
+        """See `GameClient.send`."""
         self._run(self._game.send(message))
 
     def receive(self) -> Any:
-        """As in Game."""
+        """See `GameClient.receive`."""
         return self._run(self._game.receive())
 
     def __enter__(self) -> Self:
@@ -252,8 +253,8 @@ class BlockingGameClient:
         finally:
             self._stop()
 
-    def _run(self, work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+    def _run(self, coroutine: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -262,7 +263,7 @@ class BlockingGameClient:
 
 
 class GameConnector:
-    """What `connect` returns: enter it with `async with` for a Game, or with `with` for a BlockingGame."""
+    """The result of `connect`: enter it with `async with` for a GameClient, or with `with` for a BlockingGameClient."""
 
     def __init__(self, game: GameClient) -> None:
         self._game = game
@@ -296,11 +297,23 @@ def connect(
     strict: bool = False,
     ssl: SSLContext | None = None,
 ) -> GameConnector:
-    """A conversation with the house of a room, to be entered with `async with` or `with`.
+    """Connect to the house of a room: `async with connect("kuhn") as game` or `with connect("kuhn") as game`.
 
-    `port` is the room's own unless given: for seven and a half 1213, or else the 1212 of its document. `options` are
-    the room's for a client; `strict` refuses what the protocol only tolerates; `ssl` is for a house behind TLS.
-    Entering raises ConnectionError when nobody answers.
+    `port` defaults to the room's own; for seven and a half that is 1213, or else 1212 as in its document. `options` are
+    the room's client options; `strict` rejects what the protocol only tolerates; `ssl` is the TLS context for a house
+    that uses TLS.
+
+    Raises ValueError if the room is unknown. Entering the context raises ConnectionError if no house answers.
+
+    Example, with `croupier serve kuhn` running:
+
+    >>> from croupier import connect
+    >>> with connect("kuhn") as game:  # doctest: +SKIP
+    ...     while not game.player.is_exhausted:
+    ...         if game.legal:
+    ...             game.send(game.legal[0])
+    ...         else:
+    ...             print(game.receive())
     """
     if room not in HOUSE_ROOMS:
         raise ValueError(f"found the room {room!r}; allowed: {', '.join(HOUSE_ROOMS)}")

@@ -1,4 +1,4 @@
-"""The library's client of hold'em: a table over HTTP, and a bot that sits down at it."""
+"""Asynchronous client of a hold'em server, and a function that lets a bot play at it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -39,11 +39,11 @@ from croupier.rooms.holdem.wire import Act, Dialect, Game, Guid
 __all__ = ["HoldemClient", "HoldemSeat", "JoinedGame", "Refusal", "play_hands"]
 
 REQUEST_TIMEOUT = httpx.Timeout(10.0, read=LONG_POLL_SECONDS + 10.0)
-"""How many seconds a server may take; an answer that it holds back until there is news may take longer."""
+"""The read timeout is longer than a long poll, for which the server delays its answer."""
 
 
 class OpenStream[Pieces]:
-    """An answer that goes on: one state of a game a line, of which only the newest matters."""
+    """A streamed response: one state of a game per line, of which only the newest matters."""
 
     def __init__(self, response: httpx.Response, chunks: Pieces) -> None:
         self.response = response
@@ -51,19 +51,21 @@ class OpenStream[Pieces]:
         self.lines = NdjsonReader()
 
     def final_response(self) -> ApiResponse | ConnectionFailed:
-        """How it ended: refused from the start, or broken off."""
+        """Return how the stream ended: an error response, or a lost connection."""
         if self.response.status_code == HTTPStatus.OK:
             return ConnectionFailed("the stream has ended")
         return ApiResponse(self.response.status_code, self.response.headers, b"")
 
 
 class HoldemClient:
-    """A user of a hold'em server: `Client("http://127.0.0.1:8080", "ann", "secret")`, to be entered with `async with`.
+    """A user of a hold'em server: `HoldemClient("http://127.0.0.1:8080", "ann", "secret")`.
 
-    Everything raises Refusal when the server refuses, Violation when it does not speak the document, ConnectionError
-    when it is gone for longer than `patience` (in seconds). Without a `dialect` the answers of the server show which
-    one it speaks. `ssl` is for a server with a certificate of its own; `transport` takes the place of the network.
-    Raises ValueError on an address or a name that cannot be one.
+    Use it as an async context manager. Methods raise Refusal if the server refuses the request, Violation if the server
+    breaks the protocol, and ConnectionError if the server cannot be reached for `retry_timeout` seconds.
+
+    Without `dialect`, the client recognises the server's dialect by its answers. `ssl` is the TLS context for a server
+    with a private certificate; `transport` replaces the network, for tests. Raises ValueError if the URL or the user
+    name is invalid.
     """
 
     def __init__(
@@ -100,106 +102,116 @@ class HoldemClient:
         await self._http.aclose()
 
     async def register(self) -> Guid:
-        """Become a user, unless we are one: our GUID, "" where the server does not tell it again."""
+        """Register the user, if it is new; return its GUID, or "" if the server does not repeat it."""
         return await self.run(self.api.register())
 
     async def list_games(self) -> list[Game]:
-        """All games, with our cards in those in which we have some."""
+        """Return all games, with the user's cards where it has any."""
         return await self.run(self.api.list_games())
 
     async def get_game(self, game: Guid) -> Game:
-        """One game, with our cards if we have some."""
+        """Return a game, with the user's cards if it has any."""
         return await self.run(self.api.get_game(game))
 
     async def watch(self, game: Guid) -> AsyncIterator[Game]:
-        """One game, now and whenever it has changed; without end."""
-        lookout = GameWatcher(self.api, game)
+        """Yield a game now and after every change, without end."""
+        watcher = GameWatcher(self.api, game)
         try:
             while True:
-                yield await self.run(lookout.next_game())
+                yield await self.run(watcher.next_game())
         finally:
-            await self.close_stream(lookout)
+            await self.close_stream(watcher)
 
     async def create_game(self) -> JoinedGame:
-        """Make a game and join it."""
+        """Create a game and join it."""
         return await self.run(self.api.create_game())
 
     async def join(self, game: Guid | None = None) -> JoinedGame:
-        """Join a game, or any that has a free seat."""
+        """Join this game, or any game with a free seat."""
         return await self.run(self.api.join(game))
 
     async def act(self, act: Act) -> str:
-        """Bet or fold: why an invalid bet was a fold, "" if it was none. `Table.say` does not let one pass."""
+        """Bet or fold. Returns the reason if the server treated an invalid bet as a fold, else "".
+
+        `HoldemSeat.make_move` checks moves before it sends them.
+        """
         return await self.run(self.api.act(act))
 
     async def leave(self, joined_game: JoinedGame) -> None:
-        """Leave a game, and what we have bet in it."""
+        """Leave a game; chips that were bet in the running hand are lost."""
         await self.run(self.api.leave(joined_game))
 
     def sit(self, game: Guid | None = None) -> "HoldemSeat":
-        """A table to be entered with `async with`: that of a game, or of any that has a free seat."""
+        """Return a seat to be used as an async context manager: in this game, or in any game with a free seat."""
         return HoldemSeat(self, game)
 
     async def run[T](self, flow: RequestFlow[T]) -> T:
-        """Run an errand."""
-        reply: ApiResponse | ConnectionFailed | None = None
+        """Run a request flow to its end and return its result."""
+        response: ApiResponse | ConnectionFailed | None = None
         try:
             while True:
-                match flow.send(reply):
+                match flow.send(response):
                     case Delay(seconds):
                         await asyncio.sleep(seconds)
-                        reply = None
-                    case ApiRequest() as ask:
-                        reply = await self._request(ask)
-                    case ApiStream(owner, ask, fresh):
-                        reply = await self._read_stream(owner, ask, fresh=fresh)
-        except StopIteration as end:
-            done: T = end.value
-            return done
+                        response = None
+                    case ApiRequest() as request:
+                        response = await self._request(request)
+                    case ApiStream(owner, request, restart):
+                        response = await self._read_stream(owner, request, restart=restart)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
 
     async def close_stream(self, owner: object) -> None:
-        """End the answer that an owner follows, if any."""
-        following = self._streams.pop(owner, None)
-        if following is not None:
-            await following.response.aclose()
+        """Close the streamed response of this owner, if there is one."""
+        stream = self._streams.pop(owner, None)
+        if stream is not None:
+            await stream.response.aclose()
 
-    async def _request(self, ask: ApiRequest) -> ApiResponse | ConnectionFailed:
-        asked = self._http.stream(ask.method, ask.path, content=ask.body or None, headers=dict(ask.headers))
+    async def _request(self, request: ApiRequest) -> ApiResponse | ConnectionFailed:
+        response_context = self._http.stream(
+            request.method, request.path, content=request.body or None, headers=dict(request.headers)
+        )
         try:
-            async with asked as response:
+            async with response_context as response:
                 body = ResponseBody(response)
-                async for piece in response.aiter_bytes():
-                    body.add(piece)
+                async for chunk in response.aiter_bytes():
+                    body.add(chunk)
         except httpx.TransportError as error:
             return connection_failed(error)
         return ApiResponse(response.status_code, response.headers, body.to_bytes())
 
-    async def _read_stream(self, owner: object, ask: ApiRequest, *, fresh: bool) -> ApiResponse | ConnectionFailed:
-        if fresh:
+    async def _read_stream(
+        self, owner: object, api_request: ApiRequest, *, restart: bool
+    ) -> ApiResponse | ConnectionFailed:
+        if restart:
             await self.close_stream(owner)
         try:
             if owner not in self._streams:
-                request = self._http.build_request(ask.method, ask.path, headers=dict(ask.headers))
+                request = self._http.build_request(
+                    api_request.method, api_request.path, headers=dict(api_request.headers)
+                )
                 response = await self._http.send(request, stream=True)
                 self._streams[owner] = OpenStream(response, response.aiter_bytes())
-            following = self._streams[owner]
-            if following.response.status_code == HTTPStatus.OK:
-                check_not_compressed(following.response)
-                async for piece in following.chunks:
-                    if line := following.lines.newest_line(piece):
-                        return ApiResponse(HTTPStatus.OK, following.response.headers, line)
-            end: ApiResponse | ConnectionFailed = following.final_response()
+            stream = self._streams[owner]
+            if stream.response.status_code == HTTPStatus.OK:
+                check_not_compressed(stream.response)
+                async for chunk in stream.chunks:
+                    if line := stream.lines.newest_line(chunk):
+                        return ApiResponse(HTTPStatus.OK, stream.response.headers, line)
+            last_response: ApiResponse | ConnectionFailed = stream.final_response()
         except httpx.TransportError as error:
-            end = connection_failed(error)
+            last_response = connection_failed(error)
         await self.close_stream(owner)
-        return end
+        return last_response
 
 
 class HoldemSeat:
-    """A seat at a table, for a person or a program: `async for game in table` is what is to be seen while we have it.
+    """A seat at a table: entering the context joins the game, leaving it leaves the game.
 
-    `player` follows the game: its `view` is what the last Game means for us, and its `legal` what may be said now.
-    `settled` has what every finished hand brought. Leaving the block leaves the game.
+    `async for game in seat` yields the states of the game while the user has the seat. `player` follows the game:
+    `player.view` is the meaning of the latest Game for the user, `player.legal` the moves that are allowed now. `nets`
+    are the results of the finished hands.
     """
 
     def __init__(self, client: HoldemClient, game: Guid | None) -> None:
@@ -219,7 +231,7 @@ class HoldemSeat:
 
     @property
     def joined_game(self) -> JoinedGame:
-        """Which game it is, and who we are there."""
+        """The game, and the user's GUID in it."""
         return self._session.joined_game
 
     @property
@@ -229,7 +241,7 @@ class HoldemSeat:
 
     @property
     def nets(self) -> list[int]:
-        """What every finished hand has brought, in chips."""
+        """The result of every finished hand, in chips."""
         return self._session.nets
 
     def __aiter__(self) -> Self:
@@ -242,9 +254,9 @@ class HoldemSeat:
         return game
 
     async def make_move(self, move: Move | Act) -> str:
-        """FOLD, or bet so many chips: "" if it is done, else why it was a fold or came to nothing.
+        """Fold, or bet a number of chips. Returns "", or the reason why the move was treated as a fold or not made.
 
-        Raises IllegalMove on what is not in `player.legal`, and sends nothing then.
+        Raises IllegalMove if the move is not in `player.legal`; nothing is sent then.
         """
         return await self._client.run(self._session.make_move(move))
 
@@ -259,64 +271,69 @@ async def play_hands(
     game: Guid | None = None,
     tally: BotTally | None = None,
 ) -> BotTally:
-    """Let a bot play a number of hands, or without one as long as it can.
+    """Let a bot play `hands` hands, or without this number as long as it can.
 
-    It enrols, and sits down in a game, or in any with a free seat. When it has lost its seat, because it is broke or
-    out of time, it joins again if it may `rebuy`, and ends otherwise; if that is not given, it joins again as long as
-    there are `hands` to be played. A bot that is not dealt in goes on waiting; the logger `croupier` warns of it. What
-    ends it early is the `fault` of the tally; its `connections` are the seats it has had. A tally of one's own survives
-    when this is cancelled. Raises IllegalMove when the mind wants to do what is not allowed.
+    The bot registers and takes a seat in `game`, or in any game with a free seat. If it loses the seat, because it has
+    no chips or was too slow, it joins again if `rebuy` is true; by default `rebuy` is true if `hands` is given. While
+    the bot is not dealt in it waits, and the logger `croupier` logs a warning.
+
+    Returns the tally. Its `fault` is the error that ended the run early, its `connections` the number of seats taken.
+    Pass a `tally` to keep the results if the call is cancelled. Raises IllegalMove if the bot chooses a move that is
+    not allowed.
     """
     tally = BotTally() if tally is None else tally
     rebuy = hands is not None if rebuy is None else rebuy
     try:
         await client.register()
         while hands is None or len(tally.nets) < hands:
-            before = len(tally.nets)
-            async with client.sit(game) as table:
+            hands_before = len(tally.nets)
+            async with client.sit(game) as seat:
                 tally.connections += 1
                 try:
-                    await _play_seat(client, table, bot, luck, None if hands is None else hands - before)
+                    await _play_seat(client, seat, bot, luck, None if hands is None else hands - hands_before)
                 finally:
-                    tally.nets += table.nets
+                    tally.nets += seat.nets
             if not rebuy:
                 break
-            if len(tally.nets) == before:
-                raise ConnectionError("the server does not let it stay for a single hand")
+            if len(tally.nets) == hands_before:
+                raise ConnectionError("the bot lost its seat before it finished a hand")
     except (Violation, Refusal, ConnectionError) as fault:
         tally.fault = fault
     return tally
 
 
 async def _play_seat(
-    client: HoldemClient, table: HoldemSeat, mind: Bot[View, Move], luck: Luck, hands: int | None
+    client: HoldemClient, seat: HoldemSeat, bot: Bot[View, Move], luck: Luck, hands: int | None
 ) -> None:
-    """Play in one seat, until it is lost or these hands are over."""
-    waited_for = "a free seat" if table.joined_game.is_queued else "somebody to play with"
-    notice = WaitNotice(f"{client.api.user} is not dealt in: it waits for {waited_for} at {client.url}")
+    """Play in one seat until it is lost or `hands` hands are finished."""
+    waits_for = "a free seat" if seat.joined_game.is_queued else "other players"
+    notice = WaitNotice(f"{client.api.user} is waiting for {waits_for} at {client.url}")
     notice.begin()
     try:
-        async for seen in table:
-            if seen.cards.hole:
+        async for game in seat:
+            if game.cards.hole:
                 notice.end()
             else:
                 notice.begin()
-            if hands is not None and len(table.nets) >= hands:
+            if hands is not None and len(seat.nets) >= hands:
                 break
-            act = table.player.decide(mind, luck)
-            if act is not None:
-                await table.make_move(act)
+            move = seat.player.decide(bot, luck)
+            if move is not None:
+                await seat.make_move(move)
     finally:
         notice.end()
 
 
 def with_scheme(url: str) -> str:
-    """The address of a server with its scheme: `127.0.0.1:8080`, or `:8080`, is `http://127.0.0.1:8080`.
+    """Return the URL of a server with its scheme; the host of `:PORT` is 127.0.0.1.
 
-    Raises ValueError.
+    Raises ValueError if it is not an HTTP URL, or contains a user, a query or a fragment.
+
+    >>> with_scheme(":8080")
+    'http://127.0.0.1:8080'
     """
     address = url if "://" in url else f"http://{'127.0.0.1' * url.startswith(':')}{url}"
-    if "@" in address:  # the error must not show a password, wherever it would be taken to end
+    if "@" in address:  # checked first, so that no error text contains a password
         raise ValueError(f"found {redact(address)!r}; allowed: http://HOST:PORT or https://HOST:PORT, without a user")
     try:
         parsed = httpx.URL(address)
@@ -328,18 +345,21 @@ def with_scheme(url: str) -> str:
 
 
 def server_address(url: str) -> Address:
-    """The host and the port of a server. Raises ValueError."""
+    """Return the host and the port of a server's URL. Raises ValueError."""
     address = httpx.URL(with_scheme(url))
     return address.host, address.port or (443 if address.scheme == "https" else 80)
 
 
 def verify_option(address: str, ssl: SSLContext | None) -> SSLContext | bool:
-    """Whom to trust: who is given, else whom httpx trusts; nobody without TLS, for to read that list takes time."""
+    """Return the `verify` option of httpx.
+
+    For plain HTTP it is an empty TLS context, because loading the default certificates takes time.
+    """
     return ssl or address.startswith("https:") or SSLContext(PROTOCOL_TLS_CLIENT)
 
 
 def connection_failed(error: httpx.TransportError) -> ConnectionFailed:
-    """What went wrong, in words: some errors have none of their own."""
+    """Describe a transport error of httpx; some of them have no text."""
     if "WRONG_VERSION_NUMBER" in str(error):
         return ConnectionFailed("the server does not speak TLS; use http://")
     return ConnectionFailed(str(error) or type(error).__name__)

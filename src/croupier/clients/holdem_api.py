@@ -1,7 +1,8 @@
-"""What a client of hold'em does at a server: it asks, it pauses, and it asks again; somebody else does the waiting.
+"""The hold'em API as request flows without I/O, shared by the asynchronous and the synchronous client.
 
-An errand is a generator: it yields what it wants, an `Ask`, a `Follow` or a `Pause`, is sent the `Reply` or that it is
-`Lost`, and returns what came of it. So a client with an event loop and one without run the same errands.
+A request flow is a generator. It yields an ApiRequest, an ApiStream or a Delay; it is sent an ApiResponse,
+ConnectionFailed, or None after a delay; and it returns its result. The client that runs the flow does the I/O and the
+waiting.
 """
 
 import re
@@ -19,30 +20,34 @@ from croupier.rooms.holdem.observed.state_reader import read_game, read_games, r
 from croupier.rooms.holdem.wire import ACTION_BET, Act, Dialect, Game, Guid
 
 MAX_TABLE_PLAYERS: Final = 10
-"""A table with so many players is full (document, General rules)."""
+"""A table with this many players is full (document, General rules)."""
 
 LONG_POLL_SECONDS: Final = 25
-"""For how many seconds a server that can is asked to hold back its answer until there is news (holdem-9.3)."""
+"""How long the server is asked to delay its answer until the game changes (holdem-9.3)."""
 
 POLL_INTERVAL_SECONDS: Final = 0.05
-"""How many seconds pass between two looks at a server that cannot (document, Understanding the state of the game)."""
+"""Interval between requests to a server without long polling (document, Understanding the state of the game)."""
 
 FIRST_RETRY_DELAY_SECONDS: Final = 0.1
 MAX_RETRY_DELAY_SECONDS: Final = 2.0
-"""The seconds before a server that did not answer is asked again: twice as many every time."""
+"""The delay before a request is repeated doubles with every attempt, up to this value."""
 
 RETRYABLE_STATUSES: Final = frozenset({429, 500, 502, 503, 504})
-"""What a server says that may do better later."""
+"""HTTP statuses after which a request is repeated."""
 
 PAGE_LINK: Final = re.compile(r'<(/games/?\?[\w=&.-]*)>; *rel="?(first|next)"?', re.ASCII)
-"""A link to a page of games (holdem-9.12): a path, so that nobody else is sent our password."""
+"""A link to a page of games (holdem-9.12). It has to be a path, so that the credentials go to no other server."""
 
 MAX_GAME_LIST_BYTES: Final = 16 << 20
-"""What all pages of the list of games may take together."""
+"""Maximum total size of all pages of the list of games."""
 
 
 class Refusal(Exception):
-    """A server has refused a request, and changed nothing: the HTTP status, its own words, and when to come again."""
+    """The server has refused a request and changed nothing.
+
+    `status` is the HTTP status, `detail` the body of the answer, `retry_after_seconds` the value of its Retry-After
+    header, if any.
+    """
 
     def __init__(self, status: int, detail: str, retry_after_seconds: float | None = None) -> None:
         phrase = HTTPStatus(status).phrase if status in HTTPStatus else "unknown status"
@@ -54,7 +59,7 @@ class Refusal(Exception):
 
 
 class ApiRequest(Struct, frozen=True):
-    """A request. `public` keeps our name out of it; `again` says that it may be asked twice without harm."""
+    """An HTTP request. `is_anonymous`: send no credentials. `idempotent`: the request may be repeated without harm."""
 
     method: str
     path: str
@@ -65,13 +70,16 @@ class ApiRequest(Struct, frozen=True):
 
 
 class Delay(Struct, frozen=True):
-    """So many seconds in which nothing is done."""
+    """Wait for this number of seconds."""
 
     seconds: float
 
 
 class ApiStream(Struct, frozen=True):
-    """The newest line of an answer that goes on: the one that its owner has open, or else (or if `fresh`) a new one."""
+    """Read the newest line of a streamed response.
+
+    The owner's open stream is used; it is opened if there is none, and reopened if `restart` is true.
+    """
 
     owner: object
     request: ApiRequest
@@ -79,21 +87,22 @@ class ApiStream(Struct, frozen=True):
 
 
 class ApiResponse(Struct, frozen=True):
-    """An answer; the names of its headers are in small letters."""
+    """An HTTP response; header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
 
     def to_refusal(self) -> Refusal:
-        """What it says, where it is no good."""
-        after = self.headers.get("retry-after", "")
+        """Return the response as a Refusal."""
+        retry_after = self.headers.get("retry-after", "")
         detail = self.body[:500].decode(errors="replace").strip()
-        return Refusal(self.status, detail, float(after) if after.isdecimal() and len(after) < 10 else None)
+        is_number = retry_after.isdecimal() and len(retry_after) < 10
+        return Refusal(self.status, detail, float(retry_after) if is_number else None)
 
 
 class ConnectionFailed(Struct, frozen=True):
-    """There was no answer; nobody knows whether the request has arrived."""
+    """There was no response. The server may or may not have received the request."""
 
     reason: str
 
@@ -102,7 +111,10 @@ type RequestFlow[T] = Generator[ApiRequest | ApiStream | Delay, ApiResponse | Co
 
 
 class JoinedGame(Struct, frozen=True):
-    """Where somebody has joined. In dialect hspe-go nobody is told whether he has a seat or waits for one."""
+    """The result of joining a game: the game and the player's GUID.
+
+    `is_queued`: the player waits for a seat. A server of dialect hspe-go does not report this; it is false then.
+    """
 
     game: Guid
     player: Guid
@@ -110,10 +122,11 @@ class JoinedGame(Struct, frozen=True):
 
 
 class HoldemApi:
-    """The errands of one user. `patience` is for how many seconds a server may be gone, or busy.
+    """The requests of one user. `retry_timeout` is the number of seconds that a server may be unreachable or busy.
 
-    Without a `dialect` the answers of the server show which one it speaks. All raise Refusal when the server refuses,
-    Violation when it does not speak the document, and ConnectionError when it is gone.
+    Without `dialect`, the server's dialect is recognised by its answers. All flows raise Refusal if the server refuses
+    the request, Violation if it breaks the protocol, and ConnectionError if it cannot be reached. Raises ValueError if
+    the user name contains a colon.
     """
 
     def __init__(self, user: str, password: str, retry_timeout: float, dialect: Dialect | None = None) -> None:
@@ -127,157 +140,170 @@ class HoldemApi:
         self._credentials = {"authorization": f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"}
 
     def register(self) -> RequestFlow[Guid]:
-        """Become a user: our GUID, or "" where the name exists already and the server does not tell it."""
-        reply = yield from self._request(ApiRequest("POST", "/users/"), 200, 201, 403)
-        if reply.status == HTTPStatus.FORBIDDEN:
+        """Register the user. Returns its GUID, or "" if it exists already and the server does not repeat the GUID."""
+        response = yield from self._request(ApiRequest("POST", "/users/"), 200, 201, 403)
+        if response.status == HTTPStatus.FORBIDDEN:
             return self.guid
-        self.guid = read_guid(reply.body)
-        if reply.body.lstrip().startswith(b"{"):
+        self.guid = read_guid(response.body)
+        if response.body.lstrip().startswith(b"{"):
             self._set_dialect("hspe-go")
         return self.guid
 
     def _set_dialect(self, dialect: Dialect) -> None:
-        """An answer is one of this dialect."""
+        """Note the dialect of an answer, unless the dialect is fixed."""
         if not self._has_fixed_dialect:
             self.dialect = dialect
 
     def list_games(self) -> RequestFlow[list[Game]]:
-        """All games, as we see them: page by page where one list does not hold them (holdem-9.12)."""
-        reply = yield from self._request(ApiRequest("GET", "/games/"), 200)
-        games, path, size = read_games(reply.body), _page_path(reply, "first"), 0
+        """Return all games as the user sees them, read page by page if the list has pages (holdem-9.12)."""
+        response = yield from self._request(ApiRequest("GET", "/games/"), 200)
+        games, path, size = read_games(response.body), _page_path(response, "first"), 0
         if not path:
             return games
-        found: dict[Guid, Game] = {}
+        games_by_id: dict[Guid, Game] = {}
         while path:
-            reply = yield from self._request(ApiRequest("GET", path), 200)
-            before, size = len(found), size + len(reply.body)
+            response = yield from self._request(ApiRequest("GET", path), 200)
+            previous_count, size = len(games_by_id), size + len(response.body)
             if size > MAX_GAME_LIST_BYTES:
                 raise Violation("holdem-9.12", f"more than {MAX_GAME_LIST_BYTES:,} bytes of games", "pages that end")
-            found |= {game.game_id: game for game in read_games(reply.body)}
-            path = _page_path(reply, "next") if len(found) > before else ""
-        return [*found.values()]
+            games_by_id |= {game.game_id: game for game in read_games(response.body)}
+            path = _page_path(response, "next") if len(games_by_id) > previous_count else ""
+        return [*games_by_id.values()]
 
     def create_game(self) -> RequestFlow[JoinedGame]:
-        """Make a game and join it."""
-        reply = yield from self._request(ApiRequest("POST", "/games/", idempotent=False), 200, 201, 202)
-        game = reply.headers.get("location", "").rstrip("/").rpartition("/")[2]
-        return self._read_joined_game(reply, game)
+        """Create a game and join it."""
+        response = yield from self._request(ApiRequest("POST", "/games/", idempotent=False), 200, 201, 202)
+        game = response.headers.get("location", "").rstrip("/").rpartition("/")[2]
+        return self._read_joined_game(response, game)
 
     def join(self, game: Guid | None = None) -> RequestFlow[JoinedGame]:
-        """Join a game, or any with a free seat, if there is one at which somebody sits; else a queue, or a new game."""
+        """Join this game, or any game with a free seat.
+
+        Games with players are preferred to empty ones. If there is no free seat, the user queues for the last game in
+        the list; without any game, a new one is created.
+        """
         if game is not None:
             return (yield from self._join(game))
-        reply = yield from self._request(ApiRequest("GET", "/games/"), 200)  # its first page shows the free seats
-        games = read_games(reply.body)
-        games = (
-            sorted((one for one in games if len(one.table) < MAX_TABLE_PLAYERS), key=lambda one: not one.table) or games
-        )
-        for number, one in enumerate(games):
+        # The first page is enough: it lists the games with free seats.
+        response = yield from self._request(ApiRequest("GET", "/games/"), 200)
+        games = read_games(response.body)
+        with_free_seats = [candidate for candidate in games if len(candidate.table) < MAX_TABLE_PLAYERS]
+        games = sorted(with_free_seats, key=lambda candidate: not candidate.table) or games
+        for index, candidate in enumerate(games):
             try:
-                place = yield from self._join(one.game_id)
+                joined = yield from self._join(candidate.game_id)
             except Refusal as refusal:
                 if refusal.status != HTTPStatus.NOT_FOUND:
                     raise
-                continue  # it has ended since we saw it
-            if not place.is_queued or number == len(games) - 1:
-                return place
-            yield from self.leave(place)
+                continue  # the game has ended meanwhile
+            if not joined.is_queued or index == len(games) - 1:
+                return joined
+            yield from self.leave(joined)
         return (yield from self.create_game())
 
     def _join(self, game: Guid) -> RequestFlow[JoinedGame]:
-        reply = yield from self._request(ApiRequest("POST", f"/games/{game}/players/"), 200, 201, 202, 409)
-        if reply.status == HTTPStatus.CONFLICT:  # we are there already
+        response = yield from self._request(ApiRequest("POST", f"/games/{game}/players/"), 200, 201, 202, 409)
+        if response.status == HTTPStatus.CONFLICT:  # we have a seat already
             return JoinedGame(game, self.guid)
-        return self._read_joined_game(reply, game)
+        return self._read_joined_game(response, game)
 
-    def _read_joined_game(self, reply: ApiResponse, game: Guid) -> JoinedGame:
-        """Where we are now: the document answers with our GUID, the published server with the Game (holdem-7.2)."""
-        if reply.body.lstrip()[:1] in {b"{", b"["}:
+    def _read_joined_game(self, response: ApiResponse, game: Guid) -> JoinedGame:
+        """Read the answer to joining: the document has a GUID, the published server a Game (holdem-7.2)."""
+        if response.body.lstrip()[:1] in {b"{", b"["}:
             self._set_dialect("hspe-go")
-            return JoinedGame(read_game(reply.body).game_id, self.guid)
+            return JoinedGame(read_game(response.body).game_id, self.guid)
         if not game:
             raise Violation("holdem-3.3", "a new game without a Location", "its path")
-        self.guid = read_guid(reply.body)
-        return JoinedGame(game, self.guid, is_queued=reply.status == HTTPStatus.ACCEPTED)
+        self.guid = read_guid(response.body)
+        return JoinedGame(game, self.guid, is_queued=response.status == HTTPStatus.ACCEPTED)
 
     def act(self, act: Act) -> RequestFlow[str]:
-        """Bet or fold: why the bet was a fold, "" if it was none. Never asked twice."""
-        words = {"action": act.action, "betAmount": act.amount} if act.action == ACTION_BET else {"action": act.action}
+        """Bet or fold; the request is never repeated.
+
+        Returns the reason if the server treated the bet as a fold, else "".
+        """
+        fields = {"action": act.action, "betAmount": act.amount} if act.action == ACTION_BET else {"action": act.action}
         path = f"/games/{act.game}/players/{act.player}/acts/"
         headers = {"content-type": "application/json"}
-        ask = ApiRequest("POST", path, msgspec.json.encode(words), headers, idempotent=False)
-        reply = yield from self._request(ask, 200, 201)
-        return printable(reply.headers.get("x-fold-reason", ""))
+        request = ApiRequest("POST", path, msgspec.json.encode(fields), headers, idempotent=False)
+        response = yield from self._request(request, 200, 201)
+        return printable(response.headers.get("x-fold-reason", ""))
 
     def leave(self, joined_game: JoinedGame) -> RequestFlow[None]:
-        """Leave a game, and what we have bet in it. It is no fault if we are not there any more."""
+        """Leave a game. It is not an error if the player has left already."""
         path = f"/games/{joined_game.game}/players/{joined_game.player}{self._trailing_slash}"
         yield from self._request(ApiRequest("DELETE", path), 200, 204, 404)
 
     def fetch_game(
         self, game: Guid, headers: Mapping[str, str] = {}, query: str = ""
     ) -> RequestFlow[tuple[ApiResponse, bool]]:
-        """A game as it is now, and whether as the public sees it: more is not for us without a seat (holdem-7.3)."""
+        """Return the response with a game, and whether it is the public view.
+
+        The published server refuses the player's view without a seat; the public view is requested then (holdem-7.3).
+        """
         path = f"/games/{game}{self._trailing_slash}{query}"
-        reply = yield from self._request(ApiRequest("GET", path, headers=headers), 200, 304, 403)
-        if reply.status != HTTPStatus.FORBIDDEN:
-            return reply, False
+        response = yield from self._request(ApiRequest("GET", path, headers=headers), 200, 304, 403)
+        if response.status != HTTPStatus.FORBIDDEN:
+            return response, False
         return (yield from self._request(ApiRequest("GET", path, headers=headers, is_anonymous=True), 200, 304)), True
 
     def get_game(self, game: Guid) -> RequestFlow[Game]:
-        """A game as we see it."""
-        reply, _ = yield from self.fetch_game(game)
-        return read_game(reply.body)
+        """Return a game as the user sees it."""
+        response, _ = yield from self.fetch_game(game)
+        return read_game(response.body)
 
     def stream_request(self, game: Guid) -> ApiRequest:
-        """The request whose answer tells of a game for as long as there is one, a line each time."""
+        """Return the request for the stream of a game: one line with its state after every change."""
         return self._with_credentials(
             ApiRequest("GET", f"/games/{game}/events", headers={"accept": "application/x-ndjson"})
         )
 
-    def _with_credentials(self, ask: ApiRequest) -> ApiRequest:
-        return ask if ask.is_anonymous else msgspec.structs.replace(ask, headers={**ask.headers, **self._credentials})
+    def _with_credentials(self, request: ApiRequest) -> ApiRequest:
+        if request.is_anonymous:
+            return request
+        return msgspec.structs.replace(request, headers={**request.headers, **self._credentials})
 
     @property
     def _trailing_slash(self) -> str:
-        """Both ends of a path are the same to us; the published server insists on the slash, the document has none."""
+        """The end of a path: the published server requires a slash, the document has none, our server accepts both."""
         return "/" if self.dialect == "hspe-go" else ""
 
-    def _request(self, ask: ApiRequest, *fine: int) -> RequestFlow[ApiResponse]:
-        """Ask until there is an answer that says something. Other statuses than the fine ones are Refusals."""
-        asked = self._with_credentials(ask)
-        waited, pause = 0.0, FIRST_RETRY_DELAY_SECONDS
+    def _request(self, request: ApiRequest, *accepted: int) -> RequestFlow[ApiResponse]:
+        """Send a request until there is an answer; raise Refusal unless its status is among `accepted`."""
+        signed_request = self._with_credentials(request)
+        waited_seconds, retry_delay = 0.0, FIRST_RETRY_DELAY_SECONDS
         while True:
-            reply = yield asked
-            assert reply is not None, "an ask is answered"
-            fault: Refusal | ConnectionError
-            if isinstance(reply, ConnectionFailed):
-                fault, wait = ConnectionError(f"no answer to {ask.method} {ask.path}: {reply.reason}"), pause
-            elif reply.status in fine:
-                return reply
+            response = yield signed_request
+            assert response is not None, "a request has an answer"
+            error: Refusal | ConnectionError
+            if isinstance(response, ConnectionFailed):
+                error = ConnectionError(f"no answer to {request.method} {request.path}: {response.reason}")
+                delay = retry_delay
+            elif response.status in accepted:
+                return response
             else:
-                fault = reply.to_refusal()
-                wait = pause if fault.retry_after_seconds is None else fault.retry_after_seconds
-                if reply.status not in RETRYABLE_STATUSES:
-                    raise fault
-            if not ask.idempotent or waited + wait > self.retry_timeout:
-                raise fault
-            yield Delay(wait)
-            waited += wait
-            pause = min(2 * pause, MAX_RETRY_DELAY_SECONDS)
+                error = response.to_refusal()
+                delay = retry_delay if error.retry_after_seconds is None else error.retry_after_seconds
+                if response.status not in RETRYABLE_STATUSES:
+                    raise error
+            if not request.idempotent or waited_seconds + delay > self.retry_timeout:
+                raise error
+            yield Delay(delay)
+            waited_seconds += delay
+            retry_delay = min(2 * retry_delay, MAX_RETRY_DELAY_SECONDS)
 
 
-def _page_path(reply: ApiResponse, relation: str) -> str:
-    """The path of the page of games that an answer links to, "" where it does not."""
-    links = PAGE_LINK.findall(reply.headers.get("link", "")[:1000])
-    return next((path for path, found in links if found == relation), "")
+def _page_path(response: ApiResponse, relation: str) -> str:
+    """Return the path of the page of games that an answer links to, or ""."""
+    links = PAGE_LINK.findall(response.headers.get("link", "")[:1000])
+    return next((path for path, link_relation in links if link_relation == relation), "")
 
 
 class GameWatcher:
-    """Looks at one game again and again: at once, and then whenever it has changed.
+    """Follows one game: returns its state at once, and then after every change.
 
-    A server that can is asked to tell of changes (holdem-9.6) or at least to hold back its answer until there is one
-    (holdem-9.3); any other is asked every `PACE` seconds. `public` says that what was seen last is what everybody sees.
+    It uses the stream of changes (holdem-9.6) or long polling (holdem-9.3) if the server has them, else it polls every
+    POLL_INTERVAL_SECONDS. `is_public` is whether the latest state was the public view.
     """
 
     def __init__(self, api: HoldemApi, game: Guid) -> None:
@@ -290,58 +316,57 @@ class GameWatcher:
         self._restart = True
 
     def refresh(self) -> None:
-        """Look at once next time, and believe nothing that was under way before."""
+        """Make the next request immediate, and discard what is buffered in the stream."""
         self._last_response, self._restart = None, True
 
     def next_game(self) -> RequestFlow[Game]:
-        """What is to be seen next."""
+        """Return the next state of the game."""
         while True:
-            last = self._last_response
-            if last is None or not self._version:
-                reply = yield from self._poll()
+            last_response = self._last_response
+            if last_response is None or not self._version:
+                response = yield from self._poll()
             elif self.is_public or not self._can_stream:
-                reply = yield from self._long_poll()
+                response = yield from self._long_poll()
             else:
-                reply = yield from self._read_stream()
-            if reply is None or (last is not None and reply.body == last.body):
+                response = yield from self._read_stream()
+            if response is None or (last_response is not None and response.body == last_response.body):
                 continue
-            self._last_response = reply
-            return read_game(reply.body)
+            self._last_response = response
+            return read_game(response.body)
 
     def _poll(self) -> RequestFlow[ApiResponse | None]:
-        """Look now."""
-        last, headers = self._last_response, {}
-        if last is not None:
+        """Request the state now, or after the poll interval."""
+        last_response, headers = self._last_response, {}
+        if last_response is not None:
             yield Delay(POLL_INTERVAL_SECONDS)
-            headers = {"if-none-match": last.headers["etag"]} if "etag" in last.headers else {}
+            headers = {"if-none-match": last_response.headers["etag"]} if "etag" in last_response.headers else {}
         return (yield from self._fetch(headers))
 
     def _long_poll(self) -> RequestFlow[ApiResponse | None]:
-        """Look when the game is another than we saw last."""
-        before = self._version
-        reply = yield from self._fetch({}, f"?wait={LONG_POLL_SECONDS}&since={before}")
-        if self._version == before:
+        """Request the state when it differs from the last one."""
+        previous_version = self._version
+        response = yield from self._fetch({}, f"?wait={LONG_POLL_SECONDS}&since={previous_version}")
+        if self._version == previous_version:
             yield Delay(POLL_INTERVAL_SECONDS)
-        return reply
+        return response
 
     def _read_stream(self) -> RequestFlow[ApiResponse | None]:
-        """Hear what the server tells."""
-        reply = yield ApiStream(self, self._api.stream_request(self._game), restart=self._restart)
+        """Read the next state from the stream."""
+        response = yield ApiStream(self, self._api.stream_request(self._game), restart=self._restart)
         self._restart = False
-        if isinstance(reply, ApiResponse) and reply.status == HTTPStatus.OK:
-            return reply
-        self._can_stream = isinstance(
-            reply, ConnectionFailed
-        )  # one that has ended may be followed again; else there is none for us
+        if isinstance(response, ApiResponse) and response.status == HTTPStatus.OK:
+            return response
+        # A stream that broke off can be reopened; any other status means that the server offers none.
+        self._can_stream = isinstance(response, ConnectionFailed)
         yield Delay(POLL_INTERVAL_SECONDS)
         return (yield from self._fetch({}))
 
     def _fetch(self, headers: Mapping[str, str], query: str = "") -> RequestFlow[ApiResponse | None]:
-        """Look; None when it is the same as before."""
-        reply, self.is_public = yield from self._api.fetch_game(self._game, headers, query)
-        self._version = reply.headers.get("x-game-version", "")
-        if reply.status != HTTPStatus.NOT_MODIFIED:
-            return reply
+        """Request the state; None if it has not changed."""
+        response, self.is_public = yield from self._api.fetch_game(self._game, headers, query)
+        self._version = response.headers.get("x-game-version", "")
+        if response.status != HTTPStatus.NOT_MODIFIED:
+            return response
         if not headers:
             raise Violation("holdem-9.2", "304 although no tag was sent", "200")
         return None

@@ -1,4 +1,4 @@
-"""Finds out what a server speaks that does not speak the game that a client wants to play."""
+"""Identifies what a server speaks, when it does not answer in the protocol that the client expects."""
 
 import asyncio
 import ssl
@@ -17,24 +17,24 @@ from croupier.rooms import ROOMS
 from croupier.rooms.holdem import ROOM as HOLDEM
 
 IDENTIFY_AFTER_SECONDS: Final = 1.0
-"""A server that has not sent a byte after this time is asked on another connection which game it speaks."""
+"""A server that has sent nothing after this time is probed on a second connection."""
 
 NOTIFY_AFTER_SECONDS: Final = 2.0
-"""After this time of silence the person, or whoever runs the bot, is notified."""
+"""After this time of silence the user is notified."""
 
 PROBE_TIMEOUT_SECONDS: Final = 1.0
-"""How long an answer to a probe is awaited."""
+"""How long the answer to a probe may take."""
 
 MAX_ANSWER_BYTES: Final = 32
-"""How much of an answer is looked at, and at most shown."""
+"""Maximum number of bytes of an answer that are examined and shown."""
 
 
 class OtherProtocol(ConnectionError):
-    """What answers at an address does not speak the game of the client: another game, or TLS."""
+    """The server at an address speaks another game's protocol, or TLS."""
 
 
 class FirstAnswer:
-    """A codec that remembers the beginning of what it was fed, and the last read."""
+    """A codec that also keeps the beginning of its input, and the latest input."""
 
     def __init__(self, codec: Codec[Any, Any]) -> None:
         self.first_bytes = b""
@@ -44,11 +44,11 @@ class FirstAnswer:
 
     @property
     def tolerated(self) -> Any:
-        """As in Codec."""
+        """See `Codec.tolerated`."""
         return self._codec.tolerated
 
     def feed(self, data: bytes) -> Sequence[Any]:
-        """As in Codec."""
+        """See `Codec.feed`."""
         self.last_bytes = data
         if len(self.first_bytes) < MAX_ANSWER_BYTES:
             self.first_bytes += data[:MAX_ANSWER_BYTES]
@@ -56,7 +56,7 @@ class FirstAnswer:
 
 
 def other_protocol_error(room: Room, address: Address, answer: bytes) -> OtherProtocol | None:
-    """What an answer says of a server, where it is not one of this room."""
+    """Return an error if an answer shows that the server speaks TLS or another room's protocol, else None."""
     if is_tls(answer):
         return tls_expected_error(room, address)
     other = recognise_room(answer, ROOMS.values())
@@ -64,30 +64,30 @@ def other_protocol_error(room: Room, address: Address, answer: bytes) -> OtherPr
         return None
     host, port = address
     if port == room.port:
-        where = f"give the address of a server of {room.title} as HOST:PORT"
+        advice = f"give the address of a server of {room.title} as HOST:PORT"
     else:
-        where = f"{room.title} is at {format_address((host, room.port))} by default"
-    said = printable_bytes(answer[:MAX_ANSWER_BYTES].partition(b"\r\n")[0])
-    return OtherProtocol(f"{format_address(address)} speaks {other.title} (it answered {said}); {where}")
+        advice = f"{room.title} is at {format_address((host, room.port))} by default"
+    shown = printable_bytes(answer[:MAX_ANSWER_BYTES].partition(b"\r\n")[0])
+    return OtherProtocol(f"{format_address(address)} speaks {other.title} (it answered {shown}); {advice}")
 
 
 def tls_expected_error(room: Room, address: Address) -> OtherProtocol:
-    """What is said of a server that speaks TLS to a client that does not."""
-    how = "https://" if room is HOLDEM else "--tls or --tls-ca FILE (in a program: ssl=)"
-    return OtherProtocol(f"{format_address(address)} speaks TLS; use {how}")
+    """Return the error for a server that expects TLS."""
+    advice = "https://" if room is HOLDEM else "--tls or --tls-ca FILE (in a program: ssl=)"
+    return OtherProtocol(f"{format_address(address)} speaks TLS; use {advice}")
 
 
 def silence_message(address: Address) -> str:
-    """What is said of a server that has been silent for a while."""
+    """Return the notice that a server has been silent for a while."""
     return (
         f"{format_address(address)} has not answered for {NOTIFY_AFTER_SECONDS:g} seconds; still waiting (Ctrl-C ends)"
     )
 
 
 async def identify(room: Room, address: Address, context: SSLContext | None = None) -> OtherProtocol | None:
-    """Find out on a connection of its own whether another game, or TLS, is spoken at an address.
+    """Find out on a separate connection whether a server speaks another game's protocol, or TLS.
 
-    Nothing is sent that changes anything in the room. None where the server is one of this room, or is not recognised.
+    The probe changes nothing in the room. Returns None if the server is one of this room, or is not recognised.
     """
     with suppress(OSError, UnicodeError):
         answer = await probe(room, address, context)
@@ -105,7 +105,10 @@ async def await_first_answer[T](
     context: SSLContext | None,
     notify: Callable[[str], None],
 ) -> T:
-    """Await the first answers of a server. Raises OtherProtocol when there are none because it is another game's."""
+    """Await a coroutine that talks to a server, and probe the server if it does not answer or breaks the protocol.
+
+    `notify` is called after NOTIFY_AFTER_SECONDS. Raises OtherProtocol if the server speaks another protocol.
+    """
     task = asyncio.ensure_future(coroutine)
     try:
         await asyncio.wait({task}, timeout=IDENTIFY_AFTER_SECONDS)
@@ -125,9 +128,9 @@ async def await_first_answer[T](
 
 
 async def probe(room: Room, address: Address, context: SSLContext | None = None) -> bytes | None:
-    """What a server begins to answer to a probe: empty when it closes the connection, None when it does not answer.
+    """Send the room's probe; return the beginning of the answer.
 
-    Raises OSError when no connection can be made.
+    Returns b"" if the server closes the connection, None if it does not answer. Raises OSError if it cannot be reached.
     """
     reader, writer = await asyncio.wait_for(asyncio.open_connection(*address, ssl=context), PROBE_TIMEOUT_SECONDS)
     try:
@@ -142,7 +145,10 @@ async def probe(room: Room, address: Address, context: SSLContext | None = None)
 
 
 async def speaks_tls(address: Address) -> bool:
-    """Whether a server speaks TLS, whatever its certificate. Only for servers that close on everything else."""
+    """Whether a server accepts a TLS connection, with any certificate.
+
+    Use it only for servers that close the connection after a plain probe.
+    """
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -157,20 +163,21 @@ async def speaks_tls(address: Address) -> bool:
 
 
 async def locate(room: Room, host: str, context: SSLContext | None = None) -> Address:
-    """The address of the room's server on a host: the default port, or else that of the room's document (G1)."""
-    own = (host, room.port)
+    """Return the address of the room's server on a host: the default port, or else the port in the room's document
+    (G1)."""
+    default = (host, room.port)
     if room.document_port is None:
-        return own
-    old = (host, room.document_port)
+        return default
+    documented = (host, room.document_port)
     try:
-        if await _serves_room(room, own, context):
-            return own
+        if await _serves_room(room, default, context):
+            return default
     except (OSError, UnicodeError):
-        return old
+        return documented
     with suppress(OSError):
-        if await _serves_room(room, old, context):
-            return old
-    return own
+        if await _serves_room(room, documented, context):
+            return documented
+    return default
 
 
 async def _serves_room(room: Room, address: Address, context: SSLContext | None) -> bool:

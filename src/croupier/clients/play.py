@@ -1,4 +1,4 @@
-"""A bot at a table: it plays a number of games and keeps the tally."""
+"""Lets a bot play a number of games against a house, and keeps a tally."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ from croupier.core.errors import Violation
 
 @dataclass
 class BotTally:
-    """What a bot has won: `nets` in coins, one for each game; `connections` is how many that took.
+    """The results of a bot.
 
-    `fault` is what ended it early: a Violation of the house's, or the end of the connection; `last_words` is what the
-    house sent last before that, for people.
+    `nets` has the result of each game in coins; `connections` is the number of connections used. `fault` is the error
+    that ended the run early: a Violation, or a ConnectionError. `last_received` is what the house sent last before it.
     """
 
     nets: list[int] = field(default_factory=list)
@@ -28,19 +28,23 @@ class BotTally:
 
     @property
     def fault_text(self) -> str | None:
-        """What ended it early, with the last words of the house; None if nothing did."""
+        """A description of `fault`, with the last message of the house; None without a fault."""
         if self.fault is None:
             return None
-        return f"{self.fault}; its last words: {self.last_received}" if self.last_received else str(self.fault)
+        return f"{self.fault}; last received: {self.last_received}" if self.last_received else str(self.fault)
 
     @property
     def mean(self) -> float:
-        """Coins won a game."""
+        """The mean result per game, in coins."""
         return fmean(self.nets)
 
     @property
     def margin_of_error(self) -> float:
-        """Half the width of the 95 % confidence interval of the mean, in coins; nan for fewer than two games."""
+        """Half the width of the 95 % confidence interval of the mean, in coins; nan for fewer than two games.
+
+        >>> round(BotTally([2, -2, 2, -2]).margin_of_error, 3)
+        2.263
+        """
         if len(self.nets) < 2:
             return float("nan")
         return NormalDist().inv_cdf(0.975) * stdev(self.nets) / sqrt(len(self.nets))
@@ -55,19 +59,20 @@ async def play_games(
     rebuy: bool = True,
     tally: BotTally | None = None,
 ) -> BotTally:
-    """Play games. A connection on which nothing more can be played is left for a new one, where the house gives coins.
+    """Let a bot play a number of games; return the tally.
 
-    Without `rebuy` that is the end. A tally of one's own survives it when this is cancelled. Raises IllegalMove when
-    the mind wants to do what is not allowed.
+    When the bot cannot play on, because it has no coins for example, it connects again; without `rebuy` it stops when
+    it has no coins. A ConnectionError or Violation ends the run and is the tally's `fault`. Pass a `tally` to keep the
+    results if the call is cancelled. Raises IllegalMove if the bot chooses a move that is not allowed.
     """
     tally = BotTally() if tally is None else tally
     try:
         while len(tally.nets) < games:
-            before = len(tally.nets)
+            games_before = len(tally.nets)
             async with connect() as game:
                 tally.connections += 1
                 try:
-                    await _play_connection(game, bot, luck, before, games)
+                    await _play_connection(game, bot, luck, games_before, games)
                 except (Violation, ConnectionError) as fault:
                     tally.last_received = "" if isinstance(fault, OtherProtocol) else game.last_received
                     raise
@@ -75,18 +80,18 @@ async def play_games(
                     tally.nets += game.nets
             if not rebuy and game.player.is_broke:
                 break
-            if len(tally.nets) == before:
-                raise ConnectionError("the house does not even give coins for one game")
+            if len(tally.nets) == games_before:
+                raise ConnectionError("the house gives a new connection no coins to play with")
     except (Violation, ConnectionError) as fault:
         tally.fault = fault
     return tally
 
 
-async def _play_connection(game: GameClient, mind: Bot[Any, Any], luck: Luck, before: int, games: int) -> None:
-    """Play until the games are played or nothing more can be played here."""
+async def _play_connection(game: GameClient, bot: Bot[Any, Any], luck: Luck, games_before: int, games: int) -> None:
+    """Play on one connection until enough games are finished or no more can be played."""
     try:
-        while before + len(game.nets) < games and not game.player.is_exhausted:
-            message = game.player.decide(mind, luck, before + len(game.nets))
+        while games_before + len(game.nets) < games and not game.player.is_exhausted:
+            message = game.player.decide(bot, luck, games_before + len(game.nets))
             if message is None:
                 await game.receive()
             else:

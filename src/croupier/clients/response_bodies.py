@@ -1,4 +1,4 @@
-"""What a client of hold'em reads of an answer, however much a server sends."""
+"""Readers for HTTP response bodies, with limits on size and time."""
 
 from time import monotonic
 from typing import Final
@@ -8,20 +8,20 @@ import httpx
 from croupier.core.errors import Violation
 
 MAX_BODY_BYTES: Final = 4 << 20
-"""The longest body that is read: the list of 10,000 games is not as long."""
+"""Maximum size of a body; a list of 10,000 games is smaller."""
 
 MAX_BODY_SECONDS: Final = 60.0
-"""For how long a body may arrive, once it has begun."""
+"""Maximum time from the first to the last byte of a body."""
 
 MAX_LINE_BYTES: Final = 256 << 10
-"""The longest line of a stream: a game of ten players takes a hundredth of it."""
+"""Maximum length of a line in a stream, about a hundred times the size of a game with ten players."""
 
 IDENTITY_ENCODING_HEADERS: Final = {"accept-encoding": "identity"}
-"""The headers that ask for bodies as they are: what is packed may be a thousand times as long when it is unpacked."""
+"""Request headers that forbid compression, because a small compressed body can expand a thousandfold."""
 
 
 class ResponseBody:
-    """The body of an answer that arrives in pieces. Raises Violation where it is packed, or does not end."""
+    """Collects the body of a response. Raises Violation if the body is compressed."""
 
     def __init__(self, response: httpx.Response) -> None:
         check_not_compressed(response)
@@ -30,7 +30,7 @@ class ResponseBody:
         self._deadline = monotonic() + MAX_BODY_SECONDS
 
     def add(self, chunk: bytes) -> None:
-        """The next piece."""
+        """Add a chunk. Raises Violation if the body is too long, httpx.ReadTimeout if it takes too long."""
         self._length += len(chunk)
         if self._length > MAX_BODY_BYTES:
             raise Violation("holdem-1.5", f"a body of more than {MAX_BODY_BYTES:,} bytes", "a body that ends")
@@ -39,18 +39,25 @@ class ResponseBody:
         self._chunks.append(chunk)
 
     def to_bytes(self) -> bytes:
-        """All of it."""
+        """Return the body."""
         return b"".join(self._chunks)
 
 
 class NdjsonReader:
-    """A body of lines that goes on, of which only the newest line matters."""
+    """Reads a stream of lines, of which only the newest complete one matters."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def newest_line(self, chunk: bytes) -> bytes:
-        """The last line that a piece completes; empty lines only keep the connection alive. Raises Violation."""
+        r"""Add a chunk; return the last line that it completes, or b"".
+
+        Empty lines, which keep the connection alive, are skipped. Raises Violation if a line is too long.
+
+        >>> reader = NdjsonReader()
+        >>> reader.newest_line(b'{"a": 1}\n{"a": 2}\n{"a"')
+        b'{"a": 2}'
+        """
         if len(self._buffer) > MAX_LINE_BYTES:
             raise Violation("holdem-9.6", f"a line of more than {MAX_LINE_BYTES:,} bytes", "a game a line")
         self._buffer += chunk
@@ -61,7 +68,7 @@ class NdjsonReader:
 
 
 def check_not_compressed(response: httpx.Response) -> None:
-    """Raise Violation where the body of an answer is packed."""
+    """Raise Violation if the body of a response is compressed."""
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding not in {"", "identity"}:
         raise Violation("holdem-1.5", f"a body in the encoding {coding[:40]}", "a body as it is, which was asked for")

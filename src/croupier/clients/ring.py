@@ -1,4 +1,4 @@
-"""A seat in a ring of Old Maid: it listens for its right neighbour, joins a table, and plays one game to its end."""
+"""Client of Old Maid: listens for its right neighbour, joins a table, and plays one game."""
 
 import asyncio
 import secrets
@@ -27,10 +27,11 @@ from croupier.rooms.oldmaid.wire import Pick, Wire
 
 @dataclass(frozen=True)
 class RingConfig:
-    """How to come to a table: its address, and where to await the right neighbour.
+    """How to join a table: its address, and where to listen for the right neighbour.
 
-    Without a `host` that is where this machine is when it calls the table; `port` 0 is a free one. `strict` refuses
-    what the protocol only tolerates. `ssl` is for a table behind TLS; neighbours speak none.
+    Without `host`, the player listens on the local address from which it connects to the table. With `port` 0 the
+    system picks a port. `strict` rejects what the protocol only tolerates. `ssl` is the TLS context for the table;
+    connections between neighbours use no TLS.
     """
 
     table: Address
@@ -41,11 +42,12 @@ class RingConfig:
 
 
 class RingClient:
-    """One game: `async with` listens and joins, `hear` tells what happens, and `say` picks a card.
+    """A player in one game; use it as an async context manager.
 
-    `player` is the session behind it all, which follows the game. It calls the table from the port on which it listens,
-    for that is where the table sends the right neighbour (oldmaid-3.4). Where the system does not allow that, it tells
-    the table its port (oldmaid-3.5).
+    Entering the context listens and joins. `receive` returns the next event, `send` picks a card, and `player` is the
+    session that follows the game. The player connects to the table from the port on which it listens, because the table
+    sends the right neighbour there (oldmaid-3.4). If the system does not allow this, the player sends its port to the
+    table (oldmaid-3.5).
     """
 
     def __init__(
@@ -67,26 +69,29 @@ class RingClient:
         self._events: asyncio.Queue[Any] = asyncio.Queue()
         self._is_joined = False
         self._has_understood = False
-        self._left_reason = "this machine has no way to it"
+        self._left_reason = "this machine has no route to it"
         self._is_over = False
         self._finished = asyncio.Event()
 
     @property
     def legal(self) -> Sequence[Pick]:
-        """The cards that may be picked now; none while nobody offers any."""
+        """The cards that may be picked now; empty unless the neighbour offers its hand."""
         return self.player.legal
 
     @property
     def result(self) -> PlayerResult | None:
-        """How the game has ended; None while it is played."""
+        """The result of the game; None while it is running."""
         return self.player.result
 
     async def __aenter__(self) -> Self:
-        """Raises ConnectionError when no table answers, and OSError when nobody can listen where it should."""
+        """Join the table.
+
+        Raises ConnectionError if no table answers, OSError if the listening address cannot be used.
+        """
         host = self._config.host
         try:
             hosts = await outgoing_addresses(self._config.table) if host is None else [host]
-        except (OSError, UnicodeError) as error:  # a name that no resolver takes is no OSError
+        except (OSError, UnicodeError) as error:  # UnicodeError: the host name cannot be encoded
             raise self._no_answer_error(str(error)) from error
         self._silence_watch = SilenceWatch(self._is_waiting, [(NOTIFY_AFTER_SECONDS, self._notify_waiting)])
         try:
@@ -103,7 +108,7 @@ class RingClient:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Who leaves in the middle of a game is gone; who has finished it stays as long as others may ask for him."""
+        """Leave. A player whose game has ended stays connected until its neighbours no longer need it."""
         try:
             if error is None and self.result is not None:
                 await self._finished.wait()
@@ -112,7 +117,7 @@ class RingClient:
             await self._close()
 
     async def find_other_protocol(self) -> OtherProtocol | None:
-        """What is spoken at the address of the table, where no game has begun and it is not Old Maid."""
+        """Probe the table if no game has begun; return an error if it does not speak Old Maid."""
         if self.player.seat is not None or self._has_understood:
             return None
         return await identify(ROOM, self._config.table, self._config.ssl)
@@ -123,37 +128,47 @@ class RingClient:
     def _notify_waiting(self) -> None:
         if self._notify is not None and self._is_joined:
             self._notify(
-                f"{format_address(self._config.table)} has not begun a game yet; waiting for players (Ctrl-C ends)"
+                f"{format_address(self._config.table)} has not started a game yet; waiting for players (Ctrl-C ends)"
             )
         elif self._notify is not None:
             self._notify(silence_message(self._config.table))
 
     async def receive(self) -> PlayerEvent:
-        """What happens next; the last is Over. Raises ConnectionError behind it."""
+        """Wait for the next event and return it; the last one is PlayerFinished.
+
+        Raises ConnectionError after that.
+        """
         if self._is_over:
             raise ConnectionError("the game is over")
-        news: PlayerEvent = await self._events.get()
-        self._is_over = isinstance(news, PlayerFinished)
-        return news
+        event: PlayerEvent = await self._events.get()
+        self._is_over = isinstance(event, PlayerFinished)
+        return event
 
     async def send(self, pick: Pick) -> None:
-        """Pick a card. Raises IllegalMove when it is not `legal`."""
+        """Pick a card. Raises IllegalMove if it is not in `legal`."""
         self._endpoint.handle_and_flush(Submitted(pick))
 
     async def _join(self, host: str, port: int, options: Options) -> None:
-        """Listen, and call the table: from the same port, unless the options have one that the table is told."""
-        own = await self._start_player(host, port, options)
-        moored = options.port is None
+        """Listen, and connect to the table: from the listening port, unless the options contain a port to announce."""
+        listening_address = await self._start_player(host, port, options)
+        is_same_port = options.port is None
         try:
             await self._endpoint.connect(
-                TABLE, self._config.table, self._config.ssl, local_address=own if moored else (own[0], 0)
+                TABLE,
+                self._config.table,
+                self._config.ssl,
+                local_address=listening_address if is_same_port else (listening_address[0], 0),
             )
         except LocalAddressError as error:
             await self._close()
-            if not moored:
+            if not is_same_port:
                 raise self._no_answer_error(str(error)) from error
-            self._log.warning("cannot call from where it listens, so it tells its port", port=own[1], error=str(error))
-            await self._join(*own, replace(options, port=own[1]))
+            self._log.warning(
+                "cannot connect from the listening port; sending the port to the table instead",
+                port=listening_address[1],
+                error=str(error),
+            )
+            await self._join(*listening_address, replace(options, port=listening_address[1]))
         except BaseException:
             self._endpoint.halt(final=True)
             raise
@@ -162,27 +177,27 @@ class RingClient:
                 await self._close()
 
     async def _start_player(self, host: str, port: int, options: Options) -> Address:
-        """A player who listens: where."""
-        way = self._config
-        self.player = Player(options, self._luck, strict=way.strict)
+        """Create the player and listen; return the listening address."""
+        config = self._config
+        self.player = Player(options, self._luck, strict=config.strict)
         self._endpoint = Endpoint(
             self.player,
-            partial(Wire, "player", strict=way.strict, dialect=options.dialect),
+            partial(Wire, "player", strict=config.strict, dialect=options.dialect),
             self._log,
-            taps=[self._on_event],
+            observers=[self._on_event],
             limits=EndpointLimits(close_timeout=1.0, connect_timeout=max(1.0, options.retry_seconds)),
         )
         try:
-            own = await self._endpoint.listen(host, port)
+            listening_address = await self._endpoint.listen(host, port)
         except OSError as error:
             raise listen_error((host, port), error) from error
-        self._log.debug("listens", nick=options.nick, address=own)
-        return own
+        self._log.debug("listening", nick=options.nick, address=listening_address)
+        return listening_address
 
     async def _close(self) -> None:
-        """Hang up on everybody, and listen no more."""
+        """Close all connections and stop listening."""
         self._endpoint.halt(final=True)
-        await asyncio.sleep(0)  # the port is free then
+        await asyncio.sleep(0)  # the endpoint closes its listening sockets in the next iteration of the loop
         with suppress(TimeoutError):
             async with asyncio.timeout(2 * self._endpoint.limits.close_timeout):
                 await self._endpoint.wait_drained()
@@ -217,18 +232,18 @@ def join_table(
     ssl: SSLContext | None = None,
     luck: Luck | None = None,
 ) -> RingClient:
-    """A seat at the table of an address, to be entered with `async with`.
+    """Return a player for the table at an address, to be used with `async with`.
 
-    `options` are those of the player, and have a nick of their own; `strict` refuses what the protocol only tolerates;
-    `ssl` is for a table behind TLS; `luck` decides where in the hand a new card goes.
+    `options` are the player's options; they replace `nick`. `strict` rejects what the protocol only tolerates. `ssl` is
+    the TLS context for a table that uses TLS. `luck` is the randomness that decides where a new card goes in the hand.
     """
-    own = Options(nick=nick) if options is None else options
-    fair = FairDealer(secrets.token_bytes(32)).luck if luck is None else luck
-    return RingClient(RingConfig((host, port), strict=strict, ssl=ssl), own, fair)
+    player_options = Options(nick=nick) if options is None else options
+    position_luck = FairDealer(secrets.token_bytes(32)).luck if luck is None else luck
+    return RingClient(RingConfig((host, port), strict=strict, ssl=ssl), player_options, position_luck)
 
 
 def with_advice(reason: str) -> str:
-    """Why a game has ended early, and what helps where the table does not take the nick."""
+    """Return the reason why a game ended, with advice if the table did not accept the nick."""
     return (
         f"{reason} (--nick NAME sets another nick)" if "does not let us in" in reason and "nick" in reason else reason
     )
@@ -236,9 +251,10 @@ def with_advice(reason: str) -> str:
 
 @dataclass
 class RingTally:
-    """What has come of a player's games: how often he was at which place, how often he lost, and what went wrong.
+    """The results of one player: how often it finished in each place, how often it lost, and what went wrong.
 
-    `games` are those that were begun; `faults` tell why some of them, or the one that was never begun, have not ended.
+    `games` is the number of games that were started. `faults` are the reasons why games, or the attempt to join one,
+    did not end properly.
     """
 
     nick: str
@@ -248,7 +264,7 @@ class RingTally:
     faults: list[str] = field(default_factory=list)
 
     def add_result(self, result: PlayerResult) -> None:
-        """Add the end of a game."""
+        """Add the result of a game."""
         self.losses += result.outcome == "lost"
         if result.place is not None:
             self.places[result.place] += 1
@@ -259,32 +275,32 @@ class RingTally:
 async def play_ring_games(
     connect: Callable[[], RingClient], bot: Bot[Any, Any], luck: Luck, games: int, tally: RingTally
 ) -> None:
-    """Let a bot play games, one behind the other; what comes of them is noted in the tally.
+    """Let a bot play games one after another; the results are added to the tally.
 
-    A game that the others, or the table, do not finish is a fault, and the next one is played. A player who does not
-    even get a seat gives up.
+    A game that the table or other players abort is a fault, and the next one is played. If no game starts, the run
+    ends.
     """
     try:
         for game in range(games):
             async with connect() as ring:
                 await _play_game(ring, bot, luck, game)
-            begun = ring.player.seat is not None
-            tally.games += begun
-            if (other := await ring.find_other_protocol()) is not None:
-                raise other
+            has_started = ring.player.seat is not None
+            tally.games += has_started
+            if (other_protocol := await ring.find_other_protocol()) is not None:
+                raise other_protocol
             if ring.result is not None:
                 tally.add_result(ring.result)
-            if not begun:
+            if not has_started:
                 return
-    except OSError as fault:
-        tally.faults.append(str(fault))
+    except OSError as error:
+        tally.faults.append(str(error))
 
 
-async def _play_game(ring: RingClient, mind: Bot[Any, Any], luck: Luck, game: int) -> None:
+async def _play_game(ring: RingClient, bot: Bot[Any, Any], luck: Luck, game: int) -> None:
     """Play until the game is over."""
-    news: PlayerEvent | None = None
-    while not isinstance(news, PlayerFinished):
-        pick = ring.player.decide(mind, luck, game)
+    event: PlayerEvent | None = None
+    while not isinstance(event, PlayerFinished):
+        pick = ring.player.decide(bot, luck, game)
         if pick is not None:
             await ring.send(pick)
-        news = await ring.receive()
+        event = await ring.receive()

@@ -1,4 +1,4 @@
-"""A stay of a client in one game of hold'em, from joining it until it leaves or has to."""
+"""A user's seat in one hold'em game, as request flows: from joining the game until leaving it."""
 
 from http import HTTPStatus
 
@@ -22,7 +22,7 @@ from croupier.rooms.holdem.wire import Act, Game
 
 
 class SeatSession:
-    """A stay in one game, from joining it until we leave or have to. `settled` has what every finished hand brought."""
+    """A user's seat in one game. `nets` are the results of the finished hands."""
 
     def __init__(self, api: HoldemApi, joined_game: JoinedGame) -> None:
         self.joined_game = joined_game
@@ -32,12 +32,13 @@ class SeatSession:
         self._api = api
 
     def next_game(self) -> RequestFlow[Game | None]:
-        """What is to be seen next; None when we have no seat any more."""
+        """Return the next state of the game, or None if the user has lost its seat."""
         if self.player.is_exhausted:
             return None
         try:
             game = yield from self.watcher.next_game()
-            while self.watcher.is_public and self.player.find_seat(game) is not None:  # we have just been given a seat
+            # A public view with our seat in it is outdated: the seat was assigned meanwhile.
+            while self.watcher.is_public and self.player.find_seat(game) is not None:
                 yield Delay(POLL_INTERVAL_SECONDS)
                 self.watcher.refresh()
                 game = yield from self.watcher.next_game()
@@ -48,10 +49,10 @@ class SeatSession:
         return game
 
     def make_move(self, move: Move | Act) -> RequestFlow[str]:
-        """Make a move: why it was a fold or came to nothing, "" if it is done.
+        """Make a move. Returns "", or the reason why it was treated as a fold or not made.
 
-        When it came to nothing `news` tells what there is to be decided now: perhaps the same. Raises IllegalMove, and
-        sends nothing then.
+        If it was not made, `next_game` returns the current state, perhaps with the same decision. Raises IllegalMove if
+        the move is not allowed; nothing is sent then.
         """
         act = move if isinstance(move, Act) else self.player.act(move)
         self._handle(Submitted(act))
@@ -68,25 +69,25 @@ class SeatSession:
                     else min(refusal.retry_after_seconds, self._api.retry_timeout)
                 )
                 self._recheck()
-            elif refusal.status in {HTTPStatus.FORBIDDEN, HTTPStatus.CONFLICT}:  # it is not our turn any more
+            elif refusal.status in {HTTPStatus.FORBIDDEN, HTTPStatus.CONFLICT}:  # it is no longer our turn
                 self.watcher.refresh()
             else:
                 self._on_refusal(refusal)
             return str(refusal)
 
     def leave(self) -> RequestFlow[None]:
-        """Leave, unless we have no seat any more."""
+        """Leave the game, unless the seat is lost already."""
         player = self.joined_game.player or self.player.guid
         if player and not self.player.is_exhausted:
             yield from self._api.leave(JoinedGame(self.joined_game.game, player))
 
     def _recheck(self) -> None:
-        """Look at once: there may be no change to wait for."""
+        """Request the state at once, because it may not have changed since."""
         self.player.mark_unconfirmed()
         self.watcher.refresh()
 
     def _on_refusal(self, refusal: Refusal) -> None:
-        """We are not there any more, or the game is not; raises what does not mean that."""
+        """Handle a 404: the seat or the game is gone. Any other refusal is raised."""
         if refusal.status != HTTPStatus.NOT_FOUND:
             raise refusal
         self._handle(Left(HOUSE, str(refusal)))

@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 
 
 class SilenceWatch:
-    """Calls each function once when a silence has lasted for its number of seconds, in ascending order.
+    """Calls each callback once when a silence has lasted for its number of seconds; the callbacks are in ascending
+    order.
 
-    `waiting` says whether the peer owes an answer. `reset` begins a new silence at no cost: the timer is not touched,
-    and looks only when a function could be due.
+    `is_waiting` returns whether the peer owes an answer. `reset` starts a new silence. It is cheap: it does not touch
+    the timer, which runs only when a callback may be due.
     """
 
     def __init__(self, is_waiting: Callable[[], bool], callbacks: Sequence[tuple[float, Callable[[], None]]]) -> None:
@@ -19,12 +20,12 @@ class SilenceWatch:
         self._timer = self._loop.call_later(callbacks[0][0], self._check)
 
     def reset(self, now: float) -> None:
-        """The peer, or our own side, has just sent something."""
+        """Start a new silence: the peer or the client has just sent something."""
         self._silent_since = now
         self._called_count = 0
 
     def stop(self) -> None:
-        """Call nothing any more."""
+        """Stop the timer."""
         self._timer.cancel()
 
     def _check(self) -> None:
@@ -37,9 +38,9 @@ class SilenceWatch:
         ):
             self._called_count += 1
             self._callbacks[self._called_count - 1][1]()
-        begun, (seconds, _) = (
+        start, (seconds, _) = (
             (self._silent_since, self._callbacks[self._called_count])
             if self._called_count < len(self._callbacks)
             else (now, self._callbacks[0])
         )
-        self._timer = self._loop.call_at(begun + seconds, self._check)
+        self._timer = self._loop.call_at(start + seconds, self._check)

@@ -1,1 +1,1 @@
-"""The HTTP server, and the REST service of hold'em on it."""
+"""HTTP server, and the REST service for hold'em."""

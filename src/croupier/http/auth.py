@@ -1,4 +1,4 @@
-"""The guard at the door of a service: who comes as whom, and how often somebody may be wrong about that (ruling H8)."""
+"""HTTP Basic authentication: users, passwords, and limits on wrong passwords and new users (ruling H8)."""
 
 import asyncio
 import secrets
@@ -29,14 +29,14 @@ from croupier.net.rate_limiter import RateLimiter
 type AuthErrorReason = Literal["missing", "malformed", "wrong", "taken", "often", "busy", "full"]
 
 DEFAULT_HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
-"""argon2id with the least cost that the OWASP Password Storage Cheat Sheet allows: 19 MiB, two passes, one lane."""
+"""argon2id with the lowest cost that the OWASP Password Storage Cheat Sheet allows: 19 MiB, two passes, one lane."""
 
 UNKNOWN_VERSION: Final = -1
-"""The version of a login that has to be looked up again at its next use."""
+"""The version of a login that has to be confirmed at its next use."""
 
 
 class AuthError(Exception):
-    """Somebody is not let in. `wait` is in how many seconds it is worth another try, None if waiting does not help."""
+    """Credentials are refused. `retry_after` is the number of seconds to wait, None if waiting does not help."""
 
     def __init__(self, reason: AuthErrorReason, detail: str, retry_after: float | None = None) -> None:
         super().__init__(detail)
@@ -46,33 +46,33 @@ class AuthError(Exception):
 
 
 class UserRecord(Struct, frozen=True):
-    """Somebody with a name and a password, of which an argon2 hash is kept."""
+    """A user, with an argon2 hash of the password."""
 
     name: str
     password_hash: str
 
 
 class Users(Protocol):
-    """Where users are kept."""
+    """Storage for users."""
 
     def version(self) -> int | None:
-        """A number that is another one as soon as a user has a new password or is closed; None while nobody knows."""
+        """A number that changes when a user gets a new password or is closed; None while it is unknown."""
         ...
 
     async def get(self, name: str) -> UserRecord | None:
-        """Who has this name. Raises Denied while nobody knows."""
+        """The user of this name, or None. Raises AuthError while the storage is unavailable."""
         ...
 
     async def add(self, user: UserRecord) -> bool:
-        """Keep a new user; False, and nothing is changed, when the name is too much like somebody's.
+        """Add a user. Returns False, and changes nothing, if another user's name looks like this one.
 
-        Raises Denied when it is full.
+        Raises AuthError if the storage is full or unavailable.
         """
         ...
 
 
 class MemoryUsers:
-    """Users in memory, at most `most` of them."""
+    """Users in memory, at most `max_users`."""
 
     def __init__(self, max_users: int = 1_000_000) -> None:
         self._users: dict[str, UserRecord] = {}
@@ -80,26 +80,26 @@ class MemoryUsers:
         self._max_users = max_users
 
     def version(self) -> int | None:
-        """Always the same: passwords in memory are never changed."""
+        """A constant: passwords in memory never change."""
         return 0
 
     async def get(self, name: str) -> UserRecord | None:
-        """Who has this name."""
+        """The user of this name, or None."""
         return self._users.get(name)
 
     async def add(self, user: UserRecord) -> bool:
-        """Keep a new user; False when somebody has a name that looks like this one."""
-        if (alike := skeleton(user.name)) in self._skeletons:
+        """Add a user; False if another user's name looks like this one. Raises AuthError if there are too many."""
+        if (name_skeleton := skeleton(user.name)) in self._skeletons:
             return False
         if len(self._users) >= self._max_users:
             raise AuthError("full", f"found {self._max_users} users; allowed: {self._max_users}")
         self._users[user.name] = user
-        self._skeletons.add(alike)
+        self._skeletons.add(name_skeleton)
         return True
 
 
 class VerifiedLogin(Struct, gc=False):
-    """A user whose password was verified: it stands until a time, while users are of this version."""
+    """A verified login: valid until `expires_at` (seconds of the clock), and while the users have this version."""
 
     name: str
     password_hash: str
@@ -108,7 +108,7 @@ class VerifiedLogin(Struct, gc=False):
 
 
 class HashingPool:
-    """Threads that compute argon2: at most `queue` callers wait for them, and `each` of one address."""
+    """Threads that compute argon2, for at most `max_queued` callers at a time, some of them still waiting."""
 
     def __init__(self, name: str, threads: int, max_queued: int, max_queued_per_address: int) -> None:
         self._executor = ThreadPoolExecutor(threads, name)
@@ -120,7 +120,7 @@ class HashingPool:
 
     @asynccontextmanager
     async def reserve_thread(self, address: str) -> AsyncIterator[None]:
-        """Wait for a thread, first come first served. Raises Denied when too many wait already."""
+        """Wait for a thread, in order of arrival. Raises AuthError if too many callers wait already."""
         if self._queued >= self._max_queued or self._queued_by_address[address] >= self._max_queued_per_address:
             raise AuthError("busy", f"found {self._queued} passwords to be checked; allowed: {self._max_queued}", 1.0)
         self._queued += 1
@@ -135,25 +135,38 @@ class HashingPool:
                 del self._queued_by_address[address]
 
     async def run[T](self, work: Callable[[], T]) -> T:
-        """Do something in the thread that was waited for."""
+        """Run a function in the reserved thread and return its result."""
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
     def close(self) -> None:
-        """Do nothing more."""
+        """Cancel waiting work and stop the threads."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
 
 class Authenticator:
-    """Knows users by the Authorization header of their requests (RFC 7617).
+    """Identifies users by the Authorization header of their requests (RFC 7617).
 
-    A login is remembered for `remember` seconds by a keyed digest of its header in canonical form, so that the next
-    request costs a look-up: neither the header nor its password is kept. When users have changed since, it is compared
-    with what is kept of the user now. Others are verified by argon2 in one of `threads` threads, in about the same time
-    whether the user exists or not; new users have a thread of their own. For each of both at most `queue` may wait.
+    A login is cached for `login_seconds` under a keyed digest of its header in canonical form, so that the next request
+    needs only a lookup; neither the header nor the password is kept. If users have changed since, the cached hash is
+    compared with the stored one. Other logins are verified with argon2 in one of `threads` threads, which takes about
+    the same time whether the user exists or not; new users have a thread of their own. For each of the two, at most
+    `max_queued` callers wait.
 
-    `mistakes` limits wrong passwords for a pair of address and name, `guesses` those of an address whatever the names,
-    `enrolments` new users from an address. Right passwords count for nothing, and excuse nothing. Addresses are
-    `counted`, times are seconds of `clock`.
+    `name_limiter` limits wrong passwords per address and name, `address_limiter` wrong passwords per address, and
+    `registration_limiter` new users per address. Right passwords neither count nor reset a limit. Addresses are reduced
+    with `address_key`; times are seconds of `clock`.
+
+    Example:
+        >>> import asyncio
+        >>> async def main() -> str:
+        ...     authenticator = Authenticator()
+        ...     header = basic_authorization("ann", "secret")
+        ...     await authenticator.register(header, "192.0.2.1")
+        ...     name = await authenticator.authenticate_username(header, "192.0.2.1")
+        ...     authenticator.close()
+        ...     return name
+        >>> asyncio.run(main())
+        'ann'
     """
 
     def __init__(
@@ -180,28 +193,28 @@ class Authenticator:
         self._login_seconds = login_seconds
         self._max_logins = max_logins
         self._key = secrets.token_bytes(32)
-        self._logins: OrderedDict[bytes, VerifiedLogin] = OrderedDict()  # the oldest first
+        self._logins: OrderedDict[bytes, VerifiedLogin] = OrderedDict()  # oldest first
         self._pending_checks: dict[bytes, asyncio.Task[VerifiedLogin | AuthError]] = {}
-        self._verification_pool = HashingPool("guard", threads, max_queued, (max_queued + 1) // 2)
-        self._registration_pool = HashingPool("enrolment", 1, max_queued, max_queued)
+        self._verification_pool = HashingPool("verify", threads, max_queued, (max_queued + 1) // 2)
+        self._registration_pool = HashingPool("register", 1, max_queued, max_queued)
         self._dummy_hash = hasher.hash(secrets.token_bytes(16))
 
     def cached_username(self, header: bytes) -> str | None:
-        """The name of the user whose Authorization header this is, if it was verified lately."""
+        """The name of the user with this Authorization header if its login is cached and current, else None."""
         found = self.cached_login(header)
         return None if found is None else found.name
 
     def cached_login(self, header: bytes) -> VerifiedLogin | None:
-        """The login of such a user."""
+        """The login of this Authorization header if it is cached and current, else None."""
         found = self._logins.get(self._digest(header))
         return found if found is not None and self.is_current(found) else None
 
     def is_current(self, login: VerifiedLogin) -> bool:
-        """Whether a login is good without another look at the user."""
+        """Whether a login is valid without looking the user up."""
         return login.users_version == self.version() and login.expires_at > self._clock()
 
     async def confirm(self, login: VerifiedLogin) -> bool:
-        """Whether the user of a login still has that password. Raises Denied while nobody knows."""
+        """Whether the user of a login still has that password. Raises AuthError while users are unavailable."""
         version = self.version()
         if login.users_version == version:
             return True
@@ -212,17 +225,17 @@ class Authenticator:
         return True
 
     async def is_user(self, name: str) -> bool:
-        """Whether somebody can log in under this name. Raises Denied while nobody knows."""
+        """Whether a user of this name can log in. Raises AuthError while users are unavailable."""
         return await self._users.get(name) is not None
 
     async def authenticate_username(self, header: bytes | None, address: str) -> str:
-        """The name of the user whose Authorization header this is. Raises Denied."""
+        """The name of the user with this Authorization header. Raises AuthError."""
         return (await self.authenticate(header, address)).name
 
     async def authenticate(self, header: bytes | None, address: str) -> VerifiedLogin:
-        """The login of the user whose Authorization header this is. Raises Denied."""
-        given, password = parse_credentials(header)
-        name = await self._stored_name(given)
+        """The login of the user with this Authorization header, verified if necessary. Raises AuthError."""
+        given_name, password = parse_credentials(header)
+        name = await self._stored_name(given_name)
         digest = self._digest(basic_authorization(name, password))
         found = self._logins.get(digest)
         if found is not None and found.expires_at > self._clock():
@@ -230,7 +243,7 @@ class Authenticator:
                 return found
             self._logins.pop(digest, None)
         check = self._pending_checks.get(digest)
-        if check is None:  # many connections of one user come with the same header at once: it is verified once
+        if check is None:  # connections of one user often send the same header at once: it is verified only once
             check = asyncio.get_running_loop().create_task(self._verify_password(digest, name, password, address))
             self._pending_checks[digest] = check
             check.add_done_callback(lambda _: self._pending_checks.pop(digest, None))
@@ -240,16 +253,16 @@ class Authenticator:
         return verdict
 
     async def register(self, header: bytes | None, address: str, *, idempotent: bool = False) -> str:
-        """Make a user of the name and password in an Authorization header: the name. Raises Denied.
+        """Create a user from the name and password in an Authorization header and return the name. Raises AuthError.
 
-        With `again`, a user who is there already and has this password is as welcome as a new one (dialect hspe-go).
+        If `idempotent`, an existing user with this password is accepted like a new one (dialect hspe-go).
         """
-        given, password = parse_credentials(header)
-        name = await self._stored_name(given)
+        given_name, password = parse_credentials(header)
+        name = await self._stored_name(given_name)
         digest = self._digest(basic_authorization(name, password))
         if await self._users.get(name) is None:
             try:
-                name = validate_username(given)
+                name = validate_username(given_name)
             except InvalidUsername as error:
                 raise AuthError("malformed", str(error)) from None
             if wait := self._registration_limiter.take(address_key(address), self._clock()):
@@ -271,7 +284,7 @@ class Authenticator:
         )
 
     def close(self) -> None:
-        """Verify nobody any more."""
+        """Stop verifying passwords."""
         self._verification_pool.close()
         self._registration_pool.close()
 
@@ -279,30 +292,30 @@ class Authenticator:
         return blake2b(header, digest_size=16, key=self._key).digest()
 
     async def _stored_name(self, name: str) -> str:
-        """A name as its user is kept: normalized, unless an older user has just this one."""
-        spelt = normalize_username(name)
-        return name if spelt != name and await self._users.get(name) is not None else spelt
+        """The name under which a user is stored: normalized, unless an older user has exactly this name."""
+        normalized = normalize_username(name)
+        return name if normalized != name and await self._users.get(name) is not None else normalized
 
     async def _verify_password(
         self, digest: bytes, name: str, password: str, address: str
     ) -> VerifiedLogin | AuthError:
-        place = address_key(address)
-        pair = place, name
+        network = address_key(address)
+        pair = network, name
         try:
-            self._check_rate_limits(place, pair)
-            async with self._verification_pool.reserve_thread(place):
-                self._check_rate_limits(place, pair)  # others may have guessed meanwhile
+            self._check_rate_limits(network, pair)
+            async with self._verification_pool.reserve_thread(network):
+                self._check_rate_limits(network, pair)  # other callers may have used up the limit meanwhile
                 now, version, wrong = self._clock(), self.version(), False
-                self._address_limiter.take(place, now)
+                self._address_limiter.take(network, now)
                 self._name_limiter.take(pair, now)
                 try:
                     user = await self._users.get(name)
                     hashed = self._dummy_hash if user is None else user.password_hash
-                    fits = await self._verification_pool.run(lambda: self._matches(hashed, password))
-                    wrong = user is None or not fits
+                    matches = await self._verification_pool.run(lambda: self._matches(hashed, password))
+                    wrong = user is None or not matches
                 finally:
                     if not wrong:
-                        self._address_limiter.give_back(place, now)
+                        self._address_limiter.give_back(network, now)
                         self._name_limiter.give_back(pair, now)
         except AuthError as denied:
             return denied
@@ -311,7 +324,7 @@ class Authenticator:
         return self._cache_login(digest, user.name, user.password_hash, version)
 
     def _check_rate_limits(self, network: str, pair: tuple[str, str]) -> None:
-        """Let somebody try a password. Raises Denied after too many wrong ones."""
+        """Raise AuthError after too many wrong passwords."""
         now = self._clock()
         if wait := max(self._address_limiter.retry_after(network, now), self._name_limiter.retry_after(pair, now)):
             raise AuthError("often", "found too many wrong passwords; allowed: another try later", wait)
@@ -320,11 +333,11 @@ class Authenticator:
         login = VerifiedLogin(
             name, hashed, self._clock() + self._login_seconds, UNKNOWN_VERSION if version is None else version
         )
-        verified = self._logins
-        if digest not in verified and len(verified) >= self._max_logins:
-            verified.popitem(last=False)
-        verified[digest] = login
-        verified.move_to_end(digest)
+        logins = self._logins
+        if digest not in logins and len(logins) >= self._max_logins:
+            logins.popitem(last=False)
+        logins[digest] = login
+        logins.move_to_end(digest)
         return login
 
     def _matches(self, hashed: str, password: str) -> bool:
@@ -335,12 +348,17 @@ class Authenticator:
 
 
 def basic_authorization(name: str, password: str) -> bytes:
-    """The Authorization header of a name and a password, as most clients write it."""
+    """The Authorization header for a name and a password.
+
+    Example:
+        >>> basic_authorization("ann", "secret")
+        b'Basic YW5uOnNlY3JldA=='
+    """
     return b"Basic " + b64encode(f"{name}:{password}".encode())
 
 
 def parse_credentials(header: bytes | None) -> tuple[str, str]:
-    """The name and the password in an Authorization header (RFC 7617). Raises Denied when there are none."""
+    """Parse the name and password of an Authorization header (RFC 7617). Raises AuthError if there are none."""
     if header is None:
         raise AuthError("missing", "found no Authorization; allowed: Basic with a name and a password")
     scheme, _, coded = header.strip().partition(b" ")
@@ -350,12 +368,12 @@ def parse_credentials(header: bytes | None) -> tuple[str, str]:
         name, colon, password = b64decode(coded.strip(), validate=True).decode().partition(":")
         if not colon:
             raise ValueError
-    except ValueError:  # which errors of base64 and of UTF-8 are, too
-        told = "found an Authorization that is no name:password; allowed: Basic with that in UTF-8 and base64"
-        raise AuthError("malformed", told) from None
+    except ValueError:  # includes errors of base64 and UTF-8
+        detail = "found an Authorization that is no name:password; allowed: Basic with that in UTF-8 and base64"
+        raise AuthError("malformed", detail) from None
     if not 0 < len(name) <= MAX_NAME_CHARACTERS or any(category(letter) == "Cc" for letter in name):
-        told = f"allowed: 1 to {MAX_NAME_CHARACTERS} characters, none of control"
-        raise AuthError("malformed", f"found the name {name[:MAX_NAME_CHARACTERS]!r}; {told}")
+        allowed = f"allowed: 1 to {MAX_NAME_CHARACTERS} characters, none of control"
+        raise AuthError("malformed", f"found the name {name[:MAX_NAME_CHARACTERS]!r}; {allowed}")
     if not password:
         raise AuthError("malformed", f"found no password of {name!r}; allowed: one of at least one character")
     return name, password

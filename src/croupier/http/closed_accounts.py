@@ -1,4 +1,4 @@
-"""Gives up the seats of users whose accounts are closed while they are in a game (holdem-9.13)."""
+"""Frees the seats of users whose accounts are closed during a game (holdem-9.13)."""
 
 import asyncio
 from typing import Final
@@ -11,9 +11,9 @@ CHECK_INTERVAL_SECONDS: Final = 1.0
 
 
 class ClosedAccountMonitor:
-    """Looks once a second whether accounts have changed, and if so at the account of every user who is in a game.
+    """Checks once a second whether accounts have changed, and if so the account of every user who is in a game.
 
-    The first look finds accounts that were closed while no server was running.
+    The first check finds accounts that were closed while no server was running.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class ClosedAccountMonitor:
         self._task = asyncio.get_running_loop().create_task(self._run(), name="closed accounts")
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         self._task.cancel()
 
     async def _run(self) -> None:
@@ -37,7 +37,7 @@ class ClosedAccountMonitor:
             await asyncio.sleep(self._interval)
 
     async def _release_closed_seats(self) -> bool:
-        """Give up the seats of closed accounts: False while the store is down, after which it has to be done again."""
+        """Free the seats of closed accounts. Returns False if the store is down, so that the check is repeated."""
         for user in self._service.house.users:
             try:
                 if await self._authenticator.is_user(user):

@@ -1,47 +1,65 @@
-"""One connection of an HTTP service: uvicorn's HTTP/1.1, with answers that need no task, and limits of our own."""
+"""HTTP connection: uvicorn's HTTP/1.1 protocol with immediate responses and its own limits."""
 
 import asyncio
 import logging
 from asyncio import Future
 from contextlib import suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+from uvicorn.server import ServerState
 
-from croupier.http.deferred import Deferred, RawResponse
+from croupier.http.deferred import Application, Deferred, RawResponse
+from croupier.http.limits import ConnectionLimits
 from croupier.http.pipelining import PipeliningProtocol
 from croupier.net.client_addresses import address_key
+from croupier.observers.counters import RoomCounters
 
-if TYPE_CHECKING:
-    from croupier.http.server import HttpServer
-
-UVICORN_LOGGER = logging.getLogger("croupier.http.unheard")
-"""Where uvicorn's own words go: whoever connects should not be able to fill our log."""
+UVICORN_LOGGER = logging.getLogger("croupier.http.uvicorn")
+"""Receives uvicorn's own messages and discards them: clients must not be able to fill our log."""
 UVICORN_LOGGER.addHandler(logging.NullHandler())
 UVICORN_LOGGER.propagate = False
 UVICORN_LOGGER.setLevel(logging.CRITICAL)
 
 MAX_REPEATED_REQUEST_BYTES = 4096
-"""A request of so many bytes at most is recognized when it is said again."""
+"""A repeated request is recognised up to this size."""
+
+
+class ConnectionOwner(Protocol):
+    """What a connection uses of its server."""
+
+    app: Application
+    config: Config
+    state: ServerState
+    loop: asyncio.AbstractEventLoop
+    limits: ConnectionLimits
+    counts: RoomCounters
+    room: str | None
+    date_header: bytes
+
+    @property
+    def is_flooded(self) -> bool: ...  # noqa: D102 -- as in HttpServer
+    def accept(self, connection: "HttpConnection", host: str) -> str | None: ...  # noqa: D102 -- as in HttpServer
+    def release(self, connection: "HttpConnection", host: str) -> None: ...  # noqa: D102 -- as in HttpServer
 
 
 class HttpConnection(PipeliningProtocol):
-    """One connection. A round every second looks after its patience, so that requests need no timers of their own."""
+    """One HTTP connection. The server checks its timeouts once a second, so requests need no timers of their own."""
 
-    def __init__(self, server: "HttpServer") -> None:
+    def __init__(self, server: ConnectionOwner) -> None:
         super().__init__(server.config, server.state, server.loop)
         self.logger = UVICORN_LOGGER
         self.access_log = False
         self._http_server = server
         self._host = ""
         self._awaits_body = False
-        self._messages_begun = 0  # how many messages have begun in what was read last
+        self._messages_begun = 0  # the number of messages that began in the last read
         self._was_answered_at_once = False
-        self._repeated_request: bytes | None = (
-            None  # a whole request that was answered at hand: whoever polls says the very same
-        )
-        self.response_future: Future[Any] | None = None  # what the next response waits for, if that is no task
+        # A whole request that was answered immediately: clients that poll send the same bytes again.
+        self._repeated_request: bytes | None = None
+        self.response_future: Future[Any] | None = None  # what a response without a task waits for
         self._close_timer: asyncio.TimerHandle | None = None
         self._header_bytes = 0
         self._last_headers: object = None
@@ -49,21 +67,21 @@ class HttpConnection(PipeliningProtocol):
         self._write_blocked_since: float | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Take a place, or be told that there is none."""
+        """Register with the server, or refuse the client."""
         super().connection_made(transport)
         host = self.client[0] if self.client else ""
         self._host = "" if host in self._http_server.limits.trusted_proxies else address_key(host)
         if reason := self._http_server.accept(self, self._host):
             self._http_server.counts.refused[reason] += 1
             if self._http_server.is_flooded:
-                transport.abort()  # a flood is not seen off politely
+                transport.abort()  # too many refused clients: do not send a response
                 return
             self._refuse_and_close(
                 503, "9.10", f"found no free place ({reason}); allowed: to come later", "retry-after: 1"
             )
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place back."""
+        """Remove the connection from the server."""
         if self._close_timer is not None:
             self._close_timer.cancel()
         super().connection_lost(exc)
@@ -71,7 +89,7 @@ class HttpConnection(PipeliningProtocol):
         self._http_server.release(self, self._host)
 
     def data_received(self, data: bytes) -> None:
-        """Answer what is said again, and parse the rest."""
+        """Answer a repeated request without parsing it; parse everything else."""
         self._http_server.counts.bytes_received += len(data)
         if self._unparsed_bytes or self._input_is_ignored:
             super().data_received(data)
@@ -79,22 +97,22 @@ class HttpConnection(PipeliningProtocol):
         if data == self._repeated_request and not (
             self.flow.write_paused or self.response_future or self.transport.is_closing()
         ):
-            assert self.cycle is not None, "what is said again was said before"
-            if answer := self._http_server.app.try_get(self.scope):
-                self._last_headers = None  # it is a message of its own
-                self._respond(self.cycle, answer)
+            assert self.cycle is not None, "a repeated request has a previous cycle"
+            if response := self._http_server.app.try_get(self.scope):
+                self._last_headers = None  # it counts as a message of its own
+                self._respond(self.cycle, response)
                 return
         self._parse(data, 0)
 
     def _parse_chunk(self, data: bytes) -> None:
-        """Feed the parser; a request whose head has no end is not kept."""
+        """Feed the parser, and refuse a request whose head is too large."""
         if self._input_is_ignored or self.transport.is_closing():
             return
-        before, self._repeated_request = self.headers, None
-        between, self._messages_begun, self._was_answered_at_once = not self._in_message, 0, False
+        previous_headers, self._repeated_request = self.headers, None
+        is_between_messages, self._messages_begun, self._was_answered_at_once = not self._in_message, 0, False
         super()._parse_chunk(data)
         if (
-            between
+            is_between_messages
             and self._messages_begun == 1
             and self._was_answered_at_once
             and not self._in_message
@@ -103,10 +121,10 @@ class HttpConnection(PipeliningProtocol):
             self._repeated_request = data
         cycle = self.cycle
         if cycle is None or cycle.scope is not self.scope:
-            self._header_bytes = self._header_bytes + len(data) if self.headers is before else len(data)
+            self._header_bytes = self._header_bytes + len(data) if self.headers is previous_headers else len(data)
             if self._header_bytes > self._http_server.limits.max_header_bytes and not self._input_is_ignored:
-                most = self._http_server.limits.max_header_bytes
-                self._refuse_and_close(431, "1.1", f"found a head of {self._header_bytes} bytes; allowed: {most}")
+                limit = self._http_server.limits.max_header_bytes
+                self._refuse_and_close(431, "1.1", f"found a head of {self._header_bytes} bytes; allowed: {limit}")
         elif self._header_bytes:
             self._header_bytes = 0
 
@@ -116,7 +134,7 @@ class HttpConnection(PipeliningProtocol):
             self._start_task()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Answer a request: what is at hand goes at once, a command when all of it is there; the rest gets a task."""
+        """Answer a GET at once if possible, and a command when its body is complete; start a task for the rest."""
         self._current_cycle = cycle
         if cycle.scope["http_version"] == "1.1" and [name for name, _ in cycle.scope["headers"]].count(b"host") != 1:
             self._refuse_host(cycle)
@@ -126,102 +144,100 @@ class HttpConnection(PipeliningProtocol):
             if scope["method"] != "GET":
                 self._awaits_body = True
                 return
-            if answer := self._http_server.app.try_get(scope):
+            if response := self._http_server.app.try_get(scope):
                 self._was_answered_at_once = True
-                self._respond(cycle, answer)
+                self._respond(cycle, response)
                 return
         super()._start_asgi_task(cycle, app)
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Count the request that begins."""
         super().on_message_begin()
         self._messages_begun += 1
 
     def on_message_complete(self) -> None:
-        """All of a request is there."""
+        """Answer a command whose body is complete now, at once if possible."""
         super().on_message_complete()
         if self._awaits_body:
             self._awaits_body = False
             cycle = self.cycle
-            assert cycle is not None, "a deferred request has a head"
-            if answer := self._http_server.app.try_command(cycle.scope, bytes(cycle.body)):
-                self._respond(cycle, answer)
+            assert cycle is not None, "a command has a head"
+            if response := self._http_server.app.try_command(cycle.scope, bytes(cycle.body)):
+                self._respond(cycle, response)
             else:
                 self._start_task()
 
     def _start_task(self) -> None:
         cycle = self.cycle
-        assert cycle is not None, "there is nothing to begin with"
+        assert cycle is not None, "a task needs a request"
         super()._start_asgi_task(cycle, self.app)
 
-    def _respond(self, cycle: RequestResponseCycle, answer: RawResponse | Deferred) -> None:
-        """A whole response in one write, now or later."""
-        if isinstance(answer, Deferred):
+    def _respond(self, cycle: RequestResponseCycle, response: RawResponse | Deferred) -> None:
+        """Send a complete response in one write, now or when its future is done."""
+        if isinstance(response, Deferred):
             cycle.response_started = cycle.response_complete = False
-            self.response_future = answer.done
-            answer.done.add_done_callback(lambda _: self._on_deferred_done(cycle, answer))
+            self.response_future = response.done
+            response.done.add_done_callback(lambda _: self._on_deferred_done(cycle, response))
         else:
             cycle.response_started = cycle.response_complete = True
-            self._write(answer)
+            self._write(response)
             if self.flow.read_paused:
-                self.flow.resume_reading()  # of a body that nobody wants
+                self.flow.resume_reading()  # skip the rest of an unused body
 
     def _on_deferred_done(self, cycle: RequestResponseCycle, deferred: Deferred) -> None:
-        """What a response has waited for is done."""
+        """Send a response whose future is done."""
         self.response_future = None
         if cycle.disconnected or self.transport.is_closing():
             return
         if deferred.done.cancelled():
-            self.transport.close()  # nobody waits any longer
-        elif (answer := deferred.then()) is None:
+            self.transport.close()  # the server is closing
+        elif (response := deferred.then()) is None:
             self._repeated_request = None
             cycle.default_headers = self._http_server.state.default_headers
             super()._start_asgi_task(cycle, self.app)
-        elif isinstance(answer, Deferred) or cycle.keep_alive:
-            self._respond(cycle, answer)
+        elif isinstance(response, Deferred) or cycle.keep_alive:
+            self._respond(cycle, response)
             if cycle.response_complete and (self.pipeline or self._unparsed_bytes or cycle.scope is not self.scope):
                 cycle.on_response()
         else:
             cycle.response_started = cycle.response_complete = True
-            self._write((answer[0], b"connection: close\r\n" + answer[1]))
+            self._write((response[0], b"connection: close\r\n" + response[1]))
             self.transport.close()
 
-    def _write(self, answer: RawResponse) -> None:
-        self.transport.write(b"%s%s%s" % (answer[0], self._http_server.date_header, answer[1]))
+    def _write(self, response: RawResponse) -> None:
+        self.transport.write(b"%s%s%s" % (response[0], self._http_server.date_header, response[1]))
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 -- as uvicorn calls it
-        """What is no HTTP is told so."""
+        """Refuse bytes that are not HTTP."""
         self._refuse_and_close(400, "1.1", "found what is no HTTP/1.1 request; allowed: that")
 
     def check_timeouts(self, now: float) -> None:
-        """Part with somebody who sends, or reads, too slowly."""
-        allowed = self._http_server.limits
+        """Close the connection if the client sends or reads too slowly."""
+        limits = self._http_server.limits
         if not self.flow.write_paused and not self.transport.is_closing():
             self._write_blocked_since = None
         elif self._write_blocked_since is None:
             self._write_blocked_since = now
-        elif now - self._write_blocked_since > allowed.write_timeout:
+        elif now - self._write_blocked_since > limits.write_timeout:
             self._http_server.counts.overflows += 1
             self.transport.abort()
             return
         cycle = self.cycle
         if self.headers is not self._last_headers or self._is_responding(cycle):
-            self._last_headers, self._last_progress_time = (
-                self.headers,
-                now,
-            )  # every message has a list of headers of its own
+            # Every message has a list of headers of its own.
+            self._last_headers, self._last_progress_time = self.headers, now
         elif not self._input_is_ignored:
             waited = now - self._last_progress_time
             if cycle is not None and cycle.scope is self.scope and cycle.response_complete:
-                if waited > allowed.keep_alive_timeout:
+                if waited > limits.keep_alive_timeout:
                     self.transport.close()
-            elif waited > allowed.request_timeout:
+            elif waited > limits.request_timeout:
                 self._refuse_and_close(
-                    408, "1.1", f"found a request that takes longer than {allowed.request_timeout:g} s; allowed: less"
+                    408, "1.1", f"found a request that takes longer than {limits.request_timeout:g} s; allowed: less"
                 )
 
     def _is_responding(self, cycle: RequestResponseCycle | None) -> bool:
-        """Whether the next word is ours."""
+        """Whether the client waits for a response."""
         if self.pipeline:
             return True
         if cycle is None or cycle.scope is not self.scope:
@@ -229,7 +245,7 @@ class HttpConnection(PipeliningProtocol):
         return not cycle.response_complete and not cycle.more_body
 
     def eof_received(self) -> bool:  # type: ignore[override]  # False closes the connection
-        """Nothing more will be asked; what was asked is still answered, if that does not take long."""
+        """Answer the pending request, within `close_timeout`, although the client ended its output."""
         if super().eof_received():
             self._abort_later()
             return True
@@ -241,7 +257,7 @@ class HttpConnection(PipeliningProtocol):
         return True
 
     def _refuse_host(self, cycle: RequestResponseCycle) -> None:
-        """Refuse a request that does not name its host, which is the next to be answered (RFC 9112, 3.2)."""
+        """Refuse the next request to be answered because it does not name its host (RFC 9112, 3.2)."""
         self._ignore_input()
         cycle.response_started = cycle.response_complete = True
         self._send_and_close(
@@ -249,23 +265,23 @@ class HttpConnection(PipeliningProtocol):
         )
 
     def _refuse_and_close(self, status: int, clause: str, found: str, *headers: str) -> None:
-        """The last word, as soon as everything that was asked before has been answered."""
-        word = self._error_response(status, clause, found, *headers)
+        """Send an error as the last response, after all earlier requests are answered."""
+        response = self._error_response(status, clause, found, *headers)
         self._ignore_input()
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
-            self._send_and_close(word)
+            self._send_and_close(response)
         elif cycle.scope is not self.scope:
-            cycle.on_response = lambda: self._send_and_close(word)
+            cycle.on_response = lambda: self._send_and_close(response)
         elif self.pipeline or cycle.response_started:
-            self.transport.close()  # there is no place for a word
+            self.transport.close()  # a response has begun, or others must come first
         else:
             cycle.disconnected = True
             cycle.message_event.set()
-            self._send_and_close(word)
+            self._send_and_close(response)
 
     def _error_response(self, status: int, clause: str, found: str, *headers: str) -> bytes:
-        """A refusal after which the connection ends."""
+        """An error response that ends the connection."""
         body = f"{self._http_server.room}-{clause}: {found}\n" if self._http_server.room else f"{found}\n"
         head = (
             f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
@@ -277,7 +293,7 @@ class HttpConnection(PipeliningProtocol):
         return "\r\n".join((*head, "", body)).encode()
 
     def _send_and_close(self, response: bytes) -> None:
-        """A half-close, and then reading on, so that no reset overtakes what was said (ruling G2)."""
+        """Half-close and keep reading, so that no reset overtakes the response (ruling G2)."""
         transport = self.transport
         if transport.is_closing():
             return
@@ -287,7 +303,7 @@ class HttpConnection(PipeliningProtocol):
         if transport.is_closing():
             return
         if transport.can_write_eof():
-            with suppress(OSError):  # the peer has reset the connection
+            with suppress(OSError):  # the client has reset the connection
                 transport.write_eof()
         else:
             transport.close()

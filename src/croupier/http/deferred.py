@@ -1,4 +1,4 @@
-"""What is answered over HTTP without a task: at once, or later."""
+"""Responses that need no task: complete at once, or when a future is done."""
 
 from asyncio import Future
 from collections.abc import Awaitable, Callable
@@ -7,27 +7,27 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 type RawResponse = tuple[bytes, bytes]
-"""A whole response: what stands before the date, and what behind it."""
+"""A complete response in two parts: before and after the Date header."""
 
 
 class Deferred(Struct, frozen=True):
-    """A response that is known when something else is `done`: what `then` gives, as an application does."""
+    """A response that is available when `done` is done. `then` returns it, as `Application.try_get` does."""
 
     done: Future[Any]
     then: Callable[[], "RawResponse | Deferred | None"]
 
 
 class Application(Protocol):
-    """An ASGI application that knows some of its answers whole, and needs no task for them, even if they come later."""
+    """An ASGI application that can answer some requests without a task, at once or later."""
 
     def __call__(self, scope: Any, receive: Any, send: Any) -> Awaitable[None]:
         """Answer a request."""
         ...
 
     def try_get(self, scope: Any) -> RawResponse | Deferred | None:
-        """What is answered to a GET; None where it takes a task."""
+        """The response to a GET; None if it needs a task."""
         ...
 
     def try_command(self, scope: Any, body: bytes) -> RawResponse | Deferred | None:
-        """What is answered to another request with this body; None, and nothing is done, where it takes a task."""
+        """The response to another request with this body; None if it needs a task, in which case nothing was done."""
         ...

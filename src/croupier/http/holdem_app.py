@@ -1,8 +1,7 @@
-"""The hold'em table as a web service: requests become messages to the house, and its answers responses.
+"""The hold'em service: an ASGI application for a hold'em house, and its server.
 
-What is asked most, the state of a game, is there as bytes that were rendered once for every change. It is written
-without any further ado, and so are the answers to commands, as soon as they are durable; only what has to wait for
-something else gets a task.
+Most requests ask for the state of a game, which is rendered once per change. Such requests, and commands once their
+effects are durable, are answered without a task; only requests that wait for something else need one.
 """
 
 from collections.abc import Callable, MutableMapping, Sequence
@@ -52,11 +51,11 @@ from croupier.rooms.holdem.wire import (
 )
 
 type Scope = MutableMapping[str, Any]
-"""The scope of a request, as ASGI has it."""
+"""The ASGI scope of a request."""
 
 
 class HoldemApp:
-    """The house of hold'em behind HTTP, as an ASGI application. `clock` tells the `now` of the house in seconds."""
+    """A hold'em house behind HTTP, as an ASGI application. `clock` returns the house's time in seconds."""
 
     def __init__(
         self,
@@ -66,7 +65,7 @@ class HoldemApp:
         *,
         clock: Callable[[], float] = monotonic,
         log: Logger | None = None,
-        taps: Sequence[Observer] = (),
+        observers: Sequence[Observer] = (),
         limits: ServiceLimits = ServiceLimits(),
         journal: HoldemJournal | None = None,
         promises: Promises | None = None,
@@ -76,7 +75,14 @@ class HoldemApp:
         self.limits = limits
         self.log = log or silent_logger()
         self.service = HoldemService(
-            house, dialect, clock, taps=taps, counts=self.counts, log=self.log, journal=journal, promises=promises
+            house,
+            dialect,
+            clock,
+            observers=observers,
+            counts=self.counts,
+            log=self.log,
+            journal=journal,
+            promises=promises,
         )
         self._dialect: Dialect = dialect
         self._authenticator = authenticator
@@ -88,25 +94,25 @@ class HoldemApp:
 
     @property
     def subscriber_count(self) -> int:
-        """How many wait for news, in long polls and streams."""
+        """The number of clients that wait for news, in long polls and streams."""
         return self._read_api.subscribers.count
 
     def process_deadlines(self) -> None:
-        """Let the house hear of the alarms that are due: for whoever moves its clock by hand."""
+        """Deliver the deadlines that are due to the house. Only callers with a manual clock need this."""
         self.service.process_deadlines()
 
     def halt(self, *, final: bool) -> None:
-        """Tell the house that it closes. When that is final, nobody waits for news any more."""
+        """Deliver Closing to the house. If `final`, long polls and streams end."""
         self.service.halt(final=final)
 
     def close(self) -> None:
-        """Verify nobody any more."""
+        """Stop verifying passwords."""
         self._authenticator.close()
 
-    # What takes no task.
+    # Responses without a task.
 
     def try_get(self, scope: Scope) -> RawResponse | Deferred | None:
-        """The whole response to GET, later while something is asked that cannot be seen; None where it takes a task."""
+        """The response to a GET, deferred while changes are not durable; None if it needs a task."""
         if scope["method"] != "GET" or self._rate_limiter is not None:
             return None
         if self.service.has_pending:
@@ -116,7 +122,7 @@ class HoldemApp:
         return self._view_response(scope)
 
     def _view_response(self, scope: Scope) -> RawResponse | None:
-        """What is to be seen now."""
+        """The response to a GET of the current state; None if it needs a task."""
         if not self.service.is_durable:
             return None
         try:
@@ -125,19 +131,19 @@ class HoldemApp:
             return self._encode_and_count(error_response(self._internal_error(scope, error), b""))
         if found is None:
             return None
-        shown, same = found
+        view, not_modified = found
         counts = self.counts
         counts.messages_received += 1
         counts.messages_sent += 1
-        if same:
-            return STATUS_LINES[304], encode_headers(shown.headers) + b"\r\n"
-        counts.bytes_sent += len(shown.body)
-        return STATUS_LINES[200], shown.raw_after_date
+        if not_modified:
+            return STATUS_LINES[304], encode_headers(view.headers) + b"\r\n"
+        counts.bytes_sent += len(view.body)
+        return STATUS_LINES[200], view.raw_after_date
 
     def try_command(self, scope: Scope, body: bytes) -> RawResponse | Deferred | None:
-        """Do what a user who is known commands, with the whole body of his request: the response, as `at_hand`.
+        """Perform a command of a user whose login is cached, and return the response.
 
-        None, and nothing is done, where it takes a task.
+        Returns None, and does nothing, if the request needs a task.
         """
         if self._rate_limiter is not None or len(body) > self.limits.max_body_bytes:
             return None
@@ -158,40 +164,40 @@ class HoldemApp:
         return Deferred(answer, lambda: self._command_response(scope, accept, answer.result))
 
     def _command_response(self, scope: Scope, accept: bytes, answer: Callable[[], HoldemResponse]) -> RawResponse:
-        """The response to a command that has been answered so."""
+        """The encoded response to a command; `answer` returns the house's answer or raises."""
         try:
-            reply = self._answer_response(answer())
-        except HTTPError as failed:
-            reply = error_response(failed, accept)
+            response = self._answer_response(answer())
+        except HTTPError as http_error:
+            response = error_response(http_error, accept)
         except Exception as error:
-            reply = error_response(self._internal_error(scope, error), accept)
-        return self._encode_and_count(reply)
+            response = error_response(self._internal_error(scope, error), accept)
+        return self._encode_and_count(response)
 
     def _encode_and_count(self, response: HttpResponse) -> RawResponse:
         self.counts.messages_received += 1
         self._count(response)
         return encode_response(response)
 
-    # What takes one.
+    # Responses in a task.
 
     async def __call__(self, scope: Scope, receive: Receive, send: SendChunk) -> None:
-        """Answer a request, whatever it is."""
+        """Answer any request."""
         assert scope["type"] == "http", f"{scope['type']} is not for a web service"
         self.counts.messages_received += 1
-        question = read_request(scope, receive, self._proxies)
+        request = read_request(scope, receive, self._proxies)
         try:
-            reply = await self._handle(question, send)
-        except HTTPError as failed:
-            reply = error_response(failed, question.accept)
+            response = await self._handle(request, send)
+        except HTTPError as http_error:
+            response = error_response(http_error, request.accept)
         except ClientDisconnected:
             return
         except Exception as error:
-            reply = error_response(self._internal_error(scope, error), question.accept)
-        if reply is not None:
-            await self._send(reply, question, send)
+            response = error_response(self._internal_error(scope, error), request.accept)
+        if response is not None:
+            await self._send(response, request, send)
 
     async def _handle(self, request: HttpRequest, send: SendChunk) -> HttpResponse | None:
-        """The answer to a request, None when it has been sent already. Raises Failed, in the order of holdem-8.2."""
+        """The response to a request; None if it was sent already. Raises HTTPError, in the order of holdem-8.2."""
         scope = request.scope
         method, path = scope["method"], scope["path"]
         found = find_route(path)
@@ -218,11 +224,11 @@ class HoldemApp:
         )
 
     async def _register(self, request: HttpRequest) -> HttpResponse:
-        again = self._dialect == "hspe-go"
+        idempotent = self._dialect == "hspe-go"
         try:
-            name = await self._authenticator.register(request.authorization, request.address, idempotent=again)
-        except AuthError as reason:
-            raise to_http_error(reason, "holdem-2.5", self._dialect) from None
+            name = await self._authenticator.register(request.authorization, request.address, idempotent=idempotent)
+        except AuthError as error:
+            raise to_http_error(error, "holdem-2.5", self._dialect) from None
         return self._answer_response(Created(self.service.house.guid_of(name), ""))
 
     def _answer_response(self, answer: HoldemResponse) -> HttpResponse:
@@ -230,24 +236,26 @@ class HoldemApp:
             raise HTTPError(answer.status, answer.clause, answer.detail)
         return HttpResponse(*render_response(answer, self._dialect, self.service.house))
 
-    async def _send(self, reply: HttpResponse, request: HttpRequest, send: SendChunk) -> None:
+    async def _send(self, response: HttpResponse, request: HttpRequest, send: SendChunk) -> None:
         if request.scope["method"] == "HEAD":
-            reply = HttpResponse(reply.status, reply.headers)
-        self._count(reply)
+            response = HttpResponse(response.status, response.headers)
+        self._count(response)
         headers = (
-            [*reply.headers, *self._rate_limit_headers(request)] if self._rate_limiter is not None else reply.headers
+            [*response.headers, *self._rate_limit_headers(request)]
+            if self._rate_limiter is not None
+            else response.headers
         )
-        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        await send({"type": "http.response.body", "body": reply.body})
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        await send({"type": "http.response.body", "body": response.body})
 
-    def _count(self, reply: HttpResponse) -> None:
+    def _count(self, response: HttpResponse) -> None:
         self.counts.messages_sent += 1
-        self.counts.bytes_sent += len(reply.body)
+        self.counts.bytes_sent += len(response.body)
 
     def _internal_error(self, scope: Scope, error: Exception) -> HTTPError:
-        found = find_route(scope["path"])  # and not the path itself, in which somebody may have put anything
+        found = find_route(scope["path"])  # log the route, because the path may contain anything
         route = None if found is None else found[0].path
-        self.log.error("our own fault", method=scope["method"], route=route, exc_info=error)
+        self.log.error("internal error", method=scope["method"], route=route, exc_info=error)
         return HTTPError(500, "holdem-8.1", "found a fault of our own; allowed: none")
 
     # The limit on requests (holdem-9.10).
@@ -261,20 +269,20 @@ class HoldemApp:
             raise HTTPError(429, "holdem-9.10", detail, (b"retry-after", b"%d" % ceil(wait)))
 
     def _rate_limit_headers(self, request: HttpRequest) -> HoldemHeaders:
-        """The limit, and what is left of it (draft-ietf-httpapi-ratelimit-headers)."""
-        assert self._rate_limiter is not None, "nothing is left of no limit"
-        left, seconds = self._rate_limiter.remaining(address_key(request.address), self.service.clock())
+        """Headers with the limit and what remains of it (draft-ietf-httpapi-ratelimit-headers)."""
+        assert self._rate_limiter is not None, "there is no limit to describe"
+        remaining, seconds = self._rate_limiter.remaining(address_key(request.address), self.service.clock())
         return [
             (
                 b"ratelimit-policy",
                 b'"requests";q=%d;w=%d' % (self._rate_limiter.limit, ceil(self._rate_limiter.seconds)),
             ),
-            (b"ratelimit", b'"requests";r=%d;t=%d' % (left, ceil(seconds))),
+            (b"ratelimit", b'"requests";r=%d;t=%d' % (remaining, ceil(seconds))),
         ]
 
 
 class HoldemServer:
-    """A service that listens at `address`."""
+    """A hold'em service that listens on `address`."""
 
     def __init__(self, app: HoldemApp, http_server: HttpServer, address: Address) -> None:
         self.app = app
@@ -283,12 +291,12 @@ class HoldemServer:
 
     @property
     def connection_count(self) -> int:
-        """How many connections there are."""
+        """The number of open connections."""
         return len(self._http_server.connections)
 
     async def stop(self, timeout: float = 5.0) -> None:
-        """Void what is being played, answer what was asked, for so many seconds, and close all connections."""
-        self._http_server.close()  # before those who wait are answered, so that they are told
+        """Void running hands, wait at most `timeout` seconds for pending responses, and close all connections."""
+        self._http_server.close()  # first, so that waiting clients are answered with "Connection: close"
         self.app.halt(final=True)
         await self._http_server.drain(timeout)
         self.app.close()
@@ -302,6 +310,6 @@ async def open_holdem_server(
     ssl: SSLContext | None = None,
     limits: ConnectionLimits = ConnectionLimits(),
 ) -> HoldemServer:
-    """Open a service on an address; port 0 picks a free one. Raises OSError when it cannot be had."""
-    listener = HttpServer(app, limits, app.counts, room="holdem")
-    return HoldemServer(app, listener, await listener.listen(host, port, ssl))
+    """Open a service on an address; port 0 picks a free port. Raises OSError if the address cannot be used."""
+    server = HttpServer(app, limits, app.counts, room="holdem")
+    return HoldemServer(app, server, await server.listen(host, port, ssl))

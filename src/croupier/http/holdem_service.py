@@ -1,4 +1,4 @@
-"""The desk of a house that is asked over HTTP: it passes on what is asked, keeps the time, and the pages up to date."""
+"""Runs a hold'em house for HTTP: queues its events, writes its journal, keeps its deadlines and its views."""
 
 import asyncio
 from asyncio import Future
@@ -27,17 +27,17 @@ STORE_DOWN: Final = RequestRefused(
 )
 
 MAX_GATHER_TURNS: Final = 8
-"""After so many turns of the loop at most what was asked is heard."""
+"""Requests are gathered for at most this many turns of the event loop before the house handles them together."""
 
 
 class HouseOpened(Struct, frozen=True):
-    """The house is open again, with these settings if they are not as they were."""
+    """The house is open again, with new settings if they have changed."""
 
     settings: Settings | None = None
 
 
 class Transition(Struct, frozen=True):
-    """Something that the house has heard, and what it does about it."""
+    """An event that the house has handled, with its journal entry and its effects."""
 
     journal_entry: HouseInput
     event: Event[HoldemRequest]
@@ -45,9 +45,9 @@ class Transition(Struct, frozen=True):
 
     @property
     def changes_state(self) -> bool:
-        """Whether the house is another one now: all but a refusal, or a ring at which nothing was due, changes it.
+        """Whether the event changed the house. Refusals and deadlines with nothing due do not.
 
-        That it closes, or is open with other settings, is seen only in what it does later.
+        Opening and closing always do, even if they have no effects yet.
         """
         match self.effects:
             case [] | [Send(message=RequestRefused())]:
@@ -56,21 +56,21 @@ class Transition(Struct, frozen=True):
 
     @property
     def answer(self) -> HoldemResponse:
-        """What whoever has asked is told."""
+        """The answer to the request."""
         for effect in self.effects:
             if type(effect) is Send:
                 answer: HoldemResponse = effect.message
                 return answer
-        raise AssertionError(f"the house has no answer to {self.event}")
+        raise AssertionError(f"the house did not answer {self.event}")
 
 
 class HoldemService:
-    """The house, with a clock that tells its `now` in seconds.
+    """A hold'em house with a clock, which returns the house's time in seconds.
 
-    Taps hear every event with its effects before anybody is answered, as those of a switchboard do. With a journal
-    that is when all of it is durable: the house hears nothing while something is written, and nobody sees anything. So
-    what is asked meanwhile is heard, and written, together. What many ask at the same time is, too: the house hears
-    them when a turn of the loop has brought nothing more. With `promises` the dealer's are durable before a hand is.
+    Observers are called with every event and its effects before the answer is given. With a journal, all of that waits
+    until the event is durable: while a write is in progress, new requests are queued and nothing can be seen. The queue
+    is then handled and written as one batch. Requests that arrive in consecutive turns of the event loop are gathered,
+    too. With `promises`, the dealer's promises are durable before a hand is.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class HoldemService:
         dialect: Dialect,
         clock: Callable[[], float],
         *,
-        taps: Sequence[Observer],
+        observers: Sequence[Observer],
         counts: RoomCounters,
         log: Logger,
         journal: HoldemJournal | None = None,
@@ -89,7 +89,7 @@ class HoldemService:
         self.views = ViewCache(house, dialect)
         self.clock = clock
         self.closing = False
-        self._observers = ObserverFanOut(taps, log, counts)
+        self._observers = ObserverFanOut(observers, log, counts)
         self._counts = counts
         self._log = log
         self._journal = journal
@@ -106,9 +106,9 @@ class HoldemService:
         self._recovery_task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """The house is open, again if it has a journal: open turns have their full time, and the room is its own.
+        """Open the house; with a journal, continue where it ended. Turns that are open get their full time.
 
-        Raises StoreDown.
+        Raises StoreUnavailable.
         """
         if self._journal is None:
             self._schedule_deadline()
@@ -120,55 +120,55 @@ class HoldemService:
 
     @property
     def unavailable_reason(self) -> str | None:
-        """Why nothing can be played now; None if it can."""
+        """Why games cannot be played now; None if they can."""
         if self._is_down:
             return self._down_reason
         return None if self._journal is None else self._journal.store.outage
 
-    # What is asked.
+    # Requests.
 
     @property
     def is_synchronous(self) -> bool:
-        """Whether everything is answered at once."""
+        """Whether every request is answered at once: there is no journal."""
         return self._journal is None
 
     @property
     def is_durable(self) -> bool:
-        """Whether all that can be seen is durable."""
+        """Whether the current state is durable, and so may be shown."""
         return not self._is_writing
 
     @property
     def has_pending(self) -> bool:
-        """Whether something has been asked that cannot be seen yet."""
+        """Whether some requests are not handled, or not durable, yet."""
         return self._is_writing or bool(self._queue)
 
     def try_durability_waiter(self) -> Future[None] | None:
-        """What is done when all is settled, for a turn of the loop; None where that may take long."""
+        """A future that is done when the current write is; None if the store is down, so that it may take long."""
         if self._is_down:
             return None
-        watcher: Future[None] = asyncio.get_running_loop().create_future()
-        self._durability_waiters.append(watcher)
-        return watcher
+        waiter: Future[None] = asyncio.get_running_loop().create_future()
+        self._durability_waiters.append(waiter)
+        return waiter
 
     async def wait_durable(self) -> None:
-        """Wait until all that can be seen is durable; it is as long as the caller waits for nothing else.
+        """Wait until the current state is durable. It stays so until the caller awaits something else.
 
-        Raises StoreDown where that may take long.
+        Raises StoreUnavailable if the store is down.
         """
         while not self.is_durable:
-            if (watcher := self.try_durability_waiter()) is None:
+            if (waiter := self.try_durability_waiter()) is None:
                 raise StoreUnavailable(STORE_DOWN.detail)
-            await watcher
+            await waiter
 
     def execute_now(self, request: HoldemRequest) -> HoldemResponse:
-        """What the house answers to a request of a user whose credentials were verified: only where it is prompt."""
+        """Handle an authenticated user's request and return the answer. Only without a journal."""
         self._request_count += 1
-        course = self._handle(Received(self._request_count, request))
-        self._publish(course)
-        return course.answer
+        transition = self._handle(Received(self._request_count, request))
+        self._publish(transition)
+        return transition.answer
 
     def submit(self, request: HoldemRequest) -> Future[HoldemResponse]:
-        """The same, when it is durable: only where the house is not prompt."""
+        """Queue an authenticated user's request for a durable answer. Only with a journal."""
         answer: Future[HoldemResponse] = asyncio.get_running_loop().create_future()
         if self.unavailable_reason is not None:
             answer.set_result(STORE_DOWN)
@@ -180,13 +180,13 @@ class HoldemService:
         return answer
 
     async def execute(self, request: HoldemRequest) -> HoldemResponse:
-        """The same, prompt or not."""
+        """Handle an authenticated user's request and return the answer, with or without a journal."""
         return self.execute_now(request) if self._journal is None else await self.submit(request)
 
     def process_deadlines(self) -> None:
-        """Let the house hear of the alarms that are due."""
+        """Deliver the deadlines that are due to the house."""
         self._timer_deadline = inf
-        while (alarm := self.house.deadline) is not None and alarm <= self.clock():
+        while (deadline := self.house.deadline) is not None and deadline <= self.clock():
             if self._journal is not None:
                 if (reason := self.unavailable_reason) is not None:
                     self._suspend(reason)
@@ -198,9 +198,9 @@ class HoldemService:
         self._schedule_deadline()
 
     def halt(self, *, final: bool) -> None:
-        """Tell the house that it closes. When that is final, nobody waits for news any more.
+        """Deliver Closing to the house. If `final`, long polls and streams end.
 
-        With a journal nothing is ever final: a hand that is running then goes on when the house is opened again.
+        With a journal, a final halt voids nothing: a running hand continues when the house is opened again.
         """
         if self._journal is None:
             self._publish(self._handle(Closing(final)))
@@ -215,28 +215,28 @@ class HoldemService:
             if self._recovery_task is not None:
                 self._recovery_task.cancel()
 
-    # What comes of it.
+    # Transitions.
 
     def _handle(self, event: Event[HoldemRequest] | HouseOpened) -> Transition:
         now = self.clock()
         match event:
             case Received(message=request):
-                heard = HouseInput(now, said=request)
+                entry = HouseInput(now, said=request)
             case HouseOpened(settings):
-                heard, event = HouseInput(now, opened=True, settings=settings, rules=RULES_LIMITED_GAMES), TimedOut()
-                return Transition(heard, event, self.house.apply(heard))
+                entry, event = HouseInput(now, opened=True, settings=settings, rules=RULES_LIMITED_GAMES), TimedOut()
+                return Transition(entry, event, self.house.apply(entry))
             case Closing(final):
-                heard = HouseInput(now, halted=final)
+                entry = HouseInput(now, halted=final)
             case _:
-                heard = HouseInput(now)
-        return Transition(heard, event, self.house.on(event, now))
+                entry = HouseInput(now)
+        return Transition(entry, event, self.house.on(event, now))
 
     def _publish(self, *transitions: Transition) -> None:
-        """Call the observers, all who wait for news, and the clock."""
+        """Call the observers, notify clients that wait for changes, and set the timer."""
         changed = []
-        for course in transitions:
-            self._observers(course.event, course.effects, course.journal_entry.now)
-            for effect in course.effects:
+        for transition in transitions:
+            self._observers(transition.event, transition.effects, transition.journal_entry.now)
+            for effect in transition.effects:
                 if type(effect) is TableChanged:
                     changed.append(effect.table)
                 elif type(effect) is HandFinished:
@@ -246,68 +246,68 @@ class HoldemService:
         self._schedule_deadline()
 
     def _schedule_deadline(self) -> None:
-        """See to it that the house hears of its alarm in time."""
-        alarm = self.house.deadline
-        if alarm is None or alarm >= self._timer_deadline or self.closing:
+        """Set the timer for the house's deadline, unless it is already set for an earlier time."""
+        deadline = self.house.deadline
+        if deadline is None or deadline >= self._timer_deadline or self.closing:
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._timer_deadline = alarm
-        self._timer = asyncio.get_running_loop().call_later(alarm - self.clock(), self.process_deadlines)
+        self._timer_deadline = deadline
+        self._timer = asyncio.get_running_loop().call_later(deadline - self.clock(), self.process_deadlines)
 
     # The journal.
 
     def _gather(self) -> None:
-        """Let the house go on as soon as a turn of the loop has brought nothing more."""
+        """Handle the queue as soon as a turn of the event loop adds nothing to it."""
         if not self._is_gathering:
             self._is_gathering = True
             asyncio.get_running_loop().call_soon(self._on_gather_turn, len(self._queue), MAX_GATHER_TURNS)
 
-    def _on_gather_turn(self, before: int, turns: int) -> None:
-        asked = len(self._queue)
-        if asked > before and turns:
-            asyncio.get_running_loop().call_soon(self._on_gather_turn, asked, turns - 1)
+    def _on_gather_turn(self, previous_length: int, turns: int) -> None:
+        length = len(self._queue)
+        if length > previous_length and turns:
+            asyncio.get_running_loop().call_soon(self._on_gather_turn, length, turns - 1)
         else:
             self._is_gathering = False
             self._process_queue()
 
     def _process_queue(self) -> None:
-        """Let the house hear all that was asked, and write it down, unless it is writing."""
+        """Let the house handle the queue, and write the result, unless a write is in progress."""
         if self._is_writing or not self._queue:
             return
-        assert self._journal is not None, "nothing is put off without a journal"
-        asked, self._queue = self._queue, []
-        courses: list[Transition] = []
+        assert self._journal is not None, "only a house with a journal has a queue"
+        queue, self._queue = self._queue, []
+        transitions: list[Transition] = []
         answers: list[tuple[Future[HoldemResponse], HoldemResponse]] = []
-        for event, answer in asked:
+        for event, answer in queue:
             try:
-                course = self._handle(event)
-            except Exception as error:  # the others are heard all the same
+                transition = self._handle(event)
+            except Exception as error:  # the other requests are handled all the same
                 if answer is None:
-                    self._log.error("our own fault", exc_info=error)
+                    self._log.error("internal error", exc_info=error)
                 elif not answer.done():
                     answer.set_exception(error)
                 continue
-            courses.append(course)
+            transitions.append(transition)
             if answer is not None:
-                answers.append((answer, course.answer))
-        if not _entries_to_write(courses):
-            self._publish(*courses)
+                answers.append((answer, transition.answer))
+        if not _entries_to_write(transitions):
+            self._publish(*transitions)
             self._wake_waiters()
             _resolve_answers(answers)
             return
         self._is_writing = True
-        effects = [effect for course in courses for effect in course.effects]
+        effects = [effect for transition in transitions for effect in transition.effects]
         promised = None if self._promises is None else self._promises.write(effects)
         if promised is None:
-            self._write(courses, answers)
-        else:  # a hand that goes on after a crash was promised before
-            promised.add_done_callback(lambda _: self._write(courses, answers))
+            self._write(transitions, answers)
+        else:  # a hand that continues after a crash must have been promised before
+            promised.add_done_callback(lambda _: self._write(transitions, answers))
 
     def _write(
         self, transitions: list[Transition], answers: list[tuple[Future[HoldemResponse], HoldemResponse]]
     ) -> None:
-        assert self._journal is not None, "nothing is written without a journal"
+        assert self._journal is not None, "only a journal is written"
         writing = self._journal.write(_entries_to_write(transitions), _finished_hands(transitions))
         writing.add_done_callback(lambda done: self._on_written(done, transitions, answers))
 
@@ -317,9 +317,9 @@ class HoldemService:
         transitions: list[Transition],
         answers: list[tuple[Future[HoldemResponse], HoldemResponse]],
     ) -> None:
-        """It is durable: now everybody may know. Or it is not: then it is written as soon as that can be done."""
+        """Publish transitions that are durable; if the write failed, retry it when the store is up."""
         if done.cancelled():
-            return  # the loop ends
+            return  # the event loop is closing
         if (error := done.exception()) is None:
             self._complete(transitions, answers)
             return
@@ -332,51 +332,51 @@ class HoldemService:
         if isinstance(error, records.WriteRefused):
             self._mark_superseded(error)
             return
-        self._log.error("the store cannot be written to", reason=str(error))
+        self._log.error("store unavailable", reason=str(error))
         self._recovery_task = asyncio.get_running_loop().create_task(self._retry_write(transitions))
 
     def _complete(
         self, transitions: list[Transition], answers: list[tuple[Future[HoldemResponse], HoldemResponse]]
     ) -> None:
-        assert self._journal is not None, "nothing is durable without a journal"
+        assert self._journal is not None, "only a journal makes entries durable"
         self._journal.confirm_written(_entries_to_write(transitions))
         self._is_writing = False
         self._publish(*transitions)
         self._wake_waiters()
         _resolve_answers(answers)
         if self._queue:
-            self._gather()  # whoever was released has his turn first, and sees what is durable
+            self._gather()  # clients that waited for durability run first, and see a durable state
 
     def _suspend(self, reason: str) -> None:
-        """No turn ends while the store is down, for nobody can act then (holdem-3.17)."""
+        """Postpone all deadlines until the store is up, because players cannot act until then (holdem-3.17)."""
         if not self._is_down:
             self._is_down, self._down_reason = True, reason
             self._recovery_task = asyncio.get_running_loop().create_task(self._resume_when_up())
 
     async def _resume_when_up(self) -> None:
-        """When the store is there again, open turns have their full time."""
-        assert self._journal is not None, "nothing is postponed without a journal"
+        """Wait until the store is up; then open turns get their full time."""
+        assert self._journal is not None, "only a house with a journal is suspended"
         await self._journal.store.wait_until_up()
         self._is_down = False
         self._queue.insert(0, (HouseOpened(), None))
         self._process_queue()
 
     async def _retry_write(self, transitions: list[Transition]) -> None:
-        """Write as soon as the store is there again; open turns then have their full time."""
-        assert self._journal is not None, "nothing is revived without a journal"
-        heard = _entries_to_write(transitions)
+        """Write transitions when the store is up again; then open turns get their full time."""
+        assert self._journal is not None, "only a journal is written again"
+        entries = _entries_to_write(transitions)
         while True:
             await self._journal.store.wait_until_up()
             try:
-                if not await self._journal.was_written(heard):
-                    await self._journal.write(heard, _finished_hands(transitions))
+                if not await self._journal.was_written(entries):
+                    await self._journal.write(entries, _finished_hands(transitions))
                 break
             except StoreUnavailable:
                 continue
             except records.WriteRefused as error:
                 self._mark_superseded(error)
                 return
-        self._log.info("the store can be written to again")
+        self._log.info("store available again")
         self._is_down = False
         self._queue.insert(0, (HouseOpened(), None))
         self._complete(transitions, [])
@@ -386,24 +386,24 @@ class HoldemService:
         self._log.error(SUPERSEDED_MESSAGE, reason=str(error))
 
     def _wake_waiters(self) -> None:
-        """Whoever waits for what is being written may look again."""
-        watchers, self._durability_waiters = self._durability_waiters, []
-        for watcher in watchers:
-            wake(watcher)
+        """Wake the clients that wait until the state is durable."""
+        waiters, self._durability_waiters = self._durability_waiters, []
+        for waiter in waiters:
+            wake(waiter)
 
 
 def _entries_to_write(transitions: Sequence[Transition]) -> list[HouseInput]:
-    """What is to be written down of this."""
-    return [course.journal_entry for course in transitions if course.changes_state]
+    """The journal entries of the transitions that change the house."""
+    return [transition.journal_entry for transition in transitions if transition.changes_state]
 
 
 def _finished_hands(transitions: Sequence[Transition]) -> list[HandFinished]:
-    """The hands that are over by this."""
-    return [effect for course in transitions for effect in course.effects if type(effect) is HandFinished]
+    """The hands that end in these transitions."""
+    return [effect for transition in transitions for effect in transition.effects if type(effect) is HandFinished]
 
 
 def _resolve_answers(answers: Sequence[tuple[Future[HoldemResponse], HoldemResponse]]) -> None:
-    """Tell those who still wait for it."""
+    """Set the results of the futures that are still waiting."""
     for waiter, answer in answers:
         if not waiter.done():
             waiter.set_result(answer)

@@ -1,4 +1,4 @@
-"""What the hold'em service allows those who connect, and those who ask."""
+"""Limits of the hold'em service and of HTTP connections."""
 
 from msgspec import Struct
 
@@ -6,12 +6,12 @@ from croupier.net.client_addresses import TrustedProxies
 
 
 class ServiceLimits(Struct, frozen=True):
-    """What the service allows.
+    """Limits of the hold'em service.
 
-    `body` is how many bytes a body may have. `streams` counts the streams and long polls of everybody together,
-    `streams_each` those of one user (or of one address, without credentials). A long poll takes at most `wait` seconds,
-    and a stream without news says every `alive` seconds that it lives. `requests` within `span` seconds are allowed
-    each address; None means no limit (holdem-9.10).
+    `max_streams` counts the streams and long polls of all clients together, `max_streams_per_user` those of one user
+    (or of one address, without credentials). A long poll takes at most `max_wait_seconds`; a stream without news sends
+    a heartbeat every `heartbeat_seconds`. Each address may send `max_requests` within `request_window_seconds`; None
+    means no limit (holdem-9.10).
     """
 
     max_body_bytes: int = 65_536
@@ -24,13 +24,14 @@ class ServiceLimits(Struct, frozen=True):
 
 
 class ConnectionLimits(Struct, frozen=True):
-    """What is allowed of those who connect. `connections` and `per_address` are counts, 0 means no limit.
+    """Limits of HTTP connections. Timeouts are in seconds.
 
-    `head` is how many bytes a request may take before its body, to within a piece. `arrive` is how many seconds a
-    request may take to arrive, `idle` how many may lie between two, `stuck` for how many somebody may not read what he
-    is sent, and `linger` how many he has to close a connection that we have ended, for which no more than `lingering`
-    of those who found no place are waited for at the same time. Connections from `proxies` are counted together only:
-    they are not their clients'.
+    `max_connections` and `max_connections_per_address` are counts; 0 means no limit. `max_header_bytes` limits a
+    request before its body; it is checked once per chunk of the parser. A request must arrive within `request_timeout`,
+    the next one must begin within `keep_alive_timeout`, and a client must not stop reading for `write_timeout`. When
+    the server ends a connection, the client has `close_timeout` to close its side; at most `max_lingering_connections`
+    refused connections wait for that at the same time. Connections from `trusted_proxies` are not counted per address,
+    because they carry requests of many clients.
     """
 
     max_connections: int = 20_000
@@ -53,4 +54,4 @@ MONITORING_LIMITS = ConnectionLimits(
     write_timeout=5.0,
     close_timeout=1.0,
 )
-"""What is allowed of those who ask for metrics and health."""
+"""Limits for the metrics and health endpoints."""

@@ -1,4 +1,4 @@
-"""The one table of what may be asked of the hold'em service, and its description for programs (OpenAPI 3.1)."""
+"""Routes of the hold'em service, and their OpenAPI 3.1 document."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,13 +13,13 @@ from croupier.rooms.holdem.wire import Dialect, Game
 from croupier.version import __version__
 
 type ResponseContent = type | tuple[str, ...] | None
-"""What a response holds: a value as JSON, or text of one of these media types, or nothing."""
+"""The content of a response: a type that is sent as JSON, text of one of these media types, or nothing."""
 
 METHODS = ("GET", "HEAD", "POST", "DELETE")
 
 
 class Problem(Struct):
-    """A refusal (RFC 9457). `clause` is the clause of the protocol that decided."""
+    """An error (RFC 9457). `clause` is the violated clause of the protocol."""
 
     type: str
     title: str
@@ -29,13 +29,13 @@ class Problem(Struct):
 
 
 class Fold(Struct):
-    """An act that folds."""
+    """An action that folds."""
 
     action: Literal[0]
 
 
 class Bet(Struct, rename={"bet_amount": "betAmount"}):
-    """An act that checks, calls, bets or raises: `betAmount` is how many chips are added now."""
+    """An action that checks, calls, bets or raises: `betAmount` is the number of chips to add now."""
 
     action: Literal[1]
     bet_amount: int
@@ -48,9 +48,10 @@ class User(Struct, rename={"player": "PlayerID"}):
 
 
 class Operation(Struct, frozen=True):
-    """What a method does, in a few words and by its clause; its successes and its refusals.
+    """A method of a route: a summary, its clause, and its successes and errors.
 
-    `hspe_go` are the successes in that dialect, where they differ, `hspe_go_bad` the refusals that only it has.
+    `hspe_go_success_content` replaces `success_content` in that dialect, `hspe_go_error_statuses` adds to
+    `error_statuses`.
     """
 
     summary: str
@@ -66,28 +67,28 @@ class Operation(Struct, frozen=True):
 
 
 class Route(Struct, frozen=True):
-    """A path, with a name in braces where any segment may stand, and what may be done there."""
+    """A path, in which names in braces stand for any segment, and its methods."""
 
     name: str
     path: str
     operations: Mapping[str, Operation]
 
     methods: tuple[str, ...] = ()
-    """The methods that the path has, HEAD wherever there is GET (holdem-1.4)."""
+    """All methods of the path, HEAD included wherever there is GET (holdem-1.4)."""
 
     def __post_init__(self) -> None:
-        there = {*self.operations} | ({"HEAD"} if "GET" in self.operations else set())
-        force_setattr(self, "methods", tuple(method for method in METHODS if method in there))
+        methods = {*self.operations} | ({"HEAD"} if "GET" in self.operations else set())
+        force_setattr(self, "methods", tuple(method for method in METHODS if method in methods))
 
 
-VERSION_HEADERS = {"ETag": "Names what is shown.", "X-Game-Version": "Grows with every change."}
+VERSION_HEADERS = {"ETag": "Identifies the representation.", "X-Game-Version": "Grows with every change."}
 WAIT_PARAMETERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
-    "wait": ("Wait for a change, at most for so many seconds.", {"type": "number", "minimum": 0}),
-    "since": ("The version that is known: wait only while it is the present one.", {"type": "integer"}),
+    "wait": ("Wait for a change, at most this many seconds.", {"type": "number", "minimum": 0}),
+    "since": ("The version that the client has: wait only while it is the current one.", {"type": "integer"}),
 }
 PAGE_PARAMETERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "limit": ("At most this many games.", {"type": "integer", "minimum": 1}),
-    "after": ("Games that follow this place in the order in which they were made.", {"type": "integer", "minimum": 0}),
+    "after": ("Games after this position in the order in which they were made.", {"type": "integer", "minimum": 0}),
 }
 
 ROUTES = (
@@ -116,7 +117,7 @@ ROUTES = (
                 (400, 401, 429, 503),
                 {200: list[Game]},
                 query=PAGE_PARAMETERS,
-                headers={"ETag": VERSION_HEADERS["ETag"], "Link": "Where further games are (holdem-9.12)."},
+                headers={"ETag": VERSION_HEADERS["ETag"], "Link": "The next page of games (holdem-9.12)."},
             ),
             "POST": Operation(
                 "Make a game and join it",
@@ -228,11 +229,17 @@ for _route in ROUTES:
     _segments = _route.path.removesuffix("/").count("/")
     _pattern = re.sub(r"\\\{\w+\\\}", "([^/]+)", re.escape(_route.path.removesuffix("/")))
     ROUTE_PATTERNS.setdefault(_segments, []).append((re.compile(_pattern + "/?", re.DOTALL), _route))
-"""Routes by the number of slashes in their paths, that at the end not counted (holdem-1.3)."""
+"""Routes by the number of slashes in their paths, without a trailing one (holdem-1.3)."""
 
 
 def find_route(path: str) -> tuple[Route, tuple[str, ...]] | None:
-    """The route of a path, and what stands where its names are; None where there is nothing (holdem-8.3)."""
+    """The route of a path and the values of its parameters; None if there is no such route (holdem-8.3).
+
+    Example:
+        >>> route, parameters = find_route("/games/g1/players/p1/acts/")
+        >>> route.name, parameters
+        ('acts', ('g1', 'p1'))
+    """
     for pattern, route in ROUTE_PATTERNS.get(path.count("/", 0, -1), ()):
         if match := pattern.fullmatch(path):
             return route, match.groups()
@@ -240,9 +247,9 @@ def find_route(path: str) -> tuple[Route, tuple[str, ...]] | None:
 
 
 def openapi_document(dialect: Dialect) -> dict[str, object]:
-    """The service in OpenAPI 3.1, as it is in a dialect."""
-    kinds = [Problem, Fold, Bet, User, Game]
-    _, schemas = schema_components(kinds, ref_template="#/components/schemas/{name}")
+    """The OpenAPI 3.1 document of the service in a dialect."""
+    types = [Problem, Fold, Bet, User, Game]
+    _, schemas = schema_components(types, ref_template="#/components/schemas/{name}")
     paths: dict[str, dict[str, object]] = {}
     for route in ROUTES:
         names = re.findall(r"\{(\w+)\}", route.path)
@@ -283,44 +290,48 @@ def _operation(name: str, method: str, operation: Operation, dialect: Dialect) -
         yield (
             "parameters",
             [
-                {"name": key, "in": "query", "description": told, "schema": schema}
-                for key, (told, schema) in operation.query.items()
+                {"name": name, "in": "query", "description": description, "schema": schema}
+                for name, (description, schema) in operation.query.items()
             ],
         )
     if operation.body:
-        schema = {"oneOf": [_schema(kind) for kind in operation.body]}
+        schema = {"oneOf": [_schema(python_type) for python_type in operation.body]}
         yield "requestBody", {"required": True, "content": {"application/json": {"schema": schema}}}
-    good = operation.success_content
+    success_content = operation.success_content
     if dialect == "hspe-go" and operation.hspe_go_success_content is not None:
-        good = operation.hspe_go_success_content
+        success_content = operation.hspe_go_success_content
     responses: dict[str, object] = {}
-    for status, content in good.items():
+    for status, content in success_content.items():
         responses[str(status)] = _response(status, _media(content, dialect), operation.headers)
     if "ETag" in operation.headers:
         responses["304"] = _response(304, {}, operation.headers)
-    bad = {*operation.error_statuses}
+    error_statuses = {*operation.error_statuses}
     if dialect == "hspe-go":
-        bad |= {*operation.hspe_go_error_statuses} | ({400} if operation.credentials != "none" else set())  # holdem-7.5
-    for status in sorted(bad):
-        refusal = {
+        error_statuses |= {*operation.hspe_go_error_statuses} | (
+            {400} if operation.credentials != "none" else set()
+        )  # holdem-7.5
+    for status in sorted(error_statuses):
+        error_content = {
             "text/plain": {"schema": {"type": "string"}},
             "application/problem+json": {"schema": _schema(Problem)},
         }
-        responses[str(status)] = _response(status, refusal, ERROR_HEADERS.get(status, {}))
+        responses[str(status)] = _response(status, error_content, ERROR_HEADERS.get(status, {}))
     yield "responses", responses
 
 
 ERROR_HEADERS = {
     401: {"WWW-Authenticate": "Basic, in UTF-8."},
-    429: {"Retry-After": "In how many seconds another try is worth it."},
+    429: {"Retry-After": "Seconds until the request may be repeated."},
 }
-"""The headers of refusals by their status."""
+"""Headers of error responses by status."""
 
 
 def _response(status: int, content: Mapping[str, object], headers: Mapping[str, str]) -> dict[str, object]:
     found: dict[str, object] = {"description": HTTPStatus(status).phrase}
     if headers:
-        found["headers"] = {name: {"description": told, "schema": {"type": "string"}} for name, told in headers.items()}
+        found["headers"] = {
+            name: {"description": description, "schema": {"type": "string"}} for name, description in headers.items()
+        }
     if content:
         found["content"] = content
     return found
@@ -330,11 +341,11 @@ def _media(content: ResponseContent, dialect: Dialect) -> dict[str, object]:
     if content is None:
         return {}
     if isinstance(content, tuple):
-        return {kind: {"schema": {"type": "string"}} for kind in content}
-    kind = "application/json" if dialect == "readme" or content == dict[str, Any] else "text/plain"
-    return {kind: {"schema": _schema(content)}}
+        return {content_type: {"schema": {"type": "string"}} for content_type in content}
+    content_type = "application/json" if dialect == "readme" or content == dict[str, Any] else "text/plain"
+    return {content_type: {"schema": _schema(content)}}
 
 
-def _schema(kind: Any) -> dict[str, Any]:
-    (schema,), _ = schema_components([kind], ref_template="#/components/schemas/{name}")
+def _schema(python_type: Any) -> dict[str, Any]:
+    (schema,), _ = schema_components([python_type], ref_template="#/components/schemas/{name}")
     return schema

@@ -1,4 +1,4 @@
-"""The pages of the list of games: what is asked for behind the question mark (holdem-9.12)."""
+"""Query parameters of the list of games: `limit` and `after` (holdem-9.12)."""
 
 import re
 from typing import Final
@@ -11,16 +11,16 @@ NATURAL_PATTERN: Final = re.compile(r"[0-9]+")
 
 
 def find_list_view(views: ViewCache, user: str | None, query: bytes) -> Representation:
-    """The list of games as a user sees it, or the page of it that a query asks for. Raises Failed."""
-    found = parse_qs(query.decode("latin-1"), keep_blank_values=True)
-    if "limit" not in found and "after" not in found:
+    """The list of games for a user, or the page of it that the query requests. Raises HTTPError."""
+    parameters = parse_qs(query.decode("latin-1"), keep_blank_values=True)
+    if "limit" not in parameters and "after" not in parameters:
         return views.list_view(user)
-    limit = _parse_number(found, "limit", minimum=1)
-    return views.list_page(user, _parse_number(found, "after", minimum=0) or 0, limit)
+    limit = _parse_number(parameters, "limit", minimum=1)
+    return views.list_page(user, _parse_number(parameters, "after", minimum=0) or 0, limit)
 
 
 def _parse_number(parameters: dict[str, list[str]], name: str, *, minimum: int) -> int | None:
-    """The number of a parameter, None where it is not given. Raises Failed."""
+    """The number of a parameter, or None if it is absent. Raises HTTPError."""
     if name not in parameters:
         return None
     text = parameters[name][-1]

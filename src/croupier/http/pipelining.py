@@ -1,7 +1,7 @@
-"""Bounds what one HTTP connection may ask ahead: a request is parsed when the ones before it have been answered.
+"""Limits pipelining on an HTTP connection: a request is parsed only after the ones before it are answered.
 
-Bytes that arrive earlier are kept as they are. When there are more than `MAX_UNPARSED_BYTES` of them the socket is not
-read until the answers have caught up.
+Bytes that arrive earlier are kept unparsed. Above `MAX_UNPARSED_BYTES`, reading from the socket stops until the
+responses catch up.
 """
 
 import asyncio
@@ -13,12 +13,12 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 MAX_CHUNK_BYTES = 16_384
-"""The parser is fed at most this much at once, and at most one end of a head."""
+"""Maximum number of bytes fed to the parser at once, with the end of at most one head among them."""
 
 MAX_UNPARSED_BYTES = 16_384
 
 MAX_CHUNKS_PER_TURN = 32
-"""Pieces parsed in one turn of the loop; then it is the turn of other connections."""
+"""Maximum number of chunks parsed in one turn of the event loop; then other connections have their turn."""
 
 HEAD_END = b"\r\n\r\n"
 
@@ -31,24 +31,24 @@ class ReadFlow(FlowControl):
         self._held = False
 
     def hold(self) -> None:
-        """Stop reading until `release`."""
+        """Stop reading until `release` is called."""
         self._held = True
         if not self._transport.is_closing():
             self.pause_reading()
 
     def release(self) -> None:
-        """Read again."""
+        """Resume reading."""
         self._held = False
         self.resume_reading()
 
     def resume_reading(self) -> None:
-        """Read again, unless unparsed bytes are held or the connection is closed."""
+        """Resume reading, unless unparsed bytes are held or the connection is closed."""
         if not self._held and not self._transport.is_closing():
             super().resume_reading()
 
 
 class PipeliningProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with at most two parsed requests: one that is being answered and one that waits."""
+    """uvicorn's protocol with at most two parsed requests: one being answered and one waiting."""
 
     flow: ReadFlow
     cycle: RequestResponseCycle | None  # type: ignore[assignment]  # None before the first request
@@ -57,19 +57,19 @@ class PipeliningProtocol(HttpToolsProtocol):
         super().__init__(config, state, {}, loop)
         self._is_parsing = False
         self._in_message = False
-        self._input_is_ignored = False  # whatever else arrives is ignored
+        self._input_is_ignored = False  # all further input is discarded
         self._current_cycle: RequestResponseCycle | None = None
         self._unparsed_bytes = b""
         self._offset = 0  # where the unparsed bytes begin
         self._has_pending_eof = False  # the peer has closed its direction, after the unparsed bytes
 
     def connection_made(self, transport: Any) -> None:
-        """Replace uvicorn's flow control."""
+        """Install the flow control that can hold unparsed bytes."""
         super().connection_made(transport)
         self.flow = ReadFlow(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let every unanswered request know; uvicorn tells only the newest."""
+        """Mark every unanswered request as disconnected; uvicorn does so only for the newest."""
         unanswered = [self._current_cycle, *(cycle for cycle, _ in self.pipeline)]
         self.pipeline.clear()
         self._ignore_input()
@@ -80,29 +80,29 @@ class PipeliningProtocol(HttpToolsProtocol):
                 cycle.message_event.set()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what may be parsed now, and keep the rest."""
+        """Parse what may be parsed now and keep the rest."""
         if not self._unparsed_bytes:
             self._parse(data, 0)
         elif not self._input_is_ignored:
             self._keep_unparsed(self._unparsed_bytes[self._offset :] + data, 0)
 
     def eof_received(self) -> bool:  # type: ignore[override]  # False closes the connection
-        """Whether the connection stays open for a while because unparsed requests are still to be answered."""
+        """Return whether the connection stays open for a while because unparsed requests are still to be answered."""
         self._has_pending_eof = bool(self._unparsed_bytes) and self.scheme != "https"
         return self._has_pending_eof
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Note that a request has begun."""
         super().on_message_begin()
         self._in_message = True
 
     def on_message_complete(self) -> None:
-        """All of a request has arrived."""
+        """Note that a request is complete."""
         super().on_message_complete()
         self._in_message = False
 
     def on_response_complete(self) -> None:
-        """Go on with the request that waits, or with the unparsed bytes."""
+        """Continue with the waiting request, or with the unparsed bytes."""
         super().on_response_complete()
         self._resume_parsing()
 
@@ -120,23 +120,23 @@ class PipeliningProtocol(HttpToolsProtocol):
 
     @property
     def _is_full(self) -> bool:
-        """Whether an answer has to be given before more is parsed."""
+        """Whether a response has to be sent before more is parsed."""
         if self.pipeline:
             return True
         return not self._in_message and self.cycle is not None and not self.cycle.response_complete
 
     def _parse(self, data: bytes, start: int) -> None:
         end = len(data)
-        pieces = 0
+        chunks = 0
         self._is_parsing = True
         while start < end and not self._is_full:
-            if pieces == MAX_CHUNKS_PER_TURN:
+            if chunks == MAX_CHUNKS_PER_TURN:
                 self.loop.call_soon(self._resume_parsing)
                 break
             stop = _chunk_end(data, start, end)
             self._parse_chunk(data[start:stop])
             start = stop
-            pieces += 1
+            chunks += 1
         self._is_parsing = False
         if start < end and not self._input_is_ignored:
             self._keep_unparsed(data, start)
@@ -147,7 +147,7 @@ class PipeliningProtocol(HttpToolsProtocol):
         super().data_received(data)
 
     def _on_parsed(self) -> None:
-        """All that may be parsed now has been parsed."""
+        """Called after everything that may be parsed now has been parsed."""
 
     def _keep_unparsed(self, data: bytes, start: int) -> None:
         self._unparsed_bytes, self._offset = data, start
@@ -155,7 +155,7 @@ class PipeliningProtocol(HttpToolsProtocol):
             self.flow.hold()
 
     def _ignore_input(self) -> None:
-        """Parse nothing any more."""
+        """Discard all further input."""
         self._input_is_ignored = True
         self._unparsed_bytes = b""
 
@@ -165,7 +165,7 @@ class PipeliningProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, self._run_app)
 
     async def _run_app(self, scope: Any, receive: Any, send: Any) -> None:
-        """Run the application. What it sends after the connection was closed is dropped, and is no error."""
+        """Run the application; messages it sends after the connection is closed are dropped without an error."""
 
         async def send_while_open(message: Any) -> None:
             if self.transport.is_closing():
@@ -184,9 +184,9 @@ class PipeliningProtocol(HttpToolsProtocol):
 
 
 def _chunk_end(data: bytes, start: int, end: int) -> int:
-    """Where the next piece ends: after the first head if another one ends later, else with the data."""
-    most = start + MAX_CHUNK_BYTES
-    first = data.find(HEAD_END, start, most)
-    if first >= 0 and data.find(HEAD_END, first + len(HEAD_END), most) >= 0:
-        return first + len(HEAD_END)
-    return min(most, end)
+    """Where the next chunk ends: after the first head if it contains the end of another one, else with the data."""
+    limit = start + MAX_CHUNK_BYTES
+    head_end = data.find(HEAD_END, start, limit)
+    if head_end >= 0 and data.find(HEAD_END, head_end + len(HEAD_END), limit) >= 0:
+        return head_end + len(HEAD_END)
+    return min(limit, end)

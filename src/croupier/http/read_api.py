@@ -1,4 +1,4 @@
-"""What is to be seen of the games of hold'em: now, when it changes, as it goes on, and when a hand is over."""
+"""Read requests of the hold'em service: games, long polls, streams and hand histories."""
 
 import asyncio
 from collections.abc import Iterator, MutableMapping, Sequence
@@ -39,18 +39,18 @@ from croupier.rooms.holdem.histories.phh import to_phh
 from croupier.rooms.holdem.wire import Dialect
 from croupier.store.records import StoreUnavailable
 
-GET_REQUEST_SCOPE_KEY: Final = "croupier.look"
-"""Where the scope of a request has what is to be known of it, for when the very same is asked again."""
+GET_REQUEST_SCOPE_KEY: Final = "croupier.get_request"
+"""The key under which a scope holds its GetRequest, for when the same request is repeated."""
 
-
+HTTP_REQUEST_SCOPE_KEY: Final = "croupier.http_request"
 USERS_CHECK_INTERVAL_SECONDS: Final = 1.0
-"""After how long at most a stream ends whose user has a new password, though nothing happens in the game."""
+"""A stream ends at most this long after its user got a new password, even if nothing happens in the game."""
 
 
 class GetRequest:
-    """What is asked for with a GET: the game of `guid`, or all of them without one. Other requests are not `plain`.
+    """A GET request: for the game `guid`, or for the list of games if that is empty. Other requests are not `is_plain`.
 
-    `login` is that of whoever asks, None for the public; it may have to be verified again.
+    `login` is the client's login, which may have to be confirmed, or None for the public.
     """
 
     __slots__ = ("authorization", "guid", "if_none_match", "is_plain", "login")
@@ -71,7 +71,7 @@ class GetRequest:
 
 
 class ReadApi:
-    """Answers everything that is asked with GET or HEAD."""
+    """Answers all GET and HEAD requests."""
 
     def __init__(
         self, service: HoldemService, authenticator: Authenticator, dialect: Dialect, limits: ServiceLimits
@@ -84,6 +84,7 @@ class ReadApi:
         self._limits = limits
         self._users_version: int | None = None
         self._users_check_timer: asyncio.TimerHandle | None = None
+
         self._openapi_json = to_json(openapi_document(dialect))
         self._router = Router(
             [
@@ -95,97 +96,99 @@ class ReadApi:
         )
 
     def try_view(self, scope: MutableMapping[str, Any]) -> tuple[Representation, bool] | None:
-        """The page that is asked for with GET, and whether the asker has it already.
+        """The representation that a plain GET requests, and whether the client already has it (304).
 
-        None where there is more to it than that.
+        Returns None if the request needs a task.
         """
-        look = self.parse_get(scope)
-        if look is None:
+        get_request = self.parse_get(scope)
+        if get_request is None:
             return None
-        user = _username(look.login)
-        if look.guid:
-            page = self._views.game(look.guid)
-            if page is None or self._is_hidden(page, user):
+        user = _username(get_request.login)
+        if get_request.guid:
+            game = self._views.game(get_request.guid)
+            if game is None or self._is_hidden(game, user):
                 return None
-            found = page.view_for(user)
+            found = game.view_for(user)
         else:
             found = self._views.list_view(user)
-        return found, look.if_none_match is not None and etag_matches(look.if_none_match, found.etag)
+        return found, get_request.if_none_match is not None and etag_matches(get_request.if_none_match, found.etag)
 
     def parse_get(self, scope: MutableMapping[str, Any]) -> GetRequest | None:
-        """What a plain GET asks for, and who does; None where that is something else, or credentials to be verified."""
-        look: GetRequest | None = scope.get(GET_REQUEST_SCOPE_KEY)
-        if look is None:
-            look = scope[GET_REQUEST_SCOPE_KEY] = GetRequest(scope)
-        if not look.is_plain:
+        """The plain GET request of a scope; None for other requests, and if credentials have to be verified."""
+        get_request: GetRequest | None = scope.get(GET_REQUEST_SCOPE_KEY)
+        if get_request is None:
+            get_request = scope[GET_REQUEST_SCOPE_KEY] = GetRequest(scope)
+        if not get_request.is_plain:
             return None
-        if look.authorization is not None and (look.login is None or not self._authenticator.is_current(look.login)):
-            look.login = self._authenticator.cached_login(look.authorization)
-            if look.login is None:
+        if get_request.authorization is not None and (
+            get_request.login is None or not self._authenticator.is_current(get_request.login)
+        ):
+            get_request.login = self._authenticator.cached_login(get_request.authorization)
+            if get_request.login is None:
                 return None
-        return look
+        return get_request
 
     async def get_games(self, request: HttpRequest, names: Sequence[str]) -> HttpResponse:
-        """The list of games, or one game, now or when it has changed (holdem-5.1, holdem-5.2, holdem-9.3)."""
+        """The list of games, or one game, now or after its next change (holdem-5.1, holdem-5.2, holdem-9.3)."""
         login = await self._viewer_login(request)
         await self._wait_durable(login)
         user = _username(login)
         if not names:
             return _view_response(find_list_view(self._views, user, request.scope["query_string"]), request)
         wait, since = parse_wait_parameters(request.scope["query_string"])
-        page = self._find_game(names[0], user)
+        game = self._find_game(names[0], user)
         if wait is None or request.scope["method"] == "HEAD":
-            return _view_response(page.view_for(user), request)
+            return _view_response(game.view_for(user), request)
         with self._reserve_subscription(request, login):
-            if since is None or since == page.table.version:
-                await self._wait_for_change(page, login, min(wait, self._limits.max_wait_seconds), request.receive)
+            if since is None or since == game.table.version:
+                await self._wait_for_change(game, login, min(wait, self._limits.max_wait_seconds), request.receive)
         return _view_response(self._find_game(names[0], user, "holdem-9.4").view_for(user), request)
 
     async def _wait_for_change(
         self, game: GameViewCache, login: VerifiedLogin | None, seconds: float, receive: Receive
     ) -> None:
-        """Wait at most so many seconds until a game has changed. Raises Failed when its viewer may not go on."""
+        """Wait at most `seconds` until a game changes. Raises HTTPError if the client may no longer see it."""
         loop = asyncio.get_running_loop()
         version, end = game.table.version, loop.time() + seconds
-        with watch_disconnect(receive) as gone:
-            while (left := end - loop.time()) > 0 and not gone.done() and self._is_open(game):
-                await game.wait_for_change(left, gone)
+        with watch_disconnect(receive) as disconnected:
+            while (remaining := end - loop.time()) > 0 and not disconnected.done() and self._is_open(game):
+                await game.wait_for_change(remaining, disconnected)
                 await self._wait_durable(login)
                 if game.table.version != version:
                     return
 
     async def dispatch(self, request: HttpRequest, send: SendChunk) -> None:
-        """Let Starlette find who answers."""
-        scope = {**request.scope, "path": request.scope["path"].removesuffix("/"), "question": request}
+        """Route a request with Starlette."""
+        scope = {**request.scope, "path": request.scope["path"].removesuffix("/"), HTTP_REQUEST_SCOPE_KEY: request}
         if scope["method"] != "HEAD":
             await self._router(scope, request.receive, send)
             return
 
-        async def bodiless(message: MutableMapping[str, Any]) -> None:
+        async def send_without_body(message: MutableMapping[str, Any]) -> None:
             await send({**message, "body": b""} if "body" in message else message)
 
-        await self._router(scope, request.receive, bodiless)
+        await self._router(scope, request.receive, send_without_body)
 
     async def stream(self, scope: MutableMapping[str, Any], receive: Receive, send: SendChunk) -> None:
-        """The stream of a game (holdem-9.6)."""
-        question: HttpRequest = scope["question"]
-        login = await self._viewer_login(question)
+        """Answer a request for the stream of a game (holdem-9.6)."""
+        request: HttpRequest = scope[HTTP_REQUEST_SCOPE_KEY]
+        login = await self._viewer_login(request)
         await self._wait_durable(login)
         user = _username(login)
-        page = self._find_game(scope["path_params"]["game"], user)
-        manner = NDJSON_STREAM if b"application/x-ndjson" in question.accept.lower() else EVENT_STREAM
+        game = self._find_game(scope["path_params"]["game"], user)
+        stream_format = NDJSON_STREAM if b"application/x-ndjson" in request.accept.lower() else EVENT_STREAM
         if scope["method"] == "HEAD":
-            await send(manner.response_start)
+            await send(stream_format.response_start)
             await send({"type": "http.response.body", "body": b""})
             return
-        with self._reserve_subscription(question, login):
+        with self._reserve_subscription(request, login):
             await stream_game(
-                page,
+                game,
                 user,
-                manner,
-                question.last_event_id,
+                stream_format,
+                request.last_event_id,
                 wait_ready=lambda: self._try_wait_durable(login),
-                is_open=lambda: self._is_open(page),
+                is_open=lambda: self._is_open(game),
                 heartbeat_seconds=self._limits.heartbeat_seconds,
                 receive=receive,
                 send=send,
@@ -195,35 +198,37 @@ class ReadApi:
         return Response(self._openapi_json, media_type="application/json")
 
     async def _hand(self, request: Request) -> Response:
-        """A hand that is over, with the hole cards that were shown and those of the viewer (holdem-9.7)."""
-        question: HttpRequest = request.scope["question"]
-        login = await self._viewer_login(question)
+        """Answer a request for a finished hand, with the cards shown and the client's own (holdem-9.7)."""
+        http_request: HttpRequest = request.scope[HTTP_REQUEST_SCOPE_KEY]
+        login = await self._viewer_login(http_request)
         await self._wait_durable(login)
         table = self._find_game(request.path_params["game"], None).table
         number = request.path_params["hand"].removesuffix(".phh")
-        played = table.hands.get(int(number)) if number.isascii() and number.isdigit() and len(number) < 20 else None
-        if played is None:
+        played_hand = (
+            table.hands.get(int(number)) if number.isascii() and number.isdigit() and len(number) < 20 else None
+        )
+        if played_hand is None:
             raise HTTPError(404, "holdem-9.7", f"found the hand {number[:40]!r}; allowed: one that is over, and kept")
-        own = [seat for seat, name in enumerate(played.players) if name == _username(login)]
+        own_seats = [seat for seat, name in enumerate(played_hand.players) if name == _username(login)]
         text = to_phh(
-            played.hand,
-            players=played.players,
+            played_hand.hand,
+            players=played_hand.players,
             table=table.guid,
             number=int(number),
-            open_seats={*played.hand.showdown_order, *own},
+            open_seats={*played_hand.hand.showdown_order, *own_seats},
         )
         return Response(text, media_type="application/toml", headers={"vary": "Authorization"})
 
     async def _viewer_login(self, request: HttpRequest) -> VerifiedLogin | None:
-        """Who wants to see something, None for the public."""
+        """The login of the client, or None for the public. Raises HTTPError."""
         if request.authorization is None:
             return None
         return await authenticate_request(request, "holdem-2.8", self._authenticator, self._dialect)
 
     async def _wait_durable(self, login: VerifiedLogin | None) -> None:
-        """Wait until all that can be seen is durable, and its viewer is still a user. Raises Failed."""
-        moved = True
-        while moved:
+        """Wait until the state is durable, and its viewer is still a user. Raises HTTPError."""
+        users_changed = True
+        while users_changed:
             version = self._authenticator.version()
             if login is not None:
                 await self._confirm(login)
@@ -233,18 +238,18 @@ class ReadApi:
                 raise HTTPError(
                     STORE_DOWN.status, STORE_DOWN.clause, STORE_DOWN.detail, (b"retry-after", b"1")
                 ) from None
-            moved = login is not None and self._authenticator.version() != version
+            users_changed = login is not None and self._authenticator.version() != version
 
     async def _confirm(self, login: VerifiedLogin) -> None:
-        """See whether a user still has the password with which the login was verified. Raises Failed."""
+        """Check that the user still has the password with which the login was verified. Raises HTTPError."""
         try:
             if not await self._authenticator.confirm(login):
                 raise AuthError("wrong", f"found another password of {login.name!r} now; allowed: to log in again")
-        except AuthError as reason:
-            raise to_http_error(reason, "holdem-2.8", self._dialect) from None
+        except AuthError as error:
+            raise to_http_error(error, "holdem-2.8", self._dialect) from None
 
     async def _try_wait_durable(self, login: VerifiedLogin | None) -> bool:
-        """The same; False where it fails."""
+        """Like `_wait_durable`, but returns False instead of raising HTTPError."""
         try:
             await self._wait_durable(login)
         except HTTPError:
@@ -252,37 +257,37 @@ class ReadApi:
         return True
 
     def _is_open(self, game: GameViewCache) -> bool:
-        """Whether there will be news of a game."""
+        """Whether a game can still change."""
         return not self._service.closing and self._views.game(game.table.guid) is game
 
     def _is_hidden(self, game: GameViewCache, user: str | None) -> bool:
-        """Whether a game is not shown to a user, because he is not at its table (holdem-7.3)."""
+        """Whether a game is hidden from a user, because the user is not at its table (holdem-7.3)."""
         return user is not None and self._dialect == "hspe-go" and not game.lists_user(user)
 
     def _find_game(self, guid: str, user: str | None, clause: str = "holdem-8.4") -> GameViewCache:
-        """The page of a game which a user may see. Raises Failed."""
-        page = self._views.game(guid)
-        if page is None:
+        """The view cache of a game that a user may see. Raises HTTPError."""
+        game = self._views.game(guid)
+        if game is None:
             raise HTTPError(404, clause, f"found the game {guid[:100]!r}; allowed: one of /games/")
-        if self._is_hidden(page, user):
-            told = f"found {user!r}, who is not at the table; allowed: who is, or no credentials"
-            raise HTTPError(403, "holdem-7.3", told)
-        return page
+        if self._is_hidden(game, user):
+            detail = f"found {user!r}, who is not at the table; allowed: who is, or no credentials"
+            raise HTTPError(403, "holdem-7.3", detail)
+        return game
 
     @contextmanager
     def _reserve_subscription(self, request: HttpRequest, login: VerifiedLogin | None) -> Iterator[None]:
-        """A place among those who wait."""
-        who = f"address {address_key(request.address)}" if login is None else f"user {login.name}"
-        if told := self.subscribers.refusal_reason(who):
-            raise HTTPError(429, "holdem-9.10", told, (b"retry-after", b"1"))
-        with self.subscribers.reserve(who):
+        """Count a long poll or stream for the duration of the context. Raises HTTPError if there are too many."""
+        client = f"address {address_key(request.address)}" if login is None else f"user {login.name}"
+        if detail := self.subscribers.refusal_reason(client):
+            raise HTTPError(429, "holdem-9.10", detail, (b"retry-after", b"1"))
+        with self.subscribers.reserve(client):
             if self._users_check_timer is None:
                 self._users_version = self._authenticator.version()
                 self._check_users()
             yield
 
     def _check_users(self) -> None:
-        """Once a second while somebody waits: wake everybody when users have changed."""
+        """Once a second while there are subscribers, wake all of them if users have changed."""
         if self._users_version != (version := self._authenticator.version()):
             self._users_version = version
             self._views.notify_all()
@@ -294,13 +299,13 @@ class ReadApi:
 
 
 class EventsApp:
-    """The stream of a game as Starlette wants an ASGI application."""
+    """The stream of a game, as an ASGI application for Starlette's router."""
 
     def __init__(self, read_api: ReadApi) -> None:
         self._read_api = read_api
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: SendChunk) -> None:
-        """Send a game as it goes on."""
+        """Answer a request for a stream."""
         await self._read_api.stream(scope, receive, send)
 
 

@@ -1,4 +1,4 @@
-"""What a request to the hold'em service says, and how it is told why there is no better answer (holdem-8.2)."""
+"""Requests, responses and errors of the hold'em service (holdem-8.2)."""
 
 import re
 from collections.abc import MutableMapping, Sequence
@@ -27,11 +27,11 @@ INTEGER_PATTERN = re.compile(r"-?[0-9]+")
 
 
 FORWARDED_HEADERS = (b"forwarded", b"x-forwarded-for")
-"""In which headers a proxy says for whom it asks."""
+"""Headers in which a proxy names its client."""
 
 
 class HTTPError(Exception):
-    """A request is refused, for what a clause says. `headers` go with the refusal."""
+    """A request is refused with a status, a clause of the protocol, and additional `headers`."""
 
     def __init__(self, status: int, clause: str, detail: str, *headers: Header) -> None:
         super().__init__(f"{clause}: {detail}")
@@ -42,11 +42,11 @@ class HTTPError(Exception):
 
 
 class ClientDisconnected(Exception):
-    """Whoever has asked is gone before the question was complete."""
+    """The client disconnected before its request was complete."""
 
 
 class HttpResponse(Struct, frozen=True):
-    """A whole response."""
+    """A complete response."""
 
     status: int
     headers: Sequence[Header]
@@ -54,9 +54,9 @@ class HttpResponse(Struct, frozen=True):
 
 
 def encode_response(response: HttpResponse) -> tuple[bytes, bytes]:
-    """A response as it is sent on a connection that goes on: what stands before the date, and what behind it.
+    """Encode a response for a persistent connection, as the parts before and after the Date header.
 
-    Without Content-Length the body goes as one chunk.
+    A response without Content-Length is sent as one chunk.
     """
     text = response.body
     if any(name == b"content-length" for name, _ in response.headers):
@@ -66,11 +66,11 @@ def encode_response(response: HttpResponse) -> tuple[bytes, bytes]:
 
 
 STATUS_LINES = {status.value: f"HTTP/1.1 {status} {status.phrase}\r\n".encode() for status in HTTPStatus}
-"""How responses begin."""
+"""Status lines by status code."""
 
 
 class HttpRequest(Struct):
-    """A request, with those of its headers that matter here, and the address of whoever sends it."""
+    """A request: its ASGI scope, the headers that matter to the service, and the client's address."""
 
     scope: MutableMapping[str, Any]
     receive: Receive
@@ -83,28 +83,28 @@ class HttpRequest(Struct):
 
 
 def read_request(scope: MutableMapping[str, Any], receive: Receive, proxies: TrustedProxies) -> HttpRequest:
-    """The request of an ASGI scope. Of a header that comes twice the last one counts."""
+    """Read the request of an ASGI scope. If a header is repeated, its last value counts."""
     client = scope.get("client")
-    found = HttpRequest(scope, receive, client[0] if client else "")
+    request = HttpRequest(scope, receive, client[0] if client else "")
     if proxies:
         values = {header: [value for name, value in scope["headers"] if name == header] for header in FORWARDED_HEADERS}
-        found.address = proxies.client_address(found.address, *values.values())
+        request.address = proxies.client_address(request.address, *values.values())
     for name, value in scope["headers"]:
         if name == b"authorization":
-            found.authorization = value
+            request.authorization = value
         elif name == b"accept":
-            found.accept = value
+            request.accept = value
         elif name == b"if-none-match":
-            found.if_none_match = value
+            request.if_none_match = value
         elif name == b"last-event-id":
-            found.last_event_id = int(value[:20]) if value.isdigit() else None
+            request.last_event_id = int(value[:20]) if value.isdigit() else None
         elif name == b"content-length":
-            found.content_length = value
-    return found
+            request.content_length = value
+    return request
 
 
 async def read_body(request: HttpRequest, max_bytes: int) -> bytes:
-    """The body of a request, at most so many bytes. Raises Failed when there are more, Gone when it does not end."""
+    """Read a body of at most `max_bytes`. Raises HTTPError if it is longer, ClientDisconnected if it is incomplete."""
     if (
         request.content_length is not None
         and request.content_length.isdigit()
@@ -132,17 +132,17 @@ def _body_too_large(found: str, max_bytes: int) -> HTTPError:
 
 
 def parse_wait_parameters(query: bytes) -> tuple[float | None, int | None]:
-    """The seconds to wait and the version that is known, None where they are not asked for. Raises Failed."""
-    found = parse_qs(query.decode("latin-1"), keep_blank_values=True)
+    """The seconds to wait and the known version in a query, or None for each that is absent. Raises HTTPError."""
+    parameters = parse_qs(query.decode("latin-1"), keep_blank_values=True)
     wait: float | None = None
     since: int | None = None
-    if "wait" in found:
-        text = found["wait"][-1]
+    if "wait" in parameters:
+        text = parameters["wait"][-1]
         if not DECIMAL_PATTERN.fullmatch(text):
             raise HTTPError(400, "holdem-9.5", f"found wait={text[:40]!r}; allowed: seconds, 0 or more")
         wait = float(text)
-    if "since" in found:
-        text = found["since"][-1]
+    if "since" in parameters:
+        text = parameters["since"][-1]
         if not INTEGER_PATTERN.fullmatch(text):
             raise HTTPError(400, "holdem-9.5", f"found since={text[:40]!r}; allowed: an integer, the version of a game")
         since = int(text[:20])  # no version has more digits
@@ -150,7 +150,7 @@ def parse_wait_parameters(query: bytes) -> tuple[float | None, int | None]:
 
 
 def etag_matches(if_none_match: bytes, etag: bytes) -> bool:
-    """Whether If-None-Match names what is shown: a list of tags, compared weakly (RFC 9110, 13.1.2)."""
+    """Whether If-None-Match contains an entity tag (RFC 9110, 13.1.2, weak comparison)."""
     if if_none_match == etag:
         return True
     tags = [tag.strip().removeprefix(b"W/") for tag in if_none_match.split(b",")]
@@ -160,18 +160,18 @@ def etag_matches(if_none_match: bytes, etag: bytes) -> bool:
 async def authenticate_request(
     request: HttpRequest, clause: str, authenticator: Authenticator, dialect: Dialect
 ) -> VerifiedLogin:
-    """The login of the user whose credentials a request carries. Raises Failed; `clause` is the one that wants them."""
+    """The login of the user who sent a request. Raises HTTPError, citing the clause that requires credentials."""
     header = request.authorization
     if header is not None and (login := authenticator.cached_login(header)) is not None:
         return login
     try:
         return await authenticator.authenticate(header, request.address)
-    except AuthError as reason:
-        raise to_http_error(reason, clause, dialect) from None
+    except AuthError as error:
+        raise to_http_error(error, clause, dialect) from None
 
 
 def to_http_error(error: AuthError, clause: str, dialect: Dialect) -> HTTPError:
-    """How somebody who is not let in is told so. `clause` wants the credentials: 2.5 (a new user), 2.7 or 2.8."""
+    """The response to refused credentials. `clause` requires them: holdem-2.5 (a new user), 2.7 or 2.8."""
     headers = () if error.retry_after is None else ((b"retry-after", b"%d" % ceil(error.retry_after)),)
     match error.reason:
         case "often":
@@ -189,7 +189,7 @@ def to_http_error(error: AuthError, clause: str, dialect: Dialect) -> HTTPError:
 
 
 def error_response(error: HTTPError, accept: bytes) -> HttpResponse:
-    """A refusal as it is sent: a line for people, or a problem of RFC 9457 for who accepts one (holdem-9.9)."""
+    """Encode an error: one line of text, or an RFC 9457 problem if the client accepts that (holdem-9.9)."""
     if PROBLEM_JSON in accept.lower():
         content = PROBLEM_JSON
         text = to_json(

@@ -1,4 +1,4 @@
-"""Takes the connections of an HTTP service on our own loop."""
+"""HTTP server: accepts connections, limits them and closes them."""
 
 import asyncio
 from asyncio import Future
@@ -19,13 +19,13 @@ from croupier.http.limits import ConnectionLimits
 from croupier.observers.counters import RoomCounters
 
 RECEIVE_BUFFER_BYTES = 65_536
-"""What the kernel keeps of a connection, about, and so what is read from it at once; no request is larger."""
+"""Approximate size of the kernel's receive buffer, and so of one read; no request is larger."""
 
 
 class HttpServer:
-    """An application behind a listening socket. `counts.refused` says who found no place, and why.
+    """An application behind a listening socket. `counts.refused` counts refused connections by reason.
 
-    `room` is the one whose clauses refusals cite; without it they cite none.
+    Error responses cite clauses of `room`, or none without a room.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class HttpServer:
         self._all_closed.set()
 
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
-        """Take connections on an address; port 0 picks a free one. The address that was taken. Raises OSError."""
+        """Listen on an address and return the address in use; port 0 picks a free port. Raises OSError."""
         if not 0 <= port <= 65535:
             raise OSError(f"found the port {port}; allowed: 0 to 65535")
         self._server = await self.loop.create_server(
@@ -72,55 +72,55 @@ class HttpServer:
             ssl_handshake_timeout=10.0 if ssl else None,
             ssl_shutdown_timeout=self.limits.close_timeout if ssl else None,
         )
-        for listening in self._server.sockets:  # connections inherit it
-            listening.setsockopt(SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES)
+        for sock in self._server.sockets:  # accepted connections inherit the option
+            sock.setsockopt(SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES)
         self._tick()
-        found: Address = self._server.sockets[0].getsockname()[:2]
-        return found
+        bound: Address = self._server.sockets[0].getsockname()[:2]
+        return bound
 
     def close(self) -> None:
-        """Take no more connections, close those that are idle, and the others when they have been answered."""
+        """Accept no more connections; close idle ones now, and the others when their requests are answered."""
         self._closing = True
         if self._server is not None:
             self._server.close()
-        for line in [*self.connections]:
-            line.shutdown()
+        for connection in [*self.connections]:
+            connection.shutdown()
 
     async def drain(self, timeout: float) -> None:
-        """Let what was asked be answered for so long, then close every connection."""
-        if waiting := self._pending_responses():
-            await asyncio.wait(waiting, timeout=timeout)
-        for each in self._pending_responses():
-            each.cancel()
+        """Wait at most `timeout` seconds for pending responses, then close every connection."""
+        if pending := self._pending_responses():
+            await asyncio.wait(pending, timeout=timeout)
+        for response in self._pending_responses():
+            response.cancel()
         try:
             async with asyncio.timeout(self.limits.close_timeout):
                 await self._all_closed.wait()
         except TimeoutError:
-            for line in [*self.connections, *self._refused_connections]:
-                line.transport.abort()
+            for connection in [*self.connections, *self._refused_connections]:
+                connection.transport.abort()
             await self._all_closed.wait()
         if self._tick_timer is not None:
             self._tick_timer.cancel()
 
     def _pending_responses(self) -> set[Future[Any]]:
-        """What answers wait for."""
+        """The tasks and futures that responses wait for."""
         return {
             *self.state.tasks,
-            *(line.response_future for line in self.connections if line.response_future is not None),
+            *(connection.response_future for connection in self.connections if connection.response_future is not None),
         }
 
-    def accept(self, connection: HttpConnection, host: str) -> str:
-        """Give a new connection its place; why there is none, when there is none."""
-        allowed = self.limits
-        reason = ""
+    def accept(self, connection: HttpConnection, host: str) -> str | None:
+        """Register a new connection, or return the reason to refuse it: "closing", "connections" or "per_address"."""
+        limits = self.limits
+        reason: str | None = None
         if self._closing:
             reason = "closing"
-        elif allowed.max_connections and len(self.connections) >= allowed.max_connections:
+        elif limits.max_connections and len(self.connections) >= limits.max_connections:
             reason = "connections"
         elif (
-            allowed.max_connections_per_address
+            limits.max_connections_per_address
             and host
-            and self._address_counts[host] >= allowed.max_connections_per_address
+            and self._address_counts[host] >= limits.max_connections_per_address
         ):
             reason = "per_address"
         self._all_closed.clear()
@@ -134,7 +134,7 @@ class HttpServer:
 
     @property
     def is_flooded(self) -> bool:
-        """Whether there are too many who found no place."""
+        """Whether too many refused connections are still open."""
         return len(self._refused_connections) > self.limits.max_lingering_connections
 
     def release(self, connection: HttpConnection, host: str) -> None:
@@ -149,11 +149,11 @@ class HttpServer:
             self._all_closed.set()
 
     def _tick(self) -> None:
-        """Once a second: the date of all answers, and a look at every connection."""
+        """Once a second, update the Date header and check the timeouts of every connection."""
         date = formatdate(usegmt=True).encode()
         self.date_header = b"date: %s\r\n" % date
         self.state.default_headers = [(b"date", date)]
         now = self.loop.time()
-        for line in [*self.connections]:
-            line.check_timeouts(now)
+        for connection in [*self.connections]:
+            connection.check_timeouts(now)
         self._tick_timer = self.loop.call_later(1.0, self._tick)

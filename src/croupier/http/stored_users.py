@@ -1,4 +1,4 @@
-"""Users whose accounts are in a store: they are the same when the house is opened again."""
+"""Users whose accounts are in a store, so that they persist across restarts."""
 
 from croupier.http.auth import AuthError, UserRecord
 from croupier.store.records import StoreUnavailable, WriteRefused
@@ -6,14 +6,14 @@ from croupier.store.store import Store
 
 
 class StoredUsers:
-    """The accounts of a store as the guard asks for them. Whoever has no password, or is closed, cannot log in."""
+    """The accounts of a store, for the Authenticator. Closed accounts and those without a password cannot log in."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.version = store.accounts_version
 
     async def get(self, name: str) -> UserRecord | None:
-        """Who has this name. Raises Denied while the store cannot be read."""
+        """The user of this name, or None. Raises AuthError if the store cannot be read."""
         try:
             account = await self._store.account(name)
         except StoreUnavailable:
@@ -23,9 +23,9 @@ class StoredUsers:
         return UserRecord(name, account.password)
 
     async def add(self, user: UserRecord) -> bool:
-        """Open an account; False when somebody has a name that looks like this one.
+        """Create an account; False if another account has this name or one that looks like it.
 
-        Raises Denied while the store cannot be written to.
+        Raises AuthError if the store cannot be written to.
         """
         try:
             await self._store.add_account(user.name, user.password_hash, reason="enrolled")

@@ -1,4 +1,4 @@
-"""A game as it goes on: somebody waits for its next change, or is sent every one of them (ruling H9)."""
+"""Streams of a game's changes, and the limit on streams and long polls (ruling H9)."""
 
 import asyncio
 from collections import Counter
@@ -15,7 +15,7 @@ type SendChunk = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class StreamFormat(Struct, frozen=True):
-    """How a stream is spelt: its type, what is sent of a version, and what is sent when nothing happens."""
+    """Format of a stream: its media type, how an event is encoded, and the heartbeat."""
 
     media_type: bytes
     format_event: Callable[[int, bytes], bytes]
@@ -23,7 +23,7 @@ class StreamFormat(Struct, frozen=True):
 
     @property
     def response_start(self) -> dict[str, Any]:
-        """How the response begins."""
+        """The ASGI message that begins the response."""
         headers = [
             (b"content-type", self.media_type),
             (b"cache-control", b"no-store"),
@@ -37,14 +37,14 @@ EVENT_STREAM = StreamFormat(
     lambda version, text: b"id: %d\ndata: %s\n\n" % (version, text),
     b": nothing new\n\n",
 )
-"""Server-sent events (WHATWG HTML, 9.2); the id of an event is the version of the game."""
+"""Server-sent events (WHATWG HTML, 9.2). The id of an event is the version of the game."""
 
 NDJSON_STREAM = StreamFormat(b"application/x-ndjson", lambda _, text: b"%s\n" % text, b"\n")
-"""A game a line; an empty line when nothing happens."""
+"""One game per line; an empty line as heartbeat."""
 
 
 class SubscriberLimit:
-    """How many streams and long polls there are: `most` of them, `each` for one user or for one address."""
+    """Limits the number of streams and long polls: `max_total`, and `max_per_client` for one user or one address."""
 
     def __init__(self, max_total: int, max_per_client: int) -> None:
         self.max_total = max_total
@@ -52,17 +52,17 @@ class SubscriberLimit:
         self.count = 0
         self._count_by_client: Counter[str] = Counter()
 
-    def refusal_reason(self, client: str) -> str:
-        """Why there is no place for another one, empty where there is one."""
+    def refusal_reason(self, client: str) -> str | None:
+        """Why a client may not have another one; None if it may."""
         if self.count >= self.max_total:
             return f"found {self.count} streams; allowed: {self.max_total} at the same time"
         if self._count_by_client[client] >= self.max_per_client:
             return f"found {self.max_per_client} streams of {client}; allowed: {self.max_per_client} at the same time"
-        return ""
+        return None
 
     @contextmanager
     def reserve(self, client: str) -> Iterator[None]:
-        """Take a place for as long as it lasts."""
+        """Count one stream or long poll for the duration of the context."""
         self.count += 1
         self._count_by_client[client] += 1
         try:
@@ -76,13 +76,13 @@ class SubscriberLimit:
 
 @contextmanager
 def watch_disconnect(receive: Receive) -> Iterator[asyncio.Task[None]]:
-    """A task that is done when whoever has asked is gone."""
+    """A task that is done when the client disconnects."""
 
-    async def gone() -> None:
+    async def wait_disconnected() -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
 
-    task = asyncio.get_running_loop().create_task(gone())
+    task = asyncio.get_running_loop().create_task(wait_disconnected())
     try:
         yield task
     finally:
@@ -101,22 +101,22 @@ async def stream_game(
     receive: Receive,
     send: SendChunk,
 ) -> None:
-    """Send a game as it is, and whenever it has changed, for as long as it and the service go on.
+    """Send a game's current state, and again after every change, until the game or the service ends.
 
-    Before anything is sent, the stream waits until all is `ready`; where that fails, it ends.
+    The stream waits for `wait_ready` before each event, and ends if that returns False.
 
-    Whoever reads slowly is sent what is newest when he has read; what lies between is left out. A version that he has
-    already (`since`) is not sent again. Every `alive` seconds without news he hears that the stream still lives.
+    Slow readers skip versions: each event is the newest one. A version that the client already has (`since`) is not
+    sent again. A heartbeat is sent after every `heartbeat_seconds` without a change.
     """
-    with watch_disconnect(receive) as gone:
+    with watch_disconnect(receive) as disconnected:
         await send(stream_format.response_start)
         quiet = False
-        while not gone.done():
+        while not disconnected.done():
             if not await wait_ready():
                 break
-            shown, version = game.view_for(user), game.table.version
+            view, version = game.view_for(user), game.table.version
             if version != since:
-                await send(_body_chunk(stream_format.format_event(version, shown.body.rstrip(b"\n"))))
+                await send(_body_chunk(stream_format.format_event(version, view.body.rstrip(b"\n"))))
                 since, quiet = version, False
             elif quiet:
                 await send(_body_chunk(stream_format.heartbeat))
@@ -124,7 +124,7 @@ async def stream_game(
                 break
             if version == game.table.version:
                 quiet = True
-                await game.wait_for_change(heartbeat_seconds, gone)
+                await game.wait_for_change(heartbeat_seconds, disconnected)
         await send({"type": "http.response.body", "body": b""})
 
 

@@ -1,4 +1,4 @@
-"""What is to be seen at the tables, rendered once for everybody who sees the same, until it changes."""
+"""Views of games: rendered once for all clients that see the same, and cached until the game changes."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,17 +13,17 @@ from croupier.rooms.holdem.table.table import Table
 from croupier.rooms.holdem.wire import CONTENT_TYPES, Dialect, HoldemHeaders, encode
 
 MAX_CACHED_LISTS = 256
-"""For how many viewers the list of games is kept."""
+"""Maximum number of users for whom the list of games is cached."""
 
 MAX_LIST_BYTES = 131_072
-"""The longest list of games that the client of dialect hspe-go can read, in bytes (ruling H1)."""
+"""The longest list of games that the client of dialect hspe-go can read (ruling H1)."""
 
 FIRST_PAGE_LINK: Final = (b"link", b'</games/?after=0>; rel="first"')
-"""Where all games are found, page by page, when a list has not room for them (holdem-9.12)."""
+"""Links a list that is cut off to its first page; the pages contain all games (holdem-9.12)."""
 
 
 class Representation(Struct, frozen=True, gc=False):
-    """A page as one viewer sees it. `told` are the headers of 304, too; `rest` is what follows the date in 200."""
+    """A resource as one viewer sees it. `headers` are those of 304 and 200; `raw_after_date` is the rest of a 200."""
 
     body: bytes
     etag: bytes
@@ -35,20 +35,20 @@ class Representation(Struct, frozen=True, gc=False):
 def make_representation(
     body: bytes, etag: bytes, dialect: Dialect, *extra_headers: tuple[bytes, bytes]
 ) -> Representation:
-    """A page from its bytes. In dialect hspe-go it goes as one chunk, which that client reads in one piece (7.10)."""
-    told = [(b"etag", etag), *extra_headers, *COMMON_HEADERS]
+    """Build a representation. In dialect hspe-go it is sent as one chunk, which its client reads at once (7.10)."""
+    headers = [(b"etag", etag), *extra_headers, *COMMON_HEADERS]
     if dialect == "readme":
         content = [(b"content-type", CONTENT_TYPES[dialect]), (b"content-length", b"%d" % len(body))]
-        rest = encode_headers(content) + encode_headers(told) + b"\r\n" + body
+        raw_after_date = encode_headers(content) + encode_headers(headers) + b"\r\n" + body
     else:
         content = [(b"content-type", CONTENT_TYPES[dialect])]
-        chunked = encode_headers([*content, *told, (b"transfer-encoding", b"chunked")])
-        rest = b"%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (chunked, len(body), body)
-    return Representation(body, etag, told, content, rest)
+        chunked = encode_headers([*content, *headers, (b"transfer-encoding", b"chunked")])
+        raw_after_date = b"%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (chunked, len(body), body)
+    return Representation(body, etag, headers, content, raw_after_date)
 
 
 def encode_headers(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Headers as they are sent."""
+    """Encode headers for the wire."""
     return b"".join([b"%s: %s\r\n" % header for header in headers])
 
 
@@ -56,14 +56,14 @@ HIDDEN_HOLE_CARDS: Final[Mapping[Dialect, bytes]] = {
     "readme": b'"cards":{"hole":[]',
     "hspe-go": b'"cards":{"hole":null',
 }
-"""The hole cards as the public sees them; within a name the quotes would stand behind backslashes."""
+"""The hole cards in the public view. A player's name cannot contain this text, because its quotes are escaped."""
 
 COMMON_HEADERS = ((b"cache-control", b"no-cache"), (b"vary", b"authorization"))
-"""What is told about every page: it is to be asked for again, and depends on who asks."""
+"""Headers of every representation: caches must revalidate it, and it depends on the user."""
 
 
 class GameViewCache:
-    """One game as it is seen, and who waits for news of it."""
+    """The cached views of one game, and the requests that wait for its next change."""
 
     __slots__ = ("_cached_version", "_dialect", "_handles", "_private_views", "_public_view", "table", "waiters")
 
@@ -77,7 +77,7 @@ class GameViewCache:
         self._private_views: dict[str, Representation] = {}
 
     def view_for(self, user: str | None) -> Representation:
-        """The game as a user sees it, None for the public."""
+        """The game as a user sees it; None is the public."""
         table = self.table
         if self._cached_version != table.version:
             self._invalidate()
@@ -90,7 +90,7 @@ class GameViewCache:
         return self._public_view or self._render(None)
 
     def lists_user(self, user: str) -> bool:
-        """Whether the game lists a user among those at its table."""
+        """Whether a user is listed among the players at the table."""
         if self._cached_version != self.table.version:
             self._invalidate()
         if self._handles is None:
@@ -98,7 +98,7 @@ class GameViewCache:
         return user in self._handles
 
     async def wait_for_change(self, seconds: float, disconnected: asyncio.Future[None]) -> None:
-        """Wait until the game changes, so many seconds are over, whoever waits is gone, or the service closes."""
+        """Wait until the game changes, `seconds` are over, the client disconnects, or the service closes."""
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[None] = loop.create_future()
         self.waiters.add(waiter)
@@ -111,7 +111,7 @@ class GameViewCache:
             self.waiters.discard(waiter)
 
     def notify(self) -> None:
-        """Release whoever waits for news."""
+        """Wake all requests that wait for a change."""
         for waiter in self.waiters:
             wake(waiter)
 
@@ -122,30 +122,30 @@ class GameViewCache:
 
     def _render(self, user: str | None) -> Representation:
         version = b"%d" % self._cached_version
-        told = (b"x-game-version", version)
+        version_header = (b"x-game-version", version)
         if user is None:
             text = encode(self.table.view(), self._dialect)
-            self._public_view = make_representation(text, b'"%s"' % version, self._dialect, told)
+            self._public_view = make_representation(text, b'"%s"' % version, self._dialect, version_header)
             return self._public_view
-        page = self._public_view or self._render(None)
-        if hole := self.table.hole(user):  # who has no cards sees what everybody sees
-            hidden = HIDDEN_HOLE_CARDS[self._dialect]
-            assert hidden in page.body, "a game hides the hole cards from the public"
-            text = page.body.replace(hidden, b'"cards":{"hole":["%s"]' % '","'.join(hole).encode(), 1)
+        view = self._public_view or self._render(None)
+        if hole := self.table.hole(user):  # users without cards see the public view
+            hidden_cards = HIDDEN_HOLE_CARDS[self._dialect]
+            assert hidden_cards in view.body, "a game hides the hole cards from the public"
+            text = view.body.replace(hidden_cards, b'"cards":{"hole":["%s"]' % '","'.join(hole).encode(), 1)
             guid = str(self.table.player_guid(user)).encode()
-            page = make_representation(text, b'"%s.%s"' % (version, guid), self._dialect, told)
-        self._private_views[user] = page
-        return page
+            view = make_representation(text, b'"%s.%s"' % (version, guid), self._dialect, version_header)
+        self._private_views[user] = view
+        return view
 
 
 def wake(waiter: asyncio.Future[None]) -> None:
-    """Let a waiter go on, if nobody has before."""
+    """Wake a waiter, unless that has happened before."""
     if not waiter.done():
         waiter.set_result(None)
 
 
 class ViewCache:
-    """All games of a house, and the list of them."""
+    """The cached views of all games of a house, and of the list of games."""
 
     def __init__(self, house: House, dialect: Dialect) -> None:
         self._house = house
@@ -154,17 +154,17 @@ class ViewCache:
         self._lists: dict[str | None, Representation] = {}
 
     def game(self, guid: str) -> GameViewCache | None:
-        """The page of a game, None where there is none."""
+        """The view cache of a game, or None if there is no such game."""
         table = self._house.game(guid)
         if table is None:
             return None
-        page = self._games.get(guid)
-        if page is None:
-            page = self._games[guid] = GameViewCache(table, self._dialect)
-        return page
+        view = self._games.get(guid)
+        if view is None:
+            view = self._games[guid] = GameViewCache(table, self._dialect)
+        return view
 
     def list_view(self, user: str | None) -> Representation:
-        """The games in one list, as many as are shown at once, with the hole cards of the viewer."""
+        """The list of games as a user sees it, cut off at the size that clients of the dialect can read."""
         lists = self._lists
         found = lists.get(user)
         if found is None:
@@ -173,37 +173,37 @@ class ViewCache:
             if len(lists) >= MAX_CACHED_LISTS:
                 lists.clear()
             tables = self._fitting_tables(self._house.list_tables(user), user)
-            others = [FIRST_PAGE_LINK] if len(tables) < len(self._house.games()) else []
-            found = lists[user] = self._render_list(sorted(tables, key=BY_NUMBER), user, *others)
+            links = [FIRST_PAGE_LINK] if len(tables) < len(self._house.games()) else []
+            found = lists[user] = self._render_list(sorted(tables, key=BY_NUMBER), user, *links)
         return found
 
     def list_page(self, user: str | None, after: int, limit: int | None) -> Representation:
-        """At most `limit` games that were made after the one of a number, with a link to those that follow."""
+        """At most `limit` games with numbers above `after`, with a link to the next page."""
         found, more = self._house.tables_after(after, limit)
         tables = self._fitting_tables(found, user)
-        others = []
+        links = []
         if more or len(tables) < len(found):
             size = b"" if limit is None else b"limit=%d&" % limit
-            others = [(b"link", b'</games/?%safter=%d>; rel="next"' % (size, tables[-1].number))]
-        return self._render_list(tables, user, *others)
+            links = [(b"link", b'</games/?%safter=%d>; rel="next"' % (size, tables[-1].number))]
+        return self._render_list(tables, user, *links)
 
     def notify_changed(self, games: Iterable[str]) -> None:
-        """Something has changed, and can be seen at these games, which may be gone."""
+        """Handle changes of these games, which may have ended."""
         self._lists.clear()
         for guid in games:
-            page = self._games.get(guid)
-            if page is not None:
+            view = self._games.get(guid)
+            if view is not None:
                 if self._house.game(guid) is None:
                     del self._games[guid]
-                page.notify()
+                view.notify()
 
     def notify_all(self) -> None:
-        """Release whoever waits for news of any game."""
-        for page in self._games.values():
-            page.notify()
+        """Wake all requests that wait for a change of any game."""
+        for view in self._games.values():
+            view.notify()
 
     def _fitting_tables(self, tables: Sequence[Table], user: str | None) -> Sequence[Table]:
-        """As many of these games, from the first on, as a client of the dialect can read in one list."""
+        """The longest prefix of these games that a client of the dialect can read in one list."""
         if self._dialect == "readme":
             return tables
         length = len(b"[]\n")
@@ -222,10 +222,10 @@ class ViewCache:
         return make_representation(text, b'"%s"' % _digest(text), self._dialect, *extra_headers)
 
     def _list_entry(self, table: Table, user: str | None) -> bytes:
-        """A game as it stands in a list."""
-        page = self.game(table.guid)
-        assert page is not None, "a game that is listed is there"
-        return page.view_for(user).body.rstrip(b"\n")
+        """A game as an element of a list."""
+        view = self.game(table.guid)
+        assert view is not None, "a listed game exists"
+        return view.view_for(user).body.rstrip(b"\n")
 
 
 def _digest(text: bytes) -> bytes:

@@ -1,1 +1,1 @@
-"""Sockets: endpoints, connections, limits and the PROXY protocol. No other package opens a socket."""
+"""Networking: endpoints, connections, limits and the PROXY protocol."""

@@ -1,4 +1,4 @@
-"""Addresses, and what went wrong there, as people read them."""
+"""Formats addresses and connection errors for people."""
 
 import os
 import ssl
@@ -9,11 +9,16 @@ from croupier.core.session import Address
 NOT_TLS_REASONS: Final = frozenset(
     {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "UNKNOWN_PROTOCOL"}
 )
-"""How OpenSSL names answers that are no TLS."""
+"""Reasons that OpenSSL gives when the other side does not speak TLS."""
 
 
 def format_address(address: Address) -> str:
-    """An address as host:port."""
+    """Format an address as host:port.
+
+    Example:
+        >>> format_address(("192.0.2.1", 7001)), format_address(("::1", 7001))
+        ('192.0.2.1:7001', '[::1]:7001')
+    """
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -38,24 +43,24 @@ def parse_address(text: str) -> tuple[str, int | None]:
 
 
 def listen_error(address: Address, error: OSError) -> OSError:
-    """What is told of an address that cannot be had."""
+    """The error to report when listening on an address fails."""
     return OSError(f"cannot listen on {format_address(address)}: {_system_message(error)}")
 
 
 def _system_message(error: OSError) -> str:
-    """What the system calls an error, without what event loops add."""
+    """The system's message for an error, without what event loops add."""
     if error.errno is not None and error.errno > 0:
         return os.strerror(error.errno).lower()
     return error.strerror or str(error)
 
 
 def is_not_tls(error: BaseException | None) -> bool:
-    """Whether a handshake of TLS failed because the other side does not speak TLS."""
+    """Whether a TLS handshake failed because the other side does not speak TLS."""
     return isinstance(error, ssl.SSLError) and error.reason in NOT_TLS_REASONS
 
 
 def connect_error_reason(error: Exception) -> str:
-    """Why a connection could not be made."""
+    """The reason why a connection could not be made, for people."""
     if is_not_tls(error):
         return "it does not speak TLS; leave out --tls, --tls-ca and --tls-cert (in a program: ssl=)"
     if isinstance(error, ssl.SSLCertVerificationError):

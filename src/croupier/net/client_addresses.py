@@ -1,4 +1,4 @@
-"""Whose address counts as whose: one subscriber of IPv6 has a network of them, and a proxy speaks for others."""
+"""Client addresses: the key that limits per address count, and addresses that trusted proxies forward."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -6,23 +6,28 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Final
 
 IPV6_PREFIX_BITS: Final = 64
-"""The bits of an IPv6 address that name a network; whoever has one address of it has all."""
+"""The network part of an IPv6 address. One subscriber usually has a whole network of this size."""
 
 type IPAddress = IPv4Address | IPv6Address
 
 
 @lru_cache(4096)
 def address_key(host: str) -> str:
-    """What limits per address count: an IPv4 address, or the network of an IPv6 address."""
-    if ":" not in host or (found := parse_address(host)) is None:
+    """The key for limits per address: an IPv4 address, or the /64 network of an IPv6 address.
+
+    Example:
+        >>> address_key("2001:db8::1"), address_key("::ffff:192.0.2.1")
+        ('2001:db8::/64', '192.0.2.1')
+    """
+    if ":" not in host or (found := parse_ip_address(host)) is None:
         return host
     if isinstance(found, IPv4Address):
         return str(found)
     return str(IPv6Network((int(found), IPV6_PREFIX_BITS), strict=False))
 
 
-def parse_address(text: str) -> IPAddress | None:
-    """An address; an IPv4 address that is written as an IPv6 one is that. None for anything else."""
+def parse_ip_address(text: str) -> IPAddress | None:
+    """Parse an IP address; None if it is not one. An IPv4-mapped IPv6 address becomes the IPv4 address."""
     try:
         found = ip_address(text.partition("%")[0])
     except ValueError:
@@ -33,7 +38,7 @@ def parse_address(text: str) -> IPAddress | None:
 
 
 class TrustedProxies:
-    """The addresses whose word about the addresses of their clients is taken."""
+    """Addresses of proxies that are trusted to name the addresses of their clients."""
 
     def __init__(self, networks: Sequence[IPv4Network | IPv6Network] = ()) -> None:
         self._networks = tuple(networks)
@@ -42,14 +47,14 @@ class TrustedProxies:
         return bool(self._networks)
 
     def __contains__(self, host: str) -> bool:
-        return bool(self._networks) and self._is_trusted(parse_address(host))
+        return bool(self._networks) and self._is_trusted(parse_ip_address(host))
 
     def client_address(self, peer: str, forwarded: Sequence[bytes], x_forwarded_for: Sequence[bytes]) -> str:
-        """The address from which a request comes, by its peer and the values of its headers of these names.
+        """The client address of a request, from its peer and the values of these two headers.
 
-        It is the right-most one in Forwarded (RFC 7239) or X-Forwarded-For that is no trusted proxy's: what stands to
-        the left of it is anybody's word. Where both headers are there they have to agree, for a proxy that sets one of
-        them passes the other one on as the client has sent it; else the peer counts.
+        It is the right-most address in Forwarded (RFC 7239) or X-Forwarded-For that is not a trusted proxy's: clients
+        can forge anything to the left of it. If both headers are present they have to agree, because a proxy that sets
+        one passes the other on as the client sent it; if they differ, the peer's address is returned.
         """
         if peer not in self:
             return peer
@@ -61,7 +66,7 @@ class TrustedProxies:
         return found.pop() if len(found) == 1 else peer
 
     def _first_untrusted(self, peer: str, hops: Iterable[str]) -> str:
-        """The first address that no trusted proxy has; the last one that is known, where there is none."""
+        """The first address that is not a trusted proxy's; if there is none, the last valid one."""
         known = peer
         for hop in hops:
             if (found := _parse_hop(hop)) is None:
@@ -76,7 +81,12 @@ class TrustedProxies:
 
 
 def parse_trusted_proxies(text: str) -> TrustedProxies:
-    """Those of a setting: addresses and networks with commas between them. Raises ValueError."""
+    """Parse a comma-separated setting of addresses and networks. Raises ValueError for anything else.
+
+    Example:
+        >>> "192.0.2.7" in parse_trusted_proxies("192.0.2.0/24, ::1")
+        True
+    """
     networks = []
     for part in text.split(",") if text else ():
         try:
@@ -89,22 +99,22 @@ def parse_trusted_proxies(text: str) -> TrustedProxies:
 
 
 def _hops(values: Sequence[bytes]) -> Iterable[str]:
-    """The addresses of X-Forwarded-For, the last one first."""
+    """The addresses of X-Forwarded-For, last one first."""
     return reversed(b",".join(values).decode("latin-1").split(","))
 
 
 def _forwarded_for(values: Sequence[bytes]) -> Iterable[str]:
-    """The `for` of every element of Forwarded, the last one first; empty where an element has none."""
+    """The `for` value of each element of Forwarded, last one first; empty if an element has none."""
     for element in _hops(values):
         pairs = (pair.partition("=") for pair in element.split(";"))
         yield next((value for name, _, value in pairs if name.strip().lower() == "for"), "")
 
 
 def _parse_hop(hop: str) -> IPAddress | None:
-    """The address of a hop, which may have quotes, brackets and a port."""
+    """Parse the address of a hop, which may have quotes, brackets and a port."""
     text = hop.strip().strip('"')
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
         text = text.partition(":")[0]
-    return parse_address(text)
+    return parse_ip_address(text)

@@ -1,24 +1,50 @@
-"""One connection at the switchboard: what is heard and said on it, and when neither may be yet."""
+"""Connection: one peer of an endpoint, with its codec and its queues of input and output."""
 
 import asyncio
 from asyncio import Future
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from sys import intern
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Protocol, cast
 
+from croupier.core.codec import Codec
 from croupier.core.errors import Violation
-from croupier.core.session import Address, EndOfInput, Event, Malformed, Peer, Received, Send
+from croupier.core.session import Address, Effect, EndOfInput, Event, Malformed, Peer, Received, Send, Session
+from croupier.logs import Logger
 from croupier.net.client_addresses import address_key
+from croupier.net.limits import EndpointLimits
+from croupier.observers.counters import RoomCounters
+from croupier.observers.fan_out import ObserverFanOut
 
-if TYPE_CHECKING:
-    from croupier.net.endpoint import Endpoint
+
+class ConnectionOwner(Protocol):
+    """What a connection uses of its endpoint."""
+
+    codec_factory: Callable[[], Codec[Any, Any]]
+    session: Session[Any, Any]
+    counts: RoomCounters
+    observers: ObserverFanOut
+    limits: EndpointLimits
+    log: Logger
+    clock: Callable[[], float]
+    connections_to_flush: "list[Connection]"
+
+    def accept(self, connection: "Connection", address: Address | None) -> bool: ...  # noqa: D102 -- as in Endpoint
+    def release(self, connection: "Connection", reason: str) -> None: ...  # noqa: D102 -- as in Endpoint
+    def forget(self, connection: "Connection", host: str) -> None: ...  # noqa: D102 -- as in Endpoint
+    def handle_and_flush(self, event: Event[Any]) -> None: ...  # noqa: D102 -- as in Endpoint
+    def perform(self, effect: Effect[Any]) -> None: ...  # noqa: D102 -- as in Endpoint
+    def flush(self) -> None: ...  # noqa: D102 -- as in Endpoint
+    def schedule_deadline(self) -> None: ...  # noqa: D102 -- as in Endpoint
+    def call_later(  # noqa: D102 -- as in Endpoint
+        self, seconds: float, callback: Callable[[], None]
+    ) -> asyncio.TimerHandle: ...
 
 
 class Connection(asyncio.Protocol):
-    """One connection: its codec, what waits to be written to it, and how far its end has come.
+    """One connection of an endpoint.
 
-    While it holds a ticket nothing is written to it, and what it says waits until the ticket is redeemed.
+    While the connection is held (`hold_until`), nothing is written to it, and its input waits.
     """
 
     __slots__ = (
@@ -42,8 +68,11 @@ class Connection(asyncio.Protocol):
         "session",
     )
 
-    def __init__(self, endpoint: "Endpoint", peer: Peer | None = None, address: Address | None = None) -> None:
-        """A connection that comes, or one to a `peer`. `address` is the client's where that is not the other end's."""
+    def __init__(self, endpoint: ConnectionOwner, peer: Peer | None = None, address: Address | None = None) -> None:
+        """An incoming connection, or an outgoing one to `peer`.
+
+        `address` is the client's address if that is not the address of the other end, as behind a proxy.
+        """
         self.peer = peer
         self.codec = endpoint.codec_factory()
         self.session = endpoint.session
@@ -64,11 +93,11 @@ class Connection(asyncio.Protocol):
 
     @property
     def certificate(self) -> dict[str, Any]:
-        """What TLS has verified of the peer, as `ssl` tells it; empty where it has shown no certificate."""
+        """The peer's verified TLS certificate in the format of `ssl`; empty if it presented none."""
         return self._transport.get_extra_info("peercert") or {}
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take a seat."""
+        """Ask the endpoint to accept this connection."""
         self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are no subclass of it
         name = transport.get_extra_info("peername")
         address = self._address or ((intern(name[0]), name[1]) if name else None)
@@ -81,19 +110,19 @@ class Connection(asyncio.Protocol):
             raise
 
     def data_received(self, data: bytes) -> None:
-        """Hand on every message of this read, then write all answers at once.
+        """Handle every message of this read, then write all replies at once.
 
-        What `Switchboard.handle` does for any event stands here once more for the peer's own talk, which is the hot
-        path: nearly all that is said to a table is answered to the same peer.
+        This repeats what `Endpoint.handle` does for any event, because it is the hot path: nearly all messages of a
+        peer are answered to the same peer.
         """
-        board, counts, peer = self._endpoint, self._counts, self.peer
+        endpoint, counts, peer = self._endpoint, self._counts, self.peer
         if self._held_until is not None or peer is None:
             self._buffer_input(data)
             return
         messages = () if self.dropped else self.codec.feed(data)
-        session, encode, now = self.session, self.codec.encode, board.clock()
-        observers = board.observers if board.observers.observers else None
-        said: list[bytes] = []
+        session, encode, now = self.session, self.codec.encode, endpoint.clock()
+        observers = endpoint.observers if endpoint.observers.observers else None
+        replies: list[bytes] = []
         for message in messages:
             event: Event[Any] = Received(peer, message)
             if type(message) is Violation:
@@ -104,22 +133,22 @@ class Connection(asyncio.Protocol):
                 observers(event, effects, now)
             for effect in effects:
                 if type(effect) is Send and effect.peer == peer and not self.dropped:
-                    said.append(encode(effect.message))
+                    replies.append(encode(effect.message))
                 else:
-                    board.perform(effect)
+                    endpoint.perform(effect)
             if self.dropped:
                 break
         counts.bytes_received += len(data)
         counts.messages_received += len(messages)
-        if said:
-            self._write(said)
-        if board.connections_to_flush:
-            board.flush()
-        if session is board.session:
-            board.schedule_deadline()  # a table of the peer's own has a hall that sees to its alarm
+        if replies:
+            self._write(replies)
+        if endpoint.connections_to_flush:
+            endpoint.flush()
+        if session is endpoint.session:
+            endpoint.schedule_deadline()  # the hall schedules the deadline of a peer's own table
 
     def _buffer_input(self, data: bytes) -> None:
-        """Whoever was refused is not heard, whoever has to wait is heard later."""
+        """Keep input for later while the connection is held; ignore the input of a refused client."""
         if self._held_until is not None:
             self._input_backlog += data
             self._transport.pause_reading()
@@ -142,7 +171,7 @@ class Connection(asyncio.Protocol):
             self.abort()
 
     def flush(self) -> None:
-        """Write what was said, unless it has to wait; behind the last of it, close our direction."""
+        """Write queued messages unless the connection is held; after the last one, end the output."""
         if self._held_until is not None:
             return
         transport = self._transport
@@ -150,11 +179,11 @@ class Connection(asyncio.Protocol):
             self._write(self.outbox)
             self.outbox.clear()
         if self.dropped and self._close_timer is None:
-            # A half-close, and then reading on, so that no reset overtakes the farewell. TLS does that by itself.
+            # Half-close and keep reading, so that no reset overtakes the last message. TLS does that by itself.
             self._abort_later()
             if not transport.is_closing():
                 if transport.can_write_eof() and not self._input_ended:
-                    with suppress(OSError):  # it may be gone already
+                    with suppress(OSError):  # the peer may be gone already
                         transport.write_eof()
                 else:
                     transport.close()
@@ -163,9 +192,9 @@ class Connection(asyncio.Protocol):
                 transport.write_eof()
 
     def hold_until(self, future: Future[Any]) -> None:
-        """Say and hear nothing more until this is done; if it is cancelled, the connection ends there.
+        """Hold output and input until a future is done; if it is cancelled, close the connection.
 
-        Who holds a ticket already waits for the later one: tickets are redeemed in order.
+        A later future replaces an earlier one: they complete in order.
         """
         if future is not self._held_until:
             self._held_until = future
@@ -195,27 +224,27 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def abort(self) -> None:
-        """Close the connection at once; what was not sent yet is lost."""
+        """Close the connection at once; unsent data is lost."""
         self._transport.abort()
 
     def _abort_later(self) -> None:
-        """The conversation is over: give the peer a moment to read what was said."""
+        """Give the peer `close_timeout` to read the last messages, then close the connection."""
         if self._close_timer is None:
             self._close_timer = self._endpoint.call_later(self._endpoint.limits.close_timeout, self.abort)
 
     def pause_writing(self) -> None:
-        """The peer reads too slowly: stop reading from it."""
+        """Stop reading while the peer does not read."""
         self._write_paused = True
         self._transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """The peer has caught up."""
+        """Read again: the peer has caught up."""
         self._write_paused = False
         if self._held_until is None and not self._input_ended:
             self._transport.resume_reading()
 
     def eof_received(self) -> bool:
-        """The peer has said all it had to say; what was answered is still sent."""
+        """Handle the end of the peer's input; replies are still sent."""
         if self._held_until is not None and self._transport.can_write_eof():
             self._eof_while_held = True
             return True
@@ -229,7 +258,7 @@ class Connection(asyncio.Protocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is closed."""
+        """Release the connection at the endpoint: it is closed."""
         self._held_until = None
         if self._close_timer is not None:
             self._close_timer.cancel()

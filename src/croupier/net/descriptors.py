@@ -1,4 +1,4 @@
-"""Notices when a server has no file descriptors left, which its event loop may not report."""
+"""Detects that the process has no file descriptors left, which its event loop may not report."""
 
 import asyncio
 import errno
@@ -10,30 +10,30 @@ from croupier.logs import Logger
 EXHAUSTED_ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE})
 PROBE_INTERVAL_SECONDS: Final = 1.0
 MIN_FREE_PROBES: Final = 3
-"""After how many probes in a row that found a free one the shortage counts as over."""
+"""The shortage is over after this many successful probes in a row."""
 
 
 class DescriptorMonitor:
-    """Logs once when file descriptors run out, and once when there are free ones again.
+    """Logs once when file descriptors run out, and once when some are free again.
 
-    A loop of asyncio reports every connection that it cannot accept; one of uvloop closes it and reports nothing. So a
-    descriptor is taken for a moment every second.
+    An asyncio loop reports every connection that it cannot accept, but uvloop closes it and reports nothing. So the
+    monitor duplicates a descriptor every second to see whether one is free.
     """
 
     def __init__(self, log: Logger) -> None:
         self._log = log
         self._is_exhausted = False
         self._free_probes = 0
-        self._probe_descriptor = os.dup(2)  # to be duplicated: whatever it is
+        self._probe_descriptor = os.dup(2)  # any open descriptor will do
         self._probe()
 
     def close(self) -> None:
-        """Stop watching."""
+        """Stop probing."""
         self._timer.cancel()
         os.close(self._probe_descriptor)
 
     def report_exhausted(self) -> None:
-        """There are none left, as somebody has found out."""
+        """Record that no descriptors are left. Call this when another part of the program finds out."""
         self._free_probes = 0
         if not self._is_exhausted:
             self._is_exhausted = True

@@ -1,4 +1,4 @@
-"""The switchboard plugs any session into any wire, for servers, clients and peers alike. The only file with sockets."""
+"""Endpoint: connects a session to its peers over TCP or TLS, as a server, a client or both."""
 
 import asyncio
 import socket
@@ -9,8 +9,6 @@ from contextlib import suppress
 from math import inf
 from ssl import SSLContext
 from typing import Any
-
-from msgspec import Struct
 
 from croupier.core.codec import Codec
 from croupier.core.hall import Hall
@@ -35,45 +33,25 @@ from croupier.core.session import (
 )
 from croupier.logs import Logger
 from croupier.net.addresses import connect_error_reason
-from croupier.net.client_addresses import TrustedProxies, address_key
+from croupier.net.client_addresses import address_key
 from croupier.net.connection import Connection
+from croupier.net.limits import EndpointLimits
 from croupier.net.proxy_listener import ProxyListener
 from croupier.net.recorder import Recorder
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
 
 
-class EndpointLimits(Struct, frozen=True):
-    """What the switchboard allows. `connections` and `per_address` count those that are seated, 0 means no limit.
-
-    `buffer` is how many bytes may wait for one peer that does not read; `linger` is how many seconds a dropped peer has
-    to close its side, and `lingering` how many of them that were refused are waited for at the same time; `connect` is
-    how many seconds a call, or the handshake of TLS, may take. With `half_closed` the session is told of a peer that
-    has said all it will say, and may answer it still; without, such a peer is gone. TLS has no half-close.
-
-    Connections from `proxies` begin with a header of the PROXY protocol, which names the address that counts.
-    """
-
-    max_connections: int = 20_000
-    max_connections_per_address: int = 2_000
-    max_write_buffer_bytes: int = 1 << 20
-    close_timeout: float = 2.0
-    max_lingering_connections: int = 1000
-    connect_timeout: float = 10.0
-    allow_half_close: bool = False
-    trusted_proxies: TrustedProxies = TrustedProxies()
-
-
 class LocalAddressError(Exception):
-    """The system lets nobody connect from this address. Nothing has been told to anybody."""
+    """The operating system does not allow connections from this local address. The session received no event."""
 
 
 class Endpoint:
-    """Carries events to a session and performs its effects, one write a read.
+    """Delivers events to a session and performs its effects.
 
-    Messages of one read are handled one after another; what they have to say leaves together. Taps hear every event
-    with its effects before the effects are performed. Where there are books, a peer hears nothing of a game that they
-    do not hold yet.
+    The messages of one read are handled one after another; the replies leave in one write. Observers are called with
+    each event and its effects before the effects are performed. With a `recorder`, peers receive nothing about a game
+    before it is recorded. Clients that are refused receive the messages of `refusal`.
     """
 
     def __init__(
@@ -82,7 +60,7 @@ class Endpoint:
         codec_factory: Callable[[], Codec[Any, Any]],
         log: Logger,
         *,
-        taps: Sequence[Observer] = (),
+        observers: Sequence[Observer] = (),
         limits: EndpointLimits = EndpointLimits(),
         refusal: Sequence[Any] = (),
         recorder: Recorder | None = None,
@@ -93,10 +71,10 @@ class Endpoint:
         self.codec_factory = codec_factory
         self.connections: dict[Peer, Connection] = {}
         self.session = session
-        self.observers = ObserverFanOut(taps, log, self.counts)
+        self.observers = ObserverFanOut(observers, log, self.counts)
         self._refusal_messages = tuple(refusal)
         self._recorder = recorder
-        self._suspend_reason = ""
+        self._suspend_reason: str | None = None
         self._pending_admission: set[Peer] = set()
         self._loop = asyncio.get_running_loop()
         self.clock = self._loop.time
@@ -116,16 +94,16 @@ class Endpoint:
 
     @property
     def connection_count(self) -> int:
-        """How many peers are seated."""
+        """The number of accepted connections that are open."""
         return len(self.connections)
 
     @property
     def unavailable_reason(self) -> str | None:
-        """Why nobody is seated for now; None if they are."""
-        return self._suspend_reason or None
+        """Why new connections are refused for now; None if they are accepted."""
+        return self._suspend_reason
 
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
-        """Take connections on an address; port 0 picks a free one. The address that was taken. Raises OSError."""
+        """Listen on an address and return the address in use; port 0 picks a free port. Raises OSError."""
         _check_port(port)
         limits = self.limits
         tls: dict[str, Any] = {
@@ -148,54 +126,55 @@ class Endpoint:
         else:
             server = await self._loop.create_server(lambda: Connection(self), host, port, backlog=4096, **tls)
         self._servers.append(server)
-        found: Address = server.sockets[0].getsockname()[:2]
-        return found
+        bound: Address = server.sockets[0].getsockname()[:2]
+        return bound
 
     async def connect(
         self, peer: Peer, address: Address, ssl: SSLContext | None = None, *, local_address: Address | None = None
     ) -> None:
-        """Connect to an address, and from a local one if that is given: Joined follows, or Left with the reason.
+        """Connect to an address, optionally from a local one. The session receives Joined, or Left with the reason.
 
-        The local address may be the one that is listened on. Raises Unmoored where the system does not allow that.
+        `local_address` may be an address that this endpoint listens on. Raises LocalAddressError if the operating
+        system does not allow that.
         """
-        line = Connection(self, peer)
+        connection = Connection(self, peer)
         try:
             _check_port(address[1])
             async with asyncio.timeout(self.limits.connect_timeout):
-                end: dict[str, Any] = {"host": address[0], "port": address[1]}
+                target: dict[str, Any] = {"host": address[0], "port": address[1]}
                 if local_address is not None:
-                    end = {"sock": await self._connect_from(local_address, address)}
+                    target = {"sock": await self._connect_from(local_address, address)}
                 await self._loop.create_connection(
-                    lambda: line,
-                    **end,
+                    lambda: connection,
+                    **target,
                     ssl=ssl,
                     server_hostname=address[0] if ssl else None,
                     ssl_shutdown_timeout=self.limits.close_timeout if ssl else None,
                 )
         except TimeoutError:
             reason = f"no answer within {self.limits.connect_timeout:g} seconds"
-            if self.connections.get(peer) is line:
-                # It was made in the moment in which it was given up; uvloop never tells that it is closed then.
-                line.connection_lost(TimeoutError(reason))
+            if self.connections.get(peer) is connection:
+                # The connection was made just as the timeout expired; uvloop then does not report that it is closed.
+                connection.connection_lost(TimeoutError(reason))
             else:
                 self.handle_and_flush(Left(peer, reason))
         except (OSError, UnicodeError, ValueError) as error:  # a name that no resolver takes is no OSError
             self.handle_and_flush(Left(peer, connect_error_reason(error)))
 
     async def _connect_from(self, local: Address, address: Address) -> socket.socket:
-        """A socket that is connected to an address from a local one."""
-        family, _, _, _, here = (await self._loop.getaddrinfo(*local, type=socket.SOCK_STREAM))[0]
-        _, _, _, _, there = (await self._loop.getaddrinfo(*address, family=family, type=socket.SOCK_STREAM))[0]
+        """A socket connected to an address from a local one."""
+        family, _, _, _, local_sockaddr = (await self._loop.getaddrinfo(*local, type=socket.SOCK_STREAM))[0]
+        _, _, _, _, sockaddr = (await self._loop.getaddrinfo(*address, family=family, type=socket.SOCK_STREAM))[0]
         connected = socket.socket(family, socket.SOCK_STREAM)
         connected.setblocking(False)
         try:
             if local[1]:
-                # Who listens was alone at this port when he began to; only then does he share it.
+                # The listening socket had the port to itself when it was bound; only now is it shared.
                 for sock in (connected, *(sock for server in self._servers for sock in server.sockets)):
                     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
                 connected.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            connected.bind(here)
-            await self._loop.sock_connect(connected, there)
+            connected.bind(local_sockaddr)
+            await self._loop.sock_connect(connected, sockaddr)
         except (OSError, AttributeError) as error:  # Windows has no SO_REUSEPORT
             connected.close()
             if isinstance(error, ConnectionError):
@@ -207,13 +186,17 @@ class Endpoint:
         return connected
 
     def halt(self, *, final: bool) -> None:
-        """Take no more connections, and tell the session that the room closes."""
+        """Accept no more connections and deliver Closing to the session.
+
+        If `final`, clients that still wait for admission are disconnected.
+        """
         self._halted = True
         for server in self._servers:
-            # A connection that asyncio has just accepted is never closed if the server is, before it becomes a line.
-            for listening in server.sockets:
+            # A connection that the loop has accepted, but not given to a Connection yet, would stay open if the server
+            # closed now: stop accepting first, and close the server in the next turn of the loop.
+            for sock in server.sockets:
                 with suppress(NotImplementedError):  # Windows
-                    self._loop.remove_reader(listening.fileno())
+                    self._loop.remove_reader(sock.fileno())
             self._loop.call_soon(server.close)
         self.handle_and_flush(Closing(final))
         if final:
@@ -221,35 +204,35 @@ class Endpoint:
                 self.disconnect(peer)
 
     def suspend(self, reason: str) -> None:
-        """For now, seat nobody, and let the session begin no games: it is told that the room closes."""
+        """Refuse new connections for now, and deliver Closing to the session so that it starts no games."""
         self._suspend_reason = reason
         self.handle_and_flush(Closing())
 
     def resume(self) -> None:
-        """Seat whoever comes, again."""
-        self._suspend_reason = ""
+        """Accept new connections again."""
+        self._suspend_reason = None
 
     def disconnect(self, peer: Peer) -> None:
-        """End the connection of a peer, who hears nothing of what still waits for it."""
-        line = self.connections.get(peer)
-        if line is not None:
-            line.outbox.clear()
-            line.dropped = True
-            line.abort()
+        """Close the connection of a peer at once; messages that are queued for it are discarded."""
+        connection = self.connections.get(peer)
+        if connection is not None:
+            connection.outbox.clear()
+            connection.dropped = True
+            connection.abort()
 
     async def wait_drained(self) -> None:
-        """Wait until nobody is connected any more."""
+        """Wait until all connections are closed."""
         await self._idle.wait()
 
     # Events and effects.
 
     def handle_and_flush(self, event: Event[Any]) -> None:
-        """Hand one event to the session, and let what it says leave."""
+        """Deliver one event to the session and write the messages that result."""
         self.handle(event, self.clock())
         self.flush()
 
     def handle(self, event: Event[Any], now: float) -> None:
-        """Hand one event to the session and perform its effects; what it says waits for `flush`."""
+        """Deliver one event to the session and perform its effects; messages wait for `flush`."""
         effects = self.session.on(event, now)
         self.observers(event, effects, now)
         for effect in effects:
@@ -257,26 +240,26 @@ class Endpoint:
         self.schedule_deadline()
 
     def perform(self, effect: Effect[Any]) -> None:
-        """Perform an effect; what is to be said waits for `flush`."""
+        """Perform an effect; messages wait for `flush`."""
         if type(effect) is Send:
-            line = self.connections.get(effect.peer)
-            if line is None or line.dropped:
+            connection = self.connections.get(effect.peer)
+            if connection is None or connection.dropped:
                 self.counts.undeliverable += 1
-                self.log.error("nobody hears this", peer=effect.peer, message=str(effect.message))
+                self.log.error("the recipient is not connected", peer=effect.peer, message=str(effect.message))
                 return
-            if not line.outbox:
-                self.connections_to_flush.append(line)
-            line.outbox.append(line.codec.encode(effect.message))
+            if not connection.outbox:
+                self.connections_to_flush.append(connection)
+            connection.outbox.append(connection.codec.encode(effect.message))
         elif type(effect) is Settle or type(effect) is HandFinished:
             self.counts.games += 1
             if self._recorder is not None and type(effect) is Settle and (ticket := self._recorder.settle(effect)):
-                line = self.connections.get(effect.peer)
-                if line is not None:
-                    line.hold_until(ticket)
+                connection = self.connections.get(effect.peer)
+                if connection is not None:
+                    connection.hold_until(ticket)
         elif type(effect) is Drop or type(effect) is EndOutput:
-            line = self.connections.get(effect.peer)
-            if line is not None:
-                self._end_connection(line, is_drop=type(effect) is Drop)
+            connection = self.connections.get(effect.peer)
+            if connection is not None:
+                self._end_connection(connection, is_drop=type(effect) is Drop)
         elif type(effect) is Commit:
             if (
                 self._recorder is not None
@@ -285,18 +268,18 @@ class Endpoint:
             ):
                 self.connections[effect.peer].hold_until(ticket)
         elif type(effect) is Connect:
-            call = self._loop.create_task(self.connect(effect.peer, effect.address))
-            self._connect_tasks.add(call)
-            call.add_done_callback(self._connect_tasks.discard)
+            task = self._loop.create_task(self.connect(effect.peer, effect.address))
+            self._connect_tasks.add(task)
+            task.add_done_callback(self._connect_tasks.discard)
 
     def schedule_deadline(self) -> None:
-        """See to it that the session's alarm rings in time."""
-        alarm = self.session.deadline
-        if alarm is not None and alarm < self._timer_deadline:
-            self._set_timer(alarm)
+        """Set the timer for the session's deadline, unless it is already set for an earlier time."""
+        deadline = self.session.deadline
+        if deadline is not None and deadline < self._timer_deadline:
+            self._set_timer(deadline)
 
     def flush(self) -> None:
-        """Write what was said."""
+        """Write all queued messages."""
         while self.connections_to_flush:
             self.connections_to_flush.pop().flush()
 
@@ -309,19 +292,19 @@ class Endpoint:
     def _on_timer(self) -> None:
         self._timer = None
         self._timer_deadline = inf
-        alarm = self.session.deadline
-        if alarm is None:
+        deadline = self.session.deadline
+        if deadline is None:
             return
-        if alarm <= self.clock():
+        if deadline <= self.clock():
             self.handle_and_flush(TimedOut())
-        elif alarm < self._timer_deadline:
-            self._set_timer(alarm)
+        elif deadline < self._timer_deadline:
+            self._set_timer(deadline)
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
-        """Do something later."""
+        """Call a function after `seconds`."""
         return self._loop.call_later(seconds, callback)
 
-    # Lines.
+    # Lifecycle of connections.
 
     def _end_connection(self, connection: Connection, *, is_drop: bool) -> None:
         connection.output_ended, connection.dropped = True, connection.dropped or is_drop
@@ -329,7 +312,7 @@ class Endpoint:
             self.connections_to_flush.append(connection)
 
     def accept(self, connection: Connection, address: Address | None) -> bool:
-        """Give a new connection its number and tell the session; False when there is no room for it."""
+        """Number a new connection and deliver Joined to the session once it is admitted; False if it is refused."""
         host = address_key(address[0]) if address else ""
         if reason := self._refusal_reason(host, is_outgoing=connection.peer is not None):
             peer, connection.peer = connection.peer, None
@@ -339,7 +322,7 @@ class Endpoint:
             self._lingering_connections.add(connection)
             self._refuse(connection)
             if len(self._lingering_connections) > self.limits.max_lingering_connections:
-                connection.abort()  # a flood is not seen off politely
+                connection.abort()  # too many refused clients: do not wait for this one to close
             else:
                 connection.flush()
             if peer is not None:
@@ -373,7 +356,7 @@ class Endpoint:
             connection.session = self.session.table(peer)
 
     def _on_admitted(self, connection: Connection, peer: Peer, address: Address | None, done: Future[str]) -> None:
-        """It is known who this is; if it is still there, it joins, or hears that it cannot."""
+        """Deliver Joined, or refuse the client, after the recorder has looked it up."""
         if peer not in self._pending_admission or done.cancelled():
             return
         if reason := done.result() or self._refusal_reason("", is_outgoing=True) or self._suspend_reason:
@@ -385,27 +368,27 @@ class Endpoint:
             self._join(connection, peer, address)
 
     def _refuse(self, connection: Connection) -> None:
-        connection.outbox += [connection.codec.encode(word) for word in self._refusal_messages]
+        connection.outbox += [connection.codec.encode(message) for message in self._refusal_messages]
         connection.dropped = True
 
-    def _refusal_reason(self, host: str, *, is_outgoing: bool) -> str:
-        """Why a connection is not taken; the limits are for those that come, not for those that were called."""
+    def _refusal_reason(self, host: str, *, is_outgoing: bool) -> str | None:
+        """Why a connection is refused, or None. Limits apply to incoming connections only."""
         limits = self.limits
         if self._halted:
             return "closing"
         if is_outgoing:
-            return ""
+            return None
         if self._suspend_reason:
             return self._suspend_reason
         if limits.max_connections and len(self.connections) >= limits.max_connections:
             return "connections"
         if limits.max_connections_per_address and self._address_counts[host] >= limits.max_connections_per_address:
             return "per_address"
-        return ""
+        return None
 
     def release(self, connection: Connection, reason: str) -> None:
-        """Tell the session that a peer has left."""
-        assert connection.peer is not None, "only who was seated can leave"
+        """Deliver Left to the session and start waiting for the connection to close."""
+        assert connection.peer is not None, "a connection that leaves was accepted"
         self.log.debug("left", peer=connection.peer, reason=reason)
         del self.connections[connection.peer]
         self._lingering_connections.add(connection)
@@ -419,10 +402,10 @@ class Endpoint:
                 self._recorder.leave(connection.peer)
 
     def forget(self, connection: Connection, host: str) -> None:
-        """Forget a line whose connection is closed."""
+        """Forget a connection that is closed."""
         self._lingering_connections.discard(connection)
         if connection.peer is not None:
-            connection.peer = None  # some loops tell of it once more
+            connection.peer = None  # some loops report the close twice
             self._address_counts[host] -= 1
             if not self._address_counts[host]:
                 del self._address_counts[host]
@@ -431,17 +414,17 @@ class Endpoint:
 
 
 async def outgoing_addresses(address: Address) -> list[str]:
-    """The addresses of this machine from which another address is reached, one a family. Raises OSError."""
-    found: dict[int, str] = {}
-    for family, _, _, _, there in await asyncio.get_running_loop().getaddrinfo(*address, type=socket.SOCK_STREAM):
+    """The addresses of this machine from which an address is reached, one for each family. Raises OSError."""
+    by_family: dict[int, str] = {}
+    for family, _, _, _, sockaddr in await asyncio.get_running_loop().getaddrinfo(*address, type=socket.SOCK_STREAM):
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect(there)  # it sends nothing
-            found.setdefault(family, probe.getsockname()[0])
-    return [*found.values()]
+            probe.connect(sockaddr)  # this sends no packet
+            by_family.setdefault(family, probe.getsockname()[0])
+    return [*by_family.values()]
 
 
 def _check_port(port: int) -> None:
-    """Loops differ in what they make of a port that cannot be: one of them takes it modulo 65,536."""
+    """Raise OSError for an impossible port: some event loops use it modulo 65,536 instead of failing."""
     if not 0 <= port <= 65535:
         raise OSError(f"found the port {port}; allowed: 0 to 65535")
 

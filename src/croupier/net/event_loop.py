@@ -1,11 +1,11 @@
-"""The event loop: uvloop where there is one, plain asyncio elsewhere."""
+"""Runs programs on uvloop if it is installed, otherwise on asyncio's own event loop."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    """What makes the loop."""
+    """The function that creates an event loop."""
     try:
         import uvloop
     except ImportError:  # Windows, PyPy
@@ -14,6 +14,6 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 
 def run[T](main: Coroutine[object, object, T]) -> T:
-    """Run a program on a new loop."""
+    """Run a coroutine on a new event loop and return its result."""
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         return runner.run(main)

@@ -1,4 +1,4 @@
-"""Takes connections of which some come from proxies, which say first for whom they are."""
+"""Listener that reads PROXY protocol headers on connections from trusted proxies."""
 
 import asyncio
 import socket
@@ -14,15 +14,15 @@ from croupier.observers.counters import RoomCounters
 
 LISTEN_BACKLOG: Final = 4096
 ACCEPT_RETRY_SECONDS: Final = 1.0
-"""How long nobody is taken after the system had no place for another connection."""
+"""Pause after the system could not accept a connection."""
 
 
 class ProxyListener:
-    """Sockets that listen. It stands for the server of a loop, which begins TLS before a header could be read.
+    """Listening sockets that read a PROXY protocol header before TLS begins, which an asyncio server cannot do.
 
-    A connection from a trusted proxy begins with a header of the PROXY protocol, within `seconds`, or is closed;
-    at most `most` of them are waited for at the same time. From anybody else a header is what it is in the room's own
-    protocol: an error.
+    A connection from a trusted proxy that sends no valid header within `header_timeout` seconds is closed; at most
+    `max_pending_headers` of them wait for their header at the same time. On other connections no header is
+    expected, and the room's own protocol treats one as an error.
     """
 
     def __init__(
@@ -49,10 +49,10 @@ class ProxyListener:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def listen(self, host: str, port: int) -> None:
-        """Take connections on all addresses of a host. Raises OSError."""
-        found = await self._loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        """Listen on all addresses of a host. Raises OSError."""
+        addresses = await self._loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         try:
-            for family, _, _, _, address in dict.fromkeys(found):
+            for family, _, _, _, address in dict.fromkeys(addresses):
                 listening = socket.create_server(address[:2], family=family, backlog=LISTEN_BACKLOG)
                 listening.setblocking(False)
                 self.sockets.append(listening)
@@ -63,14 +63,14 @@ class ProxyListener:
             self._start_task(self._accept(listening))
 
     def close(self) -> None:
-        """Take no more connections, and close those of which nobody knows whose they are."""
+        """Accept no more connections, and close those whose header is not complete."""
         for task in self._tasks:
             task.cancel()
         while self.sockets:
             self.sockets.pop().close()
 
-    def _start_task(self, work: Any) -> None:
-        task = self._loop.create_task(work)
+    def _start_task(self, coroutine: Any) -> None:
+        task = self._loop.create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -78,8 +78,8 @@ class ProxyListener:
         while True:
             try:
                 connected, peer = await self._loop.sock_accept(listening)
-            except OSError as error:  # too many open files: those who are there have to leave first
-                self._log.warning("no connection can be taken", reason=str(error))
+            except OSError as error:  # too many open files: wait until other connections close
+                self._log.warning("a connection could not be accepted", reason=str(error))
                 await asyncio.sleep(ACCEPT_RETRY_SECONDS)
             else:
                 self._start_task(self._handle_connection(connected, peer[:2]))
@@ -95,13 +95,13 @@ class ProxyListener:
             connected.close()
             raise
         else:
-            with suppress(OSError):  # it has gone, or speaks no TLS
+            with suppress(OSError):  # the client is gone, or does not speak TLS
                 await self._loop.connect_accepted_socket(
                     lambda: self._protocol_factory(address), connected, **self._tls_options
                 )
 
     async def _client_address(self, connected: socket.socket, peer: Address) -> Address:
-        """The address that a proxy's header names. Raises BadHeader, OSError, TimeoutError."""
+        """The address in a proxy's header. Raises ProxyHeaderError, OSError or TimeoutError."""
         if self._pending_headers >= self._max_pending_headers:
             raise ProxyHeaderError(
                 f"found {self._pending_headers} connections without a header; allowed: {self._max_pending_headers}"
@@ -119,10 +119,10 @@ class ProxyListener:
         while True:
             data = b""
             while len(data) < wanted:
-                piece = await self._loop.sock_recv(connected, wanted - len(data))
-                if not piece:
+                chunk = await self._loop.sock_recv(connected, wanted - len(data))
+                if not chunk:
                     raise ProxyHeaderError("found the end of the connection; allowed: a header of the PROXY protocol")
-                data += piece
+                data += chunk
             try:
                 wanted = header.send(data)
             except StopIteration as end:

@@ -1,4 +1,4 @@
-"""The PROXY protocol, versions 1 and 2 (HAProxy): what a proxy says about its client before anything else is said."""
+"""Parser of the PROXY protocol, versions 1 and 2 (HAProxy): a proxy's header with the address of its client."""
 
 from collections.abc import Generator
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
@@ -8,35 +8,48 @@ from croupier.core.session import Address
 from croupier.net.client_addresses import IPAddress
 
 V2_SIGNATURE: Final = b"\r\n\r\n\x00\r\nQUIT\n"
-"""How version 2 begins."""
 
 V1_PREFIX: Final = b"PROXY "
-"""How version 1 begins."""
 
 MAX_V1_HEADER_BYTES: Final = 107
 MAX_V2_BODY_BYTES: Final = 4096
-"""The addresses take at most 216; the rest is further information about the connection, which is not looked at."""
+"""Address blocks take at most 216 bytes. The rest is optional information (TLVs), which is ignored."""
 
 INET, INET6, UNIX = 1, 2, 3
 STREAM: Final = 1
 ADDRESS_BLOCK_BYTES: Final = {INET: 12, INET6: 36, UNIX: 216}
 
 type ProxyHeaderParser = Generator[int, bytes, Address | None]
-"""It yields how many bytes it has to be sent next, and not one more than the header has."""
+"""Yields the number of bytes that it needs next, and never more than the header has; returns the client's address."""
 
 
 class ProxyHeaderError(ValueError):
-    """What came is no header of the PROXY protocol."""
+    """The data is not a valid PROXY protocol header."""
 
 
 def parse_proxy_header() -> ProxyHeaderParser:
-    """The address of the client; None where the proxy speaks for itself, or does not know. Raises BadHeader."""
-    begun = yield len(V2_SIGNATURE)
-    if begun == V2_SIGNATURE:
+    """Parse a header: the client's address, or None if the proxy connects for itself or does not know the client.
+
+    Raises ProxyHeaderError.
+
+    Example:
+        >>> header = b"PROXY TCP4 192.0.2.1 192.0.2.9 4711 80\\r\\n"
+        >>> parser = parse_proxy_header()
+        >>> wanted = next(parser)
+        >>> try:
+        ...     while True:
+        ...         data, header = header[:wanted], header[wanted:]
+        ...         wanted = parser.send(data)
+        ... except StopIteration as end:
+        ...     print(end.value)
+        ('192.0.2.1', 4711)
+    """
+    start = yield len(V2_SIGNATURE)
+    if start == V2_SIGNATURE:
         return (yield from _parse_v2())
-    if begun.startswith(V1_PREFIX):
-        return (yield from _parse_v1(begun))
-    raise ProxyHeaderError(f"found {begun!r}; allowed: a header of the PROXY protocol")
+    if start.startswith(V1_PREFIX):
+        return (yield from _parse_v1(start))
+    raise ProxyHeaderError(f"found {start!r}; allowed: a header of the PROXY protocol")
 
 
 def _parse_v1(line: bytes) -> ProxyHeaderParser:

@@ -1,4 +1,4 @@
-"""How often somebody may do something within a time."""
+"""Fixed-window rate limiter."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -7,20 +7,25 @@ from typing import Final
 from msgspec import Struct
 
 MAX_EVICTIONS: Final = 2
-"""How many windows are dropped for a new one at most: those that are over leave faster than new ones come."""
+"""At most this many windows are evicted when one is added, so that expired windows leave faster than new ones come."""
 
 
 class RateWindow(Struct, gc=False):
-    """A span of time, and how often something was done in it."""
+    """The start of a window, and how many actions it contains."""
 
     started_at: float
     count: int
 
 
 class RateLimiter:
-    """Allows `times` within `seconds`, counted from the first of them, for each key. Every method takes O(1).
+    """Allows `limit` actions per key within `seconds`, counted from the first one. All methods are O(1).
 
-    It keeps at most `most` windows; one more drops the oldest, which is over soonest.
+    At most `max_windows` windows are kept; one more evicts the oldest, which expires first.
+
+    Example:
+        >>> limiter = RateLimiter(2, 60.0)
+        >>> [limiter.take("alice", now) for now in (0.0, 10.0, 20.0)]
+        [0.0, 0.0, 40.0]
     """
 
     __slots__ = ("_windows", "limit", "max_windows", "seconds")
@@ -29,10 +34,12 @@ class RateLimiter:
         self.limit = limit
         self.seconds = seconds
         self.max_windows = max_windows
-        self._windows: OrderedDict[Hashable, RateWindow] = OrderedDict()  # the oldest first; a dict has no cheap first
+        self._windows: OrderedDict[Hashable, RateWindow] = (
+            OrderedDict()
+        )  # oldest first; finding the first key of a dict is not O(1)
 
     def take(self, key: Hashable, now: float) -> float:
-        """Do it once more: 0 if that is allowed, else in how many seconds it will be, and nothing is changed."""
+        """Count one action and return 0; if it is not allowed, only return the seconds until it will be."""
         if (window := self._current_window(key, now)) is None:
             self._evict(now)
             self._windows[key] = RateWindow(now, 1)
@@ -44,7 +51,7 @@ class RateLimiter:
         return 0.0
 
     def give_back(self, key: Hashable, taken_at: float) -> None:
-        """Undo what was taken at a time, unless the window in which that was is over."""
+        """Undo an action that was counted at a time, unless its window is over."""
         window = self._windows.get(key)
         if window is not None and window.started_at <= taken_at:
             window.count -= 1
@@ -52,12 +59,12 @@ class RateLimiter:
                 del self._windows[key]
 
     def retry_after(self, key: Hashable, now: float) -> float:
-        """In how many seconds it is allowed; 0 if it is now."""
+        """The seconds until an action is allowed; 0 if it is allowed now."""
         window = self._current_window(key, now)
         return 0.0 if window is None or window.count < self.limit else window.started_at + self.seconds - now
 
     def remaining(self, key: Hashable, now: float) -> tuple[int, float]:
-        """How many times it may still be done, and in how many seconds all of them are there again."""
+        """The number of actions still allowed, and the seconds until the window ends."""
         window = self._current_window(key, now)
         return (
             (self.limit, 0.0) if window is None else (self.limit - window.count, window.started_at + self.seconds - now)

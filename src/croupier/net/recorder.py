@@ -1,4 +1,4 @@
-"""What a switchboard asks of the books of its house."""
+"""Interface between an endpoint and the recorder that stores its games."""
 
 from asyncio import Future
 from typing import Any, Protocol
@@ -7,20 +7,20 @@ from croupier.core.session import Address, Peer, Settle
 
 
 class Recorder(Protocol):
-    """What is written down at a house, and whom that lets in. A ticket is done when what it stands for is durable."""
+    """Stores the games of a house and looks up its clients. A returned future is done when the data is durable."""
 
     def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str] | None:
-        """Look up a client before it is seated: why it cannot be, empty if it can; None where nothing is looked up."""
+        """Look up a client: the reason to refuse it, or "". None if no lookup is necessary."""
         ...
 
     def sync_promises(self) -> Future[None] | None:
-        """The dealer has promised a client its cards. Nobody is heard before the ticket is done; None: at once."""
+        """Store the dealer's promise to a client, which receives nothing before that; None if it need not wait."""
         ...
 
     def settle(self, settled: Settle) -> Future[Any] | None:
-        """Write down a game that is over. Nobody is told of it before the ticket is done; None: at once."""
+        """Store a finished game, whose client receives nothing before that; None if it need not wait."""
         ...
 
     def leave(self, peer: Peer) -> None:
-        """Whoever was looked up has left, admitted or not."""
+        """Forget a client that was looked up and has left, admitted or not."""
         ...

@@ -1,4 +1,4 @@
-"""A table that many share, behind a switchboard: it may be closed as soon as nothing is played there any more."""
+"""Endpoint of a table that many peers share: it may close as soon as its games are over."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -11,11 +11,11 @@ from croupier.logs import Logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 
 HANG_UP_GRACE_SECONDS: Final = 2.0
-"""So many seconds are enough for who is out to ask once more how his game stands."""
+"""Time for connected players to ask for the result after the last game, before the endpoint counts as drained."""
 
 
 class SharedTable(Protocol):
-    """A session that many share, and that knows whether they play."""
+    """A session shared by many peers that reports whether a game is running."""
 
     @property
     def playing(self) -> bool:
@@ -29,7 +29,7 @@ class SharedTable(Protocol):
 
 
 class SharedEndpoint(Endpoint):
-    """The switchboard of a shared table: when its games are over it is empty, whoever may still be connected."""
+    """Endpoint of a shared table: it is drained when the games are over, even if peers are still connected."""
 
     def __init__(
         self,
@@ -37,25 +37,25 @@ class SharedEndpoint(Endpoint):
         codec_factory: Callable[[], Codec[Any, Any]],
         log: Logger,
         *,
-        taps: Sequence[Observer] = (),
+        observers: Sequence[Observer] = (),
         limits: EndpointLimits = EndpointLimits(),
         refusal: Sequence[Any] = (),
     ) -> None:
-        super().__init__(table, codec_factory, log, taps=taps, limits=limits, refusal=refusal)
+        super().__init__(table, codec_factory, log, observers=observers, limits=limits, refusal=refusal)
         self._table = table
         self._games_over = asyncio.Event()
         self._final = False
 
     def halt(self, *, final: bool) -> None:
-        """Take no more connections, and tell the table that the room closes."""
+        """Accept no more connections and deliver Closing to the table."""
         self._final = final
         self.observers.add(self._check_playing)
         super().halt(final=final)
 
     async def wait_drained(self) -> None:
-        """Wait until nothing is played any more, and after the final halt until nobody is connected any more.
+        """Wait until no game is running; after a final halt, until all connections are closed.
 
-        Who is connected when the last game ends has a moment to hang up by himself.
+        After the last game, peers have HANG_UP_GRACE_SECONDS to close their connections themselves.
         """
         if self._final:
             await super().wait_drained()
@@ -65,6 +65,6 @@ class SharedEndpoint(Endpoint):
                 async with asyncio.timeout(HANG_UP_GRACE_SECONDS):
                     await super().wait_drained()
 
-    def _check_playing(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
+    def _check_playing(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- an Observer
         if not self._table.playing:
             self._games_over.set()

@@ -1,1 +1,1 @@
-"""Taps: what listens to the facts of a table and never takes part in it."""
+"""Observers: receive the events and effects of a room and never influence it."""

@@ -1,4 +1,4 @@
-"""Writes down every conversation as text, one message a line, for graders who compare with `diff` (ruling S11)."""
+"""Observer that logs conversations as text, one message per line, for comparison with `diff` (ruling S11)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -11,18 +11,20 @@ from croupier.observers.line_writer import LineWriter
 from croupier.observers.private_files import private_opener
 
 CONNECTION_PLACEHOLDER = "{n}"
-"""What stands for the number of the connection in a file's name."""
+"""Placeholder for the number of the connection in a file name."""
 
 CONTROL_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
-"""How characters are written that would end a line or spoil a terminal."""
+"""Escapes for characters that would end a line or affect a terminal."""
 
 
 class ConversationLog:
-    """A tap on one room: `C: ` is what the client says and `S: ` what the house says, `spelt` as text.
+    """Logs the messages of one room: `C: ` marks messages of the client, `S: ` messages of the house.
 
-    A path with `{n}` in it is one file for each connection, written anew; any other is one file for all of them.
-    Raises OSError when the one file for all cannot be opened, and as a tap for the first message that cannot be
-    written, when it has tried all messages of the event.
+    `render` converts a message to text. If the file name contains `{n}`, each connection has its own file, which is
+    overwritten; otherwise all connections share one file.
+
+    Raises OSError if the shared file cannot be opened. As an observer, it tries to write all messages of an event and
+    then raises the first OSError.
     """
 
     name = "--log"
@@ -34,25 +36,25 @@ class ConversationLog:
         self._shared_file = None if CONNECTION_PLACEHOLDER in path.name else self._open(path)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close all open files."""
         for file in (*self._files.values(), *([self._shared_file] if self._shared_file else [])):
             file.close()
 
-    def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
-        """Write what is said, before it is sent."""
+    def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- an Observer
+        """Write the messages of an event and its effects, before the effects are performed."""
         if isinstance(event, Joined) and self._shared_file is None:
             name = self._path.name.replace(CONNECTION_PLACEHOLDER, str(event.peer))
             self._files[event.peer] = self._open(self._path.with_name(name))
-        failed: OSError | None = None
+        first_error: OSError | None = None
         for peer, line in self._message_lines(event, effects):
             try:
                 self._write(peer, line)
             except OSError as error:
-                failed = failed or error
+                first_error = first_error or error
         if isinstance(event, Left) and event.peer in self._files:
             self._files.pop(event.peer).close()
-        if failed is not None:
-            raise failed
+        if first_error is not None:
+            raise first_error
 
     def _write(self, peer: Peer, line: str) -> None:
         file = self._shared_file or self._files.get(peer)
@@ -60,7 +62,7 @@ class ConversationLog:
             file.write(line.encode())
 
     def _message_lines(self, event: Event[Any], effects: Sequence[Effect[Any]]) -> Iterator[tuple[Peer, str]]:
-        """What is said, line by line: by whom or to whom."""
+        """The lines of an event and its effects, each with the peer that sends or receives the message."""
         match event:
             case Received(peer, message):
                 yield peer, f"C: {escape_line(self._render(message))}"
@@ -78,10 +80,17 @@ class ConversationLog:
 
 
 def escape_line(message: str) -> str:
-    """A message as one line that spoils no terminal. Bytes, which codecs show as Latin-1, are UTF-8 if they can be."""
+    r"""Format a message as one line that is safe for a terminal.
+
+    Bytes, which codecs represent as Latin-1, are decoded as UTF-8 if possible.
+
+    Example:
+        >>> print(escape_line("two\nlines"))
+        two\x0alines
+    """
     if message.isascii():
         return message.translate(CONTROL_ESCAPES)
-    with suppress(UnicodeError):  # it is text already, or no UTF-8
+    with suppress(UnicodeError):  # it is already text, or not UTF-8
         message = message.encode("latin-1").decode()
     message = message.translate(CONTROL_ESCAPES)
     return printable(message, len(message))

@@ -1,10 +1,10 @@
-"""Counts what happens at the tables, in plain integers."""
+"""Counters of a room's connections, messages and games, as plain integers."""
 
 from collections import Counter
 
 
 class RoomCounters:
-    """What has happened at one switchboard since it was made. The hot path only ever adds to these."""
+    """Counts since the room was opened. The hot path only ever adds to them."""
 
     __slots__ = (
         "bytes_received",

@@ -1,4 +1,4 @@
-"""The file of the dealer's record (docs/fair-deal.md), and what becomes of entries that cannot be written."""
+"""Writes the file of the dealer's record (docs/fair-deal.md) and handles entries that cannot be written."""
 
 import errno
 import os
@@ -13,29 +13,30 @@ from croupier.core.deal_record import DealGap, DealPromise, DealRecordEntry, Dea
 from croupier.observers.line_writer import LineWriter
 
 MAX_WAITING_ENTRIES: Final = 10_000
-"""The most hands and seeds that wait until the file can be written to again."""
+"""The maximum number of hands and seeds that wait until the file can be written to again."""
 
 LINE_PREFIX: Final = b'{"deal":"'
-"""How every line of a record begins."""
+"""The first bytes of every line of a record."""
 
 MAX_LINE_BYTES: Final = 1 << 16
-"""The last line of a record is shorter than this."""
+"""Every line of a record is shorter than this."""
 
 
 class WarningLogger(Protocol):
-    """The part of a logger that is used here."""
+    """The methods of a logger that this module uses."""
 
-    def warning(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- named above
-    def error(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- named above
+    def warning(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- as in Logger
+    def error(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- as in Logger
 
 
 class DealFile:
     """The dealer's record of all rooms of a server.
 
-    A promise is written at once or never, for a late promise proves nothing: a table whose promise could not be written
-    is left out of the record altogether. Hands and seeds of other tables wait, at most MAX_WAITING of them, and are
-    written with the next entry that can be written. A table of which one of them is lost has no seed in the record, for
-    that would open a promise of which hands are missing. A `Missing` entry for each room says what was left out.
+    A promise is written at once or never, because a late promise proves nothing: if a table's promise cannot be
+    written, nothing about the table is recorded. Hands and seeds of other tables wait, at most MAX_WAITING_ENTRIES of
+    them, and are written together with the next entry that can be written. If a hand of a table is lost, its seed is
+    not recorded either, because it would open a promise with missing hands. A `DealGap` entry for each room states what
+    is missing.
     """
 
     def __init__(self, writer: LineWriter, log: WarningLogger) -> None:
@@ -48,7 +49,7 @@ class DealFile:
         self._is_failing = False
 
     def add(self, entry: DealPromise | DealtHand | DealSeed) -> None:
-        """Write an entry. Raises OSError where it is not in the file when this returns."""
+        """Write an entry. Raises OSError if the entry is not in the file on return."""
         key = entry.room, entry.table
         try:
             if isinstance(entry, DealPromise):
@@ -61,7 +62,7 @@ class DealFile:
                 self._tables_with_lost_lines.discard(key)
 
     def close(self) -> None:
-        """Write what waits, or log what the record lacks for good. The file is for its owner to close."""
+        """Write waiting entries, or log what will be missing from the record. The caller closes the file."""
         try:
             self._flush()
         except OSError as error:
@@ -75,8 +76,8 @@ class DealFile:
             self._is_failing = True
             self._tables_without_promise.add((entry.room, entry.table))
             self._count_missing(entry.room, table=entry.table)
-            told = f"{error.strerror}: nothing about {entry.room} table {entry.table} will be in the dealer's record"
-            raise OSError(error.errno, told) from error
+            message = f"{error.strerror}: nothing about {entry.room} table {entry.table} will be in the dealer's record"
+            raise OSError(error.errno, message) from error
 
     def _append(self, entry: DealtHand | DealSeed) -> None:
         key = entry.room, entry.table
@@ -84,8 +85,8 @@ class DealFile:
             self._tables_with_lost_lines.add(key)
             self._is_failing = True
             self._count_missing(entry.room)
-            told = f"a line about {entry.room} table {entry.table} will not be in the dealer's record"
-            raise OSError(errno.ENOBUFS, told)
+            message = f"a line about {entry.room} table {entry.table} will not be in the dealer's record"
+            raise OSError(errno.ENOBUFS, message)
         self._waiting_lines.append(encode_entry(entry))
         try:
             self._flush()
@@ -94,18 +95,18 @@ class DealFile:
             raise
 
     def _flush(self) -> None:
-        """Write what waits, and what is missing. Raises OSError."""
+        """Write waiting entries and the gaps. Raises OSError."""
         while self._waiting_lines:
             self._writer.write(self._waiting_lines[0])
             self._waiting_lines.popleft()
         if self._is_failing:
-            lacking = self._missing_facts()
+            facts = self._missing_facts()
             while self._missing:
                 room = next(iter(self._missing))
                 self._write(self._missing[room])
                 del self._missing[room]
             self._is_failing = False
-            self._log.warning("the dealer's record can be written to again", **lacking)
+            self._log.warning("the dealer's record can be written to again", **facts)
 
     def _write(self, entry: DealRecordEntry) -> None:
         self._writer.write(encode_entry(entry))
@@ -120,19 +121,19 @@ class DealFile:
             self._missing[room] = replace(missing, first=first, last=last, tables=missing.tables + 1)
 
     def _missing_facts(self) -> dict[str, object]:
-        """What is not in the file, for the log."""
+        """What is missing from the file, as fields of a log entry."""
         missing = self._missing.values()
         return {
-            "missing_tables": {each.room: (each.first, each.last, each.tables) for each in missing if each.tables},
-            "missing_lines": len(self._waiting_lines) + sum(each.lines for each in missing),
+            "missing_tables": {gap.room: (gap.first, gap.last, gap.tables) for gap in missing if gap.tables},
+            "missing_lines": len(self._waiting_lines) + sum(gap.lines for gap in missing),
         }
 
 
 def remove_partial_line(path: Path) -> bool:
-    """Remove the half line at the end of a record whose server was killed: whether there was one. Raises OSError.
+    """Remove a partial line at the end of a record, as a killed server may leave it; return whether there was one.
 
-    A half line that is no entry of a record is ended with a newline, for somebody may have given the wrong file; so is
-    one in a file to which the system lets nobody do anything but append.
+    If the partial line is not part of a record (the path may be wrong) or the file can only be appended to, it is ended
+    with a newline instead. Raises OSError.
     """
     if not path.is_file() or not os.access(path, os.R_OK):
         return False

@@ -1,4 +1,4 @@
-"""Enters what is dealt in a room into the dealer's record: promises, hands and seeds (docs/fair-deal.md)."""
+"""Observer that writes the deals of a room to the dealer's record: promises, hands and seeds (docs/fair-deal.md)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,10 +9,11 @@ from croupier.observers.deal_file import DealFile
 
 
 class DealRecorder:
-    """A tap on one room. `dealt` tells the cards of a state in the order in which they were dealt.
+    """Writes the deals of one room to the dealer's record.
 
-    `decks` is how many times the room's pack is shuffled together. `done` gives the moves of a game against a house. As
-    a tap it raises the first error that kept an entry out of the record, when it has tried all entries.
+    `dealt_cards` returns the cards of a final state in the order in which they were dealt, and `moves` the moves of a
+    game against the house. `decks` is the number of packs that are shuffled together. As an observer, it tries to write
+    all entries and then raises the first error.
     """
 
     name = "--deals"
@@ -33,18 +34,18 @@ class DealRecorder:
         self._promise_errors: dict[int, Exception | None] = {}
 
     def write_promises(self, effects: Sequence[Effect[Any]]) -> bool:
-        """Write the promises among effects that are held back for now: whether there are any.
+        """Write the promises among effects that are not performed yet; return whether there are any.
 
-        When the effects are heard they are not written again; what went wrong is raised then.
+        They are not written again when the observer is called with the effects; their errors are raised then.
         """
         commits = [effect for effect in effects if type(effect) is Commit]
         for commit in commits:
             self._promise_errors[commit.peer] = self._try_write(self._promise_entry(commit))
         return bool(commits)
 
-    def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
-        """Write what the effects say about the deal, before any of them is performed."""
-        failed: Exception | None = None
+    def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- an Observer
+        """Write the entries of the effects, before any of them is performed."""
+        first_error: Exception | None = None
         for effect in effects:
             if type(effect) is Commit and effect.peer in self._promise_errors:
                 error = self._promise_errors.pop(effect.peer)
@@ -52,14 +53,14 @@ class DealRecorder:
                 error = self._try_write(entry)
             else:
                 continue
-            failed = failed or error
-        if failed is not None:
-            raise failed
+            first_error = first_error or error
+        if first_error is not None:
+            raise first_error
 
     def _try_write(self, entry: DealPromise | DealtHand | DealSeed) -> Exception | None:
         try:
             self._deal_file.add(entry)
-        except Exception as error:  # whatever it is, a hand that is held back goes on
+        except Exception as error:  # whatever the error, a hand that waits for its promise must go on
             return error
         return None
 

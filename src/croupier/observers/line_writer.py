@@ -1,4 +1,4 @@
-"""Appends lines to a file, each of them as a whole or not at all."""
+"""Appends lines to a file, each completely or not at all."""
 
 import errno
 import os
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class RawFile(Protocol):
-    """A file without a buffer, as `io.FileIO` is."""
+    """A file without a buffer, like `io.FileIO`."""
 
     def write(self, data: bytes, /) -> int | None: ...  # noqa: D102 -- as in io
     def tell(self) -> int: ...  # noqa: D102 -- as in io
@@ -18,9 +18,9 @@ class RawFile(Protocol):
 
 
 class LineWriter:
-    """A file without a buffer, and without half a line: what a full disk cuts short is taken back.
+    """Appends lines to an unbuffered file; a line that is only partly written, as on a full disk, is removed again.
 
-    A pipe whose reader is too slow is as good as a full disk: nothing here ever waits for a reader.
+    A pipe whose reader is too slow counts as full: writing never blocks.
     """
 
     def __init__(self, file: RawFile) -> None:
@@ -30,7 +30,7 @@ class LineWriter:
             os.set_blocking(file.fileno(), False)
 
     def write(self, line: bytes) -> None:
-        """Append a line, which ends without a newline. Raises OSError, and then nothing of it is there."""
+        """Append a line, given without its newline. Raises OSError; then nothing of the line is in the file."""
         data = b"\n" + line + b"\n" if self._has_partial_line else line + b"\n"
         written = self._file.write(data) or 0
         if written == len(data):
@@ -46,7 +46,7 @@ class LineWriter:
         self._file.close()
 
     def _remove_partial_line(self, written: int) -> None:
-        """Remove the first bytes of a line; where that cannot be done, the next line begins with a newline."""
+        """Remove the first bytes of a line; if that is impossible, the next line will begin with a newline."""
         try:
             end = self._file.tell() - written
             self._file.truncate(end)

@@ -1,4 +1,4 @@
-"""Tells a log the whole conversation, message by message, for whoever wants to watch a table."""
+"""Observer that logs every message of a room at level debug."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -7,37 +7,37 @@ from croupier.core.session import Drop, Effect, Event, HandFinished, Malformed, 
 
 
 class DebugLogger(Protocol):
-    """The part of a logger that is used here."""
+    """The method of a logger that this module uses."""
 
-    def debug(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
+    def debug(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- as in Logger
 
 
 class MessageTrace:
-    """A tap: what peers say, what they are told, and what every game has brought."""
+    """Logs the messages that peers send and receive, and the result of every game."""
 
     name = "--log-level debug"
 
     def __init__(self, log: DebugLogger) -> None:
         self._log = log
 
-    def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
-        """Tell the event and its effects."""
+    def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- an Observer
+        """Log an event and its effects."""
         match event:
             case Received(peer, message):
-                self._log.debug("says", peer=peer, message=str(message))
+                self._log.debug("received", peer=peer, message=str(message))
             case Malformed(peer, violation):
-                self._log.debug("breaks the protocol", peer=peer, clause=violation.clause, found=violation.found)
+                self._log.debug("violation", peer=peer, clause=violation.clause, found=violation.found)
             case _:
                 pass
         for effect in effects:
             match effect:
                 case Send(peer, message):
-                    self._log.debug("hears", peer=peer, message=str(message))
+                    self._log.debug("sent", peer=peer, message=str(message))
                 case Drop(peer):
-                    self._log.debug("is dropped", peer=peer)
+                    self._log.debug("dropped", peer=peer)
                 case Settle(peer, hand, _, net):
-                    self._log.debug("settles", peer=peer, hand=hand, net=net)
+                    self._log.debug("settled", peer=peer, hand=hand, net=net)
                 case HandFinished(deal, nets):
-                    self._log.debug("finishes", deal=deal, nets=nets)
+                    self._log.debug("finished", deal=deal, nets=nets)
                 case _:
                     pass

@@ -1,4 +1,4 @@
-"""Tells Prometheus what was counted at the tables."""
+"""Exports the counters of the rooms to Prometheus."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -9,29 +9,29 @@ from prometheus_client.registry import Collector
 from croupier.observers.counters import RoomCounters
 
 COUNTERS = (
-    ("connections", "Connections that were seated."),
+    ("connections", "Connections that were accepted."),
     ("games", "Games that were finished, forfeited or void."),
     ("messages_received", "Messages from peers."),
     ("messages_sent", "Messages to peers."),
-    ("violations", "Messages from peers that could not be understood."),
+    ("violations", "Messages from peers that break the protocol."),
     ("overflows", "Peers dropped because they did not read what they were sent."),
-    ("undeliverable", "Messages to peers that were not there."),
-    ("observer_failures", "Failures of what only observes: the dealer's record, the conversation log."),
+    ("undeliverable", "Messages to peers that were not connected."),
+    ("observer_failures", "Failures of observers: the dealer's record, the conversation log."),
 )
-"""Counters by name: `croupier_NAME_total`."""
+"""Counters and their descriptions; the metric is called `croupier_NAME_total`."""
 
 
 class MetricsCollector(Collector):
-    """Reads the counts of every room when it is scraped. `rooms` answers (name, counts, peers seated now)."""
+    """Collects the counters of every room on each scrape. `rooms` returns (name, counters, open connections)."""
 
     def __init__(self, rooms: Callable[[], Sequence[tuple[str, RoomCounters, int]]]) -> None:
         self._rooms = rooms
 
     def collect(self) -> Iterator[Metric]:
-        """All metrics, labelled with the room."""
+        """Yield all metrics, labelled with the room."""
         rooms = self._rooms()
-        for name, told in COUNTERS:
-            family = CounterMetricFamily(f"croupier_{name}", told, labels=["room"])
+        for name, description in COUNTERS:
+            family = CounterMetricFamily(f"croupier_{name}", description, labels=["room"])
             for room, counts, _ in rooms:
                 family.add_metric([room], getattr(counts, name))
             yield family
@@ -41,11 +41,11 @@ class MetricsCollector(Collector):
         refused = CounterMetricFamily(
             "croupier_refused", "Connections that were refused, by reason.", labels=["room", "reason"]
         )
-        seated = GaugeMetricFamily("croupier_connected", "Connections that are seated now.", labels=["room"])
+        connections = GaugeMetricFamily("croupier_connected", "Connections that are open now.", labels=["room"])
         for room, counts, connected in rooms:
             traffic.add_metric([room, "received"], counts.bytes_received)
             traffic.add_metric([room, "sent"], counts.bytes_sent)
             for reason, number in sorted(counts.refused.items()):
                 refused.add_metric([room, reason], number)
-            seated.add_metric([room], connected)
-        yield from (traffic, refused, seated)
+            connections.add_metric([room], connected)
+        yield from (traffic, refused, connections)

@@ -1,8 +1,8 @@
-"""Files of conversations and deals: what players said and held is for the owner of the server alone."""
+"""Opens private files: conversations and deals are readable only by the owner of the server process."""
 
 import os
 
 
 def private_opener(path: str, flags: int) -> int:
-    """Open a file as `open` does, for its `opener`: a new file can be read and written by its owner only."""
+    """An `opener` for `open`: new files can be read and written only by their owner."""
     return os.open(path, flags, 0o600)

@@ -1,1 +1,1 @@
-"""What survives a crash: journals, game records, accounts, seeds and the dealer's promises."""
+"""Crash-safe recording: journals, game records, accounts, seeds and the dealer's promises."""

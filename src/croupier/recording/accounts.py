@@ -1,4 +1,4 @@
-"""Purses that are accounts: a client who comes again, or a second time, has the coins that it has."""
+"""Accounts of a house's clients: a client's coins persist between connections and are shared by its connections."""
 
 import asyncio
 from asyncio import Future
@@ -14,10 +14,10 @@ from croupier.store.records import Account, Posting, StoreUnavailable, Transfer,
 from croupier.store.store import Store
 
 type ClientIdentity = Literal["address", "certificate"]
-"""What tells clients apart."""
+"""How clients are identified."""
 
 IPV4_MAPPED_PREFIX: Final = "::ffff:"
-"""An IPv4 address, where the house listens on IPv6."""
+"""Prefix of an IPv4 address that is written as an IPv6 address (RFC 4291, 2.5.5.2)."""
 
 SHORT_ATTRIBUTE_NAMES: Final = {
     "commonName": "CN",
@@ -29,16 +29,17 @@ SHORT_ATTRIBUTE_NAMES: Final = {
     "stateOrProvinceName": "ST",
     "userId": "UID",
 }
-"""The parts of a subject that have short names (RFC 4514, 3)."""
+"""Attribute types of a certificate's subject that have short names (RFC 4514, 3)."""
 
 MAX_SUBJECT_CHARS: Final = 200
-"""A subject with more characters than that is told by a hash of it."""
+"""Certificates with a longer subject are named by a hash."""
 
 
 class AccountSession:
-    """A client's account during a visit: its `peers` share one purse. `owed` counts games that are to be settled.
+    """The time during which a client has at least one connection; all its connections share one purse.
 
-    A visit is `void` when its account no longer covers what is at stake: none of its games is settled any more.
+    `reserved_games` counts the games that are over and not settled yet. `is_void` is set when the account no longer
+    covers what is at stake; no further game of the session is settled then.
     """
 
     __slots__ = ("account", "is_void", "name", "peers", "purse", "reserved_games")
@@ -53,10 +54,11 @@ class AccountSession:
 
 
 class Purses:
-    """The accounts of a house's clients, told apart `by` their address or their certificate.
+    """Opens, shares and settles the accounts of a house's clients.
 
-    An account is named ROOM:CLIENT; the first visit opens it with `usual` coins from the cashier. What is in it is read
-    when a client comes and nobody else is here who is told by the same name.
+    An account is named ROOM:CLIENT, where CLIENT is the address or the certificate's subject. It is created with
+    `opening_coins` from the cashier at the client's first connection. The balance is read when a client connects that
+    has no other connection.
     """
 
     def __init__(
@@ -82,50 +84,55 @@ class Purses:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def purse_of(self, peer: Peer) -> Purse:
-        """The purse of a peer that was admitted."""
+        """Return the purse of a peer that was admitted."""
         return self._session_by_peer[peer].purse
 
     def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str] | None:
-        """Look up whose account it is: see `Books.admit`. A reason not to be admitted is `store` or `account`."""
+        """Look up or open the account of a peer, see `Recorder.admit`.
+
+        The future's result is empty, or the reason of a refusal: `store` if the store is unavailable, `account` if the
+        account is closed. Returns None if the account is known already.
+        """
         client = subject_name(certificate) if self._identify_by == "certificate" else client_host(address)
         name = f"{self._room.name}:{client}"
-        visit = self._sessions.get(name)
-        if visit is None:
-            visit = self._sessions[name] = AccountSession(name)
+        session = self._sessions.get(name)
+        if session is None:
+            session = self._sessions[name] = AccountSession(name)
             self._lookups[name] = self._loop.create_future()
-            task = self._loop.create_task(self._open_account(visit))
+            task = self._loop.create_task(self._open_account(session))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        visit.peers.add(peer)
-        self._session_by_peer[peer] = visit
+        session.peers.add(peer)
+        self._session_by_peer[peer] = session
         return self._lookups.get(name)
 
     def leave(self, peer: Peer) -> None:
-        """A peer has left; with the last one goes the purse, when nothing is owed any more."""
-        visit = self._session_by_peer.pop(peer)
-        visit.peers.discard(peer)
-        self._forget_if_idle(visit)
+        """Remove a peer from its session. The session ends with its last peer, once all games are settled."""
+        session = self._session_by_peer.pop(peer)
+        session.peers.discard(peer)
+        self._forget_if_idle(session)
 
     def reserve(self, peer: Peer) -> AccountSession:
-        """A game of this peer's is over, and is to be settled."""
-        visit = self._session_by_peer[peer]
-        visit.reserved_games += 1
-        return visit
+        """Count a finished game that is to be settled; return its session. Call `release` when it is settled."""
+        session = self._session_by_peer[peer]
+        session.reserved_games += 1
+        return session
 
     def transfer(self, session: AccountSession, games: Sequence[Settle], run: str) -> Future[None]:
-        """Move what was won from the house to the client's account, or what was lost to the house: once, see `run`.
+        """Settle games in one transaction: transfer winnings from the house's account, and losses to it.
 
-        It fails with Refused, for all the games, where the account does not cover what was at stake, or is closed.
+        `run` makes the names of the transfers unique, so a repeated transfer moves no coins. The future fails with
+        WriteRefused, for all the games, if the account is closed or does not cover the stakes.
         """
-        return self._store.transfer_all([self._build_transfer(session.account, settled, run) for settled in games])
+        return self._store.transfer_all([self._build_transfer(session.account, settle, run) for settle in games])
 
-    def _build_transfer(self, account: int, settled: Settle, run: str) -> Transfer:
-        game = f"{self._room.name}/{run}-{settled.peer}/{settled.hand_number}"
-        postings = Posting(account, settled.net, settled.risk), Posting(self._house_account_id, -settled.net)
-        return Transfer(game, postings, game)
+    def _build_transfer(self, account_id: int, settle: Settle, run: str) -> Transfer:
+        reference = f"{self._room.name}/{run}-{settle.peer}/{settle.hand_number}"
+        postings = Posting(account_id, settle.net, settle.risk), Posting(self._house_account_id, -settle.net)
+        return Transfer(reference, postings, reference)
 
     def void_session(self, session: AccountSession) -> Sequence[Peer]:
-        """Whoever shares this purse has to come again; their games are void, whatever comes of them."""
+        """Void a session and all its running games; return its peers, which are to be disconnected."""
         session.is_void = True
         session.purse.coins = 0
         if self._sessions.get(session.name) is session:
@@ -133,65 +140,73 @@ class Purses:
         return [*session.peers]
 
     def release(self, session: AccountSession) -> None:
-        """What was owed is settled."""
+        """Count a game as settled."""
         session.reserved_games -= 1
         self._forget_if_idle(session)
 
-    def _forget_if_idle(self, visit: AccountSession) -> None:
-        here = self._sessions.get(visit.name) is visit and visit.name not in self._lookups
-        if here and not visit.peers and not visit.reserved_games:
-            del self._sessions[visit.name]
+    def _forget_if_idle(self, session: AccountSession) -> None:
+        is_current = self._sessions.get(session.name) is session and session.name not in self._lookups
+        if is_current and not session.peers and not session.reserved_games:
+            del self._sessions[session.name]
 
-    async def _open_account(self, visit: AccountSession) -> None:
-        """Read what is in an account, or open it."""
+    async def _open_account(self, session: AccountSession) -> None:
+        """Read the account's balance, or open the account; then resolve the lookup."""
         try:
-            account = await self._find_or_add_account(visit.name)
+            account = await self._find_or_add_account(session.name)
         except StoreUnavailable as error:
-            self._log.error("an account cannot be looked up", client=visit.name, reason=str(error))
+            self._log.error("account lookup failed", client=session.name, reason=str(error))
             reason = "store"
         else:
             reason = "" if account.closed is None else "account"
-            visit.account = account.id
-            visit.purse.coins = min(account.balance, self._room.max_purse)
-        opened = self._lookups.pop(visit.name)
+            session.account = account.id
+            session.purse.coins = min(account.balance, self._room.max_purse)
+        lookup = self._lookups.pop(session.name)
         if reason:
-            del self._sessions[visit.name]
+            del self._sessions[session.name]
         else:
-            self._forget_if_idle(visit)
-        opened.set_result(reason)
+            self._forget_if_idle(session)
+        lookup.set_result(reason)
 
     async def _find_or_add_account(self, name: str) -> Account:
         if (account := await self._store.account(name)) is not None:
             return account
         try:
             return await self._store.add_account(name, coins=self._opening_coins, reason="first visit")
-        except WriteRefused:  # somebody has just added it
+        except WriteRefused:  # another server has just added it
             account = await self._store.account(name)
             assert account is not None, "accounts are never removed"
             return account
 
 
 def client_host(address: Address | None) -> str:
-    """The address of a client as accounts are named after it."""
+    """Return the client's address as it is used in account names: IPv4 addresses in their short form.
+
+    >>> client_host(("::ffff:192.0.2.7", 5000))
+    '192.0.2.7'
+    """
     return address[0].removeprefix(IPV4_MAPPED_PREFIX) if address else "unknown"
 
 
 def subject_name(certificate: dict[str, Any]) -> str:
-    """The subject of a certificate, as `ssl` tells it, as one name: `CN=ann,O=The Club`.
+    """Return a unique name for a certificate, given as `ssl.SSLSocket.getpeercert` returns it.
 
-    A certificate without one, or with a long one, is told by a hash. No two subjects have the same name.
+    The name is the subject in the style of RFC 4514, or a SHA-256 hash of the certificate if the subject is missing or
+    longer than MAX_SUBJECT_CHARS. Different subjects have different names.
+
+    >>> subject_name({"subject": ((("commonName", "ann"),), (("organizationName", "The Club"),))})
+    'CN=ann,O=The Club'
     """
-    parts = [part for parts in certificate.get("subject", ()) for part in parts]
-    name = ",".join(f"{SHORT_ATTRIBUTE_NAMES.get(kind, kind)}={_escape(value)}" for kind, value in parts)
-    if parts and len(name) <= MAX_SUBJECT_CHARS:
+    attributes = [attribute for relative_name in certificate.get("subject", ()) for attribute in relative_name]
+    name = ",".join(f"{SHORT_ATTRIBUTE_NAMES.get(kind, kind)}={_escape(value)}" for kind, value in attributes)
+    if attributes and len(name) <= MAX_SUBJECT_CHARS:
         return name
     return f"sha256:{sha256(repr(sorted(certificate.items())).encode()).hexdigest()}"
 
 
 def _escape(value: str) -> str:
-    r"""A value in which nothing can be taken for what stands between values: \xx for what is no plain character."""
-    return "".join(letter if letter.isprintable() and letter not in ",=\\" else _hex_escape(letter) for letter in value)
+    r"""Escape separators and unprintable characters as \xx, one for each byte in UTF-8."""
+    return "".join(char if char.isprintable() and char not in ",=\\" else _hex_escape(char) for char in value)
 
 
-def _hex_escape(letter: str) -> str:
-    return "".join(f"\\{byte:02x}" for byte in letter.encode())
+def _hex_escape(char: str) -> str:
+    return "".join(f"\\{byte:02x}" for byte in char.encode())

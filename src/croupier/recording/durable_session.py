@@ -1,4 +1,4 @@
-"""A table of Old Maid that writes its games down: nobody hears of anything that could still be lost."""
+"""Durable Old Maid table: messages are sent only after the events that caused them are in the journal."""
 
 import asyncio
 from asyncio import Future
@@ -33,15 +33,15 @@ from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRe
 
 type Effects = Sequence[Effect[Any]]
 type JournalBatch = tuple[Sequence[GameLogEntry], Sequence[TableGame]]
-"""What is written together: notes, and the games that they end."""
+"""What is written in one transaction: log entries, and the games that they end."""
 
 
 class DurableSession:
-    """A session around the house: it hears nothing while something is written, and says nothing before it is durable.
+    """A session that wraps the house: it writes each change to the journal before its effects take effect.
 
-    So what is said meanwhile is heard, and written, together; whoever has said it is to `hold` until the ticket is
-    redeemed. What was held back is handed to `deliver`. While nothing can be written no game is played, and there is
-    `trouble` (oldmaid-9.15).
+    While a write is in progress, further events wait; they are handled and written together afterwards. `hold` pauses
+    reading from a peer until the given future is done. `deliver` receives the effects of a write when it is durable.
+    While the store is unavailable no games are played, and `trouble` gives the reason (oldmaid-9.15).
     """
 
     def __init__(
@@ -70,16 +70,16 @@ class DurableSession:
 
     @property
     def deadline(self) -> float | None:
-        """When the house wants to hear Rang; while something is written it hears nothing."""
+        """When the house wants a TimedOut event; None during a write, when events have to wait."""
         return None if self._write_future is not None else self._house.deadline
 
     @property
     def playing(self) -> bool:
-        """Whether a game is played, or what has been played is not durable yet."""
+        """Whether a game is running or a write is in progress."""
         return self._write_future is not None or self._house.playing
 
     def on(self, event: Event[Any], now: float) -> Effects:
-        """What the house does about an event, if it hears it and nothing is to be written; else nothing yet."""
+        """Handle an event. Returns its effects if nothing has to be written; else they go to `deliver` later."""
         if self._write_future is not None:
             self._waiting_events.append(event)
         else:
@@ -92,41 +92,41 @@ class DurableSession:
         return ()
 
     async def close(self) -> None:
-        """Wait for what is being written, and for nothing else any more."""
+        """Wait for a write in progress, then give up batches that an unavailable store still lacks."""
         while self._write_future is not None:
             await asyncio.wait([self._write_future])
         if self._recovery_task is not None:
             self._recovery_task.cancel()
 
     def _take_batch(self, effects: Effects) -> JournalBatch:
-        """What has happened since this was asked last."""
-        assert self._house.journal_entries is not None, "a house that is written down takes notes"
-        notes = self._house.journal_entries.copy()
-        self._house.journal_entries.clear()  # games go on noting in the same list
-        return notes, [effect.state for effect in effects if type(effect) is HandFinished]  # type: ignore[misc]  # they are Games
+        """Return what has happened since the last call."""
+        assert self._house.journal_entries is not None, "the house of a durable table records log entries"
+        entries = self._house.journal_entries.copy()
+        self._house.journal_entries.clear()  # running games append to this same list
+        return entries, [effect.state for effect in effects if type(effect) is HandFinished]  # type: ignore[misc]  # the states are TableGames
 
     def _write(self, effects: Effects) -> None:
-        page = self._take_batch(effects)
-        promised = None if self._promises is None else self._promises.write(effects)
-        if promised is None:
-            self._write_future = self._journal.write(*page)
+        batch = self._take_batch(effects)
+        promises_written = None if self._promises is None else self._promises.write(effects)
+        if promises_written is None:
+            self._write_future = self._journal.write(*batch)
         else:
-            self._write_future = asyncio.get_running_loop().create_task(self._write_after(promised, page))
-        self._write_future.add_done_callback(lambda done: self._on_write_done(done, page, effects))
+            self._write_future = asyncio.get_running_loop().create_task(self._write_after(promises_written, batch))
+        self._write_future.add_done_callback(lambda future: self._on_write_done(future, batch, effects))
 
-    async def _write_after(self, promised: Future[None], page: JournalBatch) -> None:
-        """Write a page when the promises of the dealer to those who play in it are durable."""
-        await promised
-        await self._journal.write(*page)
+    async def _write_after(self, promises_written: Future[None], batch: JournalBatch) -> None:
+        """Write a batch as soon as the dealer's promises to its players are durable."""
+        await promises_written
+        await self._journal.write(*batch)
 
-    def _on_write_done(self, done: Future[None], page: JournalBatch, effects: Effects) -> None:
-        """It is durable, so everybody may know. Or it is not: then there are no games until it can be written."""
-        if done.cancelled():
-            return  # the loop ends
-        if (error := done.exception()) is None:
-            self._journal.confirm_written(page[0])
+    def _on_write_done(self, future: Future[None], batch: JournalBatch, effects: Effects) -> None:
+        """Deliver the effects of a durable write; after a failure, void all games instead."""
+        if future.cancelled():
+            return  # the event loop is shutting down
+        if (error := future.exception()) is None:
+            self._journal.confirm_written(batch[0])
         else:
-            effects = self._on_write_failure(error, page, effects)
+            effects = self._on_write_failure(error, batch, effects)
         self._write_future = None
         try:
             self._deliver(effects)
@@ -134,46 +134,51 @@ class DurableSession:
             self._handle_waiting_events()
 
     def _handle_waiting_events(self) -> None:
-        """Let the house hear what was said meanwhile, and write it down."""
+        """Handle the events that arrived during a write, and write what they changed."""
         waiting, self._waiting_events = self._waiting_events, []
         effects: list[Effect[Any]] = []
         for event in waiting:
             try:
                 effects += self._house.on(event, self._clock())
-            except Exception as error:  # the others are heard all the same
-                self._log.error("our own fault", exc_info=error)
+            except Exception as error:  # an error must not lose the other peers' events
+                self._log.error("internal error", exc_info=error)
         if self._house.journal_entries:
             self._write(effects)
         elif effects:
             self._deliver(effects)
 
-    def _on_write_failure(self, error: BaseException, page: JournalBatch, effects: Effects) -> Effects:
-        """What is to be done instead: all games are void, and whoever would have been answered is seen off."""
+    def _on_write_failure(self, error: BaseException, batch: JournalBatch, effects: Effects) -> Effects:
+        """Suspend the house; return the effects to deliver instead.
+
+        All games are void, and clients that would have received an answer are disconnected.
+        """
         self.trouble = str(error)
         if isinstance(error, WriteRefused):
             self.trouble = SUPERSEDED_MESSAGE
             self._log.error(SUPERSEDED_MESSAGE, reason=str(error))
         else:
-            self._log.error("the store cannot be written to", reason=str(error))
+            self._log.error("store unavailable", reason=str(error))
             self._recovery_task = asyncio.get_running_loop().create_task(self._recover())
         house = self._house
-        lost = [effect.peer for effect in effects if type(effect) is Send and house.has_peer(effect.peer)]
-        held = [e for e in effects if not (isinstance(e, Send | Drop) and house.has_peer(e.peer))]
-        void = house.suspend(self._clock(), lost)
-        self._unwritten_batches += [page, self._take_batch(void)]
-        return [*held, *void]
+        unanswered = [effect.peer for effect in effects if type(effect) is Send and house.has_peer(effect.peer)]
+        kept_effects = [
+            effect for effect in effects if not (isinstance(effect, Send | Drop) and house.has_peer(effect.peer))
+        ]
+        void_effects = house.suspend(self._clock(), unanswered)
+        self._unwritten_batches += [batch, self._take_batch(void_effects)]
+        return [*kept_effects, *void_effects]
 
     async def _recover(self) -> None:
-        """Write what is owed as soon as that can be done; then there may be games again."""
+        """Wait for the store, write the batches that failed, and let the house resume."""
         while True:
             await self._journal.store.wait_until_up()
             try:
                 while self._unwritten_batches:
-                    notes, games = self._unwritten_batches[0]
-                    if notes and not await self._journal.was_written(notes):
-                        await self._journal.write(notes, games)
-                    if notes:
-                        self._journal.confirm_written(notes)
+                    entries, games = self._unwritten_batches[0]
+                    if entries and not await self._journal.was_written(entries):
+                        await self._journal.write(entries, games)
+                    if entries:
+                        self._journal.confirm_written(entries)
                     del self._unwritten_batches[0]
                 break
             except StoreUnavailable:
@@ -182,13 +187,13 @@ class DurableSession:
                 self.trouble = SUPERSEDED_MESSAGE
                 self._log.error(SUPERSEDED_MESSAGE, reason=str(error))
                 return
-        self._log.info("the store can be written to again")
+        self._log.info("store available again")
         self.trouble = None
         self._house.resume()
 
 
 def void_game_effects(game: TableGame, dealer: Dealer) -> Sequence[Effect[Any]]:
-    """What is told of a game that was interrupted: the promise once more, that it is void, and the seed (fair deal)."""
+    """Return the effects by which observers learn of an interrupted game: its promise, its void result, its seed."""
     dealer.next_deck(CARD_COUNT)
     return (
         Commit(game.number, dealer.algorithm, commitment(dealer.server_seed)),
@@ -198,7 +203,7 @@ def void_game_effects(game: TableGame, dealer: Dealer) -> Sequence[Effect[Any]]:
 
 
 class DurableTableEndpoint(SharedEndpoint):
-    """The switchboard of such a table."""
+    """The endpoint of a durable table."""
 
     def __init__(
         self,
@@ -216,28 +221,28 @@ class DurableTableEndpoint(SharedEndpoint):
         self._durable_session = DurableSession(
             house, journal, log, clock, hold=self._hold, deliver=self._deliver, promises=promises
         )
-        super().__init__(self._durable_session, codec_factory, log, taps=observers, limits=limits, refusal=refusal)
+        super().__init__(self._durable_session, codec_factory, log, observers=observers, limits=limits, refusal=refusal)
         self._journal = journal
 
     @property
     def unavailable_reason(self) -> str | None:
-        """Why nothing can be played here now; None if it can."""
+        """The reason why no games can be played now, or None if they can."""
         return self._durable_session.trouble or self._journal.store.outage
 
     async def wait_drained(self) -> None:
-        """Wait until nothing is played any more, and after the final halt let go of the store."""
+        """Wait until no game is running; after the final halt, also close the store."""
         await super().wait_drained()
         if self._final:
             await self._durable_session.close()
             await self._journal.store.close()
 
-    def _hold(self, peer: Peer, ticket: Future[None]) -> None:
-        """Hear nothing more of a peer until this is done."""
-        if (line := self.connections.get(peer)) is not None:
-            line.hold_until(ticket)
+    def _hold(self, peer: Peer, future: Future[None]) -> None:
+        """Read nothing more from a peer until the future is done."""
+        if (connection := self.connections.get(peer)) is not None:
+            connection.hold_until(future)
 
     def _deliver(self, effects: Effects) -> None:
-        """Call the observers, and perform what was held back; whoever has gone meanwhile hears nothing."""
+        """Notify the observers and perform the effects. Messages to peers that have left meanwhile are dropped."""
         event, now = TimedOut(), self.clock()
         self.observers(event, effects, now)
         for effect in effects:

@@ -1,4 +1,4 @@
-"""Games against a house, as they are kept: many of them in one line of the journal, and each to be found again."""
+"""Records of games against a house: encoding for the journal, which stores many games in one entry, and queries."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any, Final
@@ -12,14 +12,15 @@ from croupier.store.records import JournalEntry
 from croupier.store.store import FETCH_FACTS, Store
 
 INITIAL_LOOKBACK_FACTS: Final = 10
-"""So many facts of a run are read at first, when the latest games are wanted; then ten times as many, to a portion."""
+"""Number of journal entries read first when the latest games are wanted; it grows tenfold up to FETCH_FACTS."""
 
 
 class StoredGame(Struct, frozen=True, array_like=True, omit_defaults=True, gc=False):
-    """A game that is over: whose it was, what it has brought the client, its cards in the order of the deal.
+    """A finished game as it is stored in a journal entry.
 
-    `peer` is the number of the connection, `hand` counts its games from 1, `seat` is the client's. `done` is what the
-    room tells of it (`HouseRoom.done`). `client` names the account, where there are any.
+    `peer` is the number of the connection, `hand` counts its games from 1, `seat` is the client's seat and `net` its
+    result in coins. `cards` are in dealing order; `done` are the moves (`HouseRoom.commands`). `client` is the name of
+    the account, or empty.
     """
 
     peer: int
@@ -32,7 +33,11 @@ class StoredGame(Struct, frozen=True, array_like=True, omit_defaults=True, gc=Fa
 
 
 class GameRecord(Struct, frozen=True):
-    """A game with its place: the table is a run of the house and a connection, RUN-CONNECTION; time in s since 1970."""
+    """A finished game with its identity.
+
+    `table` is RUN-CONNECTION, where a run is one opening of the house; `time` is in seconds since 1970. For the other
+    fields see StoredGame.
+    """
 
     room: str
     table: str
@@ -46,7 +51,7 @@ class GameRecord(Struct, frozen=True):
 
 
 class GamesFact(Struct, frozen=True):
-    """A fact of a house's journal: games in the order in which they were over."""
+    """A journal entry of a house: games in the order in which they ended."""
 
     games: tuple[StoredGame, ...]
 
@@ -56,18 +61,18 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 def make_encoder(room: HouseRoom) -> Callable[[Iterable[Settle]], bytes]:
-    """What writes games of a room as a `Sheet`. It takes about a microsecond a game, for houses play many."""
-    dealt, done = room.dealt_cards, room.commands
+    """Return a function that encodes games of a room as a `GamesFact`. It takes about a microsecond per game."""
+    dealt_cards, commands = room.dealt_cards, room.commands
 
-    def write(games: Iterable[Settle]) -> bytes:
-        rows = [(g.peer, g.hand_number, g.seat, g.net, dealt(g.state), done(g.state)) for g in games]
+    def encode_games(games: Iterable[Settle]) -> bytes:
+        rows = [(g.peer, g.hand_number, g.seat, g.net, dealt_cards(g.state), commands(g.state)) for g in games]
         return _encode({"games": rows})
 
-    return write
+    return encode_games
 
 
 def encode_with_accounts(room: HouseRoom, games: Iterable[tuple[Settle, str]]) -> bytes:
-    """The same, with the names of the clients' accounts."""
+    """Encode games as a `GamesFact`, each with the name of its client's account."""
     rows: list[tuple[Any, ...]] = [
         (g.peer, g.hand_number, g.seat, g.net, room.dealt_cards(g.state), room.commands(g.state), client)
         for g, client in games
@@ -76,7 +81,7 @@ def encode_with_accounts(room: HouseRoom, games: Iterable[tuple[Settle, str]]) -
 
 
 def read_games(entry: JournalEntry) -> Iterator[GameRecord]:
-    """The games of a fact. Raises msgspec.MsgspecError for what is none."""
+    """Yield the games of a journal entry. Raises msgspec.MsgspecError if the entry is not a `GamesFact`."""
     for game in _decode(entry.fact).games:
         table = f"{entry.table}-{game.peer}"
         yield GameRecord(
@@ -87,15 +92,15 @@ def read_games(entry: JournalEntry) -> Iterator[GameRecord]:
 async def latest_games(
     store: Store, room: str, table: str | None = None, client: str | None = None
 ) -> AsyncIterator[GameRecord]:
-    """The games of a room, the latest first: all of them, those of a table, those of a client's account."""
+    """Yield the games of a room, latest first; only those of a table or of a client's account, if given."""
     run = table.rpartition("-")[0] if table is not None else None
-    for tail in reversed(await store.journal_heads(room)):
-        if run is not None and tail.table != run:
+    for head in reversed(await store.journal_heads(room)):
+        if run is not None and head.table != run:
             continue
-        end, size = tail.seq, INITIAL_LOOKBACK_FACTS
+        end, size = head.seq, INITIAL_LOOKBACK_FACTS
         while end > 0:
-            found = [entry async for entry in _read_facts(store, room, tail.table, max(0, end - size), end)]
-            for entry in reversed(found):
+            entries = [entry async for entry in _read_facts(store, room, head.table, max(0, end - size), end)]
+            for entry in reversed(entries):
                 for game in reversed([*read_games(entry)]):
                     if table in (None, game.table) and client in (None, game.client):
                         yield game
@@ -105,17 +110,17 @@ async def latest_games(
 async def all_games(
     store: Store, room: str, table: str | None = None, client: str | None = None
 ) -> AsyncIterator[GameRecord]:
-    """The same games, the oldest first."""
-    for tail in await store.journal_heads(room):
-        if table is None or table.rpartition("-")[0] == tail.table:
-            async for entry in store.read_journal(room, tail.table):
+    """Yield the same games as `latest_games`, oldest first."""
+    for head in await store.journal_heads(room):
+        if table is None or table.rpartition("-")[0] == head.table:
+            async for entry in store.read_journal(room, head.table):
                 for game in read_games(entry):
                     if table in (None, game.table) and client in (None, game.client):
                         yield game
 
 
 async def _read_facts(store: Store, room: str, run: str, after: int, last: int) -> AsyncIterator[JournalEntry]:
-    """The facts of a run behind one of them, up to another."""
+    """Yield the journal entries of a run after `after`, up to and including `last`."""
     async for entry in store.read_journal(room, run, after):
         yield entry
         if entry.seq == last:
@@ -123,7 +128,7 @@ async def _read_facts(store: Store, room: str, run: str, after: int, last: int) 
 
 
 async def find_game(store: Store, room: str, table: str, number: int) -> GameRecord | None:
-    """One game."""
+    """Return the game with this table and number, or None."""
     async for game in latest_games(store, room, table):
         if game.number == number:
             return game

@@ -1,6 +1,6 @@
-"""The journal of a house of hold'em: what it has heard is written down before anybody is told what came of it.
+"""Journal of a hold'em house: every input is written before any answer to it is sent.
 
-So a house that was interrupted, however rudely, hears everything again and goes on at the decision that was open.
+Hold'em is crash-safe: after a kill -9 or power loss the house replays the journal and resumes at the pending decision.
 """
 
 import asyncio
@@ -27,20 +27,21 @@ from croupier.store.store import Store
 
 ROOM_NAME: Final = "holdem"
 JOURNAL_TABLE: Final = "house"
-"""All tables of a house have one journal: somebody who leaves one may open another."""
+"""All tables of a house share one journal, because a player can leave a table and open another one."""
 
 MIN_FACTS_PER_SNAPSHOT: Final = 1000
-"""Not more often than after so many facts the whole state is kept."""
+"""Number of journal entries between two snapshots of the state, at least."""
 
 APPROXIMATE_FACT_BYTES: Final = 200
-"""About so many bytes has a fact: to keep the state is to take no more than the facts do."""
+"""Typical size of a journal entry. Large snapshots are less frequent, so that they take no more space than the entries.
+"""
 
 
 class JournalStart(Struct, frozen=True, omit_defaults=True):
-    """The first fact of a journal: what all deals and all GUIDs of the house follow from.
+    """The first entry of a journal: all deals and all GUIDs of the house derive from it.
 
-    `seed` is the number of `--seed`; without it the house has a secret of its own, in hexadecimal. `decks` are those of
-    `--deck`: hands are dealt from them in turn, so the number of the last deal is the place in them.
+    `seed` is the number given with `--seed`; without it, `secret` is 32 random bytes in hexadecimal. `decks` are those
+    of `--deck`; they are dealt in turn, so the number of the latest deal is the position in them.
     """
 
     settings: Settings
@@ -50,14 +51,14 @@ class JournalStart(Struct, frozen=True, omit_defaults=True):
     decks: tuple[Order, ...] = ()
 
     def server_seed(self, hand_number: int) -> bytes:
-        """The server seed of a deal; that of the deal 0 is what the GUIDs follow from."""
+        """Return the server seed of a deal. The GUIDs derive from the server seed of deal 0."""
         return server_seed(ROOM_NAME, self.seed, self.secret, hand_number)
 
 
 class HoldemJournal:
-    """Writes what a house has heard into a store, and its state now and then.
+    """Writes the inputs of a house to a store, and a snapshot of its state from time to time.
 
-    `last` is the number of the last fact, and `unkept` how many have come since the state was kept.
+    One write is in progress at a time: call `confirm_written` before the next `write`.
     """
 
     def __init__(
@@ -79,28 +80,29 @@ class HoldemJournal:
         self._snapshot_bytes = 0
 
     def write(self, facts: Sequence[HouseInput], finished: Iterable[HandFinished]) -> Future[None]:
-        """Write down what was heard, and the hands that it has ended; the future is done when it is durable.
+        """Write inputs and the hands that they have finished; the future is done when they are durable.
 
-        It fails with StoreDown: then write again; and with Refused where another server writes into the same journal.
+        It fails with StoreUnavailable, after which the write can be repeated, or with WriteRefused if another server
+        writes to the same journal.
         """
         entries = [
-            JournalEntry(ROOM_NAME, JOURNAL_TABLE, self._last_seq + number, each.to_json(), each.now)
-            for number, each in enumerate(facts, start=1)
+            JournalEntry(ROOM_NAME, JOURNAL_TABLE, self._last_seq + number, fact.to_json(), fact.now)
+            for number, fact in enumerate(facts, start=1)
         ]
-        return self.store.append(entries, [hand_record(over, facts[-1].now) for over in finished])
+        return self.store.append(entries, [hand_record(hand, facts[-1].now) for hand in finished])
 
     async def was_written(self, facts: Sequence[HouseInput]) -> bool:
-        """Whether this was written after all, though nobody was told so.
+        """Whether a write that failed is in the journal nevertheless.
 
-        Raises StoreDown, and Refused where somebody else has written something else.
+        Raises StoreUnavailable, and WriteRefused if another server has written something else.
         """
-        found = [entry.fact async for entry in self.store.read_journal(ROOM_NAME, JOURNAL_TABLE, after=self._last_seq)]
-        if found and found != [each.to_json() for each in facts]:
-            raise WriteRefused("found facts of another server")
-        return bool(found)
+        stored = [entry.fact async for entry in self.store.read_journal(ROOM_NAME, JOURNAL_TABLE, after=self._last_seq)]
+        if stored and stored != [fact.to_json() for fact in facts]:
+            raise WriteRefused("found journal entries of another server")
+        return bool(stored)
 
     def confirm_written(self, facts: Sequence[HouseInput]) -> None:
-        """This is durable, and the house has heard nothing since: keep its state, if that is due."""
+        """Note that inputs are durable and the house has handled no others since; save a snapshot if one is due."""
         self._last_seq += len(facts)
         self._facts_since_snapshot += len(facts)
         if self._facts_since_snapshot < max(MIN_FACTS_PER_SNAPSHOT, self._snapshot_bytes // APPROXIMATE_FACT_BYTES):
@@ -111,44 +113,43 @@ class HoldemJournal:
 
 
 def hand_record(finished: HandFinished, now: float) -> StoredHand:
-    """A hand as it is kept in a store, with what everybody has won."""
-    played = finished.state
-    assert isinstance(played, FinishedHand), "a house of hold'em plays hands"
-    summary = ", ".join(f"{player} {net:+,}" for player, net in zip(played.players, finished.nets, strict=True))
-    return StoredHand(
-        ROOM_NAME, played.table, played.table_hand_number, now, played.players, played.json.decode(), summary
-    )
+    """Return a finished hand as it is stored, with a summary of the players' results."""
+    hand = finished.state
+    assert isinstance(hand, FinishedHand), "the state of a finished hand is a FinishedHand"
+    summary = ", ".join(f"{player} {net:+,}" for player, net in zip(hand.players, finished.nets, strict=True))
+    return StoredHand(ROOM_NAME, hand.table, hand.table_hand_number, now, hand.players, hand.json.decode(), summary)
 
 
 async def open_journal(
     store: Store, wanted: JournalStart, build: Callable[[JournalStart], House], log: Logger | None = None
 ) -> tuple[House, HoldemJournal, float]:
-    """The house whose journal is in a store, as it was; a new one if there is none. And when it heard something last.
+    """Open the journal in a store, or begin one; return the house in its last state, the journal, and the last entry's
+    time.
 
-    It has the settings that it had; those that are `wanted` it has from its opening on. Raises ValueError where what is
-    there cannot go on so, and StoreDown.
+    The stored settings remain in force; `wanted` applies to a new journal. Raises ValueError if the journal is damaged
+    or contradicts `wanted`, and StoreUnavailable.
     """
-    begun = await _read_or_write_start(store, wanted)
-    house = build(begun)
-    last, now, since = 1, 0.0, 1
-    if (kept := await store.load_snapshot(ROOM_NAME, JOURNAL_TABLE)) is not None:
-        house.restore(kept.state)
-        last, now, since = kept.seq, kept.time, kept.seq
-    async for entry in store.read_journal(ROOM_NAME, JOURNAL_TABLE, after=last):
-        if entry.seq != last + 1:
-            raise ValueError(f"found the fact {entry.seq} behind the fact {last}; allowed: a journal without gaps")
+    start = await _read_or_write_start(store, wanted)
+    house = build(start)
+    last_seq, last_time, snapshot_seq = 1, 0.0, 1
+    if (snapshot := await store.load_snapshot(ROOM_NAME, JOURNAL_TABLE)) is not None:
+        house.restore(snapshot.state)
+        last_seq, last_time, snapshot_seq = snapshot.seq, snapshot.time, snapshot.seq
+    async for entry in store.read_journal(ROOM_NAME, JOURNAL_TABLE, after=last_seq):
+        if entry.seq != last_seq + 1:
+            raise ValueError(f"found entry {entry.seq} after entry {last_seq}; allowed: a journal without gaps")
         house.apply(HouseInput.from_json(entry.fact))
-        last, now = entry.seq, entry.time
-        if last % MIN_FACTS_PER_SNAPSHOT == 0:
+        last_seq, last_time = entry.seq, entry.time
+        if last_seq % MIN_FACTS_PER_SNAPSHOT == 0:
             await asyncio.sleep(0)
     wanted.settings.check_compatible(house.settings)
-    return house, HoldemJournal(store, house, wanted.settings, last, last - since, log=log), now
+    return house, HoldemJournal(store, house, wanted.settings, last_seq, last_seq - snapshot_seq, log=log), last_time
 
 
 async def _read_or_write_start(store: Store, wanted: JournalStart) -> JournalStart:
-    """How the journal began; begin it if there is none. Raises ValueError where other cards are wanted."""
-    if (first := await anext(store.read_journal(ROOM_NAME, JOURNAL_TABLE), None)) is not None:
-        return decode_start(first.fact, wanted)
+    """Return the first entry of the journal; write it if there is none. Raises ValueError if other cards are wanted."""
+    if (first_entry := await anext(store.read_journal(ROOM_NAME, JOURNAL_TABLE), None)) is not None:
+        return decode_start(first_entry.fact, wanted)
     if wanted.seed is None:
         wanted = replace(wanted, secret=secrets.token_hex(32))
     await store.append([JournalEntry(ROOM_NAME, JOURNAL_TABLE, 1, encode(wanted), 0.0)])

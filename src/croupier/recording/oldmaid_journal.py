@@ -1,6 +1,6 @@
-"""The journal of a table of Old Maid: what happens in its games is written down before anybody is told of it.
+"""Journal of an Old Maid table: what happens in its games is written before any client is notified of it.
 
-So every game that was begun is in the books, as it was played to its end or as far as it came.
+Every game that was started is therefore in the store, up to its end or up to the point where it was interrupted.
 """
 
 from asyncio import Future
@@ -27,16 +27,17 @@ from croupier.store.store import Store
 
 ROOM_NAME: Final = "oldmaid"
 JOURNAL_TABLE: Final = "table"
-"""All games of a table have one journal, and are numbered in the order in which they have started."""
+"""All games of a table share one journal; they are numbered in the order in which they started."""
 
 MIN_FACTS_PER_SNAPSHOT: Final = 1000
-"""After so many facts the games that are running are kept as they are."""
+"""Number of journal entries between two snapshots of the running games."""
 
 
 class OldMaidJournal:
-    """Writes notes of games into a store. `clock` tells the seconds since 1970; `tale` is what was noted so far.
+    """Writes the log entries of games to a store, and a snapshot of the running games from time to time.
 
-    `last` is the number of the last fact, and `unkept` how many have come since the games were kept.
+    `clock` returns the time in seconds since 1970. `log_replay` holds the state after all written entries. One write is
+    in progress at a time: call `confirm_written` before the next `write`.
     """
 
     def __init__(
@@ -56,75 +57,81 @@ class OldMaidJournal:
         self._last_seq = last_seq
         self._facts_since_snapshot = facts_since_snapshot
 
-    def write(self, notes: Sequence[GameLogEntry], finished: Sequence[TableGame]) -> Future[None]:
-        """Write down what has happened, and the games that are over by it; the future is done when it is durable.
+    def write(self, entries: Sequence[GameLogEntry], finished: Sequence[TableGame]) -> Future[None]:
+        """Write log entries and the games that they have ended; the future is done when they are durable.
 
-        It fails with StoreDown: then write again; and with Refused where another server writes into the same journal.
+        It fails with StoreUnavailable, after which the write can be repeated, or with WriteRefused if another server
+        writes to the same journal.
         """
         now = self._clock()
-        entry = JournalEntry(ROOM_NAME, JOURNAL_TABLE, self._last_seq + 1, JournalPage(notes).to_json(), now)
+        entry = JournalEntry(ROOM_NAME, JOURNAL_TABLE, self._last_seq + 1, JournalPage(entries).to_json(), now)
         return self.store.append([entry], [hand_record(game, now) for game in finished])
 
-    async def was_written(self, notes: Sequence[GameLogEntry]) -> bool:
-        """Whether this was written after all, though nobody was told so.
+    async def was_written(self, entries: Sequence[GameLogEntry]) -> bool:
+        """Whether a write that failed is in the journal nevertheless.
 
-        Raises StoreDown, and Refused where somebody else has written something else.
+        Raises StoreUnavailable, and WriteRefused if another server has written something else.
         """
-        found = [entry.fact async for entry in self.store.read_journal(ROOM_NAME, JOURNAL_TABLE, after=self._last_seq)]
-        if found and found != [JournalPage(notes).to_json()]:
-            raise WriteRefused("found facts of another server")
-        return bool(found)
+        stored = [entry.fact async for entry in self.store.read_journal(ROOM_NAME, JOURNAL_TABLE, after=self._last_seq)]
+        if stored and stored != [JournalPage(entries).to_json()]:
+            raise WriteRefused("found journal entries of another server")
+        return bool(stored)
 
-    def confirm_written(self, notes: Sequence[GameLogEntry]) -> None:
-        """This is durable: keep the games that are running, if that is due."""
+    def confirm_written(self, entries: Sequence[GameLogEntry]) -> None:
+        """Note that entries are durable; save a snapshot of the running games if one is due."""
         self._last_seq += 1
         self._facts_since_snapshot += 1
-        self._log_replay.apply(notes)
+        self._log_replay.apply(entries)
         if self._facts_since_snapshot >= MIN_FACTS_PER_SNAPSHOT:
             self._facts_since_snapshot = 0
-            kept = self._log_replay.snapshot().to_json()
+            state = self._log_replay.snapshot().to_json()
             save_snapshot(
-                self.store, Snapshot(ROOM_NAME, JOURNAL_TABLE, self._last_seq, kept, self._clock()), self._log
+                self.store, Snapshot(ROOM_NAME, JOURNAL_TABLE, self._last_seq, state, self._clock()), self._log
             )
 
 
 def hand_record(game: TableGame, now: float) -> StoredHand:
-    """A game that is over as it is kept in a store."""
-    told = make_record(game)
-    summary = "void" if told.void else ", ".join([*told.ranking[:-1], f"and {told.ranking[-1]} has lost"])
-    return StoredHand(ROOM_NAME, JOURNAL_TABLE, game.number, now, game.nicks, told.to_json().decode(), summary)
+    """Return a finished game as it is stored."""
+    record = make_record(game)
+    summary = "void" if record.void else ", ".join([*record.ranking[:-1], f"and {record.ranking[-1]} has lost"])
+    return StoredHand(ROOM_NAME, JOURNAL_TABLE, game.number, now, game.nicks, record.to_json().decode(), summary)
 
 
 async def open_journal(
     store: Store, wanted: Seeds, clock: Callable[[], float], log: Logger | None = None
 ) -> tuple[Seeds, OldMaidJournal, int, Sequence[TableGame]]:
-    """What the journal in a store has begun with; the journal; how many games the table has started; and those that
-    were running when it was interrupted, which are void, and are written down as such. A new journal if there is none.
+    """Open the journal in a store, or begin one.
 
-    Raises ValueError where what is there cannot go on so, and StoreDown.
+    Returns the seeds, the journal, the number of games started so far, and the games that were running when the server
+    was interrupted. These games are void and are written as void before this function returns. Raises ValueError if the
+    journal is damaged or contradicts `wanted`, and StoreUnavailable.
     """
     seeds = await _read_or_write_start(store, wanted)
-    tale, last, since = LogReplay(), 1, 1
-    if (kept := await store.load_snapshot(ROOM_NAME, JOURNAL_TABLE)) is not None:
-        tale, last, since = LogReplay(OldMaidTableSnapshot.from_json(kept.state)), kept.seq, kept.seq
-    async for entry in store.read_journal(ROOM_NAME, JOURNAL_TABLE, after=last):
-        if entry.seq != last + 1:
-            raise ValueError(f"found the fact {entry.seq} behind the fact {last}; allowed: a journal without gaps")
-        tale.apply(JournalPage.from_json(entry.fact).notes)
-        last = entry.seq
-    journal = OldMaidJournal(store, clock, tale, last, last - since, log=log)
-    void = [rebuild_void_game(game) for game in tale.running_games.values()]
-    if void:
-        notes = [GameEnded(game.number, is_void=True) for game in void]
-        await journal.write(notes, void)
-        journal.confirm_written(notes)
-    return seeds, journal, tale.started_count, void
+    replay, last_seq, snapshot_seq = LogReplay(), 1, 1
+    if (snapshot := await store.load_snapshot(ROOM_NAME, JOURNAL_TABLE)) is not None:
+        replay, last_seq, snapshot_seq = (
+            LogReplay(OldMaidTableSnapshot.from_json(snapshot.state)),
+            snapshot.seq,
+            snapshot.seq,
+        )
+    async for entry in store.read_journal(ROOM_NAME, JOURNAL_TABLE, after=last_seq):
+        if entry.seq != last_seq + 1:
+            raise ValueError(f"found entry {entry.seq} after entry {last_seq}; allowed: a journal without gaps")
+        replay.apply(JournalPage.from_json(entry.fact).notes)
+        last_seq = entry.seq
+    journal = OldMaidJournal(store, clock, replay, last_seq, last_seq - snapshot_seq, log=log)
+    void_games = [rebuild_void_game(game) for game in replay.running_games.values()]
+    if void_games:
+        entries = [GameEnded(game.number, is_void=True) for game in void_games]
+        await journal.write(entries, void_games)
+        journal.confirm_written(entries)
+    return seeds, journal, replay.started_count, void_games
 
 
 async def _read_or_write_start(store: Store, wanted: Seeds) -> Seeds:
-    """How the journal began; begin it if there is none. Raises ValueError where other cards are wanted."""
-    if (first := await anext(store.read_journal(ROOM_NAME, JOURNAL_TABLE), None)) is not None:
-        return decode_start(first.fact, wanted)
+    """Return the first entry of the journal; write it if there is none. Raises ValueError if other cards are wanted."""
+    if (first_entry := await anext(store.read_journal(ROOM_NAME, JOURNAL_TABLE), None)) is not None:
+        return decode_start(first_entry.fact, wanted)
     seeds = wanted.with_secret()
     await store.append([JournalEntry(ROOM_NAME, JOURNAL_TABLE, 1, encode(seeds), 0.0)])
     return seeds

@@ -1,4 +1,4 @@
-"""The dealer's promises on the disk before anybody sees a card that follows from them (docs/fair-deal.md)."""
+"""Writes the dealer's promises to disk before any client sees a card that depends on them (docs/fair-deal.md)."""
 
 import asyncio
 import os
@@ -13,14 +13,14 @@ from croupier.logs import Logger
 from croupier.observers.deal_recorder import DealRecorder
 
 MAX_SYNC_WAIT_SECONDS: Final = 1.0
-"""A disk that takes longer is not waited for: the record stops no room."""
+"""A slower disk is not waited for: the dealer's record must not stop a room."""
 
 
 class FileSync:
-    """The disk under a file: everybody who asks while it is busy waits for one and the same next fsync.
+    """Coalesced fsync calls for one file: all requests made during one fsync are satisfied by the next one.
 
-    Nobody waits where the file is a pipe or a device, nor for a disk that has not answered for MAX_WAIT_SECONDS, until
-    it answers again.
+    Nothing waits if the file is a pipe or a device. After MAX_SYNC_WAIT_SECONDS without an answer from the disk nothing
+    waits either, until it responds again.
     """
 
     def __init__(self, descriptor: int, log: Logger) -> None:
@@ -34,7 +34,10 @@ class FileSync:
         self._is_stuck = False
 
     def request_sync(self) -> Future[None] | None:
-        """Done, and never failed, when what is in the file now is on the disk; None where nobody waits for that."""
+        """Return a future that is done when everything written so far is on the disk; it never fails.
+
+        Returns None if the caller need not wait.
+        """
         if not self._is_regular_file or self._is_stuck:
             return None
         future: Future[None] = self._loop.create_future()
@@ -44,25 +47,25 @@ class FileSync:
         return future
 
     def close(self) -> None:
-        """Let go of the thread."""
+        """Shut down the thread."""
         self._thread.shutdown(wait=False)
 
     def _start_sync(self) -> None:
         self._is_busy = True
         waiting, self._waiting = self._waiting, []
         timer = self._loop.call_later(MAX_SYNC_WAIT_SECONDS, self._on_timeout, waiting)
-        syncing = self._loop.run_in_executor(self._thread, os.fsync, self._descriptor)
-        syncing.add_done_callback(lambda done: self._on_sync_done(done, waiting, timer))
+        sync = self._loop.run_in_executor(self._thread, os.fsync, self._descriptor)
+        sync.add_done_callback(lambda done: self._on_sync_done(done, waiting, timer))
 
-    def _on_sync_done(self, done: Future[None], waiting: Sequence[Future[None]], timer: asyncio.TimerHandle) -> None:
+    def _on_sync_done(self, future: Future[None], waiting: Sequence[Future[None]], timer: asyncio.TimerHandle) -> None:
         timer.cancel()
         self._is_busy = False
-        if done.cancelled():
-            return  # the loop ends
-        if (error := done.exception()) is not None:
-            self._log.error("the dealer's record may lack promises after a power loss", reason=str(error))
+        if future.cancelled():
+            return  # the event loop is shutting down
+        if (error := future.exception()) is not None:
+            self._log.error("dealer's record not synced to disk: a power loss may lose promises", reason=str(error))
         elif self._is_stuck:
-            self._log.warning("the disk of the dealer's record answers again")
+            self._log.warning("disk of the dealer's record responds again")
         self._is_stuck = False
         _resolve_all(waiting)
         if self._waiting:
@@ -70,26 +73,29 @@ class FileSync:
 
     def _on_timeout(self, waiting: Sequence[Future[None]]) -> None:
         self._is_stuck = True
-        reason = f"its disk has not answered for {MAX_SYNC_WAIT_SECONDS:g} seconds"
-        self._log.error("the dealer's record may lack promises after a power loss", reason=reason)
+        reason = f"the disk has not responded for {MAX_SYNC_WAIT_SECONDS:g} seconds"
+        self._log.error("dealer's record not synced to disk: a power loss may lose promises", reason=reason)
         _resolve_all(waiting)
         _resolve_all(self._waiting)
         self._waiting.clear()
 
 
 class Promises:
-    """The promises of one room that is durable."""
+    """The dealer's promises of one durable room."""
 
     def __init__(self, deals: DealRecorder, file_sync: FileSync) -> None:
         self._deals = deals
         self._file_sync = file_sync
 
     def write(self, effects: Sequence[Effect[Any]]) -> Future[None] | None:
-        """Write the promises among effects that are held back; as `synced`, and None where there are none."""
+        """Write the promises among effects that are not performed yet.
+
+        Returns a future as `request_sync` does, or None if there are no promises.
+        """
         return self.request_sync() if self._deals.write_promises(effects) else None
 
     def request_sync(self) -> Future[None] | None:
-        """See `Disk.synced`."""
+        """See `FileSync.request_sync`."""
         return self._file_sync.request_sync()
 
 

@@ -1,4 +1,4 @@
-"""A house with its books: they are opened before it, and closed behind its last client."""
+"""A house whose games are recorded: its endpoint and its recorder, opened and closed together."""
 
 import time
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +11,7 @@ from croupier.observers.counters import RoomCounters
 from croupier.recording.promises import Promises
 from croupier.recording.shared_store import SharedStore
 
-if TYPE_CHECKING:  # a house without books needs no store
+if TYPE_CHECKING:  # the store is imported only if games are recorded
     from croupier.recording.accounts import ClientIdentity
     from croupier.recording.recorder import GameRecorder
 
@@ -26,10 +26,10 @@ async def open_recorder(
     identify_by: "ClientIdentity | None",
     promises: Promises | None = None,
 ) -> "GameRecorder":
-    """The books of a house, with accounts told apart `by` something. `promises` are made durable if its games are.
+    """Open the recorder of a house.
 
-    Any number of servers may keep a room's games in one store, but only one of them its accounts.
-    Raises OSError on a store that is none.
+    `identify_by` enables accounts. `promises` are made durable if the games are. Several servers may record a room's
+    games in one store, but only one of them may manage its accounts. Raises OSError if the store cannot be opened.
     """
     from croupier.recording.accounts import Purses
     from croupier.recording.recorder import GameRecorder
@@ -37,22 +37,22 @@ async def open_recorder(
     async with shared_store.open_for(room.name, exclusive=identify_by is not None) as store:
         purses = None
         if identify_by is not None:
-            house = await store.house_account(room.name)
+            house_account = await store.house_account(room.name)
             purses = Purses(
                 store,
                 room,
                 log,
                 identify_by=identify_by,
                 opening_coins=room.initial_purse(settings),
-                house_account=house,
+                house_account=house_account,
             )
         durable = journal == "durable"
-        kept = promises if durable else None
-        return GameRecorder(store, room, log, time.time, durable=durable, purses=purses, promises=kept)
+        durable_promises = promises if durable else None
+        return GameRecorder(store, room, log, time.time, durable=durable, purses=purses, promises=durable_promises)
 
 
 class RecordedRoom:
-    """An open house whose games are written down. See `Open`."""
+    """An open house whose games are recorded, see `OpenRoom`."""
 
     def __init__(self, endpoint: Endpoint, recorder: "GameRecorder") -> None:
         self._endpoint = endpoint
@@ -61,7 +61,10 @@ class RecordedRoom:
         recorder.admission = endpoint
 
     async def listen(self, host: str, port: int, context: Any) -> Address:
-        """Take connections on an address: the one that was taken. Raises OSError, and then the books are closed."""
+        """Listen on an address; return it with the port that was chosen.
+
+        Raises OSError if the address cannot be used; the recorder is closed then.
+        """
         try:
             return await self._endpoint.listen(host, port, context)
         except BaseException:
@@ -70,27 +73,27 @@ class RecordedRoom:
 
     @property
     def counts(self) -> RoomCounters:
-        """What has happened in it."""
+        """Counters since the house was opened."""
         return self._endpoint.counts
 
     @property
     def connection_count(self) -> int:
-        """How many are connected now."""
+        """The number of clients that are connected now."""
         return self._endpoint.connection_count
 
     @property
     def unavailable_reason(self) -> str | None:
-        """Why games cannot be written down now; None if they can."""
+        """The reason why games cannot be recorded now, or None if they can."""
         return self._recorder.trouble or self._recorder.store_trouble
 
     def halt(self, *, final: bool) -> None:
-        """No new games; when `final`, running ones are void, and nobody waits for a store that is down."""
+        """Start no new games; if `final`, also void the running games and stop waiting for an unavailable store."""
         self._is_final = final
         self._endpoint.halt(final=final)
         self._recorder.halt(final=final)
 
     async def wait_drained(self) -> None:
-        """Wait until nobody is connected any more, and after the final halt until everything is written."""
+        """Wait until all clients are disconnected, and after the final halt until all games are written."""
         await self._endpoint.wait_drained()
         if self._is_final:
             await self._recorder.close()

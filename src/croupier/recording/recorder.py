@@ -1,7 +1,7 @@
-"""The daybook of a house: every game that is over is written into a store, many of them with one stroke of the pen.
+"""Game recorder of a house: writes finished games to the store in batches.
 
-Without accounts nobody waits for that (async), unless it is wanted (durable). With accounts every game is settled in
-the ledger with the same stroke, and nobody is told what he has won before it is there.
+Without accounts, games are written in the background (async) or before the client learns the result (durable). With
+accounts, each game is settled in the ledger in the same transaction, and the client learns the result afterwards.
 """
 
 import asyncio
@@ -22,37 +22,41 @@ from croupier.store.records import JournalEntry, StoreUnavailable, WriteRefused
 from croupier.store.store import Store
 
 FLUSH_INTERVAL_SECONDS: Final = 0.01
-"""Without anybody who waits, games are written after so many seconds: as many are lost when the process is killed."""
+"""Without durability, a game is written at most this long after its end; a killed process loses those games."""
 
 MAX_BATCH_GAMES: Final = 1000
-"""So many games are written together."""
+"""Maximum number of games in a batch."""
 
 MAX_ACCOUNT_BATCH_GAMES: Final = 300
-"""So many if each of them is settled in the ledger, so that the scribe commits a page of every house together."""
+"""Maximum number with accounts: one transaction of the store then has room for a batch of every house."""
 
 MAX_WAITING_BATCHES: Final = 20
-"""So many pages may wait to be written; then whoever has ended a game waits for the first of them."""
+"""While this many batches wait to be written, clients whose game has ended wait, too."""
 
 STORE_DOWN_GRACE_SECONDS: Final = 1.0
-"""A store that is down for no longer than so many seconds is waited for; then no games are begun."""
+"""After the store has been unavailable for this long, no new games start."""
 
 
 class AdmissionControl(Protocol):
-    """What is done with a house whose games cannot be written down: a switchboard."""
+    """The part of an Endpoint that the recorder uses while games cannot be written."""
 
-    def suspend(self, reason: str) -> None: ...  # noqa: D102 -- as in Switchboard
+    def suspend(self, reason: str) -> None: ...  # noqa: D102 -- see Endpoint
 
-    def resume(self) -> None: ...  # noqa: D102 -- as in Switchboard
+    def resume(self) -> None: ...  # noqa: D102 -- see Endpoint
 
-    def disconnect(self, peer: Peer) -> None: ...  # noqa: D102 -- as in Switchboard
+    def disconnect(self, peer: Peer) -> None: ...  # noqa: D102 -- see Endpoint
 
 
 type TransferFutures = Mapping[AccountSession, Future[None] | None]
-"""What becomes of the games of each visit on a page."""
+"""The pending transfer of each account session in a batch; None if no coins move."""
 
 
 class Batch:
-    """Games that are written together; their ticket, if somebody waits for them; and whose they are, with accounts."""
+    """Games that are written together.
+
+    `account_sessions` has one item per game, if there are accounts. `write_future` is done when the batch is durable;
+    it is None if no client waits.
+    """
 
     __slots__ = ("account_sessions", "games", "time", "write_future")
 
@@ -63,23 +67,28 @@ class Batch:
         self.time = 0.0
 
     def games_by_account(self) -> Mapping[AccountSession, Sequence[Settle]]:
-        """The games of each visit, in their order."""
-        owed: dict[AccountSession, list[Settle]] = {}
-        for settled, visit in zip(self.games, self.account_sessions, strict=False):
-            owed.setdefault(visit, []).append(settled)
-        return owed
+        """Return the games of each account session, in order."""
+        grouped: dict[AccountSession, list[Settle]] = {}
+        for game, session in zip(self.games, self.account_sessions, strict=False):
+            grouped.setdefault(session, []).append(game)
+        return grouped
 
 
 def run_name(now: float) -> str:
-    """A name for what is played from now on until the house closes; names are sorted by time."""
+    """Return a unique name for one run of the house; names sort by time.
+
+    >>> run_name(0.0)[:-4]  # without the random suffix
+    '19700101T000000.000000Z.'
+    """
     return f"{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%S.%fZ}.{secrets.token_hex(2)}"
 
 
 class GameRecorder:
-    """The books of one house (see `Books`). One page is written at a time, and the next one fills meanwhile.
+    """Records the games of one house, see `Recorder`. One batch is written at a time, while the next one fills.
 
-    `clock` tells the seconds since 1970; `doors` are told when games cannot be written down. `trouble` says why they
-    cannot, None if they can. `purses` are the accounts, and `promises` those of the dealer, if they have to be durable.
+    `clock` returns the time in seconds since 1970. `admission` is suspended while games cannot be written. `trouble` is
+    the reason why they cannot, or None. `purses` are the clients' accounts, if any. `promises` are the dealer's, if
+    they have to be durable.
     """
 
     def __init__(
@@ -120,31 +129,31 @@ class GameRecorder:
 
     @property
     def store_trouble(self) -> str | None:
-        """Why the store cannot be written to, though nothing was to be written since; None if it can."""
+        """The reason why the store is unavailable, even if nothing had to be written since; None if it is available."""
         return self._store.outage
 
-    # What the switchboard asks.
+    # Called by the endpoint.
 
     def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str] | None:
-        """Look up who has an account, where there are any."""
+        """Look up a client's account, if there are accounts."""
         return None if self.purses is None else self.purses.admit(peer, address, certificate)
 
     def sync_promises(self) -> Future[None] | None:
-        """A ticket where a promise has to be on the disk before its client sees a card: see `Books.promised`."""
+        """Return a future that is done when the promise is on the disk, or None if no client waits for it."""
         return None if self._promises is None else self._promises.request_sync()
 
     def leave(self, peer: Peer) -> None:
-        """Let go of the purse of who has left."""
+        """Release the purse of a peer that has left."""
         if self.purses is not None:
             self.purses.leave(peer)
 
     def settle(self, settled: Settle) -> Future[None] | None:
-        """Put a game on the page; a ticket where its client has to wait."""
-        page = self._batch
-        games = page.games
+        """Add a game to the batch. Returns a future that the client has to wait for, or None."""
+        batch = self._batch
+        games = batch.games
         games.append(settled)
         if self.purses is not None:
-            page.account_sessions.append(self.purses.reserve(settled.peer))
+            batch.account_sessions.append(self.purses.reserve(settled.peer))
         if not self._is_flush_scheduled:
             self._is_flush_scheduled = True
             if self._is_durable:
@@ -153,18 +162,18 @@ class GameRecorder:
                 self._loop.call_later(FLUSH_INTERVAL_SECONDS, self._flush_due)
         if len(games) == self._max_batch_games:
             self._close_batch()
-        return page.write_future or self._capacity_future
+        return batch.write_future or self._capacity_future
 
-    # The end.
+    # Closing.
 
     def halt(self, *, final: bool) -> None:
-        """The house closes. When that is final, nobody waits any longer for a store that is down."""
+        """Note that the house closes. After the final halt, nothing waits for an unavailable store any more."""
         self._is_final = final
         if final and self.trouble is not None:
             self._give_up()
 
     async def close(self) -> None:
-        """Write what waits, if that is possible, and let go of the store."""
+        """Write what is waiting, if the store is available, and close the store."""
         if not self._waiting_batches:
             self._close_batch()
         await self._idle.wait()
@@ -172,66 +181,71 @@ class GameRecorder:
             self._grace_timer.cancel()
         if self._recovery_task is not None:
             self._recovery_task.cancel()
-        if lost := sum(len(page.games) for page in (*self._waiting_batches, self._batch)):
-            self._log.error("games are not written down", games=lost, reason=self.trouble)
+        if lost := sum(len(batch.games) for batch in (*self._waiting_batches, self._batch)):
+            self._log.error("games not recorded", games=lost, reason=self.trouble)
         await self._store.close()
 
-    # Pages.
+    # Batches.
 
     def _new_batch(self) -> Batch:
         return Batch(self._loop.create_future() if self._is_durable else None)
 
     def _flush_due(self) -> None:
-        """Games have waited long enough, unless a page is being written: then they go when that is done."""
+        """Write the current batch, unless a write is in progress; its completion writes the batch then."""
         self._is_flush_scheduled = False
         if not self._waiting_batches:
             self._close_batch()
 
     def _close_batch(self) -> None:
-        """Begin a new page, and write this one as soon as those before it are written."""
-        page = self._batch
-        if not page.games:
+        """Start a new batch, and write the current one after those that are waiting."""
+        batch = self._batch
+        if not batch.games:
             return
-        page.time = self._clock()
+        batch.time = self._clock()
         self._batch = self._new_batch()
-        self._waiting_batches.append(page)
+        self._waiting_batches.append(batch)
         if len(self._waiting_batches) == 1:
             self._idle.clear()
-            self._write_batch(page)
+            self._write_batch(batch)
         elif len(self._waiting_batches) == MAX_WAITING_BATCHES and not self._is_durable:
             self._capacity_future = self._loop.create_future()
 
-    def _write_batch(self, page: Batch, *, again: bool = False) -> None:
-        """Give a page to the store; when it is there `again`, only what is to be settled, which moves no coin twice."""
-        paying = {visit: self._transfer(visit, games) for visit, games in page.games_by_account().items()}
-        fact = None
-        if not again:
-            fact = self._store.append(
-                [JournalEntry(self._room.name, self.run, self._seq + 1, self._encode_batch(page), page.time)]
+    def _write_batch(self, batch: Batch, *, is_written: bool = False) -> None:
+        """Write a batch. With `is_written`, its journal entry is in the store already, and only transfers are repeated.
+
+        A transfer that is repeated moves no coins twice.
+        """
+        transfers = {session: self._transfer(session, games) for session, games in batch.games_by_account().items()}
+        append = None
+        if not is_written:
+            append = self._store.append(
+                [JournalEntry(self._room.name, self.run, self._seq + 1, self._encode_batch(batch), batch.time)]
             )
-        writing: list[Future[Any]] = [future for future in (*paying.values(), fact) if future is not None]
-        done = asyncio.gather(*writing, return_exceptions=True)
-        done.add_done_callback(lambda _: self._on_write_done(page, paying, fact))
+        writes: list[Future[Any]] = [future for future in (*transfers.values(), append) if future is not None]
+        gathered = asyncio.gather(*writes, return_exceptions=True)
+        gathered.add_done_callback(lambda _: self._on_write_done(batch, transfers, append))
 
-    def _transfer(self, visit: AccountSession, games: Sequence[Settle]) -> Future[None] | None:
-        """Settle games of one visit, together; nothing where no coin moves, or the visit is void."""
-        assert self.purses is not None, "there are visits where there are purses"
-        moving = [settled for settled in games if settled.net]
-        return self.purses.transfer(visit, moving, self.run) if moving and not visit.is_void else None
-
-    def _encode_batch(self, page: Batch) -> bytes:
-        if self.purses is None:
-            return self._encode_games(page.games)
-        return encode_with_accounts(
-            self._room, zip(page.games, [visit.name for visit in page.account_sessions], strict=True)
+    def _transfer(self, session: AccountSession, games: Sequence[Settle]) -> Future[None] | None:
+        """Settle the games of one account session together; None if no coins move or the session is void."""
+        assert self.purses is not None, "account sessions exist only with purses"
+        games_with_net = [game for game in games if game.net]
+        return (
+            self.purses.transfer(session, games_with_net, self.run) if games_with_net and not session.is_void else None
         )
 
-    def _on_write_done(self, page: Batch, paying: TransferFutures, fact: Future[None] | None) -> None:
-        """The page is durable: who has waited for it may know. Or it is not: then it is written when that can be."""
-        if any(future is not None and future.cancelled() for future in (*paying.values(), fact)):
-            return  # the loop ends
-        errors = {visit: None if future is None else future.exception() for visit, future in paying.items()}
-        error = None if fact is None else fact.exception()
+    def _encode_batch(self, batch: Batch) -> bytes:
+        if self.purses is None:
+            return self._encode_games(batch.games)
+        return encode_with_accounts(
+            self._room, zip(batch.games, [session.name for session in batch.account_sessions], strict=True)
+        )
+
+    def _on_write_done(self, batch: Batch, transfers: TransferFutures, append: Future[None] | None) -> None:
+        """Release the clients that wait for a durable batch, and write the next one; after a failure, retry later."""
+        if any(future is not None and future.cancelled() for future in (*transfers.values(), append)):
+            return  # the event loop is shutting down
+        errors = {session: None if future is None else future.exception() for session, future in transfers.items()}
+        error = None if append is None else append.exception()
         if error is None:
             error = next(filter(_is_down, errors.values()), None)
         if error is not None:
@@ -241,8 +255,8 @@ class GameRecorder:
         self._waiting_batches.popleft()
         if self.trouble is not None:
             self._on_recovered()
-        self._release_games(page, errors)
-        _resolve(page.write_future)
+        self._release_games(batch, errors)
+        _resolve(batch.write_future)
         if self._capacity_future is not None and len(self._waiting_batches) < MAX_WAITING_BATCHES:
             _resolve(self._capacity_future)
             self._capacity_future = None
@@ -253,25 +267,28 @@ class GameRecorder:
         if not self._waiting_batches:
             self._idle.set()
 
-    def _release_games(self, page: Batch, errors: Mapping[AccountSession, BaseException | None]) -> None:
-        """The games of the page are settled; those that the ledger refuses are void, as all that run on that purse."""
-        for settled, visit in zip(page.games, page.account_sessions, strict=False):
-            assert self.purses is not None, "there are visits where there are purses"
-            refused = errors[visit]
-            if refused is not None or visit.is_void:
-                game = f"{self.run}-{settled.peer}/{settled.hand_number}"
-                self._log.error("a game is void", client=visit.name, game=game, reason=str(refused or "visit"))
-            if refused is not None and not visit.is_void:
-                for peer in self.purses.void_session(visit):
+    def _release_games(self, batch: Batch, errors: Mapping[AccountSession, BaseException | None]) -> None:
+        """Release the games of a batch. A refused transfer voids its account session and disconnects the session's
+        peers."""
+        for game, session in zip(batch.games, batch.account_sessions, strict=False):
+            assert self.purses is not None, "account sessions exist only with purses"
+            refusal = errors[session]
+            if refusal is not None or session.is_void:
+                game_name = f"{self.run}-{game.peer}/{game.hand_number}"
+                self._log.error(
+                    "game voided", client=session.name, game=game_name, reason=str(refusal or "account session is void")
+                )
+            if refusal is not None and not session.is_void:
+                for peer in self.purses.void_session(session):
                     if self.admission is not None:
                         self.admission.disconnect(peer)
-            self.purses.release(visit)
+            self.purses.release(session)
 
-    # A store that is down.
+    # An unavailable store.
 
     def _on_write_failure(self, error: BaseException) -> None:
         if self.trouble is None:
-            self._log.error("the store cannot be written to", reason=str(error))
+            self._log.error("store unavailable", reason=str(error))
             self._grace_timer = self._loop.call_later(STORE_DOWN_GRACE_SECONDS, self._suspend_games)
         self.trouble = str(error)
         if self._is_final or not isinstance(error, StoreUnavailable):
@@ -281,19 +298,19 @@ class GameRecorder:
             self._recovery_task = self._loop.create_task(self._retry_when_up())
 
     async def _retry_when_up(self) -> None:
-        """Write as soon as the store is there again."""
+        """Write the waiting batches as soon as the store is available again."""
         while True:
             await self._store.wait_until_up()
             try:
-                last = await self._store.last_seq(self._room.name, self.run)
+                last_seq = await self._store.last_seq(self._room.name, self.run)
             except StoreUnavailable:
                 await asyncio.sleep(FLUSH_INTERVAL_SECONDS)
                 continue
-            self._write_batch(self._waiting_batches[0], again=last > self._seq)
+            self._write_batch(self._waiting_batches[0], is_written=last_seq > self._seq)
             return
 
     def _on_recovered(self) -> None:
-        self._log.info("the store can be written to again")
+        self._log.info("store available again")
         self.trouble = None
         if self._grace_timer is not None:
             self._grace_timer.cancel()
@@ -307,20 +324,20 @@ class GameRecorder:
             self.admission.suspend("store")
 
     def _give_up(self) -> None:
-        """Nobody waits any longer for what cannot be written; what he would have been told is lost with it."""
-        for ticket in (
-            *(page.write_future for page in self._waiting_batches),
+        """Cancel the futures of games that cannot be written; their clients never receive the results."""
+        for future in (
+            *(batch.write_future for batch in self._waiting_batches),
             self._batch.write_future,
             self._capacity_future,
         ):
-            if ticket is not None:
-                ticket.cancel()
+            if future is not None:
+                future.cancel()
         self._idle.set()
 
 
-def _resolve(ticket: Future[None] | None) -> None:
-    if ticket is not None and not ticket.done():
-        ticket.set_result(None)
+def _resolve(future: Future[None] | None) -> None:
+    if future is not None and not future.done():
+        future.set_result(None)
 
 
 def _is_down(error: BaseException | None) -> bool:

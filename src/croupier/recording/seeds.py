@@ -1,4 +1,4 @@
-"""What all deals of a room follow from that is kept: a secret of its own, or the number of `--seed`, and `--deck`."""
+"""Seeds of a room's deals: a stored random secret or the number given with `--seed`, and the decks of `--deck`."""
 
 import hmac
 import secrets
@@ -13,20 +13,20 @@ from croupier.core.dealer import derive_server_seed
 
 
 class SeedConfig(Protocol):
-    """What a journal has begun with, as far as cards go."""
+    """The part of a journal's first entry that determines the cards."""
 
     @property
-    def seed(self) -> int | None: ...  # noqa: D102 -- the number of `--seed`
+    def seed(self) -> int | None: ...  # noqa: D102 -- the value of `--seed`
 
     @property
-    def client_seed(self) -> str: ...  # noqa: D102 -- a word of the players' choice
+    def client_seed(self) -> str: ...  # noqa: D102 -- the value of `--client-seed`
 
     @property
-    def decks(self) -> tuple[Order, ...]: ...  # noqa: D102 -- those of `--deck`
+    def decks(self) -> tuple[Order, ...]: ...  # noqa: D102 -- the decks of `--deck`
 
 
 class Seeds(Struct, frozen=True, omit_defaults=True):
-    """The first fact of a journal. Without a `seed` there is a secret, in hexadecimal."""
+    """The first entry of an Old Maid journal. Without `seed`, `secret` is 32 random bytes in hexadecimal."""
 
     seed: int | None = None
     secret: str = ""
@@ -34,40 +34,46 @@ class Seeds(Struct, frozen=True, omit_defaults=True):
     decks: tuple[Order, ...] = ()
 
     def with_secret(self) -> Self:
-        """These, with a secret where one is needed."""
+        """Return these seeds, with a new secret if there is no `seed`."""
         return self if self.seed is not None else replace(self, secret=secrets.token_hex(32))
 
     def server_seed(self, room: str, hand_number: int) -> bytes:
-        """The server seed of a deal."""
+        """Return the server seed of a deal."""
         return server_seed(room, self.seed, self.secret, hand_number)
 
 
 def server_seed(room: str, seed: int | None, secret: str, hand_number: int) -> bytes:
-    """The server seed of a deal of a room."""
+    """Return the server seed of a deal: derived from `seed`, or from `secret` (hexadecimal) if `seed` is None."""
     if seed is not None:
         return derive_server_seed(seed, room, hand_number)
     return hmac.digest(bytes.fromhex(secret), f"{room}/{hand_number}".encode(), "sha256")
 
 
 def decode_start[S: SeedConfig](fact: bytes, wanted: S) -> S:
-    """How a journal has begun. Raises ValueError where it is none of ours, or where other cards are wanted."""
+    """Decode the first entry of a journal.
+
+    Raises ValueError if it is not a first entry, or if `wanted` asks for other cards.
+    """
     try:
-        kept = decode(fact, type=type(wanted))
+        stored = decode(fact, type=type(wanted))
     except DecodeError as error:
-        told = f"found a journal that does not begin as ours do: {error}"
-        raise ValueError(f"{told}; allowed: one that this croupier has begun, or another --store") from None
-    check_same_cards(kept, wanted)
-    return kept
+        found = f"found a journal with an invalid first entry ({error})"
+        raise ValueError(f"{found}; allowed: a journal made by this version of croupier, or another --store") from None
+    check_same_cards(stored, wanted)
+    return stored
 
 
 def check_same_cards(stored: SeedConfig, wanted: SeedConfig) -> None:
-    """Raise ValueError where other cards are wanted than those that were kept; no seed and no decks mean theirs."""
+    """Raise ValueError if `wanted` asks for other cards than the stored ones.
+
+    A `wanted` without seed or decks accepts the stored ones.
+    """
     for name, found, allowed in (
         ("seed", stored.seed if wanted.seed is None else wanted.seed, stored.seed),
         ("client seed", wanted.client_seed, stored.client_seed),
     ):
         if found != allowed:
-            raise ValueError(f"found the {name} {found!r} for tables that were kept; allowed: theirs, {allowed!r}")
+            raise ValueError(f"found the {name} {found!r} for stored tables; allowed: {allowed!r}, as stored")
     if wanted.decks not in {(), stored.decks}:
-        theirs = "the cards of theirs" if stored.decks else "none"
-        raise ValueError(f"found another --deck for tables that were kept; allowed: {theirs}, or another --store")
+        stored_decks = "the stored decks" if stored.decks else "none"
+        raise ValueError(f"found another --deck for stored tables; allowed: {stored_decks}, or another --store")

@@ -1,17 +1,18 @@
-"""The store of a server: opened for the first of its rooms that keeps something, and one for all of them."""
+"""The store of a server: opened by the first room that needs it, and shared by all rooms."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # a server that keeps nothing needs no store
+if TYPE_CHECKING:  # the store is imported only if something is stored
     from croupier.store.store import Store
 
 
 class SharedStore:
-    """Where the rooms of a server are kept: a path, a URL, or None for the file of this user (see `open_store`).
+    """The store that the rooms of a server share.
 
-    What they write at the same time is committed together; two stores would wait for each other.
+    `location` is a path, a URL, or None for the default file (see `open_store`). Concurrent writes of all rooms are
+    committed together; with separate stores they would wait for each other.
     """
 
     def __init__(self, location: str | None) -> None:
@@ -20,9 +21,10 @@ class SharedStore:
 
     @asynccontextmanager
     async def open_for(self, room: str, *, exclusive: bool = True) -> AsyncIterator["Store"]:
-        """The store, for a room that closes it when it closes itself; it is closed here where the room cannot open.
+        """Open the store for a room, which has to close it. If the context raises, the store is closed here.
 
-        `alone`: no other server may have this room open there. Raises OSError on a store that is none.
+        `exclusive`: no other server may have this room open in the same store. Raises OSError if the store cannot be
+        opened.
         """
         from croupier.store.records import StoreError
         from croupier.store.store import open_store
@@ -37,4 +39,4 @@ class SharedStore:
                 await store.close()
                 raise
         except StoreError as error:
-            raise OSError(f"{error} (--store names another store, --journal off does without)") from error
+            raise OSError(f"{error} (--store selects another store; --journal off disables storage)") from error

@@ -1,4 +1,4 @@
-"""Snapshots of a table's state: losing one loses nothing but time at the next start, and is logged."""
+"""Snapshots of a table's state. A lost snapshot is logged; it only makes the next start slower."""
 
 from asyncio import Future
 
@@ -8,10 +8,10 @@ from croupier.store.store import Store
 
 
 def save_snapshot(store: Store, snapshot: Snapshot, log: Logger) -> None:
-    """Save a snapshot some time, without anybody waiting for it; the log says when it could not be saved."""
+    """Save a snapshot in the background; a failure is logged."""
 
     def done(saved: Future[None]) -> None:
         if not saved.cancelled() and (error := saved.exception()) is not None:
-            log.warning("a snapshot could not be saved", table=snapshot.table, seq=snapshot.seq, reason=str(error))
+            log.warning("snapshot not saved", table=snapshot.table, seq=snapshot.seq, reason=str(error))
 
     store.save_snapshot(snapshot).add_done_callback(done)

@@ -11,7 +11,7 @@ from croupier.conformance.oldmaid.endpoints import StartProgram
 from croupier.core.bots import RandomBot
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.rooms.oldmaid.player import Options
-from tests.clients.independent_player import Stranger
+from tests.clients.independent_player import IndependentPlayer
 
 type Main = Callable[[Mapping[str, object]], Coroutine[Any, Any, None]]
 
@@ -62,4 +62,4 @@ async def ours(values: Mapping[str, object], *, seed: int = 1, dialect: str = "d
 
 async def stranger(values: Mapping[str, object], *, chop: int = 3) -> None:
     """The player of another make."""
-    await Stranger((str(values["host"]), int(str(values["port"]))), str(values["nick"]), chop).play()
+    await IndependentPlayer((str(values["host"]), int(str(values["port"]))), str(values["nick"]), chop).play()

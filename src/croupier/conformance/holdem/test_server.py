@@ -109,7 +109,7 @@ class HoldemTestServer:
             time() - loop.time(),
         )
         self._guard = Authenticator(hasher=FAST_HASHER)
-        self.service = HoldemApp(self.house, self._guard, settings.dialect, clock=loop.time, taps=(self._tap,))
+        self.service = HoldemApp(self.house, self._guard, settings.dialect, clock=loop.time, observers=(self._tap,))
         self._delivery = delivery
         self._faults = list(faults)
         self._transform_body = transform_body

@@ -269,7 +269,7 @@ class TcpHouse:
                 over.set()
 
         board = Endpoint(
-            probe, lambda: DialectCodec(self._spelling), silent_logger(), taps=[watch], limits=self._limits
+            probe, lambda: DialectCodec(self._spelling), silent_logger(), observers=[watch], limits=self._limits
         )
         await board.connect(HOUSE, self._address)
         await over.wait()
