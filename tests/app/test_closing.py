@@ -1,4 +1,4 @@
-"""Told to stop, a room says goodbye: to the idle at once, to players when their game is over or the time is."""
+"""Shutdown: idle clients receive a goodbye at once, players after their game or after --drain-seconds."""
 
 import os
 import pty
@@ -17,7 +17,7 @@ SIGNALS = pytest.mark.parametrize(
 
 
 @SIGNALS
-def test_a_signal_ends_a_room_without_clients_at_once(number: int) -> None:
+def test_room_without_clients_stops_at_once(number: int) -> None:
     with Serving("kuhn", "--port", 0, "--drain-seconds", PATIENCE * 3) as serving:
         serving.signal(number)
         assert serving.end() == 0
@@ -25,7 +25,7 @@ def test_a_signal_ends_a_room_without_clients_at_once(number: int) -> None:
 
 
 @SIGNALS
-def test_idle_clients_are_told_goodbye_and_the_process_ends_well(number: int) -> None:
+def test_idle_clients_receive_goodbye_and_the_process_exits_with_0(number: int) -> None:
     with Serving("kuhn", "--port", 0, "--drain-seconds", PATIENCE * 3) as serving:
         idle = [serving.call() for _ in range(3)]
         for connection in idle:
@@ -38,7 +38,7 @@ def test_idle_clients_are_told_goodbye_and_the_process_ends_well(number: int) ->
         assert serving.end() == 0
 
 
-def test_a_server_whose_terminal_is_closed_drains_though_its_log_cannot_be_written() -> None:
+def test_closed_terminal_drains_although_the_log_cannot_be_written() -> None:
     pid, terminal = pty.fork()
     if pid == 0:
         flags = ("kuhn", "--port", "0", "--journal", "off", "--bot", "script:CAL")
@@ -46,87 +46,87 @@ def test_a_server_whose_terminal_is_closed_drains_though_its_log_cannot_be_writt
     ready = b""
     while b"\n" not in ready:
         ready += os.read(terminal, 1024)
-    with socket.create_connection(("127.0.0.1", int(ready.split()[-1].rpartition(b":")[2])), PATIENCE) as playing:
-        playing.sendall(b"STRT P_1")
-        hear(playing, 8)
+    with socket.create_connection(("127.0.0.1", int(ready.split()[-1].rpartition(b":")[2])), PATIENCE) as player:
+        player.sendall(b"STRT P_1")
+        hear(player, 8)
         os.close(terminal)
-        playing.sendall(b"ACTN BET")
-        assert re.fullmatch(rb"CARD C_[JQK](DISC)?", hear(playing, 8))
-        assert rest(playing) == b"DISC"
+        player.sendall(b"ACTN BET")
+        assert re.fullmatch(rb"CARD C_[JQK](DISC)?", hear(player, 8))
+        assert rest(player) == b"DISC"
     _, status = os.waitpid(pid, 0)
     assert os.waitstatus_to_exitcode(status) == 0
 
 
-def test_a_server_that_was_started_with_nohup_stays_when_its_terminal_is_closed() -> None:
+def test_server_under_nohup_ignores_sighup() -> None:
     with Serving("kuhn", "--port", 0, command=("nohup", *COMMAND, "serve")) as serving:
         serving.signal(signal.SIGHUP)
         assert serving.talk(b"ACTN BET") == b"FAIL W_A"
         assert serving.stop() == 0
 
 
-def test_a_running_game_may_end_and_then_hears_goodbye() -> None:
+def test_running_game_finishes_before_the_goodbye() -> None:
     flags = ("--drain-seconds", PATIENCE * 3, "--bot", "script:CAL")
     with Serving("kuhn", "--port", 0, *flags) as serving:
-        idle, playing = serving.call(), serving.call()
+        idle, player = serving.call(), serving.call()
         idle.sendall(b"ACTN BET")
         assert hear(idle, 8) == b"FAIL W_A"
-        playing.sendall(b"STRT P_1")
-        assert re.fullmatch(rb"CARD C_[JQK]", hear(playing, 8))
+        player.sendall(b"STRT P_1")
+        assert re.fullmatch(rb"CARD C_[JQK]", hear(player, 8))
         serving.signal()
         assert rest(idle) == b"DISC"
         idle.close()
-        playing.sendall(b"ACTN BET")
-        assert re.fullmatch(rb"CARD C_[JQK]DISC", rest(playing))
-        playing.close()
+        player.sendall(b"ACTN BET")
+        assert re.fullmatch(rb"CARD C_[JQK]DISC", rest(player))
+        player.close()
         assert serving.end() == 0
 
 
-def test_no_new_game_begins_in_a_room_that_closes() -> None:
+def test_closing_room_starts_no_new_games() -> None:
     with Serving("kuhn", "--port", 0, "--drain-seconds", PATIENCE * 3, "--bot", "script:CAL") as serving:
-        playing, idle = serving.call(), serving.call()
-        playing.sendall(b"STRT P_1")
-        hear(playing, 8)
+        player, idle = serving.call(), serving.call()
+        player.sendall(b"STRT P_1")
+        hear(player, 8)
         serving.signal()
         assert rest(idle) == b"DISC"
-        playing.sendall(b"ACTN BETSTRT P_1")
-        assert re.fullmatch(rb"CARD C_[JQK]DISC", rest(playing))
+        player.sendall(b"ACTN BETSTRT P_1")
+        assert re.fullmatch(rb"CARD C_[JQK]DISC", rest(player))
         with pytest.raises(ConnectionRefusedError):
             serving.call()
 
 
-def test_a_game_that_is_not_over_in_time_is_void(tmp_path: object) -> None:
+def test_game_that_exceeds_drain_seconds_is_void(tmp_path: object) -> None:
     with Serving("kuhn", "--port", 0, "--drain-seconds", 0.2, "--log-level", "debug") as serving:
-        playing = serving.call()
-        playing.sendall(b"STRT P_1")
-        hear(playing, 8)
+        player = serving.call()
+        player.sendall(b"STRT P_1")
+        hear(player, 8)
         serving.signal()
-        assert rest(playing) == b"DISC"
-        playing.close()
+        assert rest(player) == b"DISC"
+        player.close()
         assert serving.end() == 0
         assert [entry["net"] for entry in serving.entries if entry["event"] == "settled"] == [0]
 
 
 @SIGNALS
-def test_a_second_signal_ends_running_games_at_once(number: int) -> None:
+def test_second_signal_ends_running_games_at_once(number: int) -> None:
     with Serving("kuhn", "--port", 0, "--drain-seconds", PATIENCE * 3) as serving:
-        playing, idle = serving.call(), serving.call()
-        playing.sendall(b"STRT P_1")
-        hear(playing, 8)
+        player, idle = serving.call(), serving.call()
+        player.sendall(b"STRT P_1")
+        hear(player, 8)
         serving.signal(number)
         assert rest(idle) == b"DISC"
         idle.close()
         assert serving.running
         serving.signal(number)
-        assert rest(playing) == b"DISC"
-        playing.close()
+        assert rest(player) == b"DISC"
+        player.close()
         assert serving.end() == 0
 
 
-def test_a_client_that_never_closes_does_not_keep_the_process() -> None:
+def test_client_that_never_closes_does_not_block_the_exit() -> None:
     with Serving("kuhn", "--port", 0, "--drain-seconds", 0.1) as serving:
-        stubborn = serving.call()
-        stubborn.sendall(b"ACTN BET")
-        assert hear(stubborn, 8) == b"FAIL W_A"
+        client = serving.call()
+        client.sendall(b"ACTN BET")
+        assert hear(client, 8) == b"FAIL W_A"
         serving.signal()
-        assert serving.end() == 0  # though `stubborn` holds its end
-        assert rest(stubborn) == b"DISC"
+        assert serving.end() == 0  # although the client keeps its connection open
+        assert rest(client) == b"DISC"

@@ -1,4 +1,4 @@
-"""Whoever looks after a server is told whether its rooms can be played in."""
+"""Health check: the status of every room, on the port of the metrics."""
 
 import json
 import threading
@@ -24,7 +24,7 @@ class Room:
         self.unavailable_reason = trouble
 
 
-def test_all_is_well_when_every_room_is() -> None:
+def test_status_is_ok_if_every_room_is() -> None:
     status, body = health_report(["kuhn", "holdem"], {"kuhn": Room(), "holdem": Room()})
     assert status == 200
     assert json.loads(body) == {"status": "ok", "rooms": {"kuhn": {"status": "ok"}, "holdem": {"status": "ok"}}}
@@ -32,13 +32,13 @@ def test_all_is_well_when_every_room_is() -> None:
 
 @pytest.mark.parametrize(
     ("rooms", "reason"),
-    [({"kuhn": Room(), "holdem": Room("no space")}, "no space"), ({"kuhn": Room()}, "it is not open yet")],
+    [({"kuhn": Room(), "holdem": Room("no space")}, "no space"), ({"kuhn": Room()}, "the room is not open yet")],
 )
-def test_a_room_that_is_down_says_why_and_the_others_are_well(rooms: dict[str, Room], reason: str) -> None:
+def test_room_that_is_down_reports_its_reason(rooms: dict[str, Room], reason: str) -> None:
     status, body = health_report(["kuhn", "holdem"], rooms)
     assert status == 503
-    found = {"kuhn": {"status": "ok"}, "holdem": {"status": "down", "reason": reason}}
-    assert json.loads(body) == {"status": "down", "rooms": found}
+    expected = {"kuhn": {"status": "ok"}, "holdem": {"status": "down", "reason": reason}}
+    assert json.loads(body) == {"status": "down", "rooms": expected}
 
 
 async def metrics(scope: Any, receive: Any, send: Any) -> None:
@@ -63,7 +63,7 @@ def test_metrics_and_health_are_served_on_one_port(
     run: Run, method: str, path: str, status: int, length: int | None
 ) -> None:
     async def main() -> None:
-        async with monitoring() as listener, Caller(listener) as caller:
+        async with monitoring() as server, Caller(server) as caller:
             for _ in range(2):
                 await caller.say(request(method, path, Accept="text/plain", X_Odd="\u00e4"))
                 got = await answer(caller, head=method == "HEAD")
@@ -73,11 +73,11 @@ def test_metrics_and_health_are_served_on_one_port(
     run(main())
 
 
-def test_half_sent_requests_for_metrics_take_no_thread_and_are_ended(run: Run) -> None:
+def test_incomplete_requests_use_no_thread_and_time_out(run: Run) -> None:
     async def main() -> None:
         before = threading.active_count()
-        reception = structs.replace(MONITORING_LIMITS, connections=10, arrive=0.0)
-        async with monitoring(reception) as address:
+        limits = structs.replace(MONITORING_LIMITS, max_connections=10, request_timeout=0.0)
+        async with monitoring(limits) as address:
             callers = [Caller(address) for _ in range(30)]
             for caller in callers:
                 await caller.__aenter__()
@@ -94,8 +94,8 @@ def test_half_sent_requests_for_metrics_take_no_thread_and_are_ended(run: Run) -
 
 
 @asynccontextmanager
-async def monitoring(reception: ConnectionLimits = MONITORING_LIMITS) -> AsyncIterator[Address]:
-    listener = HttpServer(MonitoringApp(metrics, ["kuhn"], {"kuhn": Room()}), reception, RoomCounters())
-    yield await listener.listen("127.0.0.1", 0)
-    listener.close()
-    await listener.drain(1.0)
+async def monitoring(limits: ConnectionLimits = MONITORING_LIMITS) -> AsyncIterator[Address]:
+    server = HttpServer(MonitoringApp(metrics, ["kuhn"], {"kuhn": Room()}), limits, RoomCounters())
+    yield await server.listen("127.0.0.1", 0)
+    server.close()
+    await server.drain(1.0)

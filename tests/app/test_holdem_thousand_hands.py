@@ -1,8 +1,8 @@
-"""The story of an evening at a hold'em server: ten bots play up to a thousand hands, and no chip is made or lost.
+"""A long session at a hold'em server: bots play up to a thousand hands, and chips are conserved.
 
-The bots come over HTTP to a server of its own process. Some leave in mid-hand, fall silent, bet what nobody may bet or
-go broke, and come back with new chips; there is always one user more than there are seats. Every hand is fetched as
-PHH, and PokerKit plays it once more.
+The bots use HTTP and the server is a separate process. Some bots leave during a hand, time out, make invalid bets or go
+broke, and join again with new chips; there is always one user more than there are seats. Every hand is fetched as PHH
+and replayed with PokerKit.
 """
 
 import asyncio
@@ -31,368 +31,382 @@ from croupier.rooms.holdem.bots import BOT_SPECS
 from croupier.rooms.holdem.observed.state_reader import read_game
 from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.wire import NO_TURN, Cards, Game
-from croupier.rooms.holdem.wire import Player as Listed
+from croupier.rooms.holdem.wire import Player as ListedPlayer
 from tests.processes import Serving, croupier
 
 STACK: Final = 10_000
 SEATS: Final = 10
-MINDS: Final = (
+BOTS: Final = (
     "tight", "caller", "random", "tight:5", "maniac", "equity:20", "tight", "caller", "tight:6", "random", "tight:10",
 )  # fmt: skip
 TURN_SECONDS: Final = 3
 
-LONG: Final = 600.0
-"""After so many seconds an evening is taken to hang."""
+TIMEOUT_SECONDS: Final = 600.0
+"""A session that takes longer is considered hung."""
 
 
-class Got(NamedTuple):
+class HttpResponse(NamedTuple):
     status: int
     headers: dict[str, str]
     body: bytes
 
 
-class Line:
+class HttpConnection:
     """One keep-alive connection to the server."""
 
     def __init__(self, authorization: str = "") -> None:
         self._authorization = f"Authorization: {authorization}\r\n" if authorization else ""
 
-    async def call(self, host: str, port: int) -> Self:
+    async def open(self, host: str, port: int) -> Self:
         self._reader, self._writer = await asyncio.open_connection(host, port)
         return self
 
-    async def ask(self, method: str, path: str, body: bytes = b"") -> Got:
+    async def request(self, method: str, path: str, body: bytes = b"") -> HttpResponse:
         length = f"Content-Length: {len(body)}\r\n" if body else ""
         head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{self._authorization}{length}\r\n"
         self._writer.write(head.encode() + body)
-        told = (await self._reader.readuntil(b"\r\n\r\n")).decode().splitlines()
-        headers = dict(line.lower().split(": ", 1) for line in told[1:-1])
-        return Got(int(told[0].split()[1]), headers, await self._reader.readexactly(int(headers["content-length"])))
+        head_lines = (await self._reader.readuntil(b"\r\n\r\n")).decode().splitlines()
+        headers = dict(line.lower().split(": ", 1) for line in head_lines[1:-1])
+        return HttpResponse(
+            int(head_lines[0].split()[1]), headers, await self._reader.readexactly(int(headers["content-length"]))
+        )
 
-    def hang_up(self) -> None:
+    def close(self) -> None:
         self._writer.close()
 
 
-class Guest:
-    """A user with a mind and a connection of its own. `here` is true while the table lists him, `coming` before."""
+class GameUser:
+    """A user with a bot and a connection. `is_listed` is true while the table lists it, `is_joining` before that."""
 
-    def __init__(self, number: int, mind: str) -> None:
+    def __init__(self, number: int, bot_name: str) -> None:
         self.name = f"guest{number}"
-        self.line = Line(f"Basic {b64encode(f'{self.name}:secret'.encode()).decode()}")
-        self.mind = bot_factory(BOT_SPECS, mind)()
+        self.connection = HttpConnection(f"Basic {b64encode(f'{self.name}:secret'.encode()).decode()}")
+        self.bot = bot_factory(BOT_SPECS, bot_name)()
         self.luck = FairDealer(derive_server_seed(4, "guests", number)).luck
         self.guid = ""
-        self.here = self.coming = False
+        self.is_listed = self.is_joining = False
         self.player = Player()
 
-    def listed(self, game: Game) -> Listed | None:
-        return next((one for one in game.table if one.player_id == self.guid), None)
+    def player_in(self, game: Game) -> ListedPlayer | None:
+        return next((player for player in game.table if player.player_id == self.guid), None)
 
 
-class Evening:
-    """What all guests do at one game, one after another, and what they see: at every look all chips are there."""
+class HoldemSession:
+    """Runs the actions of all users at one game, and checks after every request that all chips are there."""
 
-    def __init__(self, guests: Sequence[Guest], visitor: Line, fetched: Callable[[str], object]) -> None:
-        self.guests = guests
-        self.fetched = fetched
+    def __init__(self, users: Sequence[GameUser], observer: HttpConnection, on_hand: Callable[[str], object]) -> None:
+        self.users = users
+        self.on_hand = on_hand
         self.hands: list[str] = []
-        self.count: Counter[str] = Counter()
-        self.taken = 0
-        """The chips with which players have left."""
-        self.seen = Game("", (), NO_TURN, Cards(()), ())
-        self._visitor = visitor
+        self.counts: Counter[str] = Counter()
+        self.chips_taken_away = 0
+        """The chips that players took with them when they left."""
+        self.view = Game("", (), NO_TURN, Cards(()), ())
+        self._observer = observer
         self._small_blind = ""
 
-    async def come(self) -> None:
-        """Everybody becomes a user, and joins."""
-        for guest in self.guests:
-            got = await guest.line.ask("POST", "/users/")
-            assert got.status == 201
-            guest.guid = json.loads(got.body)
-        self._game: str = json.loads((await self._visitor.ask("GET", "/games/")).body)[0]["gameID"]
-        for guest in self.guests:
-            await self._join(guest)
-        await self._see(self._visitor)
+    async def join_all(self) -> None:
+        """Register all users, and join the game with each."""
+        for user in self.users:
+            response = await user.connection.request("POST", "/users/")
+            assert response.status == 201
+            user.guid = json.loads(response.body)
+        self._game: str = json.loads((await self._observer.request("GET", "/games/")).body)[0]["gameID"]
+        for user in self.users:
+            await self._join(user)
+        await self._refresh(self._observer)
 
     async def play(self, hands: int, plan: Iterable[tuple[int, str]] = ()) -> None:
-        """So many hands, with what is planned to happen after how many of them."""
-        due = sorted(plan, reverse=True)
+        """Play `hands` hands. `plan` has (number of hands, method name) pairs of special actions."""
+        pending = sorted(plan, reverse=True)
         while len(self.hands) < hands:
-            (guest,) = [one for one in self.guests if one.guid == self.seen.turn.player_id]
-            if due and len(self.hands) >= due[-1][0]:
-                await getattr(self, due.pop()[1])(guest)
+            (user,) = [user for user in self.users if user.guid == self.view.turn.player_id]
+            if pending and len(self.hands) >= pending[-1][0]:
+                await getattr(self, pending.pop()[1])(user)
             else:
-                await self._act(guest)
-            for one in self.guests:
-                if not one.here and not one.coming:
-                    await self._join(one)
+                await self._act(user)
+            for user in self.users:
+                if not user.is_listed and not user.is_joining:
+                    await self._join(user)
 
-    # What they do
+    # Actions
 
-    async def _join(self, guest: Guest) -> None:
-        got = await guest.line.ask("POST", f"/games/{self._game}/players/")
-        assert json.loads(got.body) == guest.guid
-        self.count[{201: "seated", 202: "queued"}[got.status]] += 1
-        guest.coming = True
-        guest.player = Player(Options(guest.name, guest.guid))
+    async def _join(self, user: GameUser) -> None:
+        response = await user.connection.request("POST", f"/games/{self._game}/players/")
+        assert json.loads(response.body) == user.guid
+        self.counts[{201: "seated", 202: "queued"}[response.status]] += 1
+        user.is_joining = True
+        user.player = Player(Options(user.name, user.guid))
 
-    async def _act(self, guest: Guest) -> None:
-        """The one whose turn it is looks, makes up his mind, acts, and looks again."""
-        await self._look(guest)
-        act = guest.player.decide(guest.mind, guest.luck)
+    async def _act(self, user: GameUser) -> None:
+        """Let the user to act read the game, choose a move, make it, and read the game again."""
+        await self._refresh_user(user)
+        act = user.player.decide(user.bot, user.luck)
         if act is None:
-            assert not guest.here, f"{guest.name} has nothing to decide in {self.seen}"
-            return  # this machine has kept him too long
-        guest.player.on(Submitted(act), 0.0)
-        got = await self._say(guest, {"action": act.action, "betAmount": act.amount})
-        assert "x-fold-reason" not in got.headers, (got, act, self.seen)
-        if got.status == 404:  # as above
-            await self._see(self._visitor)
-            assert not guest.here
+            assert not user.is_listed, f"{user.name} has nothing to decide in {self.view}"
+            return  # the turn timed out because this machine was too slow
+        user.player.on(Submitted(act), 0.0)
+        response = await self._act_request(user, {"action": act.action, "betAmount": act.amount})
+        assert "x-fold-reason" not in response.headers, (response, act, self.view)
+        if response.status == 404:  # the turn timed out, as above
+            await self._refresh(self._observer)
+            assert not user.is_listed
         else:
-            assert got.status == 201, got
-            await self._look(guest, acted=True)
+            assert response.status == 201, response
+            await self._refresh_user(user, has_acted=True)
 
-    async def be_clumsy(self, guest: Guest) -> None:
-        """He bets what nobody may bet: his hand is folded (ruling H5)."""
-        got = await self._say(guest, {"action": 1, "betAmount": STACK * SEATS * 100})
-        assert (got.status, got.body) == (201, b"")
-        assert got.headers["x-fold-reason"].startswith("found ")
-        self.count["clumsy"] += 1
-        await self._see(self._visitor)
+    async def bet_too_much(self, user: GameUser) -> None:
+        """Make an invalid bet: the hand is folded (ruling H5)."""
+        response = await self._act_request(user, {"action": 1, "betAmount": STACK * SEATS * 100})
+        assert (response.status, response.body) == (201, b"")
+        assert response.headers["x-fold-reason"].startswith("found ")
+        self.counts["bet too much"] += 1
+        await self._refresh(self._observer)
 
-    async def fall_silent(self, guest: Guest) -> None:
-        """He says nothing until his time is over: he has left, and so have his chips (ruling H6)."""
-        got = await guest.line.ask("GET", f"/games/{self._game}?wait=60&since={self._version}")
-        assert guest.listed(read_game(got.body)) is None
-        assert (await self._say(guest, {"action": 0})).status == 404
-        self.count["silent"] += 1
-        await self._see(self._visitor)
+    async def time_out(self, user: GameUser) -> None:
+        """Let the turn time out: the user leaves the game with its chips (ruling H6)."""
+        response = await user.connection.request("GET", f"/games/{self._game}?wait=60&since={self._version}")
+        assert user.player_in(read_game(response.body)) is None
+        assert (await self._act_request(user, {"action": 0})).status == 404
+        self.counts["timed out"] += 1
+        await self._refresh(self._observer)
 
-    async def walk_out(self, guest: Guest) -> None:
-        """Somebody leaves whose turn it is not: who has bet most in this round."""
-        others = [one for one in self.guests if one.here and one is not guest]
-        standing = [(one, mine) for one in others if (mine := one.listed(self.seen)) and mine.state != "folded"]
-        leaver, mine = max(standing, key=lambda found: found[1].bet_so_far)
+    async def leave_hand(self, user: GameUser) -> None:
+        """Let the user leave who has bet most in this round and is not to act."""
+        other_users = [other for other in self.users if other.is_listed and other is not user]
+        rows_in_hand = [
+            (other, row) for other in other_users if (row := other.player_in(self.view)) and row.state != "folded"
+        ]
+        leaver, row = max(rows_in_hand, key=lambda pair: pair[1].bet_so_far)
         path = f"/games/{self._game}/players/{leaver.guid}"
-        assert (await leaver.line.ask("DELETE", path)).status == 200
-        assert (await leaver.line.ask("DELETE", path)).status == 404
-        self.count["walked out"] += 1
-        self.count["forfeited"] += mine.bet_so_far
-        await self._see(self._visitor)
+        assert (await leaver.connection.request("DELETE", path)).status == 200
+        assert (await leaver.connection.request("DELETE", path)).status == 404
+        self.counts["left"] += 1
+        self.counts["forfeited"] += row.bet_so_far
+        await self._refresh(self._observer)
 
-    async def _say(self, guest: Guest, act: dict[str, int]) -> Got:
-        path = f"/games/{self._game}/players/{guest.guid}/acts/"
-        return await guest.line.ask("POST", path, json.dumps(act).encode())
+    async def _act_request(self, user: GameUser, act: dict[str, int]) -> HttpResponse:
+        path = f"/games/{self._game}/players/{user.guid}/acts/"
+        return await user.connection.request("POST", path, json.dumps(act).encode())
 
-    # What they see
+    # Observations
 
-    async def _look(self, guest: Guest, *, acted: bool = False) -> None:
-        await self._see(guest.line, guest if acted else None)
-        guest.player.on(Received(HOUSE, self.seen), 0.0)
+    async def _refresh_user(self, user: GameUser, *, has_acted: bool = False) -> None:
+        await self._refresh(user.connection, user if has_acted else None)
+        user.player.on(Received(HOUSE, self.view), 0.0)
 
-    async def _see(self, line: Line, actor: Guest | None = None) -> None:
-        """Look at the table: who has come and gone, whether all chips are there, and what hands are over.
+    async def _refresh(self, connection: HttpConnection, actor: GameUser | None = None) -> None:
+        """Read the table: note who has joined and left, check the chips, and collect finished hands.
 
-        Only an actor can have lost chips since the last look; whoever else is gone has taken his with him, if any.
+        Only the actor can have lost chips since the last request; other players who left took theirs with them.
         """
-        got = await line.ask("GET", f"/games/{self._game}")
-        assert got.status == 200
-        self._version = got.headers["x-game-version"]
-        before, self.seen = self.seen, read_game(got.body)
-        for guest in self.guests:
-            last, here = guest.listed(before), guest.listed(self.seen) is not None
-            if here and last is None:
-                self.count["sat down"] += 1
-                guest.coming = False
-            elif last is not None and not here:
-                taken = 0 if guest is actor else last.wealth
-                self.taken += taken
-                self.count["broke"] += not taken
-            guest.here = here
-        chips = sum(one.wealth for one in self.seen.table) + sum(pot.size for pot in self.seen.pots)
-        assert chips + self.taken == STACK * self.count["sat down"], (before, self.seen)
-        small_blind = next((one.player_id for one in self.seen.table if one.small_blind), "")
+        response = await connection.request("GET", f"/games/{self._game}")
+        assert response.status == 200
+        self._version = response.headers["x-game-version"]
+        previous, self.view = self.view, read_game(response.body)
+        for user in self.users:
+            previous_row, is_listed = user.player_in(previous), user.player_in(self.view) is not None
+            if is_listed and previous_row is None:
+                self.counts["sat down"] += 1
+                user.is_joining = False
+            elif previous_row is not None and not is_listed:
+                taken = 0 if user is actor else previous_row.wealth
+                self.chips_taken_away += taken
+                self.counts["broke"] += not taken
+            user.is_listed = is_listed
+        chips = sum(player.wealth for player in self.view.table) + sum(pot.size for pot in self.view.pots)
+        assert chips + self.chips_taken_away == STACK * self.counts["sat down"], (previous, self.view)
+        small_blind = next((player.player_id for player in self.view.table if player.small_blind), "")
         if small_blind != self._small_blind:  # a new hand has begun
             self._small_blind = small_blind
             await self._collect()
 
     async def _collect(self) -> None:
-        """Fetch the hands that are over, as the public may see them."""
-        while (got := await self._hand(len(self.hands) + 1)).status == 200:
-            self.hands.append(got.body.decode())
-            self.fetched(self.hands[-1])
+        """Fetch the finished hands in their public form."""
+        while (response := await self._hand(len(self.hands) + 1)).status == 200:
+            self.hands.append(response.body.decode())
+            self.on_hand(self.hands[-1])
 
-    async def _hand(self, number: int) -> Got:
-        return await self._visitor.ask("GET", f"/games/{self._game}/hands/{number}.phh")
+    async def _hand(self, number: int) -> HttpResponse:
+        return await self._observer.request("GET", f"/games/{self._game}/hands/{number}.phh")
 
-    async def forgotten(self) -> bool:
-        """Whether the first hand is not kept any more."""
+    async def is_first_hand_forgotten(self) -> bool:
+        """Whether the server no longer has the first hand."""
         return (await self._hand(1)).status == 404
 
 
-async def evening(
-    serving: Serving, hands: int, plan: Iterable[tuple[int, str]], fetched: Callable[[str], object]
-) -> Evening:
-    guests = [Guest(number, mind) for number, mind in enumerate(MINDS, start=1)]
-    lines = [Line(), *(guest.line for guest in guests)]
-    found = Evening(guests, lines[0], fetched)
-    async with asyncio.timeout(LONG):
-        for line in lines:
-            await line.call(serving.host, serving.port)
-        await found.come()
-        await found.play(hands, plan)
-        assert await found.forgotten()
-    for line in lines:
-        line.hang_up()
-    return found
+async def play_session(
+    serving: Serving, hands: int, plan: Iterable[tuple[int, str]], on_hand: Callable[[str], object]
+) -> HoldemSession:
+    users = [GameUser(number, bot_name) for number, bot_name in enumerate(BOTS, start=1)]
+    connections = [HttpConnection(), *(user.connection for user in users)]
+    session = HoldemSession(users, connections[0], on_hand)
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        for connection in connections:
+            await connection.open(serving.host, serving.port)
+        await session.join_all()
+        await session.play(hands, plan)
+        assert await session.is_first_hand_forgotten()
+    for connection in connections:
+        connection.close()
+    return session
 
 
 PLAN: Final = [
-    *((hand, "fall_silent") for hand in (150, 450, 750)),
-    *((hand, "walk_out") for hand in range(20, 1_000, 40)),
-    *((hand, "be_clumsy") for hand in range(10, 1_000, 40)),
+    *((hand, "time_out") for hand in (150, 450, 750)),
+    *((hand, "leave_hand") for hand in range(20, 1_000, 40)),
+    *((hand, "bet_too_much") for hand in range(10, 1_000, 40)),
 ]
-"""After how many hands something happens that the bots would not do."""
+"""Actions that the bots would not take, and the number of hands after which they happen."""
 
 
-# How it is checked
+# Checks
 
 
-class Hand(NamedTuple):
-    """A PHH as it was told; players are counted from the left of the button."""
+class PhhHand(NamedTuple):
+    """A hand in PHH; players are in order from the left of the button."""
 
     number: int
     players: list[str]
     places: list[int]
-    begun: list[int]
-    ended: list[int]
+    starting: list[int]
+    finishing: list[int]
 
 
-def hand(text: str) -> Hand:
-    told = tomllib.loads(text)
-    begun = told.get("_starting_stacks", told["starting_stacks"])
-    return Hand(told["hand"], told["players"], [seat - 1 for seat in told["seats"]], begun, told["finishing_stacks"])
+def parse_hand(text: str) -> PhhHand:
+    fields = tomllib.loads(text)
+    starting = fields.get("_starting_stacks", fields["starting_stacks"])
+    return PhhHand(
+        fields["hand"],
+        fields["players"],
+        [seat - 1 for seat in fields["seats"]],
+        starting,
+        fields["finishing_stacks"],
+    )
 
 
-def balance(hands: Iterable[Hand], table: Iterable[Listed]) -> None:
-    """Every hand keeps its chips, and begins with those that the one before has left, or with what newcomers bring.
+def check_chips(hands: Iterable[PhhHand], table: Iterable[ListedPlayer]) -> None:
+    """Check that every hand conserves its chips and starts with those of the previous hand, or with new stacks.
 
-    So does the one that is just beginning at the table.
+    The hand that is just starting at the table is included.
     """
     chips: dict[str, int] = {}
-    for number, one in enumerate(hands, start=1):
-        assert one.number == number
-        assert sum(one.begun) == sum(one.ended), one
-        for player, begun, ended in zip(one.players, one.begun, one.ended, strict=True):
-            assert begun in {chips.get(player), STACK}, one
-            chips[player] = ended
+    for number, hand in enumerate(hands, start=1):
+        assert hand.number == number
+        assert sum(hand.starting) == sum(hand.finishing), hand
+        for player, starting, finishing in zip(hand.players, hand.starting, hand.finishing, strict=True):
+            assert starting in {chips.get(player), STACK}, hand
+            chips[player] = finishing
     for listed in table:
         assert listed.wealth + listed.bet_so_far in {chips.get(listed.handle), STACK}
 
 
-def kit(text: str) -> tuple[list[int], list[int]]:
-    """The stacks by player after PokerKit has replayed a PHH: as it pays, and as H7 pays the pots that it found.
+def replay_with_pokerkit(text: str) -> tuple[list[int], list[int]]:
+    """Return the final stacks after a replay in PokerKit: as PokerKit pays them, and as H7 pays the same pots.
 
-    It puts pots together that are left to the same winners before it divides them, so that an odd chip may go astray.
+    PokerKit merges pots with the same winners before it divides them, so odd chips may go to other players.
     """
-    automations = tuple(one for one in HandHistory.automations if one is not Automation.HAND_KILLING)
+    automations = tuple(each for each in HandHistory.automations if each is not Automation.HAND_KILLING)
     state: Any = None
-    apart: list[int] | None = None
+    paid_by_pot: list[int] | None = None
     for state in HandHistory.loads(text, automations=automations):
-        if apart is None and state.can_kill_hand():
-            apart = list(state.stacks)
+        if paid_by_pot is None and state.can_kill_hand():
+            paid_by_pot = list(state.stacks)
             for pot in state.pots:
-                ranks = {at: state.get_hand(at, 0, 0) for at in pot.player_indices}
-                winners = [at for at in pot.player_indices if ranks[at] == max(ranks.values())]
-                chips, odd = divmod(pot.amount, len(winners))
-                for number, at in enumerate(winners):
-                    apart[at] += chips + (number < odd)
+                ranks = {index: state.get_hand(index, 0, 0) for index in pot.player_indices}
+                winners = [index for index in pot.player_indices if ranks[index] == max(ranks.values())]
+                chips, odd_chips = divmod(pot.amount, len(winners))
+                for number, index in enumerate(winners):
+                    paid_by_pot[index] += chips + (number < odd_chips)
     assert not state.status
-    return list(state.stacks), list(state.stacks) if apart is None else apart
+    return list(state.stacks), list(state.stacks) if paid_by_pot is None else paid_by_pot
 
 
 def replay(text: str) -> None:
-    """PokerKit ends a hand with our stacks."""
+    """Assert that PokerKit ends the hand with our stacks."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of folds where nothing was bet, and of cards that it cannot know
-        ended = hand(text).ended
-        paid, apart = kit(text)
-        assert apart == ended, text
-        assert sum(abs(one - other) for one, other in zip(paid, ended, strict=True)) <= SEATS, text
+        warnings.simplefilter("ignore", UserWarning)  # about folds without a bet, and about unknown cards
+        finishing = parse_hand(text).finishing
+        paid_by_pokerkit, paid_by_pot = replay_with_pokerkit(text)
+        assert paid_by_pot == finishing, text
+        difference = sum(abs(paid - ours) for paid, ours in zip(paid_by_pokerkit, finishing, strict=True))
+        assert difference <= SEATS, text
 
 
-def nets(record: Path) -> list[list[int]]:
-    """What every hand of a record has brought, by place."""
+def record_nets(record: Path) -> list[list[int]]:
+    """The results of every hand in a dealer's record, by place."""
     entries = [json.loads(line) for line in record.read_text().splitlines()]
     return [entry["net"] for entry in entries if entry["deal"] == "hand"]
 
 
-def check(texts: Sequence[str], record: Path, table: Sequence[Listed] = ()) -> None:
-    """Hands as PHH and the record of their deals: chips are kept, and promises too."""
-    hands = [hand(text) for text in texts]
-    balance(hands, table)
-    for one, net in zip(hands, nets(record), strict=False):  # the record may have one more, which is void
-        gained = [ended - begun for begun, ended in zip(one.begun, one.ended, strict=True)]
-        assert gained == [net[place] for place in one.places]
+def check(phh_texts: Sequence[str], record: Path, table: Sequence[ListedPlayer] = ()) -> None:
+    """Check the chips of hands in PHH, and the promises in the dealer's record."""
+    hands = [parse_hand(text) for text in phh_texts]
+    check_chips(hands, table)
+    # Not strict: the record may have one more hand, which is void.
+    for hand, net in zip(hands, record_nets(record), strict=False):
+        results = [finishing - starting for starting, finishing in zip(hand.starting, hand.finishing, strict=True)]
+        assert results == [net[place] for place in hand.places]
     verified = croupier("verify", record)
     assert verified.returncode == 0, verified.stdout
 
 
 @pytest.mark.parametrize("hands", [200, pytest.param(1_000, marks=pytest.mark.slow)])
-def test_ten_bots_play_and_no_chip_is_made_or_lost(tmp_path: Path, hands: int) -> None:
+def test_ten_bots_play_and_chips_are_conserved(tmp_path: Path, hands: int) -> None:
     record = tmp_path / "deals.jsonl"
     flags = ("--deals", record, "--seed", 4, "--turn-seconds", TURN_SECONDS, "--history", 20, "--drain-seconds", 0)
     replays: list[Future[None]] = []
-    plan = [(hand, deed) for hand, deed in PLAN if hand < hands]
-    with ProcessPoolExecutor(1, get_context("spawn")) as beside, Serving("holdem", "--port", 0, *flags) as serving:
-        found = run(evening(serving, hands, plan, lambda text: replays.append(beside.submit(replay, text))))
+    plan = [(hand, action) for hand, action in PLAN if hand < hands]
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool, Serving("holdem", "--port", 0, *flags) as serving:
+        session = run(play_session(serving, hands, plan, lambda text: replays.append(pool.submit(replay, text))))
         assert serving.stop() == 0
-        for done in replays:
-            done.result()
-    assert len(replays) == len(found.hands) >= hands
-    count = found.count
-    wanted = Counter(deed for _, deed in plan)
-    assert (count["silent"], count["walked out"], count["clumsy"]) == tuple(
-        wanted[deed] for deed in ("fall_silent", "walk_out", "be_clumsy")
+        for replay_result in replays:
+            replay_result.result()
+    assert len(replays) == len(session.hands) >= hands
+    counts = session.counts
+    planned = Counter(action for _, action in plan)
+    assert (counts["timed out"], counts["left"], counts["bet too much"]) == tuple(
+        planned[action] for action in ("time_out", "leave_hand", "bet_too_much")
     )
-    assert min(count["queued"], count["broke"], count["forfeited"]) > 0
-    check(found.hands, record, found.seen.table)
+    assert min(counts["queued"], counts["broke"], counts["forfeited"]) > 0
+    check(session.hands, record, session.view.table)
 
 
-async def company(serving: Serving, hands: int) -> tuple[list[BotTally], list[str]]:
-    """Ten bots of the library at one game, each for itself, until one has played so many hands; and all hands."""
-    visitor = await Line().call(serving.host, serving.port)
-    game = json.loads((await visitor.ask("GET", "/games/")).body)[0]["gameID"]
+async def play_library_bots(serving: Serving, hands: int) -> tuple[list[BotTally], list[str]]:
+    """Let ten library bots play until one has played `hands` hands; return their tallies and all hands."""
+    observer = await HttpConnection().open(serving.host, serving.port)
+    game = json.loads((await observer.request("GET", "/games/")).body)[0]["gameID"]
     tallies = [BotTally() for _ in range(SEATS)]
 
     async def bot(number: int) -> None:
-        mind, luck = bot_factory(BOT_SPECS, MINDS[number])(), FairDealer(derive_server_seed(5, "bots", number)).luck
+        policy, luck = bot_factory(BOT_SPECS, BOTS[number])(), FairDealer(derive_server_seed(5, "bots", number)).luck
         async with HoldemClient(f"http://{serving.address}", f"bot{number}", "secret") as client:
-            await play_hands(client, mind, luck, hands, game=game, tally=tallies[number])
+            await play_hands(client, policy, luck, hands, game=game, tally=tallies[number])
 
-    async with asyncio.timeout(LONG):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         bots = [asyncio.create_task(bot(number)) for number in range(SEATS)]
         await asyncio.wait(bots, return_when=asyncio.FIRST_COMPLETED)
-        texts: list[str] = []
-        while (got := await visitor.ask("GET", f"/games/{game}/hands/{len(texts) + 1}.phh")).status == 200:
-            texts.append(got.body.decode())
-        for one in bots:
-            one.cancel()  # he leaves, and when all have the game is gone
+        phh_texts: list[str] = []
+        while (
+            response := await observer.request("GET", f"/games/{game}/hands/{len(phh_texts) + 1}.phh")
+        ).status == 200:
+            phh_texts.append(response.body.decode())
+        for task in bots:
+            task.cancel()  # the bot leaves; the game ends when all have left
         await asyncio.wait(bots)
-    visitor.hang_up()
-    return tallies, texts
+    observer.close()
+    return tallies, phh_texts
 
 
 @pytest.mark.slow
-def test_ten_bots_of_the_library_play_each_for_itself(tmp_path: Path) -> None:
+def test_ten_library_bots_play_independently(tmp_path: Path) -> None:
     record = tmp_path / "deals.jsonl"
     with Serving("holdem", "--port", 0, "--deals", record, "--history", 100_000, "--drain-seconds", 0) as serving:
-        tallies, texts = run(company(serving, 200))
+        tallies, phh_texts = run(play_library_bots(serving, 200))
         assert serving.stop() == 0
     assert [tally.fault for tally in tallies] == [None] * SEATS
     assert max(len(tally.nets) for tally in tallies) == 200
-    assert len(texts) >= 200
-    check(texts, record)
-    for text in texts:
+    assert len(phh_texts) >= 200
+    check(phh_texts, record)
+    for text in phh_texts:
         replay(text)

@@ -1,4 +1,4 @@
-"""What others wrote is harmless in the log, on a terminal and as JSON lines."""
+"""Text from peers is escaped in the log, on a terminal and as JSON lines."""
 
 import io
 import json
@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize("tty", [True, False], ids=["terminal", "json"])
-def test_text_of_others_is_escaped_in_the_log(monkeypatch: pytest.MonkeyPatch, *, tty: bool) -> None:
+def test_untrusted_text_is_escaped(monkeypatch: pytest.MonkeyPatch, *, tty: bool) -> None:
     stream = Terminal(tty=tty)
     monkeypatch.setattr("sys.stderr", stream)
     before = structlog.get_config()

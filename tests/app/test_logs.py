@@ -1,4 +1,4 @@
-"""The log: repeated faults are limited, and other libraries have their say in it."""
+"""The log: repeated errors are limited, and messages of libraries are included."""
 
 import json
 import subprocess
@@ -18,68 +18,68 @@ class Clock:
         return self.now
 
 
-def passed(limiter: RepeatLimiter, level: str = "error", **entry: Any) -> dict[str, Any] | None:
+def logged(limiter: RepeatLimiter, level: str = "error", **entry: Any) -> dict[str, Any] | None:
     try:
         return dict(limiter(None, level, {"event": "a fault", **entry}))
     except DropEvent:
         return None
 
 
-def raised(kind: type[Exception], *, elsewhere: bool = False) -> Exception:
+def raised(kind: type[Exception], *, other_line: bool = False) -> Exception:
     try:
-        if elsewhere:
+        if other_line:
             raise kind
         raise kind
     except Exception as error:
         return error
 
 
-def test_the_same_fault_is_logged_a_few_times_and_then_counted() -> None:
+def test_repeated_errors_are_limited_and_counted() -> None:
     clock = Clock()
     limiter = RepeatLimiter(limit=3, seconds=60.0, clock=clock)
-    heard = [passed(limiter, exc_info=raised(KeyError)) for _ in range(10)]
-    assert [entry is not None for entry in heard] == [True] * 3 + [False] * 7
-    assert [entry.get("limit") for entry in heard if entry] == [None, None, "not logged again for 60 s"]
+    entries = [logged(limiter, exc_info=raised(KeyError)) for _ in range(10)]
+    assert [entry is not None for entry in entries] == [True] * 3 + [False] * 7
+    assert [entry.get("limit") for entry in entries if entry] == [None, None, "not logged again for 60 s"]
     clock.now = 60.0
-    later = passed(limiter, exc_info=raised(KeyError))
+    later = logged(limiter, exc_info=raised(KeyError))
     assert later is not None
     assert later["suppressed"] == 7
 
 
 @pytest.mark.parametrize(
-    "other",
+    "difference",
     [
         {"event": "another"},
         {"room": "kuhn"},
         {"exc_info": raised(ValueError)},
-        {"exc_info": raised(KeyError, elsewhere=True)},
+        {"exc_info": raised(KeyError, other_line=True)},
         {"exc_info": None},
     ],
 )
-def test_another_fault_is_not_limited_with_it(other: dict[str, Any]) -> None:
+def test_different_errors_are_limited_separately(difference: dict[str, Any]) -> None:
     limiter = RepeatLimiter(limit=1)
     error = raised(KeyError)
-    assert passed(limiter, exc_info=error) is not None
-    assert passed(limiter, exc_info=(KeyError, error, error.__traceback__)) is None
-    assert passed(limiter, **{"exc_info": error, **other}) is not None
+    assert logged(limiter, exc_info=error) is not None
+    assert logged(limiter, exc_info=(KeyError, error, error.__traceback__)) is None
+    assert logged(limiter, **{"exc_info": error, **difference}) is not None
 
 
 @pytest.mark.parametrize("level", ["debug", "info"])
-def test_what_is_no_fault_is_not_limited(level: str) -> None:
+def test_info_and_debug_are_not_limited(level: str) -> None:
     limiter = RepeatLimiter(limit=1)
-    assert all(passed(limiter, level) is not None for _ in range(10))
+    assert all(logged(limiter, level) is not None for _ in range(10))
 
 
-def test_the_limiter_knows_a_bounded_number_of_faults() -> None:
+def test_limiter_tracks_a_bounded_number_of_errors() -> None:
     limiter = RepeatLimiter(limit=1, max_windows=10)
     for number in range(1000):
-        assert passed(limiter, event=number) is not None
+        assert logged(limiter, event=number) is not None
     assert len(limiter._windows) == 10
 
 
 SCRIPT = """
 import logging
-from croupier.logs import configure, log
+from croupier.logs import configure, get_logger
 configure("debug")
 configure("debug")
 secret = "Basic bWFya2Vk"
@@ -88,7 +88,7 @@ def fail(password):
 try:
     fail("marked")
 except ValueError as error:
-    log(room="kuhn").error("our own fault", exc_info=error)
+    get_logger(room="kuhn").error("internal error", exc_info=error)
     logging.getLogger("asyncio").error("no %s", secret, exc_info=True)
     logging.getLogger("uvicorn.error").warning("http://ann:marked@host")
     logging.getLogger("httpx").info("marked")
@@ -97,12 +97,12 @@ for _ in range(100):
 """
 
 
-def test_no_entry_has_local_variables_or_credentials_and_libraries_are_heard() -> None:
+def test_entries_have_no_locals_or_credentials_and_include_libraries() -> None:
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
     assert done.stdout == ""
     entries = [json.loads(line) for line in done.stderr.splitlines()]
     assert [entry["event"] for entry in entries] == [
-        "our own fault",
+        "internal error",
         "asyncio reports",
         "uvicorn.error reports",
         *["asyncio reports"] * 5,

@@ -1,4 +1,4 @@
-"""In every room and mode: a tap that raises stops nobody, keeps nothing out of the books, and is counted."""
+"""Failing observers, in every room and mode: games continue and are recorded, and the failures are counted."""
 
 import asyncio
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from croupier.app.http_room import HttpRoom as OpenWeb
+from croupier.app.http_room import HttpRoom
 from croupier.core.session import Drop, Event, Left, Received, Send
 from croupier.logs import silent_logger
 from croupier.store.store import open_store
@@ -15,43 +15,46 @@ from tests.http.service_fixture import Web, house
 from tests.net.raw_client import Caller, Notes, Run, kuhn, opened
 from tests.net.test_faults import Book
 from tests.recording import test_holdem_journal
-from tests.recording.fake_store import Ink, balances, by_hand, games_in, kept
-from tests.recording.test_house_accounts import HERE
-from tests.recording.test_house_recorder import CALLS, until
+from tests.recording.fake_store import FakeStore, balances, house_with_fake_store, house_with_store, stored_games
+from tests.recording.test_house_accounts import LOCAL_ACCOUNT
+from tests.recording.test_house_recorder import CALLING_BOT, wait_until
 
 
-def full(event: object, effects: object, now: float) -> None:
+def failing_observer(event: object, effects: object, now: float) -> None:
     raise OSError(28, "No space left on device")
 
 
-def test_a_tap_that_raises_does_not_stop_a_conversation_nor_the_taps_after_it(run: Run) -> None:
+def test_failing_observer_stops_neither_the_room_nor_other_observers(run: Run) -> None:
     async def main() -> None:
-        heard: list[Event[object]] = []
+        events: list[Event[object]] = []
         session = Notes(
-            lambda event, _: [Send(event.peer, "heard"), Drop(event.peer)] if type(event) is Received else [],
+            lambda event, _: [Send(event.peer, "received"), Drop(event.peer)] if type(event) is Received else [],
         )
         book = Book()
-        taps = [full, lambda event, effects, now: heard.append(event)]
-        async with opened(session, observers=taps, log=book) as (board, address), Caller(address) as caller:
-            await caller.ask(b"one\n", b"heard\n")
+        taps = [failing_observer, lambda event, effects, now: events.append(event)]
+        async with opened(session, taps=taps, log=book) as (endpoint, address), Caller(address) as caller:
+            await caller.ask(b"one\n", b"received\n")
             caller.stop_talking()
             assert await caller.rest() == b""
             await session.hears(Left)
-            assert [type(event).__name__ for event in heard] == ["Joined", "Said", "Left"]
-            assert board.counts.observer_failures == 3
+            assert [type(event).__name__ for event in events] == ["Joined", "Received", "Left"]
+            assert endpoint.counts.observer_failures == 3
             ((event, facts),) = [entry[1:] for entry in book.entries if entry[0] == "error"]
-            assert (event, facts["observer"], facts["failures"]) == ("an observer failed", "full", 1)
+            assert (event, facts["observer"], facts["failures"]) == ("an observer failed", "failing_observer", 1)
 
     run(main())
 
 
-def test_a_house_that_keeps_nothing_plays_on(run: Run) -> None:
+def test_house_without_a_journal_plays_on(run: Run) -> None:
     async def main() -> None:
-        async with opened(**kuhn(bot="script:CAL"), observers=[full]) as (board, address), Caller(address) as caller:
+        async with (
+            opened(**kuhn(bot="script:CAL"), observers=[failing_observer]) as (endpoint, address),
+            Caller(address) as caller,
+        ):
             await caller.say(b"STRT P_1ACTN BET")
             assert (await caller.hear(16)).startswith(b"CARD C_")
-            assert board.counts.games == 1
-            assert board.counts.observer_failures
+            assert endpoint.counts.games == 1
+            assert endpoint.counts.observer_failures
 
     run(main())
 
@@ -61,31 +64,29 @@ def test_a_house_that_keeps_nothing_plays_on(run: Run) -> None:
     [("async", None), ("durable", None), ("durable", "address")],
     ids=["async", "durable", "accounts"],
 )
-def test_a_game_at_a_house_is_in_the_books_and_its_account_is_released(
-    run: Run, tmp_path: Path, journal: Any, by: Any
-) -> None:
+def test_game_is_recorded_and_its_account_released(run: Run, tmp_path: Path, journal: Any, by: Any) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with kept(path, journal=journal, by=by, taps=[full], **CALLS) as opened:
+        async with house_with_store(path, journal=journal, by=by, taps=[failing_observer], **CALLING_BOT) as opened:
             async with Caller(opened.address) as caller:
                 await caller.say(b"STRT P_1ACTN BET")
                 assert (await caller.hear(16)).startswith(b"CARD C_")
-            while opened.board.connection_count:
+            while opened.endpoint.connection_count:
                 await asyncio.sleep(0.001)
-            if opened.books.purses is not None:
-                assert not opened.books.purses._sessions
-                assert not opened.books.purses._session_by_peer
-            assert opened.board.counts.observer_failures
-        (game,) = await games_in(path)
+            if opened.recorder.purses is not None:
+                assert not opened.recorder.purses._sessions
+                assert not opened.recorder.purses._session_by_peer
+            assert opened.endpoint.counts.observer_failures
+        (game,) = await stored_games(path)
         if by is not None:
-            assert await balances(path) == {"cashier": -10, "kuhn": -game.net, HERE: 10 + game.net}
+            assert await balances(path) == {"cashier": -10, "kuhn": -game.net, LOCAL_ACCOUNT: 10 + game.net}
 
     run(main())
 
 
-def test_an_act_of_holdem_that_is_durable_is_answered_and_so_is_the_next(tmp_path: Path) -> None:
+def test_durable_holdem_acts_are_answered(tmp_path: Path) -> None:
     async def main() -> None:
-        async with test_holdem_journal.kept(tmp_path / "kept.db", taps=[full]) as web:
+        async with test_holdem_journal.service_with_store(tmp_path / "kept.db", taps=[failing_observer]) as web:
             game, (ann, bob) = await web.seated("ann", "bob")
             assert (await web.act(game, "ann", ann, 1, 10)).status == 201
             assert (await web.act(game, "bob", bob, 1, 0)).status == 201
@@ -94,21 +95,21 @@ def test_an_act_of_holdem_that_is_durable_is_answered_and_so_is_the_next(tmp_pat
     test_holdem_journal.run(main)
 
 
-def test_an_act_of_holdem_that_is_not_kept_is_answered(run: Run) -> None:
+def test_holdem_acts_in_memory_are_answered(run: Run) -> None:
     async def main() -> None:
-        with Web(observers=[full]) as web:
+        with Web(observers=[failing_observer]) as web:
             game, (ann, _) = await web.seated("ann", "bob")
             assert (await web.act(game, "ann", ann, 1, 10)).status == 201
 
     run(main())
 
 
-def test_a_room_of_holdem_whose_tap_raises_closes_when_its_last_hand_is_over(run: Run) -> None:
-    """The room itself is one of the taps, and hears what the others could not."""
+def test_holdem_room_with_a_failing_observer_closes(run: Run) -> None:
+    """The room itself is an observer, and is called although another observer fails."""
 
     async def main() -> None:
-        found = house()
-        web = OpenWeb(found, silent_logger(), [full], clock=asyncio.get_running_loop().time)
+        holdem_house = house()
+        web = HttpRoom(holdem_house, silent_logger(), [failing_observer], clock=asyncio.get_running_loop().time)
         web.halt(final=False)
         async with asyncio.timeout(5):
             await web.wait_drained()
@@ -117,14 +118,14 @@ def test_a_room_of_holdem_whose_tap_raises_closes_when_its_last_hand_is_over(run
 
 
 @pytest.mark.parametrize("durable", [False, True], ids=["in memory", "durable"])
-def test_a_game_of_old_maid_goes_on_to_its_end(run: Run, tmp_path: Path, durable: bool) -> None:
+def test_oldmaid_game_is_finished(run: Run, tmp_path: Path, durable: bool) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with oldmaid_fixtures.opened(2, kept=path if durable else None, taps=[full]) as table:
-            tallies = await oldmaid_fixtures.bots(table, "ann", "bob")
+        async with oldmaid_fixtures.open_table(2, store=path if durable else None, taps=[failing_observer]) as table:
+            tallies = await oldmaid_fixtures.play_with_bots(table, "ann", "bob")
             assert [tally.faults for tally in tallies] == [[], []]
             assert len(table.games) == 1
-            assert table.board.counts.observer_failures
+            assert table.endpoint.counts.observer_failures
         if durable:
             async with await open_store(str(path)) as store:
                 assert len(await store.hands("oldmaid")) == 1
@@ -132,25 +133,25 @@ def test_a_game_of_old_maid_goes_on_to_its_end(run: Run, tmp_path: Path, durable
     run(main())
 
 
-def test_an_account_is_released_though_its_table_raises_when_its_client_leaves(run: Run) -> None:
+def test_account_is_released_if_the_table_raises(run: Run) -> None:
     async def main() -> None:
-        async with by_hand(Ink(), accounts=True) as opened:
-            on = opened.board.session.on
+        async with house_with_fake_store(FakeStore(), accounts=True) as opened:
+            handle = opened.endpoint.session.on
 
             def failing(event: Event[object], now: float) -> Any:
                 if type(event) is Left:
-                    raise RuntimeError("our own fault")
-                return on(event, now)
+                    raise RuntimeError("internal error")
+                return handle(event, now)
 
-            opened.board.session.on = failing  # type: ignore[method-assign]
+            opened.endpoint.session.on = failing  # type: ignore[method-assign]
             async with Caller(opened.address):
-                await until(lambda: opened.board.connection_count == 1)
-            await until(lambda: not opened.board.connection_count)
-            purses = opened.books.purses
+                await wait_until(lambda: opened.endpoint.connection_count == 1)
+            await wait_until(lambda: not opened.endpoint.connection_count)
+            purses = opened.recorder.purses
             assert purses is not None
             assert not purses._session_by_peer
             assert not purses._sessions
-        assert [str(fault) for fault in run.faults] == ["our own fault"]
+        assert [str(fault) for fault in run.faults] == ["internal error"]
         run.faults.clear()
 
     run(main())

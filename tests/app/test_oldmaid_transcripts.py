@@ -1,4 +1,4 @@
-"""Paper runs through real sockets: the table of Old Maid, its codec and the switchboard say what is on the paper."""
+"""Old Maid transcripts over real sockets: table, codec and endpoint together."""
 
 import asyncio
 import re
@@ -14,33 +14,35 @@ from croupier.core.session import Peer
 from croupier.core.transcript import Transcript, is_strict, parse_transcript
 from croupier.rooms.oldmaid import TABLE_FULL
 from croupier.rooms.oldmaid.wire import Wire
-from tests.app.socket_harness import Opened, Socketed
+from tests.app.socket_harness import ServerThread, SocketHarness
 from tests.net.raw_client import LOOPS, PATIENCE
 from tests.rooms.oldmaid.tables import TABLE_PAPERS, house, settings
 
-TIMELESS = [
-    paper
-    for paper in TABLE_PAPERS
-    if "from" not in paper.head and {line.kind for line in paper.lines}.isdisjoint({"pass", "halted"})
+TRANSCRIPTS = [
+    transcript
+    for transcript in TABLE_PAPERS
+    if "from" not in transcript.head and {line.kind for line in transcript.lines}.isdisjoint({"pass", "halted"})
 ]
-papers = pytest.mark.parametrize("paper", TIMELESS, ids=lambda paper: paper.name)
+transcripts = pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda transcript: transcript.name)
 
 
-class Tabled(Socketed):
-    """A stage for a table behind a real socket. Where its peers come from is told as the paper has it."""
+class TableHarness(SocketHarness):
+    """Plays a transcript to a table over a real socket, with the addresses in the transcript for those of the peers."""
 
-    def __init__(self, paper: Transcript, loop_factory: Callable[[], asyncio.AbstractEventLoop], chop: int = 0) -> None:
-        self._chop = chop
+    def __init__(
+        self, transcript: Transcript, loop_factory: Callable[[], asyncio.AbstractEventLoop], chunk_size: int = 0
+    ) -> None:
+        self._chunk_size = chunk_size
         self._context = None
         self._peers = {}
-        self._heard = {}
-        self._facts = []
+        self._received = {}
+        self._unmatched = []
         self._ports: dict[Peer, int] = {}
-        self._said = 0
-        self._room = Opened(
-            partial(house, paper),
+        self._sent_bytes = 0
+        self._room = ServerThread(
+            partial(house, transcript),
             loop_factory,
-            codec=partial(Wire, "table", strict=is_strict(paper), dialect=settings(paper).dialect),
+            codec_factory=partial(Wire, "table", strict=is_strict(transcript), dialect=settings(transcript).dialect),
             refusal=[TABLE_FULL],
         )
 
@@ -48,10 +50,12 @@ class Tabled(Socketed):
         for number, port in self._ports.items():
             data = data.replace(b'"port": %d' % (40_000 + number), b'"port": %d' % port)
         super().send(peer, data)
-        self._said += len(data)
+        self._sent_bytes += len(data)
         end = time.monotonic() + PATIENCE
-        while self._room.board.counts.bytes_received < self._said:  # who speaks first is heard first
-            assert time.monotonic() < end, f"{peer} is not heard"
+        while (
+            self._room.endpoint.counts.bytes_received < self._sent_bytes
+        ):  # keep the order of messages on different connections
+            assert time.monotonic() < end, f"the message of {peer} was not received"
             time.sleep(0)
 
     def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
@@ -60,28 +64,30 @@ class Tabled(Socketed):
             message = message.replace(b",%d]" % port, b",%d]" % (40_000 + number))
         return {"message": message}
 
-    def _line(self, name: str) -> tuple[Peer, socket.socket]:
-        known = name in self._peers
-        number, connection = super()._line(name)
-        if not known:
+    def _connection(self, name: str) -> tuple[Peer, socket.socket]:
+        is_known = name in self._peers
+        number, connection = super()._connection(name)
+        if not is_known:
             self._ports[number] = connection.getsockname()[1]
         return number, connection
 
 
-@pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
-@papers
-def test_the_table_says_what_is_on_the_paper_through_a_socket(paper: Transcript, chop: int) -> None:
-    with Tabled(paper, LOOPS.get("uvloop", asyncio.new_event_loop), chop) as stage:
-        play_json_transcript(paper, stage)
+@pytest.mark.parametrize("chunk_size", [0, 1], ids=["whole", "byte-by-byte"])
+@transcripts
+def test_table_follows_the_transcript_over_a_socket(transcript: Transcript, chunk_size: int) -> None:
+    with TableHarness(transcript, LOOPS.get("uvloop", asyncio.new_event_loop), chunk_size) as harness:
+        play_json_transcript(transcript, harness)
 
 
-@papers
-def test_the_table_says_it_on_plain_asyncio(paper: Transcript) -> None:
-    with Tabled(paper, asyncio.new_event_loop) as stage:
-        play_json_transcript(paper, stage)
+@transcripts
+def test_table_follows_the_transcript_on_asyncio(transcript: Transcript) -> None:
+    with TableHarness(transcript, asyncio.new_event_loop) as harness:
+        play_json_transcript(transcript, harness)
 
 
-def test_a_paper_that_is_wrong_is_found_out_through_a_socket() -> None:
-    paper = parse_transcript('title: Wrong\nclause: oldmaid-4.6\np> {"cmd": "draw"}\np< {"result": "ok"}\n', "wrong")
-    with pytest.raises(AssertionError), Tabled(paper, asyncio.new_event_loop) as stage:
-        play_json_transcript(paper, stage)
+def test_wrong_transcript_fails() -> None:
+    transcript = parse_transcript(
+        'title: Wrong\nclause: oldmaid-4.6\np> {"cmd": "draw"}\np< {"result": "ok"}\n', "wrong"
+    )
+    with pytest.raises(AssertionError), TableHarness(transcript, asyncio.new_event_loop) as harness:
+        play_json_transcript(transcript, harness)

@@ -1,4 +1,4 @@
-"""`croupier serve` opens rooms that play by the book, with the settings that its flags give."""
+"""`croupier serve`: rooms follow their protocol, with the settings of the flags."""
 
 import json
 import re
@@ -16,14 +16,14 @@ from tests.processes import Serving, croupier, hear, rest
 HANDS = b"STRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETSTRT P_1ACTN BETDISC"
 
 
-def test_the_ready_line_tells_the_room_and_its_address() -> None:
+def test_ready_line_has_the_room_and_its_address() -> None:
     with Serving("kuhn", "--port", 0) as serving:
         assert re.search(r"\bkuhn\b.* 127\.0\.0\.1:\d+\b", serving.lines[0])
         assert serving.ports["kuhn"] != 0
         assert serving.talk(b"ACTN BET") == b"FAIL W_A"
 
 
-def test_a_whole_game_is_played_through_a_bare_socket(tmp_path: Path) -> None:
+def test_game_over_a_raw_socket(tmp_path: Path) -> None:
     (tmp_path / "deck").write_text("Q\nK\n")
     with Serving("kuhn", "-p", 0, "--deck", tmp_path / "deck", "--bot", "script:CAL") as serving:
         connection = serving.call()
@@ -35,44 +35,44 @@ def test_a_whole_game_is_played_through_a_bare_socket(tmp_path: Path) -> None:
         assert rest(connection) == b""
 
 
-def test_the_same_seed_deals_the_same_games() -> None:
-    heard = []
+def test_same_seed_deals_the_same_games() -> None:
+    received = []
     for _ in range(2):
         with Serving("kuhn", "--port", 0, "--seed", 7) as serving:
-            heard.append([serving.talk(HANDS) for _ in range(3)])
-    assert heard[0] == heard[1]
-    assert len({*heard[0]}) > 1, "every connection has luck of its own"
+            received.append([serving.talk(HANDS) for _ in range(3)])
+    assert received[0] == received[1]
+    assert len({*received[0]}) > 1, "every connection has random numbers of its own"
 
 
-def test_another_seed_and_another_client_seed_deal_other_games() -> None:
-    heard = []
+def test_other_seeds_deal_other_games() -> None:
+    received = []
     for flags in (("--seed", 7), ("--seed", 8), ("--seed", 7, "--client-seed", "ours")):
         with Serving("kuhn", "--port", 0, *flags) as serving:
-            heard.append(tuple(serving.talk(HANDS) for _ in range(3)))
-    assert len({*heard}) == 3
+            received.append(tuple(serving.talk(HANDS) for _ in range(3)))
+    assert len({*received}) == 3
 
 
-def test_a_deck_file_deals_its_decks_in_turn_and_cyclically(tmp_path: Path) -> None:
+def test_deck_file_deals_its_decks_cyclically(tmp_path: Path) -> None:
     (tmp_path / "deck").write_text("# two decks\nQ\nC_K\nJ\n\n\nk\nq  # the jack lies below\n")
     with Serving("kuhn", "--port", 0, "--deck", tmp_path / "deck", "--bot", "script:CAL") as serving:
-        heard = serving.talk(b"STRT P_1ACTN BET" * 3)
-        assert heard == b"CARD C_QCARD C_K" + b"CARD C_KCARD C_Q" + b"CARD C_QCARD C_K"
+        received = serving.talk(b"STRT P_1ACTN BET" * 3)
+        assert received == b"CARD C_QCARD C_K" + b"CARD C_KCARD C_Q" + b"CARD C_QCARD C_K"
 
 
 @pytest.mark.parametrize(
-    ("deck", "told"),
+    ("deck", "message"),
     [("Q\nX\n", "line 2: found 'X'"), ("Q\nK\n\nJ\nJ\n", "line 5: found 'J' once more"), ("\n", "no card")],
 )
-def test_a_deck_file_that_makes_no_sense_is_refused_with_its_line(tmp_path: Path, deck: str, told: str) -> None:
+def test_invalid_deck_file_is_an_error_with_the_line(tmp_path: Path, deck: str, message: str) -> None:
     (tmp_path / "deck").write_text(deck)
     done = croupier("serve", "kuhn", "--port", 0, "--deck", tmp_path / "deck")
     assert done.returncode == 1
-    assert told in done.stderr
+    assert message in done.stderr
     assert str(tmp_path / "deck") in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_deck_file_that_is_not_there_is_told() -> None:
+def test_missing_deck_file_is_an_error() -> None:
     done = croupier("serve", "kuhn", "--port", 0, "--deck", "/nowhere/deck")
     assert done.returncode == 1
     assert "/nowhere/deck" in done.stderr
@@ -86,25 +86,25 @@ def test_coins_set_the_purse() -> None:
         assert serving.talk(b"STRT P_1") == b"FAIL N_C"
 
 
-def test_a_mind_sets_how_the_house_plays() -> None:
+def test_bot_sets_how_the_house_plays() -> None:
     with Serving("kuhn", "--port", 0, "--bot", "script:BET") as serving:
-        heard = serving.talk(b"STRT P_2ACTN FLD" * 4)
-        assert re.fullmatch(rb"(CARD C_[JQK]ACTN BET){4}", heard)
+        received = serving.talk(b"STRT P_2ACTN FLD" * 4)
+        assert re.fullmatch(rb"(CARD C_[JQK]ACTN BET){4}", received)
 
 
-def test_strict_refuses_what_is_only_tolerated() -> None:
+def test_strict_rejects_tolerated_deviations() -> None:
     with Serving("kuhn", "--port", 0) as serving:
         assert serving.talk(b"ACTN BET\r\nACTN BET") == b"FAIL W_AFAIL W_A"
     with Serving("kuhn", "--port", 0, "--strict") as serving:
         assert serving.talk(b"ACTN BET\r\nACTN BET") == b"FAIL W_AFAIL W_ADISC"
 
 
-def test_an_idle_client_is_told_goodbye() -> None:
+def test_idle_client_receives_goodbye() -> None:
     with Serving("kuhn", "--port", 0, "--idle-seconds", 0.2) as serving:
         assert rest(serving.call()) == b"DISC"
 
 
-def test_a_client_that_takes_too_long_over_a_decision_is_told_goodbye() -> None:
+def test_slow_client_receives_goodbye() -> None:
     with Serving("kuhn", "--port", 0, "--move-seconds", 0.2) as serving:
         connection = serving.call()
         connection.sendall(b"STRT P_1")
@@ -112,7 +112,7 @@ def test_a_client_that_takes_too_long_over_a_decision_is_told_goodbye() -> None:
 
 
 @pytest.mark.parametrize("flag", ["--max-connections", "--max-per-address"])
-def test_a_full_room_says_goodbye(flag: str) -> None:
+def test_full_room_sends_goodbye(flag: str) -> None:
     with Serving("kuhn", "--port", 0, flag, 1) as serving:
         first = serving.call()
         first.sendall(b"ACTN BET")
@@ -121,7 +121,7 @@ def test_a_full_room_says_goodbye(flag: str) -> None:
         assert [entry["event"] for entry in serving.entries] == ["refused"]
 
 
-def test_a_room_speaks_tls(tmp_path: Path) -> None:
+def test_room_with_tls(tmp_path: Path) -> None:
     authority = trustme.CA()
     certificate = authority.issue_cert("127.0.0.1")
     certificate.private_key_pem.write_to_path(tmp_path / "key")
@@ -136,7 +136,7 @@ def test_a_room_speaks_tls(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("flag", ["--tls-cert", "--tls-key"])
-def test_half_of_tls_is_refused(tmp_path: Path, flag: str) -> None:
+def test_certificate_without_key_is_an_error(tmp_path: Path, flag: str) -> None:
     (tmp_path / "half").write_text("")
     done = croupier("serve", "kuhn", "--port", 0, flag, tmp_path / "half")
     assert done.returncode == 1
@@ -144,7 +144,7 @@ def test_half_of_tls_is_refused(tmp_path: Path, flag: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_certificate_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_invalid_certificate_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "rubbish").write_text("rubbish")
     done = croupier("serve", "kuhn", "-p", 0, "--tls-cert", tmp_path / "rubbish", "--tls-key", tmp_path / "rubbish")
     assert done.returncode == 1
@@ -152,7 +152,7 @@ def test_a_certificate_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_metrics_tell_what_happened_and_no_names(tmp_path: Path) -> None:
+def test_metrics_count_without_names(tmp_path: Path) -> None:
     (tmp_path / "deck").write_text("Q\nK\n")
     flags = ("--metrics-port", 0, "--deck", tmp_path / "deck", "--bot", "script:CAL", "--max-connections", 1)
     with Serving("kuhn", "--port", 0, *flags, ready=2) as serving:
@@ -162,12 +162,12 @@ def test_metrics_tell_what_happened_and_no_names(tmp_path: Path) -> None:
         assert rest(serving.call()) == b"DISC"
         with urllib.request.urlopen(f"http://{serving.host}:{serving.ports['metrics']}/metrics") as answer:
             text = answer.read().decode()
-        found = dict(line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("croupier_"))
-        assert {name: float(value) for name, value in found.items()} == {
+        metrics = dict(line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("croupier_"))
+        assert {name: float(value) for name, value in metrics.items()} == {
             'croupier_connections_total{room="kuhn"}': 1,
             'croupier_games_total{room="kuhn"}': 1,
             'croupier_messages_received_total{room="kuhn"}': 3,
-            'croupier_messages_sent_total{room="kuhn"}': 4,  # the goodbye to who was refused, too
+            'croupier_messages_sent_total{room="kuhn"}': 4,  # includes the goodbye to the refused client
             'croupier_violations_total{room="kuhn"}': 1,
             'croupier_overflows_total{room="kuhn"}': 0,
             'croupier_undeliverable_total{room="kuhn"}': 0,
@@ -180,7 +180,7 @@ def test_metrics_tell_what_happened_and_no_names(tmp_path: Path) -> None:
         assert "127.0.0.1" not in text
 
 
-def test_the_record_of_the_deals_can_be_verified(tmp_path: Path) -> None:
+def test_dealers_record_can_be_verified(tmp_path: Path) -> None:
     record = tmp_path / "deals"
     with Serving("kuhn", "--port", 0, "--deals", record, "--client-seed", "ours") as serving:
         serving.talk(b"STRT P_1ACTN BETSTRT P_1ACTN BET")
@@ -198,7 +198,7 @@ def test_the_record_of_the_deals_can_be_verified(tmp_path: Path) -> None:
     assert not all(finding.is_proved for finding in verify_record(lines, lambda room: ROOMS[room].pack))
 
 
-def test_the_log_is_one_json_object_a_line_when_it_is_no_terminal() -> None:
+def test_log_is_json_lines_without_a_terminal() -> None:
     with Serving("kuhn", "--port", 0, "--log-level", "debug") as serving:
         serving.talk(b"STRT P_1ACTN BETHELO")
         serving.signal()

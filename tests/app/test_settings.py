@@ -1,4 +1,4 @@
-"""What flags set, variables and a TOML file set too: a flag beats a variable, and a variable beats the file."""
+"""Settings from flags, environment variables and a TOML file, in this order of precedence."""
 
 import socket
 import subprocess
@@ -11,21 +11,21 @@ from croupier.rooms import ROOMS
 from tests.processes import Serving, croupier, environment
 from tests.sampling import sampled
 
-PURSE_OF_NONE = b"FAIL N_C"
+NO_COINS = b"FAIL N_C"
 
 
-def purse(serving: Serving) -> bytes:
-    """What a client with no coin, or with one, or with more, hears last when it bets."""
+def bet_with_the_purse(serving: Serving) -> bytes:
+    """Bet in one game and return the answers, which depend on the number of coins."""
     return serving.talk(b"STRT P_1ACTN BET")
 
 
-def settings(path: Path, text: str) -> Path:
+def write_config(path: Path, text: str) -> Path:
     file = path / "croupier.toml"
     file.write_text(text)
     return file
 
 
-def test_every_room_opens_when_none_is_named() -> None:
+def test_all_rooms_open_by_default() -> None:
     variables = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
     with Serving(variables=variables, ready=len(ROOMS)) as serving:
         assert {*serving.ports} == {*ROOMS}
@@ -33,51 +33,51 @@ def test_every_room_opens_when_none_is_named() -> None:
         assert serving.talk(b"ACTN BET", room="kuhn") == b"FAIL W_A"
 
 
-def test_a_variable_sets_what_a_flag_sets() -> None:
+def test_variable_sets_an_option() -> None:
     with Serving("kuhn", variables={"CROUPIER_SERVE_KUHN_PORT": "0", "CROUPIER_SERVE_KUHN_COINS": "0"}) as serving:
-        assert purse(serving).startswith(PURSE_OF_NONE)
+        assert bet_with_the_purse(serving).startswith(NO_COINS)
 
 
-def test_the_file_sets_what_a_flag_sets(tmp_path: Path) -> None:
-    file = settings(tmp_path, '[serve.kuhn]\nport = 0\ncoins = 0\nmind = "random"\n')
+def test_file_sets_an_option(tmp_path: Path) -> None:
+    file = write_config(tmp_path, '[serve.kuhn]\nport = 0\ncoins = 0\nbot = "random"\n')
     with Serving("kuhn", "--config", file) as serving:
-        assert purse(serving).startswith(PURSE_OF_NONE)
+        assert bet_with_the_purse(serving).startswith(NO_COINS)
 
 
-def test_a_flag_beats_a_variable_and_a_variable_beats_the_file(tmp_path: Path) -> None:
-    file = settings(tmp_path, "[serve.kuhn]\nport = 0\ncoins = 0\n")
+def test_flag_overrides_variable_and_variable_overrides_file(tmp_path: Path) -> None:
+    file = write_config(tmp_path, "[serve.kuhn]\nport = 0\ncoins = 0\n")
     with Serving("kuhn", "--config", file, variables={"CROUPIER_SERVE_KUHN_COINS": "1"}) as serving:
-        assert purse(serving).endswith(b"FAIL N_C")
-        assert not purse(serving).startswith(PURSE_OF_NONE)
+        assert bet_with_the_purse(serving).endswith(b"FAIL N_C")
+        assert not bet_with_the_purse(serving).startswith(NO_COINS)
     variables = {"CROUPIER_SERVE_KUHN_COINS": "0"}
     with Serving("kuhn", "--config", file, "--coins", 2, "--bot", "script:CAL", variables=variables) as serving:
-        assert b"FAIL" not in purse(serving)
+        assert b"FAIL" not in bet_with_the_purse(serving)
 
 
-def test_what_is_set_for_all_rooms_reaches_each(tmp_path: Path) -> None:
-    file = settings(tmp_path, "[serve]\nstrict = true\n[serve.kuhn]\nport = 0\n")
+def test_common_settings_apply_to_each_room(tmp_path: Path) -> None:
+    file = write_config(tmp_path, "[serve]\nstrict = true\n[serve.kuhn]\nport = 0\n")
     with Serving("kuhn", "--config", file) as serving:
         assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
     with Serving("--config", file) as serving:
         assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
 
 
-def test_a_room_may_set_for_itself_what_is_set_for_all(tmp_path: Path) -> None:
-    file = settings(tmp_path, "[serve]\nstrict = true\n[serve.kuhn]\nport = 0\nstrict = false\n")
+def test_room_settings_override_common_settings(tmp_path: Path) -> None:
+    file = write_config(tmp_path, "[serve]\nstrict = true\n[serve.kuhn]\nport = 0\nstrict = false\n")
     with Serving("kuhn", "--config", file) as serving:
         assert serving.talk(b"\n\n\n\nACTN BET") == b"FAIL W_A"
 
 
-def test_a_variable_for_all_rooms_reaches_each() -> None:
+def test_common_variable_applies_to_each_room() -> None:
     variables = {"CROUPIER_SERVE_KUHN_PORT": "0", "CROUPIER_SERVE_STRICT": "true"}
     for arguments in ((), ("kuhn",)):
         with Serving(*arguments, variables=variables) as serving:
             assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
 
 
-def test_the_file_and_the_flags_of_all_rooms_work_together(tmp_path: Path) -> None:
+def test_file_and_common_flags_are_combined(tmp_path: Path) -> None:
     (tmp_path / "deck").write_text("K\nQ\n")
-    file = settings(tmp_path, f'[serve.kuhn]\nport = 0\nmind = "script:CAL"\ndeck = "{tmp_path / "deck"}"\n')
+    file = write_config(tmp_path, f'[serve.kuhn]\nport = 0\nbot = "script:CAL"\ndeck = "{tmp_path / "deck"}"\n')
     with Serving("--config", file, "--strict") as serving:
         assert serving.talk(b"STRT P_1ACTN BET\n\n\n\n") == b"CARD C_KCARD C_QFAIL W_ADISC"
 
@@ -92,16 +92,16 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), MISTAKES.values(), ids=MISTAKES.keys())
+@pytest.mark.parametrize(("text", "message"), MISTAKES.values(), ids=MISTAKES.keys())
 @pytest.mark.parametrize("rooms", sampled([[], ["kuhn"]], 2), ids=["every-room", "one-room"])
-def test_a_mistake_in_the_file_is_told(tmp_path: Path, text: str, told: str, rooms: list[str]) -> None:
-    done = croupier("serve", *rooms, "--config", settings(tmp_path, text))
+def test_mistake_in_the_file_is_an_error(tmp_path: Path, text: str, message: str, rooms: list[str]) -> None:
+    done = croupier("serve", *rooms, "--config", write_config(tmp_path, text))
     assert done.returncode != 0
-    assert told in done.stderr + done.stdout
+    assert message in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
 
 
-def test_a_file_that_is_not_there_is_told() -> None:
+def test_missing_file_is_an_error() -> None:
     done = croupier("serve", "kuhn", "--config", "/nowhere/croupier.toml")
     assert done.returncode != 0
     assert "/nowhere/croupier.toml" in done.stderr
@@ -109,7 +109,7 @@ def test_a_file_that_is_not_there_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("kuhn", "--prot", "0"), "--prot"),
         (("kuhn", "--port", "x"), "x"),
@@ -123,18 +123,18 @@ def test_a_file_that_is_not_there_is_told() -> None:
         (("chess",), "chess"),
     ],
 )
-def test_a_mistake_on_the_command_line_is_told(arguments: tuple[str, ...], told: str) -> None:
+def test_mistake_on_the_command_line_is_an_error(arguments: tuple[str, ...], message: str) -> None:
     done = croupier("serve", *arguments)
     assert done.returncode != 0
-    assert told in done.stderr + done.stdout
+    assert message in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
 
 
-def test_a_port_in_use_is_told() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+def test_port_in_use_is_an_error() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
         done = croupier("serve", "kuhn", "--port", port)
     assert done.returncode == 1
     assert f"cannot listen on 127.0.0.1:{port}" in done.stderr
@@ -142,11 +142,11 @@ def test_a_port_in_use_is_told() -> None:
     assert done.stdout == ""
 
 
-def test_a_metrics_port_in_use_is_told() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+def test_metrics_port_in_use_is_an_error() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
         done = croupier("serve", "kuhn", "--port", 0, "--metrics-port", port)
     assert done.returncode == 1
     assert str(port) in done.stderr
@@ -154,7 +154,7 @@ def test_a_metrics_port_in_use_is_told() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
-def test_help_comes_without_the_shell(arguments: list[str]) -> None:
+def test_help_imports_no_heavy_modules(arguments: list[str]) -> None:
     program = f"""
 import sys
 from croupier.cli import main
@@ -172,7 +172,7 @@ sys.exit(f"help imported {{sorted(heavy)}}" if heavy else 0)
     assert done.stdout
 
 
-def test_python_m_croupier_is_croupier() -> None:
+def test_python_m_croupier() -> None:
     done = croupier("--help")
     assert done.returncode == 0
     assert "serve" in done.stdout

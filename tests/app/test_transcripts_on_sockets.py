@@ -1,4 +1,4 @@
-"""Paper runs through real sockets: the house, the codec and the switchboard together say what is on the paper."""
+"""Transcripts of house games over real sockets: house, codec and endpoint together."""
 
 import asyncio
 import ssl
@@ -11,20 +11,20 @@ import trustme
 from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, parse_transcript, play_transcript
 from croupier.rooms import HOUSE_ROOMS
-from tests.app.socket_harness import Socketed
+from tests.app.socket_harness import SocketHarness
 from tests.net.raw_client import LOOPS
 from tests.sampling import sampled
 from tests.transcripts import ALL, for_the_house
 
-PAPERS = [paper for paper in ALL if for_the_house(paper[1])]
-NAMES = [transcript.name for _, transcript in PAPERS]
-papers = pytest.mark.parametrize(("room", "transcript"), PAPERS, ids=NAMES)
-some_papers = pytest.mark.parametrize(("room", "transcript"), sampled(PAPERS, 6), ids=NAMES)
+TRANSCRIPTS = [item for item in ALL if for_the_house(item[1])]
+NAMES = [transcript.name for _, transcript in TRANSCRIPTS]
+all_transcripts = pytest.mark.parametrize(("room", "transcript"), TRANSCRIPTS, ids=NAMES)
+some_transcripts = pytest.mark.parametrize(("room", "transcript"), sampled(TRANSCRIPTS, 6), ids=NAMES)
 
 
 @pytest.fixture(scope="session")
 def tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """The two ends of TLS, with an authority made for this run."""
+    """The TLS contexts of a server and of a client that trusts it."""
     authority = trustme.CA()
     server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     authority.issue_cert("127.0.0.1").configure_cert(server)
@@ -33,65 +33,65 @@ def tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
     return server, client
 
 
-@papers
-def test_the_room_plays_its_part_on_uvloop(room: HouseRoom, transcript: Transcript) -> None:
-    with Socketed(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop)) as stage:
-        play_transcript(transcript, stage, room.patterns)
+@all_transcripts
+def test_room_follows_the_transcript_on_uvloop(room: HouseRoom, transcript: Transcript) -> None:
+    with SocketHarness(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop)) as harness:
+        play_transcript(transcript, harness, room.patterns)
 
 
-@some_papers
-def test_the_room_plays_its_part_byte_by_byte(room: HouseRoom, transcript: Transcript) -> None:
-    with Socketed(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop), 1) as stage:
-        play_transcript(transcript, stage, room.patterns)
+@some_transcripts
+def test_room_follows_the_transcript_byte_by_byte(room: HouseRoom, transcript: Transcript) -> None:
+    with SocketHarness(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop), 1) as harness:
+        play_transcript(transcript, harness, room.patterns)
 
 
-@some_papers
-def test_the_room_plays_its_part_on_plain_asyncio(room: HouseRoom, transcript: Transcript) -> None:
-    with Socketed(room, transcript, asyncio.new_event_loop) as stage:
-        play_transcript(transcript, stage, room.patterns)
+@some_transcripts
+def test_room_follows_the_transcript_on_asyncio(room: HouseRoom, transcript: Transcript) -> None:
+    with SocketHarness(room, transcript, asyncio.new_event_loop) as harness:
+        play_transcript(transcript, harness, room.patterns)
 
 
-@some_papers
-def test_the_room_plays_its_part_over_tls(
+@some_transcripts
+def test_room_follows_the_transcript_over_tls(
     room: HouseRoom, transcript: Transcript, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
-    with Socketed(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop), tls=tls) as stage:
-        play_transcript(transcript, stage, room.patterns)
+    with SocketHarness(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop), tls=tls) as harness:
+        play_transcript(transcript, harness, room.patterns)
 
 
 WRONG = {
     "another-card": "p> STRT P_1\np< CARD C_K",
-    "a-word-too-few": "p> STRT P_1\np< CARD C_Q\np> ACTN BET",
-    "a-word-too-many": "p> STRT P_1\np< CARD C_Q\np< ACTN CHK\np> DISC\n* dropped p",
+    "a-message-too-few": "p> STRT P_1\np< CARD C_Q\np> ACTN BET",
+    "a-message-too-many": "p> STRT P_1\np< CARD C_Q\np< ACTN CHK\np> DISC\n* dropped p",
     "a-game-that-is-not-settled": "p> STRT P_1\np< CARD C_Q\n* settled p +1\np> DISC\n* dropped p",
-    "a-settlement-that-is-not-told": "p> STRT P_1\np< CARD C_Q\np> ACTN BET\np< CARD C_K",
+    "a-settlement-that-is-missing": "p> STRT P_1\np< CARD C_Q\np> ACTN BET\np< CARD C_K",
     "a-peer-that-is-not-dropped": "p> STRT P_1\np< CARD C_Q\n* dropped p",
 }
 
 
 @pytest.mark.parametrize("body", WRONG.values(), ids=WRONG.keys())
-def test_a_paper_that_is_wrong_is_found_out(
+def test_wrong_transcript_fails(
     body: str, loop_factory: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tests.app.socket_harness.PATIENCE", 0.25)
     transcript = parse_transcript(f"title: Wrong\nclause: kuhn-4.1\ndeck: Q K J\nhouse: CAL\n{body}", "wrong")
     with (
         pytest.raises((AssertionError, TimeoutError)),
-        Socketed(HOUSE_ROOMS["kuhn"], transcript, loop_factory) as stage,
+        SocketHarness(HOUSE_ROOMS["kuhn"], transcript, loop_factory) as harness,
     ):
-        play_transcript(transcript, stage, HOUSE_ROOMS["kuhn"].patterns)
+        play_transcript(transcript, harness, HOUSE_ROOMS["kuhn"].patterns)
 
 
-def test_a_farewell_over_tls_is_not_lost_to_what_the_client_was_still_sending(
+def test_goodbye_over_tls_arrives_while_the_client_is_still_sending(
     tls: tuple[ssl.SSLContext, ssl.SSLContext],
 ) -> None:
-    """On uvloop: the TLS of plain asyncio resets the connection when it closes before it has read everything."""
-    words = "HELO" + "junk" * (1 << 18)
+    """On uvloop only: asyncio's TLS resets a connection that is closed before everything was read."""
+    message = "HELO" + "junk" * (1 << 18)
     transcript = parse_transcript(
-        f"title: Garbage\nclause: kuhn-8.5\np> {words}\np< FAIL W_A\np< DISC\n* dropped p", "garbage"
+        f"title: Garbage\nclause: kuhn-8.5\np> {message}\np< FAIL W_A\np< DISC\n* dropped p", "garbage"
     )
     factory = LOOPS.get("uvloop")
     assert factory is not None or sys.platform == "win32"
     if factory is not None:
-        with Socketed(HOUSE_ROOMS["kuhn"], transcript, factory, tls=tls) as stage:
-            play_transcript(transcript, stage, HOUSE_ROOMS["kuhn"].patterns)
+        with SocketHarness(HOUSE_ROOMS["kuhn"], transcript, factory, tls=tls) as harness:
+            play_transcript(transcript, harness, HOUSE_ROOMS["kuhn"].patterns)

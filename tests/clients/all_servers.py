@@ -1,4 +1,4 @@
-"""Servers of every room in the loop of a test, for clients that have the wrong address."""
+"""Servers of all rooms in the event loop of a test, for clients that connect to the wrong address."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,12 +13,12 @@ from croupier.rooms import ROOMS
 
 @asynccontextmanager
 async def serving(
-    name: str, context: SSLContext | None = None, *, port: int = 0, document_port: int | None = None
+    name: str, tls_context: SSLContext | None = None, *, port: int = 0, document_port: int | None = None
 ) -> AsyncIterator[list[Address]]:
-    """A server of a room that keeps nothing: where it listens."""
-    opening = RoomConfig(ROOMS[name], port, ROOMS[name].settings(), document_port=document_port)
-    fittings = RoomContext(silent_logger(), [], context, SharedStore(None))
-    room, addresses = await open_room(opening, ServerConfig(journal="off"), fittings)
+    """A server of a room that stores nothing; yields the addresses on which it listens."""
+    room_config = RoomConfig(ROOMS[name], port, ROOMS[name].settings(), document_port=document_port)
+    context = RoomContext(silent_logger(), [], tls_context, SharedStore(None))
+    room, addresses = await open_room(room_config, ServerConfig(journal="off"), context)
     try:
         yield [*addresses]
     finally:

@@ -1,6 +1,6 @@
-"""A server of the hold'em document that is not ours, without a socket: it knows the document and nothing more.
+"""A second implementation of a hold'em server, without sockets: it implements the document and no extensions.
 
-It plays by our rules, with a clock that is moved by hand, and runs the errands of clients one wish after another.
+It uses the project's game rules and a manual clock, and runs the request flows of clients step by step.
 """
 
 import re
@@ -24,125 +24,125 @@ from tests.rooms.holdem.house_fixture import HouseFixture
 
 PATHS = re.compile("/users/|/games/([^/]+(/players/([^/]+(/acts/)?)?)?)?")
 
-type Meddling = Callable[[ApiRequest], ApiResponse | ConnectionFailed | None]
+type Override = Callable[[ApiRequest], ApiResponse | ConnectionFailed | None]
 
 
-class Stranger:
-    """`meddle` may answer in its place. `asked` has its requests, and `paused` the seconds between them.
+class IndependentServer:
+    """`override` may answer in its place. `requests` are the requests, `delays` the seconds between them.
 
-    `followed` says of every line of a stream that was asked for whether the stream had to be a new one.
+    `stream_restarts` has the `restart` flag of every ApiStream that was requested.
     """
 
     def __init__(self, dialect: Dialect = "readme", **settings: Any) -> None:
-        self.parlour = HouseFixture(dialect=dialect, **settings)
+        self.house = HouseFixture(dialect=dialect, **settings)
         self.dialect = dialect
         self.users: dict[str, str] = {}
-        self.asked: list[ApiRequest] = []
-        self.paused: list[float] = []
-        self.meddle: Meddling = lambda _: None
-        self.followed: list[bool] = []
+        self.requests: list[ApiRequest] = []
+        self.delays: list[float] = []
+        self.override: Override = lambda _: None
+        self.stream_restarts: list[bool] = []
 
     @property
-    def lines(self) -> list[str]:
-        """What was asked, in short."""
-        return [f"{ask.method} {ask.path}" for ask in self.asked]
+    def request_lines(self) -> list[str]:
+        """Method and path of every request."""
+        return [f"{request.method} {request.path}" for request in self.requests]
 
     def client(
-        self, user: str = "ann", password: str = "secret", patience: float = 30.0, dialect: Dialect | None = None
+        self, user: str = "ann", password: str = "secret", retry_timeout: float = 30.0, dialect: Dialect | None = None
     ) -> HoldemApi:
-        return HoldemApi(user, password, patience, dialect)
+        return HoldemApi(user, password, retry_timeout, dialect)
 
-    def run[T](self, errand: RequestFlow[T]) -> T:
-        """Do an errand to its end; pauses pass at once."""
-        reply: ApiResponse | ConnectionFailed | None = None
+    def run[T](self, flow: RequestFlow[T]) -> T:
+        """Run a request flow to its end; delays advance the clock."""
+        response: ApiResponse | ConnectionFailed | None = None
         while True:
             try:
-                wish = errand.send(reply)
-            except StopIteration as end:
-                done: T = end.value
-                return done
-            reply = None
-            match wish:
+                step = flow.send(response)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            response = None
+            match step:
                 case Delay(seconds):
-                    self.paused.append(seconds)
-                    self.parlour.wait(seconds)
-                case ApiRequest() as ask:
-                    self.asked.append(ask)
-                    meddled = self.meddle(ask)
-                    reply = self.answer(ask) if meddled is None else meddled
-                case ApiStream(_, ask, fresh):
-                    self.asked.append(ask)
-                    self.followed.append(fresh)
-                    reply = self.meddle(ask) or ApiResponse(404, {}, b"")
+                    self.delays.append(seconds)
+                    self.house.wait(seconds)
+                case ApiRequest() as request:
+                    self.requests.append(request)
+                    overridden = self.override(request)
+                    response = self.answer(request) if overridden is None else overridden
+                case ApiStream(_, request, restart):
+                    self.requests.append(request)
+                    self.stream_restarts.append(restart)
+                    response = self.override(request) or ApiResponse(404, {}, b"")
 
-    def answer(self, ask: ApiRequest) -> ApiResponse:
-        """By the document: with the paths as it prints them, where the published server wants a slash behind all."""
-        path = ask.path.partition("?")[0]
+    def answer(self, request: ApiRequest) -> ApiResponse:
+        """Answer as the document says. In dialect hspe-go all paths end with a slash."""
+        path = request.path.partition("?")[0]
         if not (path.endswith("/") if self.dialect == "hspe-go" else PATHS.fullmatch(path)):
             return ApiResponse(301, {}, b"")
-        user = self._user(ask.headers)
+        user = self._user(request.headers)
         if path == "/users/":
-            return self._enrol(ask)
+            return self._register(request)
         if user is None:
             return ApiResponse(401, {}, b"who are you?\n")
-        if ask.method == "GET":
+        if request.method == "GET":
             return self._show(path.strip("/").split("/"), user)
-        request = parse_request(ask.method, path, user, ask.body, self.dialect)
-        answer = request if isinstance(request, RequestRefused) else self.parlour.request(request)
-        status, headers, body = render_response(answer, self.dialect, self.parlour.house)
+        parsed = parse_request(request.method, path, user, request.body, self.dialect)
+        answer = parsed if isinstance(parsed, RequestRefused) else self.house.request(parsed)
+        status, headers, body = render_response(answer, self.dialect, self.house.house)
         return ApiResponse(status, {name.decode(): value.decode() for name, value in headers}, body)
 
     def _user(self, headers: Mapping[str, str]) -> str | None:
-        """Who asks: "" for the public, None for who is not who he says."""
+        """The user of a request: "" without credentials, None if they are wrong."""
         if "authorization" not in headers:
             return ""
         name, _, password = b64decode(headers["authorization"].removeprefix("Basic ")).decode().partition(":")
         return name if self.users.get(name) == password else None
 
-    def _enrol(self, ask: ApiRequest) -> ApiResponse:
-        name, _, password = b64decode(ask.headers["authorization"].removeprefix("Basic ")).decode().partition(":")
+    def _register(self, request: ApiRequest) -> ApiResponse:
+        name, _, password = b64decode(request.headers["authorization"].removeprefix("Basic ")).decode().partition(":")
         if name in self.users and (self.dialect == "readme" or self.users[name] != password):
             return ApiResponse(403, {}, b"there is one of this name\n")
         self.users[name] = password
-        status, _, body = render_response(Created(self.parlour.house.guid_of(name)), self.dialect, self.parlour.house)
+        status, _, body = render_response(Created(self.house.house.guid_of(name)), self.dialect, self.house.house)
         return ApiResponse(status, {}, body)
 
     def _show(self, path: list[str], user: str) -> ApiResponse:
         if path == ["games"]:
             return ApiResponse(
-                200, {}, encode([table.view(user or None) for table in self.parlour.house.games()], self.dialect)
+                200, {}, encode([table.view(user or None) for table in self.house.house.games()], self.dialect)
             )
-        table = self.parlour.house.game(path[1])
+        table = self.house.house.game(path[1])
         if table is None:
             return ApiResponse(404, {}, b"no such game\n")
-        seen = table.view(user or None)
-        if self.dialect == "hspe-go" and user and user not in [one.handle for one in seen.table]:
+        view = table.view(user or None)
+        if self.dialect == "hspe-go" and user and user not in [player.handle for player in view.table]:
             return ApiResponse(403, {}, b"not at the table\n")
-        return ApiResponse(200, {}, encode(seen, self.dialect))
+        return ApiResponse(200, {}, encode(view, self.dialect))
 
 
-def versioned(stranger: Stranger) -> Meddling:
-    """What makes a stranger tell the version of a game. It has no streams, and does not hold back its answers."""
+def versioned(server: IndependentServer) -> Override:
+    """Override that adds the version of a game to answers. There are no streams and no long polling."""
 
-    def meddle(ask: ApiRequest) -> ApiResponse | None:
-        path = ask.path.partition("?")[0]
-        if ask.method != "GET" or path == "/games/" or path.endswith("/events"):
+    def override(request: ApiRequest) -> ApiResponse | None:
+        path = request.path.partition("?")[0]
+        if request.method != "GET" or path == "/games/" or path.endswith("/events"):
             return None
-        reply = stranger.answer(msgspec.structs.replace(ask, path=path))
-        if reply.status != 200:
-            return reply
-        return ApiResponse(200, {"x-game-version": str(stranger.parlour.table().version)}, reply.body)
+        response = server.answer(msgspec.structs.replace(request, path=path))
+        if response.status != 200:
+            return response
+        return ApiResponse(200, {"x-game-version": str(server.house.table().version)}, response.body)
 
-    return meddle
+    return override
 
 
-def streaming(stranger: Stranger) -> Meddling:
-    """What makes a stranger tell every change as well, a line for each that is asked for."""
-    told = versioned(stranger)
+def streaming(server: IndependentServer) -> Override:
+    """Override that also streams every change, one line per request."""
+    answer_with_version = versioned(server)
 
-    def meddle(ask: ApiRequest) -> ApiResponse | ConnectionFailed | None:
-        if not ask.path.endswith("/events"):
-            return told(ask)
-        return stranger.answer(msgspec.structs.replace(ask, path=ask.path.removesuffix("/events")))
+    def override(request: ApiRequest) -> ApiResponse | ConnectionFailed | None:
+        if not request.path.endswith("/events"):
+            return answer_with_version(request)
+        return server.answer(msgspec.structs.replace(request, path=request.path.removesuffix("/events")))
 
-    return meddle
+    return override

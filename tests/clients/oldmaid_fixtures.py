@@ -1,4 +1,4 @@
-"""Tables of Old Maid to sit down at, and bots that do."""
+"""Open tables of Old Maid for client tests, and bots that play at them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
@@ -27,90 +27,92 @@ from croupier.store.store import open_store
 from tests.net.raw_client import PATIENCE
 
 
-class Table:
-    """A table that is open: its address, and the games that are over."""
+class OpenTable:
+    """An open table with its finished games."""
 
-    def __init__(self, board: SharedEndpoint, address: Address, games: list[TableGame]) -> None:
-        self.board = board
+    def __init__(self, endpoint: SharedEndpoint, address: Address, games: list[TableGame]) -> None:
+        self.endpoint = endpoint
         self.address = address
         self.games = games
 
-    async def seats(self, *players: Coroutine[Any, Any, Any]) -> list[Any]:
-        """Let the players of the first game join in this order, and play."""
+    async def play_in_order(self, *players: Coroutine[Any, Any, Any]) -> list[Any]:
+        """Run the players of one game; they join in this order. Returns their results."""
         async with asyncio.timeout(2 * PATIENCE), asyncio.TaskGroup() as group:
             playing = []
             for number, player in enumerate(players, start=1):
                 playing.append(group.create_task(player))
-                while self.board.counts.messages_received < number:
+                while self.endpoint.counts.messages_received < number:
                     await asyncio.sleep(0)
-        return [one.result() for one in playing]
+        return [task.result() for task in playing]
 
     @property
     def rankings(self) -> list[list[str]]:
-        """The nicks of every game, from the winner to the loser."""
+        """The nicks of the players of every game, from winner to loser."""
         return [[game.nicks[seat] for seat in game.ranking] for game in self.games]
 
 
 @asynccontextmanager
-async def opened(
+async def open_table(
     players: int = 4,
     host: str = "127.0.0.1",
     *,
     strict: bool = False,
     ssl: SSLContext | None = None,
-    kept: Path | None = None,
+    store: Path | None = None,
     taps: Sequence[Observer] = (),
     **settings: Any,
-) -> AsyncIterator[Table]:
-    """A table with the luck of seed 1, which is kept in a store if it has one. At the end everybody has to leave."""
-    own = Settings(players=players, **settings)
+) -> AsyncIterator[OpenTable]:
+    """A table dealt with seed 1, with a journal if `store` is given. At the end it closes."""
+    table_settings = Settings(players=players, **settings)
     games: list[TableGame] = []
 
-    def note(event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
-        games.extend(effect.state for effect in effects if isinstance(effect, HandFinished))  # type: ignore[misc]  # they are Games
+    def add_finished_games(event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
+        games.extend(effect.state for effect in effects if isinstance(effect, HandFinished))  # type: ignore[misc]  # the states are TableGames
 
     house = House(
-        own,
+        table_settings,
         dealer_factory(lambda game: derive_server_seed(1, "oldmaid", game), shared=True),
-        record_entries=kept is not None,
+        record_entries=store is not None,
     )
-    wire = partial(Wire, "table", strict=strict, dialect=own.dialect)
-    if kept is None:
-        board = SharedEndpoint(house, wire, silent_logger(), observers=[*taps, note])
+    wire = partial(Wire, "table", strict=strict, dialect=table_settings.dialect)
+    if store is None:
+        endpoint = SharedEndpoint(house, wire, silent_logger(), observers=[*taps, add_finished_games])
     else:
-        _, journal, *_ = await open_journal(await open_store(str(kept)), Seeds(1), time)
-        board = DurableTableEndpoint(house, journal, wire, silent_logger(), observers=[*taps, note])
-    table = Table(board, await board.listen(host, 0, ssl), games)
+        _, journal, *_ = await open_journal(await open_store(str(store)), Seeds(1), time)
+        endpoint = DurableTableEndpoint(house, journal, wire, silent_logger(), observers=[*taps, add_finished_games])
+    table = OpenTable(endpoint, await endpoint.listen(host, 0, ssl), games)
     try:
         yield table
     finally:
-        board.halt(final=True)
+        endpoint.halt(final=True)
         async with asyncio.timeout(PATIENCE):
-            await board.wait_drained()
+            await endpoint.wait_drained()
 
 
-def options(nick: str, **more: Any) -> Options:
-    """A player in haste."""
-    return Options(nick, **({"pause": 0.0, "look": 0.05, "retry_seconds": 0.5} | more))
+def fast_options(nick: str, **settings: Any) -> Options:
+    """Player options without pauses."""
+    return Options(nick, **({"pause": 0.0, "poll_seconds": 0.05, "retry_seconds": 0.5} | settings))
 
 
 def luck(number: int) -> Luck:
     return FairDealer(derive_server_seed(2, "oldmaid bot", number)).luck
 
 
-def seat(table: Table, nick: str, number: int = 1, **way: Any) -> RingClient:
-    """A seat for a player in haste."""
-    return RingClient(RingConfig(table.address, **way), options(nick), luck(number))
+def make_client(table: OpenTable, nick: str, number: int = 1, **config: Any) -> RingClient:
+    """A client of this table without pauses."""
+    return RingClient(RingConfig(table.address, **config), fast_options(nick), luck(number))
 
 
-async def bot(table: Table, nick: str, number: int = 1, games: int = 1, **way: Any) -> RingTally:
-    """Let a bot play."""
+async def play_with_bot(table: OpenTable, nick: str, number: int = 1, games: int = 1, **config: Any) -> RingTally:
+    """Let a bot play; return its tally."""
     tally = RingTally(nick)
-    await play_ring_games(partial(seat, table, nick, number, **way), RandomBot(), luck(number), games, tally)
+    await play_ring_games(partial(make_client, table, nick, number, **config), RandomBot(), luck(number), games, tally)
     return tally
 
 
-async def bots(table: Table, *nicks: str, games: int = 1, **way: Any) -> list[RingTally]:
-    """Let bots play."""
+async def play_with_bots(table: OpenTable, *nicks: str, games: int = 1, **config: Any) -> list[RingTally]:
+    """Let bots play against each other; return their tallies."""
     async with asyncio.timeout(2 * PATIENCE):
-        return await asyncio.gather(*(bot(table, nick, number, games, **way) for number, nick in enumerate(nicks)))
+        return await asyncio.gather(
+            *(play_with_bot(table, nick, number, games, **config) for number, nick in enumerate(nicks))
+        )

@@ -1,4 +1,4 @@
-"""A client meets houses that break the protocol: it names the clause, says goodbye, and goes."""
+"""Clients of houses that break the protocol: the error cites the clause, and the client says goodbye."""
 
 import asyncio
 import re
@@ -17,8 +17,8 @@ BET = Actn("BET")
 
 
 @asynccontextmanager
-async def rogue(*answers: bytes, hear: int = 8) -> AsyncIterator[tuple[int, list[bytes]]]:
-    """A house that gives these answers, whatever it hears, and hangs up: its port, and what it hears at the end."""
+async def faulty_server(*answers: bytes, hear: int = 8) -> AsyncIterator[tuple[int, list[bytes]]]:
+    """A house that sends fixed answers and disconnects; yields its port and the data it receives at the end."""
     last: list[bytes] = []
     served = asyncio.Event()
 
@@ -52,20 +52,20 @@ ROGUES = {
     "no-goodbye": ([b"CARD C_Q"], "kuhn-8.2"),
 }
 HANGS_UP = {"kuhn-4.4", "kuhn-8.2"}
-"""What a house breaks by hanging up: nobody is there to say goodbye to."""
+"""Clauses that a house breaks by disconnecting; the client cannot say goodbye then."""
 
 
 @pytest.mark.parametrize(("answers", "clause"), ROGUES.values(), ids=ROGUES.keys())
-def test_a_house_that_breaks_a_clause_is_told_by_its_clause(run: Run, answers: list[bytes], clause: str) -> None:
+def test_violation_of_the_house_cites_its_clause(run: Run, answers: list[bytes], clause: str) -> None:
     async def main() -> None:
-        async with rogue(*answers) as (port, last), croupier.connect("kuhn", port=port) as game:
+        async with faulty_server(*answers) as (port, last), croupier.connect("kuhn", port=port) as game:
             await game.send(Strt("P_1"))
-            with pytest.raises(Violation) as broken:  # noqa: PT012 -- whenever it comes
+            with pytest.raises(Violation) as raised:  # noqa: PT012 -- any of the statements may raise
                 await game.receive()
                 if len(answers) > 1:
                     await game.send(BET)
                 await game.receive()
-            assert broken.value.clause == clause
+            assert raised.value.clause == clause
             with pytest.raises((Violation, ConnectionError)):
                 await game.receive()
             with pytest.raises((Violation, ConnectionError)):
@@ -75,7 +75,7 @@ def test_a_house_that_breaks_a_clause_is_told_by_its_clause(run: Run, answers: l
     run(main())
 
 
-def test_a_violation_reaches_the_blocking_form_too() -> None:
+def test_blocking_client_raises_the_violation() -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -92,12 +92,15 @@ def test_a_violation_reaches_the_blocking_form_too() -> None:
                 assert connection.recv(100) == b""
 
 
-def test_strict_refuses_what_is_only_tolerated(run: Run) -> None:
+def test_strict_client_rejects_tolerated_deviations(run: Run) -> None:
     async def main() -> None:
-        async with rogue(b"\r\nCARD C_Q") as (port, _), croupier.connect("kuhn", port=port) as game:
+        async with faulty_server(b"\r\nCARD C_Q") as (port, _), croupier.connect("kuhn", port=port) as game:
             await game.send(Strt("P_1"))
             assert await game.receive() == Card("Q")
-        async with rogue(b"\r\nCARD C_Q") as (port, _), croupier.connect("kuhn", port=port, strict=True) as game:
+        async with (
+            faulty_server(b"\r\nCARD C_Q") as (port, _),
+            croupier.connect("kuhn", port=port, strict=True) as game,
+        ):
             await game.send(Strt("P_1"))
             with pytest.raises(Violation):
                 await game.receive()
@@ -105,9 +108,9 @@ def test_strict_refuses_what_is_only_tolerated(run: Run) -> None:
     run(main())
 
 
-def test_goodbye_is_said_when_the_program_leaves(run: Run) -> None:
+def test_goodbye_is_sent_when_the_program_leaves(run: Run) -> None:
     async def main() -> None:
-        async with rogue(b"CARD C_Q") as (port, last), croupier.connect("kuhn", port=port) as game:
+        async with faulty_server(b"CARD C_Q") as (port, last), croupier.connect("kuhn", port=port) as game:
             await game.send(Strt("P_1"))
             await game.receive()
         assert last == [b"DISC"]
@@ -115,10 +118,10 @@ def test_goodbye_is_said_when_the_program_leaves(run: Run) -> None:
     run(main())
 
 
-def test_goodbye_is_said_when_the_program_fails(run: Run) -> None:
+def test_goodbye_is_sent_when_the_program_fails(run: Run) -> None:
     async def main() -> None:
-        async with rogue(b"CARD C_Q") as (port, last):
-            with pytest.raises(ZeroDivisionError):  # noqa: PT012 -- the program fails within
+        async with faulty_server(b"CARD C_Q") as (port, last):
+            with pytest.raises(ZeroDivisionError):  # noqa: PT012 -- the program fails inside the context
                 async with croupier.connect("kuhn", port=port) as game:
                     await game.send(Strt("P_1"))
                     await game.receive()

@@ -1,4 +1,4 @@
-"""`croupier.connect`: a conversation as typed messages, with a loop and without, and never a surprise."""
+"""`croupier.connect`: games as typed messages, with and without an event loop."""
 
 import asyncio
 import socket
@@ -12,18 +12,18 @@ import croupier
 from croupier.core.errors import IllegalMove
 from croupier.rooms.kuhn import Actn, Card, Disc, Fail, Strt
 from croupier.rooms.kuhn.wire import VOCABULARY
-from tests.app.socket_harness import Opened
+from tests.app.socket_harness import ServerThread
 from tests.net.raw_client import LOOPS, Run, kuhn, opened
 
 BET = Actn("BET")
 
 
 @pytest.fixture
-def house() -> Iterator[Opened]:
-    """A Kuhn room in a thread, whose house always calls."""
+def house() -> Iterator[ServerThread]:
+    """A Kuhn poker room in a thread; its house always calls."""
     room = kuhn(bot="script:CAL")
     session = room.pop("session")
-    with Opened(lambda: session, [*LOOPS.values()][-1], **room) as found:
+    with ServerThread(lambda: session, [*LOOPS.values()][-1], **room) as found:
         yield found
 
 
@@ -33,7 +33,7 @@ def closed_port() -> int:
         return taken.getsockname()[1]
 
 
-def test_whole_games_are_played_as_typed_messages(run: Run) -> None:
+def test_games_are_played_as_typed_messages(run: Run) -> None:
     async def main() -> None:
         async with (
             opened(**kuhn(bot="script:CAL")) as (board, (host, port)),
@@ -56,7 +56,7 @@ def test_whole_games_are_played_as_typed_messages(run: Run) -> None:
     run(main())
 
 
-def test_whole_games_are_played_without_a_loop(house: Opened) -> None:
+def test_games_are_played_without_an_event_loop(house: ServerThread) -> None:
     with croupier.connect("kuhn", *house.address) as game:
         assert game.legal == (Strt("P_1"), Strt("P_2"), Disc())
         game.send(Strt("P_1"))
@@ -67,7 +67,7 @@ def test_whole_games_are_played_without_a_loop(house: Opened) -> None:
         assert game.player.last_game.net == game.nets[0]
 
 
-def test_the_blocking_form_works_where_a_loop_is_running_already(house: Opened) -> None:
+def test_blocking_client_works_inside_a_running_loop(house: ServerThread) -> None:
     async def notebook() -> list[int]:
         with croupier.connect("kuhn", *house.address) as game:
             game.send(Strt("P_1"))
@@ -79,7 +79,7 @@ def test_the_blocking_form_works_where_a_loop_is_running_already(house: Opened) 
     assert len(asyncio.run(notebook())) == 1
 
 
-def test_two_conversations_go_on_at_the_same_time(house: Opened) -> None:
+def test_two_blocking_clients_at_the_same_time(house: ServerThread) -> None:
     with croupier.connect("kuhn", *house.address) as one, croupier.connect("kuhn", *house.address) as two:
         one.send(Strt("P_1"))
         two.send(Strt("P_2"))
@@ -89,7 +89,7 @@ def test_two_conversations_go_on_at_the_same_time(house: Opened) -> None:
 
 
 @pytest.mark.parametrize("message", [BET, Card("K"), Fail("W_A"), "STRT P_1"], ids=str)
-def test_what_is_illegal_is_refused_before_anything_is_sent(run: Run, message: object) -> None:
+def test_illegal_message_is_not_sent(run: Run, message: object) -> None:
     async def main() -> None:
         async with opened(**kuhn()) as (board, (host, port)), croupier.connect("kuhn", host, port) as game:
             with pytest.raises(IllegalMove) as refused:
@@ -103,7 +103,7 @@ def test_what_is_illegal_is_refused_before_anything_is_sent(run: Run, message: o
     run(main())
 
 
-def test_only_what_is_legal_is_sent_by_the_blocking_form(house: Opened) -> None:
+def test_blocking_client_does_not_send_illegal_messages(house: ServerThread) -> None:
     with croupier.connect("kuhn", *house.address) as game:
         for message in VOCABULARY:
             if message not in game.legal:
@@ -111,10 +111,10 @@ def test_only_what_is_legal_is_sent_by_the_blocking_form(house: Opened) -> None:
                     game.send(message)
         game.send(Strt("P_1"))
         assert isinstance(game.receive(), Card)
-    assert house.board.counts.violations == 0
+    assert house.endpoint.counts.violations == 0
 
 
-def test_where_nobody_listens_the_connection_fails(run: Run) -> None:
+def test_closed_port_is_a_connection_error(run: Run) -> None:
     async def main() -> None:
         port = closed_port()
         with pytest.raises(ConnectionError, match=f"127.0.0.1:{port}"):
@@ -124,19 +124,19 @@ def test_where_nobody_listens_the_connection_fails(run: Run) -> None:
     run(main())
 
 
-def test_where_nobody_listens_the_blocking_form_fails_too() -> None:
+def test_closed_port_is_a_connection_error_for_the_blocking_client() -> None:
     port = closed_port()
     with pytest.raises(ConnectionError, match=f"127.0.0.1:{port}"), croupier.connect("kuhn", port=port):
         pass
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "x" * 64 + ".invalid"], ids=["unknown", "impossible"])
-def test_a_host_that_does_not_exist_is_a_connection_that_fails(host: str) -> None:
+def test_unknown_host_is_a_connection_error(host: str) -> None:
     with pytest.raises(ConnectionError, match=host), croupier.connect("kuhn", host):
         pass
 
 
-def test_after_the_end_there_is_nothing_to_hear_and_nothing_to_say(run: Run) -> None:
+def test_send_and_receive_raise_after_the_end(run: Run) -> None:
     async def main() -> None:
         async with opened(**kuhn()) as (board, (host, port)), croupier.connect("kuhn", host, port) as game:
             board.halt(final=True)
@@ -151,7 +151,7 @@ def test_after_the_end_there_is_nothing_to_hear_and_nothing_to_say(run: Run) -> 
     run(main())
 
 
-def test_what_is_said_between_the_goodbye_and_the_end_is_refused_and_not_lost(run: Run) -> None:
+def test_send_after_the_goodbye_raises(run: Run) -> None:
     async def main() -> None:
         async with opened(**kuhn()) as (board, (host, port)), croupier.connect("kuhn", host, port) as game:
             board.halt(final=True)
@@ -162,7 +162,7 @@ def test_what_is_said_between_the_goodbye_and_the_end_is_refused_and_not_lost(ru
     run(main())
 
 
-def test_what_is_said_after_leaving_is_refused_and_not_lost(run: Run) -> None:
+def test_send_after_leaving_raises(run: Run) -> None:
     async def main() -> None:
         async with opened(**kuhn()) as (_, (host, port)):
             async with croupier.connect("kuhn", host, port) as game:
@@ -174,21 +174,21 @@ def test_what_is_said_after_leaving_is_refused_and_not_lost(run: Run) -> None:
     run(main())
 
 
-def test_goodbye_is_said_once_when_the_program_says_it_itself(house: Opened) -> None:
+def test_goodbye_is_sent_only_once(house: ServerThread) -> None:
     with croupier.connect("kuhn", *house.address) as game:
         game.send(Disc())
         assert game.legal == ()
-    assert house.board.counts.messages_received == 1
+    assert house.endpoint.counts.messages_received == 1
 
 
-def test_a_house_behind_tls_is_played_with(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+def test_house_with_tls(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
     authority = trustme.CA()
     server, client = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
     authority.issue_cert("127.0.0.1").configure_cert(server)
     authority.configure_trust(client)
     room = kuhn(bot="script:CAL")
     session = room.pop("session")
-    with Opened(lambda: session, loop_factory, server, **room) as house:
+    with ServerThread(lambda: session, loop_factory, server, **room) as house:
         with croupier.connect("kuhn", *house.address, ssl=client) as game:
             game.send(Strt("P_1"))
             game.receive()
@@ -202,11 +202,11 @@ def test_a_house_behind_tls_is_played_with(loop_factory: Callable[[], asyncio.Ab
             pass
 
 
-def test_a_room_that_there_is_not_is_named_with_those_that_there_are() -> None:
+def test_unknown_room_is_an_error_that_lists_the_rooms() -> None:
     with pytest.raises(ValueError, match="found the room 'chess'; allowed: kuhn"):
         croupier.connect("chess")
 
 
-def test_the_room_s_own_port_is_called_unless_another_is_given() -> None:
+def test_default_port_is_the_port_of_the_room() -> None:
     assert croupier.connect("kuhn")._game.address == ("127.0.0.1", 1212)
     assert croupier.connect("kuhn", port=0)._game.address == ("127.0.0.1", 0)

@@ -1,4 +1,4 @@
-"""Clients and bots of hold'em against our own service on real sockets, with an event loop and without."""
+"""Hold'em clients and bots against our own server over real sockets, with and without an event loop."""
 
 import asyncio
 import gc
@@ -25,7 +25,7 @@ from croupier.http.holdem_app import HoldemServer
 from croupier.rooms.holdem.bots import BOT_SPECS
 from croupier.rooms.holdem.engine.legal import FOLD
 from croupier.rooms.holdem.wire import ACTION_BET, Act, ActDone, Game
-from tests.clients.independent_server import Stranger, versioned
+from tests.clients.independent_server import IndependentServer, versioned
 from tests.http.service_fixture import basic, opened
 from tests.net.raw_client import PATIENCE, Run
 from tests.processes import ROOT
@@ -38,16 +38,16 @@ def url(service: HoldemServer) -> str:
     return f"http://{host}:{port}"
 
 
-def client(service: HoldemServer, user: str, patience: float = PATIENCE) -> HoldemClient:
-    return HoldemClient(url(service), user, "secret", retry_timeout=patience)
+def client(service: HoldemServer, user: str, retry_timeout: float = PATIENCE) -> HoldemClient:
+    return HoldemClient(url(service), user, "secret", retry_timeout=retry_timeout)
 
 
 def blocking(service: HoldemServer, user: str) -> BlockingHoldemClient:
     return BlockingHoldemClient(url(service), user, "secret", retry_timeout=PATIENCE)
 
 
-async def evening(service: HoldemServer, specs: Sequence[str], hands: int) -> list[BotTally]:
-    """Bots play at one table until one of them has played so many hands: their tallies."""
+async def play_together(service: HoldemServer, specs: Sequence[str], hands: int) -> list[BotTally]:
+    """Let bots play at one table until one of them has played `hands` hands; return their tallies."""
     tallies = [BotTally() for _ in specs]
 
     async def bot(number: int, spec: str) -> None:
@@ -64,15 +64,15 @@ async def evening(service: HoldemServer, specs: Sequence[str], hands: int) -> li
     return tallies
 
 
-async def sitting(service: HoldemServer) -> list[str]:
-    """Who sits at the first table."""
+async def seated_users(service: HoldemServer) -> list[str]:
+    """The users who sit at the first table."""
     async with client(service, "watcher") as watcher:
         await watcher.register()
         return [one.handle for one in (await watcher.list_games())[0].table]
 
 
 async def call_along(table: HoldemSeat, hands: int = 1_000) -> None:
-    """Check and call until so many hands are over."""
+    """Check and call until `hands` hands are over."""
     caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
     async for _ in table:
         if len(table.nets) >= hands:
@@ -86,27 +86,27 @@ async def call_along(table: HoldemSeat, hands: int = 1_000) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_two_bots_play_and_what_one_wins_the_other_loses(run: Run, dialect: Any) -> None:
+def test_two_bots_play_a_zero_sum_game(run: Run, dialect: Any) -> None:
     async def main() -> None:
         async with opened(dialect) as service:
-            one, other = await evening(service, ["caller", "caller"], 12)
+            one, other = await play_together(service, ["caller", "caller"], 12)
             assert (one.fault, other.fault, one.connections, other.connections) == (None, None, 1, 1)
             hands = min(len(one.nets), len(other.nets))
             assert max(len(one.nets), len(other.nets)) == 12
             assert hands >= 11
             assert one.nets[:hands] == [-net for net in other.nets[:hands]]
             assert any(one.nets)
-            assert await sitting(service) == []
+            assert await seated_users(service) == []
 
     run(main())
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_all_sorts_of_bots_play_together_and_none_of_their_bets_is_invalid(run: Run, dialect: Any) -> None:
+def test_all_bots_play_together_without_invalid_bets(run: Run, dialect: Any) -> None:
     async def main() -> None:
         heard: list[Effect[Any]] = []
         async with opened(dialect, stack=400, observers=[lambda _, effects, __: heard.extend(effects)]) as service:
-            tallies = await evening(service, ["random", "maniac", "tight", "caller", "equity:10"], 15)
+            tallies = await play_together(service, ["random", "maniac", "tight", "caller", "equity:10"], 15)
         assert [tally.fault for tally in tallies] == [None] * 5
         assert sum(isinstance(fact, HandFinished) for fact in heard) >= 15
         acted = [fact.message for fact in heard if isinstance(fact, Send) and isinstance(fact.message, ActDone)]
@@ -115,7 +115,7 @@ def test_all_sorts_of_bots_play_together_and_none_of_their_bets_is_invalid(run: 
     run(main())
 
 
-def test_a_bot_without_a_number_of_hands_plays_until_it_is_broke(run: Run) -> None:
+def test_bot_without_a_number_of_hands_plays_until_it_is_broke(run: Run) -> None:
     async def main() -> None:
         async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
             maniac = bot_factory(BOT_SPECS, "maniac")()
@@ -132,7 +132,7 @@ def test_a_bot_without_a_number_of_hands_plays_until_it_is_broke(run: Run) -> No
     run(main())
 
 
-def test_a_bot_that_may_not_rebuy_ends_when_it_is_broke(run: Run) -> None:
+def test_bot_without_rebuy_stops_when_it_is_broke(run: Run) -> None:
     async def main() -> None:
         async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
             maniac = bot_factory(BOT_SPECS, "maniac")()
@@ -148,7 +148,7 @@ def test_a_bot_that_may_not_rebuy_ends_when_it_is_broke(run: Run) -> None:
     run(main())
 
 
-def test_a_bot_that_rebuys_plays_on_until_it_is_stopped(run: Run) -> None:
+def test_bot_with_rebuy_plays_until_it_is_cancelled(run: Run) -> None:
     async def main() -> None:
         async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
             maniac = bot_factory(BOT_SPECS, "maniac")()
@@ -162,7 +162,9 @@ def test_a_bot_that_rebuys_plays_on_until_it_is_stopped(run: Run) -> None:
     run(main())
 
 
-def test_a_bot_that_waits_says_so(run: Run, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_bot_logs_a_warning(
+    run: Run, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(waiting_notice, "NOTICE_DELAY_SECONDS", 0.0)
 
     async def main() -> str:
@@ -177,20 +179,20 @@ def test_a_bot_that_waits_says_so(run: Run, caplog: pytest.LogCaptureFixture, mo
             return url(service)
 
     address = run(main())
-    assert caplog.messages == [f"ann is not dealt in: it waits for somebody to play with at {address}"]
+    assert caplog.messages == [f"ann is waiting for other players at {address}"]
     assert caplog.records[0].name == "croupier"
 
 
-def test_a_bot_that_plays_says_nothing(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+def test_playing_bot_logs_nothing(run: Run, caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         async with opened() as service:
-            await evening(service, ["caller", "caller"], 20)
+            await play_together(service, ["caller", "caller"], 20)
 
     run(main())
     assert caplog.messages == []
 
 
-def test_a_bot_that_is_stopped_gives_its_seat_back_and_keeps_its_tally(run: Run) -> None:
+def test_cancelled_bot_leaves_its_seat_and_keeps_its_tally(run: Run) -> None:
     async def main() -> None:
         async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
             tally = BotTally()
@@ -202,13 +204,13 @@ def test_a_bot_that_is_stopped_gives_its_seat_back_and_keeps_its_tally(run: Run)
                 bot.cancel()
                 with suppress(asyncio.CancelledError):
                     await bot
-                assert await sitting(service) == ["bob"]
+                assert await seated_users(service) == ["bob"]
                 assert len(tally.nets) >= 2
 
     run(main())
 
 
-def test_what_ends_a_bot_early_is_the_fault_of_its_tally(run: Run) -> None:
+def test_early_end_is_the_fault_of_the_tally(run: Run) -> None:
     async def main() -> None:
         caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
         async with opened() as service:
@@ -218,7 +220,7 @@ def test_what_ends_a_bot_early_is_the_fault_of_its_tally(run: Run) -> None:
                 tally = await play_hands(liar, caller, luck)
             assert isinstance(tally.fault, Refusal)
             assert tally.fault.status == 401
-            async with client(service, "bob", patience=0.0) as bob:
+            async with client(service, "bob", retry_timeout=0.0) as bob:
                 bot = asyncio.create_task(play_hands(bob, caller, luck))
                 async with client(service, "cat") as cat:
                     await cat.register()
@@ -234,7 +236,7 @@ def test_what_ends_a_bot_early_is_the_fault_of_its_tally(run: Run) -> None:
     run(main())
 
 
-def test_a_bot_that_cannot_reach_a_server_says_so(run: Run) -> None:
+def test_unreachable_server_is_the_fault_of_the_tally(run: Run) -> None:
     async def main() -> None:
         async with opened() as service:
             address = url(service)
@@ -247,7 +249,7 @@ def test_a_bot_that_cannot_reach_a_server_says_so(run: Run) -> None:
     run(main())
 
 
-def test_a_mind_that_cheats_is_stopped_and_leaves(run: Run) -> None:
+def test_bot_with_an_illegal_move_is_stopped_and_leaves(run: Run) -> None:
     class Cheat:
         def choose(self, view: object, legal: object, luck: object) -> int:
             return 1
@@ -260,7 +262,7 @@ def test_a_mind_that_cheats_is_stopped_and_leaves(run: Run) -> None:
                 await call_along(table, hands=1)
                 with pytest.raises(IllegalMove):
                     await bot
-                assert await sitting(service) == ["bob"]
+                assert await seated_users(service) == ["bob"]
 
     run(main())
 
@@ -269,7 +271,7 @@ def test_a_mind_that_cheats_is_stopped_and_leaves(run: Run) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_person_sees_his_table_and_acts_when_it_is_his_turn(run: Run, dialect: Any) -> None:
+def test_seat_shows_the_game_and_makes_moves(run: Run, dialect: Any) -> None:
     async def main() -> None:
         async with opened(dialect) as service, client(service, "ann") as ann, client(service, "bob") as bob:
             await ann.register()
@@ -290,12 +292,12 @@ def test_a_person_sees_his_table_and_acts_when_it_is_his_turn(run: Run, dialect:
                 assert await table.make_move(FOLD) == ""
                 await anext(table)
                 assert table.nets == [-10]
-            assert await sitting(service) == ["bob"]
+            assert await seated_users(service) == ["bob"]
 
     run(main())
 
 
-def test_a_wait_that_is_given_up_may_be_begun_again(run: Run) -> None:
+def test_cancelled_wait_can_be_repeated(run: Run) -> None:
     async def main() -> None:
         async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
             await ann.register()
@@ -312,7 +314,7 @@ def test_a_wait_that_is_given_up_may_be_begun_again(run: Run) -> None:
     run(main())
 
 
-def test_watching_shows_every_game_without_a_seat(run: Run) -> None:
+def test_watch_needs_no_seat(run: Run) -> None:
     async def main() -> None:
         async with opened() as service, client(service, "ann") as ann, client(service, "bob") as bob:
             await ann.register()
@@ -335,7 +337,7 @@ def test_watching_shows_every_game_without_a_seat(run: Run) -> None:
     run(main())
 
 
-def test_a_new_game_can_be_made(run: Run) -> None:
+def test_create_game(run: Run) -> None:
     async def main() -> None:
         async with opened() as service, client(service, "ann") as ann:
             await ann.register()
@@ -347,7 +349,7 @@ def test_a_new_game_can_be_made(run: Run) -> None:
     run(main())
 
 
-def test_a_server_behind_tls_is_trusted_by_its_authority(run: Run) -> None:
+def test_server_with_tls_and_a_private_authority(run: Run) -> None:
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
@@ -370,8 +372,8 @@ def test_a_server_behind_tls_is_trusted_by_its_authority(run: Run) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_blocking_form_does_the_same(run: Run, dialect: Any) -> None:
-    def visit(service: HoldemServer, user: str, hands: int) -> list[int]:
+def test_blocking_client_plays(run: Run, dialect: Any) -> None:
+    def play_blocking(service: HoldemServer, user: str, hands: int) -> list[int]:
         caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
         with blocking(service, user) as visitor:
             visitor.register()
@@ -388,15 +390,15 @@ def test_the_blocking_form_does_the_same(run: Run, dialect: Any) -> None:
     async def main() -> None:
         async with opened(dialect) as service:
             one, other = await asyncio.gather(
-                asyncio.to_thread(visit, service, "ann", 3), asyncio.to_thread(visit, service, "bob", 3)
+                asyncio.to_thread(play_blocking, service, "ann", 3), asyncio.to_thread(play_blocking, service, "bob", 3)
             )
             assert one[:2] == [-net for net in other[:2]]
 
     run(main())
 
 
-def test_the_blocking_form_asks_for_games_opens_and_watches_them(run: Run) -> None:
-    def visit(service: HoldemServer) -> None:
+def test_blocking_client_lists_creates_and_watches_games(run: Run) -> None:
+    def play_blocking(service: HoldemServer) -> None:
         with blocking(service, "ann") as ann, blocking(service, "bob") as bob:
             ann.register()
             bob.register()
@@ -417,12 +419,12 @@ def test_the_blocking_form_asks_for_games_opens_and_watches_them(run: Run) -> No
 
     async def main() -> None:
         async with opened() as service:
-            await asyncio.to_thread(visit, service)
+            await asyncio.to_thread(play_blocking, service)
 
     run(main())
 
 
-def test_a_blocking_client_of_nobody_says_so(run: Run) -> None:
+def test_blocking_client_without_a_server_raises(run: Run) -> None:
     async def main() -> str:
         async with opened() as service:
             return url(service)
@@ -438,32 +440,32 @@ def test_a_blocking_client_of_nobody_says_so(run: Run) -> None:
 # Servers that are not ours
 
 
-class Brittle:
-    """A stranger whose streams bring the table in pieces, two changes at once, and then break off."""
+class BreakingStreams:
+    """A server whose streams send the table in chunks, two changes at once, and then break off."""
 
     def __init__(self) -> None:
-        self.stranger = Stranger()
-        self.stranger.users = {"ann": "secret"}
-        self.stranger.parlour.join("ann", "bob")
-        self.game = self.stranger.parlour.table().guid
-        self.table = versioned(self.stranger)
+        self.server = IndependentServer()
+        self.server.users = {"ann": "secret"}
+        self.server.house.join("ann", "bob")
+        self.game = self.server.house.table().guid
+        self.table = versioned(self.server)
         self.opened = 0
 
     def now(self) -> bytes:
         """The table as ann sees it."""
-        return self.stranger.answer(
+        return self.server.answer(
             ApiRequest("GET", f"/games/{self.game}", headers={"authorization": basic("ann")})
         ).body
 
     def pieces(self) -> Iterator[bytes]:
-        """What a stream brings until it breaks off."""
+        """The chunks of a stream until it breaks off."""
         yield b"\n" + self.now() + b"\n"
-        self.stranger.parlour.play("ann 10")
+        self.server.house.play("ann 10")
         first = self.now()
-        self.stranger.parlour.play("bob 0")
+        self.server.house.play("bob 0")
         yield first + b"\n" + self.now()[:50]
         yield self.now()[50:] + b"\n\n"
-        self.stranger.parlour.play("bob fold")
+        self.server.house.play("bob fold")
         if self.opened == 1:
             raise httpx.ReadError("reset")
 
@@ -480,13 +482,13 @@ class Brittle:
         return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
 
     def check(self, seen: Sequence[Game]) -> None:
-        """Nothing is missed but what was over before it could be read, and nothing comes twice."""
+        """Assert that no state is missing, except those replaced before they were read, and that none is repeated."""
         assert [(one.turn.bet_so_far, len(one.cards.flop or ())) for one in seen] == [(10, 0), (20, 0), (0, 3), (10, 0)]
         assert self.opened == 1
 
 
-def test_a_stream_is_read_in_pieces_and_looked_after_when_it_breaks_off(run: Run) -> None:
-    brittle = Brittle()
+def test_stream_is_read_in_chunks_and_reopened(run: Run) -> None:
+    brittle = BreakingStreams()
     transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=False))
 
     async def main() -> list[Game]:
@@ -501,8 +503,8 @@ def test_a_stream_is_read_in_pieces_and_looked_after_when_it_breaks_off(run: Run
     brittle.check(run(main()))
 
 
-def test_the_blocking_form_reads_streams_in_pieces_as_well() -> None:
-    brittle = Brittle()
+def test_blocking_client_reads_streams_in_chunks() -> None:
+    brittle = BreakingStreams()
     transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=True))
     seen: list[Game] = []
     with BlockingHoldemClient("localhost", "ann", "secret", transport=transport) as ann:
@@ -513,30 +515,30 @@ def test_the_blocking_form_reads_streams_in_pieces_as_well() -> None:
     brittle.check(seen)
 
 
-class Plain:
-    """A stranger that tells versions and has no streams; the game is gone after three looks."""
+class VersionsOnly:
+    """A server with versions but without streams; the game is gone after three requests."""
 
     def __init__(self) -> None:
-        self.stranger = Stranger()
-        self.stranger.users = {"ann": "secret"}
+        self.server = IndependentServer()
+        self.server.users = {"ann": "secret"}
         self.looks = 0
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         ask = ApiRequest(request.method, request.url.path, request.content, dict(request.headers))
         if request.method == "POST" or ask.path == "/games/":
-            reply = self.stranger.answer(ask)
+            reply = self.server.answer(ask)
         elif ask.path.endswith("/events"):
             reply = ApiResponse(404, {}, b"no such path\n")
         else:
             self.looks += 1
-            found = versioned(self.stranger)(ask)
+            found = versioned(self.server)(ask)
             assert isinstance(found, ApiResponse)
             reply = found if self.looks < 4 else ApiResponse(404, {}, b"no such game\n")
         return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
 
 
-def test_a_server_without_streams_is_looked_at_until_the_game_is_gone(run: Run) -> None:
-    plain = Plain()
+def test_server_without_streams_is_polled_until_the_game_ends(run: Run) -> None:
+    plain = VersionsOnly()
 
     async def main() -> int:
         async with (
@@ -549,8 +551,8 @@ def test_a_server_without_streams_is_looked_at_until_the_game_is_gone(run: Run) 
     assert plain.looks == 4
 
 
-def test_the_blocking_form_looks_until_the_game_is_gone_as_well() -> None:
-    plain = Plain()
+def test_blocking_client_polls_until_the_game_ends() -> None:
+    plain = VersionsOnly()
     with (
         BlockingHoldemClient("localhost", "ann", "secret", transport=httpx.MockTransport(plain.answer)) as ann,
         ann.sit() as table,
@@ -559,8 +561,8 @@ def test_the_blocking_form_looks_until_the_game_is_gone_as_well() -> None:
     assert plain.looks == 4
 
 
-def test_a_blocking_client_that_closes_ends_what_it_was_listening_to() -> None:
-    brittle = Brittle()
+def test_closing_the_blocking_client_closes_its_streams() -> None:
+    brittle = BreakingStreams()
     transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=True))
     with BlockingHoldemClient("localhost", "ann", "secret", transport=transport) as ann:
         watched = ann.watch(brittle.game)
@@ -570,7 +572,7 @@ def test_a_blocking_client_that_closes_ends_what_it_was_listening_to() -> None:
         next(watched)
 
 
-def test_a_client_that_closes_ends_what_it_was_listening_to(run: Run) -> None:
+def test_closing_the_client_closes_its_streams(run: Run) -> None:
     async def main() -> None:
         async with opened() as service:
             async with client(service, "ann") as ann:
@@ -589,12 +591,12 @@ def test_a_client_that_closes_ends_what_it_was_listening_to(run: Run) -> None:
     run(main())
 
 
-def test_a_server_that_lets_nobody_stay_is_left(run: Run) -> None:
-    stranger = Stranger()
+def test_bot_stops_if_it_loses_its_seat_before_a_hand(run: Run) -> None:
+    server = IndependentServer()
     looks = iter([200, 404] * 2)
 
     def answer(request: httpx.Request) -> httpx.Response:
-        reply = stranger.answer(ApiRequest(request.method, request.url.path, request.content, dict(request.headers)))
+        reply = server.answer(ApiRequest(request.method, request.url.path, request.content, dict(request.headers)))
         alone = request.method == "GET" and request.url.path != "/games/"
         status = next(looks) if alone else reply.status
         return httpx.Response(status, headers=dict(reply.headers), content=reply.body)
@@ -605,7 +607,7 @@ def test_a_server_that_lets_nobody_stay_is_left(run: Run) -> None:
 
     tally = run(main())
     assert isinstance(tally.fault, ConnectionError)
-    assert "single hand" in str(tally.fault)
+    assert "before it finished a hand" in str(tally.fault)
     assert tally.connections == 1
 
 
@@ -613,7 +615,7 @@ def test_a_server_that_lets_nobody_stay_is_left(run: Run) -> None:
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8080", "http://127.0.0.1:8080", "https://[::1]:8080/", "localhost"])
-def test_an_address_may_lack_its_scheme(run: Run, address: str) -> None:
+def test_url_without_a_scheme(run: Run, address: str) -> None:
     async def main() -> None:
         async with HoldemClient(address, "ann", "secret"):
             pass
@@ -622,7 +624,7 @@ def test_an_address_may_lack_its_scheme(run: Run, address: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["", "ftp://host", "http://", "http://host:port", "http://a:b@host", "http://h?q"])
-def test_an_address_that_is_none_is_refused(address: str) -> None:
+def test_invalid_url_is_an_error(address: str) -> None:
     for kind in (HoldemClient, BlockingHoldemClient):
         with pytest.raises(ValueError, match="allowed: http://HOST:PORT"):
             kind(address, "ann", "secret")
@@ -634,7 +636,7 @@ TUTORIAL = (ROOT / "docs" / "holdem-bots.md").read_text()
 FIRST, OWN = [block.partition("```")[0] for block in TUTORIAL.split("```python\n")[1:]]
 
 
-def test_the_first_bot_of_the_tutorial_plays(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_first_bot_of_the_tutorial_plays(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     async def main() -> None:
         async with opened() as service:
             program = FIRST.replace("http://127.0.0.1:8080", url(service)).replace("hands=100", "hands=10")
@@ -644,7 +646,7 @@ def test_the_first_bot_of_the_tutorial_plays(run: Run, capsys: pytest.CaptureFix
     assert re.fullmatch(r"10 hands, [+-]\d+ chips \n", capsys.readouterr().out)
 
 
-def test_the_table_of_the_tutorial_is_played_at(run: Run) -> None:
+def test_table_of_the_tutorial(run: Run) -> None:
     async def main() -> None:
         async with opened() as service:
             lines = OWN.replace("http://127.0.0.1:8080", url(service)).splitlines()
@@ -658,6 +660,6 @@ def test_the_table_of_the_tutorial_is_played_at(run: Run) -> None:
             own.cancel()
             with suppress(asyncio.CancelledError):
                 await own
-            assert await sitting(service) == []
+            assert await seated_users(service) == []
 
     run(main())

@@ -1,4 +1,4 @@
-"""A client that meets another game, TLS, or silence says so; two rooms whose documents share a port are kept apart."""
+"""Clients identify another game, TLS or a silent server, and find rooms whose documents share a port."""
 
 import asyncio
 import re
@@ -37,14 +37,14 @@ def certificates() -> tuple[ssl.SSLContext, ssl.SSLContext]:
 
 
 @pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that asks a silent server at once."""
+def probe_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let clients probe silent servers at once."""
     monkeypatch.setattr(game, "IDENTIFY_AFTER_SECONDS", 0.01)
     monkeypatch.setattr(game, "NOTIFY_AFTER_SECONDS", 0.02)
 
 
-async def visit(room: str, port: int | None, **options: object) -> BotTally:
-    """What comes of a bot's game."""
+async def play_with_bot(room: str, port: int | None, **options: object) -> BotTally:
+    """Let a bot play one game; return its tally."""
     house = HOUSE_ROOMS[room]
     mind = bot_factory(house.bots, "random")()
     return await play_games(
@@ -53,9 +53,11 @@ async def visit(room: str, port: int | None, **options: object) -> BotTally:
 
 
 @asynccontextmanager
-async def answering(answer: Callable[[bytes], bytes]) -> AsyncIterator[tuple[int, list[bytes]]]:
-    """A server that answers its first read of a connection, and ends it unless the answer is empty: its port, and
-    what it hears."""
+async def answering_server(answer: Callable[[bytes], bytes]) -> AsyncIterator[tuple[int, list[bytes]]]:
+    """A server that answers the first read of each connection, and closes it unless the answer is empty.
+
+    Yields its port and what it receives.
+    """
     heard: list[bytes] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -78,11 +80,11 @@ WRONG = [(room, other) for room in HOUSE_ROOMS for other in ROOMS if other != ro
 
 
 @pytest.mark.parametrize(("room", "other"), WRONG, ids=[f"{room}-at-{other}" for room, other in WRONG])
-@pytest.mark.usefixtures("hasty")
-def test_a_client_says_which_other_game_it_has_met_and_where_its_own_is(run: Run, room: str, other: str) -> None:
+@pytest.mark.usefixtures("probe_at_once")
+def test_client_names_the_other_game_and_its_own_default_port(run: Run, room: str, other: str) -> None:
     async def main() -> BotTally:
         async with serving(other) as [(_, port)]:
-            tally = await visit(room, port)
+            tally = await play_with_bot(room, port)
         assert isinstance(tally.fault, OtherProtocol)
         assert f"127.0.0.1:{port} speaks {ROOMS[other].title} (it answered " in str(tally.fault)
         assert f"; {ROOMS[room].title} is at 127.0.0.1:{ROOMS[room].port} by default" in str(tally.fault)
@@ -91,46 +93,44 @@ def test_a_client_says_which_other_game_it_has_met_and_where_its_own_is(run: Run
     assert run(main()).fault_text
 
 
-def test_a_client_at_its_own_default_port_is_asked_for_another_address() -> None:
+def test_client_at_its_default_port_asks_for_another_address() -> None:
     kuhn = HOUSE_ROOMS["kuhn"]
     told = str(identify.other_protocol_error(kuhn, ("127.0.0.1", kuhn.port), b"STBT \0\0\0d"))
     assert told.endswith("; give the address of a server of Kuhn poker as HOST:PORT")
 
 
 @pytest.mark.parametrize("room", HOUSE_ROOMS)
-@pytest.mark.usefixtures("hasty")
-def test_a_client_without_tls_is_told_of_a_tls_port(
+@pytest.mark.usefixtures("probe_at_once")
+def test_client_without_tls_reports_a_tls_server(
     run: Run, room: str, certificates: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
     async def main() -> None:
         async with serving(room, certificates[0]) as [(_, port)]:
-            tally = await visit(room, port)
+            tally = await play_with_bot(room, port)
         assert str(tally.fault).startswith(f"127.0.0.1:{port} speaks TLS; use --tls")
 
     run(main())
 
 
-def test_a_client_with_tls_is_told_of_a_plain_port(
-    run: Run, certificates: tuple[ssl.SSLContext, ssl.SSLContext]
-) -> None:
+def test_client_with_tls_reports_a_plain_server(run: Run, certificates: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
     async def main() -> None:
         async with serving("kuhn") as [(_, port)]:
-            tally = await visit("kuhn", port, ssl=certificates[1])
+            tally = await play_with_bot("kuhn", port, ssl=certificates[1])
         assert f"127.0.0.1:{port}: it does not speak TLS; leave out --tls" in str(tally.fault)
 
     run(main())
 
 
-@pytest.mark.usefixtures("hasty")
-def test_a_silent_house_is_named_and_after_its_patience_left(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("probe_at_once")
+def test_silent_house_is_reported_and_times_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identify, "PROBE_TIMEOUT_SECONDS", 0.05)
     notices: list[str] = []
 
     async def main() -> None:
-        async with answering(lambda _: b"") as (port, _):
-            tally = await visit("sevenhalf", port, notify=notices.append, patience=0.2)
+        async with answering_server(lambda _: b"") as (port, _):
+            tally = await play_with_bot("sevenhalf", port, notify=notices.append, answer_timeout=0.2)
             assert "sevenhalf-4.1: found silence" in str(tally.fault)
-            assert tally.fault_text == str(tally.fault), "it had no last words"
+            assert tally.fault_text == str(tally.fault), "nothing was received before the fault"
         (notice,) = notices
         assert notice.startswith(f"127.0.0.1:{port} has not answered for ")
         assert notice.endswith(" seconds; still waiting (Ctrl-C ends)")
@@ -138,21 +138,21 @@ def test_a_silent_house_is_named_and_after_its_patience_left(run: Run, monkeypat
     run(main())
 
 
-def test_nothing_is_asked_of_a_house_that_answers(run: Run) -> None:
+def test_house_that_answers_is_not_probed(run: Run) -> None:
     async def main() -> None:
-        async with answering(lambda _: b"ERRO 12Syntax error") as (port, heard):
-            tally = await visit("sevenhalf", port)
+        async with answering_server(lambda _: b"ERRO 12Syntax error") as (port, heard):
+            tally = await play_with_bot("sevenhalf", port)
             assert heard == [b"STRT"]
-            assert "its last words: 'ERRO 12Syntax error'" in str(tally.fault_text)
+            assert "last received: 'ERRO 12Syntax error'" in str(tally.fault_text)
 
     run(main())
 
 
-def test_the_last_words_of_a_house_are_shown_without_control_characters(run: Run) -> None:
+def test_last_received_bytes_are_shown_without_control_characters(run: Run) -> None:
     async def main() -> None:
-        async with answering(lambda _: b"oops \x1b[2J") as (port, _):
-            tally = await visit("kuhn", port)
-        assert r"its last words: 'oops \x1b[2J'" in str(tally.fault_text)
+        async with answering_server(lambda _: b"oops \x1b[2J") as (port, _):
+            tally = await play_with_bot("kuhn", port)
+        assert r"last received: 'oops \x1b[2J'" in str(tally.fault_text)
 
     run(main())
 
@@ -161,7 +161,7 @@ PROBED = [(room, other) for room in ROOMS for other in ROOMS]
 
 
 @pytest.mark.parametrize(("room", "other"), PROBED, ids=[f"{room}-at-{other}" for room, other in PROBED])
-def test_the_probe_of_every_room_is_answered_at_once_by_every_room(run: Run, room: str, other: str) -> None:
+def test_every_room_answers_every_probe_at_once(run: Run, room: str, other: str) -> None:
     async def main() -> None:
         async with serving(other) as [address]:
             answer = await identify.probe(ROOMS[room], address)
@@ -170,14 +170,14 @@ def test_the_probe_of_every_room_is_answered_at_once_by_every_room(run: Run, roo
     run(main())
 
 
-def test_alerts_of_tls_are_recognised() -> None:
+def test_tls_alerts_are_recognised() -> None:
     assert is_tls(bytes.fromhex("15030300020246"))
     assert not is_tls(b"CARD C_K")
 
 
 @pytest.fixture
 def two_ports(monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
-    """The default ports of seven and a half, in both of which nobody listens."""
+    """Two closed ports that replace the default ports of seven and a half."""
     ports = closed_port(), closed_port()
     room = HOUSE_ROOMS["sevenhalf"]
     for name, port in zip(("port", "document_port"), ports, strict=True):
@@ -185,9 +185,7 @@ def two_ports(monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     return ports
 
 
-def test_seven_and_a_half_is_found_at_its_own_port_and_then_at_that_of_its_document(
-    run: Run, two_ports: tuple[int, int]
-) -> None:
+def test_seven_and_a_half_is_found_at_its_port_or_its_document_port(run: Run, two_ports: tuple[int, int]) -> None:
     own, old = two_ports
 
     async def main() -> None:
@@ -195,19 +193,19 @@ def test_seven_and_a_half_is_found_at_its_own_port_and_then_at_that_of_its_docum
         for port in (own, old):
             async with serving("sevenhalf", port=port):
                 assert await locate(room, "127.0.0.1") == ("127.0.0.1", port)
-                assert (await visit("sevenhalf", None)).fault is None
+                assert (await play_with_bot("sevenhalf", None)).fault is None
         async with serving("kuhn", port=own), serving("sevenhalf", port=old):
             assert await locate(room, "127.0.0.1") == ("127.0.0.1", old)
-        assert "no house answers at " in str((await visit("sevenhalf", None)).fault)
+        assert "no house answers at " in str((await play_with_bot("sevenhalf", None)).fault)
 
     run(main())
 
 
-def test_a_server_at_the_port_of_the_document_is_not_probed_when_nothing_else_listens(
+def test_document_port_is_not_probed_if_the_default_port_is_closed(
     run: Run, two_ports: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def main() -> None:
-        async with answering(lambda _: b"") as (port, heard):
+        async with answering_server(lambda _: b"") as (port, heard):
             monkeypatch.setitem(HOUSE_ROOMS["sevenhalf"].__dict__, "document_port", port)
             assert await locate(HOUSE_ROOMS["sevenhalf"], "127.0.0.1") == ("127.0.0.1", port)
         assert heard == []
@@ -215,37 +213,37 @@ def test_a_server_at_the_port_of_the_document_is_not_probed_when_nothing_else_li
     run(main())
 
 
-def test_seven_and_a_half_alone_listens_at_both_ports(run: Run) -> None:
+def test_seven_and_a_half_alone_listens_on_both_ports(run: Run) -> None:
     async def main() -> None:
         port = closed_port()
         async with serving("sevenhalf", document_port=port) as addresses:
             assert len(addresses) == 2
             assert addresses[1] == ("127.0.0.1", port)
             for _, each in addresses:
-                assert (await visit("sevenhalf", each)).fault is None
+                assert (await play_with_bot("sevenhalf", each)).fault is None
 
     run(main())
 
 
-def test_seven_and_a_half_opens_when_the_port_of_its_document_is_taken(run: Run) -> None:
+def test_seven_and_a_half_opens_if_its_document_port_is_in_use(run: Run) -> None:
     async def main() -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             async with serving("sevenhalf", document_port=taken.getsockname()[1]) as [(_, port)]:
-                assert (await visit("sevenhalf", port)).fault is None
+                assert (await play_with_bot("sevenhalf", port)).fault is None
 
     run(main())
 
 
-def test_a_silence_is_counted_from_the_last_message_and_only_while_an_answer_is_owed(run: Run) -> None:
+def test_silence_counts_from_the_last_message_while_an_answer_is_owed(run: Run) -> None:
     async def main() -> None:
         loop = asyncio.get_running_loop()
         owed, looks, called = False, asyncio.Semaphore(0), loop.create_future()
 
-        def waiting() -> bool:
+        def is_waiting() -> bool:
             looks.release()
             return owed
 
-        watch = SilenceWatch(waiting, [(0.01, lambda: None), (0.02, lambda: called.set_result(loop.time()))])
+        watch = SilenceWatch(is_waiting, [(0.01, lambda: None), (0.02, lambda: called.set_result(loop.time()))])
         for _ in range(4):
             await looks.acquire()
         assert not called.done()
@@ -258,11 +256,11 @@ def test_a_silence_is_counted_from_the_last_message_and_only_while_an_answer_is_
 
 
 @pytest.mark.parametrize("other", [name for name in ROOMS if name != "oldmaid"])
-def test_a_player_of_old_maid_says_which_other_game_it_has_met(run: Run, other: str) -> None:
+def test_oldmaid_player_names_the_other_game(run: Run, other: str) -> None:
     async def main() -> None:
         async with serving(other) as [address]:
             tally = ring.RingTally("ann")
-            seat = lambda: ring.join_table(*address)  # noqa: E731 -- as short as what it does
+            seat = lambda: ring.join_table(*address)  # noqa: E731 -- one call; a def would be longer
             await ring.play_ring_games(seat, RandomBot(), FairDealer(bytes(32)).luck, 1, tally)
         (fault,) = tally.faults
         assert fault.startswith(f"127.0.0.1:{address[1]} speaks {ROOMS[other].title} (it answered ")
@@ -270,7 +268,7 @@ def test_a_player_of_old_maid_says_which_other_game_it_has_met(run: Run, other: 
     run(main())
 
 
-def test_a_player_of_old_maid_who_is_alone_is_told_that_it_waits(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lonely_oldmaid_player_is_notified_that_it_waits(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ring, "NOTIFY_AFTER_SECONDS", 0.02)
 
     async def main() -> None:
@@ -278,15 +276,13 @@ def test_a_player_of_old_maid_who_is_alone_is_told_that_it_waits(run: Run, monke
         async with serving("oldmaid") as [address]:
             way, luck = ring.RingConfig(address), FairDealer(bytes(32)).luck
             async with ring.RingClient(way, oldmaid.Options(), luck, notify=notice.set_result):
-                assert "has not begun a game yet; waiting for players" in await notice
+                assert "has not started a game yet; waiting for players" in await notice
 
     run(main())
 
 
 @pytest.mark.parametrize("other", [name for name in ROOMS if name != "holdem"])
-def test_a_client_of_hold_em_says_which_other_game_it_has_met(
-    run: Run, other: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_holdem_client_names_the_other_game(run: Run, other: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identify, "IDENTIFY_AFTER_SECONDS", 0.01)
 
     async def main() -> None:
@@ -301,14 +297,12 @@ def test_a_client_of_hold_em_says_which_other_game_it_has_met(
     run(main())
 
 
-def test_a_client_of_hold_em_at_a_silent_server_is_told_that_it_waits(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_holdem_client_of_a_silent_server_is_notified(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("IDENTIFY_AFTER_SECONDS", "NOTIFY_AFTER_SECONDS", "PROBE_TIMEOUT_SECONDS"):
         monkeypatch.setattr(identify, name, 0.01)
 
     async def main() -> None:
-        async with answering(lambda _: b"") as (port, _):
+        async with answering_server(lambda _: b"") as (port, _):
             notice = asyncio.get_running_loop().create_future()
             room, address = ROOMS["holdem"], ("127.0.0.1", port)
             arriving = asyncio.ensure_future(
@@ -320,7 +314,7 @@ def test_a_client_of_hold_em_at_a_silent_server_is_told_that_it_waits(
     run(main())
 
 
-def test_a_nick_that_is_taken_is_answered_with_the_flag_that_sets_another(run: Run) -> None:
+def test_error_about_a_taken_nick_names_the_flag(run: Run) -> None:
     async def main() -> str:
         async with serving("oldmaid") as [address], ring.join_table(*address):
             tally = ring.RingTally("croupier")

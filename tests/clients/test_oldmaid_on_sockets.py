@@ -1,4 +1,4 @@
-"""Old Maid through real sockets: rings of ours, of strangers and of both, and some from which somebody is torn."""
+"""Old Maid over real sockets: our bots, independent players, both together, and players that disconnect."""
 
 import asyncio
 import json
@@ -18,17 +18,17 @@ from croupier.rooms.oldmaid.ring.player_events import (
     SeatTaken,
 )
 from croupier.store.store import open_store
-from tests.clients.independent_player import Stranger
-from tests.clients.oldmaid_fixtures import Table, bot, bots, luck, opened, seat
+from tests.clients.independent_player import IndependentPlayer
+from tests.clients.oldmaid_fixtures import OpenTable, luck, make_client, open_table, play_with_bot, play_with_bots
 from tests.net.raw_client import PATIENCE, Run
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 8])
-def test_everybody_finds_the_place_that_the_table_has_for_him(run: Run, players: int) -> None:
+def test_every_player_gets_its_place_in_the_ring(run: Run, players: int) -> None:
     async def main() -> None:
-        async with opened(players) as table:
+        async with open_table(players) as table:
             nicks = [f"p{number}" for number in range(players)]
-            tallies = await bots(table, *nicks)
+            tallies = await play_with_bots(table, *nicks)
             assert [tally.faults for tally in tallies] == [[]] * players
             (ranking,) = table.rankings
             assert sorted(ranking) == nicks
@@ -36,18 +36,18 @@ def test_everybody_finds_the_place_that_the_table_has_for_him(run: Run, players:
                 nick: [place] for place, nick in enumerate(ranking, start=1)
             }
             assert [tally.nick for tally in tallies if tally.losses] == [ranking[-1]]
-            assert table.board.counts.undeliverable == 0
+            assert table.endpoint.counts.undeliverable == 0
 
     run(main())
 
 
 @pytest.mark.parametrize("chop", [1, 7, 4096])
-def test_strangers_play_among_themselves_however_few_bytes_they_send(run: Run, chop: int) -> None:
+def test_independent_players_play_with_small_writes(run: Run, chop: int) -> None:
     async def main() -> None:
-        async with opened(3) as table:
-            strangers = [Stranger(table.address, nick, chop) for nick in ("ann", "bob", "cyd")]
-            await asyncio.gather(*(stranger.play() for stranger in strangers))
-            assert [[stranger.nick for stranger in strangers if stranger.lost]] == [
+        async with open_table(3) as table:
+            players = [IndependentPlayer(table.address, nick, chop) for nick in ("ann", "bob", "cyd")]
+            await asyncio.gather(*(stranger.play() for stranger in players))
+            assert [[stranger.nick for stranger in players if stranger.lost]] == [
                 ranking[-1:] for ranking in table.rankings
             ]
 
@@ -56,13 +56,15 @@ def test_strangers_play_among_themselves_however_few_bytes_they_send(run: Run, c
 
 @pytest.mark.parametrize("chop", [1, 7, 4096])
 @pytest.mark.parametrize("dialect", ["document", "njaal"])
-def test_strangers_and_ours_play_in_one_ring(run: Run, chop: int, dialect: str) -> None:
+def test_independent_players_and_our_bots_play_in_one_ring(run: Run, chop: int, dialect: str) -> None:
     async def main() -> None:
-        async with opened(4, dialect=dialect) as table:
-            strangers = [Stranger(table.address, nick, chop) for nick in ("ann", "bob")]
-            tallies, *_ = await asyncio.gather(bots(table, "cyd", "dan"), *(stranger.play() for stranger in strangers))
+        async with open_table(4, dialect=dialect) as table:
+            players = [IndependentPlayer(table.address, nick, chop) for nick in ("ann", "bob")]
+            tallies, *_ = await asyncio.gather(
+                play_with_bots(table, "cyd", "dan"), *(stranger.play() for stranger in players)
+            )
             assert [tally.faults for tally in tallies] == [[], []]
-            lost = [one.nick for one in strangers if one.lost] + [one.nick for one in tallies if one.losses]
+            lost = [one.nick for one in players if one.lost] + [one.nick for one in tallies if one.losses]
             assert [lost] == [ranking[-1:] for ranking in table.rankings]
 
     run(main())
@@ -72,9 +74,9 @@ ALONE = "nobody is left to play with"
 STUCK = "the table hung up: oldmaid-6.10: "
 
 
-async def torn(table: Table, kind: type[PlayerEvent], times: int) -> None:
-    """A player whose connections break when he has heard this so many times."""
-    ring = seat(table, "torn", 99)
+async def play_until_disconnect(table: OpenTable, kind: type[PlayerEvent], times: int) -> None:
+    """Play until an event has occurred `times` times, then break all connections."""
+    ring = make_client(table, "torn", 99)
     async with ring:
         while times:
             pick = ring.player.decide(RandomBot(), luck(99))
@@ -104,15 +106,13 @@ async def torn(table: Table, kind: type[PlayerEvent], times: int) -> None:
         (CardGiven, 1),
     ],
 )
-def test_when_the_connections_of_a_player_break_he_is_last_and_the_others_end(
-    run: Run, kind: type[PlayerEvent], times: int
-) -> None:
-    """The cards that go with him may leave more that pair with nothing than a game can end with: it is stuck then."""
+def test_disconnected_player_is_last_and_the_others_finish(run: Run, kind: type[PlayerEvent], times: int) -> None:
+    """The lost cards may leave several cards without a pair; the game cannot end then."""
 
     async def main() -> None:
-        async with opened(4, stuck_seconds=0.5) as table:
-            others = [bot(table, nick, number) for number, nick in enumerate(("ann", "bob", "cyd"))]
-            _, *tallies = await table.seats(torn(table, kind, times), *others)
+        async with open_table(4, stuck_seconds=0.5) as table:
+            others = [play_with_bot(table, nick, number) for number, nick in enumerate(("ann", "bob", "cyd"))]
+            _, *tallies = await table.play_in_order(play_until_disconnect(table, kind, times), *others)
             (game,) = table.games
             assert game.nicks[game.departed_seats[0]] == "torn"
             assert [ranking[-1:] for ranking in table.rankings] == [[] if game.is_void else ["torn"]]
@@ -124,21 +124,21 @@ def test_when_the_connections_of_a_player_break_he_is_last_and_the_others_end(
     run(main())
 
 
-def test_a_table_that_breaks_off_ends_the_game_for_everybody(run: Run) -> None:
+def test_disconnected_table_ends_the_game(run: Run) -> None:
     async def main() -> None:
-        async with opened(3) as table:
+        async with open_table(3) as table:
 
             async def breaks() -> None:
-                ring = seat(table, "cyd", 9)
+                ring = make_client(table, "cyd", 9)
                 async with ring:
                     while not isinstance(await ring.receive(), CardDrawn):
                         pass
-                    for line in [*table.board.connections.values()]:
+                    for line in [*table.endpoint.connections.values()]:
                         line.abort()
                     while not isinstance(await ring.receive(), PlayerFinished):
                         pass
 
-            tallies, _ = await asyncio.gather(bots(table, "ann", "bob"), breaks())
+            tallies, _ = await asyncio.gather(play_with_bots(table, "ann", "bob"), breaks())
             for tally in tallies:
                 (fault,) = tally.faults
                 assert fault.startswith("the table hung up")
@@ -146,12 +146,12 @@ def test_a_table_that_breaks_off_ends_the_game_for_everybody(run: Run) -> None:
     run(main())
 
 
-def test_a_table_that_stops_lets_the_running_game_end(run: Run) -> None:
+def test_stopping_table_lets_the_running_game_finish(run: Run) -> None:
     async def main() -> None:
-        async with opened(4) as table:
+        async with open_table(4) as table:
 
             async def stops() -> None:
-                async with seat(table, "dan", 9) as ring:
+                async with make_client(table, "dan", 9) as ring:
                     news: PlayerEvent | None = None
                     while not isinstance(news, PlayerFinished):
                         pick = ring.player.decide(RandomBot(), luck(9))
@@ -159,24 +159,24 @@ def test_a_table_that_stops_lets_the_running_game_end(run: Run) -> None:
                             await ring.send(pick)
                         news = await ring.receive()
                         if (isinstance(news, CardDrawn) and news.is_last) or isinstance(news, OfferReceived):
-                            table.board.halt(final=False)
+                            table.endpoint.halt(final=False)
 
-            playing = asyncio.gather(bots(table, "ann", "bob", "cyd"), stops())
+            playing = asyncio.gather(play_with_bots(table, "ann", "bob", "cyd"), stops())
             await asyncio.sleep(0)
             tallies, _ = await playing
             assert [tally.faults for tally in tallies] == [[], [], []]
             async with asyncio.timeout(PATIENCE):
-                await table.board.wait_drained()
+                await table.endpoint.wait_drained()
 
     run(main())
 
 
-def test_a_ring_plays_at_a_table_that_is_kept(run: Run, tmp_path: Path) -> None:
+def test_game_at_a_durable_table(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
-        async with opened(4, kept=tmp_path / "kept.db") as table:
-            tallies = await bots(table, "ann", "bob", "cyd", "dan", games=2)
+        async with open_table(4, store=tmp_path / "kept.db") as table:
+            tallies = await play_with_bots(table, "ann", "bob", "cyd", "dan", games=2)
             assert [tally.faults for tally in tallies] == [[]] * 4
-            assert table.board.counts.undeliverable == 0
+            assert table.endpoint.counts.undeliverable == 0
             rankings = table.rankings
         async with await open_store(str(tmp_path / "kept.db")) as store:
             hands = await store.hands("oldmaid")
@@ -186,11 +186,11 @@ def test_a_ring_plays_at_a_table_that_is_kept(run: Run, tmp_path: Path) -> None:
     run(main())
 
 
-def test_whoever_says_much_at_once_is_answered_all_of_it_in_order(run: Run, tmp_path: Path) -> None:
+def test_pipelined_messages_are_answered_in_order(run: Run, tmp_path: Path) -> None:
     """oldmaid-1.4"""
 
     async def main() -> None:
-        async with opened(2, kept=tmp_path / "kept.db") as table:
+        async with open_table(2, store=tmp_path / "kept.db") as table:
             ann, bob = [await asyncio.open_connection(*table.address) for _ in range(2)]
             for (_, writer), nick in ((ann, "ann"), (bob, "bob")):
                 writer.write(b'{"cmd": "join", "nick": "%s"}' % nick.encode())

@@ -1,4 +1,4 @@
-"""Servers that send more than can be meant: what clients of hold'em read of it."""
+"""Hold'em clients limit what they read from servers that send too much."""
 
 import asyncio
 import gzip
@@ -17,19 +17,19 @@ from croupier.clients.response_bodies import MAX_BODY_BYTES, MAX_LINE_BYTES, Ndj
 from croupier.core.errors import Violation
 from tests.net.raw_client import Run
 
-PIECE = b" " * (1 << 16)
-PACKED = gzip.compress(PIECE * 1024, 1)
+CHUNK = b" " * (1 << 16)
+PACKED = gzip.compress(CHUNK * 1024, 1)
 """64 MB of spaces."""
 
 HEAD = b"HTTP/1.1 200 OK\r\nX-Game-Version: 1\r\n"
 
 type Answer = Callable[[bytes], tuple[bytes, Iterator[bytes]]]
-"""What a server says to the path of a request: the head of its answer, and what follows without end or with one."""
+"""Maps the path of a request to the head of the answer and the chunks of its body."""
 
 
-def endless(piece: bytes = PIECE) -> Iterator[bytes]:
+def endless(chunk: bytes = CHUNK) -> Iterator[bytes]:
     while True:
-        yield piece
+        yield chunk
 
 
 def chunked(data: bytes) -> bytes:
@@ -37,10 +37,10 @@ def chunked(data: bytes) -> bytes:
 
 
 def endless_body(path: bytes) -> tuple[bytes, Iterator[bytes]]:
-    return HEAD + b"Transfer-Encoding: chunked\r\n\r\n", endless(chunked(PIECE))
+    return HEAD + b"Transfer-Encoding: chunked\r\n\r\n", endless(chunked(CHUNK))
 
 
-def bomb(path: bytes) -> tuple[bytes, Iterator[bytes]]:
+def compressed_bomb(path: bytes) -> tuple[bytes, Iterator[bytes]]:
     return HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(PACKED), iter([PACKED])
 
 
@@ -55,15 +55,15 @@ def endless_line(path: bytes) -> tuple[bytes, Iterator[bytes]]:
 
 @asynccontextmanager
 async def serving(answer: Answer) -> AsyncIterator[str]:
-    """A server that says this to every request: its address."""
+    """A server that answers every request like this; yields its URL."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 begin, pieces = answer(head.split()[1])
                 writer.write(begin)
-                for piece in pieces:
-                    writer.write(piece)
+                for chunk in pieces:
+                    writer.write(chunk)
                     await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
@@ -79,7 +79,7 @@ async def serving(answer: Answer) -> AsyncIterator[str]:
         await server.wait_closed()
 
 
-async def look(url: str) -> None:
+async def get_game(url: str) -> None:
     async with HoldemClient(url, "ann", "secret", retry_timeout=0.0) as ann:
         await ann.list_games()
 
@@ -90,7 +90,7 @@ async def watch(url: str) -> None:
             pass
 
 
-async def look_without_a_loop(url: str) -> None:
+async def get_game_blocking(url: str) -> None:
     def main() -> None:
         with BlockingHoldemClient(url, "ann", "secret", retry_timeout=0.0) as ann:
             ann.list_games()
@@ -98,7 +98,7 @@ async def look_without_a_loop(url: str) -> None:
     await asyncio.to_thread(main)
 
 
-async def watch_without_a_loop(url: str) -> None:
+async def watch_blocking(url: str) -> None:
     def main() -> None:
         with BlockingHoldemClient(url, "ann", "secret", retry_timeout=0.0) as ann:
             for _ in ann.watch("g"):
@@ -108,23 +108,23 @@ async def watch_without_a_loop(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "asks", "clause"),
+    ("answer", "call", "clause"),
     [
-        (endless_body, look, "holdem-1.5"),
-        (endless_body, look_without_a_loop, "holdem-1.5"),
-        (bomb, look, "holdem-1.5"),
-        (bomb, look_without_a_loop, "holdem-1.5"),
+        (endless_body, get_game, "holdem-1.5"),
+        (endless_body, get_game_blocking, "holdem-1.5"),
+        (compressed_bomb, get_game, "holdem-1.5"),
+        (compressed_bomb, get_game_blocking, "holdem-1.5"),
         (endless_line, watch, "holdem-9.6"),
-        (endless_line, watch_without_a_loop, "holdem-9.6"),
+        (endless_line, watch_blocking, "holdem-9.6"),
     ],
 )
-def test_a_client_reads_no_more_than_an_answer_can_have(run: Run, answer: Answer, asks: Any, clause: str) -> None:
+def test_oversized_answer_is_a_violation(run: Run, answer: Answer, call: Any, clause: str) -> None:
     async def main() -> None:
         async with serving(answer) as url:
             tracemalloc.start()
             try:
                 with pytest.raises(Violation) as raised:
-                    await asks(url)
+                    await call(url)
                 assert raised.value.clause == clause
                 assert tracemalloc.get_traced_memory()[1] < 4 * MAX_BODY_BYTES
             finally:
@@ -133,7 +133,7 @@ def test_a_client_reads_no_more_than_an_answer_can_have(run: Run, answer: Answer
     run(main())
 
 
-def test_a_client_asks_for_bodies_that_are_not_packed() -> None:
+def test_client_requests_uncompressed_bodies() -> None:
     asked: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -145,7 +145,7 @@ def test_a_client_asks_for_bodies_that_are_not_packed() -> None:
     assert asked == ["identity"]
 
 
-def test_a_body_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(response_bodies, "MAX_BODY_SECONDS", -1.0)
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=iter([b"[", b"]"])))
     with (
@@ -155,9 +155,9 @@ def test_a_body_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
         ann.list_games()
 
 
-def test_a_line_that_comes_in_pieces_is_read_whole() -> None:
+def test_line_in_chunks_is_read_whole() -> None:
     lines = NdjsonReader()
-    assert [lines.newest_line(piece) for piece in (b"a", b"b\n", b"c\nd\n\n", b"\n", b"e")] == [
+    assert [lines.newest_line(chunk) for chunk in (b"a", b"b\n", b"c\nd\n\n", b"\n", b"e")] == [
         b"",
         b"ab",
         b"d",
@@ -167,7 +167,7 @@ def test_a_line_that_comes_in_pieces_is_read_whole() -> None:
     assert lines.newest_line(b"x" * (MAX_LINE_BYTES - 1) + b"\n") == b"e" + b"x" * (MAX_LINE_BYTES - 1)
 
 
-def test_a_line_without_an_end_is_no_game() -> None:
+def test_endless_line_is_a_violation() -> None:
     lines = NdjsonReader()
     for _ in range(MAX_LINE_BYTES // 1024):
         assert lines.newest_line(b"x" * 1024) == b""

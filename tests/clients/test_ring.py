@@ -1,4 +1,4 @@
-"""A seat in a ring of Old Maid: where it listens, how it comes to the table, and what it tells those who sit in it."""
+"""Old Maid client: where it listens, how it joins a table, and what it reports."""
 
 import asyncio
 import socket
@@ -22,13 +22,13 @@ from croupier.rooms.oldmaid.ring.player_events import (
     SeatTaken,
 )
 from croupier.rooms.oldmaid.wire import Pick
-from tests.clients.oldmaid_fixtures import bots, luck, opened, options, seat
+from tests.clients.oldmaid_fixtures import fast_options, luck, make_client, open_table, play_with_bots
 from tests.net.raw_client import PATIENCE, Run
 from tests.net.test_local_port import HOSTS, closed_port
 
 
-async def to_the_end(ring: RingClient, number: int = 0) -> list[PlayerEvent]:
-    """Let a bot play: all that it hears."""
+async def play_to_the_end(ring: RingClient, number: int = 0) -> list[PlayerEvent]:
+    """Let a bot play; return all events."""
     news: list[PlayerEvent] = []
     async with asyncio.timeout(2 * PATIENCE):
         while not (news and isinstance(news[-1], PlayerFinished)):
@@ -40,10 +40,12 @@ async def to_the_end(ring: RingClient, number: int = 0) -> list[PlayerEvent]:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_everybody_is_listed_where_he_listens_so_nobody_tells_a_port(run: Run, host: str) -> None:
+def test_players_are_listed_at_their_listening_port(run: Run, host: str) -> None:
     async def main() -> None:
-        async with opened(3, host, strict=True) as table, seat(table, "cyd", strict=True) as ring:
-            tallies, news = await asyncio.gather(bots(table, "ann", "bob", strict=True), to_the_end(ring))
+        async with open_table(3, host, strict=True) as table, make_client(table, "cyd", strict=True) as ring:
+            tallies, news = await asyncio.gather(
+                play_with_bots(table, "ann", "bob", strict=True), play_to_the_end(ring)
+            )
             assert [tally.faults for tally in tallies] == [[], []]
             (sat,) = [one for one in news if isinstance(one, SeatTaken)]
             assert {address[0] for address, _ in sat.players} == {host}
@@ -52,15 +54,19 @@ def test_everybody_is_listed_where_he_listens_so_nobody_tells_a_port(run: Run, h
     run(main())
 
 
-def test_a_table_is_found_by_its_name(run: Run) -> None:
+def test_table_address_can_be_a_host_name(run: Run) -> None:
     async def main() -> None:
-        async with opened(2) as table:
+        async with open_table(2) as table:
             tallies = [RingTally("ann"), RingTally("bob")]
             way = RingConfig(("localhost", table.address[1]))
             await asyncio.gather(
                 *(
                     play_ring_games(
-                        lambda nick=tally.nick: RingClient(way, options(nick), luck(1)), RandomBot(), luck(1), 1, tally
+                        lambda nick=tally.nick: RingClient(way, fast_options(nick), luck(1)),
+                        RandomBot(),
+                        luck(1),
+                        1,
+                        tally,
                     )  # type: ignore[misc]
                     for tally in tallies
                 )
@@ -70,11 +76,11 @@ def test_a_table_is_found_by_its_name(run: Run) -> None:
     run(main())
 
 
-def test_it_listens_where_it_is_told_to(run: Run) -> None:
+def test_player_listens_on_the_given_address(run: Run) -> None:
     async def main() -> None:
         port = closed_port()
-        async with opened(2) as table, seat(table, "ann", host="127.0.0.1", port=port) as ring:
-            tallies, news = await asyncio.gather(bots(table, "bob"), to_the_end(ring))
+        async with open_table(2) as table, make_client(table, "ann", host="127.0.0.1", port=port) as ring:
+            tallies, news = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
             assert tallies[0].faults == []
             (sat,) = [one for one in news if isinstance(one, SeatTaken)]
             assert (("127.0.0.1", port), "ann") in sat.players
@@ -82,8 +88,8 @@ def test_it_listens_where_it_is_told_to(run: Run) -> None:
     run(main())
 
 
-class Heard:
-    """A log that keeps its warnings."""
+class WarningLog:
+    """A logger that keeps its warnings."""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
@@ -97,8 +103,8 @@ class Heard:
 
 
 @pytest.fixture
-def unmoored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A system that lets nobody connect from a port that is listened on."""
+def no_local_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate a system that does not allow connections from a listening port."""
     connected = Endpoint._connect_from
 
     async def refuse(board: Endpoint, local: Address, address: Address) -> socket.socket:
@@ -109,39 +115,39 @@ def unmoored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Endpoint, "_connect_from", refuse)
 
 
-def test_where_the_system_does_not_let_it_call_from_its_port_it_tells_the_table(run: Run, unmoored: None) -> None:
+def test_port_is_sent_if_it_cannot_be_used_for_the_connection(run: Run, no_local_address: None) -> None:
     async def main() -> None:
-        log = Heard()
+        log = WarningLog()
         port = closed_port()
-        async with opened(2) as table:
+        async with open_table(2) as table:
             way = RingConfig(table.address, port=port)
-            async with RingClient(way, options("ann"), luck(1), log) as ring:
-                tallies, news = await asyncio.gather(bots(table, "bob"), to_the_end(ring))
+            async with RingClient(way, fast_options("ann"), luck(1), log) as ring:
+                tallies, news = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
                 assert tallies[0].faults == []
                 (sat,) = [one for one in news if isinstance(one, SeatTaken)]
                 assert (("127.0.0.1", port), "ann") in sat.players
-        assert log.warnings == ["cannot call from where it listens, so it tells its port"]
+        assert log.warnings == ["cannot connect from the listening port; sending the port to the table instead"]
 
     run(main())
 
 
-def test_a_strict_table_does_not_want_to_be_told(run: Run, unmoored: None) -> None:
+def test_strict_table_rejects_a_sent_port(run: Run, no_local_address: None) -> None:
     async def main() -> None:
-        async with opened(2, strict=True) as table, seat(table, "ann") as ring:
-            (over,) = await to_the_end(ring)
+        async with open_table(2, strict=True) as table, make_client(table, "ann") as ring:
+            (over,) = await play_to_the_end(ring)
             assert isinstance(over, PlayerFinished)
             assert "oldmaid-3.5" in over.result.reason
 
     run(main())
 
 
-def test_a_port_may_be_announced_that_is_not_the_one_it_listens_on(run: Run) -> None:
+def test_announced_port_may_differ_from_the_listening_port(run: Run) -> None:
     async def main() -> None:
         port = closed_port()
-        async with opened(2) as table:
+        async with open_table(2) as table:
             way = RingConfig(table.address, port=port)
-            async with RingClient(way, options("ann", port=port), luck(1)) as ring:
-                (tally,), news = await asyncio.gather(bots(table, "bob"), to_the_end(ring))
+            async with RingClient(way, fast_options("ann", port=port), luck(1)) as ring:
+                (tally,), news = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
                 (sat,) = [one for one in news if isinstance(one, SeatTaken)]
                 assert (("127.0.0.1", port), "ann") in sat.players
                 assert tally.faults == []
@@ -150,10 +156,10 @@ def test_a_port_may_be_announced_that_is_not_the_one_it_listens_on(run: Run) -> 
 
 
 @pytest.mark.parametrize("announced", [None, 4001])
-def test_no_table_is_no_game_and_the_port_is_free_again(run: Run, announced: int | None) -> None:
+def test_port_is_free_after_a_failed_connection(run: Run, announced: int | None) -> None:
     async def main() -> None:
         port, nowhere = closed_port(), closed_port()
-        ring = RingClient(RingConfig(("127.0.0.1", nowhere), port=port), options("ann", port=announced), luck(1))
+        ring = RingClient(RingConfig(("127.0.0.1", nowhere), port=port), fast_options("ann", port=announced), luck(1))
         with pytest.raises(ConnectionError, match=f"no table answers at 127.0.0.1:{nowhere}: .*refused|failed"):
             await ring.__aenter__()
         socket.create_server(("127.0.0.1", port)).close()
@@ -161,35 +167,35 @@ def test_no_table_is_no_game_and_the_port_is_free_again(run: Run, announced: int
     run(main())
 
 
-def test_a_table_without_a_way_to_it_is_no_game(run: Run) -> None:
+def test_unreachable_table_is_a_connection_error(run: Run) -> None:
     async def main() -> None:
         for name in ("nowhere.invalid", "x" * 64 + ".invalid"):
             with pytest.raises(ConnectionError, match="no table answers at "):
-                await RingClient(RingConfig((name, 9898)), options("ann"), luck(1)).__aenter__()
+                await RingClient(RingConfig((name, 9898)), fast_options("ann"), luck(1)).__aenter__()
         with pytest.raises(ConnectionError, match="no table answers at "):
-            await RingClient(RingConfig(("192.0.2.1", 9898), "::1"), options("ann"), luck(1)).__aenter__()
+            await RingClient(RingConfig(("192.0.2.1", 9898), "::1"), fast_options("ann"), luck(1)).__aenter__()
 
     run(main())
 
 
-def test_a_port_that_is_taken_is_told(run: Run) -> None:
+def test_port_in_use_is_an_error(run: Run) -> None:
     async def main() -> None:
-        async with opened(2) as table:
+        async with open_table(2) as table:
             _, port = table.address
             with pytest.raises(OSError, match=rf"cannot listen on 127\.0\.0\.1:{port}: "):
-                await seat(table, "ann", port=port).__aenter__()
+                await make_client(table, "ann", port=port).__aenter__()
 
     run(main())
 
 
-def test_who_gives_up_while_he_calls_leaves_the_port_free(run: Run) -> None:
+def test_port_is_free_after_a_cancelled_connection(run: Run) -> None:
     async def main() -> None:
         port = closed_port()
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
             silent.listen()
-            context = ssl.create_default_context()  # nobody shakes hands
-            ring = RingClient(RingConfig(silent.getsockname(), port=port, ssl=context), options("ann"), luck(1))
+            context = ssl.create_default_context()  # the server never completes the handshake
+            ring = RingClient(RingConfig(silent.getsockname(), port=port, ssl=context), fast_options("ann"), luck(1))
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.1):
                     await ring.__aenter__()
@@ -199,24 +205,24 @@ def test_who_gives_up_while_he_calls_leaves_the_port_free(run: Run) -> None:
     run(main())
 
 
-def test_a_refused_join_ends_it_with_the_reason(run: Run) -> None:
+def test_refused_join_ends_with_the_reason(run: Run) -> None:
     async def main() -> None:
-        async with opened(3) as table, seat(table, "ann"):
+        async with open_table(3) as table, make_client(table, "ann"):
             tally = RingTally("ann")
-            while table.board.connection_count < 1:
+            while table.endpoint.connection_count < 1:
                 await asyncio.sleep(0)
-            await play_ring_games(lambda: seat(table, "ann", 2), RandomBot(), luck(2), 5, tally)
+            await play_ring_games(lambda: make_client(table, "ann", 2), RandomBot(), luck(2), 5, tally)
             assert (tally.games, len(tally.faults)) == (0, 1)
             assert "oldmaid-3.8" in tally.faults[0]
 
     run(main())
 
 
-def test_nothing_is_heard_behind_the_end(run: Run) -> None:
+def test_receive_after_the_end_raises(run: Run) -> None:
     async def main() -> None:
-        async with opened(2) as table, seat(table, "ann") as ring:
+        async with open_table(2) as table, make_client(table, "ann") as ring:
             assert ring.result is None
-            (tally,), news = await asyncio.gather(bots(table, "bob"), to_the_end(ring))
+            (tally,), news = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
             assert isinstance(news[-1], PlayerFinished)
             assert ring.result == news[-1].result
             assert {ring.result.outcome, "lost" if tally.losses else "out"} == {"lost", "out"}
@@ -226,34 +232,34 @@ def test_nothing_is_heard_behind_the_end(run: Run) -> None:
     run(main())
 
 
-def test_only_cards_that_are_offered_can_be_picked(run: Run) -> None:
+def test_only_offered_cards_can_be_picked(run: Run) -> None:
     async def main() -> None:
-        async with opened(2) as table, seat(table, "ann") as ring:
+        async with open_table(2) as table, make_client(table, "ann") as ring:
             assert ring.legal == ()
             with pytest.raises(IllegalMove):
                 await ring.send(Pick(0))
-            playing = asyncio.ensure_future(bots(table, "bob"))
+            playing = asyncio.ensure_future(play_with_bots(table, "bob"))
             while not isinstance(news := await ring.receive(), OfferReceived):
                 pass
             assert ring.legal == tuple(map(Pick, range(news.num_cards)))
             with pytest.raises(IllegalMove):
                 await ring.send(Pick(news.num_cards))
-            await to_the_end(ring)
+            await play_to_the_end(ring)
             await playing
 
     run(main())
 
 
-def test_who_leaves_in_the_middle_of_a_game_is_gone(run: Run) -> None:
+def test_leaving_during_a_game_disconnects_the_player(run: Run) -> None:
     async def main() -> None:
-        async with opened(3, stuck_seconds=0.5) as table:
+        async with open_table(3, stuck_seconds=0.5) as table:
 
             async def leave() -> None:
-                async with seat(table, "cyd", 9) as ring:
+                async with make_client(table, "cyd", 9) as ring:
                     while not isinstance(await ring.receive(), SeatTaken):
                         pass
 
-            tallies, _ = await asyncio.gather(bots(table, "ann", "bob"), leave())
+            tallies, _ = await asyncio.gather(play_with_bots(table, "ann", "bob"), leave())
             (game,) = table.games
             assert [game.nicks[at] for at in game.departed_seats][:1] == ["cyd"]
             assert [tally.games for tally in tallies] == [1, 1]
@@ -261,10 +267,10 @@ def test_who_leaves_in_the_middle_of_a_game_is_gone(run: Run) -> None:
     run(main())
 
 
-def test_games_are_played_one_behind_the_other(run: Run) -> None:
+def test_games_are_played_one_after_another(run: Run) -> None:
     async def main() -> None:
-        async with opened(3) as table:
-            tallies = await bots(table, "ann", "bob", "cyd", games=4)
+        async with open_table(3) as table:
+            tallies = await play_with_bots(table, "ann", "bob", "cyd", games=4)
             assert len(table.rankings) == 4
             for tally in tallies:
                 assert (tally.games, tally.faults) == (4, [])
@@ -275,24 +281,24 @@ def test_games_are_played_one_behind_the_other(run: Run) -> None:
     run(main())
 
 
-def test_a_table_may_be_behind_tls(run: Run) -> None:
+def test_table_can_use_tls(run: Run) -> None:
     async def main() -> None:
         authority = trustme.CA()
         server, client = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
         authority.issue_cert("127.0.0.1").configure_cert(server)
         authority.configure_trust(client)
-        async with opened(2, ssl=server) as table:
-            tallies = await bots(table, "ann", "bob", ssl=client)
+        async with open_table(2, ssl=server) as table:
+            tallies = await play_with_bots(table, "ann", "bob", ssl=client)
             assert [tally.faults for tally in tallies] == [[], []]
-            (refused,) = await bots(table, "cyd")
+            (refused,) = await play_with_bots(table, "cyd")
             assert len(refused.faults) == 1
 
     run(main())
 
 
-def test_a_seat_is_taken_in_one_line(run: Run) -> None:
+def test_join_table_joins_and_plays(run: Run) -> None:
     async def main() -> None:
-        async with opened(2) as table:
+        async with open_table(2) as table:
             host, port = table.address
             async with (
                 join_table(host, port, nick="ann") as ring,
@@ -307,7 +313,7 @@ def test_a_seat_is_taken_in_one_line(run: Run) -> None:
     run(main())
 
 
-def test_a_tally_knows_places_losses_and_faults() -> None:
+def test_tally_counts_places_losses_and_faults() -> None:
     tally = RingTally("ann")
     results: list[Any] = [("out", 1), ("out", 2), ("lost", 4), ("out", 1), ("ended", None, "gone")]
     for result in results:

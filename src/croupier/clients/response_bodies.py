@@ -59,7 +59,7 @@ class NdjsonReader:
         b'{"a": 2}'
         """
         if len(self._buffer) > MAX_LINE_BYTES:
-            raise Violation("holdem-9.6", f"a line of more than {MAX_LINE_BYTES:,} bytes", "a game a line")
+            raise Violation("holdem-9.6", f"a line of more than {MAX_LINE_BYTES:,} bytes", "one game per line")
         self._buffer += chunk
         if b"\n" not in chunk:
             return b""
@@ -71,4 +71,4 @@ def check_not_compressed(response: httpx.Response) -> None:
     """Raise Violation if the body of a response is compressed."""
     coding = response.headers.get("content-encoding", "identity").strip().lower()
     if coding not in {"", "identity"}:
-        raise Violation("holdem-1.5", f"a body in the encoding {coding[:40]}", "a body as it is, which was asked for")
+        raise Violation("holdem-1.5", f"a body in the encoding {coding[:40]}", "an unencoded body, as requested")
