@@ -289,7 +289,7 @@ def test_seat_shows_the_game_and_makes_moves(run: Run, dialect: Any) -> None:
                 assert len(view.hole) == 2
                 with pytest.raises(IllegalMove):
                     await table.make_move(15)
-                assert await table.make_move(FOLD) == ""
+                assert await table.make_move(FOLD) is None
                 await anext(table)
                 assert table.nets == [-10]
             assert await seated_users(service) == ["bob"]
@@ -412,7 +412,7 @@ def test_blocking_client_lists_creates_and_watches_games(run: Run) -> None:
                     break
                 turn = game.turn
                 call = Act("ann", game.game_id, turn.player_id, ACTION_BET, turn.bet_to_player - turn.bet_so_far)
-                assert ann.act(call) == ""
+                assert ann.act(call) is None
                 bob.leave(bob.join(place.game))
             assert seen[0] == 2
             assert len(ann.get_game(place.game).table) == 1
@@ -584,7 +584,7 @@ def test_closing_the_client_closes_its_streams(run: Run) -> None:
                     await bob.register()
                     await bob.join()
                 game = await anext(watched)
-                assert await ann.act(Act("ann", place.game, game.turn.player_id, ACTION_BET, 10)) == ""
+                assert await ann.act(Act("ann", place.game, game.turn.player_id, ACTION_BET, 10)) is None
             with pytest.raises(RuntimeError):
                 await anext(watched)
 

@@ -260,7 +260,7 @@ def test_fold_has_no_amount_and_an_invalid_bet_returns_the_reason() -> None:
     assert "found 15" in server.run(ann.act(act))
     assert msgspec.json.decode(server.requests[-1].body) == {"action": 1, "betAmount": 15}
     server.house.play("bob fold")
-    assert server.run(ann.act(msgspec.structs.replace(act, action=0))) == ""
+    assert server.run(ann.act(msgspec.structs.replace(act, action=0))) is None
     assert msgspec.json.decode(server.requests[-1].body) == {"action": 0}
 
 
@@ -426,7 +426,7 @@ def test_hand_is_played_at_every_kind_of_server(dialect: Any, able: str) -> None
         server.run(stay.next_game())
         act = stay.player.decide(CALLER, LUCK)
         if act is not None:
-            assert server.run(stay.make_move(act)) == ""
+            assert server.run(stay.make_move(act)) is None
         if server.house.turn() == "bob":
             turn = server.house.view().turn
             server.house.bet("bob", turn.bet_to_player - turn.bet_so_far)
@@ -443,7 +443,7 @@ def test_illegal_move_is_not_sent() -> None:
     with pytest.raises(IllegalMove):
         server.run(stay.make_move(15))
     assert len(server.requests) == asked
-    assert server.run(stay.make_move(10)) == ""
+    assert server.run(stay.make_move(10)) is None
 
 
 def test_act_without_an_answer_is_decided_again_if_it_has_not_arrived() -> None:
@@ -455,7 +455,7 @@ def test_act_without_an_answer_is_decided_again_if_it_has_not_arrived() -> None:
     assert not stay.player.legal
     server.run(stay.next_game())
     assert 10 in stay.player.legal
-    assert server.run(stay.make_move(10)) == ""
+    assert server.run(stay.make_move(10)) is None
 
 
 def test_act_without_an_answer_is_not_repeated_if_it_has_arrived() -> None:
@@ -605,7 +605,7 @@ def test_leave_uses_the_guid_at_the_table_if_ours_is_unknown() -> None:
     again = SeatSession(ann, server.run(ann.join(stay.joined_game.game)))
     assert again.joined_game.player == ""
     server.run(again.next_game())
-    assert server.run(again.make_move(10)) == ""
+    assert server.run(again.make_move(10)) is None
     server.run(again.leave())
     assert server.house.table().player_guid("ann") is None
 

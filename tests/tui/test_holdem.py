@@ -45,7 +45,7 @@ class Other:
             next(self.table)
         view = self.table.player.view
         assert view is not None
-        assert self.table.make_move(view.call if move is None else move) == ""
+        assert self.table.make_move(view.call if move is None else move) is None
 
     @property
     def handles(self) -> list[str]:

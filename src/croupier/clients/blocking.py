@@ -96,7 +96,7 @@ class BlockingHoldemClient:
         """See `HoldemClient.join`."""
         return self.run(self.api.join(game))
 
-    def act(self, act: Act) -> str:
+    def act(self, act: Act) -> str | None:
         """See `HoldemClient.act`."""
         return self.run(self.api.act(act))
 
@@ -209,6 +209,6 @@ class BlockingHoldemSeat:
             raise StopIteration
         return game
 
-    def make_move(self, move: Move | Act) -> str:
+    def make_move(self, move: Move | Act) -> str | None:
         """See `HoldemSeat.make_move`."""
         return self._client.run(self._session.make_move(move))

@@ -130,8 +130,8 @@ class HoldemClient:
         """Join this game, or any game with a free seat."""
         return await self.run(self.api.join(game))
 
-    async def act(self, act: Act) -> str:
-        """Bet or fold. Returns the reason if the server treated an invalid bet as a fold, else "".
+    async def act(self, act: Act) -> str | None:
+        """Bet or fold. Returns the reason if the server treated an invalid bet as a fold, else None.
 
         `HoldemSeat.make_move` checks moves before it sends them.
         """
@@ -253,8 +253,8 @@ class HoldemSeat:
             raise StopAsyncIteration
         return game
 
-    async def make_move(self, move: Move | Act) -> str:
-        """Fold, or bet a number of chips. Returns "", or the reason why the move was treated as a fold or not made.
+    async def make_move(self, move: Move | Act) -> str | None:
+        """Fold, or bet a number of chips. Returns None, or the reason why the move was treated as a fold or not made.
 
         Raises IllegalMove if the move is not in `player.legal`; nothing is sent then.
         """

@@ -167,7 +167,7 @@ class HoldemApi:
             if size > MAX_GAME_LIST_BYTES:
                 raise Violation("holdem-9.12", f"more than {MAX_GAME_LIST_BYTES:,} bytes of games", "pages that end")
             games_by_id |= {game.game_id: game for game in read_games(response.body)}
-            path = _page_path(response, "next") if len(games_by_id) > previous_count else ""
+            path = _page_path(response, "next") if len(games_by_id) > previous_count else None
         return [*games_by_id.values()]
 
     def create_game(self) -> RequestFlow[JoinedGame]:
@@ -217,17 +217,17 @@ class HoldemApi:
         self.guid = read_guid(response.body)
         return JoinedGame(game, self.guid, is_queued=response.status == HTTPStatus.ACCEPTED)
 
-    def act(self, act: Act) -> RequestFlow[str]:
+    def act(self, act: Act) -> RequestFlow[str | None]:
         """Bet or fold; the request is never repeated.
 
-        Returns the reason if the server treated the bet as a fold, else "".
+        Returns the reason if the server treated the bet as a fold, else None.
         """
         fields = {"action": act.action, "betAmount": act.amount} if act.action == ACTION_BET else {"action": act.action}
         path = f"/games/{act.game}/players/{act.player}/acts/"
         headers = {"content-type": "application/json"}
         request = ApiRequest("POST", path, msgspec.json.encode(fields), headers, idempotent=False)
         response = yield from self._request(request, 200, 201)
-        return printable(response.headers.get("x-fold-reason", ""))
+        return printable(response.headers.get("x-fold-reason", "")) or None
 
     def leave(self, joined_game: JoinedGame) -> RequestFlow[None]:
         """Leave a game. It is not an error if the player has left already."""
@@ -293,10 +293,10 @@ class HoldemApi:
             retry_delay = min(2 * retry_delay, MAX_RETRY_DELAY_SECONDS)
 
 
-def _page_path(response: ApiResponse, relation: str) -> str:
-    """Return the path of the page of games that an answer links to, or ""."""
+def _page_path(response: ApiResponse, relation: str) -> str | None:
+    """Return the path of the page of games that an answer links to, or None."""
     links = PAGE_LINK.findall(response.headers.get("link", "")[:1000])
-    return next((path for path, link_relation in links if link_relation == relation), "")
+    return next((path for path, link_relation in links if link_relation == relation), None)
 
 
 class GameWatcher:

@@ -48,8 +48,8 @@ class SeatSession:
         self._handle(Received(HOUSE, game))
         return game
 
-    def make_move(self, move: Move | Act) -> RequestFlow[str]:
-        """Make a move. Returns "", or the reason why it was treated as a fold or not made.
+    def make_move(self, move: Move | Act) -> RequestFlow[str | None]:
+        """Make a move. Returns None, or the reason why it was treated as a fold or not made.
 
         If it was not made, `next_game` returns the current state, perhaps with the same decision. Raises IllegalMove if
         the move is not allowed; nothing is sent then.

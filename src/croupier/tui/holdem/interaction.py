@@ -128,7 +128,7 @@ async def _next_game(table: HoldemSeat) -> Game | None:
 async def _submit_move(table: HoldemSeat, move: Move) -> str:
     """Make a move: "" if it is done, else why not. It may have become too late for it since the key was pressed."""
     try:
-        return await table.make_move(move)
+        return await table.make_move(move) or ""
     except IllegalMove as error:
         return str(error)
 
