@@ -23,8 +23,8 @@ def house() -> Iterator[ServerThread]:
     """A Kuhn poker room in a thread; its house always calls."""
     room = kuhn(bot="script:CAL")
     session = room.pop("session")
-    with ServerThread(lambda: session, [*LOOPS.values()][-1], **room) as found:
-        yield found
+    with ServerThread(lambda: session, [*LOOPS.values()][-1], **room) as server:
+        yield server
 
 
 def closed_port() -> int:
@@ -36,7 +36,7 @@ def closed_port() -> int:
 def test_games_are_played_as_typed_messages(run: Run) -> None:
     async def main() -> None:
         async with (
-            opened(**kuhn(bot="script:CAL")) as (board, (host, port)),
+            opened(**kuhn(bot="script:CAL")) as (endpoint, (host, port)),
             croupier.connect("kuhn", host, port) as game,
         ):
             for number in range(1, 4):
@@ -46,12 +46,12 @@ def test_games_are_played_as_typed_messages(run: Run) -> None:
                 assert isinstance(card, Card)
                 assert {Actn("CHK"), BET} <= {*game.legal}
                 await game.send(BET)
-                shown = await game.receive()
-                assert isinstance(shown, Card)
-                assert shown != card
+                shown_card = await game.receive()
+                assert isinstance(shown_card, Card)
+                assert shown_card != card
                 assert len(game.nets) == number
-                assert game.nets[-1] == (2 if "JQK".index(card.rank) > "JQK".index(shown.rank) else -2)
-            assert board.counts.games == 3
+                assert game.nets[-1] == (2 if "JQK".index(card.rank) > "JQK".index(shown_card.rank) else -2)
+            assert endpoint.counts.games == 3
 
     run(main())
 
@@ -62,8 +62,8 @@ def test_games_are_played_without_an_event_loop(house: ServerThread) -> None:
         game.send(Strt("P_1"))
         card = game.receive()
         game.send(BET)
-        shown = game.receive()
-        assert game.nets == [2 if "JQK".index(card.rank) > "JQK".index(shown.rank) else -2]
+        shown_card = game.receive()
+        assert game.nets == [2 if "JQK".index(card.rank) > "JQK".index(shown_card.rank) else -2]
         assert game.player.last_game.net == game.nets[0]
 
 
@@ -91,14 +91,14 @@ def test_two_blocking_clients_at_the_same_time(house: ServerThread) -> None:
 @pytest.mark.parametrize("message", [BET, Card("K"), Fail("W_A"), "STRT P_1"], ids=str)
 def test_illegal_message_is_not_sent(run: Run, message: object) -> None:
     async def main() -> None:
-        async with opened(**kuhn()) as (board, (host, port)), croupier.connect("kuhn", host, port) as game:
+        async with opened(**kuhn()) as (endpoint, (host, port)), croupier.connect("kuhn", host, port) as game:
             with pytest.raises(IllegalMove) as refused:
                 await game.send(message)
             assert refused.value.found == message
             assert refused.value.allowed == (Strt("P_1"), Strt("P_2"), Disc())
             await game.send(Strt("P_1"))
             assert isinstance(await game.receive(), Card)
-            assert board.counts.messages_received == 1
+            assert endpoint.counts.messages_received == 1
 
     run(main())
 
@@ -138,8 +138,8 @@ def test_unknown_host_is_a_connection_error(host: str) -> None:
 
 def test_send_and_receive_raise_after_the_end(run: Run) -> None:
     async def main() -> None:
-        async with opened(**kuhn()) as (board, (host, port)), croupier.connect("kuhn", host, port) as game:
-            board.halt(final=True)
+        async with opened(**kuhn()) as (endpoint, (host, port)), croupier.connect("kuhn", host, port) as game:
+            endpoint.halt(final=True)
             assert await game.receive() == Disc()
             assert game.legal == ()
             for _ in range(2):
@@ -153,8 +153,8 @@ def test_send_and_receive_raise_after_the_end(run: Run) -> None:
 
 def test_send_after_the_goodbye_raises(run: Run) -> None:
     async def main() -> None:
-        async with opened(**kuhn()) as (board, (host, port)), croupier.connect("kuhn", host, port) as game:
-            board.halt(final=True)
+        async with opened(**kuhn()) as (endpoint, (host, port)), croupier.connect("kuhn", host, port) as game:
+            endpoint.halt(final=True)
             assert await game.receive() == Disc()
             with pytest.raises(ConnectionError):
                 await game.send(Strt("P_1"))

@@ -52,8 +52,8 @@ async def play_together(service: HoldemServer, specs: Sequence[str], hands: int)
 
     async def bot(number: int, spec: str) -> None:
         luck = FairDealer(derive_server_seed(number, "bot", 1)).luck
-        async with client(service, f"bot{number}") as visitor:
-            await play_hands(visitor, bot_factory(BOT_SPECS, spec)(), luck, hands, tally=tallies[number])
+        async with client(service, f"bot{number}") as user_client:
+            await play_hands(user_client, bot_factory(BOT_SPECS, spec)(), luck, hands, tally=tallies[number])
 
     bots = [asyncio.create_task(bot(number, spec)) for number, spec in enumerate(specs)]
     done, others = await asyncio.wait(bots, return_when=asyncio.FIRST_COMPLETED)
@@ -68,7 +68,7 @@ async def seated_users(service: HoldemServer) -> list[str]:
     """The users who sit at the first table."""
     async with client(service, "watcher") as watcher:
         await watcher.register()
-        return [one.handle for one in (await watcher.list_games())[0].table]
+        return [each.handle for each in (await watcher.list_games())[0].table]
 
 
 async def call_along(table: HoldemSeat, hands: int = 1_000) -> None:
@@ -89,13 +89,13 @@ async def call_along(table: HoldemSeat, hands: int = 1_000) -> None:
 def test_two_bots_play_a_zero_sum_game(run: Run, dialect: Any) -> None:
     async def main() -> None:
         async with opened(dialect) as service:
-            one, other = await play_together(service, ["caller", "caller"], 12)
-            assert (one.fault, other.fault, one.connections, other.connections) == (None, None, 1, 1)
-            hands = min(len(one.nets), len(other.nets))
-            assert max(len(one.nets), len(other.nets)) == 12
+            first, other = await play_together(service, ["caller", "caller"], 12)
+            assert (first.fault, other.fault, first.connections, other.connections) == (None, None, 1, 1)
+            hands = min(len(first.nets), len(other.nets))
+            assert max(len(first.nets), len(other.nets)) == 12
             assert hands >= 11
-            assert one.nets[:hands] == [-net for net in other.nets[:hands]]
-            assert any(one.nets)
+            assert first.nets[:hands] == [-net for net in other.nets[:hands]]
+            assert any(first.nets)
             assert await seated_users(service) == []
 
     run(main())
@@ -104,12 +104,16 @@ def test_two_bots_play_a_zero_sum_game(run: Run, dialect: Any) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_all_bots_play_together_without_invalid_bets(run: Run, dialect: Any) -> None:
     async def main() -> None:
-        heard: list[Effect[Any]] = []
-        async with opened(dialect, stack=400, observers=[lambda _, effects, __: heard.extend(effects)]) as service:
+        observed_effects: list[Effect[Any]] = []
+        async with opened(
+            dialect, stack=400, observers=[lambda _, effects, __: observed_effects.extend(effects)]
+        ) as service:
             tallies = await play_together(service, ["random", "maniac", "tight", "caller", "equity:10"], 15)
         assert [tally.fault for tally in tallies] == [None] * 5
-        assert sum(isinstance(fact, HandFinished) for fact in heard) >= 15
-        acted = [fact.message for fact in heard if isinstance(fact, Send) and isinstance(fact.message, ActDone)]
+        assert sum(isinstance(fact, HandFinished) for fact in observed_effects) >= 15
+        acted = [
+            fact.message for fact in observed_effects if isinstance(fact, Send) and isinstance(fact.message, ActDone)
+        ]
         assert acted == [ActDone()] * len(acted)
 
     run(main())
@@ -119,7 +123,7 @@ def test_bot_without_a_number_of_hands_plays_until_it_is_broke(run: Run) -> None
     async def main() -> None:
         async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
             maniac = bot_factory(BOT_SPECS, "maniac")()
-            bots = [asyncio.create_task(play_hands(one, maniac, FairDealer(bytes(32)).luck)) for one in (ann, bob)]
+            bots = [asyncio.create_task(play_hands(each, maniac, FairDealer(bytes(32)).luck)) for each in (ann, bob)]
             done, others = await asyncio.wait(bots, return_when=asyncio.FIRST_COMPLETED)
             (broke,) = done
             assert sum(broke.result().nets) == -40
@@ -137,7 +141,7 @@ def test_bot_without_rebuy_stops_when_it_is_broke(run: Run) -> None:
         async with opened(stack=40) as service, client(service, "ann") as ann, client(service, "bob") as bob:
             maniac = bot_factory(BOT_SPECS, "maniac")()
             luck = FairDealer(bytes(32)).luck
-            bots = [asyncio.create_task(play_hands(one, maniac, luck, 1_000, rebuy=False)) for one in (ann, bob)]
+            bots = [asyncio.create_task(play_hands(each, maniac, luck, 1_000, rebuy=False)) for each in (ann, bob)]
             done, others = await asyncio.wait(bots, return_when=asyncio.FIRST_COMPLETED)
             (broke,) = done
             assert (sum(broke.result().nets), broke.result().connections, broke.result().fault) == (-40, 1, None)
@@ -225,8 +229,8 @@ def test_early_end_is_the_fault_of_the_tally(run: Run) -> None:
                 async with client(service, "cat") as cat:
                     await cat.register()
                     (game,) = await cat.list_games()
-                    async for shown in cat.watch(game.game_id):
-                        if [one.handle for one in shown.table] == ["bob"]:
+                    async for state in cat.watch(game.game_id):
+                        if [each.handle for each in state.table] == ["bob"]:
                             break
                 await service.stop()
                 tally = await bot
@@ -282,7 +286,7 @@ def test_seat_shows_the_game_and_makes_moves(run: Run, dialect: Any) -> None:
                 waiting = asyncio.create_task(anext(table))
                 await bob.join(table.joined_game.game)
                 game = await waiting
-                assert [one.handle for one in game.table] == ["ann", "bob"]
+                assert [each.handle for each in game.table] == ["ann", "bob"]
                 assert alone.game_id == game.game_id == table.joined_game.game
                 view = table.player.view
                 assert view is not None
@@ -320,18 +324,18 @@ def test_watch_needs_no_seat(run: Run) -> None:
             await ann.register()
             await bob.register()
             (game,) = await bob.list_games()
-            place = await ann.join()
-            seen: list[Game] = []
-            async for one in bob.watch(game.game_id):
-                seen.append(one)
-                if len(one.table) == 2:
-                    await ann.leave(place)
-                elif len(seen) == 1:
+            joined = await ann.join()
+            states: list[Game] = []
+            async for each in bob.watch(game.game_id):
+                states.append(each)
+                if len(each.table) == 2:
+                    await ann.leave(joined)
+                elif len(states) == 1:
                     await bob.join()
                 else:
                     break
-            assert [[player.handle for player in one.table] for one in seen] == [["ann"], ["ann", "bob"], ["bob"]]
-            assert await bob.get_game(game.game_id) == seen[-1]
+            assert [[player.handle for player in each.table] for each in states] == [["ann"], ["ann", "bob"], ["bob"]]
+            assert await bob.get_game(game.game_id) == states[-1]
         gc.collect()
 
     run(main())
@@ -341,9 +345,9 @@ def test_create_game(run: Run) -> None:
     async def main() -> None:
         async with opened() as service, client(service, "ann") as ann:
             await ann.register()
-            place = await ann.create_game()
-            assert [one.game_id for one in await ann.list_games()][1] == place.game
-            async with ann.sit(place.game) as table:
+            joined = await ann.create_game()
+            assert [each.game_id for each in await ann.list_games()][1] == joined.game
+            async with ann.sit(joined.game) as table:
                 assert (await anext(table)).table[0].handle == "ann"
 
     run(main())
@@ -375,9 +379,9 @@ def test_server_with_tls_and_a_private_authority(run: Run) -> None:
 def test_blocking_client_plays(run: Run, dialect: Any) -> None:
     def play_blocking(service: HoldemServer, user: str, hands: int) -> list[int]:
         caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
-        with blocking(service, user) as visitor:
-            visitor.register()
-            with visitor.sit() as table:
+        with blocking(service, user) as user_client:
+            user_client.register()
+            with user_client.sit() as table:
                 for game in table:
                     assert game.game_id == table.joined_game.game
                     act = table.player.decide(caller, luck)
@@ -389,10 +393,10 @@ def test_blocking_client_plays(run: Run, dialect: Any) -> None:
 
     async def main() -> None:
         async with opened(dialect) as service:
-            one, other = await asyncio.gather(
+            first, other = await asyncio.gather(
                 asyncio.to_thread(play_blocking, service, "ann", 3), asyncio.to_thread(play_blocking, service, "bob", 3)
             )
-            assert one[:2] == [-net for net in other[:2]]
+            assert first[:2] == [-net for net in other[:2]]
 
     run(main())
 
@@ -402,20 +406,20 @@ def test_blocking_client_lists_creates_and_watches_games(run: Run) -> None:
         with blocking(service, "ann") as ann, blocking(service, "bob") as bob:
             ann.register()
             bob.register()
-            place = ann.create_game()
-            bob.join(place.game)
-            assert [one.game_id for one in ann.list_games()][1] == place.game
-            seen = []
-            for game in ann.watch(place.game):
-                seen.append(len(game.table))
-                if len(seen) == 2:
+            joined = ann.create_game()
+            bob.join(joined.game)
+            assert [each.game_id for each in ann.list_games()][1] == joined.game
+            states = []
+            for game in ann.watch(joined.game):
+                states.append(len(game.table))
+                if len(states) == 2:
                     break
                 turn = game.turn
                 call = Act("ann", game.game_id, turn.player_id, ACTION_BET, turn.bet_to_player - turn.bet_so_far)
                 assert ann.act(call) is None
-                bob.leave(bob.join(place.game))
-            assert seen[0] == 2
-            assert len(ann.get_game(place.game).table) == 1
+                bob.leave(bob.join(joined.game))
+            assert states[0] == 2
+            assert len(ann.get_game(joined.game).table) == 1
 
     async def main() -> None:
         async with opened() as service:
@@ -481,9 +485,14 @@ class BreakingStreams:
         assert isinstance(reply, ApiResponse)
         return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
 
-    def check(self, seen: Sequence[Game]) -> None:
+    def check(self, states: Sequence[Game]) -> None:
         """Assert that no state is missing, except those replaced before they were read, and that none is repeated."""
-        assert [(one.turn.bet_so_far, len(one.cards.flop or ())) for one in seen] == [(10, 0), (20, 0), (0, 3), (10, 0)]
+        assert [(each.turn.bet_so_far, len(each.cards.flop or ())) for each in states] == [
+            (10, 0),
+            (20, 0),
+            (0, 3),
+            (10, 0),
+        ]
         assert self.opened == 1
 
 
@@ -492,13 +501,13 @@ def test_stream_is_read_in_chunks_and_reopened(run: Run) -> None:
     transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=False))
 
     async def main() -> list[Game]:
-        seen: list[Game] = []
+        states: list[Game] = []
         async with HoldemClient("localhost", "ann", "secret", transport=transport) as ann:
             async for game in ann.watch(brittle.game):
-                seen.append(game)
-                if len(seen) == 4:
-                    return seen
-        return seen
+                states.append(game)
+                if len(states) == 4:
+                    return states
+        return states
 
     brittle.check(run(main()))
 
@@ -506,13 +515,13 @@ def test_stream_is_read_in_chunks_and_reopened(run: Run) -> None:
 def test_blocking_client_reads_streams_in_chunks() -> None:
     brittle = BreakingStreams()
     transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=True))
-    seen: list[Game] = []
+    states: list[Game] = []
     with BlockingHoldemClient("localhost", "ann", "secret", transport=transport) as ann:
         for game in ann.watch(brittle.game):
-            seen.append(game)
-            if len(seen) == 4:
+            states.append(game)
+            if len(states) == 4:
                 break
-    brittle.check(seen)
+    brittle.check(states)
 
 
 class VersionsOnly:
@@ -577,14 +586,14 @@ def test_closing_the_client_closes_its_streams(run: Run) -> None:
         async with opened() as service:
             async with client(service, "ann") as ann:
                 await ann.register()
-                place = await ann.join()
-                watched = ann.watch(place.game)
+                joined = await ann.join()
+                watched = ann.watch(joined.game)
                 await anext(watched)
                 async with client(service, "bob") as bob:
                     await bob.register()
                     await bob.join()
                 game = await anext(watched)
-                assert await ann.act(Act("ann", place.game, game.turn.player_id, ACTION_BET, 10)) is None
+                assert await ann.act(Act("ann", joined.game, game.turn.player_id, ACTION_BET, 10)) is None
             with pytest.raises(RuntimeError):
                 await anext(watched)
 

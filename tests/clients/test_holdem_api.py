@@ -35,10 +35,10 @@ def seated(server: IndependentServer, *others: str) -> tuple[HoldemApi, SeatSess
     """Seat ann and these other users; return ann's API and session."""
     ann = server.client()
     server.run(ann.register())
-    stay = SeatSession(ann, server.run(ann.join()))
+    session = SeatSession(ann, server.run(ann.join()))
     if others:
         server.house.join(*others)
-    return ann, stay
+    return ann, session
 
 
 def first_answers(*responses: ApiResponse | ConnectionFailed, when: str = "") -> Any:
@@ -91,9 +91,9 @@ def test_user_name_with_a_colon_is_an_error() -> None:
 def test_join_takes_the_first_game(dialect: Any) -> None:
     server = IndependentServer(dialect)
     game = server.house.table().guid
-    ann, stay = seated(server)
-    assert stay.joined_game == JoinedGame(game, server.house.house.guid_of("ann"))
-    assert [one.game_id for one in server.run(ann.list_games())] == [game]
+    ann, session = seated(server)
+    assert session.joined_game == JoinedGame(game, server.house.house.guid_of("ann"))
+    assert [listed.game_id for listed in server.run(ann.list_games())] == [game]
     assert server.run(ann.get_game(game)).table[0].handle == "ann"
 
 
@@ -102,9 +102,9 @@ def test_create_game_joins_it(dialect: Any) -> None:
     server = IndependentServer(dialect)
     ann = server.client()
     server.run(ann.register())
-    place = server.run(ann.create_game())
-    assert place.player == server.house.house.guid_of("ann")
-    assert [one.handle for one in server.house.view(None, place.game).table] == ["ann"]
+    joined = server.run(ann.create_game())
+    assert joined.player == server.house.house.guid_of("ann")
+    assert [listed.handle for listed in server.house.view(None, joined.game).table] == ["ann"]
 
 
 def test_given_dialect_is_used_from_the_first_request() -> None:
@@ -128,8 +128,8 @@ def test_given_dialect_is_not_changed_by_answers(dialect: Any) -> None:
 def test_join_prefers_games_with_players() -> None:
     server = IndependentServer()
     game = server.house.open("bob")
-    _, stay = seated(server)
-    assert stay.joined_game.game == game
+    _, session = seated(server)
+    assert session.joined_game.game == game
 
 
 def paged(server: IndependentServer, size: int) -> Any:
@@ -164,8 +164,8 @@ def test_join_reads_only_the_first_page() -> None:
     server = IndependentServer(games_per_user=0)
     made = [server.house.open("bob") for _ in range(6)]
     server.override = paged(server, 3)
-    _, stay = seated(server)
-    assert stay.joined_game.game == made[3]
+    _, session = seated(server)
+    assert session.joined_game.game == made[3]
     assert server.request_lines == ["POST /users/", "GET /games/", f"POST /games/{made[3]}/players/"]
 
 
@@ -207,9 +207,9 @@ def test_new_game_without_a_location_is_a_violation() -> None:
 def test_join_skips_full_games() -> None:
     server = IndependentServer(seats=2)
     server.house.join("bob", "cat")
-    _, stay = seated(server)
+    _, session = seated(server)
     first, second = server.house.house.games()
-    assert stay.joined_game.game == second.guid
+    assert session.joined_game.game == second.guid
     assert first.player_guid("ann") is None
 
 
@@ -218,18 +218,18 @@ def test_join_of_a_full_game_queues() -> None:
     server.house.join("bob", "cat")
     ann = server.client()
     server.run(ann.register())
-    place = server.run(ann.join(server.house.table().guid))
-    assert place.is_queued
-    server.run(ann.leave(place))
+    joined = server.run(ann.join(server.house.table().guid))
+    assert joined.is_queued
+    server.run(ann.leave(joined))
     assert server.house.table().player_guid("ann") is None
 
 
 def test_join_skips_games_that_have_ended() -> None:
     server = IndependentServer()
     server.override = first_answers(ApiResponse(404, {}, b""), when="/players/")
-    _, stay = seated(server)
+    _, session = seated(server)
     assert server.request_lines[-2:] == [f"POST /games/{server.house.table().guid}/players/", "POST /games/"]
-    assert stay.joined_game.game == server.house.house.games()[1].guid
+    assert session.joined_game.game == server.house.house.games()[1].guid
 
 
 def test_join_raises_other_refusals() -> None:
@@ -241,22 +241,22 @@ def test_join_raises_other_refusals() -> None:
 
 def test_join_of_a_game_with_our_seat_succeeds() -> None:
     server = IndependentServer()
-    ann, stay = seated(server)
-    assert server.run(ann.join()) == stay.joined_game
+    ann, session = seated(server)
+    assert server.run(ann.join()) == session.joined_game
 
 
 def test_leaving_twice_is_no_error() -> None:
     server = IndependentServer()
-    ann, stay = seated(server)
+    ann, session = seated(server)
     for _ in range(2):
-        server.run(ann.leave(stay.joined_game))
+        server.run(ann.leave(session.joined_game))
     assert len(server.house.table()) == 0
 
 
 def test_fold_has_no_amount_and_an_invalid_bet_returns_the_reason() -> None:
     server = IndependentServer()
-    ann, stay = seated(server, "bob")
-    act = Act("ann", stay.joined_game.game, stay.joined_game.player, 1, 15)
+    ann, session = seated(server, "bob")
+    act = Act("ann", session.joined_game.game, session.joined_game.player, 1, 15)
     assert "found 15" in server.run(ann.act(act))
     assert msgspec.json.decode(server.requests[-1].body) == {"action": 1, "betAmount": 15}
     server.house.play("bob fold")
@@ -317,8 +317,8 @@ def test_refusal_has_status_and_text() -> None:
 
 def test_server_without_extensions_is_polled_every_fifty_milliseconds() -> None:
     server = IndependentServer()
-    ann, stay = seated(server, "bob")
-    lookout = GameWatcher(ann, stay.joined_game.game)
+    ann, session = seated(server, "bob")
+    lookout = GameWatcher(ann, session.joined_game.game)
     server.run(lookout.next_game())
     assert server.delays == []
     server.house.now = 14.93  # the turn ends at 15
@@ -329,12 +329,12 @@ def test_server_without_extensions_is_polled_every_fifty_milliseconds() -> None:
 
 def test_etag_is_sent_and_not_modified_yields_no_game() -> None:
     server = IndependentServer()
-    ann, stay = seated(server, "bob")
-    game = server.run(ann.get_game(stay.joined_game.game))
-    seen = server.answer(server.requests[-1])
+    ann, session = seated(server, "bob")
+    game = server.run(ann.get_game(session.joined_game.game))
+    answer = server.answer(server.requests[-1])
     lookout = GameWatcher(ann, game.game_id)
     server.override = first_answers(
-        ApiResponse(200, {"etag": '"1"'}, seen.body), ApiResponse(304, {"etag": '"1"'}, b""), when="GET"
+        ApiResponse(200, {"etag": '"1"'}, answer.body), ApiResponse(304, {"etag": '"1"'}, b""), when="GET"
     )
     server.run(lookout.next_game())
     server.house.play("ann 10")
@@ -344,22 +344,22 @@ def test_etag_is_sent_and_not_modified_yields_no_game() -> None:
 
 def test_not_modified_without_an_etag_is_a_violation() -> None:
     server = IndependentServer()
-    ann, stay = seated(server, "bob")
+    ann, session = seated(server, "bob")
     server.override = lambda _: ApiResponse(304, {}, b"")
     with pytest.raises(Violation, match=r"holdem-9\.2"):
-        server.run(GameWatcher(ann, stay.joined_game.game).next_game())
+        server.run(GameWatcher(ann, session.joined_game.game).next_game())
 
 
 def test_streams_are_used_if_the_server_has_them() -> None:
     server = IndependentServer()
     server.override = streaming(server)
-    ann, stay = seated(server, "bob")
-    lookout = GameWatcher(ann, stay.joined_game.game)
+    ann, session = seated(server, "bob")
+    lookout = GameWatcher(ann, session.joined_game.game)
     server.run(lookout.next_game())
     for line in ("ann 10", "bob 0"):
         server.house.play(line)
         server.run(lookout.next_game())
-    path = f"GET /games/{stay.joined_game.game}"
+    path = f"GET /games/{session.joined_game.game}"
     assert server.request_lines[-3:] == [path, f"{path}/events", f"{path}/events"]
     assert server.requests[-1].headers["accept"] == "application/x-ndjson"
     assert server.stream_restarts == [True, False]
@@ -373,16 +373,16 @@ def test_streams_are_used_if_the_server_has_them() -> None:
 
 def test_broken_stream_is_reopened() -> None:
     server = IndependentServer()
-    ann, stay = seated(server, "bob")
+    ann, session = seated(server, "bob")
     stream, broken = streaming(server), [ConnectionFailed("reset")]
     server.override = lambda request: broken.pop() if broken and request.path.endswith("/events") else stream(request)
-    lookout = GameWatcher(ann, stay.joined_game.game)
+    lookout = GameWatcher(ann, session.joined_game.game)
     server.run(lookout.next_game())
     server.house.play("ann 10")
     server.run(lookout.next_game())
     server.house.play("bob 0")
     server.run(lookout.next_game())
-    path = f"GET /games/{stay.joined_game.game}"
+    path = f"GET /games/{session.joined_game.game}"
     assert server.request_lines[-4:] == [path, f"{path}/events", path, f"{path}/events"]
     assert server.delays == [POLL_INTERVAL_SECONDS]
 
@@ -390,22 +390,22 @@ def test_broken_stream_is_reopened() -> None:
 def test_long_polling_is_used_without_streams() -> None:
     server = IndependentServer()
     server.override = versioned(server)
-    ann, stay = seated(server, "bob")
-    lookout = GameWatcher(ann, stay.joined_game.game)
+    ann, session = seated(server, "bob")
+    lookout = GameWatcher(ann, session.joined_game.game)
     server.run(lookout.next_game())
     for line in ("ann 10", "bob 0", "bob 0"):
         server.house.play(line)
         version = server.house.table().version
         server.run(lookout.next_game())
-    path = f"GET /games/{stay.joined_game.game}"
+    path = f"GET /games/{session.joined_game.game}"
     assert server.request_lines[-2:] == [f"{path}?wait=25&since={version - 2}", f"{path}?wait=25&since={version - 1}"]
 
 
 def test_long_polling_without_delay_falls_back_to_the_poll_interval() -> None:
     server = IndependentServer()
     server.override = versioned(server)
-    ann, stay = seated(server, "bob")
-    lookout = GameWatcher(ann, stay.joined_game.game)
+    ann, session = seated(server, "bob")
+    lookout = GameWatcher(ann, session.joined_game.game)
     server.run(lookout.next_game())
     server.house.now = 14.93
     server.run(lookout.next_game())
@@ -421,47 +421,47 @@ def test_hand_is_played_at_every_kind_of_server(dialect: Any, able: str) -> None
     server = IndependentServer(dialect)
     meddling = {"no": lambda _: None, "versions": versioned(server), "streams": streaming(server)}
     server.override = meddling[able]
-    _, stay = seated(server, "bob")
+    _, session = seated(server, "bob")
     for _ in range(40):
-        server.run(stay.next_game())
-        act = stay.player.decide(CALLER, LUCK)
+        server.run(session.next_game())
+        act = session.player.decide(CALLER, LUCK)
         if act is not None:
-            assert server.run(stay.make_move(act)) is None
+            assert server.run(session.make_move(act)) is None
         if server.house.turn() == "bob":
             turn = server.house.view().turn
             server.house.bet("bob", turn.bet_to_player - turn.bet_so_far)
-    assert len(stay.nets) >= 3
-    assert set(stay.nets) <= {-20, 0, 20}
+    assert len(session.nets) >= 3
+    assert set(session.nets) <= {-20, 0, 20}
     assert server.house.table().player_guid("ann")
 
 
 def test_illegal_move_is_not_sent() -> None:
     server = IndependentServer()
-    _, stay = seated(server, "bob")
-    server.run(stay.next_game())
-    asked = len(server.requests)
+    _, session = seated(server, "bob")
+    server.run(session.next_game())
+    request_count = len(server.requests)
     with pytest.raises(IllegalMove):
-        server.run(stay.make_move(15))
-    assert len(server.requests) == asked
-    assert server.run(stay.make_move(10)) is None
+        server.run(session.make_move(15))
+    assert len(server.requests) == request_count
+    assert server.run(session.make_move(10)) is None
 
 
 def test_act_without_an_answer_is_decided_again_if_it_has_not_arrived() -> None:
     server = IndependentServer()
-    _, stay = seated(server, "bob")
-    server.run(stay.next_game())
+    _, session = seated(server, "bob")
+    server.run(session.next_game())
     server.override = first_answers(ConnectionFailed("reset"), when="/acts/")
-    assert "reset" in server.run(stay.make_move(10))
-    assert not stay.player.legal
-    server.run(stay.next_game())
-    assert 10 in stay.player.legal
-    assert server.run(stay.make_move(10)) is None
+    assert "reset" in server.run(session.make_move(10))
+    assert not session.player.legal
+    server.run(session.next_game())
+    assert 10 in session.player.legal
+    assert server.run(session.make_move(10)) is None
 
 
 def test_act_without_an_answer_is_not_repeated_if_it_has_arrived() -> None:
     server = IndependentServer()
-    _, stay = seated(server, "bob")
-    server.run(stay.next_game())
+    _, session = seated(server, "bob")
+    server.run(session.next_game())
 
     def arrives(request: ApiRequest) -> ConnectionFailed | None:
         if not request.path.endswith("/acts/"):
@@ -470,114 +470,114 @@ def test_act_without_an_answer_is_not_repeated_if_it_has_arrived() -> None:
         return ConnectionFailed("reset")
 
     server.override = arrives
-    server.run(stay.make_move(10))
-    server.run(stay.next_game())
+    server.run(session.make_move(10))
+    server.run(session.next_game())
     assert server.house.turn() == "bob"
-    assert not stay.player.legal
+    assert not session.player.legal
 
 
 def test_act_refused_by_a_busy_server_is_decided_again() -> None:
     server = IndependentServer()
-    _, stay = seated(server, "bob")
-    server.run(stay.next_game())
+    _, session = seated(server, "bob")
+    server.run(session.next_game())
     server.override = first_answers(
         ApiResponse(429, {"retry-after": "3"}, b"slowly\n"),
         ApiResponse(429, {"retry-after": "999999999"}, b""),
         when="/acts/",
     )
-    assert server.run(stay.make_move(10)) == "429 Too Many Requests: slowly"
+    assert server.run(session.make_move(10)) == "429 Too Many Requests: slowly"
     assert server.delays == [3.0]
-    server.run(stay.next_game())
+    server.run(session.next_game())
     server.house.now -= 30  # the turn has not timed out
-    server.run(stay.make_move(10))
+    server.run(session.make_move(10))
     assert server.delays == [3.0, 30.0]
-    server.run(stay.next_game())
-    assert 10 in stay.player.legal
+    server.run(session.next_game())
+    assert 10 in session.player.legal
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_act_after_the_turn_changes_nothing(dialect: Any) -> None:
     server = IndependentServer(dialect)
-    _, stay = seated(server, "bob")
-    server.run(stay.next_game())
+    _, session = seated(server, "bob")
+    server.run(session.next_game())
     server.house.leave("bob")
-    told = server.run(stay.make_move(10))
-    assert told.startswith("403" if dialect == "readme" else "409")
-    server.run(stay.next_game())
-    assert stay.nets == [20]
-    assert not stay.player.is_exhausted
+    reason = server.run(session.make_move(10))
+    assert reason.startswith("403" if dialect == "readme" else "409")
+    server.run(session.next_game())
+    assert session.nets == [20]
+    assert not session.player.is_exhausted
 
 
 def test_act_without_a_seat_ends_the_session() -> None:
     server = IndependentServer()
-    _, stay = seated(server, "bob")
-    server.run(stay.next_game())
+    _, session = seated(server, "bob")
+    server.run(session.next_game())
     server.house.wait(16)
-    assert server.run(stay.make_move(FOLD)).startswith("404")
-    assert stay.player.is_exhausted
-    assert server.run(stay.next_game()) is None
-    asked = len(server.requests)
-    server.run(stay.leave())
-    assert len(server.requests) == asked
+    assert server.run(session.make_move(FOLD)).startswith("404")
+    assert session.player.is_exhausted
+    assert server.run(session.next_game()) is None
+    request_count = len(server.requests)
+    server.run(session.leave())
+    assert len(server.requests) == request_count
 
 
 def test_revoked_credentials_are_a_refusal() -> None:
     server = IndependentServer()
-    _, stay = seated(server, "bob")
-    server.run(stay.next_game())
+    _, session = seated(server, "bob")
+    server.run(session.next_game())
     server.users["ann"] = "changed"
-    for errand in (stay.make_move(10), stay.next_game()):
+    for flow in (session.make_move(10), session.next_game()):
         with pytest.raises(Refusal, match="401"):
-            server.run(errand)
+            server.run(flow)
 
 
 def test_ended_game_ends_the_session() -> None:
     server = IndependentServer()
-    _, stay = seated(server)
-    server.run(stay.next_game())
+    _, session = seated(server)
+    server.run(session.next_game())
     server.override = first_answers(ApiResponse(404, {}, b""), when="GET")
-    assert server.run(stay.next_game()) is None
-    assert stay.player.is_exhausted
-    assert stay.nets == []
+    assert server.run(session.next_game()) is None
+    assert session.player.is_exhausted
+    assert session.nets == []
 
 
 def test_inconsistent_game_is_a_violation() -> None:
     server = IndependentServer()
-    _, stay = seated(server, "bob")
+    _, session = seated(server, "bob")
     server.override = first_answers(ApiResponse(200, {}, b"<html>"), when="GET")
     with pytest.raises(Violation, match=r"holdem-1\.5"):
-        server.run(stay.next_game())
+        server.run(session.next_game())
 
 
 def test_turn_without_cards_is_a_violation() -> None:
     server = IndependentServer()
-    _, stay = seated(server, "bob")
-    public = server.answer(ApiRequest("GET", f"/games/{stay.joined_game.game}"))
+    _, session = seated(server, "bob")
+    public = server.answer(ApiRequest("GET", f"/games/{session.joined_game.game}"))
     server.override = first_answers(public, when="GET")
     with pytest.raises(Violation, match=r"holdem-5\.6"):
-        server.run(stay.next_game())
+        server.run(session.next_game())
 
 
 def test_queued_player_sees_the_public_view_until_it_is_seated() -> None:
     server = IndependentServer("hspe-go")
     server.house.join("bob", "cat")
-    _, stay = seated(server)
-    game = server.run(stay.next_game())
+    _, session = seated(server)
+    game = server.run(session.next_game())
     assert game is not None
-    assert [one.handle for one in game.table] == ["bob", "cat"]
+    assert [listed.handle for listed in game.table] == ["bob", "cat"]
     assert [(request.is_anonymous, "authorization" in request.headers) for request in server.requests[-2:]] == [
         (False, True),
         (True, False),
     ]
     server.house.play("bob fold")
-    server.run(stay.next_game())
-    assert stay.player.view is not None
+    server.run(session.next_game())
+    assert session.player.view is not None
 
 
 def test_player_seated_between_two_requests_sees_its_cards() -> None:
     server = IndependentServer("hspe-go")
     server.house.join("bob", "cat")
-    _, stay = seated(server)
+    _, session = seated(server)
 
     def seats(request: ApiRequest) -> None:
         if request.is_anonymous:
@@ -585,32 +585,32 @@ def test_player_seated_between_two_requests_sees_its_cards() -> None:
             server.override = lambda _: None
 
     server.override = seats
-    server.run(stay.next_game())
-    assert stay.player.view is not None
-    assert stay.player.view.hole
+    server.run(session.next_game())
+    assert session.player.view is not None
+    assert session.player.view.hole
 
 
 def test_leaving_frees_the_seat() -> None:
     server = IndependentServer()
-    _, stay = seated(server, "bob")
-    server.run(stay.leave())
+    _, session = seated(server, "bob")
+    server.run(session.leave())
     assert server.house.table().player_guid("ann") is None
 
 
 def test_leave_uses_the_guid_at_the_table_if_ours_is_unknown() -> None:
     server = IndependentServer()
-    _, stay = seated(server, "bob")
+    _, session = seated(server, "bob")
     ann = server.client()
     server.run(ann.register())
-    again = SeatSession(ann, server.run(ann.join(stay.joined_game.game)))
-    assert again.joined_game.player == ""
-    server.run(again.next_game())
-    assert server.run(again.make_move(10)) is None
-    server.run(again.leave())
+    second_session = SeatSession(ann, server.run(ann.join(session.joined_game.game)))
+    assert second_session.joined_game.player == ""
+    server.run(second_session.next_game())
+    assert server.run(second_session.make_move(10)) is None
+    server.run(second_session.leave())
     assert server.house.table().player_guid("ann") is None
 
 
 def test_delays_are_yielded() -> None:
-    errand = HoldemApi("ann", "secret", 1.0).register()
-    assert isinstance(next(errand), ApiRequest)
-    assert errand.send(ConnectionFailed("reset")) == Delay(0.1)
+    flow = HoldemApi("ann", "secret", 1.0).register()
+    assert isinstance(next(flow), ApiRequest)
+    assert flow.send(ConnectionFailed("reset")) == Delay(0.1)

@@ -46,10 +46,8 @@ def probe_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 async def play_with_bot(room: str, port: int | None, **options: object) -> BotTally:
     """Let a bot play one game; return its tally."""
     house = HOUSE_ROOMS[room]
-    mind = bot_factory(house.bots, "random")()
-    return await play_games(
-        lambda: GameClient(house, "127.0.0.1", port, **options), mind, FairDealer(bytes(32)).luck, 1
-    )  # type: ignore[arg-type]
+    bot = bot_factory(house.bots, "random")()
+    return await play_games(lambda: GameClient(house, "127.0.0.1", port, **options), bot, FairDealer(bytes(32)).luck, 1)  # type: ignore[arg-type]
 
 
 @asynccontextmanager
@@ -58,11 +56,11 @@ async def answering_server(answer: Callable[[bytes], bytes]) -> AsyncIterator[tu
 
     Yields its port and what it receives.
     """
-    heard: list[bytes] = []
+    requests: list[bytes] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        heard.append(await reader.read(100))
-        said = answer(heard[-1])
+        requests.append(await reader.read(100))
+        said = answer(requests[-1])
         writer.write(said)
         if said and writer.can_write_eof():
             writer.write_eof()
@@ -71,7 +69,7 @@ async def answering_server(answer: Callable[[bytes], bytes]) -> AsyncIterator[tu
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     try:
-        yield server.sockets[0].getsockname()[1], heard
+        yield server.sockets[0].getsockname()[1], requests
     finally:
         server.close()
 
@@ -95,8 +93,8 @@ def test_client_names_the_other_game_and_its_own_default_port(run: Run, room: st
 
 def test_client_at_its_default_port_asks_for_another_address() -> None:
     kuhn = HOUSE_ROOMS["kuhn"]
-    told = str(identify.other_protocol_error(kuhn, ("127.0.0.1", kuhn.port), b"STBT \0\0\0d"))
-    assert told.endswith("; give the address of a server of Kuhn poker as HOST:PORT")
+    error_text = str(identify.other_protocol_error(kuhn, ("127.0.0.1", kuhn.port), b"STBT \0\0\0d"))
+    assert error_text.endswith("; give the address of a server of Kuhn poker as HOST:PORT")
 
 
 @pytest.mark.parametrize("room", HOUSE_ROOMS)
@@ -140,9 +138,9 @@ def test_silent_house_is_reported_and_times_out(run: Run, monkeypatch: pytest.Mo
 
 def test_house_that_answers_is_not_probed(run: Run) -> None:
     async def main() -> None:
-        async with answering_server(lambda _: b"ERRO 12Syntax error") as (port, heard):
+        async with answering_server(lambda _: b"ERRO 12Syntax error") as (port, requests):
             tally = await play_with_bot("sevenhalf", port)
-            assert heard == [b"STRT"]
+            assert requests == [b"STRT"]
             assert "last received: 'ERRO 12Syntax error'" in str(tally.fault_text)
 
     run(main())
@@ -186,16 +184,16 @@ def two_ports(monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
 
 
 def test_seven_and_a_half_is_found_at_its_port_or_its_document_port(run: Run, two_ports: tuple[int, int]) -> None:
-    own, old = two_ports
+    default_port, document_port = two_ports
 
     async def main() -> None:
         room = HOUSE_ROOMS["sevenhalf"]
-        for port in (own, old):
+        for port in (default_port, document_port):
             async with serving("sevenhalf", port=port):
                 assert await locate(room, "127.0.0.1") == ("127.0.0.1", port)
                 assert (await play_with_bot("sevenhalf", None)).fault is None
-        async with serving("kuhn", port=own), serving("sevenhalf", port=old):
-            assert await locate(room, "127.0.0.1") == ("127.0.0.1", old)
+        async with serving("kuhn", port=default_port), serving("sevenhalf", port=document_port):
+            assert await locate(room, "127.0.0.1") == ("127.0.0.1", document_port)
         assert "no house answers at " in str((await play_with_bot("sevenhalf", None)).fault)
 
     run(main())
@@ -205,10 +203,10 @@ def test_document_port_is_not_probed_if_the_default_port_is_closed(
     run: Run, two_ports: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def main() -> None:
-        async with answering_server(lambda _: b"") as (port, heard):
+        async with answering_server(lambda _: b"") as (port, requests):
             monkeypatch.setitem(HOUSE_ROOMS["sevenhalf"].__dict__, "document_port", port)
             assert await locate(HOUSE_ROOMS["sevenhalf"], "127.0.0.1") == ("127.0.0.1", port)
-        assert heard == []
+        assert requests == []
 
     run(main())
 
@@ -219,8 +217,8 @@ def test_seven_and_a_half_alone_listens_on_both_ports(run: Run) -> None:
         async with serving("sevenhalf", document_port=port) as addresses:
             assert len(addresses) == 2
             assert addresses[1] == ("127.0.0.1", port)
-            for _, each in addresses:
-                assert (await play_with_bot("sevenhalf", each)).fault is None
+            for _, address_used in addresses:
+                assert (await play_with_bot("sevenhalf", address_used)).fault is None
 
     run(main())
 
@@ -274,8 +272,8 @@ def test_lonely_oldmaid_player_is_notified_that_it_waits(run: Run, monkeypatch: 
     async def main() -> None:
         notice = asyncio.get_running_loop().create_future()
         async with serving("oldmaid") as [address]:
-            way, luck = ring.RingConfig(address), FairDealer(bytes(32)).luck
-            async with ring.RingClient(way, oldmaid.Options(), luck, notify=notice.set_result):
+            config, luck = ring.RingConfig(address), FairDealer(bytes(32)).luck
+            async with ring.RingClient(config, oldmaid.Options(), luck, notify=notice.set_result):
                 assert "has not started a game yet; waiting for players" in await notice
 
     run(main())

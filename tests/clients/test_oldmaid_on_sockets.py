@@ -64,7 +64,7 @@ def test_independent_players_and_our_bots_play_in_one_ring(run: Run, chop: int, 
                 play_with_bots(table, "cyd", "dan"), *(stranger.play() for stranger in players)
             )
             assert [tally.faults for tally in tallies] == [[], []]
-            lost = [one.nick for one in players if one.lost] + [one.nick for one in tallies if one.losses]
+            lost = [each.nick for each in players if each.lost] + [each.nick for each in tallies if each.losses]
             assert [lost] == [ranking[-1:] for ranking in table.rankings]
 
     run(main())

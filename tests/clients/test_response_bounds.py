@@ -134,15 +134,15 @@ def test_oversized_answer_is_a_violation(run: Run, answer: Answer, call: Any, cl
 
 
 def test_client_requests_uncompressed_bodies() -> None:
-    asked: list[str] = []
+    encodings: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(request.headers["accept-encoding"])
+        encodings.append(request.headers["accept-encoding"])
         return httpx.Response(200, content=b"[]")
 
     with BlockingHoldemClient("localhost", "ann", "secret", transport=httpx.MockTransport(answer)) as ann:
         assert ann.list_games() == []
-    assert asked == ["identity"]
+    assert encodings == ["identity"]
 
 
 def test_slow_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:

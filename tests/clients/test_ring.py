@@ -29,27 +29,27 @@ from tests.net.test_local_port import HOSTS, closed_port
 
 async def play_to_the_end(ring: RingClient, number: int = 0) -> list[PlayerEvent]:
     """Let a bot play; return all events."""
-    news: list[PlayerEvent] = []
+    events: list[PlayerEvent] = []
     async with asyncio.timeout(2 * PATIENCE):
-        while not (news and isinstance(news[-1], PlayerFinished)):
+        while not (events and isinstance(events[-1], PlayerFinished)):
             pick = ring.player.decide(RandomBot(), luck(number))
             if pick is not None:
                 await ring.send(pick)
-            news.append(await ring.receive())
-    return news
+            events.append(await ring.receive())
+    return events
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_players_are_listed_at_their_listening_port(run: Run, host: str) -> None:
     async def main() -> None:
         async with open_table(3, host, strict=True) as table, make_client(table, "cyd", strict=True) as ring:
-            tallies, news = await asyncio.gather(
+            tallies, events = await asyncio.gather(
                 play_with_bots(table, "ann", "bob", strict=True), play_to_the_end(ring)
             )
             assert [tally.faults for tally in tallies] == [[], []]
-            (sat,) = [one for one in news if isinstance(one, SeatTaken)]
-            assert {address[0] for address, _ in sat.players} == {host}
-            assert len({address for address, _ in sat.players}) == 3
+            (seat_taken,) = [each for each in events if isinstance(each, SeatTaken)]
+            assert {address[0] for address, _ in seat_taken.players} == {host}
+            assert len({address for address, _ in seat_taken.players}) == 3
 
     run(main())
 
@@ -58,11 +58,11 @@ def test_table_address_can_be_a_host_name(run: Run) -> None:
     async def main() -> None:
         async with open_table(2) as table:
             tallies = [RingTally("ann"), RingTally("bob")]
-            way = RingConfig(("localhost", table.address[1]))
+            config = RingConfig(("localhost", table.address[1]))
             await asyncio.gather(
                 *(
                     play_ring_games(
-                        lambda nick=tally.nick: RingClient(way, fast_options(nick), luck(1)),
+                        lambda nick=tally.nick: RingClient(config, fast_options(nick), luck(1)),
                         RandomBot(),
                         luck(1),
                         1,
@@ -80,10 +80,10 @@ def test_player_listens_on_the_given_address(run: Run) -> None:
     async def main() -> None:
         port = closed_port()
         async with open_table(2) as table, make_client(table, "ann", host="127.0.0.1", port=port) as ring:
-            tallies, news = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
+            tallies, events = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
             assert tallies[0].faults == []
-            (sat,) = [one for one in news if isinstance(one, SeatTaken)]
-            assert (("127.0.0.1", port), "ann") in sat.players
+            (seat_taken,) = [each for each in events if isinstance(each, SeatTaken)]
+            assert (("127.0.0.1", port), "ann") in seat_taken.players
 
     run(main())
 
@@ -107,10 +107,10 @@ def no_local_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate a system that does not allow connections from a listening port."""
     connected = Endpoint._connect_from
 
-    async def refuse(board: Endpoint, local: Address, address: Address) -> socket.socket:
+    async def refuse(endpoint: Endpoint, local: Address, address: Address) -> socket.socket:
         if local[1]:
             raise LocalAddressError("not from here")
-        return await connected(board, local, address)
+        return await connected(endpoint, local, address)
 
     monkeypatch.setattr(Endpoint, "_connect_from", refuse)
 
@@ -120,12 +120,12 @@ def test_port_is_sent_if_it_cannot_be_used_for_the_connection(run: Run, no_local
         log = WarningLog()
         port = closed_port()
         async with open_table(2) as table:
-            way = RingConfig(table.address, port=port)
-            async with RingClient(way, fast_options("ann"), luck(1), log) as ring:
-                tallies, news = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
+            config = RingConfig(table.address, port=port)
+            async with RingClient(config, fast_options("ann"), luck(1), log) as ring:
+                tallies, events = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
                 assert tallies[0].faults == []
-                (sat,) = [one for one in news if isinstance(one, SeatTaken)]
-                assert (("127.0.0.1", port), "ann") in sat.players
+                (seat_taken,) = [each for each in events if isinstance(each, SeatTaken)]
+                assert (("127.0.0.1", port), "ann") in seat_taken.players
         assert log.warnings == ["cannot connect from the listening port; sending the port to the table instead"]
 
     run(main())
@@ -145,11 +145,11 @@ def test_announced_port_may_differ_from_the_listening_port(run: Run) -> None:
     async def main() -> None:
         port = closed_port()
         async with open_table(2) as table:
-            way = RingConfig(table.address, port=port)
-            async with RingClient(way, fast_options("ann", port=port), luck(1)) as ring:
-                (tally,), news = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
-                (sat,) = [one for one in news if isinstance(one, SeatTaken)]
-                assert (("127.0.0.1", port), "ann") in sat.players
+            config = RingConfig(table.address, port=port)
+            async with RingClient(config, fast_options("ann", port=port), luck(1)) as ring:
+                (tally,), events = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
+                (seat_taken,) = [each for each in events if isinstance(each, SeatTaken)]
+                assert (("127.0.0.1", port), "ann") in seat_taken.players
                 assert tally.faults == []
 
     run(main())
@@ -222,9 +222,9 @@ def test_receive_after_the_end_raises(run: Run) -> None:
     async def main() -> None:
         async with open_table(2) as table, make_client(table, "ann") as ring:
             assert ring.result is None
-            (tally,), news = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
-            assert isinstance(news[-1], PlayerFinished)
-            assert ring.result == news[-1].result
+            (tally,), events = await asyncio.gather(play_with_bots(table, "bob"), play_to_the_end(ring))
+            assert isinstance(events[-1], PlayerFinished)
+            assert ring.result == events[-1].result
             assert {ring.result.outcome, "lost" if tally.losses else "out"} == {"lost", "out"}
             with pytest.raises(ConnectionError, match="the game is over"):
                 await ring.receive()
@@ -239,11 +239,11 @@ def test_only_offered_cards_can_be_picked(run: Run) -> None:
             with pytest.raises(IllegalMove):
                 await ring.send(Pick(0))
             playing = asyncio.ensure_future(play_with_bots(table, "bob"))
-            while not isinstance(news := await ring.receive(), OfferReceived):
+            while not isinstance(event := await ring.receive(), OfferReceived):
                 pass
-            assert ring.legal == tuple(map(Pick, range(news.num_cards)))
+            assert ring.legal == tuple(map(Pick, range(event.num_cards)))
             with pytest.raises(IllegalMove):
-                await ring.send(Pick(news.num_cards))
+                await ring.send(Pick(event.num_cards))
             await play_to_the_end(ring)
             await playing
 
@@ -261,7 +261,7 @@ def test_leaving_during_a_game_disconnects_the_player(run: Run) -> None:
 
             tallies, _ = await asyncio.gather(play_with_bots(table, "ann", "bob"), leave())
             (game,) = table.games
-            assert [game.nicks[at] for at in game.departed_seats][:1] == ["cyd"]
+            assert [game.nicks[seat] for seat in game.departed_seats][:1] == ["cyd"]
             assert [tally.games for tally in tallies] == [1, 1]
 
     run(main())
@@ -304,11 +304,11 @@ def test_join_table_joins_and_plays(run: Run) -> None:
                 join_table(host, port, nick="ann") as ring,
                 join_table(host, port, options=Options("bob", poll_seconds=0.05)) as other,
             ):
-                assert [one.player.options.nick for one in (ring, other)] == ["ann", "bob"]
-                sat, also = await ring.receive(), await other.receive()
-                assert isinstance(sat, SeatTaken)
+                assert [each.player.options.nick for each in (ring, other)] == ["ann", "bob"]
+                seat_taken, also = await ring.receive(), await other.receive()
+                assert isinstance(seat_taken, SeatTaken)
                 assert isinstance(also, SeatTaken)
-                assert sat.players == also.players
+                assert seat_taken.players == also.players
 
     run(main())
 

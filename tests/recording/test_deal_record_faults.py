@@ -18,8 +18,8 @@ FLAGS = ("--port", 0, "--bot", "script:CAL")
 
 def play(serving: Serving) -> None:
     """Play one game on a new connection."""
-    heard = serving.talk(b"STRT P_1ACTN BETDISC")
-    assert re.fullmatch(GAME, heard), heard
+    received = serving.talk(b"STRT P_1ACTN BETDISC")
+    assert re.fullmatch(GAME, received), received
 
 
 def findings(path: Path) -> list[RecordFinding]:

@@ -76,8 +76,8 @@ class ServiceWithManualJournal(Web):
         self.journal = ManualJournal(self.house)
         self.service = HoldemApp(self.house, self.guard, clock=self.clock, journal=self.journal)
 
-    def start_task(self, asked: Awaitable[Got]) -> asyncio.Task[Got]:
-        return asyncio.ensure_future(asked)
+    def start_task(self, request: Awaitable[Got]) -> asyncio.Task[Got]:
+        return asyncio.ensure_future(request)
 
     async def seat_two(self) -> tuple[str, list[str]]:
         """Seat ann and bob; return the game and their GUIDs."""
@@ -192,13 +192,13 @@ def test_write_starts_although_requests_keep_arriving() -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             await web.enrol("ann")
-            game, asked = await web.game(), []
+            game, requests = await web.game(), []
             while not web.journal.pending_writes:
-                asked.append(web.start_task(web.ask("POST", f"/games/{game}/players/", "ann")))
+                requests.append(web.start_task(web.ask("POST", f"/games/{game}/players/", "ann")))
                 await asyncio.sleep(0)
-                assert len(asked) < TURNS
+                assert len(requests) < TURNS
             web.journal.complete_write()
-            assert {(await task).status for task in asked} == {201, 409}
+            assert {(await task).status for task in requests} == {201, 409}
 
     run(main)
 
@@ -418,7 +418,7 @@ def test_long_journal_is_resumed_from_its_snapshot(tmp_path: Path, monkeypatch: 
 
     async def main() -> None:
         path = tmp_path / "kept.db"
-        seen: Any = None
+        state: Any = None
         users: dict[str, str] = {}
         game = ""
         for _ in range(6):
@@ -426,11 +426,11 @@ def test_long_journal_is_resumed_from_its_snapshot(tmp_path: Path, monkeypatch: 
                 if not users:
                     game, guids = await web.seated("ann", "bob", "cid")
                     users = dict(zip(guids, ("ann", "bob", "cid"), strict=True))
-                elif seen is not None:
-                    assert (await web.ask("GET", f"/games/{game}")).json["table"] == seen
+                elif state is not None:
+                    assert (await web.ask("GET", f"/games/{game}")).json["table"] == state
                 for _ in range(11):
                     assert (await web.check_or_call(game, users)).status == 201
-                seen = (await web.ask("GET", f"/games/{game}")).json["table"]
+                state = (await web.ask("GET", f"/games/{game}")).json["table"]
         async with await open_store(str(path)) as store:
             snapshot = await store.load_snapshot(ROOM_NAME, JOURNAL_TABLE)
             assert snapshot is not None
@@ -492,16 +492,16 @@ def test_turn_time_can_change_without_changing_the_past(
             async with service_with_store(path, turn_seconds=seconds) as web:
                 if not chips:
                     game, guids = await web.seated("ann", "bob", "cid")
-                seen = (await web.ask("GET", f"/games/{game}")).json
-                now = {player["handle"]: player["wealth"] + player["bet_so_far"] for player in seen["table"]}
+                state = (await web.ask("GET", f"/games/{game}")).json
+                now = {player["handle"]: player["wealth"] + player["bet_so_far"] for player in state["table"]}
                 assert chips in ({}, now)
                 assert web.house.deadline == web.clock.now + seconds
                 await web.check_or_call(game, dict(zip(guids, ("ann", "bob", "cid"), strict=True)))
                 web.clock.now += seconds - 0.5
                 web.service.process_deadlines()
                 await web.service.service.wait_durable()
-                seen = (await web.ask("GET", f"/games/{game}")).json
-                chips = {player["handle"]: player["wealth"] + player["bet_so_far"] for player in seen["table"]}
+                state = (await web.ask("GET", f"/games/{game}")).json
+                chips = {player["handle"]: player["wealth"] + player["bet_so_far"] for player in state["table"]}
 
     run(main)
 

@@ -480,10 +480,10 @@ def test_clients_are_identified_by_their_certificates(run: Run, tmp_path: Path) 
         certificates[name].configure_cert(context)
         reader, writer = await asyncio.open_connection(*address, ssl=context, server_hostname="127.0.0.1")
         writer.write(b"STRT P_1DISC")
-        heard = await reader.read()
+        received = await reader.read()
         writer.close()
         await asyncio.wait([asyncio.ensure_future(writer.wait_closed())])
-        return heard
+        return received
 
     async def main() -> None:
         async with house_with_store(path, by="certificate", tls=server) as house:
