@@ -32,7 +32,7 @@ def test_failing_observer_stops_neither_the_room_nor_other_observers(run: Run) -
         )
         book = Book()
         taps = [failing_observer, lambda event, effects, now: events.append(event)]
-        async with opened(session, taps=taps, log=book) as (endpoint, address), Caller(address) as caller:
+        async with opened(session, observers=taps, log=book) as (endpoint, address), Caller(address) as caller:
             await caller.ask(b"one\n", b"received\n")
             caller.stop_talking()
             assert await caller.rest() == b""
