@@ -1,4 +1,4 @@
-"""Laws are tried without a stop-watch: a slow machine is no failure. No test finds what another one has kept."""
+"""Settings of all tests: no Hypothesis deadlines, and an empty data folder for each test."""
 
 import asyncio
 import signal
@@ -10,19 +10,19 @@ from hypothesis import settings
 
 from tests.net.raw_client import LOOPS, Run
 
-# A background job of a shell has SIGINT ignored, and one under nohup SIGHUP; what the tests start would inherit that.
+# A background job of a shell ignores SIGINT, and one under nohup SIGHUP; child processes would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
 
 NUMBERS = count()
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A room that is not told where it is kept finds nothing there."""
+def empty_data_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the default store be a new, empty folder."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / f"data-{next(NUMBERS)}"))
 
 
@@ -35,4 +35,4 @@ def loop_factory(request: pytest.FixtureRequest) -> Callable[[], asyncio.Abstrac
 def run(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> Iterator[Run]:
     running = Run(loop_factory)
     yield running
-    assert running.faults == [], "the loop was told of errors"
+    assert running.faults == [], "the event loop reported errors"

@@ -1,9 +1,9 @@
-"""Starts servers of a room quickly, one after another: a process that has loaded everything, and forks for each.
+"""Starts servers of a room quickly, one after another: a process that has imported everything forks for each server.
 
     python -m tests.process_pool STORE holdem|oldmaid
 
-For every line on standard input a server is started; its process id and its port are told on standard output. Its
-passwords are quick to check, so that there is time to play.
+For every line on standard input a server is started; its process id and its port are written to standard output. The
+password hashes are cheap, so that tests can spend their time on games.
 """
 
 import os
@@ -19,27 +19,27 @@ from croupier.rooms.holdem.engine.ranks import load_tables
 from tests.http.service_fixture import QUICK
 
 SETTINGS = Settings(stack=1_000_000)
-OPENINGS = {
+ROOM_CONFIGS = {
     "holdem": RoomConfig(ROOM, 0, SETTINGS),
     "oldmaid": RoomConfig(oldmaid.ROOM, 0, oldmaid.Settings(players=2)),
 }
 
 
 def child(store: str, room: str) -> None:
-    """Serve until the end."""
+    """Run a server until its end."""
 
     def announce(line: str) -> None:
         sys.stdout.write(f"{os.getpid()} {line.rpartition(':')[2]}\n")
         sys.stdout.flush()
 
-    hosting = ServerConfig(store=store, log_level="error")
-    run(serve([OPENINGS[room]], hosting, announce))
+    config = ServerConfig(store=store, log_level="error")
+    run(serve([ROOM_CONFIGS[room]], config, announce))
 
 
 def main(store: str, room: str) -> None:
-    """Start a server for every line, when the one before has ended."""
+    """Start a server for every line of input, after the former server has ended."""
     load_tables()
-    Authenticator.__init__.__kwdefaults__["hasher"] = QUICK  # type: ignore[index]  # it has defaults
+    Authenticator.__init__.__kwdefaults__["hasher"] = QUICK  # type: ignore[index]  # it has keyword defaults
     for _ in sys.stdin:
         if (pid := os.fork()) == 0:
             try:

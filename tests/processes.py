@@ -1,4 +1,4 @@
-"""`croupier` as a process of its own, as a shell would start it."""
+"""Runs `croupier` commands as separate processes."""
 
 import json
 import os
@@ -21,13 +21,13 @@ ROOT = Path(__file__).parent.parent
 
 
 def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment with only these CROUPIER_ variables, and without a trace of the make that runs it."""
-    ours = ("CROUPIER_", "MAKE", "MFLAGS", "ARGS")
-    return {name: value for name, value in os.environ.items() if not name.startswith(ours)} | {**(variables or {})}
+    """The environment without variables of make and with only these CROUPIER_ variables."""
+    removed = ("CROUPIER_", "MAKE", "MFLAGS", "ARGS")
+    return {name: value for name, value in os.environ.items() if not name.startswith(removed)} | {**(variables or {})}
 
 
 def croupier(*arguments: object, variables: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+    """Run a `croupier` command to its end."""
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
         env=environment(variables),
@@ -40,9 +40,9 @@ def croupier(*arguments: object, variables: Mapping[str, str] | None = None) -> 
 
 
 class Serving:
-    """`croupier serve …`, from the moment it is ready. `ports` are those of the rooms, and of the `metrics`.
+    """A running `croupier serve …`. `ports` has the ports of the rooms and of `metrics`.
 
-    Nothing was kept before, unless `variables` say where.
+    It starts with an empty data folder, unless `variables` set another one.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Serving:
         self._ready = ready
         self._data = tempfile.TemporaryDirectory()
         self._environment = environment({"XDG_DATA_HOME": self._data.name, **(variables or {})})
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 -- closed when the process has ended
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 -- closed in __exit__
         self._sockets: list[socket.socket] = []
 
     def __enter__(self) -> Self:
@@ -81,12 +81,12 @@ class Serving:
         return self
 
     def _read_ready_lines(self) -> None:
-        told = self._process.stdout
-        assert told is not None
+        output = self._process.stdout
+        assert output is not None
         found, end = b"", time.monotonic() + PATIENCE
         while found.count(b"\n") < self._ready:
-            assert select.select([told], [], [], end - time.monotonic())[0], f"not ready: {found!r}"
-            data = os.read(told.fileno(), 4096)
+            assert select.select([output], [], [], end - time.monotonic())[0], f"not ready: {found!r}"
+            data = os.read(output.fileno(), 4096)
             assert data, f"ended before it was ready: {self.log!r}"
             found += data
         self.lines = found.decode().splitlines()
@@ -100,7 +100,7 @@ class Serving:
         for connection in self._sockets:
             connection.close()
         if self._process.poll() is None:
-            self._process.terminate()  # make hands this on to what it has started
+            self._process.terminate()  # make forwards the signal to its child processes
             try:
                 self._process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
@@ -113,26 +113,26 @@ class Serving:
 
     @property
     def log(self) -> str:
-        """What is on standard error so far."""
+        """The output on standard error so far."""
         self._log.flush()
         return os.pread(self._log.fileno(), 1 << 20, 0).decode()
 
     @property
     def entries(self) -> list[dict[str, Any]]:
-        """The log, which is one JSON object a line when it is no terminal."""
+        """The log entries: one JSON object per line, because standard error is not a terminal."""
         return [json.loads(line) for line in self.log.splitlines()]
 
     def call(self, room: str = "kuhn") -> socket.socket:
-        """A connection to a room."""
+        """Open a connection to a room."""
         connection = socket.create_connection((self.host, self.ports[room]), timeout=PATIENCE)
         self._sockets.append(connection)
         return connection
 
-    def talk(self, *flights: bytes, room: str = "kuhn") -> bytes:
-        """Everything that is heard by a client that says all this and then no more."""
+    def talk(self, *parts: bytes, room: str = "kuhn") -> bytes:
+        """Send all parts, close the sending direction, and return everything received."""
         with self.call(room) as connection:
-            for flight in flights:
-                connection.sendall(flight)
+            for part in parts:
+                connection.sendall(part)
             connection.shutdown(socket.SHUT_WR)
             return rest(connection)
 
@@ -147,20 +147,20 @@ class Serving:
         return f"{self.host}:{self.port}"
 
     def stop(self) -> int:
-        """Stop it as an operator would; the exit status."""
+        """Stop the server with SIGTERM, and return the exit status."""
         self.signal()
         return self.end()
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     def signal(self, number: int = signal.SIGTERM) -> None:
         self._process.send_signal(number)
 
     def end(self) -> int:
-        """Wait for the end; the exit status."""
+        """Wait for the end of the process, and return the exit status."""
         return self._process.wait(PATIENCE)
 
     @property
@@ -169,7 +169,7 @@ class Serving:
 
 
 def hear(connection: socket.socket, length: int) -> bytes:
-    """So many bytes, or fewer when the connection ends before."""
+    """Receive `length` bytes, or fewer if the connection ends before."""
     found = b""
     while len(found) < length and (data := connection.recv(length - len(found))):
         found += data
@@ -177,7 +177,7 @@ def hear(connection: socket.socket, length: int) -> bytes:
 
 
 def rest(connection: socket.socket) -> bytes:
-    """Everything until the other side closes."""
+    """Receive everything until the other side closes."""
     found = b""
     while data := connection.recv(1 << 16):
         found += data

@@ -1,4 +1,4 @@
-"""Some of many cases in every run, all of them in the long one."""
+"""Sampling of parameters: some cases in every run, all of them in slow runs."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def sampled(cases: Iterable[object], of: int) -> list[object]:
-    """One of so many cases as it is; the others are slow."""
+    """Keep every `of`-th case, and mark the others as slow."""
     return [
         case if number % of == 0 else pytest.param(*_values(case), marks=pytest.mark.slow)
         for number, case in enumerate(cases)
@@ -14,5 +14,5 @@ def sampled(cases: Iterable[object], of: int) -> list[object]:
 
 
 def _values(case: object) -> tuple[object, ...]:
-    """The values of a case with several of them; a named tuple is one value."""
+    """The values of a case; a named tuple is a single value."""
     return case if type(case) is tuple else (case,)

@@ -7,15 +7,17 @@ import pytest
 from croupier.core.referee import HOUSE, RefereeObserver, Verdict
 from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, house_settings, is_strict, make_harness, play_transcript
-from tests.transcripts import ALL, Reversed, at_fault, broken, for_the_house
+from tests.transcripts import ALL_TRANSCRIPTS, PlayerDriver, broken_clauses, is_playable_by_house, side_at_fault
 
 PURSE = {"kuhn-7.2", "kuhn-7.3"}
 """Clauses that a client may break without knowing: only the house knows what is in the purse."""
 
-IDS = [transcript.name for _, transcript in ALL]
-papers = pytest.mark.parametrize(("room", "transcript"), ALL, ids=IDS)
+IDS = [transcript.name for _, transcript in ALL_TRANSCRIPTS]
+papers = pytest.mark.parametrize(("room", "transcript"), ALL_TRANSCRIPTS, ids=IDS)
 house_papers = pytest.mark.parametrize(
-    ("room", "transcript"), [p for p in ALL if for_the_house(p[1])], ids=[p[1].name for p in ALL if for_the_house(p[1])]
+    ("room", "transcript"),
+    [p for p in ALL_TRANSCRIPTS if is_playable_by_house(p[1])],
+    ids=[p[1].name for p in ALL_TRANSCRIPTS if is_playable_by_house(p[1])],
 )
 
 
@@ -30,15 +32,15 @@ def test_our_house_plays_its_part_however_the_bytes_arrive(room: HouseRoom, tran
     play_transcript(transcript, make_harness(room, transcript, chop, [bench]), room.patterns)
     assert [verdict for verdict in verdicts if verdict.end == HOUSE] == []
     clauses = {verdict.violation.clause for verdict in verdicts}
-    assert clauses & broken(transcript) if at_fault(transcript) == "client" else not clauses - PURSE
+    assert clauses & broken_clauses(transcript) if side_at_fault(transcript) == "client" else not clauses - PURSE
 
 
 @pytest.mark.parametrize("chop", [0, 1, 3])
 @papers
 def test_our_player_plays_its_part_in_reverse(room: HouseRoom, transcript: Transcript, chop: int) -> None:
-    stage = Reversed(room, transcript, chop)
+    stage = PlayerDriver(room, transcript, chop)
     play_transcript(transcript, stage, room.patterns)
-    match at_fault(transcript):
+    match side_at_fault(transcript):
         case "client":
             assert stage.violations == []
         case "house":

@@ -1,4 +1,4 @@
-"""The transcripts of all rooms, and the stages that need more than the house: a player, and a real socket."""
+"""The transcripts of all rooms, and a driver that plays them with a client."""
 
 import re
 from collections.abc import Mapping
@@ -18,48 +18,51 @@ from croupier.core.transcript import (
 )
 from croupier.rooms import HOUSE_ROOMS
 
-PAPERS = Path(__file__).parent.parent / "transcripts"
+TRANSCRIPT_FOLDER = Path(__file__).parent.parent / "transcripts"
 
 
 def transcripts(room: str) -> list[Transcript]:
-    return [parse_transcript(path.read_text(), f"{room}/{path.stem}") for path in sorted((PAPERS / room).glob("*.txt"))]
+    return [
+        parse_transcript(path.read_text(), f"{room}/{path.stem}")
+        for path in sorted((TRANSCRIPT_FOLDER / room).glob("*.txt"))
+    ]
 
 
-ALL = [(HOUSE_ROOMS[name], transcript) for name in HOUSE_ROOMS for transcript in transcripts(name)]
+ALL_TRANSCRIPTS = [(HOUSE_ROOMS[name], transcript) for name in HOUSE_ROOMS for transcript in transcripts(name)]
 
 
-def at_fault(transcript: Transcript) -> str:
-    """Who breaks the protocol in it: "client", "house" or nobody."""
+def side_at_fault(transcript: Transcript) -> str:
+    """The side that breaks the protocol in a transcript: "client", "house" or ""."""
     return transcript.head.get("fault", "").partition(" ")[0]
 
 
-def broken(transcript: Transcript) -> set[str]:
-    """The clauses that are broken in it: those named behind the side at fault, or else those that it shows."""
+def broken_clauses(transcript: Transcript) -> set[str]:
+    """The broken clauses: those named after the side at fault, or else all clauses of the transcript."""
     return {*transcript.head.get("fault", "").split()[1:]} or {*transcript.clauses}
 
 
-def for_the_house(transcript: Transcript) -> bool:
-    """Whether our house can play its part: it breaks nothing, and does not say goodbye without being asked."""
-    return at_fault(transcript) != "house" and transcript.head.get("side") != "player"
+def is_playable_by_house(transcript: Transcript) -> bool:
+    """Whether our house can play its part: it breaks no clause, and never closes on its own initiative."""
+    return side_at_fault(transcript) != "house" and transcript.head.get("side") != "player"
 
 
-class Reversed:
-    """A stage for our player: it has to choose what the transcript's peer says, and is fed what the peer hears.
+class PlayerDriver:
+    """A driver with our client in the role of the peer: it submits what the peer sends, and receives what it receives.
 
-    `refused` is the first thing that it cannot say, `violations` what it found wrong with the house.
+    `refused` is the first message that the client cannot send; `violations` are those that it finds in the house.
     """
 
     def __init__(self, room: HouseRoom, transcript: Transcript, chop: int) -> None:
         self.refused: object = None
         self.violations: list[Violation] = []
-        self._chop = chop
+        self._chunk_size = chop
         self._now = 0.0
-        own, houses = client_options(room, transcript), house_settings(room, transcript)
-        self._player = room.player(own, is_strict(transcript))
-        self._codec = room.codec(is_strict(transcript), own)
-        self._parser = room.codec(is_strict(transcript), houses)
+        options, settings = client_options(room, transcript), house_settings(room, transcript)
+        self._player = room.player(options, is_strict(transcript))
+        self._codec = room.codec(is_strict(transcript), options)
+        self._parser = room.codec(is_strict(transcript), settings)
         self._frames = [self._codec.encode(message) for message in room.sample_messages]
-        self._luck = 0
+        self._pattern_count = 0
         self._settled: list[str] = []
         self._on(Joined(HOUSE))
 
@@ -75,16 +78,16 @@ class Reversed:
                 self.refused = message
                 return
             try:
-                said = self._on(Submitted(message))
+                sent = self._on(Submitted(message))
             except IllegalMove as refusal:
                 self.refused = refusal.found
                 return
-            assert said == [message], f"chose {message}, said {said}"
+            assert sent == [message], f"submitted {message}, sent {sent}"
 
     def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
-        data = re.sub(rb"\(\?P<\w+>(.*?)\)", self._lucky, expected.pattern)
+        data = re.sub(rb"\(\?P<\w+>(.*?)\)", self._random_bytes, expected.pattern)
         data = re.sub(rb"\\(.)", rb"\1", data, flags=re.DOTALL)
-        size = self._chop or len(data)
+        size = self._chunk_size or len(data)
         for start in range(0, len(data), size):
             for message in self._codec.feed(data[start : start + size]):
                 if not self.over:
@@ -104,7 +107,7 @@ class Reversed:
             case "left":
                 self.refused = "to hang up"
             case "settled":
-                # A game that was not finished is forfeited or void: the player cannot know which.
+                # An unfinished game is forfeited or void; the client cannot know which.
                 assert line.text == "?" or self._settled in ([], [line.text]), (
                     f"settled {self._settled}, not {line.text}"
                 )
@@ -115,28 +118,28 @@ class Reversed:
     def finish(self) -> None:
         assert self.over or not self._settled, f"also settled {self._settled}"
 
-    def _lucky(self, group: re.Match[bytes]) -> bytes:
-        """Something that luck may put there: every time something else."""
-        found = [
+    def _random_bytes(self, group: re.Match[bytes]) -> bytes:
+        """Bytes that match a pattern, different ones every time."""
+        candidates = [
             frame[start:end]
             for frame in self._frames
             for start in range(len(frame))
             for end in range(start + 1, len(frame) + 1)
             if re.fullmatch(group[1], frame[start:end])
         ]
-        self._luck += 1
-        return found[self._luck % len(found)]
+        self._pattern_count += 1
+        return candidates[self._pattern_count % len(candidates)]
 
     def _on(self, event: Event) -> list[object]:
-        said: list[object] = []
+        sent: list[object] = []
         for effect in self._player.on(event, self._now):
             match effect:
                 case Send(_, message):
-                    said.append(message)
+                    sent.append(message)
                 case Notify(Violation() as violation):
                     self.violations.append(violation)
                 case Settle(_, _, _, net):
                     self._settled.append(f"{net:+d}")
                 case _:
                     pass
-        return said
+        return sent

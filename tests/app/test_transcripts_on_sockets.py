@@ -14,9 +14,9 @@ from croupier.rooms import HOUSE_ROOMS
 from tests.app.socket_harness import SocketHarness
 from tests.net.raw_client import LOOPS
 from tests.sampling import sampled
-from tests.transcripts import ALL, for_the_house
+from tests.transcripts import ALL_TRANSCRIPTS, is_playable_by_house
 
-TRANSCRIPTS = [item for item in ALL if for_the_house(item[1])]
+TRANSCRIPTS = [item for item in ALL_TRANSCRIPTS if is_playable_by_house(item[1])]
 NAMES = [transcript.name for _, transcript in TRANSCRIPTS]
 all_transcripts = pytest.mark.parametrize(("room", "transcript"), TRANSCRIPTS, ids=NAMES)
 some_transcripts = pytest.mark.parametrize(("room", "transcript"), sampled(TRANSCRIPTS, 6), ids=NAMES)

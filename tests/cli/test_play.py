@@ -77,10 +77,10 @@ def test_the_bots_are_listed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--bot", "nobody"], "found the mind 'nobody'; allowed: equilibrium, random"),
+        (["--bot", "nobody"], "found the bot 'nobody'; allowed: equilibrium, random"),
         (["--bot", "equilibrium:1/2"], "found alpha = 1/2; allowed: 0 to 1/3"),
         (["--bot", "equilibrium:half"], "equilibrium:half"),
-        (["--bot", "random:3"], "found the mind 'random:3'"),
+        (["--bot", "random:3"], "found the bot 'random:3'"),
         (["--bot", "script:BET,RAISE"], "allowed: CHK, BET, CAL, FLD"),
         (["--bot", "random", "-n", "0"], "found 0 games; allowed: 1 or more"),
         (["--bot", "random", "--answer-seconds", "0"], "found --answer-seconds 0; allowed: more than 0"),

@@ -114,7 +114,7 @@ def test_help_comes_without_what_speaks_http() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([*ANN, "--bot", "nobody"], "found the mind 'nobody'; allowed: equity, tight"),
+        ([*ANN, "--bot", "nobody"], "found the bot 'nobody'; allowed: equity, tight"),
         ([*ANN, "--bot", "tight:99"], "found 99 points; allowed: 0 to 20"),
         ([*ANN, "-n", "0"], "found 0 hands; allowed: 1 or more"),
         (["--user", "a:b", "--password", "x"], "found the name 'a:b'; allowed: one without a colon"),

@@ -134,7 +134,7 @@ def test_help_comes_without_what_has_sockets() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--bot", "nobody"], "found the mind 'nobody'; allowed: random, first, last"),
+        (["--bot", "nobody"], "found the bot 'nobody'; allowed: random, first, last"),
         (["--games", "0"], "found 0 games; allowed: 1 or more"),
         (["--bots", "0"], "found 0 bots; allowed: 1 or more"),
         (["--announce", "65536"], "found --announce 65536; allowed: 1 to 65535"),

@@ -17,10 +17,10 @@ from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.processes import COMMAND, Serving, croupier, environment
 from tests.properties.every_room import every_room
-from tests.properties.random_session import styles
+from tests.properties.random_session import bot_names
 from tests.sampling import sampled
 
-MINDS = [(room, mind) for room in HOUSE_ROOMS.values() for mind in styles(room)]
+MINDS = [(room, mind) for room in HOUSE_ROOMS.values() for mind in bot_names(room)]
 
 
 HASTE = ("--pause", 0, "--poll-seconds", 0.05)
@@ -41,7 +41,7 @@ SOME = pytest.mark.parametrize("step", sampled((3, 1), 2), ids=["some", "all"])
 @every_room
 def test_every_mind_plays_in_its_room(room: HouseRoom, step: int) -> None:
     with Serving(room.name, "--port", 0) as server:
-        for mind in styles(room)[::step]:
+        for mind in bot_names(room)[::step]:
             summary = play(room.name, server.address, "--bot", mind, "--games", 25)
             assert (summary["games"], summary["fault"], summary["bot"]) == (25, None, mind)
 
@@ -54,7 +54,7 @@ def test_every_mind_plays_hold_em_and_the_record_of_its_deals_can_be_verified(tm
         rival = [*COMMAND, "play", "holdem", server.address, *login, "rival", "--bot", "caller", "--hands", "9999"]
         with subprocess.Popen(rival, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as other:
             try:
-                for mind in styles(ROOMS["holdem"])[::step]:
+                for mind in bot_names(ROOMS["holdem"])[::step]:
                     summary = play(
                         "holdem", server.address, *login, mind.replace(":", "-"), "--bot", mind, "--hands", 5
                     )
@@ -69,7 +69,7 @@ def test_every_mind_plays_hold_em_and_the_record_of_its_deals_can_be_verified(tm
 def test_every_mind_plays_old_maid_and_the_record_of_its_deals_can_be_verified(tmp_path: Path, step: int) -> None:
     record = tmp_path / "deals.jsonl"
     with Serving("oldmaid", "--port", 0, "--players", 3, "--deals", record) as server:
-        for mind in styles(ROOMS["oldmaid"])[::step]:
+        for mind in bot_names(ROOMS["oldmaid"])[::step]:
             summary = play("oldmaid", server.address, "--bot", mind, "--bots", 3, *HASTE)
             players = summary["players"]
             assert isinstance(players, list)

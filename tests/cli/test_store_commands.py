@@ -128,7 +128,7 @@ def test_a_name_is_found_in_any_normalization_and_never_looks_like_another(at_sh
 
 def test_a_name_that_somebody_has_is_refused(at_shell: Shell) -> None:
     at_shell("accounts add alice", typed="secret\n")
-    told = "croupier: found an account 'alice'; allowed: a name that nobody has\n"
+    told = "croupier: found an account 'alice'; allowed: a name that is not taken\n"
     assert at_shell("accounts add alice", typed="secret\n") == (1, "", told)
 
 

@@ -26,7 +26,7 @@ from croupier.core.transcript import (
     play_transcript,
 )
 from croupier.rooms import HOUSE_ROOMS
-from tests.transcripts import ALL, broken, for_the_house
+from tests.transcripts import ALL_TRANSCRIPTS, broken_clauses, is_playable_by_house
 
 MESSAGES = [
     pytest.param(room, message, id=f"{room.name} {message}")
@@ -116,8 +116,8 @@ class Listening(Harness[Any, Any]):
 
 SIMPLE = [
     (room, paper)
-    for room, paper in ALL
-    if for_the_house(paper)
+    for room, paper in ALL_TRANSCRIPTS
+    if is_playable_by_house(paper)
     and {line.peer for line in paper.lines} == {"p"}
     and not {line.kind for line in paper.lines} & {"pass", "halted"}
 ]
@@ -139,7 +139,7 @@ def test_a_paper_that_was_played_and_heard_is_played_again(room: HouseRoom, pape
     assert said[0] == said[1]
     if heard.faults:
         assert again.head["fault"].startswith("client ")
-        assert {*again.clauses} & broken(paper) or paper.head.get("fault") is None
+        assert {*again.clauses} & broken_clauses(paper) or paper.head.get("fault") is None
 
 
 def test_a_verdict_stands_behind_the_line_that_shows_it() -> None:

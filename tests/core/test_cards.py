@@ -1,4 +1,4 @@
-"""Deck files: one card a line, top first, blank lines between decks."""
+"""Deck files: one card per line, top first, blank lines between decks."""
 
 import pytest
 from hypothesis import given
@@ -11,22 +11,22 @@ decks = st.lists(st.lists(st.sampled_from(range(3)), min_size=1, max_size=3, uni
 
 
 @given(decks, st.sampled_from(["\n", "\r\n"]), st.booleans())
-def test_what_is_written_is_read(listed: list[tuple[int, ...]], end: str, upper: bool) -> None:
+def test_written_decks_are_parsed(listed: list[tuple[int, ...]], end: str, upper: bool) -> None:
     text = (2 * end).join(end.join(PACK.names[card] for card in deck) for deck in listed)
     assert PACK.parse_decks(text if upper else text.lower()) == tuple(listed)
 
 
-def test_the_file_of_the_graders_is_read() -> None:
+def test_course_deck_file_is_parsed() -> None:
     assert PACK.parse_decks("C_Q\nC_K\n\nC_J\nC_Q\n") == ((1, 2), (0, 1))
 
 
-def test_comments_and_more_blank_lines_change_nothing() -> None:
+def test_comments_and_extra_blank_lines_are_ignored() -> None:
     text = "# the first\n\n\nQ # top\n# not the end of a deck\n K\n\n\n\n#\nJ\n\n"
     assert PACK.parse_decks(text) == ((1, 2), (0,))
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("Q\nA\n", "my.deck, line 2: found 'A'; allowed: J, Q, K"),
         ("\n\nQ K\n", "my.deck, line 3: found 'Q K'; allowed: J, Q, K"),
@@ -35,29 +35,29 @@ def test_comments_and_more_blank_lines_change_nothing() -> None:
         ("# nothing\n\n", "my.deck: found no card"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(text: str, told: str) -> None:
+def test_error_names_its_line(text: str, message: str) -> None:
     with pytest.raises(ValueError, match="found") as refusal:
         PACK.parse_decks(text, "my.deck")
-    assert str(refusal.value).startswith(told)
+    assert str(refusal.value).startswith(message)
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_decks_or_a_value_error(text: str) -> None:
+def test_any_text_is_parsed_or_raises_value_error(text: str) -> None:
     try:
         found = PACK.parse_decks(text)
     except ValueError as error:
-        told = str(error)
+        message = str(error)
     else:
-        told = "allowed"
+        message = "allowed"
         assert all(len(set(deck)) == len(deck) > 0 for deck in found)
-    assert "allowed" in told
+    assert "allowed" in message
 
 
-def test_a_pack_knows_its_size_and_its_names() -> None:
+def test_pack_has_a_size_and_names() -> None:
     assert len(PACK) == 3
     assert PACK.names == ("J", "Q", "K")
 
 
-def test_a_spelling_of_a_card_that_is_not_there_is_our_own_mistake() -> None:
+def test_spelling_of_an_unknown_card_raises_key_error() -> None:
     with pytest.raises(KeyError):
         Pack(("J",), {"ACE": "A"})

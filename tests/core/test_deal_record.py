@@ -1,4 +1,4 @@
-"""The dealer's record: what is found when it is checked, line by line."""
+"""Findings of the verification of a dealer's record."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -25,7 +25,7 @@ from croupier.core.dealer import FAIR_ALGORITHM, SCRIPTED_ALGORITHM, FairDealer
 PACKS = {"kuhn": Pack(("J", "Q", "K"))}
 SEED = bytes(range(32))
 OTHER = bytes(32)
-WORD = b"word"
+CLIENT_SEED = b"client_seed"
 
 
 def promise(table: int = 1, algorithm: str = FAIR_ALGORITHM, seed: bytes = SEED) -> DealPromise:
@@ -33,11 +33,11 @@ def promise(table: int = 1, algorithm: str = FAIR_ALGORITHM, seed: bytes = SEED)
 
 
 def hand(number: int, table: int = 1, cards: int = 2, seed: bytes = SEED) -> DealtHand:
-    return DealtHand("kuhn", table, number, [*deal_cards((seed, WORD), number, PACKS["kuhn"], cards)], 1)
+    return DealtHand("kuhn", table, number, [*deal_cards((seed, CLIENT_SEED), number, PACKS["kuhn"], cards)], 1)
 
 
-def seed(table: int = 1, server_seed: bytes = SEED, word: bytes = WORD, hands: int = 2) -> DealSeed:
-    return DealSeed("kuhn", table, server_seed.hex(), word.hex(), hands)
+def seed(table: int = 1, server_seed: bytes = SEED, client_seed: bytes = CLIENT_SEED, hands: int = 2) -> DealSeed:
+    return DealSeed("kuhn", table, server_seed.hex(), client_seed.hex(), hands)
 
 
 def check(*entries: DealRecordEntry | bytes) -> list[RecordFinding]:
@@ -45,23 +45,23 @@ def check(*entries: DealRecordEntry | bytes) -> list[RecordFinding]:
     return list(verify_record(lines, lambda room: PACKS[room]))
 
 
-def goods(findings: Sequence[RecordFinding]) -> list[tuple[int, bool | None]]:
+def outcomes(findings: Sequence[RecordFinding]) -> list[tuple[int, bool | None]]:
     return [(finding.line, finding.is_proved) for finding in findings]
 
 
-def test_a_kept_promise_is_found_good_where_the_seed_is_revealed() -> None:
+def test_kept_promise_is_proved_at_the_line_of_its_seed() -> None:
     (finding,) = check(promise(), hand(1), hand(2), seed())
     assert (finding.line, finding.is_proved) == (4, True)
     assert "the promise was kept, 2 hands" in finding.message
 
 
-def test_tables_are_checked_each_on_its_own() -> None:
+def test_tables_are_checked_independently() -> None:
     other = promise(2, seed=OTHER), hand(1, 2, seed=OTHER), seed(2, OTHER, hands=1)
     findings = check(promise(1), *other[:2], hand(1, 1), other[2], hand(2, 1), seed(1))
-    assert goods(findings) == [(5, True), (7, True)]
+    assert outcomes(findings) == [(5, True), (7, True)]
 
 
-def test_a_changed_card_is_found_at_its_line() -> None:
+def test_changed_card_is_reported_at_its_line() -> None:
     true = hand(2)
     changed = DealtHand("kuhn", 1, 2, [*reversed(true.cards)], 1)
     (finding,) = check(promise(), hand(1), changed, seed())
@@ -70,72 +70,74 @@ def test_a_changed_card_is_found_at_its_line() -> None:
 
 
 @pytest.mark.parametrize("cards", [["A", "B"], ["J", "J"], ["J", "Q", "K", "A"], [""]])
-def test_cards_that_no_deck_deals_are_found(cards: list[str]) -> None:
-    assert goods(check(promise(), DealtHand("kuhn", 1, 1, cards, 0), seed(hands=1))) == [(2, False)]
+def test_impossible_cards_are_reported(cards: list[str]) -> None:
+    assert outcomes(check(promise(), DealtHand("kuhn", 1, 1, cards, 0), seed(hands=1))) == [(2, False)]
 
 
-def test_a_hand_without_cards_proves_nothing() -> None:
-    """Whoever leaves the cards out must not be told that the hand is as the seed deals it."""
+def test_hand_without_cards_proves_nothing() -> None:
+    """A record without cards must not be reported as proved."""
     assert not any(finding.is_proved for finding in check(promise(), DealtHand("kuhn", 1, 1, [], -1), seed(hands=1)))
 
 
-def test_a_hand_may_show_fewer_cards_than_were_shuffled() -> None:
-    assert goods(check(promise(), hand(1, cards=1), hand(2, cards=3), seed())) == [(4, True)]
+def test_hand_may_show_fewer_cards_than_were_shuffled() -> None:
+    assert outcomes(check(promise(), hand(1, cards=1), hand(2, cards=3), seed())) == [(4, True)]
 
 
-def test_a_changed_seed_is_found() -> None:
+def test_changed_seed_is_reported() -> None:
     (finding,) = check(promise(), hand(1), seed(server_seed=OTHER, hands=1))
     assert (finding.line, finding.is_proved) == (3, False)
     assert "not the one that was promised in line 1" in finding.message
 
 
-def test_a_changed_word_of_the_players_is_found() -> None:
-    findings = check(promise(), *(hand(number) for number in range(1, 9)), seed(word=b"drow", hands=8))
+def test_changed_client_seed_is_reported() -> None:
+    findings = check(promise(), *(hand(number) for number in range(1, 9)), seed(client_seed=b"drow", hands=8))
     assert findings
     assert not any(finding.is_proved for finding in findings)
 
 
 @pytest.mark.parametrize("hex_seed", ["", "00", "zz" * 32, "00" * 33, "é" * 64])
-def test_a_seed_that_nobody_can_read_is_found(hex_seed: str) -> None:
-    assert goods(check(promise(), DealSeed("kuhn", 1, hex_seed, "", 0))) == [(2, False)]
+def test_invalid_seed_is_reported(hex_seed: str) -> None:
+    assert outcomes(check(promise(), DealSeed("kuhn", 1, hex_seed, "", 0))) == [(2, False)]
 
 
-def test_a_room_that_nobody_knows_is_found() -> None:
+def test_unknown_room_is_reported() -> None:
     strange = DealPromise("bridge", 1, FAIR_ALGORITHM, sha256(SEED).hexdigest())
-    assert goods(check(strange, DealSeed("bridge", 1, SEED.hex(), "", 0))) == [(2, False)]
+    assert outcomes(check(strange, DealSeed("bridge", 1, SEED.hex(), "", 0))) == [(2, False)]
 
 
-def test_about_a_seed_that_is_not_revealed_nothing_can_be_said() -> None:
+def test_promise_without_a_revealed_seed_is_neither_proved_nor_refuted() -> None:
     (finding,) = check(b"", promise(), hand(1))
     assert (finding.line, finding.is_proved) == (2, None)
     assert "not revealed yet, 1 hand cannot" in finding.message
 
 
-def test_a_promise_that_is_made_again_before_the_first_hand_is_the_same_promise() -> None:
-    assert goods(check(promise(), promise(), hand(1), seed(hands=1))) == [(4, True)]
+def test_repeated_promise_before_the_first_hand_is_the_same_promise() -> None:
+    assert outcomes(check(promise(), promise(), hand(1), seed(hands=1))) == [(4, True)]
 
 
-def test_a_second_promise_leaves_the_first_one_not_opened() -> None:
+def test_second_promise_leaves_the_first_not_opened() -> None:
     findings = check(promise(), hand(1), promise(seed=OTHER), promise(), hand(1), seed(hands=1))
-    assert goods(findings) == [(1, None), (3, None), (6, True)]
+    assert outcomes(findings) == [(1, None), (3, None), (6, True)]
     assert [(finding.is_opened, finding.is_incomplete) for finding in findings] == [
         (False, True),
         (False, True),
         (True, False),
     ]
-    assert findings[0].message.startswith("kuhn table 1: not opened: line 3 promises anew, 1 hand cannot be checked")
+    assert findings[0].message.startswith(
+        "kuhn table 1: not opened: line 3 has a new promise, 1 hand cannot be checked"
+    )
 
 
-def test_of_several_promises_the_one_that_is_opened_has_to_be_the_last_one() -> None:
+def test_only_the_last_of_several_promises_may_be_opened() -> None:
     findings = check(promise(), promise(seed=OTHER), hand(1), seed(hands=1))
-    assert goods(findings) == [(1, None), (4, False)]
+    assert outcomes(findings) == [(1, None), (4, False)]
 
 
 @pytest.mark.parametrize("table", [1, 2])
-def test_a_seed_that_was_revealed_already_is_found(table: int) -> None:
+def test_reused_seed_is_reported(table: int) -> None:
     again = promise(table), hand(1, table), seed(table, hands=1)
     findings = check(promise(), hand(1), seed(hands=1), *again)
-    assert goods(findings) == [(3, True), (6, False)]
+    assert outcomes(findings) == [(3, True), (6, False)]
     assert findings[1].message == (
         f"kuhn table {table}: found a server seed that was revealed already, for kuhn table 1 in line 3;"
         " allowed: a new one"
@@ -143,46 +145,46 @@ def test_a_seed_that_was_revealed_already_is_found(table: int) -> None:
 
 
 @pytest.mark.parametrize("entry", [hand(1), seed()])
-def test_a_deal_before_its_promise_is_found(entry: DealRecordEntry) -> None:
+def test_deal_before_its_promise_is_reported(entry: DealRecordEntry) -> None:
     findings = check(entry, promise(), hand(1), hand(2), seed())
-    assert goods(findings) == [(1, False), (5, True)]
+    assert outcomes(findings) == [(1, False), (5, True)]
     assert "found a deal before its promise" in findings[0].message
 
 
-def test_a_deal_behind_its_seed_is_found() -> None:
-    assert goods(check(promise(), seed(hands=0), hand(1))) == [(2, True), (3, False)]
+def test_deal_after_its_seed_is_reported() -> None:
+    assert outcomes(check(promise(), seed(hands=0), hand(1))) == [(2, True), (3, False)]
 
 
-def test_about_cards_laid_out_by_hand_nothing_is_promised() -> None:
+def test_scripted_deals_promise_nothing() -> None:
     (finding,) = check(promise(algorithm=SCRIPTED_ALGORITHM), hand(1), seed(hands=1))
     assert finding.is_proved is None
     assert repr(SCRIPTED_ALGORITHM) in finding.message
 
 
-def test_a_hand_that_is_told_twice_is_found() -> None:
+def test_duplicate_hand_is_reported() -> None:
     findings = check(promise(), hand(1), hand(1), seed(hands=1))
-    assert goods(findings) == [(4, False)]
+    assert outcomes(findings) == [(4, False)]
     assert "hand 1: found a hand twice" in findings[0].message
 
 
-def test_hands_that_are_left_out_are_named() -> None:
+def test_missing_hands_are_reported() -> None:
     findings = check(promise(), hand(2), hand(4), hand(5), seed(hands=9))
-    assert goods(findings) == [(5, False)] * 3
+    assert outcomes(findings) == [(5, False)] * 3
     assert [finding.message for finding in findings] == [
         "kuhn table 1, hand 1: this hand is not in the record; allowed: hands 1 to 9",
         "kuhn table 1, hand 3: this hand is not in the record; allowed: hands 1 to 9",
         "kuhn table 1: hands 6 to 9 are not in the record; allowed: hands 1 to 9",
     ]
-    assert goods(check(promise(), seed(hands=2**63))) == [(2, False)]
+    assert outcomes(check(promise(), seed(hands=2**63))) == [(2, False)]
 
 
-def test_a_hand_that_is_left_out_is_named_also_where_the_seed_is_not_revealed() -> None:
+def test_missing_hand_is_reported_without_a_revealed_seed() -> None:
     findings = check(promise(), hand(1), hand(3))
-    assert goods(findings) == [(1, False), (1, None)]
+    assert outcomes(findings) == [(1, False), (1, None)]
     assert "hand 2: this hand is not in the record" in findings[0].message
 
 
-def test_a_net_is_checked_as_the_room_checks_it() -> None:
+def test_net_is_checked_by_the_check_of_the_room() -> None:
     def rule(hand: DealtHand) -> bool:
         if hand.net != 1:
             raise ValueError(f"found {hand.net}")
@@ -193,7 +195,7 @@ def test_a_net_is_checked_as_the_room_checks_it() -> None:
         return [*verify_record(lines, lambda room: PACKS[room], lambda _: NetCheck("are one", rule))]
 
     one = structs.replace(hand(1), done=("CHK",), seat=0)
-    assert goods(findings(one, structs.replace(hand(2), net=2))) == [(3, False)]
+    assert outcomes(findings(one, structs.replace(hand(2), net=2))) == [(3, False)]
     (bare,) = findings(one, hand(2))
     assert bare.is_proved is None
     assert "without moves in the record the nets are not checked of hands 2" in bare.message
@@ -202,13 +204,17 @@ def test_a_net_is_checked_as_the_room_checks_it() -> None:
 
 
 @pytest.mark.parametrize("number", [0, 2, 100])
-def test_a_hand_that_was_never_dealt_is_found(number: int) -> None:
-    assert goods(check(promise(), hand(1), DealtHand("kuhn", 1, number, ["J", "Q"], 1), seed(hands=1))) == [(3, False)]
+def test_hand_that_was_never_dealt_is_reported(number: int) -> None:
+    assert outcomes(check(promise(), hand(1), DealtHand("kuhn", 1, number, ["J", "Q"], 1), seed(hands=1))) == [
+        (3, False)
+    ]
 
 
 @pytest.mark.parametrize("number", [-1, -(2**63), 2**64])
-def test_a_hand_with_an_impossible_number_is_found(number: int) -> None:
-    assert goods(check(promise(), hand(1), DealtHand("kuhn", 1, number, ["J", "Q"], 1), seed(hands=1))) == [(3, False)]
+def test_hand_with_an_impossible_number_is_reported(number: int) -> None:
+    assert outcomes(check(promise(), hand(1), DealtHand("kuhn", 1, number, ["J", "Q"], 1), seed(hands=1))) == [
+        (3, False)
+    ]
 
 
 GARBAGE = {
@@ -225,9 +231,9 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("line", GARBAGE.values(), ids=GARBAGE)
-def test_a_line_that_is_no_record_is_found_and_the_rest_is_checked(line: bytes) -> None:
+def test_invalid_line_is_reported_and_the_rest_is_checked(line: bytes) -> None:
     findings = check(promise(), line, hand(1), hand(2), seed())
-    assert goods(findings) == [(2, False), (5, True)]
+    assert outcomes(findings) == [(2, False), (5, True)]
     assert "allowed: promise, hand, seed" in findings[0].message
 
 
@@ -236,18 +242,20 @@ def test_a_line_that_is_no_record_is_found_and_the_rest_is_checked(line: bytes) 
         st.one_of(st.binary(max_size=40), st.sampled_from([encode_entry(e) for e in (promise(), hand(1), seed())]))
     )
 )
-def test_no_record_makes_the_check_fail(lines: list[bytes]) -> None:
+def test_no_record_raises_an_exception(lines: list[bytes]) -> None:
     for finding in check(*lines):
         assert 1 <= finding.line <= len(lines)
         assert finding.message
 
 
-def test_blank_lines_are_passed_over_and_counted() -> None:
-    assert goods(check(b"\n", promise(), b"  ", hand(1), seed(hands=1))) == [(5, True)]
+def test_blank_lines_are_skipped_and_counted() -> None:
+    assert outcomes(check(b"\n", promise(), b"  ", hand(1), seed(hands=1))) == [(5, True)]
 
 
-def test_the_cards_of_a_hand_are_those_that_the_dealer_dealt() -> None:
-    dealer = FairDealer(SEED, WORD)
+def test_deal_cards_gives_the_cards_of_the_dealer() -> None:
+    dealer = FairDealer(SEED, CLIENT_SEED)
     for number in range(1, 20):
         deck = dealer.next_deck(3)
-        assert [PACKS["kuhn"].names[card] for card in deck] == [*deal_cards((SEED, WORD), number, PACKS["kuhn"], 3)]
+        assert [PACKS["kuhn"].names[card] for card in deck] == [
+            *deal_cards((SEED, CLIENT_SEED), number, PACKS["kuhn"], 3)
+        ]

@@ -1,4 +1,4 @@
-"""The dealer: every order equally likely, nothing shared between hands, and just what docs/fair-deal.md says."""
+"""Dealers: uniform shuffles, independent hands, and conformance to docs/fair-deal.md."""
 
 import hmac
 from collections import Counter
@@ -32,7 +32,7 @@ words = st.binary(max_size=40)
 hands = st.integers(1, 2**64 - 1)
 
 
-# The algorithm again, written from its description and from nothing else.
+# A second implementation of the algorithm, written from its description only.
 
 
 def stream(server_seed: bytes, client_seed: bytes, hand: int) -> Iterator[int]:
@@ -56,8 +56,8 @@ def in_order(size: int, words: Iterator[int]) -> list[int]:
     return cards
 
 
-class Digests:
-    """A MAC whose blocks are laid out beforehand; it counts how many were asked for."""
+class ScriptedMac:
+    """A MAC with predetermined blocks, which counts its calls."""
 
     def __init__(self, *blocks: bytes) -> None:
         self.blocks = iter(blocks)
@@ -72,98 +72,100 @@ def block(*words: int) -> bytes:
     return b"".join(word.to_bytes(2, "big") for word in words).ljust(32, b"\0")
 
 
-def rigged(size: int, *draws: int) -> Deck:
-    """A deck whose draws are laid out beforehand."""
-    return shuffled([*range(size)], Digests(block(*draws)), 1)
+def deck_from_draws(size: int, *draws: int) -> Deck:
+    """A deck with predetermined draws."""
+    return shuffled([*range(size)], ScriptedMac(block(*draws)), 1)
 
 
 @given(seeds, words, hands, st.integers(1, 60))
-def test_decks_are_dealt_as_the_page_says(server_seed: bytes, client_seed: bytes, hand: int, size: int) -> None:
+def test_decks_are_dealt_as_documented(server_seed: bytes, client_seed: bytes, hand: int, size: int) -> None:
     dealer = FairDealer(server_seed, client_seed)
     dealer.hands = hand - 1
     assert [*dealer.next_deck(size)] == in_order(size, stream(server_seed, client_seed, hand))
 
 
 @given(st.binary(max_size=64), words, words)
-def test_the_mac_is_hmac_with_sha256(key: bytes, beginning: bytes, end: bytes) -> None:
+def test_mac_is_hmac_sha256(key: bytes, beginning: bytes, end: bytes) -> None:
     mac = Mac(key, beginning)
     assert mac.digest(end) == mac.digest(end) == hmac.digest(key, beginning + end, "sha256")
 
 
 @given(seeds, words, st.lists(st.integers(1, 65536), max_size=60))
-def test_decisions_are_drawn_as_the_page_says(server_seed: bytes, client_seed: bytes, bounds: list[int]) -> None:
-    luck, again = (
+def test_decisions_are_drawn_as_documented(server_seed: bytes, client_seed: bytes, bounds: list[int]) -> None:
+    luck, expected = (
         FairDealer(server_seed, client_seed).luck,
         stream(server_seed, client_seed, HOUSE_DECISIONS_HAND_NUMBER),
     )
-    assert [luck.below(bound) for bound in bounds] == [below(again, bound) for bound in bounds]
+    assert [luck.below(bound) for bound in bounds] == [below(expected, bound) for bound in bounds]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6])
-def test_every_sequence_of_draws_makes_a_different_order(size: int) -> None:
-    """So all orders are equally likely when all draws are."""
-    orders = Counter(tuple(rigged(size, *draws)) for draws in product(*(range(size - place) for place in range(size))))
+def test_every_sequence_of_draws_gives_a_different_order(size: int) -> None:
+    """So uniform draws give uniform orders."""
+    orders = Counter(
+        tuple(deck_from_draws(size, *draws)) for draws in product(*(range(size - place) for place in range(size)))
+    )
     assert set(orders) == set(permutations(range(size)))
     assert len(orders) == sum(orders.values()) == factorial(size)
 
 
 @pytest.mark.parametrize("bound", [2, 3, 5, 6, 7, 52, 1000, 40_000, 65_535, 65_536])
 def test_every_number_below_the_bound_is_drawn_by_equally_many_words(bound: int) -> None:
-    """All 65,536 words, one by one: those that would tip the scales are passed over."""
+    """Tried with all 65,536 words: words that would cause a bias are skipped."""
     last = block(*[0] * 16)
-    luck = Luck(Digests(*(block(*range(at, at + 16)) for at in range(0, 65_536, 16)), last), 1)
+    luck = Luck(ScriptedMac(*(block(*range(at, at + 16)) for at in range(0, 65_536, 16)), last), 1)
     drawn = Counter(luck.below(bound) for _ in range(65_536 - 65_536 % bound))
     assert set(drawn) == set(range(bound))
     assert len(set(drawn.values())) == 1
-    assert luck.below(bound) == 0, "the words left over were passed over, and the next block was taken"
+    assert luck.below(bound) == 0, "the words of the incomplete range were skipped, and the next block was used"
 
 
-def test_a_word_that_would_tip_the_scales_is_passed_over() -> None:
-    digests = Digests(block(65_535, 65_535, 7), block())
+def test_word_that_would_cause_bias_is_skipped() -> None:
+    digests = ScriptedMac(block(65_535, 65_535, 7), block())
     assert Luck(digests, 1).below(3) == 7 % 3
     assert digests.asked == 1
 
 
-def test_a_block_of_nothing_but_such_words_is_passed_over() -> None:
-    digests = Digests(block(*[65_535] * 16), block(4))
+def test_block_of_only_such_words_is_skipped() -> None:
+    digests = ScriptedMac(block(*[65_535] * 16), block(4))
     assert Luck(digests, 1).below(3) == 1
     assert digests.asked == 2
 
 
-def test_where_there_is_no_choice_no_luck_is_used() -> None:
-    digests = Digests(block(5))
+def test_bound_of_1_uses_no_randomness() -> None:
+    digests = ScriptedMac(block(5))
     luck = Luck(digests, 1)
     assert [luck.below(1) for _ in range(100)] == [0] * 100
     assert digests.asked == 0
     assert luck.below(16) == 5
 
 
-def test_a_deck_is_shuffled_only_as_deep_as_it_is_drawn() -> None:
-    cards, digests = [0, 1, 2, 3], Digests(block(2, 0, 0))
+def test_deck_is_shuffled_lazily() -> None:
+    cards, digests = [0, 1, 2, 3], ScriptedMac(block(2, 0, 0))
     deck = shuffled(cards, digests, 1)
     assert (digests.asked, cards) == (0, [0, 1, 2, 3])
     assert (next(deck), digests.asked, cards) == (2, 1, [0, 1, 0, 3])
     assert [*deck] == [1, 0, 3]
 
 
-def test_words_that_would_tip_the_scales_are_passed_over_in_a_shuffle() -> None:
-    digests = Digests(block(*[65_535] * 16), block(65_535, 1, 1))
+def test_words_that_would_cause_bias_are_skipped_in_a_shuffle() -> None:
+    digests = ScriptedMac(block(*[65_535] * 16), block(65_535, 1, 1))
     assert [*shuffled([0, 1, 2], digests, 1)] == [1, 2, 0]
     assert digests.asked == 2
 
 
-def test_the_last_card_needs_no_luck() -> None:
-    assert [*shuffled([7], Digests(), 1)] == [7]
+def test_last_card_uses_no_randomness() -> None:
+    assert [*shuffled([7], ScriptedMac(), 1)] == [7]
 
 
-def test_behind_the_last_card_there_is_nothing() -> None:
+def test_deck_ends_after_its_last_card() -> None:
     deck = FairDealer(bytes(32)).next_deck(3)
     assert sorted(deck) == [0, 1, 2]
     assert next(deck, None) is None
 
 
 @given(seeds, words, st.integers(1, 20))
-def test_a_hand_does_not_depend_on_what_was_drawn_before_it(server_seed: bytes, client_seed: bytes, hand: int) -> None:
+def test_hand_does_not_depend_on_earlier_draws(server_seed: bytes, client_seed: bytes, hand: int) -> None:
     busy, idle = FairDealer(server_seed, client_seed), FairDealer(server_seed, client_seed)
     for _ in range(hand - 1):
         busy.luck.below(52)
@@ -174,14 +176,14 @@ def test_a_hand_does_not_depend_on_what_was_drawn_before_it(server_seed: bytes, 
 
 
 @given(seeds, words, words)
-def test_the_players_word_changes_the_deal(server_seed: bytes, one: bytes, other: bytes) -> None:
+def test_client_seed_changes_the_deal(server_seed: bytes, one: bytes, other: bytes) -> None:
     assume(one != other)
     decks = [[*FairDealer(server_seed, word).next_deck(52)] for word in (one, other)]
     assert decks[0] != decks[1]
 
 
-def test_six_deals_are_equally_frequent_over_many_seeds() -> None:
-    """Over fixed seeds, so that it is the same every time: no deal is off by more than five standard deviations."""
+def test_all_six_deals_are_equally_frequent_over_many_seeds() -> None:
+    """With fixed seeds, so the test is deterministic: no frequency is off by more than five standard deviations."""
     found = Counter(
         tuple(islice(FairDealer(derive_server_seed(seed, "test", 1)).next_deck(3), 2)) for seed in range(3000)
     )
@@ -191,7 +193,7 @@ def test_six_deals_are_equally_frequent_over_many_seeds() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 16, 31, 33, 64])
-def test_a_server_seed_of_another_length_is_refused(length: int) -> None:
+def test_server_seed_of_another_length_raises_value_error(length: int) -> None:
     with pytest.raises(ValueError, match=f"found a server seed of {length} bytes; allowed: 32"):
         FairDealer(bytes(length))
 
@@ -200,7 +202,7 @@ def test_a_server_seed_of_another_length_is_refused(length: int) -> None:
     st.lists(st.permutations(range(5)).flatmap(lambda p: st.integers(1, 5).map(lambda n: tuple(p[:n]))), min_size=1),
     seeds,
 )
-def test_decks_laid_out_by_hand_are_dealt_in_turn_and_the_rest_lies_shuffled_below(
+def test_scripted_decks_are_dealt_in_turn_with_the_other_cards_shuffled_below(
     decks: list[tuple[int, ...]], seed: bytes
 ) -> None:
     dealer = ScriptedDealer(decks, seed)
@@ -216,11 +218,11 @@ def test_decks_laid_out_by_hand_are_dealt_in_turn_and_the_rest_lies_shuffled_bel
 
 
 @given(seeds)
-def test_the_commitment_is_the_hash_of_the_seed(seed: bytes) -> None:
+def test_commitment_is_the_sha256_of_the_seed(seed: bytes) -> None:
     assert commitment(seed) == sha256(seed).digest()
 
 
-def test_one_number_gives_every_table_of_every_room_a_seed_of_its_own() -> None:
+def test_derived_seeds_differ_between_tables_and_rooms() -> None:
     found = {
         derive_server_seed(seed, room, table)
         for seed in (1, 2, 11)
@@ -231,14 +233,14 @@ def test_one_number_gives_every_table_of_every_room_a_seed_of_its_own() -> None:
     assert derive_server_seed(1, "kuhn", 1) == hmac.new(FAIR_ALGORITHM.encode(), b"1/kuhn/1", sha256).digest()
 
 
-def test_at_shared_tables_the_decks_go_on_from_hand_to_hand() -> None:
+def test_scripted_decks_continue_from_hand_to_hand_at_shared_tables() -> None:
     make = dealer_factory(lambda table: bytes(32), decks=[(0,), (1,), (2,)], shared=True)
     assert [next(make(deal).next_deck(3)) for deal in range(1, 8)] == [0, 1, 2, 0, 1, 2, 0]
     alone = dealer_factory(lambda table: bytes(32), decks=[(0,), (1,), (2,)])
     assert [next(alone(deal).next_deck(3)) for deal in range(1, 8)] == [0] * 7
 
 
-def test_dealers_deal_each_table_from_its_own_seed() -> None:
+def test_each_table_is_dealt_from_its_own_seed() -> None:
     make = dealer_factory(lambda table: bytes([table]) * 32, b"word")
     first, second = make(1), make(2)
     assert (first.server_seed, first.client_seed, first.algorithm) == (b"\1" * 32, b"word", FAIR_ALGORITHM)

@@ -1,4 +1,4 @@
-"""The hall: every peer at its own table, alarms that are lazy and never late, and nothing kept of who has left."""
+"""The hall: private tables, lazy but punctual deadlines, and no memory of peers that left."""
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -30,7 +30,7 @@ from croupier.core.session import (
 
 
 class Table:
-    """A table that sets its alarm to whatever it is told, and says when it rang."""
+    """A table that takes its deadline from each message, and sends the time when it times out."""
 
     def __init__(self, peer: Peer, first: float | None) -> None:
         self.peer = peer
@@ -42,8 +42,8 @@ class Table:
             case Joined():
                 self.deadline = self._first
                 return [Send(self.peer, "welcome")]
-            case Received(_, alarm):
-                self.deadline = alarm
+            case Received(_, deadline):
+                self.deadline = deadline
                 return []
             case TimedOut():
                 self.deadline = None
@@ -59,17 +59,17 @@ def seed(peer: Peer) -> bytes:
     return sha256(bytes([peer % 256])).digest()
 
 
-def hall(first: float | None = None, sit: Callable[..., Table] | None = None) -> Hall[float | None, object]:
-    return Hall(sit or (lambda peer, dealer: Table(peer, first)), lambda peer: FairDealer(seed(peer)))
+def hall(first: float | None = None, open_table: Callable[..., Table] | None = None) -> Hall[float | None, object]:
+    return Hall(open_table or (lambda peer, dealer: Table(peer, first)), lambda peer: FairDealer(seed(peer)))
 
 
-def test_a_promise_is_told_before_the_first_word_and_the_seed_after_the_last() -> None:
+def test_promise_precedes_the_first_message_and_seed_follows_the_last() -> None:
     room = hall()
     assert room.on(Joined(7), 0.0) == [Commit(7, FAIR_ALGORITHM, sha256(seed(7)).digest()), Send(7, "welcome")]
     assert room.on(Left(7), 0.0) == [Settle(7, 1, 0, 0, None), Reveal(7, FAIR_ALGORITHM, seed(7), b"", 0)]
 
 
-def test_the_hall_knows_how_many_are_in_it() -> None:
+def test_length_of_the_hall_is_the_number_of_peers() -> None:
     room = hall()
     for peer in range(1, 5):
         room.on(Joined(peer), 0.0)
@@ -80,35 +80,35 @@ def test_the_hall_knows_how_many_are_in_it() -> None:
 @pytest.mark.parametrize(
     "event", [Received(2, None), Malformed(2, Violation("x-1.1", "a", "b")), Left(2)], ids=lambda e: type(e).__name__
 )
-def test_an_event_goes_to_the_table_of_its_peer(event: Event[float | None]) -> None:
-    heard: list[tuple[Peer, object]] = []
+def test_event_goes_only_to_the_table_of_its_peer(event: Event[float | None]) -> None:
+    received: list[tuple[Peer, object]] = []
 
-    class Ear(Table):
+    class RecordingTable(Table):
         def on(self, event: Event[float | None], now: float) -> Sequence[Effect[object]]:
-            heard.append((self.peer, event))
+            received.append((self.peer, event))
             return super().on(event, now)
 
-    room = hall(sit=lambda peer, dealer: Ear(peer, None))
+    room = hall(open_table=lambda peer, dealer: RecordingTable(peer, None))
     for peer in (1, 2, 3):
         room.on(Joined(peer), 0.0)
-    heard.clear()
+    received.clear()
     room.on(event, 1.0)
-    assert heard == [(2, event)]
+    assert received == [(2, event)]
 
 
-def test_the_closing_of_the_room_is_told_to_all_tables() -> None:
+def test_closing_goes_to_all_tables() -> None:
     room = hall(10.0)
     for peer in (1, 2, 3):
         room.on(Joined(peer), 0.0)
     assert room.on(Closing(), 0.0) == [Drop(1), Drop(2), Drop(3)]
 
 
-def test_what_only_a_player_hears_is_our_own_mistake() -> None:
-    with pytest.raises(AssertionError, match="not for a hall"):
+def test_submitted_event_is_a_bug_of_the_caller() -> None:
+    with pytest.raises(AssertionError, match="allowed: events about peers"):
         hall().on(Submitted("x"), 0.0)
 
 
-def test_without_alarms_the_hall_has_none() -> None:
+def test_hall_has_no_deadline_if_its_tables_have_none() -> None:
     room = hall()
     assert room.deadline is None
     room.on(Joined(1), 0.0)
@@ -116,16 +116,16 @@ def test_without_alarms_the_hall_has_none() -> None:
     assert room.on(TimedOut(), 100.0) == []
 
 
-def test_an_alarm_that_moves_forward_rings_in_time() -> None:
+def test_deadline_that_moves_forward_is_met() -> None:
     room = hall(100.0)
     room.on(Joined(1), 0.0)
     room.on(Received(1, 5.0), 1.0)
     assert room.deadline == 5.0
     assert room.on(TimedOut(), 5.0) == [Send(1, 5.0)]
-    assert room.on(TimedOut(), 100.0) == [], "the old one is forgotten"
+    assert room.on(TimedOut(), 100.0) == [], "the former deadline is forgotten"
 
 
-def test_an_alarm_that_is_put_off_does_not_ring_early() -> None:
+def test_postponed_deadline_does_not_time_out_early() -> None:
     room = hall(10.0)
     room.on(Joined(1), 0.0)
     room.on(Received(1, 50.0), 1.0)
@@ -136,7 +136,7 @@ def test_an_alarm_that_is_put_off_does_not_ring_early() -> None:
     assert room.deadline is None
 
 
-def test_an_alarm_that_is_called_off_does_not_ring() -> None:
+def test_cancelled_deadline_does_not_time_out() -> None:
     room = hall(10.0)
     room.on(Joined(1), 0.0)
     room.on(Received(1, None), 1.0)
@@ -144,7 +144,7 @@ def test_an_alarm_that_is_called_off_does_not_ring() -> None:
     assert room.deadline is None
 
 
-def test_the_alarm_of_who_has_left_does_not_ring() -> None:
+def test_table_of_a_peer_that_left_does_not_time_out() -> None:
     room = hall(10.0)
     room.on(Joined(1), 0.0)
     room.on(Joined(2), 5.0)
@@ -153,7 +153,7 @@ def test_the_alarm_of_who_has_left_does_not_ring() -> None:
     assert room.deadline is None
 
 
-def test_a_peer_that_comes_back_does_not_hear_the_alarm_of_its_past() -> None:
+def test_returning_peer_does_not_get_the_deadline_of_its_former_table() -> None:
     room = hall(10.0)
     room.on(Joined(1), 0.0)
     room.on(Left(1), 1.0)
@@ -163,10 +163,10 @@ def test_a_peer_that_comes_back_does_not_hear_the_alarm_of_its_past() -> None:
     assert room.on(TimedOut(), 90.0) == [Send(1, 90.0)]
 
 
-moments = st.one_of(st.none(), st.integers(0, 60).map(float))
-evenings = st.lists(
+deadlines = st.one_of(st.none(), st.integers(0, 60).map(float))
+schedules = st.lists(
     st.one_of(
-        st.tuples(st.just("says"), st.integers(1, 4), moments),
+        st.tuples(st.just("sends"), st.integers(1, 4), deadlines),
         st.tuples(st.just("waits"), st.integers(0, 9).map(float)),
         st.tuples(st.just("leaves"), st.integers(1, 4)),
     ),
@@ -174,17 +174,17 @@ evenings = st.lists(
 )
 
 
-@given(evenings)
-def test_every_table_is_rung_when_its_alarm_is_due_and_at_no_other_time(evening: list[tuple[object, ...]]) -> None:
-    """Against a model that looks at every table every time; the shell rings the hall whenever its alarm is due."""
+@given(schedules)
+def test_every_table_times_out_exactly_at_its_deadline(schedule: list[tuple[object, ...]]) -> None:
+    """Against a model that checks every table at every step; the caller sends TimedOut whenever the deadline passes."""
     room, now = hall(20.0), 0.0
     due: dict[Peer, float | None] = {}
-    for step in evening:
+    for step in schedule:
         match step:
-            case "says", peer, alarm if peer in due:
-                room.on(Received(peer, alarm), now)
-                due[peer] = alarm
-            case "says", peer, _:
+            case "sends", peer, deadline if peer in due:
+                room.on(Received(peer, deadline), now)
+                due[peer] = deadline
+            case "sends", peer, _:
                 room.on(Joined(peer), now)
                 due[peer] = 20.0
             case "leaves", peer if peer in due:
@@ -194,67 +194,69 @@ def test_every_table_is_rung_when_its_alarm_is_due_and_at_no_other_time(evening:
                 now += seconds
             case _:
                 pass
-        late = [peer for peer, alarm in due.items() if alarm is not None and alarm <= now]
-        assert not late or (room.deadline is not None and room.deadline <= now), "the hall asks to be rung in time"
-        rung = []
+        late = [peer for peer, deadline in due.items() if deadline is not None and deadline <= now]
+        assert not late or (room.deadline is not None and room.deadline <= now), (
+            "the deadline of the hall is not too late"
+        )
+        timed_out = []
         while room.deadline is not None and room.deadline <= now:
-            rung += [effect.peer for effect in room.on(TimedOut(), now)]
-        assert sorted(rung) == sorted(late)
+            timed_out += [effect.peer for effect in room.on(TimedOut(), now)]
+        assert sorted(timed_out) == sorted(late)
         due |= dict.fromkeys(late)
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 9), st.integers(3, 30)), max_size=40))
-def test_a_table_that_is_talked_to_directly_is_rung_in_time(talk: list[tuple[Peer, int, int]]) -> None:
-    """The hall hears nothing of what is said, only that no alarm is ever put nearer than three seconds ahead."""
+def test_table_that_receives_events_directly_times_out_in_time(steps: list[tuple[Peer, int, int]]) -> None:
+    """The hall does not see the messages; it only knows that no deadline is ever nearer than three seconds."""
 
-    class Steady(Table):
+    class DirectTable(Table):
         def on(self, event: Event[float | None], now: float) -> Sequence[Effect[object]]:
             effects = super().on(event, now)
             self.deadline = now + 20.0 if self.deadline is None else self.deadline
             return effects
 
-    room = Hall(lambda peer, dealer: Steady(peer, 20.0), lambda peer: FairDealer(seed(peer)), 3.0)
+    room = Hall(lambda peer, dealer: DirectTable(peer, 20.0), lambda peer: FairDealer(seed(peer)), 3.0)
     for peer in (1, 2, 3):
         room.on(Joined(peer), 0.0)
     due, now = dict.fromkeys((1, 2, 3), 20.0), 0.0
-    for speaker, pause, ahead in talk:
+    for sender, pause, ahead in steps:
         now += pause
-        rung = []
+        timed_out = []
         while room.deadline is not None and room.deadline <= now:
-            rung += [effect.peer for effect in room.on(TimedOut(), now) if isinstance(effect, Send)]
-        late = [peer for peer, alarm in due.items() if alarm <= now]
-        assert sorted(rung) == late
+            timed_out += [effect.peer for effect in room.on(TimedOut(), now) if isinstance(effect, Send)]
+        late = [peer for peer, deadline in due.items() if deadline <= now]
+        assert sorted(timed_out) == late
         due |= dict.fromkeys(late, now + 20.0)
-        room.table(speaker).on(Received(speaker, now + ahead), now)
-        due[speaker] = now + ahead
+        room.table(sender).on(Received(sender, now + ahead), now)
+        due[sender] = now + ahead
 
 
-class Name(int):
-    """The number of a peer, counted while anybody remembers it."""
+class CountedPeer(int):
+    """The number of a peer; the class counts the objects that are still referenced."""
 
     alive = 0
 
-    def __new__(cls, number: int) -> "Name":
+    def __new__(cls, number: int) -> "CountedPeer":
         cls.alive += 1
         return super().__new__(cls, number)
 
     def __del__(self) -> None:
-        Name.alive -= 1
+        CountedPeer.alive -= 1
 
 
-def test_nothing_grows_while_peers_come_and_go() -> None:
-    """Ten thousand of them, ten at a time, each with an alarm that never rings."""
-    room, most = hall(1e9), 0
+def test_memory_does_not_grow_while_peers_come_and_go() -> None:
+    """Ten thousand peers, ten at a time, each with a deadline that never passes."""
+    room, highest = hall(1e9), 0
     for number in range(1, 10_001):
-        room.on(Joined(Name(number)), 0.0)
+        room.on(Joined(CountedPeer(number)), 0.0)
         if number > 10:
             room.on(Left(number - 10), 0.0)
-        most = max(most, Name.alive)
+        highest = max(highest, CountedPeer.alive)
     assert len(room) == 10
-    assert most < 200
+    assert highest < 200
 
 
-def test_nothing_grows_while_one_peer_puts_its_alarm_off() -> None:
+def test_memory_does_not_grow_while_a_peer_postpones_its_deadline() -> None:
     room = hall(500.0)
     room.on(Joined(1), 0.0)
     for now in range(10_000):

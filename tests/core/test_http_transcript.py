@@ -1,4 +1,4 @@
-"""Requests and answers on paper: how they are read, what their names bind, and when they do not come true."""
+"""HTTP transcripts: parsing of requests and responses, binding of names, and mismatches."""
 
 import re
 from collections import deque
@@ -31,7 +31,7 @@ JSON = st.recursive(
 )
 
 
-def answer(body: object, status: int = 200, **headers: str) -> TranscriptResponse:
+def response(body: object, status: int = 200, **headers: str) -> TranscriptResponse:
     return TranscriptResponse(status, headers, body if isinstance(body, bytes) else encode(body))
 
 
@@ -48,11 +48,11 @@ def answer(body: object, status: int = 200, **headers: str) -> TranscriptRespons
         ("POST /a [A: b c] [D-E:] [1, 2]", TranscriptRequest("POST", "/a", (("A", "b c"), ("D-E", "")), b"[1, 2]")),
     ],
 )
-def test_a_request_is_method_path_headers_and_body(text: str, found: TranscriptRequest) -> None:
+def test_request_has_method_path_headers_and_body(text: str, found: TranscriptRequest) -> None:
     assert parse_request(text, {}) == found
 
 
-def test_names_in_a_request_stand_for_what_they_were_bound_to() -> None:
+def test_names_in_a_request_are_substituted() -> None:
     bound = {"game": "g-1", "tag": '"v"'}
     assert parse_request('POST /games/$game/x [If-Match: $tag] {"id": "$game"}', bound) == TranscriptRequest(
         "POST", "/games/g-1/x", (("If-Match", '"v"'),), b'{"id": "g-1"}'
@@ -60,13 +60,13 @@ def test_names_in_a_request_stand_for_what_they_were_bound_to() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "GET", "get /games/", "GET games/", "GET /a nonsense", "POST /a {'a': 1}"])
-def test_a_request_that_is_none_is_refused_with_what_was_found_and_allowed(text: str) -> None:
+def test_invalid_request_raises_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"found .*; allowed"):
         parse_request(text, {})
 
 
 @pytest.mark.parametrize(("bound", "allowed"), [({}, "no name yet"), ({"a": "1", "b": "2"}, r"\$a, \$b")])
-def test_a_name_that_is_not_bound_cannot_be_said(bound: dict[str, str], allowed: str) -> None:
+def test_unbound_name_in_a_request_raises_value_error(bound: dict[str, str], allowed: str) -> None:
     with pytest.raises(ValueError, match=rf"found \$game; allowed: {allowed}"):
         substitute("/games/$game", bound)
 
@@ -81,23 +81,23 @@ def test_a_name_that_is_not_bound_cannot_be_said(bound: dict[str, str], allowed:
         ("404 'found *'", ExpectedResponse(404, (), "'found *'")),
     ],
 )
-def test_an_answer_is_status_headers_and_body(text: str, found: ExpectedResponse) -> None:
+def test_expected_response_has_status_headers_and_body(text: str, found: ExpectedResponse) -> None:
     assert parse_expected_response(text) == found
 
 
 @pytest.mark.parametrize("text", ["", "OK", "999", "200 nonsense", '200 {"a": }', "200 'open"])
-def test_an_answer_that_is_none_is_refused_with_what_was_found_and_allowed(text: str) -> None:
+def test_invalid_response_raises_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"found .*; allowed"):
         parse_expected_response(text)
 
 
 @given(JSON)
-def test_every_json_body_is_itself(body: object) -> None:
-    assert match_response(parse_expected_response(f"200 {encode(body).decode()}"), answer(body), {}) == {}
+def test_every_json_body_matches_itself(body: object) -> None:
+    assert match_response(parse_expected_response(f"200 {encode(body).decode()}"), response(body), {}) == {}
 
 
 @pytest.mark.parametrize(
-    ("expected", "heard", "place"),
+    ("expected", "received", "place"),
     [
         ("1", 2, "the body: 2, not 1"),
         ("1", 1.0, "the body: 1.0, not 1"),
@@ -119,46 +119,51 @@ def test_every_json_body_is_itself(body: object) -> None:
         ("'found *'", b"lost", "the body: 'lost', not 'found \\*'"),
     ],
 )
-def test_a_body_that_is_another_is_told_with_the_place(expected: str, heard: object, place: str) -> None:
+def test_body_mismatch_names_the_place(expected: str, received: object, place: str) -> None:
     with pytest.raises(Mismatch, match=place):
-        match_response(parse_expected_response(f"200 {expected}"), answer(heard), {"known": "it"})
+        match_response(parse_expected_response(f"200 {expected}"), response(received), {"known": "it"})
 
 
-@pytest.mark.parametrize("heard", [None, 1, "x", [], {"a": [1]}])
-def test_any_json_may_stand_where_nothing_is_known(heard: object) -> None:
-    assert match_response(parse_expected_response('200 {"a": "$_", "b": "$_"}'), answer({"a": heard, "b": 2}), {}) == {}
+@pytest.mark.parametrize("received", [None, 1, "x", [], {"a": [1]}])
+def test_wildcard_matches_any_json(received: object) -> None:
+    assert (
+        match_response(parse_expected_response('200 {"a": "$_", "b": "$_"}'), response({"a": received, "b": 2}), {})
+        == {}
+    )
 
 
-def test_a_status_alone_says_nothing_about_the_body() -> None:
-    assert match_response(parse_expected_response("200"), answer(b"\xff anything"), {}) == {}
+def test_status_alone_leaves_the_body_unchecked() -> None:
+    assert match_response(parse_expected_response("200"), response(b"\xff anything"), {}) == {}
     with pytest.raises(Mismatch, match=r"the status is 404 \(b'no'\), not 200"):
-        match_response(parse_expected_response("200"), answer(b"no", 404), {})
+        match_response(parse_expected_response("200"), response(b"no", 404), {})
 
 
-def test_names_are_bound_by_the_first_answer_and_asked_of_the_next() -> None:
+def test_names_are_bound_by_the_first_response_and_checked_in_the_next() -> None:
     bound = match_response(
-        parse_expected_response('200 [ETag: $tag] {"id": "$game"}'), answer({"id": "g"}, etag='"1"'), {}
+        parse_expected_response('200 [ETag: $tag] {"id": "$game"}'), response({"id": "g"}, etag='"1"'), {}
     )
     assert bound == {"tag": '"1"', "game": "g"}
     assert (
         match_response(
-            parse_expected_response('200 [Location: /games/$game] "$game"'), answer("g", location="/games/g"), bound
+            parse_expected_response('200 [Location: /games/$game] "$game"'), response("g", location="/games/g"), bound
         )
         == bound
     )
     with pytest.raises(Mismatch, match="Location"):
-        match_response(parse_expected_response("200 [Location: /games/$game]"), answer(b"", location="/games/h"), bound)
+        match_response(
+            parse_expected_response("200 [Location: /games/$game]"), response(b"", location="/games/h"), bound
+        )
 
 
-def test_a_name_may_come_twice_in_one_text() -> None:
-    assert match_response(parse_expected_response("200 '$a and $a'"), answer(b"x and x"), {}) == {"a": "x"}
-    assert match_response(parse_expected_response("200 '$_ and $1'"), answer(b"x and $1"), {}) == {}
+def test_name_may_occur_twice_in_one_text() -> None:
+    assert match_response(parse_expected_response("200 '$a and $a'"), response(b"x and x"), {}) == {"a": "x"}
+    assert match_response(parse_expected_response("200 '$_ and $1'"), response(b"x and $1"), {}) == {}
     with pytest.raises(Mismatch):
-        match_response(parse_expected_response("200 '$a and $a'"), answer(b"x and y"), {})
+        match_response(parse_expected_response("200 '$a and $a'"), response(b"x and y"), {})
 
 
 @pytest.mark.parametrize(
-    ("expected", "headers", "told"),
+    ("expected", "headers", "message"),
     [
         ("[Allow: GET]", {}, "there is no Allow; there are no headers"),
         ("[Allow: GET]", {"etag": "x"}, "there is no Allow; there are etag"),
@@ -166,22 +171,22 @@ def test_a_name_may_come_twice_in_one_text() -> None:
         ("[Retry-After:]", {"retry-after": "3"}, "there is Retry-After: 3, which should be missing"),
     ],
 )
-def test_headers_have_to_be_as_they_are_written(expected: str, headers: dict[str, str], told: str) -> None:
-    with pytest.raises(Mismatch, match=told):
-        match_response(parse_expected_response(f"405 {expected}"), answer(b"", 405, **headers), {})
+def test_header_mismatch_is_reported(expected: str, headers: dict[str, str], message: str) -> None:
+    with pytest.raises(Mismatch, match=message):
+        match_response(parse_expected_response(f"405 {expected}"), response(b"", 405, **headers), {})
 
 
-def test_headers_that_are_not_mentioned_do_not_matter() -> None:
-    assert match_response(parse_expected_response("200 [B: *] [C:]"), answer(b"", a="1", b="2"), {}) == {}
+def test_unmentioned_headers_are_ignored() -> None:
+    assert match_response(parse_expected_response("200 [B: *] [C:]"), response(b"", a="1", b="2"), {}) == {}
 
 
-def test_credentials_are_name_and_password_in_base64() -> None:
+def test_basic_authorization_is_name_and_password_in_base64() -> None:
     assert basic_authorization("Aladdin", "open sesame") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
     assert basic_authorization("ann") == "Basic YW5uOnNlY3JldA=="
 
 
-class Desk:
-    """A stage that answers from a list and remembers what was asked and done."""
+class RecordingDriver:
+    """A driver that responds from a list and records what is requested and performed."""
 
     def __init__(self, *answers: TranscriptResponse) -> None:
         self.answers = deque(answers)
@@ -203,13 +208,13 @@ class Desk:
 HEAD = "title: A title\nclause: holdem-1.1\n"
 
 
-def test_a_paper_is_played_line_by_line() -> None:
-    paper = parse_transcript(
-        HEAD + 'a> POST /users/\na< 201\n  "$a"\n* 3 seconds pass\nb> GET /users/$a\nb< 404\n', "paper"
+def test_transcript_is_played_line_by_line() -> None:
+    sample = parse_transcript(
+        HEAD + 'a> POST /users/\na< 201\n  "$a"\n* 3 seconds pass\nb> GET /users/$a\nb< 404\n', "sample"
     )
-    desk = Desk(answer("g", 201), answer(b"", 404))
-    play_http_transcript(paper, desk)
-    assert desk.past == [
+    driver = RecordingDriver(response("g", 201), response(b"", 404))
+    play_http_transcript(sample, driver)
+    assert driver.past == [
         ("a", TranscriptRequest("POST", "/users/")),
         "3",
         ("b", TranscriptRequest("GET", "/users/g")),
@@ -217,31 +222,33 @@ def test_a_paper_is_played_line_by_line() -> None:
     ]
 
 
-def test_an_answer_that_is_not_on_the_paper_is_told_with_its_line() -> None:
-    with pytest.raises(AssertionError, match=r"^paper, line 4: the status is 403"):
-        play_http_transcript(parse_transcript(HEAD + "a> POST /users/\na< 201\n", "paper"), Desk(answer(b"", 403)))
+def test_mismatch_is_reported_with_its_line() -> None:
+    with pytest.raises(AssertionError, match=r"^sample, line 4: the status is 403"):
+        play_http_transcript(
+            parse_transcript(HEAD + "a> POST /users/\na< 201\n", "sample"), RecordingDriver(response(b"", 403))
+        )
 
 
-def test_a_line_that_means_nothing_is_told_with_its_number() -> None:
-    with pytest.raises(ValueError, match=r"^paper, line 3: found 'STRT P_1'; allowed: METHOD"):
-        play_http_transcript(parse_transcript(HEAD + "a> STRT P_1\n", "paper"), Desk())
+def test_invalid_line_is_reported_with_its_number() -> None:
+    with pytest.raises(ValueError, match=r"^sample, line 3: found 'STRT P_1'; allowed: METHOD"):
+        play_http_transcript(parse_transcript(HEAD + "a> STRT P_1\n", "sample"), RecordingDriver())
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_a_line_or_a_value_error(text: str) -> None:
+def test_any_text_is_parsed_or_raises_value_error(text: str) -> None:
     for parse in (lambda: parse_request(text, {}), lambda: parse_expected_response(text)):
-        told = "found and allowed"
+        message = "found and allowed"
         try:
             parse()
         except ValueError as error:
-            told = str(error)
-        assert "found" in told
-        assert "allowed" in told
+            message = str(error)
+        assert "found" in message
+        assert "allowed" in message
 
 
 @given(st.text(max_size=40), st.binary(max_size=20))
-def test_no_answer_breaks_the_comparison(text: str, body: bytes) -> None:
+def test_no_response_breaks_the_comparison(text: str, body: bytes) -> None:
     with suppress(ValueError):
         expected = parse_expected_response(f"200 {text}")
         with suppress(Mismatch):
-            assert match_response(expected, answer(body), {}).keys() <= {*re.findall(r"\$([a-z_0-9]+)", text)}
+            assert match_response(expected, response(body), {}).keys() <= {*re.findall(r"\$([a-z_0-9]+)", text)}

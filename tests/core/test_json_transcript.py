@@ -1,4 +1,4 @@
-"""Conversations in JSON on paper: how lines are read, what their names bind, and when they do not come true."""
+"""JSON transcripts: parsing of lines, binding of names, and mismatches."""
 
 import re
 from collections import deque
@@ -37,11 +37,11 @@ JSON = st.recursive(
         ('{"nick": "it\'s"}', b'{"nick": "it\'s"}\n'),
     ],
 )
-def test_what_is_said_is_json_with_a_line_end_or_text_as_it_stands(text: str, data: bytes) -> None:
+def test_sent_line_is_json_with_a_line_end_or_quoted_text(text: str, data: bytes) -> None:
     assert encode_sent(text, {}) == data
 
 
-def test_names_in_what_is_said_stand_for_what_they_were_bound_to() -> None:
+def test_names_in_a_sent_line_are_substituted() -> None:
     bound = {"value": "3", "suit": "spades"}
     assert encode_sent('{"cards": [["$value", "$suit"]]}', bound) == b'{"cards": [["3", "spades"]]}\n'
     assert encode_sent("'$value'", bound) == b"3"
@@ -50,7 +50,7 @@ def test_names_in_what_is_said_stand_for_what_they_were_bound_to() -> None:
 
 
 @pytest.mark.parametrize("text", ["draw", "{'cmd': 'draw'}", '{"cmd": }', '{"a": 1} b', "'open", "[" * 100_000])
-def test_a_line_that_is_neither_is_refused_with_what_was_found_and_allowed(text: str) -> None:
+def test_line_that_is_neither_json_nor_quoted_raises_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"(?s)found .*; allowed: JSON values, 'text'"):
         encode_sent(text, {})
     with pytest.raises(ValueError, match=r"(?s)found .*; allowed"):
@@ -58,13 +58,13 @@ def test_a_line_that_is_neither_is_refused_with_what_was_found_and_allowed(text:
 
 
 @pytest.mark.parametrize("text", ["", "1 2", '{"a": 1} {"a": 1}'])
-def test_one_value_is_heard_in_a_line(text: str) -> None:
-    with pytest.raises(ValueError, match=r"found .*; allowed: one JSON value in a line that is heard"):
+def test_received_line_must_have_exactly_one_value(text: str) -> None:
+    with pytest.raises(ValueError, match=r"found .*; allowed: one JSON value in a received line"):
         match_received(text, b"1", {})
 
 
 @given(JSON)
-def test_every_json_value_is_itself(value: object) -> None:
+def test_every_json_value_matches_itself(value: object) -> None:
     text = encode(value).decode()
     assert parse_values(text) == [value]
     assert match_received(text, encode(value), {}) == {}
@@ -72,7 +72,7 @@ def test_every_json_value_is_itself(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "told"),
+    ("expected", "found", "message"),
     [
         ('{"result": "ok"}', b'{"result":"out"}', "the message.result: 'out', not 'ok'"),
         ('{"result": "ok"}', b'{"result":"ok","card":[]}', "the keys"),
@@ -87,25 +87,25 @@ def test_every_json_value_is_itself(value: object) -> None:
         ('"x"', b'"\xff"', "no JSON"),
     ],
 )
-def test_what_is_heard_and_is_another_is_told_with_the_place(expected: str, found: bytes, told: str) -> None:
-    with pytest.raises(Mismatch, match=told):
+def test_mismatch_names_the_place(expected: str, found: bytes, message: str) -> None:
+    with pytest.raises(Mismatch, match=message):
         match_received(expected, found, {"known": "it"})
 
 
 @pytest.mark.parametrize("found", [b"null", b"1", b'"x"', b"[]", b'{"a":[1]}'])
-def test_any_json_may_stand_where_nothing_is_known(found: bytes) -> None:
+def test_wildcard_matches_any_json(found: bytes) -> None:
     assert match_received('"$_"', found, {}) == {}
 
 
-def test_names_are_bound_by_what_is_heard_first_and_hold_from_then_on() -> None:
+def test_name_is_bound_by_the_first_message_and_matches_only_the_same_text_afterwards() -> None:
     bound = match_received('{"card": ["$value", "$suit"]}', b'{"card":["3","spades"]}', {})
     assert bound == {"value": "3", "suit": "spades"}
     assert match_received('["$suit", "$other"]', b'["spades","x"]', bound) == bound | {"other": "x"}
     assert match_received('"found $value of $kind"', b'"found 3 of a kind"', bound) == bound | {"kind": "a kind"}
 
 
-class Ring:
-    """A stage that answers from a list and remembers what was said and done."""
+class RecordingDriver:
+    """A driver that receives messages from a list and records what is sent and performed."""
 
     def __init__(self, *answers: bytes) -> None:
         self.answers = deque(answers)
@@ -116,7 +116,7 @@ class Ring:
 
     def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         match = expected.match(self.answers.popleft())
-        assert match, f"{peer} hears no whole line"
+        assert match, f"{peer} receives no whole line"
         return match.groupdict()
 
     def perform(self, line: TranscriptLine) -> None:
@@ -129,15 +129,15 @@ class Ring:
 HEAD = "title: A title\nclause: oldmaid-1.1\n"
 
 
-def test_a_paper_is_played_line_by_line() -> None:
-    paper = parse_transcript(
+def test_transcript_is_played_line_by_line() -> None:
+    sample = parse_transcript(
         HEAD + 'p> {"cmd": "draw"}\np< {"result": "ok",\n  "card": ["$v", "$s"]}\n* 0.05 seconds pass\n'
         'q> \'{"cards": [["$v", "$s"]\'\n* left q\n',
-        "paper",
+        "sample",
     )
-    ring = Ring(b'{"result":"ok","card":["3","spades"]}\n')
-    play_json_transcript(paper, ring)
-    assert ring.past == [
+    driver = RecordingDriver(b'{"result":"ok","card":["3","spades"]}\n')
+    play_json_transcript(sample, driver)
+    assert driver.past == [
         ("p", b'{"cmd": "draw"}\n'),
         ("pass", "", "0.05"),
         ("q", b'{"cards": [["3", "spades"]'),
@@ -147,32 +147,32 @@ def test_a_paper_is_played_line_by_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"), [(b'"other"\n', "the message: 'other', not 'this'"), (b'"this"', "p hears no whole line")]
+    ("answer", "message"), [(b'"other"\n', "the message: 'other', not 'this'"), (b'"this"', "p receives no whole line")]
 )
-def test_what_does_not_come_true_is_told_with_its_line(answer: bytes, told: str) -> None:
-    with pytest.raises(AssertionError, match=rf"^paper, line 4: {told}"):
-        play_json_transcript(parse_transcript(HEAD + 'p> {}\np< "this"\n', "paper"), Ring(answer))
+def test_mismatch_is_reported_with_its_line(answer: bytes, message: str) -> None:
+    with pytest.raises(AssertionError, match=rf"^sample, line 4: {message}"):
+        play_json_transcript(parse_transcript(HEAD + 'p> {}\np< "this"\n', "sample"), RecordingDriver(answer))
 
 
-def test_a_line_that_means_nothing_is_told_with_its_number() -> None:
-    with pytest.raises(ValueError, match=r"^paper, line 3: found 'STRT P_1'; allowed: JSON"):
-        play_json_transcript(parse_transcript(HEAD + "p> STRT P_1\n", "paper"), Ring())
+def test_invalid_line_is_reported_with_its_number() -> None:
+    with pytest.raises(ValueError, match=r"^sample, line 3: found 'STRT P_1'; allowed: JSON"):
+        play_json_transcript(parse_transcript(HEAD + "p> STRT P_1\n", "sample"), RecordingDriver())
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_a_line_or_a_value_error(text: str) -> None:
+def test_any_text_is_parsed_or_raises_value_error(text: str) -> None:
     for parse in (lambda: encode_sent(text, {}), lambda: match_received(text, b"1", {})):
-        told = "found and allowed"
+        message = "found and allowed"
         with suppress(Mismatch):
             try:
                 parse()
             except ValueError as error:
-                told = str(error)
-        assert "found" in told
-        assert "allowed" in told
+                message = str(error)
+        assert "found" in message
+        assert "allowed" in message
 
 
 @given(st.text(max_size=40), st.binary(max_size=20))
-def test_nothing_that_is_heard_breaks_the_comparison(text: str, found: bytes) -> None:
+def test_no_received_bytes_break_the_comparison(text: str, found: bytes) -> None:
     with suppress(ValueError, Mismatch):
         assert match_received(text, found, {}).keys() <= {*re.findall(r"\$([a-z_0-9]+)", text)}

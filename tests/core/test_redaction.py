@@ -1,4 +1,4 @@
-"""No credential is left in a text that is logged."""
+"""Redaction of credentials in logged text."""
 
 import pytest
 from hypothesis import given
@@ -27,7 +27,7 @@ SECRET = "YW5uOm1hcmtlZA=="
         (f"/games/?wait=1&token={SECRET}&b=c", "/games/?wait=1&token=***&b=c"),
     ],
 )
-def test_credentials_are_hidden_in_a_text_and_the_rest_stays(text: str, wanted: str) -> None:
+def test_credentials_are_redacted_and_other_text_is_unchanged(text: str, wanted: str) -> None:
     found = redact(text)
     assert SECRET not in found
     assert SECRET[:-2] not in found
@@ -43,12 +43,12 @@ def test_credentials_are_hidden_in_a_text_and_the_rest_stays(text: str, wanted: 
         "the basics",
     ],
 )
-def test_what_is_no_credential_stays(text: str) -> None:
+def test_text_without_credentials_is_unchanged(text: str) -> None:
     assert redact(text) == text
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1))
-def test_any_password_in_a_header_is_hidden(password: str) -> None:
+def test_every_password_in_a_header_is_redacted(password: str) -> None:
     header = basic("ann", password)
     for text in (header, repr(header.encode()), repr({"authorization": header})):
         assert header.removeprefix("Basic ") not in redact(text)

@@ -1,4 +1,4 @@
-"""Text of others is shown so that no terminal obeys it."""
+"""Escaping of untrusted text."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from croupier.core.text import printable
 
 
 @pytest.mark.parametrize("text", ["", "Ann", "Zoë ♠ 小明", "a\\b 'c' \"d\" [bold]"])
-def test_what_can_be_printed_stays_as_it_is(text: str) -> None:
+def test_printable_text_is_unchanged(text: str) -> None:
     assert printable(text) == text
 
 
@@ -22,15 +22,15 @@ def test_what_can_be_printed_stays_as_it_is(text: str) -> None:
         ("\U000e0001", r"\U000e0001"),
     ],
 )
-def test_what_a_terminal_would_obey_is_escaped(text: str, shown: str) -> None:
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown
     assert printable(text).isprintable()
 
 
-def test_what_is_kept_is_kept_alone() -> None:
+def test_only_kept_characters_are_kept() -> None:
     assert printable("a\n\tb\x1b", keep="\n\t") == "a\n\tb\\x1b"
 
 
-def test_a_long_text_is_cut_and_says_how_long_it_was() -> None:
+def test_long_text_is_cut_with_a_note_of_its_length() -> None:
     assert printable("x" * 3000, 10) == "xxxxxxxxxx... (3,000 characters)"
     assert printable("x" * 10, 10) == "x" * 10

@@ -1,4 +1,4 @@
-"""Conversations on paper: how they are read, what their patterns bind, and what happens when they do not come true."""
+"""Transcripts: parsing, binding of patterns, and mismatches."""
 
 import pytest
 from hypothesis import given
@@ -21,19 +21,19 @@ CARDS = {"card": b"C_[JQK]", "action": b"CHK|BET|FLD"}
 
 def perform(body: str, head: str = "deck: Q K J\nhouse: CAL\n") -> None:
     play_transcript(
-        parse_transcript(HEAD + head + body, "paper"),
-        make_harness(KUHN, parse_transcript(HEAD + head + body, "paper")),
+        parse_transcript(HEAD + head + body, "sample"),
+        make_harness(KUHN, parse_transcript(HEAD + head + body, "sample")),
         KUHN.patterns,
     )
 
 
-def test_a_transcript_is_a_head_and_a_body() -> None:
-    paper = parse_transcript(
-        HEAD + "deck: Q K\n\n# some\np> STRT P_1\np< CARD {card}\n* 2.5 seconds pass\n* left p\n", "paper"
+def test_transcript_has_a_head_and_a_body() -> None:
+    sample = parse_transcript(
+        HEAD + "deck: Q K\n\n# some\np> STRT P_1\np< CARD {card}\n* 2.5 seconds pass\n* left p\n", "sample"
     )
-    assert (paper.name, paper.title, paper.clauses) == ("paper", "A title", ("kuhn-4.1", "kuhn-4.2"))
-    assert paper.head["deck"] == "Q K"
-    assert paper.lines == (
+    assert (sample.name, sample.title, sample.clauses) == ("sample", "A title", ("kuhn-4.1", "kuhn-4.2"))
+    assert sample.head["deck"] == "Q K"
+    assert sample.lines == (
         TranscriptLine(6, ">", "p", "STRT P_1"),
         TranscriptLine(7, "<", "p", "CARD {card}"),
         TranscriptLine(8, "pass", "", "2.5"),
@@ -42,7 +42,7 @@ def test_a_transcript_is_a_head_and_a_body() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "line"),
+    ("text_line", "line"),
     [
         ("* dropped p", TranscriptLine(3, "dropped", "p")),
         ("* settled p -2", TranscriptLine(3, "settled", "p", "-2")),
@@ -55,52 +55,52 @@ def test_a_transcript_is_a_head_and_a_body() -> None:
         ("p>", TranscriptLine(3, ">", "p", "")),
     ],
 )
-def test_every_kind_of_line_is_understood(written: str, line: TranscriptLine) -> None:
-    assert parse_transcript(HEAD + written, "paper").lines == (line,)
+def test_every_kind_of_line_is_parsed(text_line: str, line: TranscriptLine) -> None:
+    assert parse_transcript(HEAD + text_line, "sample").lines == (line,)
 
 
-def test_a_line_that_begins_with_white_space_continues_the_line_above() -> None:
-    paper = parse_transcript(
-        HEAD + "deck: Q\n  K J\n\np> STRT\n    P_1\n\n# in between\n\tand more\np< CARD\n", "paper"
+def test_line_that_starts_with_white_space_continues_the_line_above() -> None:
+    sample = parse_transcript(
+        HEAD + "deck: Q\n  K J\n\np> STRT\n    P_1\n\n# in between\n\tand more\np< CARD\n", "sample"
     )
-    assert paper.head["deck"] == "Q K J"
-    assert paper.lines == (TranscriptLine(6, ">", "p", "STRT P_1 and more"), TranscriptLine(11, "<", "p", "CARD"))
+    assert sample.head["deck"] == "Q K J"
+    assert sample.lines == (TranscriptLine(6, ">", "p", "STRT P_1 and more"), TranscriptLine(11, "<", "p", "CARD"))
 
 
-def test_a_first_line_has_none_above_that_it_could_continue() -> None:
-    with pytest.raises(ValueError, match="paper, line 1: found '  title: x'; allowed: 'p> …', 'p< …' or a deed"):
-        parse_transcript("  title: x\nclause: y\np> x\n", "paper")
+def test_first_line_cannot_be_a_continuation() -> None:
+    with pytest.raises(ValueError, match="sample, line 1: found '  title: x'; allowed: 'p> …', 'p< …' or an action"):
+        parse_transcript("  title: x\nclause: y\np> x\n", "sample")
 
 
 @pytest.mark.parametrize(
-    "written", ["STRT P_1", "p STRT", "* danced p", "* settled p two", "* five seconds pass", "p>> x y*"[:1]]
+    "text_line", ["STRT P_1", "p STRT", "* danced p", "* settled p two", "* five seconds pass", "p>> x y*"[:1]]
 )
-def test_a_line_that_is_none_is_refused_with_its_number(written: str) -> None:
-    with pytest.raises(ValueError, match="allowed: 'p> …', 'p< …' or a deed") as refusal:
-        parse_transcript(f"{HEAD}p> x\n{written}\n", "paper")
-    assert f"paper, line 4: found {written!r}" in str(refusal.value)
+def test_invalid_line_is_reported_with_its_number(text_line: str) -> None:
+    with pytest.raises(ValueError, match="allowed: 'p> …', 'p< …' or an action") as refusal:
+        parse_transcript(f"{HEAD}p> x\n{text_line}\n", "sample")
+    assert f"sample, line 4: found {text_line!r}" in str(refusal.value)
 
 
 @pytest.mark.parametrize(
     ("text", "missing"),
     [("", "clause and no title"), ("title: x\np> x\n", "clause"), ("clause: x\np> x\n", "title"), (HEAD, "lines")],
 )
-def test_a_transcript_without_its_parts_is_refused_with_what_is_missing(text: str, missing: str) -> None:
-    with pytest.raises(ValueError, match=f"paper: found no {missing}; allowed: a head and a body"):
-        parse_transcript(text, "paper")
+def test_missing_parts_are_reported(text: str, missing: str) -> None:
+    with pytest.raises(ValueError, match=f"sample: found no {missing}; allowed: a head and a body"):
+        parse_transcript(text, "sample")
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_a_transcript_or_a_value_error(text: str) -> None:
+def test_any_text_is_parsed_or_raises_value_error(text: str) -> None:
     try:
-        found = parse_transcript(HEAD + text, "paper")
+        found = parse_transcript(HEAD + text, "sample")
     except ValueError as error:
-        told = str(error)
+        message = str(error)
     else:
-        told = "found and allowed"
+        message = "found and allowed"
         assert found.lines
-    assert "found" in told
-    assert "allowed" in told
+    assert "found" in message
+    assert "allowed" in message
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,11 @@ def test_any_text_is_a_transcript_or_a_value_error(text: str) -> None:
         ("", b""),
     ],
 )
-def test_what_is_in_braces_stands_for_bytes(text: str, found: bytes) -> None:
+def test_braces_stand_for_bytes(text: str, found: bytes) -> None:
     assert encode_line(text) == found
 
 
-def test_what_is_said_cannot_be_left_to_luck() -> None:
+def test_sent_line_cannot_have_a_pattern() -> None:
     with pytest.raises(ValueError, match=r"found the pattern \{card\}; allowed: bytes"):
         encode_line("CARD {card}")
 
@@ -127,17 +127,17 @@ def test_what_is_said_cannot_be_left_to_luck() -> None:
 @pytest.mark.parametrize(
     "text", ["{foo:1}", "{hex:zz}", "{int32:99999999999}", "{char16:TT}", "{lf", "lf}", "ž"], ids=lambda text: text[:8]
 )
-def test_bytes_that_cannot_be_are_refused_with_what_was_found_and_allowed(text: str) -> None:
+def test_invalid_bytes_raise_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"found .*; allowed"):
         encode_line(text)
 
 
-def test_a_pattern_that_nobody_knows_is_refused_with_what_was_found_and_allowed() -> None:
+def test_unknown_pattern_raises_value_error() -> None:
     with pytest.raises(ValueError, match=r"found .*; allowed"):
         compile_pattern("CARD {kard}", CARDS, {})
 
 
-def test_a_pattern_binds_what_luck_brought() -> None:
+def test_pattern_binds_random_bytes() -> None:
     match = compile_pattern("CARD {card}", CARDS, {}).match(b"CARD C_Q")
     assert match is not None
     assert match.groupdict() == {"card": b"C_Q"}
@@ -146,13 +146,13 @@ def test_a_pattern_binds_what_luck_brought() -> None:
     assert not bound.match(b"CARD C_K")
 
 
-def test_patterns_with_numbers_are_luck_of_their_own() -> None:
+def test_numbered_patterns_are_bound_independently() -> None:
     match = compile_pattern("CARD {card1}CARD {card2}", CARDS, {}).match(b"CARD C_QCARD C_K")
     assert match is not None
     assert match.groupdict() == {"card1": b"C_Q", "card2": b"C_K"}
 
 
-def test_a_pattern_with_choices_keeps_to_its_braces() -> None:
+def test_pattern_with_alternatives_does_not_extend_beyond_its_braces() -> None:
     found = compile_pattern("ACTN {action}!", CARDS, {})
     assert found.match(b"ACTN BET!")
     assert not found.match(b"ACTN CHK")
@@ -163,41 +163,41 @@ def test_text_without_braces_matches_itself(text: str) -> None:
     assert compile_pattern(text, {}, {}).fullmatch(encode_line(text))
 
 
-def test_a_true_transcript_is_performed_without_a_word() -> None:
+def test_matching_transcript_is_played_without_errors() -> None:
     perform("p> STRT P_1\np< CARD C_Q\np> ACTN BET\np< CARD C_K\n* settled p -2\n")
 
 
 @pytest.mark.parametrize(
-    ("body", "line", "told"),
+    ("body", "line", "message"),
     [
-        ("p> STRT P_1\np< CARD C_K\n", 6, "p hears b'CARD C_Q'"),
-        ("p> STRT P_1\np< CARD {card}\np> ACTN BET\np< CARD {card}\n", 8, "p hears b'CARD C_K'"),
+        ("p> STRT P_1\np< CARD C_K\n", 6, "p receives b'CARD C_Q'"),
+        ("p> STRT P_1\np< CARD {card}\np> ACTN BET\np< CARD {card}\n", 8, "p receives b'CARD C_K'"),
         ("p> STRT P_1\np< CARD C_Q\n* dropped p\n", 7, "dropped"),
         ("p> STRT P_1\np< CARD C_Q\np> ACTN BET\np< CARD C_K\n* settled p +2\n", 9, "settled"),
         ("p> DISC\n* settled p ?\n", 6, "settled"),
     ],
 )
-def test_a_transcript_that_does_not_come_true_is_told_with_its_line(body: str, line: int, told: str) -> None:
-    with pytest.raises(AssertionError, match=f"^paper, line {line}: ") as failure:
+def test_mismatch_is_reported_with_its_line(body: str, line: int, message: str) -> None:
+    with pytest.raises(AssertionError, match=f"^sample, line {line}: ") as failure:
         perform(body)
-    assert told in str(failure.value)
+    assert message in str(failure.value)
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
-        ("p> STRT P_1\n", "p also hears b'CARD C_Q'"),
+        ("p> STRT P_1\n", "p also receives b'CARD C_Q'"),
         ("p> STRT P_1\np< CARD C_Q\np> ACTN BET\np< CARD C_K\n", "also happened"),
         ("p> DISC\n", "also happened"),
     ],
 )
-def test_what_was_not_asked_for_is_told_at_the_end(body: str, told: str) -> None:
+def test_unexpected_output_is_reported_at_the_end(body: str, message: str) -> None:
     with pytest.raises(AssertionError) as failure:
         perform(body)
-    assert told in str(failure.value)
+    assert message in str(failure.value)
 
 
-def test_the_head_sets_the_house() -> None:
+def test_head_configures_the_house() -> None:
     perform("p> STRT P_1\np< FAIL N_C\n", "coins: 0\n")
     perform('p> STRT "P_\np< FAIL W_A\n', "strict: yes\n")
     perform(
@@ -208,6 +208,6 @@ def test_the_head_sets_the_house() -> None:
     )
 
 
-def test_decks_are_used_in_turn() -> None:
+def test_decks_are_dealt_in_turn() -> None:
     game = "p> STRT P_1\np< CARD C_{}\np> ACTN CHK\np< CARD C_{}\n* settled p ?\n"
     perform("".join(game.format(*cards) for cards in ("QK", "KJ", "QK")), "deck: Q K / K J\nhouse: CHK\n")

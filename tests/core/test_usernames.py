@@ -1,6 +1,6 @@
-"""What a user may be called: everybody's script, nothing that cannot be seen, and no name that looks like another."""
+"""User names: scripts, invisible characters, and names that look alike."""
 
-# ruff: noqa: RUF001 -- characters that look like others are what this is about
+# ruff: noqa: RUF001 -- this module tests confusable characters
 
 from unicodedata import normalize
 
@@ -96,36 +96,36 @@ ALIKES = [
 
 
 @pytest.mark.parametrize(("text", "name"), GOOD.items(), ids=map(ascii, GOOD))
-def test_a_name_is_kept_normalized(text: str, name: str) -> None:
+def test_valid_name_is_normalized(text: str, name: str) -> None:
     assert validate_username(text) == name
     assert validate_username(name) == name
     assert normalize_username(text) == name
 
 
 @pytest.mark.parametrize("text", BAD, ids=map(ascii, BAD))
-def test_what_nobody_may_be_called_is_refused(text: str) -> None:
+def test_invalid_name_is_rejected(text: str) -> None:
     with pytest.raises(InvalidUsername, match="; allowed: "):
         validate_username(text)
 
 
 @pytest.mark.parametrize("names", ALIKES, ids=[ascii(names[0]) for names in ALIKES])
-def test_names_that_look_alike_have_one_skeleton(names: tuple[str, ...]) -> None:
+def test_names_that_look_alike_have_the_same_skeleton(names: tuple[str, ...]) -> None:
     assert len({skeleton(name) for name in names}) == 1
 
 
-def test_names_that_look_different_have_skeletons_of_their_own() -> None:
+def test_names_that_look_different_have_different_skeletons() -> None:
     names = ["ann", "anna", "Änn", "bob", "user 2", "user 3", "Пётр", "Петр", "王", "玉", "a b", "ab", "a-b", "a_b"]
     assert len({skeleton(name) for name in names}) == len(names)
 
 
-def test_the_table_of_lookalikes_says_what_a_skeleton_is_made_of() -> None:
+def test_confusables_map_to_characters_that_are_their_own_skeleton() -> None:
     for character, letter in CONFUSABLES.items():
         assert normalize("NFD", normalize("NFKC", character).casefold()) == character
         assert letter not in CONFUSABLES
 
 
 @given(st.text(max_size=70))
-def test_every_text_is_a_name_or_is_refused(text: str) -> None:
+def test_any_text_is_a_valid_name_or_is_rejected(text: str) -> None:
     try:
         name = validate_username(text)
     except InvalidUsername:

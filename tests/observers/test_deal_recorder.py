@@ -17,7 +17,7 @@ from croupier.observers.deal_recorder import DealRecorder
 from croupier.observers.line_writer import LineWriter
 from croupier.rooms import HOUSE_ROOMS
 from tests.properties.every_room import every_room
-from tests.properties.random_session import Evening, Step, evening, heads, steps
+from tests.properties.random_session import RandomSession, Step, heads, run_session, steps
 
 KUHN = HOUSE_ROOMS["kuhn"]
 
@@ -39,7 +39,7 @@ FINISHED_GAMES = {
 """A finished game in each room."""
 
 
-def record_lines(session: Evening, room: HouseRoom = KUHN) -> list[bytes]:
+def record_lines(session: RandomSession, room: HouseRoom = KUHN) -> list[bytes]:
     file = BytesIO()
     room_settings = house_settings(room, Transcript("test", "a test", (), session.head, ()))
     recorder = DealRecorder(
@@ -68,13 +68,13 @@ def verdicts(lines: list[bytes]) -> list[bool | None]:
 @given(data=st.data())
 def test_record_of_a_random_session_keeps_every_promise(room: HouseRoom, data: st.DataObject) -> None:
     """The nets follow from the cards and the moves. Without any cards nothing is proved."""
-    session = evening(room, data.draw(heads(room)), data.draw(steps(room)))
+    session = run_session(room, data.draw(heads(room)), data.draw(steps(room)))
     assert set(verdicts(record_lines(session, room))) <= ({True} if room is KUHN else {True, None})
 
 
 @every_room
 def test_wrong_net_is_found(room: HouseRoom) -> None:
-    lines = record_lines(evening(room, {"seed": "5"}, FINISHED_GAMES[room.name]), room)
+    lines = record_lines(run_session(room, {"seed": "5"}, FINISHED_GAMES[room.name]), room)
     for number, line in enumerate(lines):
         hand = msgspec.json.decode(line)
         if hand["deal"] == "hand":
@@ -88,7 +88,7 @@ def test_wrong_net_is_found(room: HouseRoom) -> None:
 
 def test_tampered_record_is_found() -> None:
     start, bet = KUHN.sample_messages[0], KUHN.sample_messages[3]
-    session = evening(KUHN, {"seed": "5"}, [("says", 1, start), ("says", 1, bet)] * 10)
+    session = run_session(KUHN, {"seed": "5"}, [("says", 1, start), ("says", 1, bet)] * 10)
     lines = record_lines(session)
     assert len(lines) == 12
     for number in range(1, 11):
@@ -99,13 +99,13 @@ def test_tampered_record_is_found() -> None:
 
 
 def test_record_of_scripted_decks_proves_nothing() -> None:
-    session = evening(KUHN, {"deck": "Q K J"}, [("says", 1, KUHN.sample_messages[0])])
+    session = run_session(KUHN, {"deck": "Q K J"}, [("says", 1, KUHN.sample_messages[0])])
     assert verdicts(record_lines(session)) == [None]
 
 
 def test_hand_entry_has_cards_moves_and_net() -> None:
     start, bet = KUHN.sample_messages[0], KUHN.sample_messages[3]
-    session = evening(KUHN, {"deck": "Q K J", "house": "CAL"}, [("says", 3, start), ("says", 3, bet)])
+    session = run_session(KUHN, {"deck": "Q K J", "house": "CAL"}, [("says", 3, start), ("says", 3, bet)])
     promise, hand, seed = (msgspec.json.decode(line) for line in record_lines(session))
     deal = {"deal": "hand", "room": "kuhn", "table": 3, "hand": 1, "cards": ["Q", "K"], "net": -2}
     assert hand == {**deal, "seat": 0, "done": ["BET", "CAL"]}
@@ -114,7 +114,7 @@ def test_hand_entry_has_cards_moves_and_net() -> None:
 
 def test_lines_are_written_before_the_effects_are_performed() -> None:
     """Nothing may wait in a buffer of the process."""
-    session = evening(KUHN, {}, [("says", 1, KUHN.sample_messages[0])])
+    session = run_session(KUHN, {}, [("says", 1, KUHN.sample_messages[0])])
     file = BytesIO()
     recorder = recorder_to(file)
     for event, effects in session.facts:

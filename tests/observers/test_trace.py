@@ -4,7 +4,7 @@ from croupier.core.errors import Violation
 from croupier.core.session import Commit, Drop, Joined, Left, Malformed, Received, Send, Settle, TimedOut
 from croupier.observers.message_trace import MessageTrace
 from croupier.rooms import HOUSE_ROOMS
-from tests.properties.random_session import evening
+from tests.properties.random_session import run_session
 
 
 class RecordingLogger:
@@ -53,7 +53,7 @@ def test_game_is_logged_in_order() -> None:
     trace = MessageTrace(log)
     head = {"deck": "Q K J", "house": "CAL"}
     steps = [("says", 1, room.sample_messages[0]), ("says", 1, room.sample_messages[3])]
-    for happened, effects in evening(room, head, steps).facts:
+    for happened, effects in run_session(room, head, steps).facts:
         trace(happened, effects, 0.0)
     assert [f"{event} {facts.get('message', facts.get('net'))}" for event, facts in log.entries] == [
         "received STRT P_1",

@@ -1,4 +1,4 @@
-"""How a law is stated: once, for every room there is and every room to come."""
+"""Decorators for tests that run for every house room."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,22 +15,22 @@ every_room = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROO
 type Draw = Callable[[HouseRoom], SearchStrategy[Any]]
 
 
-def law(examples: int, *draws: Draw) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a test of what holds in a room for all that is drawn, in so many examples (slow: 100 times as many)."""
+def property_test(examples: int, *draws: Draw) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a Hypothesis test of `check(room, *drawn)` for every room, with this many examples (slow: times 100)."""
 
-    def state(holds: Callable[..., None]) -> Callable[..., None]:
+    def decorate(check: Callable[..., None]) -> Callable[..., None]:
         @pytest.mark.parametrize("times", [1, pytest.param(100, marks=pytest.mark.slow)], ids=["quick", "soak"])
         @every_room
         def test(room: HouseRoom, times: int) -> None:
             @settings(max_examples=examples * times, deadline=None)
             @given(tuples(*(draw(room) for draw in draws)))
             def example(drawn: tuple[Any, ...]) -> None:
-                holds(room, *drawn)
+                check(room, *drawn)
 
             example()
 
-        test.__name__ = test.__qualname__ = holds.__name__
-        test.__module__ = holds.__module__
+        test.__name__ = test.__qualname__ = check.__name__
+        test.__module__ = check.__module__
         return test
 
-    return state
+    return decorate

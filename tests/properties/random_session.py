@@ -1,4 +1,4 @@
-"""An evening at a house: peers come, talk and go, time passes, the room may close; and all that came of it."""
+"""Random sessions with a house: peers join, send and leave, time passes, and the room may close."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -14,29 +14,29 @@ from croupier.core.referee import RefereeObserver, Verdict
 from croupier.core.room import HouseRoom
 from croupier.core.session import Closing, Effect, Event, Joined, Left, Malformed, Peer, Received, Send, TimedOut
 from croupier.core.transcript import Transcript, house_settings, make_hall
-from tests.properties.inputs import bursts, garbles, messages
+from tests.properties.inputs import bursts, messages, random_violations
 
 type Step = tuple[Any, ...]
-"""A deed, who did it, and what: ("says", peer, message), ("bursts", peer, items), ("waits", seconds) and so on."""
+"""An action with its peer and value: ("says", peer, message), ("bursts", peer, items), ("waits", seconds) and so on."""
 
-GUESTS = 3
+PEER_COUNT = 3
 
 
 def steps(room: HouseRoom) -> SearchStrategy[list[Step]]:
-    """What happens in an evening; not much of it is polite."""
-    guests = st.integers(1, GUESTS)
-    talk = st.tuples(st.just("says"), guests, messages(room))
-    burst = st.tuples(st.just("bursts"), guests, bursts(room))
-    garble = st.tuples(st.just("garbles"), guests, garbles(room))
-    leave = st.tuples(st.just("leaves"), guests)
+    """Random actions, many of them violations of the protocol."""
+    peer_numbers = st.integers(1, PEER_COUNT)
+    message = st.tuples(st.just("says"), peer_numbers, messages(room))
+    burst = st.tuples(st.just("bursts"), peer_numbers, bursts(room))
+    violation = st.tuples(st.just("garbles"), peer_numbers, random_violations(room))
+    leave = st.tuples(st.just("leaves"), peer_numbers)
     wait = st.tuples(st.just("waits"), st.sampled_from([0.0, 0.5, 3.0, 11.0, 40.0]))
-    halt = st.tuples(st.just("halts"), st.booleans())
-    step = st.one_of(talk, talk, talk, burst, burst, garble, wait, leave, talk, st.one_of(wait, halt))
+    close = st.tuples(st.just("halts"), st.booleans())
+    step = st.one_of(message, message, message, burst, burst, violation, wait, leave, message, st.one_of(wait, close))
     return st.lists(step, max_size=40)
 
 
-OWN: Mapping[str, Callable[[HouseRoom], Mapping[str, Sequence[str]]]] = {
-    "kuhn": lambda room: {"coins": ["0", "1", "2", "10"], "bot": styles(room)},
+ROOM_SETTINGS: Mapping[str, Callable[[HouseRoom], Mapping[str, Sequence[str]]]] = {
+    "kuhn": lambda room: {"coins": ["0", "1", "2", "10"], "bot": bot_names(room)},
     "sevenhalf": lambda room: {
         "bet": ["1", "100", "218959114"],
         "max_bet": ["1073741823", "218959115"],
@@ -50,30 +50,30 @@ OWN: Mapping[str, Callable[[HouseRoom], Mapping[str, Sequence[str]]]] = {
         "dialect": ["document", "char8"],
     },
 }
-"""What may be set about each house, besides its luck and its patience."""
+"""The values of each house's settings to try, besides the seed and the timeouts."""
 
 
 def heads(room: HouseRoom) -> SearchStrategy[dict[str, str]]:
-    """How a house may be set: its luck, its patience, and whatever the room has of its own."""
-    own = {name: st.sampled_from(values) for name, values in OWN[room.name](room).items()}
+    """Random heads of transcripts: a seed, timeouts, and settings of the room."""
+    settings = {name: st.sampled_from(values) for name, values in ROOM_SETTINGS[room.name](room).items()}
     shared = {"seed": st.integers(0, 99).map(str), "idle": st.just("30")}
-    return st.fixed_dictionaries(shared, optional={**own, "move": st.just("10")})
+    return st.fixed_dictionaries(shared, optional={**settings, "move": st.just("10")})
 
 
-def styles(room: HouseRoom) -> list[str]:
-    """The minds of the room: those that need no argument, and those that are given as examples."""
-    found = []
-    for name, style in room.bots.items():
-        found += [f"{name}:{example}" for example in style.examples]
+def bot_names(room: HouseRoom) -> list[str]:
+    """The names of the room's bots, with example arguments where they take one."""
+    result = []
+    for name, spec in room.bots.items():
+        result += [f"{name}:{example}" for example in spec.examples]
         with suppress(TypeError):
-            style.make()
-            found.append(name)
-    return found
+            spec.make()
+            result.append(name)
+    return result
 
 
 @dataclass
-class Evening:
-    """The facts of an evening: every event with the effects it had, and what the referees found."""
+class RandomSession:
+    """A recorded session: every event with its effects, and the verdicts of the referees."""
 
     room: HouseRoom
     head: Mapping[str, str]
@@ -82,35 +82,36 @@ class Evening:
     referee: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:
-        paper = Transcript("law", "a law", (), self.head, ())
-        self._hall, own = make_hall(self.room, paper), house_settings(self.room, paper)
-        self._bench = RefereeObserver(
-            self.referee or partial(self.room.referee, own, False), lambda _, verdict: self.verdicts.append(verdict)
+        transcript = Transcript("sample", "a sample", (), self.head, ())
+        self._hall, settings = make_hall(self.room, transcript), house_settings(self.room, transcript)
+        self._observer = RefereeObserver(
+            self.referee or partial(self.room.referee, settings, False),
+            lambda _, verdict: self.verdicts.append(verdict),
         )
         self._now = 0.0
-        self._seated: set[Peer] = set()
-        self._gone: set[Peer] = set()
-        self._closed = False
+        self._connected: set[Peer] = set()
+        self._left: set[Peer] = set()
+        self._is_closing = False
 
-    def spend(self, happening: Iterable[Step]) -> None:
-        """Let it all happen, and then everybody leaves."""
-        for step in happening:
+    def run(self, actions: Iterable[Step]) -> None:
+        """Perform all actions, then disconnect all peers."""
+        for step in actions:
             match step:
                 case "waits", seconds:
                     self._now += seconds
                     self._on(TimedOut())
                 case "halts", final:
-                    self._closed = True
+                    self._is_closing = True
                     self._on(Closing(final))
-                case deed, guest, *what if self._welcome(guest):
-                    self._deed(deed, guest, *what)
+                case action, peer, *value if self._ensure_joined(peer):
+                    self._perform(action, peer, *value)
                 case _:
                     pass
-        for guest in sorted(self._seated):
-            self._deed("leaves", guest)
+        for peer in sorted(self._connected):
+            self._perform("leaves", peer)
 
     def effects(self, kind: type, peer: Peer | None = None) -> list[Any]:
-        """All effects of a kind, of one peer or of all of them."""
+        """All effects of a type, for one peer or for all peers."""
         return [
             effect
             for _, effects in self.facts
@@ -118,50 +119,50 @@ class Evening:
             if isinstance(effect, kind) and peer in (None, effect.peer)
         ]
 
-    def heard(self, peer: Peer) -> bytes:
-        """All bytes that a peer was sent."""
+    def sent_bytes(self, peer: Peer) -> bytes:
+        """All bytes sent to a peer."""
         codec = self.room.codec(False, None)
-        return b"".join(codec.encode(say.message) for say in self.effects(Send, peer))
+        return b"".join(codec.encode(send.message) for send in self.effects(Send, peer))
 
-    def about(self, peer: Peer) -> list[Effect[Any]]:
-        """Everything that was done about one peer, in order."""
+    def effects_for(self, peer: Peer) -> list[Effect[Any]]:
+        """All effects for one peer, in order."""
         return [effect for _, effects in self.facts for effect in effects if effect.peer == peer]
 
     @property
-    def guests(self) -> list[Peer]:
-        return sorted(self._gone)
+    def peers(self) -> list[Peer]:
+        return sorted(self._left)
 
-    def _welcome(self, guest: Peer) -> bool:
-        """Whether the peer is at a table; it comes with the first thing it does, unless the room is closing."""
-        if guest not in self._seated and guest not in self._gone and not self._closed:
-            self._seated.add(guest)
-            self._on(Joined(guest, ("192.0.2.1", guest)))
-        return guest in self._seated
+    def _ensure_joined(self, peer: Peer) -> bool:
+        """Whether the peer is connected; it joins before its first action, unless the room is closing."""
+        if peer not in self._connected and peer not in self._left and not self._is_closing:
+            self._connected.add(peer)
+            self._on(Joined(peer, ("192.0.2.1", peer)))
+        return peer in self._connected
 
-    def _deed(self, deed: str, guest: Peer, what: Any = None) -> None:
-        match deed:
+    def _perform(self, action: str, peer: Peer, value: Any = None) -> None:
+        match action:
             case "leaves":
-                self._seated.remove(guest)
-                self._gone.add(guest)
-                self._on(Left(guest))
+                self._connected.remove(peer)
+                self._left.add(peer)
+                self._on(Left(peer))
             case "bursts":
-                for item in what:
-                    self._on(Malformed(guest, item) if isinstance(item, Violation) else Received(guest, item))
+                for item in value:
+                    self._on(Malformed(peer, item) if isinstance(item, Violation) else Received(peer, item))
             case "says":
-                self._on(Received(guest, what))
+                self._on(Received(peer, value))
             case _:
-                self._on(Malformed(guest, what))
+                self._on(Malformed(peer, value))
 
     def _on(self, event: Event[Any]) -> None:
         effects = tuple(self._hall.on(event, self._now))
         self.facts.append((event, effects))
-        self._bench(event, effects, self._now)
+        self._observer(event, effects, self._now)
 
 
-def evening(
-    room: HouseRoom, head: Mapping[str, str], happening: Sequence[Step], referee: Callable[[], Any] | None = None
-) -> Evening:
-    """An evening from beginning to end, under the room's own referee or another one."""
-    found = Evening(room, head, referee=referee)
-    found.spend(happening)
-    return found
+def run_session(
+    room: HouseRoom, head: Mapping[str, str], actions: Sequence[Step], referee: Callable[[], Any] | None = None
+) -> RandomSession:
+    """Run a session to its end, with the room's own referee or another one."""
+    result = RandomSession(room, head, referee=referee)
+    result.run(actions)
+    return result

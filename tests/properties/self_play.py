@@ -1,4 +1,4 @@
-"""A bout: our player against our house, in memory, and a referee between them."""
+"""Self-play in memory: our client against our house, observed by a referee."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,42 +12,42 @@ from croupier.core.room import HouseRoom
 from croupier.core.session import Event, Joined, Notify, Received, Send, Settle, Submitted
 from croupier.core.transcript import Transcript, house_settings, make_hall
 
-GUEST = 1
+CLIENT_PEER = 1
 
 
 @dataclass
-class Bout:
-    """Our player against our house, in memory, until somebody says goodbye."""
+class SelfPlay:
+    """A game of our client against our house, until one of them ends the conversation."""
 
     room: HouseRoom
-    mind: Bot[Any, Any]
+    bot: Bot[Any, Any]
     head: dict[str, str]
-    told: list[Any] = field(default_factory=list)
+    notices: list[Any] = field(default_factory=list)
     won: list[tuple[int, int, int]] = field(default_factory=list)
     paid: list[tuple[int, int, int]] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
     referee: Callable[[], Any] | None = None
 
     def play(self, games: int) -> None:
-        luck = FairDealer(derive_server_seed(int(self.head["seed"]), "mind", 1)).luck
+        random = FairDealer(derive_server_seed(int(self.head["seed"]), "mind", 1)).luck
         self.player = self.room.player(self.room.options(), False)
-        paper = Transcript("law", "a law", (), self.head, ())
-        self.house, own = make_hall(self.room, paper), house_settings(self.room, paper)
-        self._bench = RefereeObserver(
+        transcript = Transcript("sample", "a sample", (), self.head, ())
+        self.house, own = make_hall(self.room, transcript), house_settings(self.room, transcript)
+        self._observer = RefereeObserver(
             self.referee or partial(self.room.referee, own, False), lambda _, verdict: self.verdicts.append(verdict)
         )
-        self._at_house(Joined(GUEST))
+        self._at_house(Joined(CLIENT_PEER))
         self._at_player(Joined(HOUSE))
         while len(self.won) < games:
-            choice = self.player.decide(self.mind, luck, len(self.won))
-            assert choice in self.player.legal, "with this house there is always something to say"
-            self._at_player(Submitted(choice))
+            message = self.player.decide(self.bot, random, len(self.won))
+            assert message in self.player.legal, "the client always has a message to send"
+            self._at_player(Submitted(message))
             if not self.player.legal:
                 return
 
     def _at_house(self, event: Event[Any]) -> None:
         effects = self.house.on(event, 0.0)
-        self._bench(event, effects, 0.0)
+        self._observer(event, effects, 0.0)
         for effect in effects:
             match effect:
                 case Send(_, message):
@@ -61,10 +61,10 @@ class Bout:
         for effect in self.player.on(event, 0.0):
             match effect:
                 case Send(_, message):
-                    self._at_house(Received(GUEST, message))
+                    self._at_house(Received(CLIENT_PEER, message))
                 case Settle(_, hand, seat, net):
                     self.won.append((hand, seat, net))
-                case Notify(news):
-                    self.told.append(news)
+                case Notify(notice):
+                    self.notices.append(notice)
                 case _:
                     pass

@@ -1,4 +1,4 @@
-"""The laws of rules: whose turn it is, what may be done, what it is worth, and who may know it."""
+"""Properties of rules: turns, legal moves, payoffs, odds and views."""
 
 import random
 from collections import defaultdict
@@ -15,14 +15,14 @@ from croupier.core.errors import IllegalMove
 from croupier.core.room import HouseRoom
 from croupier.core.rules import Rules, Turn
 from croupier.rooms import HOUSE_ROOMS
-from tests.properties.every_room import every_room, law
+from tests.properties.every_room import every_room, property_test
 
-ENOUGH = 500
-GAMES = 100
-"""So many states are looked at from the top, and all of so many games that were played at random."""
+MAX_INITIAL_STATES = 500
+RANDOM_GAMES = 100
+"""The sample: the first states in breadth-first order, and all states of random games."""
 
-LONGEST = 2_000
-"""Moves after which a game has to be over."""
+MAX_MOVES = 2_000
+"""The maximum number of moves of a game."""
 
 
 def moves(rules: Rules[Any, Any], state: Any) -> Sequence[Any]:
@@ -32,7 +32,7 @@ def moves(rules: Rules[Any, Any], state: Any) -> Sequence[Any]:
 
 
 def walk(rules: Rules[Any, Any]) -> Iterator[Any]:
-    """All states, the shorter histories first."""
+    """All states in breadth-first order."""
     row = [rules.start()]
     while row:
         yield from row
@@ -40,28 +40,28 @@ def walk(rules: Rules[Any, Any]) -> Iterator[Any]:
 
 
 def states(room: HouseRoom) -> Sequence[Any]:
-    """The states of the first moves, and those of games that were played at random to their end."""
+    """A sample of states: the first in breadth-first order, and those of random games."""
     return sample(room.name)
 
 
 @cache
 def sample(name: str) -> Sequence[Any]:
-    rules, luck = HOUSE_ROOMS[name].rules, random.Random(1)
-    found = [*islice(walk(rules), ENOUGH)]
-    for _ in range(GAMES):
+    rules, generator = HOUSE_ROOMS[name].rules, random.Random(1)
+    found = [*islice(walk(rules), MAX_INITIAL_STATES)]
+    for _ in range(RANDOM_GAMES):
         found.append(rules.start())
         while rules.turn(found[-1]) is not Turn.OVER:
-            found.append(rules.play(found[-1], luck.choice(moves(rules, found[-1]))))
+            found.append(rules.play(found[-1], generator.choice(moves(rules, found[-1]))))
     return found
 
 
-def names(room: HouseRoom) -> set[Any]:
-    """Every move that is legal anywhere."""
+def all_moves(room: HouseRoom) -> set[Any]:
+    """All moves that are legal in a state of the sample."""
     return {move for state in states(room) for move in moves(room.rules, state)}
 
 
 @every_room
-def test_every_legal_move_can_be_played_and_leaves_its_state_as_it_was(room: HouseRoom) -> None:
+def test_legal_moves_can_be_played_and_do_not_change_their_state(room: HouseRoom) -> None:
     rules = room.rules
     for state in states(room):
         before = (rules.turn(state), tuple(moves(rules, state)), [rules.view(state, s) for s in range(rules.seats)])
@@ -72,11 +72,11 @@ def test_every_legal_move_can_be_played_and_leaves_its_state_as_it_was(room: Hou
 
 
 @every_room
-def test_every_other_move_is_refused_by_saying_what_is_allowed(room: HouseRoom) -> None:
-    strange = [*names(room), "no move", None, 0, ()]
+def test_illegal_moves_raise_illegal_move(room: HouseRoom) -> None:
+    candidates = [*all_moves(room), "no move", None, 0, ()]
     for state in states(room):
         legal = moves(room.rules, state)
-        for move in (move for move in strange if move not in legal):
+        for move in (move for move in candidates if move not in legal):
             with pytest.raises(IllegalMove) as refusal:
                 room.rules.play(state, move)
             assert refusal.value.found == move
@@ -85,15 +85,15 @@ def test_every_other_move_is_refused_by_saying_what_is_allowed(room: HouseRoom) 
 
 
 @every_room
-def test_somebody_has_to_move_until_it_is_over(room: HouseRoom) -> None:
+def test_states_have_legal_moves_until_they_are_over(room: HouseRoom) -> None:
     for state in states(room):
-        over = room.rules.turn(state) is Turn.OVER
-        assert over == (len(moves(room.rules, state)) == 0)
+        is_over = room.rules.turn(state) is Turn.OVER
+        assert is_over == (len(moves(room.rules, state)) == 0)
         assert room.rules.turn(state) in {Turn.OVER, Turn.CHANCE, *range(room.rules.seats)}
 
 
 @every_room
-def test_what_is_won_by_some_is_lost_by_others(room: HouseRoom) -> None:
+def test_payoffs_sum_to_0(room: HouseRoom) -> None:
     ends = [state for state in states(room) if room.rules.turn(state) is Turn.OVER]
     assert ends
     for state in ends:
@@ -103,7 +103,7 @@ def test_what_is_won_by_some_is_lost_by_others(room: HouseRoom) -> None:
 
 
 @every_room
-def test_the_odds_of_chance_are_exact_and_nobody_elses_moves_have_any(room: HouseRoom) -> None:
+def test_odds_are_exact_and_only_for_chance(room: HouseRoom) -> None:
     for state in states(room):
         odds = room.rules.odds(state)
         if room.rules.turn(state) is Turn.CHANCE:
@@ -115,54 +115,54 @@ def test_the_odds_of_chance_are_exact_and_nobody_elses_moves_have_any(room: Hous
 
 
 @every_room
-def test_a_seat_that_sees_the_same_may_do_the_same(room: HouseRoom) -> None:
-    """What is legal must not tell what the view does not."""
-    known: dict[tuple[int, Any], set[Any]] = defaultdict(set)
+def test_equal_views_have_equal_legal_moves(room: HouseRoom) -> None:
+    """Legal moves must not reveal anything that is not in the view."""
+    legal_by_view: dict[tuple[int, Any], set[Any]] = defaultdict(set)
     for state in states(room):
         if isinstance(seat := room.rules.turn(state), int):
-            known[seat, room.rules.view(state, seat)].add(tuple(moves(room.rules, state)))
-    assert known
-    assert all(len(legal) == 1 for legal in known.values())
+            legal_by_view[seat, room.rules.view(state, seat)].add(tuple(moves(room.rules, state)))
+    assert legal_by_view
+    assert all(len(legal) == 1 for legal in legal_by_view.values())
 
 
 @every_room
-def test_a_seat_that_sees_the_same_never_knows_what_the_other_one_holds(room: HouseRoom) -> None:
-    """Whoever decides behind one view may face several holdings of the others, unless nobody holds anything hidden."""
+def test_views_do_not_reveal_hidden_cards(room: HouseRoom) -> None:
+    """At each view several views of the other seats are possible, unless the game has no hidden information."""
     rules = room.rules
     if all(rules.view(state, 0) == rules.view(state, s) for state in states(room) for s in range(rules.seats)):
         return
-    held: dict[tuple[int, Any], set[Any]] = defaultdict(set)
+    others_by_view: dict[tuple[int, Any], set[Any]] = defaultdict(set)
     for state in states(room):
         if isinstance(seat := rules.turn(state), int):
-            held[seat, rules.view(state, seat)].add(
+            others_by_view[seat, rules.view(state, seat)].add(
                 tuple(rules.view(state, s) for s in range(rules.seats) if s != seat)
             )
-    assert held
-    assert all(len(others) > 1 for others in held.values())
+    assert others_by_view
+    assert all(len(others) > 1 for others in others_by_view.values())
 
 
 @every_room
-def test_a_move_of_a_seat_shows_in_its_own_view(room: HouseRoom) -> None:
+def test_own_moves_are_visible_in_the_view(room: HouseRoom) -> None:
     for state in states(room):
         if isinstance(seat := room.rules.turn(state), int):
             seen = [room.rules.view(room.rules.play(state, move), seat) for move in moves(room.rules, state)]
             assert len(set(seen)) == len(seen)
 
 
-@law(200, lambda room: st.data())
-def test_every_game_ends_however_it_is_played(room: HouseRoom, data: st.DataObject) -> None:
+@property_test(200, lambda room: st.data())
+def test_every_game_ends(room: HouseRoom, data: st.DataObject) -> None:
     state = room.rules.start()
-    luck = data.draw(st.randoms(use_true_random=False))
-    for _ in range(LONGEST):
+    generator = data.draw(st.randoms(use_true_random=False))
+    for _ in range(MAX_MOVES):
         if room.rules.turn(state) is Turn.OVER:
             break
-        state = room.rules.play(state, luck.choice(moves(room.rules, state)))
+        state = room.rules.play(state, generator.choice(moves(room.rules, state)))
     assert room.rules.turn(state) is Turn.OVER
 
 
 @every_room
-def test_the_cards_that_were_dealt_are_told_in_the_order_of_the_deal(room: HouseRoom) -> None:
-    """The dealer's record is checked against a pack, so it can only hold cards of the pack, and each of them once."""
+def test_dealt_cards_are_in_dealing_order(room: HouseRoom) -> None:
+    """The verification of a dealer's record needs cards of the pack, each at most once."""
     for state in states(room):
         dealt = room.dealt_cards(state)
         assert set(dealt) <= set(room.pack.names)

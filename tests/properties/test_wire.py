@@ -1,4 +1,4 @@
-"""The laws of the wire: bytes become messages in one way only, however they arrive, and nothing ever raises."""
+"""Properties of codecs: round trips, independence of chunks, bounded state, and no exceptions."""
 
 import pickle
 from collections.abc import Iterable, Sequence
@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from croupier.core.codec import Codec
 from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom
-from tests.properties.every_room import every_room, law
-from tests.properties.inputs import changed, chops, lines, messages, streams
+from tests.properties.every_room import every_room, property_test
+from tests.properties.inputs import chunk_sizes, messages, mutated, streams, transcript_streams
 
-BOUND = 16 * 1024
-"""What a codec may keep between two calls, however much has arrived."""
+MAX_STATE_BYTES = 16 * 1024
+"""The maximum size of a codec's state, however much has arrived."""
 
 
-def strictness(room: HouseRoom) -> st.SearchStrategy[bool]:
+def strict_flags(room: HouseRoom) -> st.SearchStrategy[bool]:
     return st.booleans()
 
 
@@ -36,90 +36,88 @@ def read(codec: Codec[Any, Any], arriving: Iterable[bytes]) -> list[Any]:
     return [item for data in arriving for item in codec.feed(data)]
 
 
-def whole(room: HouseRoom, data: bytes, *, strict: bool = False) -> list[Any]:
+def parse_at_once(room: HouseRoom, data: bytes, *, strict: bool = False) -> list[Any]:
     return list(room.codec(strict, None).feed(data))
 
 
-def understood(room: HouseRoom, item: Any) -> bool:
-    """Whether it is a violation, or a message of a kind that the room knows, which comes back as it was read."""
+def is_valid(room: HouseRoom, item: Any) -> bool:
+    """Whether an item is a violation, or a message of a known type that round-trips."""
     if isinstance(item, Violation):
         return True
-    return type(item) in map(type, room.sample_messages) and whole(room, room.codec(True, None).encode(item)) == [item]
+    return type(item) in map(type, room.sample_messages) and parse_at_once(
+        room, room.codec(True, None).encode(item)
+    ) == [item]
 
 
-def kept(codec: Codec[Any, Any]) -> int:
-    """The size of all that a codec remembers; the table of its renderings is not its own."""
+def state_size(codec: Codec[Any, Any]) -> int:
+    """The size of a codec's state, without its shared table of encodings."""
     slots = {name for kind in type(codec).__mro__ for name in getattr(kind, "__slots__", ())} - {"encode"}
     return len(pickle.dumps([getattr(codec, name) for name in (*slots, *getattr(codec, "__dict__", ()))]))
 
 
 @every_room
 @pytest.mark.parametrize("strict", [False, True])
-def test_every_message_comes_back_as_it_was_sent(room: HouseRoom, strict: bool) -> None:
+def test_every_message_round_trips(room: HouseRoom, strict: bool) -> None:
     codec = room.codec(strict, None)
     assert read(codec, [codec.encode(message) for message in room.sample_messages]) == list(room.sample_messages)
     assert not codec.tolerated
 
 
 @every_room
-def test_no_two_messages_look_alike(room: HouseRoom) -> None:
+def test_encodings_are_distinct(room: HouseRoom) -> None:
     assert len(set(room.sample_messages)) == len(room.sample_messages)
     assert len({room.codec(False, None).encode(message) for message in room.sample_messages}) == len(
         room.sample_messages
     )
 
 
-@law(200, lambda room: st.lists(messages(room), max_size=30), chops, strictness)
-def test_messages_arrive_however_they_are_cut_or_glued(
+@property_test(200, lambda room: st.lists(messages(room), max_size=30), chunk_sizes, strict_flags)
+def test_messages_are_parsed_in_any_chunks(
     room: HouseRoom, sent: Sequence[Any], sizes: list[int], strict: bool
 ) -> None:
     codec = room.codec(strict, None)
     data = b"".join(codec.encode(message) for message in sent)
     assert read(room.codec(strict, None), pieces(data, sizes)) == sent
-    assert whole(room, data, strict=strict) == sent
+    assert parse_at_once(room, data, strict=strict) == sent
 
 
-@law(300, streams, chops, strictness)
-def test_whatever_arrives_reads_the_same_however_it_is_cut(
-    room: HouseRoom, data: bytes, sizes: list[int], strict: bool
-) -> None:
-    cut, glued = room.codec(strict, None), room.codec(strict, None)
-    assert read(cut, pieces(data, sizes)) == read(glued, [data])
-    assert cut.tolerated == glued.tolerated
+@property_test(300, streams, chunk_sizes, strict_flags)
+def test_parsing_does_not_depend_on_chunks(room: HouseRoom, data: bytes, sizes: list[int], strict: bool) -> None:
+    chunked, together = room.codec(strict, None), room.codec(strict, None)
+    assert read(chunked, pieces(data, sizes)) == read(together, [data])
+    assert chunked.tolerated == together.tolerated
 
 
-@law(300, streams, strictness)
-def test_whatever_arrives_becomes_messages_or_violations(room: HouseRoom, data: bytes, strict: bool) -> None:
-    for item in whole(room, data, strict=strict):
-        assert understood(room, item)
+@property_test(300, streams, strict_flags)
+def test_any_stream_gives_messages_or_violations(room: HouseRoom, data: bytes, strict: bool) -> None:
+    for item in parse_at_once(room, data, strict=strict):
+        assert is_valid(room, item)
         if isinstance(item, Violation):
             assert item.clause.startswith(f"{room.name}-")
             assert item.found
             assert item.allowed
 
 
-@law(200, lambda room: st.binary(max_size=300), strictness)
+@property_test(200, lambda room: st.binary(max_size=300), strict_flags)
 def test_noise_never_raises(room: HouseRoom, data: bytes, strict: bool) -> None:
-    found = whole(room, data, strict=strict)
-    assert all(understood(room, item) for item in found)
+    found = parse_at_once(room, data, strict=strict)
+    assert all(is_valid(room, item) for item in found)
 
 
 @every_room
 @pytest.mark.parametrize("filler", [b" ", b"\x00", b"A", b'"', b"["])
-def test_what_a_codec_keeps_is_bounded(room: HouseRoom, filler: bytes) -> None:
+def test_state_of_a_codec_is_bounded(room: HouseRoom, filler: bytes) -> None:
     starts = {
         room.codec(True, None).encode(message)[:length] for message in room.sample_messages for length in range(9)
     }
     for start in starts:
         codec = room.codec(False, None)
-        read(codec, [start, *[filler * 1000] * 2 * (BOUND // 1000)])
-        assert kept(codec) < BOUND
+        read(codec, [start, *[filler * 1000] * 2 * (MAX_STATE_BYTES // 1000)])
+        assert state_size(codec) < MAX_STATE_BYTES
 
 
-@law(200, streams, lambda room: st.lists(messages(room), min_size=1, max_size=4), strictness)
-def test_behind_a_lost_violation_nothing_is_answered(
-    room: HouseRoom, data: bytes, later: Sequence[Any], strict: bool
-) -> None:
+@property_test(200, streams, lambda room: st.lists(messages(room), min_size=1, max_size=4), strict_flags)
+def test_fatal_violation_ends_the_stream(room: HouseRoom, data: bytes, later: Sequence[Any], strict: bool) -> None:
     codec = room.codec(strict, None)
     found = [item for item in codec.feed(data) if isinstance(item, Violation) and item.fatal]
     assert len(found) <= 1
@@ -128,8 +126,8 @@ def test_behind_a_lost_violation_nothing_is_answered(
 
 
 @every_room
-def test_once_lost_a_codec_stays_lost(room: HouseRoom) -> None:
-    for broken in lines(room.name):
+def test_codec_returns_nothing_after_a_fatal_violation(room: HouseRoom) -> None:
+    for broken in transcript_streams(room.name):
         codec = room.codec(True, None)
         if any(isinstance(item, Violation) and item.fatal for item in codec.feed(broken)):
             for message in (*room.sample_messages, *room.sample_messages):
@@ -137,35 +135,38 @@ def test_once_lost_a_codec_stays_lost(room: HouseRoom) -> None:
 
 
 @every_room
-def test_only_the_last_thing_read_can_be_lost(room: HouseRoom) -> None:
-    for line in lines(room.name):
-        found = whole(room, line)
+def test_only_the_last_item_can_be_fatal(room: HouseRoom) -> None:
+    for line in transcript_streams(room.name):
+        found = parse_at_once(room, line)
         assert not any(isinstance(item, Violation) and item.fatal for item in found[:-1])
 
 
-@law(200, streams)
-def test_who_departs_from_nothing_is_read_alike_by_the_strict_and_the_tolerant(room: HouseRoom, data: bytes) -> None:
+@property_test(200, streams)
+def test_strict_and_tolerant_codecs_agree_without_tolerances(room: HouseRoom, data: bytes) -> None:
     strict, tolerant = room.codec(True, None), room.codec(False, None)
-    read_strictly, read_kindly = list(strict.feed(data)), list(tolerant.feed(data))
+    strict_items, tolerant_items = list(strict.feed(data)), list(tolerant.feed(data))
     assert not strict.tolerated
     assert all(clause.startswith(f"{room.name}-") for clause in tolerant.tolerated)
     if not tolerant.tolerated:
-        assert read_strictly == read_kindly
+        assert strict_items == tolerant_items
 
 
 @every_room
-def test_the_transcripts_can_be_cut_at_every_byte(room: HouseRoom) -> None:
-    for line in lines(room.name):
-        expected = whole(room, line)
+def test_transcripts_can_be_split_at_every_byte(room: HouseRoom) -> None:
+    for line in transcript_streams(room.name):
+        expected = parse_at_once(room, line)
         for at in range(len(line) + 1):
             assert read(room.codec(False, None), [line[:at], line[at:]]) == expected
-            assert whole(room, line[:at]) == expected[: len(whole(room, line[:at]))]
+            assert parse_at_once(room, line[:at]) == expected[: len(parse_at_once(room, line[:at]))]
 
 
-@law(300, lambda room: st.sampled_from(lines(room.name)).flatmap(changed).flatmap(changed), chops, strictness)
-def test_the_transcripts_can_be_spoilt_without_anything_raising(
-    room: HouseRoom, data: bytes, sizes: list[int], strict: bool
-) -> None:
+@property_test(
+    300,
+    lambda room: st.sampled_from(transcript_streams(room.name)).flatmap(mutated).flatmap(mutated),
+    chunk_sizes,
+    strict_flags,
+)
+def test_mutated_transcripts_never_raise(room: HouseRoom, data: bytes, sizes: list[int], strict: bool) -> None:
     found = read(room.codec(strict, None), pieces(data, sizes))
-    assert found == whole(room, data, strict=strict)
-    assert all(understood(room, item) for item in found)
+    assert found == parse_at_once(room, data, strict=strict)
+    assert all(is_valid(room, item) for item in found)

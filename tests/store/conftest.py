@@ -1,4 +1,4 @@
-"""Every test of the store is run on both engines; PostgreSQL is a server of this process's own, from a wheel."""
+"""Fixtures: every test of the store runs on both engines; the PostgreSQL server comes from a wheel."""
 
 import asyncio
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import pytest
 from bench.cluster import Cluster
 
 from croupier.store.store import upgrade_store
-from tests.store.store_fixture import Shelf
+from tests.store.store_fixture import TempStore
 
 ENGINES = ("sqlite", "postgresql")
 
@@ -22,49 +22,49 @@ async def ask(url: str, sql: str) -> None:
     await connection.close()
 
 
-def quick_folder() -> Path | None:
-    """Where files are in memory, for many databases are made here; None where that is not so, or is too small."""
+def memory_folder() -> Path | None:
+    """A folder in memory, because many databases are created; None if there is none, or if it is too small."""
     memory = Path("/dev/shm")
     return memory if memory.is_dir() and disk_usage(memory).free > 1 << 30 else None
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    """A server with a store `books` in it, of which there are copies at little cost."""
-    with Cluster(quick_folder()) as running:
-        asyncio.run(ask(running.url(), "CREATE DATABASE books"))
-        asyncio.run(upgrade_store(running.url("books")))
+    """A PostgreSQL server with an empty store `empty_store`, which serves as a template for cheap copies."""
+    with Cluster(memory_folder()) as running:
+        asyncio.run(ask(running.url(), "CREATE DATABASE empty_store"))
+        asyncio.run(upgrade_store(running.url("empty_store")))
         yield running
 
 
 NUMBERS = count(1)
 
 
-def new_database(cluster: Cluster, template: str = "books") -> str:
-    """The URL of a new database."""
-    name = f"books{next(NUMBERS)}"
+def new_database(cluster: Cluster, template: str = "empty_store") -> str:
+    """Create a database, and return its URL."""
+    name = f"store_{next(NUMBERS)}"
     asyncio.run(ask(cluster.url(), f"CREATE DATABASE {name} TEMPLATE {template}"))
     return cluster.url(name)
 
 
 @pytest.fixture(scope="session")
-def blank(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The file of an empty store."""
-    path = tmp_path_factory.mktemp("blank") / "store.sqlite"
+def empty_store_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The bytes of an empty SQLite store."""
+    path = tmp_path_factory.mktemp("empty") / "store.sqlite"
     asyncio.run(upgrade_store(str(path)))
     return path.read_bytes()
 
 
 @pytest.fixture(params=ENGINES)
-def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shelf]:
+def temp_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TempStore]:
     """An empty store."""
     if request.param == "postgresql":
         cluster = request.getfixturevalue("cluster")
         url = new_database(cluster)
-        yield Shelf(url, "postgresql")
+        yield TempStore(url, "postgresql")
         name = url.partition("@/")[2].partition("?")[0]
         asyncio.run(ask(cluster.url(), f"DROP DATABASE {name} WITH (FORCE)"))
         return
     path = tmp_path / "store.sqlite"
-    path.write_bytes(request.getfixturevalue("blank"))
-    yield Shelf(str(path), "sqlite")
+    path.write_bytes(request.getfixturevalue("empty_store_file"))
+    yield TempStore(str(path), "sqlite")

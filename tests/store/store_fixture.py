@@ -1,4 +1,4 @@
-"""A store for a test, of either engine; and what tests write into it."""
+"""Temporary stores of either engine for tests, and sample facts."""
 
 import asyncio
 from asyncio import Future
@@ -9,30 +9,30 @@ from croupier.net.event_loop import loop_factory
 from croupier.store.records import JournalEntry, StoreError
 from croupier.store.store import Store, open_store
 
-PATIENCE = 30.0
+TIMEOUT_SECONDS = 30.0
 NOON = 1_000_000_000.25
-"""When everything happens."""
+"""The time of all sample data."""
 
 
-class Shelf:
-    """Where a store is, and a loop to open it on; it can be opened again and again."""
+class TempStore:
+    """The URL and the engine of a temporary store, which can be opened repeatedly."""
 
     def __init__(self, url: str, engine: str) -> None:
         self.url = url
         self.engine = engine
 
-    def run[T](self, story: Callable[[Store], Awaitable[T]], **settings: Any) -> T:
-        """Open the store, tell the story, and close it."""
+    def run[T](self, steps: Callable[[Store], Awaitable[T]], **settings: Any) -> T:
+        """Open the store, run the steps, and close it."""
 
-        async def told() -> T:
-            async with asyncio.timeout(PATIENCE), await open_store(self.url, **settings) as store:
-                return await story(store)
+        async def main() -> T:
+            async with asyncio.timeout(TIMEOUT_SECONDS), await open_store(self.url, **settings) as store:
+                return await steps(store)
 
-        return run(told())
+        return run(main())
 
 
 def run[T](main: Awaitable[T]) -> T:
-    """Run on the loop of a server; what the loop is told of is an error here."""
+    """Run on an event loop like a server's, and fail if its exception handler is called."""
     faults: list[dict[str, Any]] = []
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.get_loop().set_exception_handler(lambda _, fault: faults.append(fault))
@@ -42,7 +42,7 @@ def run[T](main: Awaitable[T]) -> T:
 
 
 def fact(table: str, seq: int, text: str = "", room: str = "holdem") -> JournalEntry:
-    """A fact of a table; its text is JSON."""
+    """A fact of a table; `text` is JSON."""
     return JournalEntry(room, table, seq, (text or f'{{"n":{seq}}}').encode(), NOON + seq)
 
 
@@ -52,12 +52,12 @@ def facts(table: str, seqs: range) -> list[JournalEntry]:
 
 
 async def journal(store: Store, table: str, after: int = 0, room: str = "holdem") -> list[JournalEntry]:
-    """All of a table's journal."""
+    """The journal of a table as a list."""
     return [entry async for entry in store.read_journal(room, table, after)]
 
 
 async def error(future: Future[Any]) -> StoreError:
-    """What it fails with."""
+    """The exception of a failed future."""
     (outcome,) = await asyncio.gather(future, return_exceptions=True)
     assert isinstance(outcome, StoreError), outcome
     return outcome

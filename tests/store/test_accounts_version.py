@@ -1,4 +1,4 @@
-"""Whoever watches accounts knows of a new password before the one who changed it goes on."""
+"""Changes of accounts reach every watching process before they return."""
 
 import asyncio
 import sqlite3
@@ -14,22 +14,22 @@ from croupier.store.records import StoreError, WriteRefused
 from croupier.store.store import Store, open_store, upgrade_store
 from croupier.store.version_file import VersionFile
 from tests.store.conftest import ask, new_database
-from tests.store.store_fixture import Shelf, error, run
+from tests.store.store_fixture import TempStore, error, run
 
 
-def test_a_change_is_known_to_every_process_before_it_is_done(shelf: Shelf) -> None:
+def test_change_reaches_every_process_before_it_returns(temp_store: TempStore) -> None:
     async def main() -> None:
         async with (
-            await open_store(shelf.url) as one,
-            await open_store(shelf.url) as two,
-            await open_store(shelf.url) as other,
+            await open_store(temp_store.url) as one,
+            await open_store(temp_store.url) as two,
+            await open_store(temp_store.url) as other,
         ):
 
             def versions() -> list[int | None]:
-                """What both know; None: each look is one at the store."""
+                """The versions of both stores; None means that nothing may be cached."""
                 return [one.accounts_version(), two.accounts_version()]
 
-            assert versions() == [None, None], "nobody watches"
+            assert versions() == [None, None], "no store watches yet"
             await asyncio.gather(one.watch_accounts(), two.watch_accounts())
             await other.add_account("ann", "hash")
             now = versions()
@@ -47,19 +47,19 @@ def test_a_change_is_known_to_every_process_before_it_is_done(shelf: Shelf) -> N
     run(main())
 
 
-def test_a_new_account_and_coins_are_no_change_of_passwords(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_new_account_and_credit_do_not_change_the_version(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         await store.watch_accounts()
         version = store.accounts_version()
         await store.add_account("ann", "hash", coins=5)
         await store.credit("ann", 5, reason="gift")
         assert store.accounts_version() == version is not None
 
-    shelf.run(story)
+    temp_store.run(steps)
 
 
-def test_who_repeats_a_change_announces_it_again(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_repeated_change_is_announced_again(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         await store.watch_accounts()
         await store.add_account("ann", "hash")
         await store.close_account("ann", reason="left")
@@ -68,10 +68,10 @@ def test_who_repeats_a_change_announces_it_again(shelf: Shelf) -> None:
         after = store.accounts_version()
         assert after is None or after != before
 
-    shelf.run(story)
+    temp_store.run(steps)
 
 
-def test_a_database_that_has_gone_lets_nobody_be_sure(cluster: Cluster) -> None:
+def test_version_is_none_after_a_lost_connection(cluster: Cluster) -> None:
     url = new_database(cluster)
 
     async def main() -> None:
@@ -91,7 +91,7 @@ def test_a_database_that_has_gone_lets_nobody_be_sure(cluster: Cluster) -> None:
     run(main())
 
 
-def test_a_server_that_does_not_answer_is_told_of(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unconfirmed_announcement_raises_store_error(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     url = new_database(cluster)
     monkeypatch.setattr(announcements, "CONFIRM_TIMEOUT_SECONDS", 0.1)
 
@@ -99,7 +99,7 @@ def test_a_server_that_does_not_answer_is_told_of(cluster: Cluster, monkeypatch:
         async with await open_store(url) as store:
             await store.add_account("ann", "hash")
             async with await open_store(url) as silent:
-                monkeypatch.setattr(announcements.AnnouncementListener, "_heard", lambda *_: None)
+                monkeypatch.setattr(announcements.AnnouncementListener, "_on_announcement", lambda *_: None)
                 await silent.watch_accounts()
                 failed = await error(store.set_password("ann", "changed", reason="changed"))
             assert "a server has not confirmed" in str(failed)
@@ -110,7 +110,7 @@ def test_a_server_that_does_not_answer_is_told_of(cluster: Cluster, monkeypatch:
     run(main())
 
 
-def test_a_version_file_belongs_to_whom_the_store_belongs(tmp_path: Path) -> None:
+def test_version_file_has_the_mode_of_the_store(tmp_path: Path) -> None:
     store = tmp_path / "store"
     with pytest.raises(StoreError, match="cannot open"):
         VersionFile(store)
@@ -124,8 +124,8 @@ def test_a_version_file_belongs_to_whom_the_store_belongs(tmp_path: Path) -> Non
     other.close()
 
 
-def older(path: Path, names: list[str]) -> None:
-    """A store of revision 0001 with users of these names."""
+def make_old_store(path: Path, names: list[str]) -> None:
+    """Create a store of revision 0001 with users of these names."""
     from croupier.store import migrations
 
     upgrade_file(path)
@@ -140,10 +140,10 @@ def older(path: Path, names: list[str]) -> None:
         file.commit()
 
 
-def test_users_of_an_older_store_go_on_though_their_names_look_alike(tmp_path: Path) -> None:
+def test_users_with_similar_names_survive_the_migration(tmp_path: Path) -> None:
     path = tmp_path / "store"
     names = ["Ann", "ann", "bob", "kuhn:192.0.2.7", "\uff23id", "a\u200bb"]
-    older(path, names)
+    make_old_store(path, names)
     with pytest.raises(StoreError, match="of revision 0001; allowed: 0002, which `croupier db upgrade` makes of it"):
         run(open_store(str(path)))
 
@@ -156,7 +156,7 @@ def test_users_of_an_older_store_go_on_though_their_names_look_alike(tmp_path: P
                 assert account.password == "hash"
             for name in ("ANN", "BOB", "Cid", "cid"):
                 assert "looks like" in str(await error(store.add_account(name)))
-            assert "that nobody has" in str(await error(store.add_account("ann")))
+            assert "that is not taken" in str(await error(store.add_account("ann")))
             await store.add_account("kuhn:192.0.2.l")
             await store.add_account("dan")
 

@@ -1,4 +1,4 @@
-"""Checking the books: whatever is forged in them is found, and what is in order is not complained of."""
+"""Integrity checks: tampering is found, and intact stores have no problems."""
 
 import asyncio
 import sqlite3
@@ -9,11 +9,11 @@ import pytest
 from croupier.store.records import Match, Posting, Snapshot, StoredHand, StoreFinding
 from croupier.store.store import Store
 from tests.store.conftest import ask
-from tests.store.store_fixture import NOON, Shelf, fact, facts
+from tests.store.store_fixture import NOON, TempStore, fact, facts
 
 
 async def fill(store: Store) -> None:
-    """An evening with something of everything."""
+    """Fill a store with rows of every kind."""
     alice, house = await store.add_account("alice", "hash", coins=100), await store.house_account("holdem")
     await store.append([*facts("a", range(1, 6)), *facts("b", range(1, 3)), fact("a", 1, room="kuhn")])
     await store.save_snapshot(Snapshot("holdem", "a", 4, b'{"chips":[1,2]}', NOON))
@@ -24,26 +24,26 @@ async def fill(store: Store) -> None:
     await store.add_match(Match("kuhn", NOON, ("exact", "random"), b'{"net":3}'))
 
 
-def forge(shelf: Shelf, sql: str) -> None:
-    """Change the books behind the store's back."""
-    if shelf.engine == "postgresql":
-        asyncio.run(ask(shelf.url, sql))
+def tamper(temp_store: TempStore, sql: str) -> None:
+    """Change the database directly."""
+    if temp_store.engine == "postgresql":
+        asyncio.run(ask(temp_store.url, sql))
     else:
-        with closing(sqlite3.connect(shelf.url)) as file:
+        with closing(sqlite3.connect(temp_store.url)) as file:
             file.execute("PRAGMA ignore_check_constraints = ON")
             file.executescript(sql)
 
 
-def test_books_that_are_in_order_have_no_faults(shelf: Shelf) -> None:
-    assert shelf.run(Store.find_problems) == []
-    shelf.run(fill)
-    assert shelf.run(Store.find_problems) == []
+def test_intact_store_has_no_problems(temp_store: TempStore) -> None:
+    assert temp_store.run(Store.find_problems) == []
+    temp_store.run(fill)
+    assert temp_store.run(Store.find_problems) == []
 
 
-CHECKED = "CHECK constraint failed in accounts"
-"""What SQLite finds by itself; PostgreSQL does not let it happen."""
+SQLITE_CHECK_MESSAGE = "CHECK constraint failed in accounts"
+"""A finding of SQLite itself; PostgreSQL prevents the change."""
 
-FORGERIES = [
+TAMPERINGS = [
     (
         "UPDATE entries SET coins = 21 WHERE transfer = 2 AND coins = 20",
         [
@@ -101,12 +101,12 @@ FORGERIES = [
 ]
 
 
-@pytest.mark.parametrize(("forgery", "found"), FORGERIES, ids=[sql[:40] for sql, _ in FORGERIES])
-def test_what_is_forged_is_found(shelf: Shelf, forgery: str, found: list[StoreFinding]) -> None:
-    shelf.run(fill)
-    if shelf.engine == "sqlite":  # which cannot drop a constraint, but ignore it
-        forgery = forgery.replace("ALTER TABLE accounts DROP CONSTRAINT accounts_balance; ", "")
-    forge(shelf, forgery)
-    told = shelf.run(Store.find_problems)
-    assert [finding for finding in told if finding.where != "engine"] == found
-    assert [finding.message for finding in told if finding.where == "engine"] in ([], [CHECKED])
+@pytest.mark.parametrize(("sql", "found"), TAMPERINGS, ids=[sql[:40] for sql, _ in TAMPERINGS])
+def test_tampering_is_found(temp_store: TempStore, sql: str, found: list[StoreFinding]) -> None:
+    temp_store.run(fill)
+    if temp_store.engine == "sqlite":  # SQLite cannot drop a constraint, but ignores it
+        sql = sql.replace("ALTER TABLE accounts DROP CONSTRAINT accounts_balance; ", "")
+    tamper(temp_store, sql)
+    message = temp_store.run(Store.find_problems)
+    assert [finding for finding in message if finding.where != "engine"] == found
+    assert [finding.message for finding in message if finding.where == "engine"] in ([], [SQLITE_CHECK_MESSAGE])

@@ -1,4 +1,4 @@
-"""One server at a time has a room of a store open; whoever only looks after the store is not in its way."""
+"""Claims: only one server at a time has a room open; other uses of the store are not affected."""
 
 import asyncio
 
@@ -6,13 +6,13 @@ import pytest
 
 from croupier.store.records import StoreError
 from croupier.store.store import Store, open_store
-from tests.store.store_fixture import Shelf, fact, journal
+from tests.store.store_fixture import TempStore, fact, journal
 
 
-def test_a_name_is_claimed_once_until_its_store_is_closed(shelf: Shelf) -> None:
-    async def story(first: Store) -> None:
+def test_name_is_claimed_exclusively_until_its_store_is_closed(temp_store: TempStore) -> None:
+    async def steps(first: Store) -> None:
         await first.claim("holdem")
-        async with await open_store(shelf.url) as second:
+        async with await open_store(temp_store.url) as second:
             with pytest.raises(
                 StoreError, match=r"^found another server that has holdem open in .*; allowed: one at a"
             ):
@@ -21,15 +21,15 @@ def test_a_name_is_claimed_once_until_its_store_is_closed(shelf: Shelf) -> None:
             await second.append([fact("a", 1)])
         assert len(await journal(first, "a")) == 1
 
-    shelf.run(story)
-    shelf.run(lambda store: store.claim("holdem"))
+    temp_store.run(steps)
+    temp_store.run(lambda store: store.claim("holdem"))
 
 
-def test_a_name_is_free_when_the_one_who_had_it_leaves_meanwhile(shelf: Shelf) -> None:
-    async def story(second: Store) -> None:
-        first = await open_store(shelf.url)
+def test_claim_waits_for_a_holder_that_is_just_closing(temp_store: TempStore) -> None:
+    async def steps(second: Store) -> None:
+        first = await open_store(temp_store.url)
         await first.claim("holdem")
-        if shelf.engine == "postgresql":  # which may take a moment to notice
+        if temp_store.engine == "postgresql":  # which may take a moment to notice
             claiming = asyncio.ensure_future(second.claim("holdem"))
             await asyncio.sleep(0.05)
             await first.close()
@@ -38,4 +38,4 @@ def test_a_name_is_free_when_the_one_who_had_it_leaves_meanwhile(shelf: Shelf) -
             await first.close()
             await second.claim("holdem")
 
-    shelf.run(story)
+    temp_store.run(steps)

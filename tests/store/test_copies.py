@@ -1,4 +1,4 @@
-"""Copies: a backup is a store with the same books, an export is lines of JSON; both are of one moment."""
+"""Backups and exports: consistent snapshots of a store."""
 
 import asyncio
 import io
@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 
 from croupier.store.store import Store, open_store
-from tests.store.store_fixture import Shelf, fact, journal
+from tests.store.store_fixture import TempStore, fact, journal
 from tests.store.test_checks import fill
 
 
-async def books(store: Store) -> list[object]:
-    """Everything that is in a store."""
+async def store_content(store: Store) -> list[object]:
+    """The whole content of a store."""
     accounts = await store.accounts()
     return [
         accounts,
         [await store.statement(account.id) for account in accounts],
         [
-            (tail, await journal(store, tail.table, room=room))
+            (head, await journal(store, head.table, room=room))
             for room in ("holdem", "kuhn")
-            for tail in await store.journal_heads(room)
+            for head in await store.journal_heads(room)
         ],
         await store.load_snapshot("holdem", "a"),
         await store.hands(player="alice"),
@@ -31,40 +31,40 @@ async def books(store: Store) -> list[object]:
     ]
 
 
-def test_a_backup_is_a_store_with_the_same_books(shelf: Shelf, tmp_path: Path) -> None:
+def test_backup_is_a_store_with_the_same_content(temp_store: TempStore, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
 
-    async def story(store: Store) -> list[object]:
+    async def steps(store: Store) -> list[object]:
         await fill(store)
         await store.backup(copy)
-        return await books(store)
+        return await store_content(store)
 
-    found = shelf.run(story)
+    found = temp_store.run(steps)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-    twin = Shelf(str(copy), "sqlite")
-    assert twin.run(books) == found
-    assert twin.run(Store.find_problems) == []
-    assert twin.run(lambda store: store.credit("alice", 1, reason="life goes on")).balance == 81
+    restored = TempStore(str(copy), "sqlite")
+    assert restored.run(store_content) == found
+    assert restored.run(Store.find_problems) == []
+    assert restored.run(lambda store: store.credit("alice", 1, reason="life goes on")).balance == 81
 
 
-def test_a_backup_never_takes_the_place_of_a_file(shelf: Shelf, tmp_path: Path) -> None:
+def test_backup_never_replaces_a_file(temp_store: TempStore, tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("mine")
 
-    async def story(store: Store) -> None:
+    async def steps(store: Store) -> None:
         with pytest.raises(FileExistsError):
             await store.backup(taken)
         with pytest.raises(FileNotFoundError):
             await store.backup(tmp_path / "no-such-folder" / "copy")
         assert store.outage is None
 
-    shelf.run(story)
+    temp_store.run(steps)
     assert taken.read_text() == "mine"
     assert {path.name for path in tmp_path.iterdir()} <= {"taken", "store.sqlite"}
 
 
-def test_the_house_goes_on_while_it_is_copied_and_the_copy_is_of_one_moment(shelf: Shelf, tmp_path: Path) -> None:
-    async def story(store: Store) -> None:
+def test_copies_are_consistent_snapshots_during_writes(temp_store: TempStore, tmp_path: Path) -> None:
+    async def steps(store: Store) -> None:
         written = 0
         copying = True
 
@@ -88,11 +88,11 @@ def test_the_house_goes_on_while_it_is_copied_and_the_copy_is_of_one_moment(shel
         counts = Counter(row["journal"]["table"] for row in rows if "journal" in row)
         assert counts["a"] == counts["b"] <= written
 
-    shelf.run(story)
+    temp_store.run(steps)
 
 
-def test_an_export_is_a_row_a_line_without_passwords_and_the_same_from_both_engines(shelf: Shelf) -> None:
-    async def story(store: Store) -> list[dict[str, dict[str, object]]]:
+def test_export_has_a_row_per_line_without_passwords(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> list[dict[str, dict[str, object]]]:
         await fill(store)
         stream = io.BytesIO()
         rows = await store.export(stream)
@@ -100,7 +100,7 @@ def test_an_export_is_a_row_a_line_without_passwords_and_the_same_from_both_engi
         assert rows == len(lines) - 1
         return lines
 
-    head, *rows = shelf.run(story, clock=lambda: 5.0)
+    head, *rows = temp_store.run(steps, clock=lambda: 5.0)
     assert head == {"store": {"revision": "0002", "time": 5.0}}
     assert b"hash" not in json.dumps(rows).encode()
     assert Counter(name for row in rows for name in row) == {
@@ -119,12 +119,12 @@ def test_an_export_is_a_row_a_line_without_passwords_and_the_same_from_both_engi
     assert {"journal": {"room": "holdem", "table": "a", "seq": 2, "fact": '{"n":2}', "time": 1000000002.25}} in rows
 
 
-def test_more_rows_than_are_read_at_once_are_copied_all(shelf: Shelf, tmp_path: Path) -> None:
-    async def story(store: Store) -> None:
+def test_copies_have_all_portions_of_rows(temp_store: TempStore, tmp_path: Path) -> None:
+    async def steps(store: Store) -> None:
         await store.append([fact("a", seq) for seq in range(1, 2502)])
         await store.backup(tmp_path / "copy")
         stream = io.BytesIO()
         assert await store.export(stream) == 2501
 
-    shelf.run(story)
-    assert Shelf(str(tmp_path / "copy"), "sqlite").run(lambda store: store.last_seq("holdem", "a")) == 2501
+    temp_store.run(steps)
+    assert TempStore(str(tmp_path / "copy"), "sqlite").run(lambda store: store.last_seq("holdem", "a")) == 2501

@@ -1,4 +1,4 @@
-"""The scribe: many facts with one stroke, nobody forgotten, nothing out of order, and no queue without end."""
+"""Group commit: batches, order, outcomes, outages, and the limit of the queue."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,244 +9,250 @@ from croupier.store import group_commit as module
 from croupier.store.engine import Facts, Write
 from croupier.store.group_commit import MAX_BATCH_FACTS, GroupCommitter
 from croupier.store.records import StoreUnavailable, WriteRefused
-from tests.store.store_fixture import PATIENCE, run
+from tests.store.store_fixture import TIMEOUT_SECONDS, run
 
 
-class Desk:
-    """An engine that only remembers. It commits when it is let; `broken` says why it cannot."""
+class FakeEngine:
+    """An engine in memory. It commits while `may_commit` is set; `failure` is raised instead of committing."""
 
     def __init__(self) -> None:
         self.commits: list[list[Write]] = []
-        self.let = asyncio.Event()
-        self.let.set()
-        self.begun = asyncio.Event()
-        self.broken: BaseException | None = None
-        self.tried = 0
-        self.guilty: dict[str, Exception] = {}
+        self.may_commit = asyncio.Event()
+        self.may_commit.set()
+        self.has_begun = asyncio.Event()
+        self.failure: BaseException | None = None
+        self.reconnect_count = 0
+        self.refused_tables: dict[str, Exception] = {}
 
-    async def commit(self, deeds: Sequence[Write]) -> list[object]:
-        self.begun.set()
-        await self.let.wait()
-        if self.broken is not None:
-            raise self.broken
-        self.commits.append([*deeds])
-        return [self.guilty.get(deed.rows[0][1]) for deed in deeds if isinstance(deed, Facts)]
+    async def commit(self, writes: Sequence[Write]) -> list[object]:
+        self.has_begun.set()
+        await self.may_commit.wait()
+        if self.failure is not None:
+            raise self.failure
+        self.commits.append([*writes])
+        return [self.refused_tables.get(write.rows[0][1]) for write in writes if isinstance(write, Facts)]
 
     async def reconnect(self) -> None:
-        self.tried += 1
-        if self.broken is not None:
-            raise self.broken
+        self.reconnect_count += 1
+        if self.failure is not None:
+            raise self.failure
 
     async def check_connection(self) -> None:
-        if self.broken is not None:
-            raise self.broken
+        if self.failure is not None:
+            raise self.failure
 
     def written(self) -> list[tuple[str, int]]:
-        return [row[1:3] for commit in self.commits for deed in commit for row in deed.rows]
+        return [row[1:3] for commit in self.commits for write in commit for row in write.rows]
 
 
-def some(table: str, *seqs: int) -> Facts:
+def make_facts(table: str, *seqs: int) -> Facts:
     return Facts([("holdem", table, seq, "{}", 0.0) for seq in seqs], len(seqs))
 
 
-def told(story: Callable[[GroupCommitter, Desk], Awaitable[None]], most: int = 100) -> None:
+def run_steps(steps: Callable[[GroupCommitter, FakeEngine], Awaitable[None]], max_pending: int = 100) -> None:
     async def main() -> None:
-        desk = Desk()
-        scribe = GroupCommitter(desk, most, (0.001, 0.004))
-        async with asyncio.timeout(PATIENCE):
-            await story(scribe, desk)
-            await scribe.close()
+        engine = FakeEngine()
+        committer = GroupCommitter(engine, max_pending, (0.001, 0.004))
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            await steps(committer, engine)
+            await committer.close()
 
     run(main())
 
 
-def test_all_that_is_said_in_one_turn_of_the_loop_is_one_commit() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        await asyncio.gather(*(scribe.submit(some(table, 1)) for table in "abcd"))
-        assert [len(commit) for commit in desk.commits] == [4]
+def test_writes_of_one_loop_turn_are_one_commit() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        await asyncio.gather(*(committer.submit(make_facts(table, 1)) for table in "abcd"))
+        assert [len(commit) for commit in engine.commits] == [4]
 
-    told(story)
+    run_steps(steps)
 
 
-def test_tables_that_go_on_as_soon_as_they_may_are_always_written_together() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
+def test_tables_that_continue_at_once_are_always_committed_together() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
         async def table(name: str) -> None:
             for seq in range(5):
-                await scribe.submit(some(name, seq))
+                await committer.submit(make_facts(name, seq))
 
         await asyncio.gather(*map(table, "abcdefgh"))
-        assert [len(commit) for commit in desk.commits] == [8] * 5
+        assert [len(commit) for commit in engine.commits] == [8] * 5
 
-    told(story)
-
-
-def test_what_comes_during_a_commit_goes_with_the_next() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        desk.let.clear()
-        first = scribe.submit(some("a", 1))
-        await desk.begun.wait()
-        later = [scribe.submit(some("a", 2)), scribe.submit(some("b", 1)), scribe.submit(some("a", 3))]
-        assert not first.done()
-        desk.let.set()
-        await asyncio.gather(first, *later)
-        assert [len(commit) for commit in desk.commits] == [1, 3]
-        assert desk.written() == [("a", 1), ("a", 2), ("b", 1), ("a", 3)]
-
-    told(story)
+    run_steps(steps)
 
 
-def test_a_commit_is_never_larger_than_a_batch_unless_one_flight_is() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        flights = [
-            some("a", *range(MAX_BATCH_FACTS - 1)),
-            some("b", 1),
-            some("c", 1),
-            some("d", *range(2 * MAX_BATCH_FACTS)),
-            some("e", 1),
+def test_writes_during_a_commit_go_into_the_next_one() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.may_commit.clear()
+        first = committer.submit(make_facts("a", 1))
+        await engine.has_begun.wait()
+        later = [
+            committer.submit(make_facts("a", 2)),
+            committer.submit(make_facts("b", 1)),
+            committer.submit(make_facts("a", 3)),
         ]
-        await asyncio.gather(*map(scribe.submit, flights))
-        assert desk.commits == [flights[:2], flights[2:3], flights[3:4], flights[4:]]
+        assert not first.done()
+        engine.may_commit.set()
+        await asyncio.gather(first, *later)
+        assert [len(commit) for commit in engine.commits] == [1, 3]
+        assert engine.written() == [("a", 1), ("a", 2), ("b", 1), ("a", 3)]
 
-    told(story, most=10 * MAX_BATCH_FACTS)
-
-
-def test_everybody_is_told_his_own_outcome() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        desk.guilty = {"b": WriteRefused("no")}
-        outcomes = await asyncio.gather(*(scribe.submit(some(table, 1)) for table in "abc"), return_exceptions=True)
-        assert outcomes == [None, desk.guilty["b"], None]
-        assert scribe.outage is None
-
-    told(story)
+    run_steps(steps)
 
 
-def test_a_full_queue_takes_nothing_until_there_is_room() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        desk.let.clear()
-        waiting = [scribe.submit(some("a", 1, 2)), scribe.submit(some("b", 1))]
-        assert scribe.is_full
+def test_commit_is_never_larger_than_a_batch_except_for_a_single_write() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        batches = [
+            make_facts("a", *range(MAX_BATCH_FACTS - 1)),
+            make_facts("b", 1),
+            make_facts("c", 1),
+            make_facts("d", *range(2 * MAX_BATCH_FACTS)),
+            make_facts("e", 1),
+        ]
+        await asyncio.gather(*map(committer.submit, batches))
+        assert engine.commits == [batches[:2], batches[2:3], batches[3:4], batches[4:]]
+
+    run_steps(steps, max_pending=10 * MAX_BATCH_FACTS)
+
+
+def test_each_future_gets_its_own_outcome() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.refused_tables = {"b": WriteRefused("no")}
+        outcomes = await asyncio.gather(
+            *(committer.submit(make_facts(table, 1)) for table in "abc"), return_exceptions=True
+        )
+        assert outcomes == [None, engine.refused_tables["b"], None]
+        assert committer.outage is None
+
+    run_steps(steps)
+
+
+def test_full_queue_refuses_writes_until_there_is_space() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.may_commit.clear()
+        waiting = [committer.submit(make_facts("a", 1, 2)), committer.submit(make_facts("b", 1))]
+        assert committer.is_full
         with pytest.raises(StoreUnavailable, match="found 3 facts that wait to be written; allowed: 3"):
-            await scribe.submit(some("c", 1))
-        room = asyncio.ensure_future(scribe.wait_for_space())
-        await desk.begun.wait()
+            await committer.submit(make_facts("c", 1))
+        room = asyncio.ensure_future(committer.wait_for_space())
+        await engine.has_begun.wait()
         assert not room.done()
-        desk.let.set()
+        engine.may_commit.set()
         await room
-        assert not scribe.is_full
-        await asyncio.gather(*waiting, scribe.submit(some("d", 1)))
-        assert desk.written() == [("a", 1), ("a", 2), ("b", 1), ("d", 1)]
+        assert not committer.is_full
+        await asyncio.gather(*waiting, committer.submit(make_facts("d", 1)))
+        assert engine.written() == [("a", 1), ("a", 2), ("b", 1), ("d", 1)]
 
-    told(story, most=3)
-
-
-def test_there_is_room_at_once_when_nothing_waits() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        await scribe.wait_for_space()
-        await scribe.wait_until_up()
-        assert (scribe.is_full, scribe.outage) == (False, None)
-
-    told(story)
+    run_steps(steps, max_pending=3)
 
 
-def test_a_commit_that_fails_takes_all_that_wait_with_it_and_nothing_of_them_is_written_later() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        desk.let.clear()
-        first = scribe.submit(some("a", 1))
-        await desk.begun.wait()
-        waiting = [scribe.submit(some("a", 2)), scribe.submit(some("b", 1))]
-        desk.broken = StoreUnavailable("the disk is full")
-        desk.let.set()
+def test_empty_queue_has_space_at_once() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        await committer.wait_for_space()
+        await committer.wait_until_up()
+        assert (committer.is_full, committer.outage) == (False, None)
+
+    run_steps(steps)
+
+
+def test_failed_commit_fails_all_pending_writes_for_good() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.may_commit.clear()
+        first = committer.submit(make_facts("a", 1))
+        await engine.has_begun.wait()
+        waiting = [committer.submit(make_facts("a", 2)), committer.submit(make_facts("b", 1))]
+        engine.failure = StoreUnavailable("the disk is full")
+        engine.may_commit.set()
         outcomes = await asyncio.gather(first, *waiting, return_exceptions=True)
         assert [(type(each), str(each)) for each in outcomes] == [(StoreUnavailable, "the disk is full")] * 3
-        assert scribe.outage == "the disk is full"
-        desk.broken = None
-        await scribe.wait_until_up()
-        await scribe.submit(some("a", 1))
-        assert desk.written() == [("a", 1)]
+        assert committer.outage == "the disk is full"
+        engine.failure = None
+        await committer.wait_until_up()
+        await committer.submit(make_facts("a", 1))
+        assert engine.written() == [("a", 1)]
 
-    told(story)
+    run_steps(steps)
 
 
-def test_a_store_that_is_down_refuses_at_once_and_comes_back_by_itself() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        desk.broken = StoreUnavailable("gone")
+def test_writes_fail_at_once_during_an_outage_and_the_store_recovers() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.failure = StoreUnavailable("gone")
         with pytest.raises(StoreUnavailable, match="gone"):
-            await scribe.submit(some("a", 1))
-        while desk.tried < 4:
-            refused = scribe.submit(some("a", 1))
+            await committer.submit(make_facts("a", 1))
+        while engine.reconnect_count < 4:
+            refused = committer.submit(make_facts("a", 1))
             assert refused.done()
             assert isinstance(refused.exception(), StoreUnavailable)
-            await scribe.wait_for_space()
+            await committer.wait_for_space()
             await asyncio.sleep(0)
-        desk.broken = None
-        await scribe.wait_until_up()
-        assert scribe.outage is None
-        await scribe.submit(some("a", 1))
-        assert desk.written() == [("a", 1)]
+        engine.failure = None
+        await committer.wait_until_up()
+        assert committer.outage is None
+        await committer.submit(make_facts("a", 1))
+        assert engine.written() == [("a", 1)]
 
-    told(story)
+    run_steps(steps)
 
 
-def test_a_mistake_of_the_engine_leaves_nobody_waiting() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        desk.broken = ZeroDivisionError("oh")
+def test_unexpected_exception_of_the_engine_resolves_all_futures() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.failure = ZeroDivisionError("oh")
         with pytest.raises(StoreUnavailable, match="ZeroDivisionError"):
-            await scribe.submit(some("a", 1))
-        desk.broken = None
-        await scribe.wait_until_up()
+            await committer.submit(make_facts("a", 1))
+        engine.failure = None
+        await committer.wait_until_up()
 
-    told(story)
+    run_steps(steps)
 
 
-def test_who_closes_the_store_waits_for_what_was_said_and_nothing_more_may_be() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        desk.let.clear()
-        said = scribe.submit(some("a", 1))
-        closing = asyncio.ensure_future(scribe.close())
-        await desk.begun.wait()
+def test_close_waits_for_pending_writes_and_refuses_new_ones() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.may_commit.clear()
+        pending = committer.submit(make_facts("a", 1))
+        closing = asyncio.ensure_future(committer.close())
+        await engine.has_begun.wait()
         with pytest.raises(StoreUnavailable, match="closed"):
-            await scribe.submit(some("a", 2))
+            await committer.submit(make_facts("a", 2))
         assert not closing.done()
-        desk.let.set()
+        engine.may_commit.set()
         await closing
-        assert said.done()
-        assert desk.written() == [("a", 1)]
+        assert pending.done()
+        assert engine.written() == [("a", 1)]
 
-    told(story)
+    run_steps(steps)
 
 
-def test_a_store_that_is_down_can_be_closed() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        desk.broken = StoreUnavailable("gone")
+def test_store_can_be_closed_during_an_outage() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.failure = StoreUnavailable("gone")
         with pytest.raises(StoreUnavailable):
-            await scribe.submit(some("a", 1))
+            await committer.submit(make_facts("a", 1))
 
-    told(story)
-
-
-def test_what_nobody_waits_for_any_more_is_written_all_the_same() -> None:
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        scribe.submit(some("a", 1)).cancel()
-        await scribe.submit(some("a", 2))
-        assert desk.written() == [("a", 1), ("a", 2)]
-
-    told(story)
+    run_steps(steps)
 
 
-def test_a_store_that_goes_away_while_nobody_writes_is_down_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_with_a_cancelled_future_is_committed() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        committer.submit(make_facts("a", 1)).cancel()
+        await committer.submit(make_facts("a", 2))
+        assert engine.written() == [("a", 1), ("a", 2)]
+
+    run_steps(steps)
+
+
+def test_outage_of_an_idle_store_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CHECK_INTERVAL_SECONDS", 0.001)
 
-    async def story(scribe: GroupCommitter, desk: Desk) -> None:
-        await scribe.submit(some("a", 1))
-        desk.broken = StoreUnavailable("the file is gone")
-        while scribe.outage is None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        await committer.submit(make_facts("a", 1))
+        engine.failure = StoreUnavailable("the file is gone")
+        while committer.outage is None:
             await asyncio.sleep(0.001)
-        assert scribe.outage == "the file is gone"
+        assert committer.outage == "the file is gone"
         with pytest.raises(StoreUnavailable, match="the file is gone"):
-            await scribe.submit(some("a", 2))
-        desk.broken = None
-        await scribe.wait_until_up()
-        await scribe.submit(some("a", 2))
-        assert desk.written() == [("a", 1), ("a", 2)]
+            await committer.submit(make_facts("a", 2))
+        engine.failure = None
+        await committer.wait_until_up()
+        await committer.submit(make_facts("a", 2))
+        assert engine.written() == [("a", 1), ("a", 2)]
 
-    told(story)
+    run_steps(steps)

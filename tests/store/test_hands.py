@@ -1,4 +1,4 @@
-"""Hands and matches: what was played, found again by where, by whom and when."""
+"""Hands and matches: storage, and search by room, table, player and time."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ import pytest
 
 from croupier.store.records import Match, StoredHand, WriteRefused
 from croupier.store.store import Store
-from tests.store.store_fixture import NOON, Shelf, error, fact, facts
+from tests.store.store_fixture import NOON, TempStore, error, fact, facts
 
 
 def hand(number: int, *players: str, table: str = "a", room: str = "holdem") -> StoredHand:
@@ -23,17 +23,17 @@ HANDS = [
 ]
 
 
-def test_a_hand_is_found_by_its_number(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_hand_is_found_by_its_number(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         await store.add_hand(HANDS[0])
         assert await store.hand("holdem", "a", 1) == HANDS[0]
         assert await store.hand("holdem", "a", 2) is None
 
-    shelf.run(story)
+    temp_store.run(steps)
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("filters", "found"),
     [
         ({}, [4, 3, 2, 1]),
         ({"room": "holdem"}, [3, 2, 1]),
@@ -45,24 +45,24 @@ def test_a_hand_is_found_by_its_number(shelf: Shelf) -> None:
         ({"since": NOON + 2}, [4, 3, 2]),
         ({"until": NOON + 2}, [1]),
         ({"since": NOON + 2, "until": NOON + 4, "player": "cleo", "table": "a"}, [2]),
-        ({"most": 2}, [4, 3]),
+        ({"limit": 2}, [4, 3]),
         ({"room": "kuhn"}, []),
     ],
 )
-def test_hands_are_found_by_where_and_when_they_were_played_and_by_whom(
-    shelf: Shelf, asked: dict[str, object], found: list[int]
+def test_hands_are_found_by_room_table_time_and_player(
+    temp_store: TempStore, filters: dict[str, object], found: list[int]
 ) -> None:
-    async def story(store: Store) -> None:
+    async def steps(store: Store) -> None:
         for each in HANDS:
             store.add_hand(each)
         await store.add_match(Match("holdem", NOON, ("x",), b"{}"))
-        assert await store.hands(**asked) == [HANDS[number - 1] for number in found]
+        assert await store.hands(**filters) == [HANDS[number - 1] for number in found]
 
-    shelf.run(story)
+    temp_store.run(steps)
 
 
-def test_a_number_that_a_table_has_had_is_refused(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_duplicate_hand_number_is_refused(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         await store.add_hand(HANDS[0])
         failed = await error(store.add_hand(hand(1, "zoe")))
         assert isinstance(failed, WriteRefused)
@@ -70,79 +70,79 @@ def test_a_number_that_a_table_has_had_is_refused(shelf: Shelf) -> None:
         assert await store.hands() == [HANDS[0]]
         assert await store.hands(player="zoe") == []
 
-    shelf.run(story)
+    temp_store.run(steps)
 
 
-def test_a_hand_is_written_with_the_fact_that_ends_it_or_not_at_all(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_hand_and_its_last_fact_are_written_atomically(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         await store.append([fact("a", 1)], [HANDS[0]])
-        again = store.append([fact("a", 2)], [HANDS[0], HANDS[1]])
+        repeated = store.append([fact("a", 2)], [HANDS[0], HANDS[1]])
         neighbour = store.append([fact("b", 1)], [HANDS[2]])
-        behind = store.append([fact("a", 1)], [HANDS[1]])
-        assert isinstance(await error(again), WriteRefused)
+        duplicate_fact = store.append([fact("a", 1)], [HANDS[1]])
+        assert isinstance(await error(repeated), WriteRefused)
         await neighbour
-        assert isinstance(await error(behind), WriteRefused)
+        assert isinstance(await error(duplicate_fact), WriteRefused)
         assert await store.hands() == [HANDS[2], HANDS[0]]
         assert [await store.last_seq("holdem", table) for table in "ab"] == [1, 1]
         assert await store.find_problems() == []
 
-    shelf.run(story)
+    temp_store.run(steps)
 
 
-def test_hands_that_end_together_are_written_together_whoever_has_played_them(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
-        twice, nobody = (
+def test_hands_with_any_players_are_committed_together(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
+        same_player_twice, without_players = (
             StoredHand("holdem", "b", 1, NOON, ("ann", "ann"), "r", "s"),
             StoredHand("holdem", "c", 1, NOON, (), "r", "s"),
         )
-        away = [each.__replace__(room="holdem", table="d") for each in HANDS]
+        others = [each.__replace__(room="holdem", table="d") for each in HANDS]
         await asyncio.gather(
-            *(store.append(facts(hand.table, range(1, 30)), [hand]) for hand in (twice, nobody)),
-            store.append(facts("d", range(1, 3)), away),
+            *(store.append(facts(hand.table, range(1, 30)), [hand]) for hand in (same_player_twice, without_players)),
+            store.append(facts("d", range(1, 3)), others),
         )
-        assert await store.hands(player="ann", table="b") == [twice]
-        assert await store.hands(table="c") == [nobody]
-        assert await store.hands(table="d") == away[::-1]
-        assert await store.hands(player="alice") == [away[2], away[0]]
+        assert await store.hands(player="ann", table="b") == [same_player_twice]
+        assert await store.hands(table="c") == [without_players]
+        assert await store.hands(table="d") == others[::-1]
+        assert await store.hands(player="alice") == [others[2], others[0]]
         assert [await store.last_seq("holdem", table) for table in "bcd"] == [29, 29, 2]
         assert await store.find_problems() == []
 
-    shelf.run(story)
+    temp_store.run(steps)
 
 
-def test_matches_are_listed_with_the_latest_first(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_matches_are_listed_latest_first(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         played = [Match("kuhn", NOON + n, ("exact", "random"), f'{{"net":{n}}}'.encode()) for n in range(3)]
         ids = [await store.add_match(match) for match in played]
-        kept = [match.__replace__(id=number) for match, number in zip(played, ids, strict=True)]
-        assert await store.matches("kuhn") == kept[::-1]
-        assert await store.matches("kuhn", limit=1) == kept[2:]
+        stored = [match.__replace__(id=number) for match, number in zip(played, ids, strict=True)]
+        assert await store.matches("kuhn") == stored[::-1]
+        assert await store.matches("kuhn", limit=1) == stored[2:]
         assert await store.matches("holdem") == []
 
-    shelf.run(story)
+    temp_store.run(steps)
 
 
-@pytest.mark.parametrize("asked", [{}, {"table": "a"}, {"player": "alice"}, {"table": "b", "player": "cleo"}])
-def test_every_hand_is_read_in_portions_as_it_was_when_asked_for(shelf: Shelf, asked: dict[str, str]) -> None:
-    async def story(store: Store) -> None:
+@pytest.mark.parametrize("filters", [{}, {"table": "a"}, {"player": "alice"}, {"table": "b", "player": "cleo"}])
+def test_iteration_sees_a_consistent_snapshot(temp_store: TempStore, filters: dict[str, str]) -> None:
+    async def steps(store: Store) -> None:
         for each in HANDS:
             await store.add_hand(each)
         found = []
-        async for each in store.iterate_hands("holdem", **asked):
+        async for each in store.iterate_hands("holdem", **filters):
             found.append(each)
             if len(found) == 1:
                 await store.add_hand(hand(99, "alice", "cleo", table="a"))
                 await store.add_hand(hand(99, "alice", "cleo", table="b"))
-        now = [each for each in await store.hands("holdem", **asked, limit=1000) if each.number != 99]
+        now = [each for each in await store.hands("holdem", **filters, limit=1000) if each.number != 99]
         assert found == now != []
 
-    shelf.run(story)
+    temp_store.run(steps)
 
 
-def test_more_hands_than_a_portion_are_all_read(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_iteration_reads_all_portions(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         many = [hand(number, "alice") for number in range(1, 2502)]
         await store.append([fact("a", 1)], many)
         assert [each.number async for each in store.iterate_hands("holdem")] == [*range(2501, 0, -1)]
 
-    shelf.run(story)
+    temp_store.run(steps)

@@ -1,4 +1,4 @@
-"""Accounts and the ledger: no coin is made or lost, and every change tells its reason."""
+"""Accounts and the ledger: coins are conserved, and every change has a reason."""
 
 import asyncio
 
@@ -7,19 +7,19 @@ import pytest
 from croupier.store.engine import StatementGenerator
 from croupier.store.records import MAX_COINS, Account, Posting, StatementEntry, StoreError, Transfer, WriteRefused
 from croupier.store.store import Store, open_store
-from tests.store.store_fixture import NOON, Shelf, error
+from tests.store.store_fixture import NOON, TempStore, error
 
 
-def settings(shelf: Shelf, story: object) -> None:
-    shelf.run(story, clock=lambda: NOON)
+def run_at_noon(temp_store: TempStore, steps: object) -> None:
+    temp_store.run(steps, clock=lambda: NOON)
 
 
 async def coins(store: Store) -> dict[str, int]:
     return {account.name: account.balance for account in await store.accounts()}
 
 
-def test_an_account_is_opened_with_coins_from_the_cashier(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_account_is_opened_with_coins_from_the_cashier(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice = await store.add_account("alice", "a hash", coins=100)
         assert alice == Account(alice.id, "alice", False, "a hash", NOON, None, 100)
         assert await store.account("alice") == alice
@@ -27,41 +27,41 @@ def test_an_account_is_opened_with_coins_from_the_cashier(shelf: Shelf) -> None:
         assert await coins(store) == {"cashier": -100, "alice": 100}
         assert await store.statement(alice.id) == [StatementEntry(1, NOON, "opened", 100, 100)]
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_a_name_can_be_had_once_also_when_two_ask_for_it_at_once(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_only_one_of_two_concurrent_accounts_of_a_name_is_opened(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         one, other = store.add_account("alice", coins=1), store.add_account("alice", coins=2)
         await one
         assert "found an account 'alice'" in str(await error(other))
         assert await coins(store) == {"cashier": -1, "alice": 1}
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_the_house_has_an_account_a_room_which_may_owe_coins(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_house_account_may_have_a_negative_balance(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice = await store.add_account("alice")
         house = await store.house_account("kuhn")
         assert await store.house_account("kuhn") == house
         await store.transfer("won", [Posting(alice.id, 3), Posting(house.id, -3)])
         assert await coins(store) == {"cashier": 0, "kuhn": -3, "alice": 3}
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_a_player_may_be_called_what_a_room_is_called(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_player_may_have_the_name_of_a_room(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         house, player = await store.house_account("kuhn"), await store.add_account("kuhn", coins=5)
         assert house.id != player.id
         assert await store.account("kuhn") == player
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_a_player_can_lose_what_he_has_and_no_more(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_player_cannot_lose_more_than_the_balance(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice, house = await store.add_account("alice", coins=5), await store.house_account("kuhn")
         await store.transfer("lost", [Posting(alice.id, -5), Posting(house.id, 5)])
         failed = await error(store.transfer("lost", [Posting(alice.id, -1), Posting(house.id, 1)]))
@@ -69,11 +69,11 @@ def test_a_player_can_lose_what_he_has_and_no_more(shelf: Shelf) -> None:
         assert await coins(store) == {"cashier": -5, "kuhn": 5, "alice": 0}
         assert [line.balance for line in await store.statement(alice.id)] == [5, 0]
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_a_win_is_paid_only_while_the_account_covers_the_stake(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_win_needs_an_account_that_covers_the_stake(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice, house = await store.add_account("alice", coins=5), await store.house_account("kuhn")
         for won in (2, -2):
             failed = await error(store.transfer("game", [Posting(alice.id, won, 6), Posting(house.id, -won)]))
@@ -81,11 +81,11 @@ def test_a_win_is_paid_only_while_the_account_covers_the_stake(shelf: Shelf) -> 
         await store.transfer("game", [Posting(alice.id, 2, 5), Posting(house.id, -2)])
         assert await coins(store) == {"cashier": -5, "kuhn": -2, "alice": 7}
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_transfers_that_belong_together_are_made_or_refused_together(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_transfer_all_is_atomic(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice, house = await store.add_account("alice", coins=5), await store.house_account("kuhn")
 
         def game(key: str, won: int, held: int) -> Transfer:
@@ -98,22 +98,22 @@ def test_transfers_that_belong_together_are_made_or_refused_together(shelf: Shel
             await store.transfer_all(both)
         assert await coins(store) == {"cashier": -5, "kuhn": -1, "alice": 6}
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
 @pytest.mark.parametrize("postings", [[], [("a", 1)], [("a", 1), ("b", -2)], [("a", 1), ("a", 1)]])
-def test_a_transfer_sums_to_zero_or_is_refused(shelf: Shelf, postings: list[tuple[str, int]]) -> None:
-    async def story(store: Store) -> None:
+def test_unbalanced_transfer_is_refused(temp_store: TempStore, postings: list[tuple[str, int]]) -> None:
+    async def steps(store: Store) -> None:
         ids = {name: (await store.add_account(name, coins=9)).id for name in "ab"}
         failed = store.transfer("odd", [Posting(ids[name], n) for name, n in postings])
         assert isinstance(await error(failed), WriteRefused)
         assert await coins(store) == {"cashier": -18, "a": 9, "b": 9}
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_postings_of_one_account_are_one_entry(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_postings_of_the_same_account_are_merged(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice, bob = [await store.add_account(name, coins=10) for name in ("alice", "bob")]
         pot = [Posting(alice.id, -4), Posting(bob.id, -4), Posting(alice.id, 8)]
         await store.transfer("hand 1", pot)
@@ -121,35 +121,35 @@ def test_postings_of_one_account_are_one_entry(shelf: Shelf) -> None:
         assert await coins(store) == {"cashier": -20, "alice": 14, "bob": 6}
         assert await store.find_problems() == []
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_a_transfer_with_a_key_is_done_once_however_often_it_is_asked_for(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_transfer_with_a_key_is_executed_once(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice, house = await store.add_account("alice"), await store.house_account("kuhn")
         postings = [Posting(alice.id, 3), Posting(house.id, -3)]
         first = await store.transfer("won", postings, key="kuhn/1/1")
-        again = [store.transfer("won", postings, key="kuhn/1/1") for _ in range(3)]
-        assert await asyncio.gather(*again) == [first] * 3
+        repeated = [store.transfer("won", postings, key="kuhn/1/1") for _ in range(3)]
+        assert await asyncio.gather(*repeated) == [first] * 3
         assert await store.transfer("won", postings, key="kuhn/1/2") != first
         assert await store.balance(alice.id) == 6
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_a_key_of_another_transfer_is_refused(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_key_of_another_transfer_is_refused(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice, house = await store.add_account("alice"), await store.house_account("kuhn")
         await store.transfer("won", [Posting(alice.id, 3), Posting(house.id, -3)], key="k")
         other = store.transfer("won", [Posting(alice.id, 4), Posting(house.id, -4)], key="k")
         assert "found the key 'k' of another transfer" in str(await error(other))
         assert await store.balance(alice.id) == 3
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_nothing_moves_in_an_account_that_is_closed_or_not_there(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_transfer_with_a_closed_or_missing_account_is_refused(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice, house = await store.add_account("alice", coins=7), await store.house_account("kuhn")
         assert await store.close_account("alice", reason="bye") == 7
         closed = await error(store.transfer("won", [Posting(alice.id, 1), Posting(house.id, -1)]))
@@ -161,11 +161,11 @@ def test_nothing_moves_in_an_account_that_is_closed_or_not_there(shelf: Shelf) -
         assert await coins(store) == {"cashier": 0, "kuhn": 0, "alice": 0}
         assert [line.reason for line in await store.statement(alice.id)] == ["opened", "bye"]
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_what_is_done_to_an_account_is_in_its_statement(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_statement_has_all_changes_of_an_account(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice = await store.add_account("alice", "one", coins=7, reason="a guest")
         assert (await store.credit("alice", -2, reason="paid out")).balance == 5
         await store.set_password("alice", "two", reason="forgot it")
@@ -180,29 +180,29 @@ def test_what_is_done_to_an_account_is_in_its_statement(shelf: Shelf) -> None:
         assert left is not None
         assert (left.password, left.closed, left.balance) == ("two", NOON, 0)
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_nothing_is_done_to_an_account_that_is_closed_or_not_there(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_changes_of_a_closed_or_missing_account_are_refused(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         await store.add_account("alice")
         await store.close_account("alice", reason="bye")
-        for name, told in (("alice", "which is closed"), ("bob", "found no account 'bob'")):
+        for name, message in (("alice", "which is closed"), ("bob", "found no account 'bob'")):
             for failed in (
                 store.credit(name, 1, reason="gift"),
                 store.set_password(name, None, reason="why not"),
                 store.close_account(name, reason="again"),
             ):
-                assert told in str(await error(failed))
+                assert message in str(await error(failed))
         assert await store.account("bob") is None
         with pytest.raises(StoreError, match="found no account 99"):
             await store.balance(99)
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_an_account_holds_as_many_coins_as_64_bits_can(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_balance_is_limited_to_64_bits(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice = await store.add_account("alice", coins=MAX_COINS)
         assert alice.balance == MAX_COINS
         assert isinstance(await error(store.credit("alice", 1, reason="one too many")), WriteRefused)
@@ -210,11 +210,11 @@ def test_an_account_holds_as_many_coins_as_64_bits_can(shelf: Shelf) -> None:
         assert await store.balance(alice.id) == MAX_COINS
         assert await store.find_problems() == []
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_a_transfer_that_is_refused_harms_nobody_who_is_written_with_it(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
+def test_refused_transfer_does_not_affect_other_writes_of_the_commit(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
         alice, bob = [await store.add_account(name, coins=10) for name in ("alice", "bob")]
         moves = [store.transfer(f"{n}", [Posting(alice.id, -n), Posting(bob.id, n)]) for n in (6, 5, 4)]
         outcomes = await asyncio.gather(*moves, return_exceptions=True)
@@ -222,34 +222,34 @@ def test_a_transfer_that_is_refused_harms_nobody_who_is_written_with_it(shelf: S
         assert await coins(store) == {"cashier": -20, "alice": 0, "bob": 20}
         assert await store.find_problems() == []
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)
 
 
-def test_two_stores_that_are_open_at_once_keep_the_same_books(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
-        async with await open_store(shelf.url) as second:
+def test_two_open_stores_share_the_same_content(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
+        async with await open_store(temp_store.url) as second:
             alice, house = await store.add_account("alice", coins=100), await store.house_account("kuhn")
             lose = [Posting(alice.id, -1), Posting(house.id, 1)]
             await asyncio.gather(*(each.transfer("lost", lose) for each in (store, second) * 25))
             assert await second.balance(alice.id) == 50
             assert await store.find_problems() == []
 
-    shelf.run(story)
+    temp_store.run(steps)
 
 
-def spoilt() -> StatementGenerator[None]:
-    """A script with a mistake in it, behind something that was written."""
+def failing_script() -> StatementGenerator[None]:
+    """A script that raises an exception after its first statement."""
     yield "INSERT INTO transfers (time, reason) VALUES (0, 'half of it')", ()
     raise ZeroDivisionError("oh")
 
 
-def test_a_mistake_in_a_script_is_told_to_whom_it_belongs_and_to_nobody_else(shelf: Shelf) -> None:
-    async def story(store: Store) -> None:
-        failed, beside = store._write(spoilt), store.add_account("alice", coins=3)
+def test_exception_of_a_script_reaches_only_its_own_future(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
+        failed, beside = store._write(failing_script), store.add_account("alice", coins=3)
         with pytest.raises(ZeroDivisionError, match="oh"):
             await failed
         assert (await beside).balance == 3
         assert store.outage is None
-        assert await store.find_problems() == [], "nothing of it is written"
+        assert await store.find_problems() == [], "its first statement is rolled back"
 
-    settings(shelf, story)
+    run_at_noon(temp_store, steps)

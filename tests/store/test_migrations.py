@@ -1,4 +1,4 @@
-"""Migrations: they make what the schema says, on both engines, and are the ones that the house knows of."""
+"""Migrations: they produce the schema on both engines, and REVISIONS lists them."""
 
 import asyncio
 import sqlite3
@@ -14,14 +14,14 @@ from sqlalchemy.pool import NullPool
 
 from croupier.store.migrations import REVISIONS
 from croupier.store.schema import METADATA
-from tests.store.store_fixture import Shelf
+from tests.store.store_fixture import TempStore
 
 
 def differences(connection: Connection) -> list[object]:
     return compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), METADATA)
 
 
-async def differences_at_a_server(url: str) -> list[object]:
+async def postgres_differences(url: str) -> list[object]:
     engine = create_async_engine(
         "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=NullPool
     )
@@ -29,16 +29,16 @@ async def differences_at_a_server(url: str) -> list[object]:
         return await connection.run_sync(differences)
 
 
-def test_the_migrations_make_what_the_schema_says(shelf: Shelf) -> None:
-    if shelf.engine == "postgresql":
-        assert asyncio.run(differences_at_a_server(shelf.url)) == []
+def test_migrations_produce_the_schema(temp_store: TempStore) -> None:
+    if temp_store.engine == "postgresql":
+        assert asyncio.run(postgres_differences(temp_store.url)) == []
         return
-    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(shelf.url), poolclass=NullPool)
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(temp_store.url), poolclass=NullPool)
     with engine.connect() as connection:
         assert differences(connection) == []
 
 
-def test_the_house_knows_all_revisions_and_their_order() -> None:
+def test_revisions_are_complete_and_in_order() -> None:
     config = Config()
     config.set_main_option("script_location", "croupier.store:migrations")
     config.set_main_option("path_separator", "os")

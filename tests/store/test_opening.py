@@ -1,4 +1,4 @@
-"""Opening a store: where it is, what is there instead, and who may not have it."""
+"""Opening a store: locations, creation, revisions and errors."""
 
 import asyncio
 import sqlite3
@@ -18,22 +18,22 @@ from croupier.store.records import StoreError
 from croupier.store.store import Store, open_store, upgrade_store
 from croupier.store.urls import PostgresLocation, SqliteLocation, parse_location
 from tests.store.conftest import ask, new_database
-from tests.store.store_fixture import Shelf, fact, run
+from tests.store.store_fixture import TempStore, fact, run
 
 
-async def visit(where: str | None, **settings: object) -> None:
-    async with await open_store(where, **settings) as store:
+async def open_and_append(location: str | None, **settings: object) -> None:
+    async with await open_store(location, **settings) as store:
         await store.append([fact("a", await store.last_seq("holdem", "a") + 1)])
 
 
-def refusal(where: str, **settings: object) -> str:
+def error_text(location: str, **settings: object) -> str:
     with pytest.raises(StoreError) as found:
-        run(visit(where, **settings))
+        run(open_and_append(location, **settings))
     return str(found.value)
 
 
 @pytest.mark.parametrize(
-    ("where", "found"),
+    ("location", "found"),
     [
         ("books", SqliteLocation(Path("books"))),
         ("/var/books.db", SqliteLocation(Path("/var/books.db"))),
@@ -44,23 +44,25 @@ def refusal(where: str, **settings: object) -> str:
         ("postgres://c/d", PostgresLocation("postgresql://c/d")),
     ],
 )
-def test_a_store_is_a_path_or_a_url(where: str, found: object) -> None:
-    assert parse_location(where) == found
+def test_location_is_a_path_or_a_url(location: str, found: object) -> None:
+    assert parse_location(location) == found
 
 
-def test_without_a_word_it_is_a_file_among_the_users_data() -> None:
+def test_default_location_is_in_the_users_data_folder() -> None:
     assert parse_location(None) == SqliteLocation(
         Path(platformdirs.user_data_dir("croupier", appauthor=False)) / "store.sqlite"
     )
 
 
-@pytest.mark.parametrize("where", ["", ":memory:", "sqlite://", "sqlite://books", "sqlite:///:memory:", "mysql://a/b"])
-def test_anything_else_is_refused(where: str) -> None:
+@pytest.mark.parametrize(
+    "location", ["", ":memory:", "sqlite://", "sqlite://books", "sqlite:///:memory:", "mysql://a/b"]
+)
+def test_invalid_location_raises_store_error(location: str) -> None:
     with pytest.raises(StoreError, match="allowed: a path, sqlite:///PATH, postgresql://USER@HOST/DATABASE"):
-        parse_location(where)
+        parse_location(location)
 
 
-def test_the_password_of_a_server_is_never_told() -> None:
+def test_password_of_a_url_is_never_shown() -> None:
     for url in (
         "postgresql://croupier:secret@db:5/books?sslmode=require",
         "postgresql://db:5/books?user=croupier&password=secret",
@@ -70,159 +72,159 @@ def test_the_password_of_a_server_is_never_told() -> None:
     ):
         assert str(parse_location(url)) == "postgresql://db:5/books"
     assert "cret" not in str(parse_location("postgresql://db/books?user=a@b&password=secret"))
-    told = refusal("postgresql://croupier:secret@127.0.0.1:1/books")
-    assert told.startswith("cannot reach postgresql://127.0.0.1:1/books: ")
-    assert "secret" not in told
+    message = error_text("postgresql://croupier:secret@127.0.0.1:1/books")
+    assert message.startswith("cannot reach postgresql://127.0.0.1:1/books: ")
+    assert "secret" not in message
 
 
-def test_a_file_that_is_not_there_is_made_with_its_folders_for_its_owner_alone(tmp_path: Path) -> None:
+def test_missing_file_is_created_privately_with_its_folders(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "a store?#%20.db"
-    run(visit(str(path)))
-    run(visit(str(path)))
+    run(open_and_append(str(path)))
+    run(open_and_append(str(path)))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [left.name for left in path.parent.iterdir()] == [path.name]
-    assert Shelf(str(path), "sqlite").run(lambda store: store.last_seq("holdem", "a")) == 2
+    assert TempStore(str(path), "sqlite").run(lambda store: store.last_seq("holdem", "a")) == 2
 
 
-def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+def test_empty_file_becomes_a_store(tmp_path: Path) -> None:
     path = tmp_path / "store"
     path.touch()
-    run(visit(str(path)))
+    run(open_and_append(str(path)))
     assert [left.name for left in tmp_path.iterdir()] == ["store"]
 
 
-def test_a_store_that_must_be_there_is_not_made(tmp_path: Path) -> None:
-    told = refusal(str(tmp_path / "store"), new=False)
-    assert told == f"found nothing at {tmp_path / 'store'}; allowed: a store of croupier"
+def test_missing_store_is_not_created_without_create(tmp_path: Path) -> None:
+    message = error_text(str(tmp_path / "store"), create=False)
+    assert message == f"found nothing at {tmp_path / 'store'}; allowed: a store of croupier"
     assert [*tmp_path.iterdir()] == []
 
 
-def test_two_who_make_the_same_store_at_once_share_it(tmp_path: Path) -> None:
-    async def both() -> None:
-        where = str(tmp_path / "store")
-        one, other = await asyncio.gather(open_store(where), open_store(where))
+def test_concurrent_creation_gives_one_store(tmp_path: Path) -> None:
+    async def open_both() -> None:
+        location = str(tmp_path / "store")
+        one, other = await asyncio.gather(open_store(location), open_store(location))
         async with one, other:
             await one.append([fact("a", 1)])
             assert await other.last_seq("holdem", "a") == 1
 
-    run(both())
+    run(open_both())
     assert [left.name for left in tmp_path.iterdir()] == ["store"]
 
 
-def test_a_file_of_something_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+def test_foreign_file_is_refused_and_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "letter.txt"
     path.write_text("Dear friend, " * 100)
-    assert "file is not a database" in refusal(str(path))
+    assert "file is not a database" in error_text(str(path))
     assert path.read_text() == "Dear friend, " * 100
 
 
-def test_a_folder_is_no_store(tmp_path: Path) -> None:
-    assert refusal(str(tmp_path)).startswith(f"found {tmp_path}, which cannot be opened")
+def test_folder_is_refused(tmp_path: Path) -> None:
+    assert error_text(str(tmp_path)).startswith(f"found {tmp_path}, which cannot be opened")
 
 
-def test_a_path_through_a_file_is_said_plainly(tmp_path: Path) -> None:
+def test_path_through_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    assert "cannot make a store" in refusal(str(tmp_path / "file" / "store"))
+    assert "cannot make a store" in error_text(str(tmp_path / "file" / "store"))
 
 
-def test_the_database_of_another_program_is_neither_opened_nor_upgraded(tmp_path: Path) -> None:
+def test_foreign_sqlite_database_is_neither_opened_nor_upgraded(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE birds (name)")
     before = path.read_bytes()
-    assert "`croupier db upgrade`" in refusal(str(path))
+    assert "`croupier db upgrade`" in error_text(str(path))
     with pytest.raises(StoreError, match="found a database with the table 'birds'"):
         run(upgrade_store(str(path)))
     assert path.read_bytes() == before
 
 
-def set_revision(shelf: Shelf, revision: str) -> None:
-    if shelf.engine == "postgresql":
-        asyncio.run(ask(shelf.url, f"UPDATE alembic_version SET version_num = '{revision}'"))
+def set_revision(temp_store: TempStore, revision: str) -> None:
+    if temp_store.engine == "postgresql":
+        asyncio.run(ask(temp_store.url, f"UPDATE alembic_version SET version_num = '{revision}'"))
     else:
-        with closing(sqlite3.connect(shelf.url)) as file:
+        with closing(sqlite3.connect(temp_store.url)) as file:
             file.execute("UPDATE alembic_version SET version_num = ?", (revision,))
             file.commit()
 
 
-def test_the_store_of_a_newer_croupier_is_refused(shelf: Shelf) -> None:
-    set_revision(shelf, "9999")
-    assert "of revision 9999, which a newer croupier has made; allowed: 0002" in refusal(shelf.url)
+def test_newer_revision_is_refused(temp_store: TempStore) -> None:
+    set_revision(temp_store, "9999")
+    assert "of revision 9999, which a newer croupier has made; allowed: 0002" in error_text(temp_store.url)
     with pytest.raises(StoreError, match="which a newer croupier has made"):
-        run(upgrade_store(shelf.url))
+        run(upgrade_store(temp_store.url))
 
 
-def test_the_store_of_an_older_croupier_is_told_how_to_be_upgraded(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+def test_older_revision_is_refused_with_the_upgrade_command(
+    temp_store: TempStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "REVISIONS", ("0001", "0002", "0003"))
-    assert "of revision 0002; allowed: 0003, which `croupier db upgrade` makes of it" in refusal(shelf.url)
+    assert "of revision 0002; allowed: 0003, which `croupier db upgrade` makes of it" in error_text(temp_store.url)
 
 
-def test_an_upgrade_of_what_is_up_to_date_changes_nothing(shelf: Shelf) -> None:
-    run(visit(shelf.url))
-    run(upgrade_store(shelf.url))
-    assert shelf.run(lambda store: store.last_seq("holdem", "a")) == 1
+def test_upgrade_of_a_current_store_changes_nothing(temp_store: TempStore) -> None:
+    run(open_and_append(temp_store.url))
+    run(upgrade_store(temp_store.url))
+    assert temp_store.run(lambda store: store.last_seq("holdem", "a")) == 1
 
 
-def test_an_empty_database_of_a_server_becomes_a_store_unless_one_must_be_there(cluster: Cluster) -> None:
+def test_empty_database_becomes_a_store_only_with_create(cluster: Cluster) -> None:
     url = new_database(cluster, "template0")
-    told = "without a schema; allowed: 0002, which `croupier db upgrade` makes of it"
-    assert told in refusal(url, new=False)
-    assert told in refusal(url, new=False), "nothing was made"
-    run(visit(url))
-    run(visit(url, new=False))
+    message = "without a schema; allowed: 0002, which `croupier db upgrade` makes of it"
+    assert message in error_text(url, create=False)
+    assert message in error_text(url, create=False), "no store was created"
+    run(open_and_append(url))
+    run(open_and_append(url, create=False))
 
 
-def test_two_who_open_the_same_empty_database_at_once_share_it(cluster: Cluster) -> None:
+def test_concurrent_opening_of_an_empty_database_gives_one_store(cluster: Cluster) -> None:
     url = new_database(cluster, "template0")
 
-    async def both() -> None:
+    async def open_both() -> None:
         one, other = await asyncio.gather(open_store(url), open_store(url))
         async with one, other:
             await one.append([fact("a", 1)])
             assert await other.last_seq("holdem", "a") == 1
 
-    run(both())
+    run(open_both())
 
 
-def test_the_database_of_another_program_on_a_server_is_left_as_it_is(cluster: Cluster) -> None:
+def test_foreign_postgresql_database_is_refused(cluster: Cluster) -> None:
     url = new_database(cluster, "template0")
     asyncio.run(ask(url, "CREATE TABLE birds (name text)"))
-    assert "found a database with the table 'birds'; allowed: a store, or an empty one" in refusal(url)
+    assert "found a database with the table 'birds'; allowed: a store, or an empty one" in error_text(url)
 
 
-def test_two_who_upgrade_the_same_database_at_once_do_it_once(cluster: Cluster) -> None:
+def test_concurrent_upgrades_run_once(cluster: Cluster) -> None:
     url = new_database(cluster, "template0")
 
-    async def both() -> None:
+    async def open_both() -> None:
         await asyncio.gather(upgrade_store(url), upgrade_store(url))
 
-    run(both())
-    assert Shelf(url, "postgresql").run(Store.find_problems) == []
+    run(open_both())
+    assert TempStore(url, "postgresql").run(Store.find_problems) == []
 
 
 @pytest.mark.parametrize("url", ["postgresql://a:b:c/d", "postgresql://[::1/d", "postgresql://h:port/d"])
-def test_a_url_that_nobody_can_read_is_said_plainly(url: str) -> None:
-    assert refusal(url).startswith("cannot reach postgresql://")
+def test_invalid_url_is_reported(url: str) -> None:
+    assert error_text(url).startswith("cannot reach postgresql://")
 
 
-def test_a_database_that_is_not_there_is_said_plainly(cluster: Cluster) -> None:
-    assert 'database "nowhere" does not exist' in refusal(cluster.url("nowhere"))
+def test_missing_database_is_reported(cluster: Cluster) -> None:
+    assert 'database "nowhere" does not exist' in error_text(cluster.url("nowhere"))
     with pytest.raises(StoreError, match='database "nowhere" does not exist'):
         run(upgrade_store(cluster.url("nowhere")))
 
 
-def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_driver_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "asyncpg", None)
     monkeypatch.delitem(sys.modules, "croupier.store.postgres", raising=False)
-    told = "found no asyncpg, which speaks to PostgreSQL; pip install 'croupier[postgresql]'"
-    assert refusal("postgresql://127.0.0.1:1/books") == told
+    message = "found no asyncpg, the driver of PostgreSQL; pip install 'croupier[postgresql]'"
+    assert error_text("postgresql://127.0.0.1:1/books") == message
     with pytest.raises(StoreError, match="found no asyncpg"):
         run(upgrade_store("postgresql://127.0.0.1:1/books"))
 
 
-READER = """
+READ_ONLY_SCRIPT = """
 import asyncio, os, sys
 from croupier.store.store import open_store
 
@@ -236,38 +238,39 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-def test_a_file_that_may_only_be_read_is_refused_at_once(blank: bytes, tmp_path: Path) -> None:
+def test_read_only_file_is_refused(empty_store_file: bytes, tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory() as museum:
         path = Path(museum) / "store"
-        path.write_bytes(blank)
+        path.write_bytes(empty_store_file)
         path.chmod(0o444)
         Path(museum).chmod(0o555)
         done = subprocess.run(
-            [sys.executable, "-c", READER, str(tmp_path / "store"), str(path)],
+            [sys.executable, "-c", READ_ONLY_SCRIPT, str(tmp_path / "store"), str(path)],
             capture_output=True,
             text=True,
             timeout=60,
             check=False,
         )
-        told = f"found a store that cannot be written to: {path}: attempt to write a readonly database"
-        assert told in done.stderr
-        assert path.read_bytes() == blank
+        message = f"found a store that cannot be written to: {path}: attempt to write a readonly database"
+        assert message in done.stderr
+        assert path.read_bytes() == empty_store_file
 
 
-def test_a_server_that_opens_its_store_waits_neither_for_sqlalchemy_nor_for_alembic(shelf: Shelf) -> None:
+def test_opening_a_store_imports_neither_sqlalchemy_nor_alembic(temp_store: TempStore) -> None:
     script = (
         "import asyncio, sys\nfrom croupier.store.store import open_store\n"
-        "async def main():\n    async with await open_store(sys.argv[1]) as store: print(await store.tables('kuhn'))\n"
+        "async def main():\n    async with await open_store(sys.argv[1]) as store:\n"
+        "        print(await store.journal_heads('kuhn'))\n"
         "asyncio.run(main())\nprint({'sqlalchemy', 'alembic'} & {*sys.modules})"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, shelf.url], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", script, temp_store.url], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == "[]\nset()\n"
 
 
-def test_a_store_that_rooms_share_is_closed_by_the_last_of_them(tmp_path: Path) -> None:
-    async def story() -> None:
+def test_shared_store_is_closed_by_its_last_owner(tmp_path: Path) -> None:
+    async def steps() -> None:
         store = await open_store(str(tmp_path / "books"))
         other = store.share()
         await store.close()
@@ -277,4 +280,4 @@ def test_a_store_that_rooms_share_is_closed_by_the_last_of_them(tmp_path: Path) 
         with pytest.raises(StoreError, match="the store is closed"):
             await other.append([fact("a", 2)])
 
-    run(story())
+    run(steps())

@@ -1,4 +1,4 @@
-"""Whatever is done to a store, in any order and on either engine, its books are those of a plain dict."""
+"""Stateful test: after any operations, on either engine, a store has the content of a model made of dicts."""
 
 import asyncio
 from collections import defaultdict
@@ -22,15 +22,15 @@ NAMES = st.sampled_from(["alice", "bob", "cleo"])
 COINS = st.integers(-20, 20)
 
 
-class Books(RuleBasedStateMachine):
-    """A store and the model of it. `place` makes an empty one, and answers its URL."""
+class StoreMachine(RuleBasedStateMachine):
+    """A store and its model. `make_store` creates an empty store and returns its URL."""
 
-    place: Any
+    make_store: Any
 
     def __init__(self) -> None:
         super().__init__()
         self.runner = asyncio.Runner(loop_factory=loop_factory())
-        self.url = self.place()
+        self.url = self.make_store()
         self.store = self.do(lambda: open_store(self.url))
         self.journal: dict[str, list[bytes]] = defaultdict(list)
         self.states: dict[str, bytes] = {}
@@ -41,7 +41,7 @@ class Books(RuleBasedStateMachine):
         self.house = self.do(lambda: self.store.house_account("holdem")).id
 
     def do(self, make: Callable[[], Awaitable[Any]]) -> Any:
-        """Do it on the loop, and wait for it there."""
+        """Run an operation on the event loop."""
 
         async def main() -> Any:
             return await make()
@@ -49,7 +49,7 @@ class Books(RuleBasedStateMachine):
         return self.runner.run(main())
 
     def refused(self, make: Callable[[], Awaitable[Any]]) -> bool:
-        """Do it, and say whether it was refused."""
+        """Run an operation, and return whether it was refused."""
 
         async def main() -> bool:
             try:
@@ -63,9 +63,9 @@ class Books(RuleBasedStateMachine):
     @rule(table=TABLES, count=st.integers(1, 5))
     def append(self, table: str, count: int) -> None:
         first = len(self.journal[table]) + 1
-        flight = [fact(table, seq) for seq in range(first, first + count)]
-        self.do(lambda: self.store.append(flight))
-        self.journal[table] += [entry.fact for entry in flight]
+        batch = [fact(table, seq) for seq in range(first, first + count)]
+        self.do(lambda: self.store.append(batch))
+        self.journal[table] += [entry.fact for entry in batch]
 
     @precondition(lambda self: any(self.journal.values()))
     @rule(data=st.data())
@@ -76,7 +76,7 @@ class Books(RuleBasedStateMachine):
         assert self.refused(lambda: self.store.append([fact(table, fresh), fact(table, seq)]))
 
     @rule(tables=st.lists(TABLES, min_size=1, max_size=6))
-    def append_at_once(self, tables: list[str]) -> None:
+    def append_concurrently(self, tables: list[str]) -> None:
         async def main() -> list[object]:
             futures = []
             for table in tables:
@@ -92,7 +92,7 @@ class Books(RuleBasedStateMachine):
     def save(self, table: str) -> None:
         seq = len(self.journal[table])
         self.states[table] = f'{{"after":{seq}}}'.encode()
-        self.do(lambda: self.store.save(Snapshot("holdem", table, seq, self.states[table], NOON)))
+        self.do(lambda: self.store.save_snapshot(Snapshot("holdem", table, seq, self.states[table], NOON)))
 
     @rule(name=NAMES, coins=st.integers(0, 30))
     def open_account(self, name: str, coins: int) -> None:
@@ -124,11 +124,11 @@ class Books(RuleBasedStateMachine):
         if key in self.keys:
             assert refused == (self.keys[key] != dict(change))
             return
-        able = all(
+        is_covered = all(
             name == "holdem" or (name not in self.closed and self.coins[name] + n >= 0) for name, n in change.items()
         )
-        assert refused == (not able)
-        if able:
+        assert refused == (not is_covered)
+        if is_covered:
             if key is not None:
                 self.keys[key] = dict(change)
             for name, n in change.items():
@@ -136,36 +136,36 @@ class Books(RuleBasedStateMachine):
                     self.coins[name] += n
 
     @rule()
-    def open_anew(self) -> None:
+    def reopen(self) -> None:
         self.do(self.store.close)
         self.store = self.do(lambda: open_store(self.url))
 
     @invariant()
-    def the_books_are_those_of_the_model(self) -> None:
+    def store_agrees_with_the_model(self) -> None:
         async def main() -> None:
             for table, facts in self.journal.items():
                 assert [entry.fact for entry in await journal(self.store, table)] == facts
-            tails = {tail.table: tail.seq for tail in await self.store.tables("holdem")}
-            assert tails == {table: len(facts) for table, facts in self.journal.items() if facts}
+            heads = {head.table: head.seq for head in await self.store.journal_heads("holdem")}
+            assert heads == {table: len(facts) for table, facts in self.journal.items() if facts}
             for table, state in self.states.items():
-                found = await self.store.snapshot("holdem", table)
+                found = await self.store.load_snapshot("holdem", table)
                 assert found is not None
                 assert found.state == state
             accounts = await self.store.accounts()
             assert {each.name: each.balance for each in accounts if not each.house} == self.coins
             assert sum(each.balance for each in accounts) == 0
-            assert self.store.down is None
+            assert self.store.outage is None
 
         self.runner.run(main())
 
     def teardown(self) -> None:
-        assert self.do(self.store.check) == []
+        assert self.do(self.store.find_problems) == []
         self.do(self.store.close)
         self.runner.close()
 
 
-def tried(place: Any, examples: int, steps: int) -> None:
-    machine = type("Tried", (Books,), {"place": staticmethod(place)})
+def run_machine(make_store: Any, examples: int, steps: int) -> None:
+    machine = type("BoundStoreMachine", (StoreMachine,), {"make_store": staticmethod(make_store)})
     run_state_machine_as_test(
         machine,
         settings=settings(
@@ -175,25 +175,25 @@ def tried(place: Any, examples: int, steps: int) -> None:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def places(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    """What makes an empty store, again and again."""
+def new_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """A function that creates an empty store and returns its URL."""
     if request.param == "postgresql":
         cluster = request.getfixturevalue("cluster")
         return lambda: new_database(cluster)
-    blank = request.getfixturevalue("blank")
+    empty_store_file = request.getfixturevalue("empty_store_file")
 
     def file() -> str:
         path = tmp_path / f"{len([*tmp_path.iterdir()])}.sqlite"
-        path.write_bytes(blank)
+        path.write_bytes(empty_store_file)
         return str(path)
 
     return file
 
 
-def test_the_books_are_those_of_a_dict(places: Any) -> None:
-    tried(places, examples=8, steps=20)
+def test_store_agrees_with_its_model(new_store_url: Any) -> None:
+    run_machine(new_store_url, examples=8, steps=20)
 
 
 @pytest.mark.slow
-def test_the_books_are_those_of_a_dict_for_long(places: Any) -> None:
-    tried(places, examples=150, steps=50)
+def test_store_agrees_with_its_model_in_many_runs(new_store_url: Any) -> None:
+    run_machine(new_store_url, examples=150, steps=50)

@@ -1,4 +1,4 @@
-"""Processes that write into a store until something happens to them."""
+"""Child processes that write into a store until they are killed or fail."""
 
 import asyncio
 import multiprocessing
@@ -13,49 +13,49 @@ from croupier.store.store import Store, open_store
 from tests.store.store_fixture import NOON, fact
 
 TABLES = "abcdef"
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 
 
 class Child:
-    """A process that runs `work(pipe, *arguments)`; it has everything imported already."""
+    """A process that runs `work(pipe, *arguments)`, forked from a server that has imported everything."""
 
     def __init__(self, work: Callable[..., None], *arguments: object) -> None:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(
             ["tests.store.writer_processes", "croupier.store.sqlite", "croupier.store.postgres"]
         )
-        self._ears, mouth = context.Pipe(duplex=False)
-        self._process = context.Process(target=work, args=(mouth, *arguments), daemon=True)
+        self._receiver, sender = context.Pipe(duplex=False)
+        self._process = context.Process(target=work, args=(sender, *arguments), daemon=True)
         self._process.start()
-        mouth.close()
+        sender.close()
 
-    def hear(self) -> Any:
-        """The next word. Raises EOFError after the last."""
-        assert self._ears.poll(PATIENCE), "the child says nothing"
-        return self._ears.recv()
+    def receive(self) -> Any:
+        """The next object that the process sends. Raises EOFError after the last one."""
+        assert self._receiver.poll(TIMEOUT_SECONDS), "the child process sends nothing"
+        return self._receiver.recv()
 
     def kill(self) -> list[Any]:
-        """Kill it as nobody can prevent: what it had said by then."""
+        """Kill the process with SIGKILL, and return what it had sent by then."""
         self._process.kill()
-        self._process.join(PATIENCE)
-        said = []
+        self._process.join(TIMEOUT_SECONDS)
+        received = []
         try:
             while True:
-                said.append(self._ears.recv())
+                received.append(self._receiver.recv())
         except EOFError:
-            return said
+            return received
 
     def end(self) -> None:
-        """Wait until it ends by itself."""
-        self._process.join(PATIENCE)
+        """Wait for the end of the process."""
+        self._process.join(TIMEOUT_SECONDS)
         assert self._process.exitcode == 0
 
 
-def gamble(pipe: Connection, url: str) -> None:
-    """At every table: a fact with a hand, then a coin for the house.
+def play_and_pay(pipe: Connection, url: str) -> None:
+    """Write at every table, over and over: a fact with a hand, then a transfer of a coin to the house.
 
-    (table, "fact" or "coin", number) is said of what is durable. It begins where the journal ends, and pays first what
-    was not paid.
+    Sends (table, "fact" or "coin", number) after each durable write. It starts at the end of the journal, with the
+    transfer of the last fact, which may be missing.
     """
 
     async def table(store: Store, name: str, alice: int, house: int) -> None:
@@ -79,9 +79,10 @@ def gamble(pipe: Connection, url: str) -> None:
 
 
 def fill_the_disk(pipe: Connection, path: str, allowed: int) -> None:
-    """Write until a file has reached its limit, see what the store says, raise the limit, and go on.
+    """Write until a file reaches its size limit, then raise the limit and continue.
 
-    Says the reason, whether more was refused, what was durable then, what is there again, and what `check` finds.
+    Sends the errors, whether further writes were refused, the durable and the stored sequence number before and after
+    the recovery, and the result of `find_problems`.
     """
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 
@@ -91,8 +92,8 @@ def fill_the_disk(pipe: Connection, path: str, allowed: int) -> None:
             durable = 0
             try:
                 while True:
-                    flight = [fact("a", durable + n, f'"{"x" * 500}"') for n in range(1, 11)]
-                    await store.append(flight)
+                    batch = [fact("a", durable + n, f'"{"x" * 500}"') for n in range(1, 11)]
+                    await store.append(batch)
                     durable += 10
             except StoreUnavailable as down:
                 pipe.send((str(down), store.outage))

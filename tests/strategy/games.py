@@ -1,4 +1,4 @@
-"""Small games of two, made here to be solved."""
+"""Small two-player games for the solver tests, and brute-force evaluation."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -10,8 +10,8 @@ from croupier.rooms.kuhn.rules import BETTING_TREE, SHOWDOWN, TERMINAL_HISTORIES
 from croupier.strategy.game_tree import BehaviourStrategy
 
 
-class Matrix:
-    """Both choose at once: the second does not see what the first has chosen. The first wins what the table says."""
+class MatrixGame:
+    """A matrix game: both seats choose at once, and seat 0 wins the coins in the table."""
 
     seats = 2
 
@@ -41,8 +41,8 @@ class Matrix:
         return "my turn"
 
 
-class ManyCards:
-    """Kuhn poker with so many cards: the betting is the same."""
+class KuhnWithCards:
+    """Kuhn poker with another number of cards and the same betting."""
 
     seats = 2
 
@@ -83,33 +83,35 @@ class ManyCards:
         return (dealt[seat] if seat < len(dealt) else None, history)
 
 
-def worth(rules: Rules[Any, Any], state: Any, strategies: Sequence[BehaviourStrategy]) -> Fraction:
-    """What the first seat wins on average when both keep to their strategies, by playing it all out."""
+def expected_value(rules: Rules[Any, Any], state: Any, strategies: Sequence[BehaviourStrategy]) -> Fraction:
+    """The coins that seat 0 wins on average with these strategies, computed by walking the whole tree."""
     turn = rules.turn(state)
     if turn is Turn.OVER:
         return Fraction(rules.payoff(state)[0])
     row: Mapping[Any, Fraction]
     row = rules.odds(state) if isinstance(turn, Turn) else strategies[turn][rules.view(state, turn)]
-    return sum((p * worth(rules, rules.play(state, move), strategies) for move, p in row.items() if p), Fraction(0))
+    return sum(
+        (p * expected_value(rules, rules.play(state, move), strategies) for move, p in row.items() if p), Fraction(0)
+    )
 
 
-def most(rules: Rules[Any, Any], seat: Seat, other: BehaviourStrategy) -> Fraction:
-    """The best that any of all pure strategies of a seat does against a strategy of the other, by trying them all."""
+def best_pure_value(rules: Rules[Any, Any], seat: Seat, other: BehaviourStrategy) -> Fraction:
+    """The highest value of all pure strategies of a seat against a strategy of the other, by trying them all."""
     views: dict[Any, Sequence[Any]] = {}
 
-    def look(state: Any) -> None:
+    def visit(state: Any) -> None:
         turn = rules.turn(state)
         if turn is not Turn.OVER:
             legal: Any = rules.legal(state)
             if turn == seat:
                 views[rules.view(state, seat)] = legal
             for move in legal:
-                look(rules.play(state, move))
+                visit(rules.play(state, move))
 
-    look(rules.start())
+    visit(rules.start())
     found = []
     for moves in product(*views.values()):
         pure = {view: {move: Fraction(1)} for view, move in zip(views, moves, strict=True)}
-        value = worth(rules, rules.start(), (pure, other) if seat == 0 else (other, pure))
+        value = expected_value(rules, rules.start(), (pure, other) if seat == 0 else (other, pure))
         found.append(value if seat == 0 else -value)
     return max(found)

@@ -1,4 +1,4 @@
-"""Linear programs: exact answers, or none."""
+"""Exact linear programming."""
 
 from fractions import Fraction
 
@@ -10,21 +10,21 @@ from croupier.strategy.linear_program import Constraint, LinearProgram, SolverEr
 ONE = Fraction(1)
 
 
-def test_the_highest_value_is_exact() -> None:
+def test_maximum_is_exact() -> None:
     program = LinearProgram(
         2, 2, [Constraint({0: 3, 1: 1}, ONE, is_equality=False), Constraint({0: 1, 1: 3}, ONE, is_equality=False)]
     )
     assert program.maximize({0: 1, 1: 1}) == (Fraction(1, 2), [Fraction(1, 4), Fraction(1, 4)])
 
 
-def test_a_free_variable_may_be_negative() -> None:
+def test_free_variable_may_be_negative() -> None:
     program = LinearProgram(
         2, 1, [Constraint({0: 1, 1: 1}, Fraction(-1, 3), is_equality=True), Constraint({0: -1}, ONE, is_equality=False)]
     )
     assert program.maximize({1: 1}) == (Fraction(-1, 3), [0, Fraction(-1, 3)])
 
 
-def test_more_bounds_make_it_no_higher() -> None:
+def test_additional_constraint_lowers_the_maximum() -> None:
     program = LinearProgram(1, 1, [Constraint({0: 1}, Fraction(2, 3), is_equality=False)])
     assert program.maximize({0: 1})[0] == Fraction(2, 3)
     assert program.with_constraints(Constraint({0: 1}, Fraction(1, 7), is_equality=True)).maximize({0: 1})[
@@ -33,33 +33,33 @@ def test_more_bounds_make_it_no_higher() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "told"),
+    ("constraints", "message"),
     [
         ([], "allowed: one with a solution"),
         ([Constraint({0: 1}, -ONE, is_equality=False)], "allowed: one with a solution"),
         ([Constraint({0: 123_456_789}, ONE, is_equality=True)], "found a solution that is not exact"),
     ],
-    ids=["no limit", "no solution", "too fine"],
+    ids=["unbounded", "infeasible", "denominator too large"],
 )
-def test_what_has_no_exact_solution_is_refused(bounds: list[Constraint], told: str) -> None:
-    with pytest.raises(SolverError, match=told):
-        LinearProgram(1, 1, bounds).maximize({0: 1})
+def test_program_without_an_exact_solution_raises_solver_error(constraints: list[Constraint], message: str) -> None:
+    with pytest.raises(SolverError, match=message):
+        LinearProgram(1, 1, constraints).maximize({0: 1})
 
 
 @pytest.mark.parametrize(
     ("values", "prices"),
     [
-        ([0.25, 0.0], [0.25, 0.25]),  # allowed, but not the highest
-        ([0.5, 0.5], [0.25, 0.25]),  # not allowed
+        ([0.25, 0.0], [0.25, 0.25]),  # feasible, but not optimal
+        ([0.5, 0.5], [0.25, 0.25]),  # infeasible
         ([0.25, 0.25], [0.5, 0.0]),  # prices that do not cover the second variable
         ([0.25, 0.25], [0.75, -0.25]),  # a price below 0
         ([-0.25, 0.75], [0.25, 0.25]),  # a variable below 0
     ],
 )
-def test_a_wrong_guess_is_never_believed(
+def test_wrong_floating_point_solution_is_rejected(
     monkeypatch: pytest.MonkeyPatch, values: list[float], prices: list[float]
 ) -> None:
-    monkeypatch.setattr(linear_program.LinearProgram, "_guess", lambda self, aim: (values, prices))
+    monkeypatch.setattr(linear_program.LinearProgram, "_solve_in_floats", lambda self, objective: (values, prices))
     program = LinearProgram(
         2, 2, [Constraint({0: 3, 1: 1}, ONE, is_equality=False), Constraint({0: 1, 1: 3}, ONE, is_equality=False)]
     )

@@ -1,4 +1,4 @@
-"""Rounds that are dealt and played agree with what best play is worth."""
+"""Simulated rounds of optimal play agree with its computed value."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -15,37 +15,37 @@ from croupier.rooms.sevenhalf.rules import SevenHalf
 from croupier.strategy.single_player import SinglePlayerSolver
 from tests.sampling import sampled
 
-ERRORS = 3
-"""How many standard errors the mean may be away from the value."""
+MAX_STANDARD_ERRORS = 3
+"""The maximum deviation of a mean from the value, in standard errors."""
 
 
-class Table:
-    """One client that plays best, asked once for every decision."""
+class SimulatedTable:
+    """A client with optimal play; each decision is solved once."""
 
     def __init__(self, rules: BankRules, bet: int) -> None:
         self.rules, self.bet = rules, bet
         self.solver = SinglePlayerSolver(rules)
         self.cards = rules.cards * rules.decks
-        self.best: dict[object, BankMove] = {}
+        self.best_moves: dict[object, BankMove] = {}
         self.kind = {card: number for number, kind in enumerate(self.solver.card_kinds) for card in kind}
 
-    def round(self, draw: Callable[[], str]) -> int:
-        """What one round wins, from cards that are drawn one by one."""
+    def play_round(self, draw: Callable[[], str]) -> int:
+        """The net of one round with cards from `draw`."""
         rules, kind = self.rules, self.kind
         state: BankState = rules.start(self.bet)
         while (turn := state.node.turn) is not Turn.OVER:
             if turn is Turn.CHANCE:
                 state = rules.play(state, draw())
                 continue
-            spot = state.node, state.bet, tuple(sorted([kind[card] for card in state.cards]))
-            move = self.best.get(spot)
+            position = state.node, state.bet, tuple(sorted([kind[card] for card in state.cards]))
+            move = self.best_moves.get(position)
             if move is None:
-                move = self.best[spot] = self.solver.best_move(state)
+                move = self.best_moves[position] = self.solver.best_move(state)
             state = rules.play(state, move)
         return rules.payoff(state)[0]
 
-    def agrees(self, nets: Iterator[int]) -> None:
-        """The mean is as far from the value as luck allows."""
+    def check_mean(self, nets: Iterator[int]) -> None:
+        """Check that the mean of the nets agrees with the value, up to random error."""
         games, total, squares = 0, 0, 0
         for net in nets:
             games += 1
@@ -53,20 +53,22 @@ class Table:
             squares += net * net
         mean = total / games
         error = sqrt((squares / games - mean * mean) / (games - 1))
-        away = (mean - float(self.solver.value(self.rules.start(self.bet)))) / error
-        assert abs(away) < ERRORS, f"{games} rounds won {mean / self.bet} ± {error / self.bet}, {away} errors away"
+        deviation = (mean - float(self.solver.value(self.rules.start(self.bet)))) / error
+        assert abs(deviation) < MAX_STANDARD_ERRORS, (
+            f"{games} rounds won {mean / self.bet} ± {error / self.bet}, {deviation} standard errors away"
+        )
 
 
-def dealt(table: Table, games: int) -> Iterator[int]:
-    """Rounds from the decks of the house's own dealer."""
+def rounds_from_dealer(table: SimulatedTable, games: int) -> Iterator[int]:
+    """The nets of rounds from decks of the fair dealer."""
     dealer = FairDealer(bytes(32))
     for _ in range(games):
         deck = dealer.next_deck(len(table.cards))
-        yield table.round(lambda deck=deck: table.cards[next(deck)])  # type: ignore[misc]  # bound at once
+        yield table.play_round(lambda deck=deck: table.cards[next(deck)])  # type: ignore[misc]  # bound at once
 
 
-def lucky(table: Table, games: int, seed: int) -> Iterator[int]:
-    """Rounds from decks that Python shuffles, as deep as they are drawn: another luck than the dealer's."""
+def rounds_from_python(table: SimulatedTable, games: int, seed: int) -> Iterator[int]:
+    """The nets of rounds from decks shuffled with Python's random numbers, an independent source."""
     cards, random = [*table.cards], Random(seed).random
     size = len(cards)
     top = 0
@@ -82,49 +84,49 @@ def lucky(table: Table, games: int, seed: int) -> Iterator[int]:
 
     for _ in range(games):
         top = 0
-        yield table.round(draw)
+        yield table.play_round(draw)
 
 
 TABLES = {
-    "blackjack": lambda: Table(BLACKJACK, 2),
-    "blackjack with 6 decks": lambda: Table(Blackjack(6), 2),
-    "seven and a half": lambda: Table(SevenHalf(1), 1),
-    "seven and a half with raises": lambda: Table(SevenHalf(10), 1),
+    "blackjack": lambda: SimulatedTable(BLACKJACK, 2),
+    "blackjack with 6 decks": lambda: SimulatedTable(Blackjack(6), 2),
+    "seven and a half": lambda: SimulatedTable(SevenHalf(1), 1),
+    "seven and a half with raises": lambda: SimulatedTable(SevenHalf(10), 1),
 }
 
 
 @pytest.mark.parametrize("name", sampled(TABLES, 2))
-def test_rounds_from_the_dealer_win_what_best_play_is_worth(name: str) -> None:
+def test_mean_of_rounds_from_the_dealer_agrees_with_the_value(name: str) -> None:
     table = TABLES[name]()
-    table.agrees(dealt(table, 20_000))
+    table.check_mean(rounds_from_dealer(table, 20_000))
 
 
 @pytest.mark.parametrize("name", sampled(TABLES, 4))
-def test_rounds_from_another_luck_win_what_best_play_is_worth(name: str) -> None:
+def test_mean_of_rounds_from_pythons_random_agrees_with_the_value(name: str) -> None:
     table = TABLES[name]()
-    table.agrees(lucky(table, 20_000, 1))
+    table.check_mean(rounds_from_python(table, 20_000, 1))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["blackjack", "seven and a half"])
-def test_ten_million_rounds_win_what_best_play_is_worth(name: str) -> None:
+def test_mean_of_ten_million_rounds_agrees_with_the_value(name: str) -> None:
     table = TABLES[name]()
-    table.agrees(lucky(table, 10_000_000, 1))
+    table.check_mean(rounds_from_python(table, 10_000_000, 1))
 
 
-def test_the_value_is_what_the_mean_of_all_openings_is() -> None:
-    """The same number twice: from the start, and from the hands that are dealt."""
+def test_value_is_the_mean_over_all_initial_deals() -> None:
+    """The mean over all initial deals, weighted by their number, is the value of the start."""
     solver = SinglePlayerSolver(BLACKJACK)
-    found, whole = Fraction(0), 52 * 51 * 50
+    total, deals = Fraction(0), 52 * 51 * 50
     for first in solver.card_kinds:
         for second in solver.card_kinds:
             for up in solver.card_kinds:
                 cards = first[0], next(card for card in second if card != first[0])
                 last = next(card for card in up if card not in cards)
-                ways = len(first) * (len(second) - (second is first))
-                ways *= len(up) - (up is first) - (up is second)
+                count = len(first) * (len(second) - (second is first))
+                count *= len(up) - (up is first) - (up is second)
                 state = BLACKJACK.start(2)
                 for card in (*cards, last):
                     state = BLACKJACK.play(state, card)
-                found += Fraction(ways, whole) * max(solver.move_values(state).values())
-    assert found == solver.value(BLACKJACK.start(2))
+                total += Fraction(count, deals) * max(solver.move_values(state).values())
+    assert total == solver.value(BLACKJACK.start(2))

@@ -1,1 +1,1 @@
-"""What every table shares: whose turn it is, what was said, how cards are dealt; no game and no socket."""
+"""The game-independent core: rules, sessions, codecs, dealers and transcripts, without sockets or clocks."""

@@ -1,8 +1,8 @@
-"""Games of one client against a bank that draws by a fixed rule from a shoe, where nothing is hidden but the shoe.
+"""Rules of games between one client and a bank that draws from a shoe by a fixed rule.
 
-What such a game has come to is a `Node` of a small automaton that knows totals and no hands: which card leads where.
-A `State` is a node with the cards that led to it. The same table serves the house, the referee, the bots and the exact
-solver; a room only has to draw it.
+Only the order of the shoe is hidden. A game is a small automaton: a `BankNode` knows totals but no hands, and each card
+or move leads to another node. A `BankState` is a node with the cards that led to it. The house, the referee, the bots
+and the exact solver all use the same automaton; a room only has to define its nodes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,22 +16,22 @@ from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
 
 CHANCE: Final = Turn.CHANCE
-"""The same by a name that takes one look-up: the rules ask for it at every move."""
+"""An alias that needs one lookup instead of two; the rules read it at every move."""
 
 CLIENT_SEAT: Final[Seat] = 0
 BANK_SEAT: Final[Seat] = 1
-"""The two seats. The bank never decides anything: chance moves for it."""
+"""The two seats. The bank makes no decisions: chance moves for it."""
 
 
 type BankMove = str | int
-"""A card, the name of an action, or a raise: so many coins on top of the bet."""
+"""A card, the name of an action, or a raise by this number of coins."""
 
 
 class BankNode:
-    """What a game has come to, whatever the cards: whose turn it is, and where every move and every card leads.
+    """A node of the game's automaton: whose turn it is, and where every move and every card leads.
 
-    `taker` is the seat that the next card goes to. `raised` is where a raise leads, None where there is none. `pays` is
-    what the client has won, in half bets, when it is OVER.
+    `card_receiver` is the seat that gets the next card. `after_raise` is the node after a raise, None where the client
+    cannot raise. `payoff_half_bets` is the client's win in half bets when the game is OVER.
     """
 
     __slots__ = ("after_raise", "card_receiver", "moves", "name", "payoff_half_bets", "successors", "turn")
@@ -52,9 +52,9 @@ class BankNode:
 
 
 class BankState(Struct, frozen=True, gc=False):
-    """A node, the cards in the order in which they were dealt, how many of them the bank holds, and the bet in coins.
+    """A node, the cards in dealing order, the number of them that the bank holds, and the bet in coins.
 
-    Everything in it is known to both seats, so it is also what a seat may see.
+    Both seats know all of it, so a state is also each seat's view.
     """
 
     node: BankNode
@@ -64,56 +64,56 @@ class BankState(Struct, frozen=True, gc=False):
 
 
 class RaiseChoices(tuple[BankMove, ...]):
-    """What the client may do where it may raise: the moves, and at the end the highest raise of all those there are.
+    """The client's legal moves where it may raise: the other moves, then the highest raise.
 
-    Every number from 1 to the highest raise is contained. The highest is the only one that is listed: what a hand is
-    worth is convex in the bet, so that the best raise is none or the highest.
+    Every integer from 1 to the highest raise is contained, but iteration yields only the highest: the value of a hand
+    is convex in the bet, so the best raise is either none or the highest.
     """
 
     __slots__ = ()
 
     def __contains__(self, move: object) -> bool:
         if type(move) is int:
-            return 0 < move <= self[-1]  # type: ignore[operator]  # the last one is a number
+            return 0 < move <= self[-1]  # type: ignore[operator]  # the last item is an int
         return isinstance(move, str) and super().__contains__(move)
 
 
 @lru_cache(maxsize=1024)
 def _raise_choices(moves: tuple[BankMove, ...], max_raise: int) -> RaiseChoices:
-    """The moves and raises, made once while bets stay the same."""
+    """Cached: the same bets occur at almost every table."""
     return RaiseChoices((*moves, max_raise))
 
 
 def possible_nets(start_node: BankNode, cards: Sequence[str], commands: Sequence[str]) -> tuple[int, ...]:
-    """What the client may have won with these cards and commands, the first of which is its bet: `BET 100`.
+    """The client's possible nets, in coins, for a game with these cards and commands; the first command is `BET 100`.
 
-    A game that ends with a decision of the client was forfeited, or is void. Raises LookupError or ValueError on what
-    is no game.
+    A game that ends at a decision of the client was either forfeited or voided, so it has two possible nets.
+    Raises LookupError or ValueError if the cards and commands are not a game.
     """
-    word, _, coins = commands[0].partition(" ")
-    if word != "BET":
+    command, _, coins = commands[0].partition(" ")
+    if command != "BET":
         raise ValueError(f"found {commands[0]}; allowed: BET")
-    bet, left, node = int(coins), [*cards], start_node
+    bet, remaining, node = int(coins), [*cards], start_node
     for move in commands[1:]:
-        node = _deal_cards(node, left).successors[move]
-    node = _deal_cards(node, left)
-    if left or node.turn is CHANCE:
-        raise ValueError(f"found {len(left)} cards too many, or too few")
+        node = _deal_cards(node, remaining).successors[move]
+    node = _deal_cards(node, remaining)
+    if remaining or node.turn is CHANCE:
+        raise ValueError(f"found {len(cards)} cards, {len(remaining)} of them left over; allowed: those of one game")
     return (bet * node.payoff_half_bets // 2,) if node.turn is Turn.OVER else (-bet, 0)
 
 
 def _deal_cards(node: BankNode, cards: list[str]) -> BankNode:
-    """Where the next cards lead, as long as it is chance's turn; they are taken from those that are left."""
+    """Follow cards while it is chance's turn, removing them from the list."""
     while node.turn is CHANCE and cards:
         node = node.successors[cards.pop(0)]
     return node
 
 
 class BankRules:
-    """The rules of such a game, for a shoe of so many decks of these cards.
+    """The `Rules` of a game against the bank, for a shoe of `decks` decks of `cards`.
 
-    `first` is the node before the first card. `shoe` has every one of the cards, in the order of a deck's numbers. A
-    raise may make the bet `max_bet` coins in all.
+    `start_node` is the node before the first card. `shoe` lists all cards in the order of a deck's indexes. A raise may
+    increase the bet to at most `max_bet` coins.
     """
 
     seats: Final = 2
@@ -126,15 +126,15 @@ class BankRules:
         self.start_node = start_node
 
     def start(self, bet: int = 100) -> BankState:
-        """Before the first card, with so many coins bet."""
+        """The state before the first card, with a bet of this many coins."""
         return BankState(self.start_node, (), 0, bet)
 
     def turn(self, state: BankState) -> Seat | Turn:
-        """CLIENT, CHANCE or OVER."""
+        """CLIENT_SEAT, CHANCE or OVER."""
         return state.node.turn
 
     def legal(self, state: BankState) -> Sequence[BankMove]:
-        """The cards left in the shoe, or what the client may do."""
+        """The distinct cards left in the shoe at CHANCE's turn, else the client's moves."""
         node = state.node
         if node.turn is CHANCE:
             return tuple(card for card in self.cards if state.cards.count(card) < self.decks)
@@ -143,14 +143,14 @@ class BankRules:
         return _raise_choices(node.moves, self.max_bet - state.bet)
 
     def odds(self, state: BankState) -> Mapping[BankMove, Fraction]:
-        """The cards left in the shoe: each physical card is as likely as any other."""
+        """The probability of each card: all physical cards left in the shoe are equally likely."""
         if state.node.turn is not CHANCE:
             return {}
-        whole = len(self.shoe) - len(state.cards)
-        return {card: Fraction(self.decks - state.cards.count(str(card)), whole) for card in self.legal(state)}
+        left = len(self.shoe) - len(state.cards)
+        return {card: Fraction(self.decks - state.cards.count(str(card)), left) for card in self.legal(state)}
 
     def play(self, state: BankState, move: BankMove) -> BankState:
-        """Deal a card, act, or raise. Raises IllegalMove."""
+        """The state after a card, an action or a raise. Raises IllegalMove."""
         node = state.node
         after = node.successors.get(move)
         if after is not None:
@@ -158,16 +158,16 @@ class BankRules:
                 return BankState(after, state.cards, state.bank_card_count, state.bet)
             cards = state.cards
             if move not in cards or cards.count(move) < self.decks:
-                return BankState(after, cards + (move,), state.bank_card_count + node.card_receiver, state.bet)  # type: ignore[operator]  # noqa: RUF005 -- faster; only a card leads on from here
+                return BankState(after, cards + (move,), state.bank_card_count + node.card_receiver, state.bet)  # type: ignore[operator]  # noqa: RUF005 -- faster; at CHANCE every move is a card
         elif type(move) is int and node.after_raise is not None and 0 < move <= self.max_bet - state.bet:
             return BankState(node.after_raise, state.cards, state.bank_card_count, state.bet + move)
         raise IllegalMove(move, self.legal(state))
 
     def payoff(self, state: BankState) -> tuple[int, int]:
-        """The coins that the client and the bank have won; they add up to 0. Half coins are the bank's."""
+        """The coins that the client and the bank have won; they sum to 0. The bank keeps half coins."""
         net = state.bet * state.node.payoff_half_bets // 2
         return net, -net
 
     def view(self, state: BankState, seat: Seat) -> BankState:  # noqa: ARG002 -- both seats see everything
-        """Everything: the only secret is the order of the shoe."""
+        """The whole state: only the order of the shoe is hidden."""
         return state

@@ -1,4 +1,4 @@
-"""Minds: ways to choose a move from what a seat may know, and nothing else."""
+"""Bots: strategies that choose a move from what their seat can see."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -9,15 +9,16 @@ from croupier.core.dealer import WORD_VALUES, Luck
 
 
 class Bot[V, M](Protocol):
-    """Chooses one of the legal moves, given a seat's view of the game. `luck` is all the randomness it has."""
+    """Chooses one of the legal moves, given a seat's view of the game. `luck` is its only source of randomness."""
 
-    def choose(self, view: V, legal: Sequence[M], luck: Luck) -> M: ...  # noqa: D102 -- told above
+    def choose(self, view: V, legal: Sequence[M], luck: Luck) -> M: ...  # noqa: D102 -- see the class
 
 
 class BotSpec[V, M](NamedTuple):
-    """A named way to play: what it does in a few words, how to make its mind, and how to read an argument, if any.
+    """A kind of bot: a short description, how to make one, and how to parse its argument, if it takes one.
 
-    `examples` are some arguments that it takes. `remembers`: its minds change as they play: each table needs its own.
+    `examples` lists some valid arguments. `is_stateful` means that a bot changes as it plays, so that each table needs
+    its own.
     """
 
     description: str
@@ -28,37 +29,43 @@ class BotSpec[V, M](NamedTuple):
 
 
 def bot_factory[V, M](specs: Mapping[str, BotSpec[V, M]], text: str) -> Callable[[], Bot[V, M]]:
-    """The minds that `NAME` or `NAME:ARGUMENT` asks for, one a call. Raises ValueError."""
+    """A factory of the bots that `text`, `NAME` or `NAME:ARGUMENT`, names; stateless bots are shared.
+
+    Raises ValueError if there is no such bot, or if the argument is missing or invalid.
+    """
     name, colon, argument = text.partition(":")
-    style = specs.get(name)
-    if style is None or (colon and style.parse_argument is None):
-        raise ValueError(f"found the mind {text!r}; allowed: {', '.join(specs)}")
+    spec = specs.get(name)
+    if spec is None or (colon and spec.parse_argument is None):
+        raise ValueError(f"found the bot {text!r}; allowed: {', '.join(specs)}")
     try:
-        given = (style.parse_argument(argument),) if colon and style.parse_argument else ()
-        first = style.make(*given)
+        arguments = (spec.parse_argument(argument),) if colon and spec.parse_argument else ()
+        first = spec.make(*arguments)
     except (ValueError, ZeroDivisionError, TypeError) as error:
-        examples = ", ".join(f"{name}:{example}" for example in style.examples)
-        missing = isinstance(error, TypeError) and not argument
-        told = "an argument is missing" if missing else str(error)
-        if "allowed" not in told:
-            told = f"{told}; allowed: {examples}"
-        raise ValueError(f"found the mind {text!r}: {told}") from None
-    return (lambda: style.make(*given)) if style.is_stateful else (lambda: first)
+        examples = ", ".join(f"{name}:{example}" for example in spec.examples)
+        is_missing = isinstance(error, TypeError) and not argument
+        reason = "an argument is missing" if is_missing else str(error)
+        if "allowed" not in reason:
+            reason = f"{reason}; allowed: {examples}"
+        raise ValueError(f"found the bot {text!r}: {reason}") from None
+    return (lambda: spec.make(*arguments)) if spec.is_stateful else (lambda: first)
 
 
 class RandomBot:
     """Chooses each legal move with the same probability."""
 
-    def choose[M](self, view: Hashable, legal: Sequence[M], luck: Luck) -> M:  # noqa: ARG002 -- a mind that looks at nothing
+    def choose[M](self, view: Hashable, legal: Sequence[M], luck: Luck) -> M:  # noqa: ARG002 -- it ignores the view
         """Draw one of the legal moves."""
         return legal[luck.below(len(legal))]
 
 
 class PolicyBot[V: Hashable, M]:
-    """Chooses by a table: for every view, the exact probability of each move.
+    """Plays a behaviour strategy: a table with the exact probability of each move at each view.
 
-    When the table wants a move that is not legal (because it cannot be paid), the rest of its row decides, in
-    proportion; when nothing is left of the row, the first legal move.
+    When it draws a move that is not legal (because the purse cannot pay for it), it draws again among the legal moves
+    of the row, in proportion; when the row has none, it plays the first legal move.
+
+    Raises ValueError if the probabilities of a row are negative, do not sum to 1, or have a common denominator above
+    65,536.
     """
 
     def __init__(self, table: Mapping[V, Mapping[M, Fraction]]) -> None:
@@ -75,7 +82,7 @@ class PolicyBot[V: Hashable, M]:
 
     @staticmethod
     def _row(view: V, chances: Mapping[M, Fraction]) -> tuple[M, ...]:
-        """Each move as many times as its probability has parts of the whole, so that an equal draw is the right one."""
+        """Repeat each move in proportion to its probability, so that a uniform draw has the right distribution."""
         if sum(chances.values()) != 1 or min(chances.values()) < 0:
             raise ValueError(f"{view}: found the probabilities {chances}; allowed: none below 0, and 1 in all")
         whole = lcm(*(chance.denominator for chance in chances.values()))
@@ -85,7 +92,11 @@ class PolicyBot[V: Hashable, M]:
 
 
 def script_parser[M: str](moves: Iterable[M]) -> Callable[[str], tuple[M, ...]]:
-    """Reads the argument of a script: some of these moves, with commas between, in letters of either case."""
+    """A parser of a script: comma-separated moves out of `moves`, in any case. It raises ValueError for other words.
+
+    >>> script_parser(["CHK", "BET"])("bet, chk")
+    ('BET', 'CHK')
+    """
     allowed = {move.upper(): move for move in moves}
 
     def read(argument: str) -> tuple[M, ...]:
@@ -98,13 +109,13 @@ def script_parser[M: str](moves: Iterable[M]) -> Callable[[str], tuple[M, ...]]:
 
 
 class ScriptedBot[M]:
-    """Plays moves laid out beforehand, in turn and cyclically; one that is not legal when its turn comes is passed."""
+    """Plays the moves of a script in order, over and over, and skips moves that are not legal."""
 
     def __init__(self, moves: Sequence[M]) -> None:
         self._moves = moves
         self._next = 0
 
-    def choose(self, view: Hashable, legal: Sequence[M], luck: Luck) -> M:  # noqa: ARG002 -- the script knows
+    def choose(self, view: Hashable, legal: Sequence[M], luck: Luck) -> M:  # noqa: ARG002 -- the script ignores the view
         """The next move of the script that is legal; the first legal move when none of it is."""
         for _ in self._moves:
             move = self._moves[self._next % len(self._moves)]

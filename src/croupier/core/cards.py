@@ -1,16 +1,20 @@
-"""Packs of cards, how they are spelt, and the deck files that list them."""
+"""Packs of cards, the spellings of cards, and the parser of deck files."""
 
 from collections.abc import Mapping, Sequence
 
 type Order = tuple[int, ...]
-"""Cards in the order in which they are dealt, each as its index in the pack."""
+"""Cards in dealing order, each as its index in the pack."""
 
 
 class Pack:
-    """The different cards of a game in their canonical order.
+    """The distinct cards of a game in canonical order.
 
-    `names` spells each card; `spellings` are further ways to write one in a deck file. Letters of either case are the
-    same.
+    `names` has the canonical spelling of each card; `spellings` maps further spellings for deck files to names. Case is
+    ignored.
+
+    >>> pack = Pack(["J", "Q", "K"], {"king": "K"})
+    >>> pack.parse_decks("Q\\nKing")
+    ((1, 2),)
     """
 
     def __init__(self, names: Sequence[str], spellings: Mapping[str, str] | None = None) -> None:
@@ -23,16 +27,16 @@ class Pack:
         return len(self.names)
 
     def parse_decks(self, text: str, source: str = "deck file", copies: int = 1) -> tuple[Order, ...]:
-        """Read a deck file: one card a line, top first; blank lines separate decks; `#` begins a comment.
+        """Parse a deck file: one card per line, top first; blank lines separate decks; `#` starts a comment.
 
-        A deck may list fewer cards than there are, and each card as often as the shoe has `copies` of the pack: copy k
-        of card i is number i + k × the size of the pack. Raises ValueError naming the line, what was found and what was
-        allowed.
+        A deck may omit cards, and may list each card at most `copies` times (once per pack in the shoe): copy k of
+        card i has the index i + k × len(pack). Raises ValueError if a line is not a card, if a deck lists a card too
+        often, or if there is no card at all; the message names `source` and the line.
         """
         decks: list[list[int]] = [[]]
         for number, line in enumerate(text.splitlines(), start=1):
-            written, *comment = line.split("#", 1)
-            card = written.strip()
+            content, *comment = line.split("#", 1)
+            card = content.strip()
             if not card:
                 if decks[-1] and not comment:
                     decks.append([])
@@ -42,13 +46,13 @@ class Pack:
                 raise ValueError(f"{source}, line {number}: found {card!r}; allowed: {', '.join(self.names)}")
             copy = sum(other % len(self) == index for other in decks[-1])
             if copy == copies:
-                often = "once" if copies == 1 else f"{copies} times"
+                limit = "once" if copies == 1 else f"{copies} times"
                 raise ValueError(
-                    f"{source}, line {number}: found {card!r} once more in one deck; allowed: each card {often}, "
+                    f"{source}, line {number}: found {card!r} once more in one deck; allowed: each card {limit}, "
                     "with a blank line between decks"
                 )
             decks[-1].append(index + copy * len(self))
-        found = tuple(tuple(deck) for deck in decks if deck)
-        if not found:
+        parsed = tuple(tuple(deck) for deck in decks if deck)
+        if not parsed:
             raise ValueError(f"{source}: found no card; allowed: one of {', '.join(self.names)} a line")
-        return found
+        return parsed

@@ -1,4 +1,4 @@
-"""A guest of a house: the client's side that every house game has alike; it judges the house as it plays."""
+"""The client's side of a house game: a session that plays and checks the house's messages as it goes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Protocol
@@ -25,36 +25,36 @@ from croupier.core.session import (
 
 
 class ClientReferee[M, G](Protocol):
-    """A referee as a guest needs it: it also tells what may be said now, and which games there are."""
+    """A `Referee` that also knows the client's legal messages and the state of the game."""
 
     @property
     def deadline(self) -> float | None: ...  # noqa: D102 -- as in Referee
 
     @property
     def legal(self) -> Sequence[M]:
-        """What the client may say now."""
+        """The messages that the client may send now."""
         ...
 
     @property
     def game(self) -> G | None:
-        """The game being played."""
+        """The game in progress, None between games."""
         ...
 
     @property
     def last_game(self) -> G | None:
-        """The last game that was finished."""
+        """The last finished game, None before the first."""
         ...
 
     @property
     def finished_count(self) -> int:
-        """How many games were finished."""
+        """The number of finished games."""
         ...
 
     def on(self, event: Event[M], now: float) -> Sequence[Verdict]: ...  # noqa: D102 -- as in Referee
 
 
 class FinishedGame(Protocol):
-    """A game that is over, as the wire has shown it."""
+    """A game that is over, as reconstructed from the messages."""
 
     @property
     def seat(self) -> Seat:
@@ -63,17 +63,17 @@ class FinishedGame(Protocol):
 
     @property
     def net(self) -> int:
-        """What the client has won, in coins."""
+        """The coins that the client has won, negative if it lost."""
         ...
 
 
 class LegalMessages[M](tuple[M, ...]):
-    """What may be said where there is too much of it to list: what is listed, and whatever `also` accepts."""
+    """Legal messages where there are too many to list: the listed ones, and every message that `accepts` accepts."""
 
     accepts: Callable[[object], bool]
 
     def __new__(cls, listed: Iterable[M], accepts: Callable[[object], bool]) -> "LegalMessages[M]":
-        """The listed messages, and the test of the others."""
+        """Take the listed messages and the test for all others."""
         self = super().__new__(cls, listed)
         self.accepts = accepts
         return self
@@ -83,10 +83,12 @@ class LegalMessages[M](tuple[M, ...]):
 
 
 class ClientSession[M, G: FinishedGame]:
-    """See `Session`. Chose makes it speak; Tell hands on what the house said, what it broke, and its end.
+    """The client's side of a conversation with a house. See `Session`.
 
-    `spent` is true when nothing more can be played on this connection, but could be on a new one. `FAREWELL` is what it
-    says when it leaves, and `GOODBYE` holds the messages behind which nothing more is said, whoever says them.
+    A Submitted event makes it send a message. Notify effects pass on the house's messages, its violations, and the end
+    of the connection. `is_exhausted` is true when no more games can be played on this connection, though a new
+    connection could play. `FAREWELL_MESSAGES` are sent when it leaves; after a message in `FINAL_MESSAGES`, sent by
+    either side, it closes the connection.
     """
 
     FAREWELL_MESSAGES: ClassVar[Sequence[object]] = ()
@@ -99,31 +101,31 @@ class ClientSession[M, G: FinishedGame]:
 
     @property
     def is_broke(self) -> bool:
-        """Whether it is `spent` for want of coins."""
+        """Whether it is exhausted because the client has too few coins."""
         return self.is_exhausted
 
     @property
     def deadline(self) -> float | None:
-        """When the house's silence becomes a fault."""
+        """The time at which the house's silence becomes a violation, None while no reply is due."""
         return self._referee.deadline if self._is_open else None
 
     @property
     def legal(self) -> Sequence[M]:
-        """What may be said now."""
+        """The messages that may be sent now; none before the connection is open or after it is closed."""
         return self._legal_messages() if self._is_open else ()
 
     @property
     def game(self) -> G | None:
-        """The game being played."""
+        """The game in progress, None between games."""
         return self._referee.game
 
     @property
     def last_game(self) -> G | None:
-        """The last game that was finished."""
+        """The last finished game, None before the first."""
         return self._referee.last_game
 
     def on(self, event: Event[M], now: float) -> Sequence[Effect[M]]:
-        """What the client's side does about an event. Raises IllegalMove on a Chose that is not `legal`."""
+        """Handle an event. Raises IllegalMove if a Submitted message is not `legal`."""
         match event:
             case Joined():
                 self._is_open = True
@@ -139,25 +141,25 @@ class ClientSession[M, G: FinishedGame]:
             case Malformed(_, violation):
                 return self._on_violation(violation)
             case TimedOut():
-                faults = self._referee.on(event, now)
-                return self._on_violation(faults[0].violation) if faults else []
+                verdicts = self._referee.on(event, now)
+                return self._on_violation(verdicts[0].violation) if verdicts else []
             case Closing():
                 return self._close([], self.FAREWELL_MESSAGES)
             case EndOfInput():
                 return []
 
     def _legal_messages(self) -> Sequence[M]:
-        """What may be said while the conversation lasts."""
+        """The legal messages while the connection is open."""
         return self._referee.legal
 
     def _note_received(self, message: M) -> None:
-        """The house has said this, and was right to."""
+        """Called after a legal message of the house."""
 
     def _note_sent(self, message: M) -> None:
-        """Our own side has said this."""
+        """Called after a message of our own."""
 
-    def _violation_messages(self, violation: Violation) -> Sequence[object]:  # noqa: ARG002 -- only some protocols have words for it
-        """What is said to a house that has broken a clause."""
+    def _violation_messages(self, violation: Violation) -> Sequence[object]:  # noqa: ARG002 -- only some protocols report violations
+        """The messages to send before leaving a house that has broken a clause."""
         return self.FAREWELL_MESSAGES
 
     def _on_received(self, message: M, now: float) -> list[Effect[M]]:
@@ -184,15 +186,14 @@ class ClientSession[M, G: FinishedGame]:
         return [Settle(HOUSE, self._referee.finished_count, last.seat, last.net, last)]
 
     def _on_violation(self, violation: Violation) -> list[Effect[M]]:
-        """The house broke the protocol: say which clause, and go."""
         return self._close([Notify(violation)], self._violation_messages(violation))
 
     def _close(self, effects: list[Effect[M]], messages: Sequence[object] = ()) -> list[Effect[M]]:
         self._is_open = False
-        return [*effects, *(Send(HOUSE, word) for word in messages), Drop(HOUSE)]  # type: ignore[list-item]  # a room's words are its messages
+        return [*effects, *(Send(HOUSE, message) for message in messages), Drop(HOUSE)]  # type: ignore[list-item]  # a room lists only its own messages
 
     def _on_left(self, event: Left, now: float) -> list[Effect[M]]:
-        faults = self._referee.on(Left(HOUSE), now) if self._is_open else []
+        verdicts = self._referee.on(Left(HOUSE), now) if self._is_open else []
         self._is_open = False
-        told: list[Effect[M]] = [Notify(verdict.violation) for verdict in faults]
-        return [*told, Notify(event)]
+        notices: list[Effect[M]] = [Notify(verdict.violation) for verdict in verdicts]
+        return [*notices, Notify(event)]

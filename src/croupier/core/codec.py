@@ -1,4 +1,4 @@
-"""Bytes to messages and back, without ever waiting."""
+"""Codecs: incremental parsers and encoders of a protocol's messages, without I/O."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Set
@@ -8,31 +8,31 @@ from croupier.core.errors import Violation
 
 
 class Codec[In, Out](Protocol):
-    """One end of one wire. Each message's parse stands beside its render, and the round trip is a law.
+    """Parses the peer's bytes and encodes our messages, at one end of one connection.
 
-    `feed` answers all that the bytes so far complete. After a violation that is `lost` it answers nothing any more.
-    What it has to keep between two calls is bounded. `departures` names the clauses whose tolerance the peer has
-    needed.
+    Decoding an encoded message gives the same message. `feed` returns every message or violation that the bytes so far
+    complete; after a fatal violation it returns nothing. The state kept between calls is bounded. `tolerated` has the
+    ids of the clauses whose tolerance the peer has used.
     """
 
     @property
-    def tolerated(self) -> Set[str]: ...  # noqa: D102 -- told above
+    def tolerated(self) -> Set[str]: ...  # noqa: D102 -- see the class
 
-    def feed(self, data: bytes) -> Sequence[In | Violation]: ...  # noqa: D102 -- told above
+    def feed(self, data: bytes) -> Sequence[In | Violation]: ...  # noqa: D102 -- see the class
 
-    def encode(self, message: Out) -> bytes: ...  # noqa: D102 -- told above
+    def encode(self, message: Out) -> bytes: ...  # noqa: D102 -- see the class
 
 
 type ParseResult[M] = tuple[M | Violation | None, int]
-"""A message and its length in bytes, or None while it is incomplete."""
+"""A message or violation, None if the data is incomplete, and the number of bytes used."""
 
 
 class StreamCodec[M](ABC):
-    """A codec whose messages follow each other with nothing in between. See `Codec`; a room says how one is read.
+    """A codec of messages that follow each other without separators. See `Codec`; a room implements `_read`.
 
-    `whole` has what a read says that is exactly one message, as nearly all of them are. No message, and nothing that
-    shows that there is none, is longer than `LONGEST` bytes. `BETWEEN` is the clause that tolerates white space between
-    messages, if any does.
+    `canonical` is a fast path: it maps the bytes of a single canonical message to the result of `feed`. `_read` sees at
+    most `MAX_FRAME_BYTES` bytes, which always suffice to read one message or to detect a violation. `WHITESPACE_CLAUSE`
+    is the clause that tolerates white space between messages, empty if the protocol has none.
     """
 
     MAX_FRAME_BYTES: ClassVar[int]
@@ -41,26 +41,26 @@ class StreamCodec[M](ABC):
     __slots__ = ("_buffer", "_canonical", "_is_fatal", "_strict", "tolerated")
 
     def __init__(self, canonical: Mapping[bytes, Sequence[M]], *, strict: bool = False) -> None:
-        self.tolerated: frozenset[str] = frozenset()  # shared by all that need no tolerance: most connections
+        self.tolerated: frozenset[str] = frozenset()  # one shared object for most connections
         self._canonical = canonical
         self._strict = strict
         self._buffer = b""
         self._is_fatal = False
 
     def feed(self, data: bytes) -> Sequence[M | Violation]:
-        """All messages that are complete with these bytes; what is left over is shorter than one message."""
+        """Every message and violation that these bytes complete; a shorter rest is buffered."""
         if not self._buffer:
-            whole = self._canonical.get(data)
-            if whole is not None:
-                return whole
+            messages = self._canonical.get(data)
+            if messages is not None:
+                return messages
         return self._parse_messages(self._buffer + data)
 
     @abstractmethod
     def _read(self, data: bytes) -> ParseResult[M]:
-        """Read the message that the data begins with."""
+        """Parse the message at the start of the data."""
 
     def _parse_messages(self, data: bytes) -> Sequence[M | Violation]:
-        found: list[M | Violation] = []
+        items: list[M | Violation] = []
         at = 0
         while at < len(data) and not self._is_fatal:
             if self.WHITESPACE_CLAUSE and not self._strict and data[at] in b"\r\n ":
@@ -70,14 +70,18 @@ class StreamCodec[M](ABC):
             item, length = self._read(data[at : at + self.MAX_FRAME_BYTES])
             if item is None:
                 break
-            found.append(item)
+            items.append(item)
             at += length
             self._is_fatal = type(item) is Violation and item.fatal
-        # Once lost, something is left over for ever, so that no later read is taken for a whole message.
+        # After a fatal violation the buffer is never empty, so `feed` does not take the fast path.
         self._buffer = b"?" if self._is_fatal else data[at:]
-        return found
+        return items
 
 
 def printable_bytes(data: bytes) -> str:
-    """Bytes that are no message, for people."""
+    """The repr of bytes that are not a message, read as Latin-1, for error messages.
+
+    >>> printable_bytes(b"STRT\\x00")
+    "'STRT\\\\x00'"
+    """
     return repr(data.decode("latin-1"))

@@ -1,4 +1,4 @@
-"""The dealer's record: what was promised, what was dealt, and the seeds, a JSON object a line; and how it is checked.
+"""The dealer's record (promises, hands and seeds as JSON lines) and its verification.
 
 The format and the algorithm are specified in docs/fair-deal.md.
 """
@@ -17,9 +17,9 @@ from croupier.core.plural import format_count
 
 
 class DealPromise(Struct, frozen=True, tag_field="deal", tag="promise", omit_defaults=True):
-    """Before the first hand of a table: the SHA-256 of its server seed, in hexadecimal.
+    """Written before the first hand of a table: the SHA-256 of its server seed, in hexadecimal.
 
-    `decks` is how many times the room's pack is shuffled together.
+    `decks` is the number of packs that are shuffled together.
     """
 
     room: str
@@ -30,10 +30,10 @@ class DealPromise(Struct, frozen=True, tag_field="deal", tag="promise", omit_def
 
 
 class DealtHand(Struct, frozen=True, tag_field="deal", tag="hand", omit_defaults=True):
-    """A hand that is over: its cards in the order in which they were dealt, and what the peer has won.
+    """A finished hand: its cards in dealing order, and the coins that the peer has won.
 
-    `seat` is the peer's, and `done` are the moves, as the room records them. At a shared table every hand has a dealer
-    of its own, `net` is what each seat has won, and there are neither a seat nor moves.
+    `seat` is the peer's seat, and `done` has the moves in the room's notation. At a shared table every hand has its own
+    dealer, `net` has one number per seat, and `seat` and `done` are absent.
     """
 
     room: str
@@ -46,7 +46,7 @@ class DealtHand(Struct, frozen=True, tag_field="deal", tag="hand", omit_defaults
 
 
 class DealSeed(Struct, frozen=True, tag_field="deal", tag="seed"):
-    """When a table is closed: the seeds, in hexadecimal, and how many hands were dealt from them."""
+    """Written when a table is closed: the seeds, in hexadecimal, and the number of hands dealt from them."""
 
     room: str
     table: int
@@ -56,10 +56,10 @@ class DealSeed(Struct, frozen=True, tag_field="deal", tag="seed"):
 
 
 class DealGap(Struct, frozen=True, tag_field="deal", tag="missing", omit_defaults=True):
-    """Where the file could not be written to for a while: what the record of a room lacks.
+    """Written after an interval in which the file could not be written: what the record of a room lacks.
 
-    Nothing is in the record about `tables` tables from `first` to `last`, whose promises could not be written in time.
-    `lines` hands and seeds of other tables are lost, too.
+    The record has nothing about `tables` tables between `first` and `last`, whose promises could not be written in
+    time. `lines` hands and seeds of other tables are also missing.
     """
 
     room: str
@@ -72,10 +72,10 @@ class DealGap(Struct, frozen=True, tag_field="deal", tag="missing", omit_default
 type DealRecordEntry = DealPromise | DealtHand | DealSeed | DealGap
 
 MAX_HAND_NUMBER = 2**64 - 1
-"""The number of a hand has 8 bytes."""
+"""A hand number is encoded in 8 bytes."""
 
 MAX_LISTED_HANDS: Final = 10
-"""At most so many numbers of hands stand in one finding."""
+"""The maximum number of hand numbers in one finding."""
 
 encode_entry: Callable[[DealRecordEntry], bytes] = msgspec.json.Encoder().encode
 _entry_decoder: msgspec.json.Decoder[DealRecordEntry] = msgspec.json.Decoder(
@@ -86,8 +86,8 @@ _entry_decoder: msgspec.json.Decoder[DealRecordEntry] = msgspec.json.Decoder(
 class NetCheck(NamedTuple):
     """How the nets of a room are checked.
 
-    `check` returns whether the record has what it takes, and raises ValueError on a net that cannot be. `rule` says
-    what holds of a net that has passed.
+    `check` returns whether the record has the data that the check needs, and raises ValueError for an impossible net.
+    `rule` completes "the nets …" in the finding of a table whose nets have all passed.
     """
 
     rule: str
@@ -98,7 +98,7 @@ UNCHECKED_NETS: Final = NetCheck("are not checked", lambda _: True)
 
 
 def recompute_nets(possible_nets: Callable[[Sequence[str], Sequence[str], int], Sequence[int]]) -> NetCheck:
-    """The check of a room that knows what the client may have won with these cards, moves and seat."""
+    """A check that compares each net with the possible nets for a hand's cards, moves and seat."""
 
     def check(hand: DealtHand) -> bool:
         if hand.done is None or hand.seat is None:
@@ -115,10 +115,11 @@ def recompute_nets(possible_nets: Callable[[Sequence[str], Sequence[str], int], 
 
 
 class RecordFinding(Struct, frozen=True):
-    """What checking a line has shown. `good` is None where nothing can be said.
+    """A result of the verification, for one line.
 
-    A promise that is not `opened` has no seed in the record. Something is `lacking` for a proof where the record will
-    never have it: the seed of a promise after which its table has another one, or the moves of a hand.
+    `is_proved` is None if the record proves nothing either way. `is_opened` is false for a promise whose seed is not in
+    the record. `is_incomplete` means that data for a proof is missing and will never follow: the seed of a promise
+    after which its table has another promise, or the moves of a hand.
     """
 
     line: int
@@ -129,7 +130,7 @@ class RecordFinding(Struct, frozen=True):
 
 
 class _RecordedTable:
-    """What a record has said about one table so far."""
+    """The lines of a record about one table, so far."""
 
     def __init__(self, line: int, promise: DealPromise) -> None:
         self.line = line
@@ -143,7 +144,7 @@ class _RecordedTable:
         return f"{self.promise.room} table {self.promise.table}"
 
     def fault(self, line: int, message: str, hand: int | None = None) -> RecordFinding:
-        """Something is not as it must be."""
+        """Note a fault: a finding against the record."""
         self.has_fault = True
         return RecordFinding(line, False, f"{self.name}{f', hand {hand}' if hand is not None else ''}: {message}")
 
@@ -151,10 +152,11 @@ class _RecordedTable:
 def verify_record(
     lines: Iterable[bytes], pack: Callable[[str], Pack], nets: Callable[[str], NetCheck] = lambda _: UNCHECKED_NETS
 ) -> Iterator[RecordFinding]:
-    """Check a record: every seed against its promise, every hand against its seed, every net against its hand.
+    """Verify a record: every seed against its promise, every hand against its seed, every net against its hand.
 
-    `pack` answers a room's cards, and `nets` how its nets are checked. A finding for each promise, at the line that
-    tells most; and one for each line that says something wrong.
+    `lines` are the lines of the file. `pack` returns the pack of a room, `nets` its check of nets; both raise KeyError
+    for an unknown room. Yields a finding for each promise, at the line that shows most about it, and a finding for each
+    line with a fault.
     """
     tables: dict[tuple[str, int], _RecordedTable] = {}
     revealed: dict[str, str] = {}
@@ -173,13 +175,15 @@ def verify_record(
         match entry:
             case DealPromise():
                 if key in tables and tables[key].promise == entry and not tables[key].hands:
-                    continue  # whoever was interrupted promises again what he may have promised before
+                    continue  # a writer that was interrupted repeats a promise that it may have written already
                 if key in tables:
                     yield from _report_unopened(tables[key], number)
                 tables[key] = _RecordedTable(number, entry)
             case _ if key not in tables:
-                told = f"{entry.room} table {entry.table}: found a deal before its promise; allowed: the promise first"
-                yield RecordFinding(number, False, told)
+                message = (
+                    f"{entry.room} table {entry.table}: found a deal before its promise; allowed: the promise first"
+                )
+                yield RecordFinding(number, False, message)
             case DealtHand():
                 yield from _add_hand(tables[key], number, entry, nets)
             case DealSeed():
@@ -195,15 +199,15 @@ def _report_gap(line: int, missing: DealGap) -> RecordFinding:
     tables = (
         f"{format_count(missing.tables, 'table')} from {missing.first} to {missing.last} and " if missing.tables else ""
     )
-    lost = f"{format_count(missing.lines, 'line')} of other tables"
-    told = f"{missing.room}: the record could not be written to; {tables}{lost} are missing"
-    return RecordFinding(line, None, told, is_incomplete=True)
+    lines = f"{format_count(missing.lines, 'line')} of other tables"
+    message = f"{missing.room}: the record could not be written to; {tables}{lines} are missing"
+    return RecordFinding(line, None, message, is_incomplete=True)
 
 
 def _add_hand(
     table: _RecordedTable, line: int, hand: DealtHand, nets: Callable[[str], NetCheck]
 ) -> Iterator[RecordFinding]:
-    """Take a hand down, and check its net."""
+    """Add a hand to its table, and check its net."""
     table.hands.append((line, hand))
     try:
         if not nets(hand.room).check(hand):
@@ -211,21 +215,21 @@ def _add_hand(
     except ValueError as error:
         yield table.fault(line, str(error), hand.hand)
     except KeyError:
-        pass  # a room that nobody knows, which its seed shows
+        pass  # an unknown room; `_check_seed` reports it
 
 
 def _report_unopened(table: _RecordedTable, following: int | None) -> Iterator[RecordFinding]:
-    """A promise without its seed: at the end of the record, or when its table has the next one."""
+    """Report a promise without a seed, at the end of the record or at the next promise of its table."""
     last = max((hand.hand for _, hand in table.hands), default=0)
     yield from _check_hand_numbers(table, table.line, min(last, MAX_HAND_NUMBER))
-    left = f"{format_count(len(table.hands), 'hand')} cannot be checked"
-    told = f"{table.name}: not opened: the seed is not revealed yet, {left}"
+    unchecked = f"{format_count(len(table.hands), 'hand')} cannot be checked"
+    message = f"{table.name}: not opened: the seed is not revealed yet, {unchecked}"
     if following is not None:
-        told = (
-            f"{table.name}: not opened: line {following} promises anew, {left}. A server that was killed leaves such"
-            " promises; so does a dealer who promises several seeds and opens one"
+        message = (
+            f"{table.name}: not opened: line {following} has a new promise, {unchecked}. A server that was killed"
+            " leaves such promises; so does a dealer that promises several seeds and opens one"
         )
-    yield RecordFinding(table.line, None, told, is_opened=False, is_incomplete=following is not None)
+    yield RecordFinding(table.line, None, message, is_opened=False, is_incomplete=following is not None)
 
 
 def _check_seed(
@@ -235,10 +239,10 @@ def _check_seed(
     pack: Callable[[str], Pack],
     nets: Callable[[str], NetCheck],
 ) -> Iterator[RecordFinding]:
-    """A seed is revealed: was it promised, and does it deal these hands?"""
+    """Check that a revealed seed was promised, and that it deals the recorded hands."""
     if table.promise.algorithm != FAIR_ALGORITHM:
-        told = f"{table.name}: dealt by {table.promise.algorithm!r}, about which nothing is promised"
-        yield RecordFinding(line, None, told)
+        message = f"{table.name}: dealt by {table.promise.algorithm!r}, about which nothing is promised"
+        yield RecordFinding(line, None, message)
         return
     decks = table.promise.decks
     try:
@@ -248,18 +252,18 @@ def _check_seed(
         if not 1 <= decks <= WORD_VALUES // len(cards):
             raise ValueError(f"{decks} decks")
     except (ValueError, KeyError) as error:
-        yield table.fault(line, f"found a seed or a room that nobody can read: {error}")
+        yield table.fault(line, f"found an invalid seed or an unknown room: {error}")
         return
     if sha256(server_seed).hexdigest() != table.promise.commitment.lower():
         yield table.fault(line, f"the server seed is not the one that was promised in line {table.line}")
         return
     for number, hand in table.hands:
-        found = tuple(hand.cards)
-        dealt = 1 <= hand.hand <= min(seed.hands, MAX_HAND_NUMBER)
-        allowed = deal_cards((server_seed, client_seed), hand.hand, cards, len(found), decks) if dealt else ()
-        if not dealt or found != allowed:
-            deals = " ".join(allowed) or f"hands 1 to {seed.hands}"
-            yield table.fault(number, f"found {' '.join(found)}; the seed deals {deals}", hand.hand)
+        recorded = tuple(hand.cards)
+        in_range = 1 <= hand.hand <= min(seed.hands, MAX_HAND_NUMBER)
+        dealt = deal_cards((server_seed, client_seed), hand.hand, cards, len(recorded), decks) if in_range else ()
+        if not in_range or recorded != dealt:
+            deals = " ".join(dealt) or f"hands 1 to {seed.hands}"
+            yield table.fault(number, f"found {' '.join(recorded)}; the seed deals {deals}", hand.hand)
     if not table.has_fault:
         yield _report_kept(line, table, nets(seed.room).rule)
 
@@ -267,7 +271,7 @@ def _check_seed(
 def _check_seed_reuse(
     table: _RecordedTable, line: int, seed: DealSeed, revealed: dict[str, str]
 ) -> Iterator[RecordFinding]:
-    """Whoever has seen a seed knows all hands that it deals."""
+    """Report a reused server seed: a revealed seed makes every hand dealt from it predictable."""
     known = seed.server_seed.lower()
     if known in revealed and table.promise.algorithm == FAIR_ALGORITHM:
         yield table.fault(
@@ -277,7 +281,7 @@ def _check_seed_reuse(
 
 
 def _check_hand_numbers(table: _RecordedTable, line: int, last: int) -> Iterator[RecordFinding]:
-    """Hands are numbered from 1 to the last one, each of them once."""
+    """Report hand numbers from 1 to `last` that are missing, and hand numbers that occur twice."""
     numbers = sorted(hand.hand for _, hand in table.hands)
     for number in dict.fromkeys(one for one, other in pairwise(numbers) if one == other):
         yield table.fault(line, "found a hand twice", number)
@@ -286,32 +290,32 @@ def _check_hand_numbers(table: _RecordedTable, line: int, last: int) -> Iterator
         if after - before == 2:
             yield table.fault(line, f"this hand is not in the record; allowed: hands 1 to {last}", before + 1)
         elif after - before > 2:
-            told = f"hands {before + 1} to {after - 1} are not in the record; allowed: hands 1 to {last}"
-            yield table.fault(line, told)
+            message = f"hands {before + 1} to {after - 1} are not in the record; allowed: hands 1 to {last}"
+            yield table.fault(line, message)
 
 
 def _report_kept(line: int, table: _RecordedTable, rule: str) -> RecordFinding:
-    """The promise was kept, as far as the record shows it."""
+    """Report a promise that was kept, and what the record cannot prove about it."""
     shown = sum(bool(hand.cards) for _, hand in table.hands)
     hidden = len(table.hands) - shown
-    told = f"{table.name}: the promise was kept, {format_count(shown, 'hand')}"
-    told += f" {'is' if shown == 1 else 'are'} as the seed deals them"
-    told += f", {hidden} show no card" if hidden else ""
+    message = f"{table.name}: the promise was kept, {format_count(shown, 'hand')}"
+    message += f" {'is' if shown == 1 else 'are'} as the seed deals them"
+    message += f", {hidden} show no card" if hidden else ""
     if table.unchecked_hands:
         listed = ", ".join(map(str, table.unchecked_hands[:MAX_LISTED_HANDS])) + (
             ", ..." if len(table.unchecked_hands) > MAX_LISTED_HANDS else ""
         )
-        told += f"; without moves in the record the nets are not checked of hands {listed}"
+        message += f"; without moves in the record the nets are not checked of hands {listed}"
     elif table.hands:
-        told += f"; the nets {rule}"
-    good = None if table.unchecked_hands or (hidden and not shown) else True
-    return RecordFinding(line, good, told, is_incomplete=bool(table.unchecked_hands))
+        message += f"; the nets {rule}"
+    is_proved = None if table.unchecked_hands or (hidden and not shown) else True
+    return RecordFinding(line, is_proved, message, is_incomplete=bool(table.unchecked_hands))
 
 
 def deal_cards(
     seeds: tuple[bytes, bytes], hand_number: int, pack: Pack, card_count: int, deck_count: int = 1
 ) -> Sequence[str]:
-    """The first cards of a hand, top first, from the server seed and the client seed."""
+    """The first `card_count` cards of a hand, top first, as dealt from the server seed and the client seed."""
     dealer = FairDealer(*seeds)
     dealer.hands = hand_number - 1
     size = len(pack) * deck_count

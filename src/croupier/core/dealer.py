@@ -1,4 +1,4 @@
-"""The dealer: shuffles nobody can predict beforehand and anybody can check afterwards (docs/fair-deal.md)."""
+"""Dealers: shuffles that cannot be predicted beforehand and can be verified afterwards (docs/fair-deal.md)."""
 
 import hmac
 from array import array
@@ -12,16 +12,16 @@ from typing import Protocol
 from croupier.core.cards import Order
 
 FAIR_ALGORITHM = "croupier-fair-1"
-"""The id of the algorithm below. Whoever changes one byte of what it deals gives it a new id."""
+"""The id of the algorithm below. Any change of the dealt cards needs a new id."""
 
 SCRIPTED_ALGORITHM = "scripted"
-"""The id of deals that were laid out by hand, about which nothing is promised."""
+"""The id of scripted deals, which promise nothing."""
 
 HOUSE_DECISIONS_HAND_NUMBER = 0
-"""The hand number whose luck the house's own decisions use; games count from 1."""
+"""The hand number of the house's own random decisions; games count from 1."""
 
 WORD_VALUES = 1 << 16
-"""How many different words there are."""
+"""The number of values of a 16-bit word."""
 
 UNPACK_WORDS = Struct(">H").iter_unpack
 NO_WORDS: Iterator[tuple[int]] = iter(())
@@ -31,21 +31,21 @@ OUTER_PAD_TABLE = bytes(byte ^ 0x5C for byte in range(256))
 
 
 class Mac:
-    """HMAC-SHA256 (RFC 2104) of messages that begin alike: the key and that beginning are taken in once.
+    """HMAC-SHA256 (RFC 2104) of messages with a common prefix; the key and the prefix are hashed only once.
 
-    Copying the two hashes takes a third of the time of `hmac.digest`, and a house makes one for every hand.
+    Copying the two hash states takes a third of the time of `hmac.digest`, and a house needs a digest for every hand.
     """
 
     __slots__ = ("_inner", "_outer")
 
     def __init__(self, key: bytes, prefix: bytes) -> None:
-        assert len(key) <= 64, "longer keys would have to be hashed first"
+        assert len(key) <= 64, "a longer key would have to be hashed first"
         padded = key.ljust(64, b"\0")
         self._inner = sha256(padded.translate(INNER_PAD_TABLE) + prefix)
         self._outer = sha256(padded.translate(OUTER_PAD_TABLE))
 
     def digest(self, suffix: bytes) -> bytes:
-        """The HMAC of the beginning and this end."""
+        """The HMAC of the prefix followed by this suffix."""
         inner, outer = self._inner.copy(), self._outer.copy()
         inner.update(suffix)
         outer.update(inner.digest())
@@ -64,25 +64,32 @@ class Luck:
         self._words = NO_WORDS
 
     def below(self, bound: int) -> int:
-        """Draw an integer from 0 to bound − 1, each equally likely; 1 ≤ bound ≤ 65,536. A bound of 1 uses no luck."""
+        """Draw a uniformly distributed integer from 0 to bound − 1, where 1 ≤ bound ≤ 65,536.
+
+        A bound of 1 uses no randomness.
+
+        >>> luck = FairDealer(bytes(32)).luck
+        >>> [luck.below(6) for _ in range(8)]
+        [1, 1, 1, 5, 5, 3, 4, 5]
+        """
         if bound == 1:
             return 0
-        assert bound <= WORD_VALUES, f"a word of luck cannot decide between {bound}"
+        assert bound <= WORD_VALUES, f"found the bound {bound}; allowed: at most {WORD_VALUES}"
         while True:
-            for (word,) in self._words:  # goes on where the last draw has stopped
+            for (word,) in self._words:  # continues after the last draw
                 draw: int = word % bound
-                if word - draw <= WORD_VALUES - bound:  # the whole run of `bound` words that it lies in exists
+                if word - draw <= WORD_VALUES - bound:  # reject the incomplete last range, so that there is no bias
                     return draw
             self._words = UNPACK_WORDS(self._mac.digest(PACK_COUNTER(self._hand_number, self._block_count)))
             self._block_count += 1
 
 
 type Deck = Iterator[int]
-"""One shuffled deck, face down: the cards in the order in which they are dealt."""
+"""A shuffled deck: the cards in dealing order, each as its index."""
 
 
 def shuffled(cards: MutableSequence[int], mac: Mac, hand_number: int) -> Deck:
-    """Shuffle a deck with the luck of a hand (Fisher–Yates, from the top), only as deep as cards are drawn."""
+    """Shuffle lazily, as cards are drawn (Fisher–Yates from the top), with the randomness of this hand."""
     top, block, bound = 0, 0, len(cards)
     while bound > 1:
         for (word,) in UNPACK_WORDS(mac.digest(PACK_COUNTER(hand_number, block))):
@@ -103,12 +110,12 @@ def shuffled(cards: MutableSequence[int], mac: Mac, hand_number: int) -> Deck:
 
 @lru_cache(maxsize=16)
 def _unshuffled_deck(size: int) -> MutableSequence[int]:
-    """A deck of so many cards in its first order, to be copied: small, for a thousand tables have one each."""
+    """A compact deck in initial order, to be copied: thousands of tables have one each."""
     return bytearray(range(size)) if size <= 256 else array("H", range(size))
 
 
 class Dealer(Protocol):
-    """Deals the hands of one conversation (or of one hand, at a shared table)."""
+    """Deals the hands of one conversation, or a single hand at a shared table. `hands` counts the dealt decks."""
 
     algorithm: str
     server_seed: bytes
@@ -117,16 +124,22 @@ class Dealer(Protocol):
 
     @property
     def luck(self) -> Luck:
-        """The luck of the house's own decisions."""
+        """The randomness of the house's own decisions."""
         ...
 
     def next_deck(self, size: int) -> Deck:
-        """Shuffle `size` cards for the next hand."""
+        """A shuffled deck of `size` cards for the next hand."""
         ...
 
 
 class FairDealer:
-    """The default dealer. `luck` is for the house's own decisions; `hands` counts the decks dealt so far."""
+    """The default dealer: all randomness follows from the server seed (32 bytes) and the client seed.
+
+    Raises ValueError for a server seed of another length.
+
+    >>> [*FairDealer(bytes(32)).next_deck(5)]
+    [1, 4, 0, 3, 2]
+    """
 
     __slots__ = ("_luck", "_mac", "client_seed", "hands", "server_seed")
     algorithm = FAIR_ALGORITHM
@@ -142,24 +155,24 @@ class FairDealer:
 
     @property
     def luck(self) -> Luck:
-        """The luck of the house's own decisions."""
+        """The randomness of the house's own decisions."""
         if self._luck is None:
             self._luck = Luck(self._get_mac(), HOUSE_DECISIONS_HAND_NUMBER)
         return self._luck
 
     def next_deck(self, size: int) -> Deck:
-        """Shuffle `size` cards for the next hand."""
+        """A shuffled deck of `size` cards for the next hand."""
         self.hands += 1
         return shuffled(_unshuffled_deck(size)[:], self._mac or self._get_mac(), self.hands)
 
     def _get_mac(self) -> Mac:
-        if self._mac is None:  # made when it is first needed: a peer that never plays costs little memory
+        if self._mac is None:  # made on first use: a peer that never plays costs little memory
             self._mac = Mac(self.server_seed, self.client_seed)
         return self._mac
 
 
 class ScriptedDealer(FairDealer):
-    """Deals decks that were laid out beforehand, in turn and cyclically; cards they do not list lie shuffled below."""
+    """Deals predetermined decks in order, over and over; the cards that a deck does not list are shuffled below."""
 
     __slots__ = ("_decks",)
     algorithm = SCRIPTED_ALGORITHM
@@ -169,7 +182,7 @@ class ScriptedDealer(FairDealer):
         self._decks = decks
 
     def next_deck(self, size: int) -> Deck:
-        """Lay out the next deck, and shuffle what it does not list below it."""
+        """The next predetermined deck, with the cards that it does not list shuffled below."""
         script = self._decks[self.hands % len(self._decks)]
         self.hands += 1
         below = [card for card in range(size) if card not in script]
@@ -177,12 +190,16 @@ class ScriptedDealer(FairDealer):
 
 
 def commitment(server_seed: bytes) -> bytes:
-    """What is published before the first deal: the SHA-256 of the server seed."""
+    """The SHA-256 of the server seed, published before the first deal.
+
+    >>> commitment(bytes(32)).hex()[:16]
+    '66687aadf862bd77'
+    """
     return sha256(server_seed).digest()
 
 
 def derive_server_seed(seed: int, room: str, table: int) -> bytes:
-    """The server seed of a room's table, from one number (`--seed`) for the whole server."""
+    """The server seed of a room's table, derived from the server's `--seed`."""
     return hmac.digest(FAIR_ALGORITHM.encode(), f"{seed}/{room}/{table}".encode(), "sha256")
 
 
@@ -193,9 +210,9 @@ def dealer_factory(
     *,
     shared: bool = False,
 ) -> Callable[[int], Dealer]:
-    """A dealer for each table: from its server seed and, if there are any, from decks laid out by hand.
+    """A function that makes the dealer of a table: scripted if there are `decks`, else fair.
 
-    At `shared` tables every hand has a dealer of its own, counted from 1: so the decks go on from one to the next.
+    At `shared` tables every hand has its own dealer, numbered from 1, so the n-th dealer starts with the n-th deck.
     """
     if not decks:
         return lambda table: FairDealer(server_seed_for(table), client_seed)

@@ -1,4 +1,7 @@
-"""The three errors, and whose fault they are: the move's, the peer's, and (with `assert`) ours."""
+"""The errors of the core: illegal moves of our own side, and violations by a peer.
+
+A failed `assert` marks a bug of croupier.
+"""
 
 from collections.abc import Collection
 from typing import final
@@ -7,7 +10,7 @@ from croupier.core.text import printable
 
 
 class IllegalMove(ValueError):
-    """A move, or a message of our own, that the rules do not allow here. Nothing has changed."""
+    """A move or a message of our own that is not allowed in this state. The state has not changed."""
 
     def __init__(self, found: object, allowed: Collection[object]) -> None:
         listed = ", ".join(map(str, allowed)) or "nothing"
@@ -20,8 +23,11 @@ class IllegalMove(ValueError):
 class Violation(Exception):
     """A peer broke a clause of its protocol.
 
-    `clause` is the clause's id (`kuhn-2.7`); `found` and `allowed` are text for people. `lost` says that
-    the stream cannot be followed any further, because nothing tells where its next message begins.
+    `clause` is the id of the clause (`kuhn-2.7`); `found` and `allowed` are text for people. `fatal` means that the
+    rest of the stream cannot be parsed, because the start of the next message is unknown.
+
+    >>> print(Violation("kuhn-2.7", "ACTN FLD", "ACTN CHK, ACTN BET"))
+    kuhn-2.7: found ACTN FLD; allowed: ACTN CHK, ACTN BET
     """
 
     def __init__(self, clause: str, found: str, allowed: str, *, fatal: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The hall of the house games: every peer that joins gets a private table and a dealer of its own."""
+"""The hall of a house game: every peer that joins gets a private table and its own dealer."""
 
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
@@ -22,7 +22,7 @@ from croupier.core.session import (
 
 
 class HallTable[In, Out]:
-    """A table of the hall: its session, its dealer, and when the hall will next look at its alarm."""
+    """A table of the hall: its session, its dealer, and the time of the next check of its deadline."""
 
     __slots__ = ("dealer", "next_check", "session")
 
@@ -33,14 +33,15 @@ class HallTable[In, Out]:
 
 
 class Hall[In, Out]:
-    """A session that hands every event to the private table of the peer it is about.
+    """A session that passes every event to the private table of its peer.
 
-    The dealer's promise is told when a peer joins and its seed when the peer has left. Alarms are lazy: a table that
-    keeps putting off its alarm, as an idle limit does with every message, is looked at only when the old one would have
-    rung.
+    It emits the dealer's promise (Commit) when a peer joins, and the seed (Reveal) after the peer has left. Deadlines
+    are lazy: a table may postpone its deadline, as an idle timeout does with every message, without any work here. The
+    hall checks a table when its former deadline would have passed.
 
-    What is said may also be told to a peer's `table` itself, which saves the way through the hall. It then puts its
-    alarm `glance` seconds ahead at the least, so the hall looks at every table that often.
+    A caller may also pass Received and Malformed events directly to a peer's `table`, which is faster. Such events can
+    set deadlines that the hall does not see, but never nearer than `shortest_timeout` seconds, so the hall checks each
+    table at least that often.
     """
 
     def __init__(
@@ -60,11 +61,11 @@ class Hall[In, Out]:
         return len(self._tables)
 
     def on(self, event: Event[In], now: float) -> Sequence[Effect[Out]]:
-        """Hand the event to the table it is about; Rang and Halted are about all of them."""
+        """Pass an event to the table of its peer; TimedOut and Closing concern all tables."""
         if type(event) is Received or type(event) is Malformed:
-            place = self._tables[event.peer]
-            effects = place.session.on(event, now)
-            self._schedule_check(event.peer, place, now)
+            table = self._tables[event.peer]
+            effects = table.session.on(event, now)
+            self._schedule_check(event.peer, table, now)
             return effects
         match event:
             case Joined(peer):
@@ -74,12 +75,12 @@ class Hall[In, Out]:
             case TimedOut():
                 return self._on_timed_out(event, now)
             case Closing():
-                effects = [effect for place in self._tables.values() for effect in place.session.on(event, now)]
-                for peer, place in self._tables.items():
-                    self._schedule_check(peer, place, now)
+                effects = [effect for table in self._tables.values() for effect in table.session.on(event, now)]
+                for peer, table in self._tables.items():
+                    self._schedule_check(peer, table, now)
                 return effects
             case _:
-                raise AssertionError(f"{event} is not for a hall: its peers choose for themselves")
+                raise AssertionError(f"found {event}; allowed: events about peers, TimedOut, Closing")
 
     def table(self, peer: Peer) -> Session[In, Out]:
         """The private table of a peer that has joined."""
@@ -88,38 +89,40 @@ class Hall[In, Out]:
     def _on_joined(self, event: Event[In], peer: Peer, now: float) -> Sequence[Effect[Out]]:
         dealer = self._dealer_for(peer)
         session = self._open_table(peer, dealer)
-        place = self._tables[peer] = HallTable(session, dealer)
+        table = self._tables[peer] = HallTable(session, dealer)
         effects = session.on(event, now)
-        self._schedule_check(peer, place, now)
+        self._schedule_check(peer, table, now)
         return [Commit(peer, dealer.algorithm, commitment(dealer.server_seed)), *effects]
 
     def _on_left(self, event: Event[In], peer: Peer, now: float) -> Sequence[Effect[Out]]:
-        place = self._tables.pop(peer)
-        dealer = place.dealer
-        effects = place.session.on(event, now)
+        table = self._tables.pop(peer)
+        dealer = table.dealer
+        effects = table.session.on(event, now)
         if len(self._deadlines) > 2 * len(self._tables) + 64:
-            self._deadlines = sorted((p.next_check, n) for n, p in self._tables.items() if p.next_check < inf)
+            self._deadlines = sorted(
+                (other.next_check, number) for number, other in self._tables.items() if other.next_check < inf
+            )
         return [*effects, Reveal(peer, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands)]
 
     def _on_timed_out(self, event: Event[In], now: float) -> Sequence[Effect[Out]]:
         effects: list[Effect[Out]] = []
         while self._deadlines and self._deadlines[0][0] <= now:
             due, peer = heappop(self._deadlines)
-            place = self._tables.get(peer)
-            if place is None or place.next_check != due:
-                continue  # an alarm that was moved forward, or of a peer that has left
-            place.next_check = inf
-            alarm = place.session.deadline
-            if alarm is not None and alarm <= now:
-                effects += place.session.on(event, now)
-            self._schedule_check(peer, place, now)
+            table = self._tables.get(peer)
+            if table is None or table.next_check != due:
+                continue  # an outdated entry: the check was moved forward, or the peer has left
+            table.next_check = inf
+            deadline = table.session.deadline
+            if deadline is not None and deadline <= now:
+                effects += table.session.on(event, now)
+            self._schedule_check(peer, table, now)
         self.deadline = self._deadlines[0][0] if self._deadlines else None
         return effects
 
     def _schedule_check(self, peer: Peer, table: HallTable[In, Out], now: float) -> None:
-        """See to it that the table is looked at no later than when its alarm rings."""
-        alarm = table.session.deadline
-        if alarm is not None and (due := min(alarm, now + self._shortest_timeout)) < table.next_check:
+        """Schedule a check of the table no later than its deadline."""
+        deadline = table.session.deadline
+        if deadline is not None and (due := min(deadline, now + self._shortest_timeout)) < table.next_check:
             table.next_check = due
             heappush(self._deadlines, (due, peer))
             self.deadline = self._deadlines[0][0]

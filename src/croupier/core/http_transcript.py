@@ -1,20 +1,20 @@
-"""Requests and answers on paper: what a conversation over HTTP says, and whether it came true.
+"""Transcripts of HTTP conversations: parsing requests, and matching responses.
 
-In a transcript of such a room (see `croupier.core.transcript`) the peers are users, and their lines read
+In a transcript of an HTTP room (see `croupier.core.transcript`) the peers are users, and the lines are
 
-    ann> POST /games/$game/players/                  ann asks this
-    ann< 201 "$ann"                                  the answer that ann hears: its status and its body
-    ann> GET /games/$game [If-None-Match: $tag]      headers stand in brackets, before the body
+    ann> POST /games/$game/players/                  a request of ann
+    ann< 201 "$ann"                                  the response to ann: status and body
+    ann> GET /games/$game [If-None-Match: $tag]      headers are in brackets, before the body
     ann< 304 [ETag: $tag] empty
 
-What a user asks is authenticated as this user with the password `secret`, unless a header in brackets replaces
-Authorization; the user `nobody` sends no credentials. A body is JSON, or else text in single quotes, in which `\\xff`
-is a byte; `'ab' * 3` repeats it.
+A request is authenticated with the user's name and the password `secret`, unless a header in brackets replaces
+Authorization; the user `nobody` sends no credentials. A body is JSON, or text in single quotes, in which `\\xff` is a
+byte; `'ab' * 3` repeats the text.
 
-Of what is heard, headers have to be there (with nothing behind the colon: must not be there), and a body that is given
-has to be that body: JSON is compared as JSON, with its types and the order of its keys; `empty` stands for no bytes; a
-status alone says nothing about the body. `"$name"` as a JSON string, and `$name` in other text, binds what stands there
-first and means the same from then on, also in what is asked; `"$_"` matches any JSON, `*` any text.
+A response must have the given headers (a header without a value must be absent) and, if a body is given, that body.
+JSON is compared as JSON, including types and the order of keys; `empty` means zero bytes; a status alone leaves the
+body unchecked. `"$name"` as a JSON string, and `$name` in other text, binds the text at its first occurrence and stands
+for the same text afterwards, in requests, too; `"$_"` matches any JSON, `*` any text.
 """
 
 import re
@@ -28,10 +28,10 @@ from msgspec.json import decode
 from croupier.core.transcript import Transcript, TranscriptLine
 
 ANONYMOUS_USER: Final = "nobody"
-"""The user who sends no credentials."""
+"""The user that sends no credentials."""
 
-PASSWORD: Final = "secret"  # noqa: S105 -- it keeps nothing secret
-"""The password of everybody else."""
+PASSWORD: Final = "secret"  # noqa: S105 -- it protects nothing
+"""The password of all other users."""
 
 REQUEST_PATTERN: Final = re.compile(r"([A-Z]+) (/\S*) ?(.*)")
 RESPONSE_PATTERN: Final = re.compile(r"([1-5]\d\d) ?(.*)")
@@ -45,7 +45,7 @@ type TranscriptHeaders = tuple[tuple[str, str], ...]
 
 
 class TranscriptRequest(NamedTuple):
-    """A request. `headers` are those in brackets; names are not repeated."""
+    """A request. `headers` are the headers in brackets; no name occurs twice."""
 
     method: str
     path: str
@@ -54,7 +54,7 @@ class TranscriptRequest(NamedTuple):
 
 
 class TranscriptResponse(NamedTuple):
-    """An answer as it came: names of headers are in lower case."""
+    """A response as received; header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -62,7 +62,7 @@ class TranscriptResponse(NamedTuple):
 
 
 class ExpectedResponse(NamedTuple):
-    """What an answer has to be; `body` is the text of the line: empty when nothing is said about it."""
+    """An expected response. `body` is the text of the line, empty if the body is not checked."""
 
     status: int
     headers: TranscriptHeaders = ()
@@ -70,18 +70,23 @@ class ExpectedResponse(NamedTuple):
 
 
 class Mismatch(AssertionError):
-    """An answer is not what the paper says."""
+    """A response or message does not match the transcript."""
 
 
 def basic_authorization(user: str, password: str = PASSWORD) -> str:
-    """The value of an Authorization header (RFC 7617)."""
+    """The value of an Authorization header (RFC 7617).
+
+    >>> basic_authorization("ann")
+    'Basic YW5uOnNlY3JldA=='
+    """
     return f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
 def parse_request(text: str, bound: Mapping[str, str]) -> TranscriptRequest:
-    """The request of a line; names stand for what they were bound to.
+    """Parse the request of a line, and substitute its names. Raises ValueError if it is not a request.
 
-    Raises ValueError with what was found and what is allowed.
+    >>> parse_request("GET /games/$game [If-None-Match: $tag]", {"game": "g1", "tag": '"7"'})
+    TranscriptRequest(method='GET', path='/games/g1', headers=(('If-None-Match', '"7"'),), body=b'')
     """
     match = REQUEST_PATTERN.fullmatch(text)
     if not match:
@@ -89,12 +94,16 @@ def parse_request(text: str, bound: Mapping[str, str]) -> TranscriptRequest:
     headers, body = _parse_headers(match[3])
     if body and not QUOTED_PATTERN.fullmatch(body):
         _parse_json(body)
-    said = tuple((name, substitute(value, bound)) for name, value in headers)
-    return TranscriptRequest(match[1], substitute(match[2], bound), said, encode_body(substitute(body, bound)))
+    substituted = tuple((name, substitute(value, bound)) for name, value in headers)
+    return TranscriptRequest(match[1], substitute(match[2], bound), substituted, encode_body(substitute(body, bound)))
 
 
 def parse_expected_response(text: str) -> ExpectedResponse:
-    """What a line says about an answer. Raises ValueError with what was found and what is allowed."""
+    """Parse the expected response of a line. Raises ValueError if it is not a response.
+
+    >>> parse_expected_response("304 [ETag: $tag] empty")
+    ExpectedResponse(status=304, headers=(('ETag', '$tag'),), body='empty')
+    """
     match = RESPONSE_PATTERN.fullmatch(text)
     if not match:
         raise ValueError(f"found {text!r}; allowed: STATUS [Header: value] body")
@@ -105,7 +114,7 @@ def parse_expected_response(text: str) -> ExpectedResponse:
 
 
 def substitute(text: str, bound: Mapping[str, str]) -> str:
-    """The text with every `$name` replaced by what it is bound to. Raises ValueError for one that is not bound."""
+    """Replace every `$name` by its value. Raises ValueError for an unbound name."""
 
     def value(name: re.Match[str]) -> str:
         if name[1] not in bound:
@@ -118,7 +127,7 @@ def substitute(text: str, bound: Mapping[str, str]) -> str:
 def match_response(
     expected: ExpectedResponse, response: TranscriptResponse, bound: Mapping[str, str]
 ) -> dict[str, str]:
-    """All names that are bound when the answer is what was expected. Raises Mismatch, naming the place, when not."""
+    """Match a response, and return all bound names, old and new. Raises Mismatch with the place of the difference."""
     names = dict(bound)
     if response.status != expected.status:
         raise Mismatch(f"the status is {response.status} ({response.body[:200]!r}), not {expected.status}")
@@ -151,23 +160,26 @@ def match_response(
 
 
 class HttpDriver(Protocol):
-    """Where such a transcript is played: requests go in, their answers are asked for."""
+    """Plays the lines of an HTTP transcript against a server."""
 
     def send(self, user: str, request: TranscriptRequest) -> None:
-        """The user sends this; the answer need not come before others have spoken."""
+        """Send a request of a user. The response may arrive after requests of other users."""
 
     def receive(self, user: str) -> TranscriptResponse:
-        """The answer to the first request of this user that has not been asked for. AssertionError if none comes."""
+        """The response to the user's oldest unanswered request. Raises AssertionError if none arrives."""
 
     def perform(self, line: TranscriptLine) -> None:
-        """Something else happens: time passes, the room closes."""
+        """Perform an action, such as letting time pass or closing the room."""
 
     def finish(self) -> None:
-        """Every request has been answered, and every answer asked for."""
+        """Check that every request was answered, and every response received."""
 
 
 def play_http_transcript(transcript: Transcript, driver: HttpDriver) -> None:
-    """Play a transcript on a stage. Raises AssertionError at the line that does not come true."""
+    """Play a transcript with a driver.
+
+    Raises AssertionError, naming the line, at the first mismatch, and ValueError for a line that cannot be parsed.
+    """
     bound: dict[str, str] = {}
     for line in transcript.lines:
         try:
@@ -187,22 +199,26 @@ def play_http_transcript(transcript: Transcript, driver: HttpDriver) -> None:
 
 
 def _parse_headers(text: str) -> tuple[TranscriptHeaders, str]:
-    """The headers in brackets, and what stands behind them."""
-    found = []
+    """Split the headers in brackets from the body after them."""
+    headers = []
     at = 0
     while match := HEADER_PATTERN.match(text, at):
-        found.append((match[1], match[2]))
+        headers.append((match[1], match[2]))
         at = match.end()
-    return tuple(found), text[at:]
+    return tuple(headers), text[at:]
 
 
 def encode_body(body: str) -> bytes:
-    """A body as it is sent: text in quotes without them, anything else as it stands."""
+    """The bytes of a body: quoted text without its quotes, other text unchanged.
+
+    >>> encode_body("'ab' * 3"), encode_body('{"coins": 5}')
+    (b'ababab', b'{"coins": 5}')
+    """
     match = QUOTED_PATTERN.fullmatch(body)
     if not match:
         return body.encode()
-    found = BYTE_ESCAPE_PATTERN.sub(lambda byte: bytes.fromhex(byte[1].decode()), match[1].encode())
-    return found * int(match[2] or 1)
+    content = BYTE_ESCAPE_PATTERN.sub(lambda byte: bytes.fromhex(byte[1].decode()), match[1].encode())
+    return content * int(match[2] or 1)
 
 
 def _parse_json(body: str) -> object:
@@ -213,20 +229,20 @@ def _parse_json(body: str) -> object:
 
 
 def _match_text(expected: str, found: str, names: dict[str, str], place: str) -> None:
-    """Compare text with what was expected, in which there may be names and `*`."""
+    """Match text against expected text with names and `*`, and bind the names."""
     pattern = ""
     end = 0
-    free: list[str] = []
+    unbound: list[str] = []
     for wild in WILDCARD_PATTERN.finditer(expected):
         pattern += re.escape(expected[end : wild.start()])
         end = wild.end()
         if wild[1] in names:
             pattern += re.escape(names[wild[1]])
-        elif wild[1] in free:
+        elif wild[1] in unbound:
             pattern += f"(?P={wild[1]})"
         elif wild[1] and wild[1] != "_":
             pattern += f"(?P<{wild[1]}>.+)"
-            free.append(wild[1])
+            unbound.append(wild[1])
         else:
             pattern += ".*"
     match = re.fullmatch(pattern + re.escape(expected[end:]), found, re.DOTALL)
@@ -236,7 +252,10 @@ def _match_text(expected: str, found: str, names: dict[str, str], place: str) ->
 
 
 def match_json(expected: object, found: object, names: dict[str, str], place: str) -> None:
-    """Compare JSON with what was expected, in which there may be names; binds them. Raises Mismatch with the place."""
+    """Match JSON against expected JSON with names, and bind the names in place.
+
+    Raises Mismatch with the place of the difference.
+    """
     if isinstance(expected, str) and (name := NAME_PATTERN.fullmatch(expected)):
         if name[1] == "_":
             return

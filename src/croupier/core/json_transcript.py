@@ -1,16 +1,16 @@
-"""Conversations in JSON on paper: what peers say to each other in a room whose messages are JSON objects.
+"""Transcripts of conversations whose messages are JSON objects.
 
-A transcript of such a room (see `croupier.core.transcript`) is read as everywhere, with the same deeds; its lines read
+The format is that of `croupier.core.transcript`, with the same actions; only the message lines differ:
 
-    p> {"cmd": "draw"}                                    p says this, and ends it with a line end
-    p< {"result": "ok", "card": ["$value", "$suit"]}      p hears this
-    p> {"cmd": "draw"} {"cmd": "status"}                  p says two things in one go
-    p> '{"cmd": "dr'                                      text in single quotes is said as it stands, without a line end
-    p> '\\xff\\xfe'                                         bytes that are no text; `'ab' * 3` repeats what is quoted
+    p> {"cmd": "draw"}                                    p sends this message and a line end
+    p< {"result": "ok", "card": ["$value", "$suit"]}      p receives this message
+    p> {"cmd": "draw"} {"cmd": "status"}                  p sends two messages at once
+    p> '{"cmd": "dr'                                      text in single quotes is sent unchanged, without a line end
+    p> '\\xff\\xfe'                                         escaped bytes; `'ab' * 3` repeats the quoted text
 
-What is heard is one JSON value up to a line end, and compared as JSON, with its types and the order of its keys.
-`"$name"` binds the string that stands there first and means the same from then on, also in what is said, alone or
-within a longer string; `"$_"` matches any JSON, and any text within a longer string.
+A received message is one JSON value up to a line end. It is compared as JSON, including types and the order of keys.
+`"$name"` binds the string at its first occurrence and stands for the same string afterwards, in sent messages, too,
+alone or within a longer string; `"$_"` matches any JSON, and any text within a longer string.
 """
 
 import re
@@ -25,15 +25,18 @@ from croupier.core.http_transcript import QUOTED_PATTERN, Mismatch, encode_body,
 from croupier.core.transcript import Driver, Transcript
 
 MESSAGE_PATTERN: Final = re.compile(rb"(?P<message>[^\n]*)\n")
-"""What is asked for where a peer hears something: everything up to a line end."""
+"""A received message: everything up to a line end."""
 
 JSON_DECODER: Final = JSONDecoder()
 
 
 def encode_sent(text: str, bound: Mapping[str, str]) -> bytes:
-    """The bytes of what a line says; names stand for what they were bound to.
+    """The bytes that a line sends, with its names substituted.
 
-    Raises ValueError with what was found and what is allowed.
+    Raises ValueError for an unbound name, and for text that is neither quoted nor JSON values.
+
+    >>> encode_sent('{"cmd": "join", "nick": "$nick"}', {"nick": "ann"})
+    b'{"cmd": "join", "nick": "ann"}\\n'
     """
     if QUOTED_PATTERN.fullmatch(text):
         return encode_body(substitute(text, bound))
@@ -42,24 +45,28 @@ def encode_sent(text: str, bound: Mapping[str, str]) -> bytes:
 
 
 def match_received(text: str, found: bytes, bound: Mapping[str, str]) -> dict[str, str]:
-    """All names that are bound when this was heard where the text was expected.
+    """Match a received message against the text of a line, and return all bound names, old and new.
 
-    Raises Mismatch, naming the place, when it is something else, and ValueError for a text that expects nothing.
+    Raises Mismatch with the place of the difference, and ValueError for a text that is not exactly one JSON value.
     """
     expected = parse_values(text)
     if len(expected) != 1:
-        raise ValueError(f"found {text!r}; allowed: one JSON value in a line that is heard")
+        raise ValueError(f"found {text!r}; allowed: one JSON value in a received line")
     names = dict(bound)
     try:
         message = decode(found)
     except (DecodeError, UnicodeDecodeError) as error:
-        raise Mismatch(f"what is heard is {found[:200]!r}, no JSON: {error}") from error
+        raise Mismatch(f"the message is {found[:200]!r}, no JSON: {error}") from error
     match_json(expected[0], message, names, "the message")
     return names
 
 
 def parse_values(text: str) -> list[object]:
-    """The JSON values of a text, one behind the other. Raises ValueError with what was found and what is allowed."""
+    """The consecutive JSON values of a text. Raises ValueError if it has anything else.
+
+    >>> parse_values('{"a": 1} [2]')
+    [{'a': 1}, [2]]
+    """
     return list(_iterate_values(text))
 
 
@@ -75,7 +82,10 @@ def _iterate_values(text: str) -> Iterator[object]:
 
 
 def play_json_transcript(transcript: Transcript, driver: Driver) -> None:
-    """Play a transcript on a stage. Raises AssertionError at the line that does not come true."""
+    """Play a transcript with a driver.
+
+    Raises AssertionError, naming the line, at the first mismatch, and ValueError for a line that cannot be parsed.
+    """
     bound: dict[str, str] = {}
     for line in transcript.lines:
         try:

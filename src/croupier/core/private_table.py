@@ -1,4 +1,4 @@
-"""A private table of a house: what every house game does alike about coming, waiting, leaving and closing."""
+"""The base class of private tables: joining, timeouts, leaving and closing, common to all house games."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ from croupier.core.session import (
 
 
 class Purse:
-    """What a client can still stake, in coins, and what is `staked` in running games.
+    """The coins that a client can still stake, and the coins that are `staked` in running games.
 
-    Connections of the same client may share one.
+    Several connections of the same client may share one purse.
     """
 
     __slots__ = ("coins", "staked")
@@ -38,12 +38,12 @@ class Purse:
 
 
 class PrivateTable[M, S](ABC):
-    """The house's side of one conversation. See `Session`; a room says what its house answers (`_said`, `_garbled`).
+    """The house's side of one conversation. See `Session`; a room implements `_on_received` and `_on_malformed`.
 
-    `_state` is the game being played, None between games; whenever the house waits in a game, the decision is the
-    client's. `_seat` is the client's, and `_stake` what it loses if it is not there to finish the game: a room takes
-    it out of the `_purse`, and it goes back there with what was won. `LATE` is what a client hears whose time is over,
-    and `CLOSING` what it hears when the room closes.
+    `_state` is the game in progress, None between games; while the house waits during a game, the decision is the
+    client's. `_seat` is the client's seat. `_stake` is the coins that the client forfeits if it does not finish the
+    game: a room moves them out of the `_purse` with `_stake_coins`, and they return with the winnings. The house sends
+    `TIMEOUT_MESSAGES` to a client that timed out, and `CLOSING_MESSAGES` when the room closes.
     """
 
     TIMEOUT_MESSAGES: ClassVar[Sequence[object]]
@@ -78,11 +78,11 @@ class PrivateTable[M, S](ABC):
 
     @property
     def deadline(self) -> float | None:
-        """When the client's time is over; None once the conversation is."""
+        """The time at which the client times out, None after the end of the conversation."""
         return None if self._is_dropped else self._timeouts.deadline(self._last_received, self._decision_since)
 
     def on(self, event: Event[M], now: float) -> Sequence[Effect[M]]:
-        """What the house does about an event."""
+        """Handle an event."""
         if self._is_dropped:
             return ()
         if type(event) is Received:
@@ -102,20 +102,20 @@ class PrivateTable[M, S](ABC):
                 return self._forfeit()
             case TimedOut():
                 return self._say_goodbye(self._forfeit(), self.TIMEOUT_MESSAGES)
-            case Closing(final):
-                return self._on_closing(final)
+            case Closing(is_final):
+                return self._on_closing(is_final)
             case _:
-                assert isinstance(event, Joined), f"{event} is not for a house"
+                assert isinstance(event, Joined), f"found {event}; allowed: events about the peer, TimedOut, Closing"
                 self._last_received = now
                 return []
 
     @abstractmethod
     def _on_received(self, message: M) -> list[Effect[M]]:
-        """What the house does about a message."""
+        """Handle a message of the client."""
 
     @abstractmethod
     def _on_malformed(self, violation: Violation) -> list[Effect[M]]:
-        """What the house does about what is no message."""
+        """Handle input that is not a message of the protocol."""
 
     def _stake_coins(self, coins: int) -> None:
         """Move coins from the purse to the stake."""
@@ -124,7 +124,7 @@ class PrivateTable[M, S](ABC):
         self._purse.staked += coins
 
     def _pay_out(self, state: S, net: int) -> Settle:
-        """Move the stake back to the purse, with what was won: the game is over."""
+        """End the game: move the stake and the net back to the purse."""
         purse, stake = self._purse, self._stake
         risk = purse.staked
         purse.coins += stake + net
@@ -134,29 +134,29 @@ class PrivateTable[M, S](ABC):
         return Settle(self._peer, self._dealer.hands, self._seat, net, state, risk)
 
     def _settle(self, state: S, net: int, effects: list[Effect[M]]) -> list[Effect[M]]:
-        """The game is over: tell what the client has won."""
+        """End a finished game, and the conversation if the room is closing."""
         effects.append(self._pay_out(state, net))
         return self._say_goodbye(effects, self.CLOSING_MESSAGES) if self._is_closing else effects
 
     def _abort_game(self, net: int) -> list[Effect[M]]:
-        """The game that is being played ends here."""
+        """End the game in progress, if there is one, with this net."""
         return [] if self._state is None else [self._pay_out(self._state, net)]
 
     def _forfeit(self) -> list[Effect[M]]:
-        """The client is not there to finish its game: it loses what it has staked (ruling G4)."""
+        """End the game in progress, if there is one: the client loses its stake (ruling G4)."""
         return self._abort_game(-self._stake)
 
-    def _on_closing(self, final: bool) -> list[Effect[M]]:
-        """The room closes: finish what is running, or void it when there is no time left (ruling G4)."""
+    def _on_closing(self, is_final: bool) -> list[Effect[M]]:
+        """Close the table after the game in progress; if `is_final`, void the game and close now (ruling G4)."""
         self._is_closing = True
-        if self._state is not None and not final:
+        if self._state is not None and not is_final:
             return []
         return self._say_goodbye(self._abort_game(0), self.CLOSING_MESSAGES)
 
     def _say_goodbye(self, effects: list[Effect[M]], messages: Sequence[object]) -> list[Effect[M]]:
-        """Say the last words and close."""
+        """Send the last messages and close the connection."""
         self._mark_dropped()
-        return [*effects, *(Send(self._peer, word) for word in messages), Drop(self._peer)]  # type: ignore[list-item]  # a room's words are its messages
+        return [*effects, *(Send(self._peer, message) for message in messages), Drop(self._peer)]  # type: ignore[list-item]  # a room lists only its own messages
 
     def _mark_dropped(self) -> None:
         self._is_dropped = True

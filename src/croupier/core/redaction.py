@@ -1,4 +1,4 @@
-"""Takes credentials out of texts that are logged or printed, whoever has written them."""
+"""Redaction of credentials in texts that are logged or printed."""
 
 import re
 from typing import Final
@@ -17,7 +17,11 @@ ARGON2_PATTERN = re.compile(r"\$argon2\w*\$[\w+/=$,.-]*")
 
 
 def redact(text: str) -> str:
-    """The text without the user information of URLs, credentials of HTTP, passwords in queries and argon2 hashes."""
+    """Replace the userinfo of URLs, HTTP credentials, secrets in query strings, and argon2 hashes by `***`.
+
+    >>> redact("GET https://ann:secret@example.org/?token=abc")
+    'GET https://***@example.org/?token=***'
+    """
     text = USERINFO_PATTERN.sub(f"{REPLACEMENT}@", text)
     text = SCHEME_PATTERN.sub(rf"\1{REPLACEMENT}", text)
     text = AUTHORIZATION_PATTERN.sub(rf"\1{REPLACEMENT}", text)

@@ -1,8 +1,9 @@
-"""Judging: who broke which clause, told from the events of both ends."""
+"""Referees: they check a conversation against the protocol, from the events of both ends."""
 
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 from typing import ClassVar, Final, Protocol
 
 from msgspec import Struct
@@ -10,33 +11,43 @@ from msgspec import Struct
 from croupier.core.errors import Violation
 from croupier.core.session import Drop, Effect, Event, Joined, Left, Malformed, Peer, Received, Send, TimedOut
 
-CLIENT: Final[Peer] = 1
-HOUSE: Final[Peer] = 0
-"""The two ends of a conversation, as a referee calls them."""
+
+class End(IntEnum):
+    """The two ends of a conversation; the `peer` of the events that a referee checks."""
+
+    HOUSE = 0
+    CLIENT = 1
+
+    __repr__ = int.__repr__  # in logs, an end is a peer like any other
+
+
+CLIENT: Final[Peer] = End.CLIENT
+HOUSE: Final[Peer] = End.HOUSE
 
 
 class Verdict(Struct, frozen=True):
-    """One end broke a clause."""
+    """A violation, and the end that committed it."""
 
     end: Peer
     violation: Violation
 
 
 class Referee[M](Protocol):
-    """Judges one conversation from the events of both ends (CLIENT and HOUSE), in the order in which they were seen.
+    """Checks one conversation from the events of both ends (CLIENT and HOUSE), in the order in which they were seen.
 
-    `alarm` is when a silence becomes a fault; Rang tells it. After a fault of the house nothing more is judged: what
-    follows cannot be told from its consequences. Faults of the client are judged on, for the house has to answer them.
+    The `peer` of an event is the end that it is about. `deadline` is the time at which silence becomes a violation; the
+    caller then sends TimedOut. After a violation by the house nothing more is checked, because further violations could
+    be its consequences. After a violation by the client checking continues, because the house has to answer it.
     """
 
     @property
-    def deadline(self) -> float | None: ...  # noqa: D102 -- told above
+    def deadline(self) -> float | None: ...  # noqa: D102 -- see the class
 
-    def on(self, event: Event[M], now: float) -> Sequence[Verdict]: ...  # noqa: D102 -- told above
+    def on(self, event: Event[M], now: float) -> Sequence[Verdict]: ...  # noqa: D102 -- see the class
 
 
 class ExpectedReply:
-    """An answer that the house owes: the clause that says so, and in words what it may be."""
+    """A reply that the house owes: the clause that requires it, and a description of the allowed replies."""
 
     __slots__ = ("clause", "description")
 
@@ -49,23 +60,24 @@ class ExpectedReply:
 
 
 class BaseReferee[M, G](ABC):
-    """What every referee of a house game does alike. See `Referee`.
+    """The base class of the referees of house games. See `Referee`.
 
-    Every message of the client is handled when all answers to the ones before it are there. `patience` is how many
-    seconds an answer may take. `game` is the game being played, None between games; `last` the last one that was
-    finished, and `finished` counts them. `_close` is the clause by which nothing may follow but the end, once there is
-    one. A room says what the house owes for a message (`_handle`), and what an answer means (`_answered`).
+    A message of the client is handled after all replies to the messages before it have arrived. `reply_timeout` is the
+    time in seconds that a reply may take. `game` is the game in progress, None between games; `last_game` is the last
+    finished game, and `finished_count` the number of them. Once the house has to close the connection, `_close_clause`
+    is the clause that requires it. A room implements `_handle` (the replies that the house owes for a message),
+    `_check_reply` and `_check_unsolicited`.
     """
 
     HANG_UP_CLAUSE: ClassVar[tuple[str, str]]
-    """The clause that a house breaks when it just hangs up, and what is allowed."""
+    """The clause that a house breaks by closing the connection without a reason, and the allowed behaviour."""
 
-    def __init__(self, patience: float = 5.0) -> None:
+    def __init__(self, reply_timeout: float = 5.0) -> None:
         self.deadline: float | None = None
         self.game: G | None = None
         self.last_game: G | None = None
         self.finished_count = 0
-        self._reply_timeout = patience
+        self._reply_timeout = reply_timeout
         self._pending_messages: deque[M | Violation] = deque()
         self._expected_replies: deque[ExpectedReply] = deque()
         self._close_clause: str | None = None
@@ -74,15 +86,15 @@ class BaseReferee[M, G](ABC):
     @property
     @abstractmethod
     def legal(self) -> Sequence[M]:
-        """What the client may say now; nothing that changes the game while an answer is due."""
+        """The messages that the client may send now; none that changes the game while a reply is due."""
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the house owes an answer."""
+        """Whether the house owes a reply."""
         return bool(self._expected_replies or self._pending_messages)
 
     def on(self, event: Event[M], now: float) -> Sequence[Verdict]:
-        """What was broken, if anything was."""
+        """Check an event, and return the violations that it shows."""
         if self._is_over:
             return []
         match event:
@@ -103,14 +115,16 @@ class BaseReferee[M, G](ABC):
         if self._is_over or not (self._expected_replies or self._close_clause):
             self.deadline = None
         elif self.deadline is None or not isinstance(event, Received | Malformed) or event.peer == HOUSE:
-            self.deadline = now + self._reply_timeout  # a client that talks on does not lend the house time
+            self.deadline = (
+                now + self._reply_timeout
+            )  # further messages of the client do not extend the time of the house
         return verdicts
 
-    # The client's part.
+    # Messages of the client.
 
     @abstractmethod
     def _handle(self, message: M | Violation) -> list[Verdict]:
-        """What the house owes for a message of the client, and whether the client was wrong to send it."""
+        """Check a message of the client, and add the replies that the house owes for it to `_expected_replies`."""
 
     def _on_client_message(self, message: M | Violation) -> list[Verdict]:
         if self._close_clause is None:
@@ -123,25 +137,25 @@ class BaseReferee[M, G](ABC):
             verdicts += self._handle(self._pending_messages.popleft())
         return verdicts
 
-    # The house's part: what it says has to be what it owes.
+    # Messages of the house: each must be the reply that it owes.
 
     @abstractmethod
     def _check_reply(self, expected: ExpectedReply, message: M) -> list[Verdict]:
-        """What is wrong with an answer, if anything is."""
+        """Check a reply."""
 
     @abstractmethod
     def _check_unsolicited(self, message: M) -> list[Verdict]:
-        """What is wrong with saying something that nobody has asked for, if anything is."""
+        """Check a message of the house while no reply is due."""
 
-    def _accept_goodbye(self, message: M) -> bool:  # noqa: ARG002 -- not every protocol has one
-        """Whether the house says goodbye of its own accord; if so, the referee expects the end."""
+    def _accept_goodbye(self, message: M) -> bool:  # noqa: ARG002 -- only some protocols have one
+        """Whether this is an unsolicited goodbye of the house; if so, the referee expects the close."""
         return False
 
     def _on_house_message(self, message: M) -> list[Verdict]:
         if self._close_clause is not None:
             return self._house_fault(self._close_clause, message, "nothing, only the close of the connection")
         if self._accept_goodbye(message):
-            self._expected_replies.clear()  # it may cross what the client has said
+            self._expected_replies.clear()  # it may have crossed messages of the client
             self._pending_messages.clear()
             return []
         if not self._expected_replies:
@@ -153,12 +167,11 @@ class BaseReferee[M, G](ABC):
         return [Verdict(HOUSE, Violation(clause, str(found), allowed))]
 
     def _end_game(self, game: G) -> None:
-        """The game is over."""
         self.game = None
         self.last_game = game
         self.finished_count += 1
 
-    # The end of the conversation, and silence.
+    # The end of the connection, and silence.
 
     def _on_left(self, side: Peer) -> list[Verdict]:
         self._is_over = True
@@ -182,7 +195,7 @@ class BaseReferee[M, G](ABC):
 
 
 class RefereeObserver[M]:
-    """The tap of a referee at every table of a hall; it hands on each verdict with the peer at whose table it fell."""
+    """An observer of a hall: a referee at every table, whose verdicts go to `on_verdict` with the table's peer."""
 
     def __init__(self, make_referee: Callable[[], Referee[M]], on_verdict: Callable[[Peer, Verdict], None]) -> None:
         self._make_referee = make_referee
@@ -190,7 +203,7 @@ class RefereeObserver[M]:
         self._referees: dict[Peer, Referee[M]] = {}
 
     def __call__(self, event: Event[M], effects: Sequence[Effect[M]], now: float) -> None:
-        """Hear the facts of the hall: an event, and what the house does about it."""
+        """Observe an event and its effects."""
         match event:
             case Joined(peer):
                 self._referees[peer] = self._make_referee()
@@ -203,7 +216,7 @@ class RefereeObserver[M]:
                 del self._referees[peer]
                 return
             case _:
-                pass  # the alarm and the closing of the room show in what the house says
+                pass  # TimedOut and Closing are visible in what the house sends
         for effect in effects:
             match effect:
                 case Send(peer, message):
@@ -211,7 +224,7 @@ class RefereeObserver[M]:
                 case Drop(peer):
                     self._observe(peer, Left(HOUSE), now)
                 case _:
-                    pass  # a fact, not a deed on the wire
+                    pass  # not visible on the wire
 
     def _observe(self, peer: Peer, event: Event[M], now: float) -> None:
         for verdict in self._referees[peer].on(event, now):

@@ -1,4 +1,4 @@
-"""A room: everything the rest of the house needs to know about a game, in one value."""
+"""Rooms: a `Room` value describes a game to the rest of the package."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,13 +17,13 @@ from croupier.core.session import Effect, Event, Peer, Session, Timeouts
 
 
 class RoomClient[M](Protocol):
-    """The client's side of a room: a session that says what it may say, and can ask a mind what to say."""
+    """The client's side of a room: a session that knows its legal messages and can let a bot choose among them."""
 
     is_exhausted: bool
 
     @property
     def is_broke(self) -> bool:
-        """Whether it is `spent` for want of coins."""
+        """Whether it is exhausted because the client has too few coins."""
         ...
 
     @property
@@ -31,23 +31,23 @@ class RoomClient[M](Protocol):
 
     @property
     def legal(self) -> Sequence[M]:
-        """The messages that Chose may hold now; empty while the house has to speak, or when the talk is over."""
+        """The messages that may be submitted now; empty while the house has to act, and after the conversation."""
         ...
 
     def decide(self, bot: Bot[Any, Any], luck: Luck, game: int) -> M | None:
-        """What a mind says now, None while there is nothing to decide. `game` counts the games it has played."""
+        """The bot's next message, None while there is nothing to decide. `game` counts the games it has played."""
         ...
 
     def on(self, event: Event[M], now: float) -> Sequence[Effect[M]]: ...  # noqa: D102 -- as in Session
 
 
 class RefereeFactory(Protocol):
-    """Calls a referee of a room."""
+    """Makes the referees of a room."""
 
     def __call__(self, own: Any, strict: bool, patience: float = 5.0) -> ClientReferee[Any, Any]:
-        """A referee, by the settings of the house or the options of the client, None where nothing is known.
+        """A referee. `own` is the settings of the house or the options of the client, None if neither is known.
 
-        `patience` is how many seconds an answer may take.
+        `patience` is the time in seconds that a reply may take.
         """
         ...
 
@@ -56,7 +56,7 @@ class ClientFactory(Protocol):
     """Makes the client's side of a room."""
 
     def __call__(self, options: Any, strict: bool, patience: float = 30.0) -> RoomClient[Any]:
-        """A client, by its options and whether it is strict. `patience` is how many seconds an answer may take."""
+        """A client with these options; `strict` disables tolerances. `patience` is the reply timeout in seconds."""
         ...
 
 
@@ -64,7 +64,7 @@ class TableFactory(Protocol):
     """Opens private tables."""
 
     def __call__(self, peer: Peer, dealer: Dealer, purse: Purse | None = None) -> Session[Any, Any]:
-        """A table for a peer. `purse` is its client's; without it the peer has one of its own, filled as usual."""
+        """A table for a peer. Without a `purse` of its client, the peer gets a new one with the initial coins."""
         ...
 
 
@@ -74,39 +74,41 @@ type Extra = Literal["solve", "scene", "server_tests", "client_tests"]
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """One game. The types of its states and messages are its own; what crosses this table is not typed by them."""
+    """A game. Its states and messages have types of their own, which appear as `Any` here."""
 
     name: str
     title: str
     port: int
     """The default port of servers and clients."""
     answer_pattern: bytes
-    """What everything that a server of this room sends begins with, as a regular expression; no two rooms share it."""
+    """A regular expression for the start of everything that a server of this room sends; unique among the rooms."""
     probe: bytes
-    """What a client of this room sends on a connection of its own to find out which game a port speaks.
+    """The bytes that a client of this room sends on a separate connection to detect the game that a port serves.
 
-    It changes nothing in this room; a server of any room answers it at once.
+    They change nothing in this room, and the server of every room answers them at once.
     """
     pack: Pack
     settings: type[Any]
-    """A dataclass of what can be set about the house; each field has a docstring below it."""
+    """A dataclass of the settings of the house; each field has a docstring below it."""
     options: type[Any]
-    """A dataclass of what can be set about a client, as `settings` is for the house."""
+    """A dataclass of the options of a client, in the form of `settings`."""
     dealt_cards: Callable[[Any], Sequence[str]]
-    """The cards of a state of the rules in the order in which they were dealt."""
+    """The dealt cards of a state of the rules, in dealing order."""
     bots: Mapping[str, BotSpec[Any, Any]]
-    """Every mind that can play, by name."""
+    """All bots of the room, by name."""
     default_bot: str
-    """The mind a bot has unless it is told otherwise."""
+    """The name of the bot that plays by default."""
     net_check: NetCheck
     """How the nets in a dealer's record are checked."""
     message_formatter: Callable[[Any], Callable[[Any], str]] = lambda _: str
-    """How a house with these settings spells a message, for people who read the conversations."""
+    """For the settings of a house: a function that formats its messages for people."""
     deck_count: Callable[[Any], int] = lambda _: 1
-    """How many times its pack a house with these settings shuffles."""
+    """For the settings of a house: the number of packs that it shuffles together."""
     document_port: int | None = None
-    """The port of the room's document where that is another room's default: a server that is opened alone listens
-    there as well, and a client without an address tries it second (G1)."""
+    """The port in the room's protocol document, if it is the default port of another room.
+
+    A server that runs only this room also listens there, and a client without an address tries it second (G1).
+    """
     extras: Mapping[Extra, str] = field(default_factory=dict)
     """What other packages have for this room alone, as `module:attribute`; `load_extra` imports it on first use."""
 
@@ -119,29 +121,29 @@ class Room:
 
 @dataclass(frozen=True, kw_only=True)
 class HouseRoom(Room):
-    """A game against the house: every client that connects has a private table and is answered message by message."""
+    """A game against the house: every client has a private table, and the house answers message by message."""
 
     rules: Rules[Any, Any]
     sample_messages: Sequence[Any]
-    """Messages of every kind, for laws and fuzzing."""
+    """Sample messages of every kind, for property tests and fuzzing."""
     commands: Callable[[Any], Sequence[str]]
-    """What the client, or both sides, have done in a state of the rules: with `dealt` and the seat, all of the game."""
-    initial_purse: Callable[[Any], int]
-    """The coins that a house with these settings gives a new client."""
-    max_purse: int = 2**63 - 1
-    """At most so many coins of an account are put into a purse; the rest stays in the account until the next visit."""
-    patterns: Mapping[str, bytes]
-    """What luck may put in the place of a name in a transcript, as regular expressions."""
-    refusal_messages: Sequence[Any]
-    """What a house says to a peer that it cannot seat."""
-    final_messages: Sequence[Any]
-    """The messages of a house behind which it always closes."""
-    codec: Callable[[bool, Any], Codec[Any, Any]]
-    """A codec for one end of a connection: whether it is strict, without tolerances, and the settings or options."""
-    house: Callable[[Any, Timeouts, bool], TableFactory]
-    """Tables by the settings and the patience of the house, and whether it is strict.
+    """The moves of the client, or of both sides, in a state of the rules.
 
-    Raises ValueError on settings that make no sense.
+    Together with `dealt_cards` and the seat they determine the whole game.
     """
+    initial_purse: Callable[[Any], int]
+    """For the settings of a house: the coins that it gives to a new client."""
+    max_purse: int = 2**63 - 1
+    """The maximum number of coins moved from an account to a purse; the rest stays in the account."""
+    patterns: Mapping[str, bytes]
+    """Regular expressions for the random parts of transcripts, by the name that stands for them."""
+    refusal_messages: Sequence[Any]
+    """The messages that a house sends to a peer that it cannot accept."""
+    final_messages: Sequence[Any]
+    """The messages of a house after which it always closes the connection."""
+    codec: Callable[[bool, Any], Codec[Any, Any]]
+    """Makes the codec of one end of a connection: `codec(strict, settings_or_options)`; strict disables tolerances."""
+    house: Callable[[Any, Timeouts, bool], TableFactory]
+    """Makes a factory of tables: `house(settings, timeouts, strict)`. Raises ValueError for invalid settings."""
     player: ClientFactory
     referee: RefereeFactory

@@ -1,4 +1,4 @@
-"""A game as questions: whose turn is it, what may he do, where does it lead, what is it worth."""
+"""The interface of a game's rules: turns, legal moves, chances, payoffs and views."""
 
 from collections.abc import Container, Hashable, Mapping
 from enum import Enum
@@ -10,26 +10,26 @@ type Seat = int
 
 
 class Turn(Enum):
-    """Whose turn it is when it is nobody's."""
+    """The turn of a state in which no seat is to move."""
 
     CHANCE = "chance"
     OVER = "over"
 
 
 class Rules[S, M](Protocol):
-    """The rules of a game; every method is a question, and none of them changes a state."""
+    """The rules of a game, as pure functions of immutable states."""
 
     @property
     def seats(self) -> int:
-        """How many play."""
+        """The number of seats."""
         ...
 
     def start(self) -> S:
-        """Before anything has happened."""
+        """The initial state."""
         ...
 
     def turn(self, state: S) -> Seat | Turn:
-        """Who is to move: a seat, CHANCE, or OVER."""
+        """The seat that is to move, or CHANCE, or OVER."""
         ...
 
     def legal(self, state: S) -> Container[M]:
@@ -37,17 +37,17 @@ class Rules[S, M](Protocol):
         ...
 
     def odds(self, state: S) -> Mapping[M, Fraction]:
-        """The exact probability of each of chance's moves. Empty unless it is CHANCE's turn."""
+        """The exact probability of each move of CHANCE. Empty unless it is CHANCE's turn."""
         ...
 
     def play(self, state: S, move: M) -> S:
-        """The state after a move. Raises IllegalMove."""
+        """The state after a move. Raises IllegalMove if the move is not legal."""
         ...
 
     def payoff(self, state: S) -> tuple[int | Fraction, ...]:
-        """What each seat has won (lost, if negative) in coins, when OVER."""
+        """The coins that each seat has won (negative: lost) in a state that is OVER."""
         ...
 
     def view(self, state: S, seat: Seat) -> Hashable:
-        """All that this seat may know: the same for two states that it cannot tell apart."""
+        """Everything that this seat knows: equal for two states that the seat cannot distinguish."""
         ...

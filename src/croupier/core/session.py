@@ -1,10 +1,10 @@
-"""The talk at a table: events tell a session what happened, effects say what is to be done about it.
+"""Sessions without I/O: a session receives events and returns effects for its caller to perform.
 
-Events and effects are frozen values, made by the million: sessions ask `type(event) is Said` first, because that is the
-hot path and matching a class pattern costs three times as much, and `match` the rest.
+Events and effects are frozen structs, created by the million. Sessions test `type(event) is Received` first, because
+that is the hot path and a class pattern costs three times as much, and use `match` for the rest.
 
-Those that only tell a fact (Settle, Finished, Changed, Commit, Reveal, Tell) are performed by nobody: the taps that
-listen to a session's facts act on them.
+The caller does not perform effects that only report a fact (Settle, HandFinished, TableChanged, Commit, Reveal,
+Notify); observers of the session act on them.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,58 +15,58 @@ from msgspec import Struct
 from croupier.core.errors import Violation
 
 type Peer = int
-"""Who is meant: the number of a connection, counted from 1 in the order in which they came."""
+"""The number of a connection, counted from 1 in the order of arrival."""
 
 type Address = tuple[str, int]
 """Host and port."""
 
 
 class Joined(Struct, frozen=True, gc=False):
-    """A peer is there. `address` is where it comes from, None where nobody knows."""
+    """A peer has connected. `address` is its address, None if it is unknown."""
 
     peer: Peer
     address: Address | None = None
 
 
 class Received[M](Struct, frozen=True, gc=False):
-    """A peer said something."""
+    """A peer sent a message."""
 
     peer: Peer
     message: M
 
 
 class Malformed(Struct, frozen=True, gc=False):
-    """A peer sent something that is not a message of its protocol."""
+    """A peer sent bytes that are not a message of the protocol, or not one that is allowed."""
 
     peer: Peer
     violation: Violation
 
 
 class Left(Struct, frozen=True, gc=False):
-    """A peer is gone. Told exactly once of every peer that joined, also after a Drop, and of a Call that failed."""
+    """A peer has disconnected, or a Connect has failed. Sent exactly once per joined peer, also after a Drop."""
 
     peer: Peer
     reason: str = ""
 
 
 class EndOfInput(Struct, frozen=True, gc=False):
-    """A peer has said all that it will say, and still listens. Told only where that is asked for; Left follows."""
+    """A peer has closed only its sending direction (half-close). Sent to sessions that ask for it; Left follows."""
 
     peer: Peer
 
 
 class TimedOut(Struct, frozen=True, gc=False):
-    """The session's alarm rang."""
+    """The session's `deadline` has passed."""
 
 
 class Closing(Struct, frozen=True, gc=False):
-    """The room is about to close: no new games. When `final`, running games are void now."""
+    """The room is closing: start no new games. If `is_final`, void running games now."""
 
     is_final: bool = False
 
 
 class Submitted[M](Struct, frozen=True, gc=False):
-    """Whoever plays on our side has decided to say this."""
+    """The player or bot on our side has chosen this message."""
 
     message: M
 
@@ -82,29 +82,29 @@ class Send[M](Struct, frozen=True, gc=False):
 
 
 class Drop(Struct, frozen=True, gc=False):
-    """End the conversation with a peer, after everything said so far has reached it."""
+    """Close the connection to a peer, after everything sent so far has been delivered."""
 
     peer: Peer
 
 
 class EndOutput(Struct, frozen=True, gc=False):
-    """Tell a peer that nothing more will be said to it, behind everything said so far, and listen on."""
+    """Close the sending direction to a peer after everything sent so far (half-close), and continue to receive."""
 
     peer: Peer
 
 
 class Connect(Struct, frozen=True, gc=False):
-    """Connect to an address and call the new connection `peer`. Joined follows, or Left."""
+    """Connect to an address; the new connection gets the number `peer`. Joined follows, or Left on failure."""
 
     peer: Peer
     address: Address
 
 
 class Settle(Struct, frozen=True, gc=False):
-    """A game with a peer is over: `net` is what the peer has won (lost, if negative), `state` is where its rules ended.
+    """A game with a peer is over: `net` is the coins that the peer won (negative: lost), `state` the final state.
 
-    `hand` counts the games of the conversation from 1; `seat` is the peer's. `risk` is all that its purse had at stake
-    right before the end, in this game and in those that still run on other connections; a house gives it.
+    `hand_number` counts the games of the conversation from 1; `seat` is the peer's seat. `risk` is the coins that its
+    purse had at stake right before the end, in this game and in games on other connections; only houses set it.
     """
 
     peer: Peer
@@ -116,9 +116,9 @@ class Settle(Struct, frozen=True, gc=False):
 
 
 class HandFinished(Struct, frozen=True, gc=False):
-    """A hand at a shared table is over: `nets` is what each seat has won, `state` is where its rules ended.
+    """A hand at a shared table is over: `nets` has the coins won by each seat, `state` is the final state.
 
-    `deal` counts the hands of the house from 1; its Commit and its Reveal name it as their peer.
+    `hand_number` counts the hands of the house from 1; the hand's Commit and Reveal have it as their `peer`.
     """
 
     hand_number: int
@@ -127,14 +127,14 @@ class HandFinished(Struct, frozen=True, gc=False):
 
 
 class TableChanged(Struct, frozen=True, gc=False):
-    """What there is to be seen at a shared table has changed; versions of a table grow."""
+    """The visible state of a shared table has changed; the versions of a table increase."""
 
     table: str
     version: int
 
 
 class Commit(Struct, frozen=True, gc=False):
-    """Before the first deal: the promise that binds the dealer (see docs/fair-deal.md)."""
+    """The dealer's promise, before the first deal: the hash of its server seed (see docs/fair-deal.md)."""
 
     peer: Peer
     algorithm: str
@@ -142,7 +142,7 @@ class Commit(Struct, frozen=True, gc=False):
 
 
 class Reveal(Struct, frozen=True, gc=False):
-    """After the last deal: the seed that was promised, and how many hands were dealt from it."""
+    """The promised seed, after the last deal, and the number of hands dealt from it."""
 
     peer: Peer
     algorithm: str
@@ -152,7 +152,7 @@ class Reveal(Struct, frozen=True, gc=False):
 
 
 class Notify[M](Struct, frozen=True, gc=False):
-    """News for our own side: what the peer said, which clause it broke, or that it is gone."""
+    """A notice for our own side: a message of the peer, a violation by it, or its disconnection."""
 
     notice: M | Violation | Left
 
@@ -163,30 +163,41 @@ type Effect[M] = (
 
 
 class Session[In, Out](Protocol):
-    """One side of a protocol, without a clock or a socket.
+    """One side of a protocol, without clocks and sockets.
 
-    `alarm` is the time at which the session wants to hear Rang, None for never. It never raises on anything that a peer
-    did; a Chose that the protocol does not allow raises IllegalMove, for it is our own side's mistake.
+    `deadline` is the time at which the caller must send TimedOut, None for never; times are in seconds. `on` never
+    raises because of a peer's behaviour. It raises IllegalMove for a Submitted message that the protocol does not allow
+    now, which is a mistake of our own side.
     """
 
     @property
-    def deadline(self) -> float | None: ...  # noqa: D102 -- told above
+    def deadline(self) -> float | None: ...  # noqa: D102 -- see the class
 
-    def on(self, event: Event[In], now: float) -> Sequence[Effect[Out]]: ...  # noqa: D102 -- told above
+    def on(self, event: Event[In], now: float) -> Sequence[Effect[Out]]: ...  # noqa: D102 -- see the class
 
 
 type Observer = Callable[[Event[object], Sequence[Effect[object]], float], None]
-"""A listener: it hears every event with its effects before the effects are performed. What it raises stops nobody."""
+"""Called with every event, its effects, and the time, before the effects are performed.
+
+An exception that it raises does not stop the session."""
 
 
 class Timeouts(Struct, frozen=True, gc=False):
-    """How long a peer may take, in seconds: between two messages, and (None: no limit of its own) over one decision."""
+    """The time limits of a peer in seconds: between two messages, and for one decision (None: no separate limit).
+
+    >>> Timeouts(idle=500, move=30).deadline(last_received=100, decision_since=120)
+    150
+    """
 
     idle: float = 500.0
     move: float | None = None
 
     def deadline(self, last_received: float, decision_since: float | None) -> float:
-        """When patience ends: `heard` is when the last message came, `asked` since when a decision has been open."""
+        """The time at which the peer times out.
+
+        `last_received` is the time of its last message; `decision_since` is the time at which its current decision
+        began, None without one.
+        """
         end = last_received + self.idle
         if decision_since is not None and self.move is not None:
             return min(end, decision_since + self.move)
@@ -194,5 +205,5 @@ class Timeouts(Struct, frozen=True, gc=False):
 
     @property
     def shortest(self) -> float:
-        """After nothing that a peer says does patience end sooner than in so many seconds."""
+        """The shortest timeout in seconds: a peer's next deadline is always at least this far away."""
         return self.idle if self.move is None else min(self.idle, self.move)

@@ -1,16 +1,21 @@
-"""Text of others, fit to be shown: names, error messages and garbage of peers never reach a terminal or a log raw."""
+"""Escaping of untrusted text (names, peers' messages and errors) before it reaches a terminal or a log."""
 
 from typing import Final
 
 MAX_CHARS: Final = 2000
-"""Longer texts of others are cut where they are shown on one line."""
+"""The default maximum length of untrusted text on one line."""
 
 
 def printable(text: str, limit: int = MAX_CHARS, *, keep: str = "") -> str:
-    r"""A text on one line of which a terminal obeys nothing: what is not printable is escaped as in `\x1b` or `\u202e`.
+    r"""Escape unprintable characters, as in `\x1b` or `\u202e`, so that the text is one harmless line on a terminal.
 
-    Control characters, line ends, bidirectional overrides and characters of no width are escaped, but those in `keep`.
-    More than `limit` characters are cut to it, with a note of how many there were.
+    Control characters, line ends, bidirectional overrides and zero-width characters are escaped, except those in
+    `keep`. Text of more than `limit` characters is cut, and a note gives its length.
+
+    >>> print(printable("\x1b[2Jann"))
+    \x1b[2Jann
+    >>> printable("abcdef", 3)
+    'abc... (6 characters)'
     """
     if len(text) > limit:
         text, more = text[:limit], f"... ({len(text):,} characters)"
@@ -18,4 +23,4 @@ def printable(text: str, limit: int = MAX_CHARS, *, keep: str = "") -> str:
         more = ""
     if text.isprintable():
         return text + more
-    return "".join(sign if sign.isprintable() or sign in keep else repr(sign)[1:-1] for sign in text) + more
+    return "".join(char if char.isprintable() or char in keep else repr(char)[1:-1] for char in text) + more

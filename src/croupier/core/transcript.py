@@ -1,19 +1,20 @@
-"""Conversations on paper: read once, played against a house, a player, a socket or a stranger.
+"""Transcripts: recorded conversations as text files, and drivers that play them against a house or a client.
 
-A transcript is a head and a body. The head is `name: value` lines, `title` and `clause` among them. In the body
+A transcript has a head and a body. The head consists of `name: value` lines, including `title` and `clause`. The lines
+of the body are
 
-    p> STRT P_1              the peer p says this
-    p< CARD C_Q              the peer p hears this
-    * left p                 p hangs up
-    * dropped p              the house ends the conversation with p
-    * settled p +2           the house settles a game with p, who has won two coins (`?`: whatever luck brought)
-    * 500 seconds pass       time
+    p> STRT P_1              the peer p sends this
+    p< CARD C_Q              the peer p receives this
+    * left p                 p disconnects
+    * dropped p              the house closes the connection to p
+    * settled p +2           the house settles a game with p, which has won two coins (`?`: any number)
+    * 500 seconds pass       time passes
     * halted                 the room closes: no new games
     * halted for good        the room closes: running games are void
 
-Bytes that are no text are written in braces: `{lf}`, `{cr}`, `{sp}`, `{hex:00ff}`, `{int32:100}`, `{char16:T}`. In what
-is heard, any other name in braces stands for what luck decides: a room tells what may stand there, and the same name
-means the same bytes until the end of the transcript. Lines that begin with `#` are comments; lines that begin with
+Special bytes are written in braces: `{lf}`, `{cr}`, `{sp}`, `{hex:00ff}`, `{int32:100}`, `{char16:T}`. In received
+lines, any other name in braces stands for random bytes: the room defines a pattern for the name, and the same name
+stands for the same bytes until the end of the transcript. Lines that begin with `#` are comments; lines that begin with
 white space continue the line above.
 """
 
@@ -57,7 +58,7 @@ FIELD_ENCODERS: Final[Mapping[str, Callable[[str], bytes]]] = {
 
 @dataclass(frozen=True)
 class TranscriptLine:
-    """A line of the body. `kind` is ">", "<", or the deed: left, dropped, settled, pass, halted."""
+    """A line of the body. `kind` is ">", "<", or the action: left, dropped, settled, pass, halted."""
 
     number: int
     kind: str
@@ -67,7 +68,7 @@ class TranscriptLine:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A conversation. `clauses` are those it shows; `head` has all lines of the head."""
+    """A parsed transcript. `clauses` are the clauses that it demonstrates; `head` has all entries of the head."""
 
     name: str
     title: str
@@ -77,7 +78,7 @@ class Transcript:
 
 
 ACTION_PATTERNS: Final = (
-    (re.compile(r"\* (left|dropped) (\w+)"), lambda deed, peer: (deed, peer, "")),
+    (re.compile(r"\* (left|dropped) (\w+)"), lambda action, peer: (action, peer, "")),
     (re.compile(r"\* settled (\w+) ([+-]?\d+|\?)"), lambda peer, net: ("settled", peer, net)),
     (re.compile(r"\* (\d+(?:\.\d+)?) seconds? pass"), lambda seconds: ("pass", "", seconds)),
     (re.compile(r"\* halted( for good)?"), lambda final: ("halted", "", final or "")),
@@ -88,14 +89,19 @@ HEAD_PATTERN: Final = re.compile(r"([a-z_]+): *(.*)")
 
 
 def parse_transcript(text: str, name: str) -> Transcript:
-    """Parse a transcript. Raises ValueError naming the line that was found and what is allowed."""
+    """Parse a transcript. Raises ValueError, naming the file and the line, if it is invalid.
+
+    >>> transcript = parse_transcript("title: A start\\nclause: kuhn-2.1\\n\\np> STRT P_1\\n* left p", "start.txt")
+    >>> transcript.lines[0]
+    TranscriptLine(number=4, kind='>', peer='p', text='STRT P_1')
+    """
     head: dict[str, str] = {}
     lines: list[TranscriptLine] = []
-    for number, written in _logical_lines(text):
-        if not lines and (entry := HEAD_PATTERN.fullmatch(written)):
+    for number, content in _logical_lines(text):
+        if not lines and (entry := HEAD_PATTERN.fullmatch(content)):
             head[entry[1]] = entry[2]
         else:
-            lines.append(_parse_line(number, written, name))
+            lines.append(_parse_line(number, content, name))
     missing = {"title", "clause"} - head.keys()
     if missing or not lines:
         raise ValueError(
@@ -105,35 +111,35 @@ def parse_transcript(text: str, name: str) -> Transcript:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that say something, each with the lines that continue it and with the number at which it begins."""
-    begun: tuple[int, str] | None = None
+    """The lines without comments and blank lines, each joined with its continuations and with its first line number."""
+    current: tuple[int, str] | None = None
     for number, raw in enumerate(text.splitlines(), start=1):
-        written = raw.rstrip()
-        if not written or written.startswith("#"):
+        content = raw.rstrip()
+        if not content or content.startswith("#"):
             continue
-        if begun and written[0].isspace():
-            begun = (begun[0], f"{begun[1]} {written.lstrip()}")
+        if current and content[0].isspace():
+            current = (current[0], f"{current[1]} {content.lstrip()}")
             continue
-        if begun:
-            yield begun
-        begun = (number, written)
-    if begun:
-        yield begun
+        if current:
+            yield current
+        current = (number, content)
+    if current:
+        yield current
 
 
 def _parse_line(number: int, text: str, name: str) -> TranscriptLine:
-    if spoken := MESSAGE_PATTERN.fullmatch(text):
-        return TranscriptLine(number, spoken[2], spoken[1], spoken[3])
-    for pattern, deed in ACTION_PATTERNS:
+    if message := MESSAGE_PATTERN.fullmatch(text):
+        return TranscriptLine(number, message[2], message[1], message[3])
+    for pattern, parse_action in ACTION_PATTERNS:
         if match := pattern.fullmatch(text):
-            return TranscriptLine(number, *deed(*match.groups()))
-    raise ValueError(f"{name}, line {number}: found {text!r}; allowed: 'p> …', 'p< …' or a deed ('* …')")
+            return TranscriptLine(number, *parse_action(*match.groups()))
+    raise ValueError(f"{name}, line {number}: found {text!r}; allowed: 'p> …', 'p< …' or an action ('* …')")
 
 
 def _parse_pieces(text: str) -> Iterator[bytes | str]:
-    """The bytes of a text piece by piece; a name in braces that stands for no bytes is that name.
+    """The parts of a text: bytes, and as strings the names in braces that stand for patterns.
 
-    Raises ValueError with what was found and what is allowed.
+    Raises ValueError for invalid braces and for text outside Latin-1.
     """
     for literal, content, stray in PIECE_PATTERN.findall(text):
         try:
@@ -153,48 +159,56 @@ def _parse_pieces(text: str) -> Iterator[bytes | str]:
 
 
 def encode_line(text: str) -> bytes:
-    """The bytes of a line that holds no pattern."""
-    found = b""
+    """The bytes of a sent line. Raises ValueError if it has a pattern, or if it is invalid.
+
+    >>> encode_line("BET {int32:100}{lf}")
+    b'BET \\x00\\x00\\x00d\\n'
+    """
+    data = b""
     for piece in _parse_pieces(text):
         if not isinstance(piece, bytes):
-            raise ValueError(f"found the pattern {{{piece}}}; allowed: bytes")  # noqa: TRY004 -- what is written is wrong
-        found += piece
-    return found
+            raise ValueError(f"found the pattern {{{piece}}}; allowed: bytes")  # noqa: TRY004 -- the text is at fault
+        data += piece
+    return data
 
 
 def compile_pattern(text: str, patterns: Mapping[str, bytes], bound: Mapping[str, bytes]) -> re.Pattern[bytes]:
-    """What a heard line matches. A name counts by its letters: {card} and {card2} are two cards."""
-    found = b""
+    """A pattern for a received line; its groups are the names that are not yet bound.
+
+    `patterns` is looked up without trailing digits: {card} and {card2} are two cards. Raises ValueError for an unknown
+    name.
+    """
+    expression = b""
     for piece in _parse_pieces(text):
         if isinstance(piece, bytes):
-            found += re.escape(piece)
+            expression += re.escape(piece)
         elif piece in bound:
-            found += re.escape(bound[piece])
+            expression += re.escape(bound[piece])
         elif (kind := piece.rstrip("0123456789")) in patterns:
-            found += b"(?P<%b>%b)" % (piece.encode(), patterns[kind])
+            expression += b"(?P<%b>%b)" % (piece.encode(), patterns[kind])
         else:
             raise ValueError(f"found the pattern {{{piece}}}; allowed: {', '.join(patterns)}")
-    return re.compile(found, re.DOTALL)
+    return re.compile(expression, re.DOTALL)
 
 
 class Driver(Protocol):
-    """Where a transcript is played: what peers do goes in, what they hear is asked for."""
+    """Plays the lines of a transcript against an implementation."""
 
     def send(self, peer: str, data: bytes) -> None:
-        """The peer says this."""
+        """Send bytes from the peer."""
 
     def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
-        """What the peer hears next has to match; the groups it bound. Raises AssertionError when it does not."""
+        """Match the next bytes that the peer receives, and return the groups. Raises AssertionError on a mismatch."""
 
     def perform(self, line: TranscriptLine) -> None:
-        """Something else happens, or has to have happened."""
+        """Perform an action, or check that it has happened."""
 
     def finish(self) -> None:
-        """Nothing has been heard, and nothing has happened, that was not asked for."""
+        """Check that the transcript has covered everything that was received and that happened."""
 
 
 def play_transcript(transcript: Transcript, driver: Driver, patterns: Mapping[str, bytes]) -> None:
-    """Play a transcript on a stage. Raises AssertionError at the line that does not come true."""
+    """Play a transcript with a driver. Raises AssertionError, naming the line, at the first mismatch."""
     bound: dict[str, bytes] = {}
     for line in transcript.lines:
         try:
@@ -211,9 +225,10 @@ def play_transcript(transcript: Transcript, driver: Driver, patterns: Mapping[st
 
 
 class Harness[In, Out]:
-    """A stage without a socket: a house, a codec for each peer, and bytes that arrive `chop` at a time (0: whole).
+    """A driver without sockets: a house, with a codec for each peer.
 
-    `places` is where peers come from; if it does not say, the n-th of them comes from 192.0.2.1, port 40,000 + n.
+    Bytes arrive in chunks of `chunk_size` bytes (0: unchunked). `addresses` has the addresses of peers by name; the
+    default for the n-th peer is 192.0.2.1, port 40,000 + n.
     """
 
     def __init__(
@@ -237,7 +252,7 @@ class Harness[In, Out]:
         self._dropped: set[Peer] = set()
 
     def send(self, peer: str, data: bytes) -> None:
-        """Feed the bytes to the house, chopped."""
+        """Feed the bytes to the house in chunks."""
         number = self._peer_number(peer)
         size = self._chunk_size or len(data)
         for start in range(0, len(data), size or 1):
@@ -248,16 +263,16 @@ class Harness[In, Out]:
                     )
 
     def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
-        """Take what the peer has heard."""
-        heard = self._received[self._peer_number(peer)]
-        match = expected.match(heard)
-        assert match, f"{peer} hears {bytes(heard)!r}, not {expected.pattern!r}"
-        bound = {name: bytes(value) for name, value in match.groupdict().items()}  # before what they refer to is gone
-        del heard[: match.end()]
+        """Match and remove the next bytes that the peer has received."""
+        received = self._received[self._peer_number(peer)]
+        match = expected.match(received)
+        assert match, f"{peer} receives {bytes(received)!r}, not {expected.pattern!r}"
+        bound = {name: bytes(value) for name, value in match.groupdict().items()}  # copied before the buffer changes
+        del received[: match.end()]
         return bound
 
     def perform(self, line: TranscriptLine) -> None:
-        """Let time pass, a peer leave, the room close; or look whether a deed was done."""
+        """Let time pass, disconnect a peer, or close the room; or check that a Drop or Settle has happened."""
         match line.kind:
             case "pass":
                 self.now += float(line.text)
@@ -269,14 +284,18 @@ class Harness[In, Out]:
                 self._leave(self._peer_number(line.peer))
             case _:
                 wanted = (line.kind, self._peer_number(line.peer), line.text)
-                found = [deed for deed in self._actions if deed == wanted or (deed[:2], "?") == (wanted[:2], line.text)]
-                assert found, f"what happened is {self._actions}, not {wanted}"
-                self._actions.remove(found[0])
+                matching = [
+                    action
+                    for action in self._actions
+                    if action == wanted or (action[:2], "?") == (wanted[:2], line.text)
+                ]
+                assert matching, f"found the actions {self._actions}, not {wanted}"
+                self._actions.remove(matching[0])
 
     def finish(self) -> None:
-        """End the talk with those still there; only forfeits may come of it."""
+        """Check that nothing is left over, then disconnect all peers."""
         for name, number in self._peers.items():
-            assert not self._received[number], f"{name} also hears {bytes(self._received[number])!r}"
+            assert not self._received[number], f"{name} also receives {bytes(self._received[number])!r}"
         assert not self._actions, f"also happened: {self._actions}"
         for number in self._peers.values():
             self._leave(number)
@@ -296,8 +315,8 @@ class Harness[In, Out]:
 
     def _handle_event(self, event: Event[In]) -> None:
         effects = self._house.on(event, self.now)
-        for tap in self._observers:
-            tap(event, effects, self.now)
+        for observer in self._observers:
+            observer(event, effects, self.now)
         for effect in effects:
             match effect:
                 case Send(peer, message):
@@ -314,59 +333,64 @@ class Harness[In, Out]:
 def make_harness(
     room: HouseRoom, transcript: Transcript, chunk_size: int = 0, observers: Sequence[Observer] = ()
 ) -> Harness[Any, Any]:
-    """A stage for the house of a room, set as the head of the transcript says.
+    """A harness for the house of a room, configured by the head of the transcript.
 
-    `deck: Q K / J` lists decks, `seed: 7` fixes luck, `house: BET FLD` is the script of the house's mind, `idle` and
-    `move` are its patience in seconds, `strict: yes` makes it strict; every other line that names a setting of the room
-    sets it.
+    `deck: Q K / J` lists decks, `seed: 7` sets the seed, `house: BET FLD` is the script of the house's bot, `idle` and
+    `move` are its timeouts in seconds, and `strict: yes` disables tolerances; every other entry that names a setting of
+    the room sets it.
     """
-    own = house_settings(room, transcript)
-    return Harness(make_hall(room, transcript), lambda: room.codec(is_strict(transcript), own), chunk_size, observers)
+    settings = house_settings(room, transcript)
+    return Harness(
+        make_hall(room, transcript), lambda: room.codec(is_strict(transcript), settings), chunk_size, observers
+    )
 
 
 def is_strict(transcript: Transcript) -> bool:
-    """Whether the transcript is for an end without tolerances."""
+    """Whether the transcript is for an implementation without tolerances."""
     return transcript.head.get("strict") == "yes"
 
 
 def peer_addresses(transcript: Transcript) -> dict[str, Address]:
-    """Where peers come from, as the head has it: `from: p 192.0.2.9 4001, q 2001:db8::9 4002`. Raises ValueError."""
-    written = transcript.head.get("from")
-    if written is None:
+    """The addresses of peers from the head, as in `from: p 192.0.2.9 4001, q 2001:db8::9 4002`.
+
+    Raises ValueError if the entry is invalid.
+    """
+    entries = transcript.head.get("from")
+    if entries is None:
         return {}
-    return {peer: (host, int(port)) for peer, host, port in (place.split() for place in written.split(","))}
+    return {peer: (host, int(port)) for peer, host, port in (entry.split() for entry in entries.split(","))}
 
 
 def house_settings(room: HouseRoom, transcript: Transcript) -> Any:
-    """The settings of a room's house, as the head of a transcript has them."""
+    """The settings of a room's house from the head of a transcript."""
     return _convert_head(room.settings, transcript.head)
 
 
 def client_options(room: HouseRoom, transcript: Transcript) -> Any:
-    """The options of a room's client, as the head of a transcript has them."""
+    """The options of a room's client from the head of a transcript."""
     return _convert_head(room.options, transcript.head)
 
 
 def _convert_head(kind: type[Any], head: Mapping[str, str]) -> Any:
-    known = {field.name: head[field.name] for field in fields(kind) if field.name in head}
+    given = {field.name: head[field.name] for field in fields(kind) if field.name in head}
     if "house" in head and "bot" in kind.__dataclass_fields__:
-        known["bot"] = f"script:{head['house'].replace(' ', ',')}"
-    yes = {name: "true" if value == "yes" else value for name, value in known.items()}
-    return convert(yes, kind, strict=False)
+        given["bot"] = f"script:{head['house'].replace(' ', ',')}"
+    values = {name: "true" if value == "yes" else value for name, value in given.items()}
+    return convert(values, kind, strict=False)
 
 
 def make_hall(room: HouseRoom, transcript: Transcript, speedup: float = 1.0) -> Hall[Any, Any]:
-    """The hall of a room as the head of a transcript sets it; with `hurry` its patience is that many times shorter."""
+    """The hall of a room, configured by the head of a transcript; its timeouts are divided by `speedup`."""
     head = transcript.head
-    own = house_settings(room, transcript)
-    patience = Timeouts(
+    settings = house_settings(room, transcript)
+    timeouts = Timeouts(
         float(head.get("idle", 500)) / speedup, float(head["move"]) / speedup if "move" in head else None
     )
     text = "\n\n".join(deck.replace(" ", "\n") for deck in head.get("deck", "").split(" / "))
-    decks = room.pack.parse_decks(text, transcript.name, room.deck_count(own)) if "deck" in head else ()
+    decks = room.pack.parse_decks(text, transcript.name, room.deck_count(settings)) if "deck" in head else ()
     seed = int(head.get("seed", 1))
     return Hall(
-        room.house(own, patience, is_strict(transcript)),
+        room.house(settings, timeouts, is_strict(transcript)),
         dealer_factory(lambda table: derive_server_seed(seed, room.name, table), decks=decks),
-        patience.shortest,
+        timeouts.shortest,
     )

@@ -1,4 +1,4 @@
-"""Structured logs: for people on a terminal, as JSON lines otherwise."""
+"""Structured logging to standard error: readable text on a terminal, JSON lines otherwise."""
 
 import logging
 import sys
@@ -17,52 +17,54 @@ type LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class Logger(Protocol):
-    """What the shell asks of a logger: an event in a few words, and its facts by name."""
+    """The logging interface of the package: an event in a few words, and its facts as keyword arguments."""
 
-    def debug(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
-    def info(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
-    def warning(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
-    def error(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- told above
+    def debug(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- see the class
+    def info(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- see the class
+    def warning(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- see the class
+    def error(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- see the class
 
 
 class StderrStream:
-    """Standard error as a log needs it: a line that cannot be written, as on a terminal that is closed, is lost."""
+    """Standard error without exceptions: a line that cannot be written, as to a closed terminal, is lost."""
 
     def write(self, text: str) -> int:
-        """Write some text, if that is possible."""
+        """Write text if possible."""
         with suppress(OSError):
             sys.stderr.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Write it now, if that is possible."""
+        """Flush if possible."""
         with suppress(OSError):
             sys.stderr.flush()
 
 
 def configure(level: LogLevel) -> None:
-    """Set up logging to standard error for the whole process, for other libraries as well.
+    """Configure logging to standard error for the whole process, including other libraries.
 
-    Tracebacks have no local variables, no entry has credentials, and repeated faults are limited.
+    Tracebacks omit local variables, credentials are redacted, and repeated warnings and errors are limited.
     """
-    pretty = sys.stderr.isatty()
-    rendered = structlog.processors.ExceptionRenderer(structlog.tracebacks.ExceptionDictTransformer(show_locals=False))
+    is_terminal = sys.stderr.isatty()
+    render_exceptions = structlog.processors.ExceptionRenderer(
+        structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+    )
     structlog.configure(
         processors=[
             RepeatLimiter(),
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
+            structlog.processors.TimeStamper(fmt="%H:%M:%S" if is_terminal else "iso", utc=not is_terminal),
             escape_control_characters,
             structlog.processors.StackInfoRenderer(),
-            *([] if pretty else [rendered]),
+            *([] if is_terminal else [render_exceptions]),
             structlog.dev.ConsoleRenderer(exception_formatter=_print_traceback)
-            if pretty
+            if is_terminal
             else structlog.processors.JSONRenderer(default=str),
             _redact_rendered,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(StderrStream()),  # type: ignore[arg-type]  # all that is asked of it
+        logger_factory=structlog.PrintLoggerFactory(StderrStream()),  # type: ignore[arg-type]  # it has the methods that are used
         cache_logger_on_first_use=True,
     )
     root = logging.getLogger()
@@ -71,17 +73,17 @@ def configure(level: LogLevel) -> None:
 
 
 class ForwardingHandler(logging.Handler):
-    """Passes what other libraries log on to our own log."""
+    """Forwards the log records of other libraries to our log."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Log a record; its logger is the event, so that what repeats is limited whatever its words are."""
+        """Log a record. The event has only the logger's name, so that repetitions with varying text are limited."""
         entry = get_logger(message=record.getMessage())
-        say = entry.error if record.levelno >= logging.ERROR else entry.warning
-        say(f"{record.name} reports", **({"exc_info": record.exc_info} if record.exc_info else {}))
+        log = entry.error if record.levelno >= logging.ERROR else entry.warning
+        log(f"{record.name} reports", **({"exc_info": record.exc_info} if record.exc_info else {}))
 
 
 def _print_traceback(out: TextIO, exc_info: Any) -> None:
-    """Write a traceback for people. What a terminal would obey is left out of it."""
+    """Write a readable traceback with control characters escaped."""
     text = "".join(traceback.format_exception(*exc_info)).rstrip("\n")
     out.write(printable(text, len(text), keep="\n"))
 
@@ -91,7 +93,7 @@ def _redact_rendered(_: object, __: str, rendered: Any) -> str:
 
 
 def escape_control_characters(_: object, __: str, entry: EventDict) -> EventDict:
-    """Escape what a terminal would obey in every text of an entry: much of it was written by others."""
+    """Escape control characters in every text of an entry, because much of it comes from peers."""
     for name, value in entry.items():
         if isinstance(value, str):
             entry[name] = printable(value)
@@ -99,12 +101,12 @@ def escape_control_characters(_: object, __: str, entry: EventDict) -> EventDict
 
 
 def get_logger(**facts: object) -> Logger:
-    """A logger that adds these facts to everything it is told."""
+    """A logger that adds these facts to every entry."""
     bound: Logger = structlog.get_logger().bind(**facts)
     return bound
 
 
 def silent_logger() -> Logger:
-    """A logger that says nothing, for the library: its caller hears of everything by return value or exception."""
-    nothing: Logger = structlog.wrap_logger(None, wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    return nothing
+    """A logger without output, for use as a library: results and exceptions carry all information."""
+    logger: Logger = structlog.wrap_logger(None, wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    return logger

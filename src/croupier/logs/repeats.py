@@ -1,4 +1,4 @@
-"""Bounds how often the same fault is logged."""
+"""Rate limiting of repeated log entries."""
 
 import sys
 import traceback
@@ -14,7 +14,7 @@ LIMITED_LEVELS = frozenset({"warning", "error", "critical"})
 
 
 class RepeatWindow:
-    """How often an entry may still be logged until `end`, and how often it was not."""
+    """The remaining number of entries until `ends_at`, and the number of suppressed entries."""
 
     __slots__ = ("ends_at", "remaining", "suppressed_count")
 
@@ -25,11 +25,11 @@ class RepeatWindow:
 
 
 class RepeatLimiter:
-    """A processor of structlog that lets at most `times` identical warnings or errors pass within `seconds`.
+    """A structlog processor that passes at most `limit` identical warnings or errors within `seconds`.
 
-    Two of them are identical when they have the same event, the same room, and exceptions of the same type from the
-    same line. The last one that passes says that more will be suppressed, and the first one of the next window how many
-    were. At most `most` different ones are known; then the oldest window is forgotten.
+    Entries are identical if they have the same event, the same room, and exceptions of the same type from the same
+    line. The last entry that passes notes that more will be suppressed, and the first entry of the next window has the
+    number of suppressed ones. At most `max_windows` windows are kept; then the oldest is discarded.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class RepeatLimiter:
         self._windows: dict[Hashable, RepeatWindow] = {}
 
     def __call__(self, _: object, level: str, entry: EventDict) -> EventDict:
-        """Let an entry pass, or raise DropEvent."""
+        """Return the entry, or raise DropEvent."""
         if level not in LIMITED_LEVELS:
             return entry
         key = (entry["event"], entry.get("room"), _error_location(entry.get("exc_info")))
@@ -61,7 +61,7 @@ class RepeatLimiter:
         return entry
 
     def _open_window(self, key: Hashable, now: float) -> RepeatWindow:
-        self._windows.pop(key, None)  # the youngest is the last
+        self._windows.pop(key, None)  # so that the newest window is last
         if len(self._windows) >= self._max_windows:
             del self._windows[next(iter(self._windows))]
         window = self._windows[key] = RepeatWindow(now + self._seconds, self._limit)
@@ -69,7 +69,7 @@ class RepeatLimiter:
 
 
 def _error_location(exc_info: Any) -> Hashable:
-    """The type of an exception, and the line that raised it."""
+    """The type of an exception and the line that raised it, None without an exception."""
     if not exc_info:
         return None
     if isinstance(exc_info, tuple):

@@ -1,1 +1,1 @@
-"""The books of the house: what happened at its tables, who has how many coins, and every hand that was played."""
+"""The store: journals of tables, accounts with a double-entry ledger, hands and matches, in SQLite or PostgreSQL."""

@@ -1,7 +1,8 @@
-"""How every server at a PostgreSQL database learns that accounts have changed, before whoever changed them goes on.
+"""Cache invalidation of accounts across the servers of a PostgreSQL database.
 
-A server that trusts what it knows of accounts holds a lock, shared with the others. An announcement is a notification
-and the lock for its sender alone: it gets it when every server has let go of it, which has forgotten what it knew.
+Every server that caches accounts holds a shared advisory lock. To announce a change, a sender notifies the servers and
+waits for the lock in exclusive mode, which it gets after every server has released its shared lock and invalidated its
+cache. So no server uses outdated accounts after the announcement has returned.
 """
 
 import asyncio
@@ -9,18 +10,18 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
 
-import asyncpg  # type: ignore[import-untyped]  # it has no types of its own
+import asyncpg  # type: ignore[import-untyped]  # it is untyped
 
 from croupier.store.records import StoreError
 
 CHANNEL: Final = "croupier_accounts"
 LOCK_KEY: Final = 0x6163636F756E7473
-"""The number of the lock: "accounts"."""
+"""The key of the advisory lock: "accounts" in ASCII."""
 
 NOTIFY_INTERVAL_SECONDS: Final = 0.05
 CONFIRM_TIMEOUT_SECONDS: Final = 10.0
 HEARTBEAT_SECONDS: Final = 5.0
-"""How often a server sees whether its connection is still there, and how long it waits for the answer."""
+"""The interval between checks of a listener's connection, and the timeout of a check."""
 
 CONNECTION_ERRORS: Final = (
     OSError,
@@ -34,10 +35,10 @@ type Connector = Callable[[], Awaitable[Any]]
 
 
 async def announce(connect: Connector) -> None:
-    """Let every server forget what it knows of accounts. Raises StoreError when one of them does not say that it has.
+    """Make every server invalidate its cached accounts. Raises StoreError if one of them does not confirm in time.
 
-    Until the lock is free the notification is sent again and again: a server may have taken the lock anew before we
-    have asked for it.
+    The notification is repeated until the lock is granted, because a server may take its shared lock again before the
+    exclusive lock is requested.
     """
     sender, waiter = await connect(), await connect()
     lock = asyncio.ensure_future(waiter.execute("SELECT pg_advisory_lock($1)", LOCK_KEY))
@@ -48,8 +49,8 @@ async def announce(connect: Connector) -> None:
                 await asyncio.wait([lock], timeout=NOTIFY_INTERVAL_SECONDS)
             await lock
     except TimeoutError:
-        told = f"within {CONFIRM_TIMEOUT_SECONDS:g} s; restart it if it does not answer"
-        raise StoreError(f"The account is changed, but a server has not confirmed that {told}.") from None
+        remedy = f"within {CONFIRM_TIMEOUT_SECONDS:g} s; restart it if it does not answer"
+        raise StoreError(f"The account is changed, but a server has not confirmed that {remedy}.") from None
     finally:
         lock.cancel()
         await asyncio.wait([lock])
@@ -58,7 +59,7 @@ async def announce(connect: Connector) -> None:
 
 
 class AnnouncementListener:
-    """A server's connection for announcements, made anew whenever it is lost."""
+    """A server's connection for announcements; it reconnects whenever the connection is lost."""
 
     def __init__(self, connect: Connector) -> None:
         self._connect = connect
@@ -68,17 +69,17 @@ class AnnouncementListener:
         self._task: asyncio.Task[None] | None = None
 
     def version(self) -> int | None:
-        """Another number after every announcement; None while one could be missed."""
+        """A number that changes with every announcement, None while an announcement could be missed."""
         return self._version if self._is_current else None
 
     async def start(self) -> None:
-        """Listen from now on."""
+        """Start listening, and wait for the first connection or its failure."""
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run(), name="announcements")
             await self._announced.wait()
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -87,11 +88,11 @@ class AnnouncementListener:
         while True:
             with suppress(*CONNECTION_ERRORS):
                 await self._listen()
-            self._announced.set()  # whoever waits for the start has waited long enough
+            self._announced.set()  # a failed first connection must not block `start`
             await asyncio.sleep(HEARTBEAT_SECONDS / 5)
 
     async def _listen(self) -> None:
-        """Hear announcements until the connection is lost."""
+        """Handle announcements until the connection is lost."""
         connection = await self._connect()
         try:
             connection.add_termination_listener(self._on_announcement)

@@ -1,4 +1,4 @@
-"""Goes through the books and tells what is wrong in them: coins from nowhere, facts that are missing."""
+"""Integrity checks of a store: unbalanced transfers, wrong balances, gaps in journals."""
 
 from collections.abc import AsyncIterator
 
@@ -64,12 +64,12 @@ CHECKS: tuple[tuple[str, str, str], ...] = (
         ) ORDER BY player, room, "table", number""",
     ),
 )
-"""Where it is, what is told, and the question whose every row is something wrong."""
+"""For each check: the place and the message, as templates, and a query; every row that it returns is a problem."""
 
 
-async def find_problems(moment: ReadTransaction) -> AsyncIterator[StoreFinding]:
-    """Everything in the books that is not as it must be."""
-    for where, told, question in CHECKS:
-        async for rows in moment.rows(question):
+async def find_problems(transaction: ReadTransaction) -> AsyncIterator[StoreFinding]:
+    """Run all checks, and yield every problem."""
+    for where, message, sql in CHECKS:
+        async for rows in transaction.rows(sql):
             for row in rows:
-                yield StoreFinding(where.format(*row), told.format(*row))
+                yield StoreFinding(where.format(*row), message.format(*row))

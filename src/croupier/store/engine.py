@@ -1,7 +1,7 @@
-"""What keeps the books: SQLite or PostgreSQL, to which the store says everything in the same words.
+"""The interface of the database engines, SQLite and PostgreSQL.
 
-Whatever is not the journal is a script: a generator that asks in SQL, one question after another, and is sent the rows
-that were found. It stands for one transaction, and knows neither engine. Arguments are written $1, $2 …
+All writes except those to the journal are scripts: generators that yield SQL statements one by one and are sent the
+resulting rows. A script runs in one transaction and is independent of the engine. Parameters are written $1, $2, ….
 """
 
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
@@ -19,17 +19,17 @@ type Query = tuple[str, tuple[object, ...]]
 type Rows = Sequence[Sequence[Any]]
 
 type StatementGenerator[T] = Generator[Query, Rows, T]
-"""It raises Refused when what it is to write is not allowed."""
+"""A script. It raises WriteRefused if the write is not allowed."""
 
 type FactRow = tuple[str, str, int, str, float]
-"""Room, table, number, the fact as text, and its time."""
+"""Room, table, sequence number, the fact as text, and its time in seconds since 1970."""
 
 WRITE_PULSE_SQL = "INSERT INTO pulse (id, time) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET time = excluded.time"
-"""The smallest thing that can be written."""
+"""A minimal write, to test whether the store is writable."""
 
 
 class Facts(Struct, frozen=True, gc=False):
-    """Facts for the journal, and the hands that they have ended: all or none of them. `weight` is how many they are."""
+    """Facts for the journal, and the hands that they end, written atomically. `weight` is the number of rows."""
 
     rows: Sequence[FactRow]
     weight: int
@@ -37,7 +37,7 @@ class Facts(Struct, frozen=True, gc=False):
 
 
 class Script(Struct, frozen=True):
-    """Anything else that is to be written. `script` makes it anew when a neighbour has spoilt the transaction."""
+    """Any other write. `make_statements` is called again if another write of the batch made the transaction fail."""
 
     make_statements: Callable[[], StatementGenerator[object]]
     weight: int = 1
@@ -47,14 +47,14 @@ type Write = Facts | Script
 
 
 def name_taken_error(name: str, store_name: str) -> StoreError:
-    """What is said to the second one who claims a name."""
+    """The error of a second process that claims a name."""
     return StoreError(
         f"found another server that has {name} open in {store_name}; allowed: one at a time in each store"
     )
 
 
 def refusal_error(write: Write, reason: str) -> WriteRefused:
-    """What to tell who wanted this, when the engine has said why it cannot be."""
+    """The error of a write that the engine rejected for this reason."""
     if isinstance(write, Script):
         return WriteRefused(reason)
     room, table, seq, _, _ = write.rows[0]
@@ -62,63 +62,64 @@ def refusal_error(write: Write, reason: str) -> WriteRefused:
 
 
 class ReadTransaction(Protocol):
-    """The books as they are at one moment, whatever is written meanwhile."""
+    """A read-only transaction that sees a consistent snapshot of the store."""
 
     def rows(self, sql: str, *arguments: object) -> AsyncIterator[Rows]:
-        """All that is found, some rows at a time. Raises StoreDown."""
+        """The rows of a query, in portions. Raises StoreUnavailable."""
         ...
 
 
 class Engine(Protocol):
-    """Writes and reads without ever blocking the event loop."""
+    """A database. No method blocks the event loop; all raise StoreUnavailable if the database cannot be reached."""
 
     async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
-        """Write them durably in one transaction: what each script has returned, or the exception it failed with.
+        """Write a batch durably in one transaction.
 
-        Raises StoreDown: nothing of it is written, or nobody knows.
+        Returns for each write the result of its script (None for facts), or the exception with which it failed. Raises
+        StoreUnavailable if nothing was written, or if the outcome is unknown.
         """
         ...
 
     async def reconnect(self) -> None:
-        """Connect anew, and see that something can be written. Raises StoreDown."""
+        """Reconnect, and check that the store is writable. Raises StoreUnavailable."""
         ...
 
     async def check_connection(self) -> None:
-        """See whether what was written is still there, without writing anything. Raises StoreDown."""
+        """Check, without writing, that the database is still there. Raises StoreUnavailable."""
         ...
 
     async def fetch(self, sql: str, *arguments: object) -> Rows:
-        """All that is found. Raises StoreDown."""
+        """All rows of a query. Raises StoreUnavailable."""
         ...
 
     def read_transaction(self) -> AbstractAsyncContextManager[ReadTransaction]:
-        """Look at the books as they are now. Raises StoreDown."""
+        """Open a snapshot of the current state. Raises StoreUnavailable."""
         ...
 
     async def claim(self, name: str) -> None:
-        """Be the only process that has claimed this name here, until it ends or closes. Raises StoreError."""
+        """Claim a name exclusively until `close` or the end of the process. Raises StoreError if it is taken."""
         ...
 
     def accounts_version(self) -> int | None:
-        """A number that is another one after every announcement of any process; None while nobody knows."""
+        """A number that changes with every announcement by any process; None while announcements could be missed."""
         ...
 
     async def watch_accounts(self) -> None:
-        """See to it that `accounts_version` knows. Raises StoreError."""
+        """Start tracking announcements for `accounts_version`. Raises StoreError."""
         ...
 
     async def announce_accounts(self) -> None:
-        """Let all processes that watch accounts look at them anew; when this returns they do. Raises StoreError."""
+        """Announce a change of accounts, and return after all watching processes have noticed. Raises StoreError."""
         ...
 
     async def find_faults(self) -> list[str]:
-        """What is wrong with the engine itself: its file, or its settings."""
+        """Problems of the database itself, such as a corrupt file or unsafe settings."""
         ...
 
     async def backup(self, path: Path) -> None:
-        """Write a copy of the books to a new file of SQLite. Raises StoreDown, and OSError for the new file."""
+        """Copy the store to a new SQLite file. Raises StoreUnavailable, and OSError for the new file."""
         ...
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Close all connections and release all claims."""
         ...

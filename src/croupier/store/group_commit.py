@@ -1,4 +1,4 @@
-"""The scribe writes what all tables have to say into the books, many facts with one stroke of the pen."""
+"""Group commit: one task commits the pending writes of all tables together."""
 
 import asyncio
 from asyncio import Future
@@ -9,25 +9,24 @@ from croupier.store.engine import Engine, Write
 from croupier.store.records import StoreUnavailable
 
 MAX_BATCH_FACTS = 1024
-"""So many facts at most are committed together: what is done with them on the loop takes a few milliseconds."""
+"""The maximum weight of a batch; preparing one takes a few milliseconds on the event loop."""
 
 RETRY_DELAYS_SECONDS = (0.05, 5.0)
-"""How many seconds pass before a store that is down is tried for the first time, and at most; each pause is doubled."""
-
+"""The first and the maximum delay between attempts to reconnect; each delay is twice the one before."""
 
 CHECK_INTERVAL_SECONDS = 1.0
-"""After this time without a commit the engine looks whether the store is still there."""
+"""After this time without a commit the connection is checked."""
 
 
 class GroupCommitter:
-    """A queue of deeds and one task that commits them in order, all that wait with one commit (group commit).
+    """A queue of writes, and a task that commits all pending writes in order with one transaction (group commit).
 
-    The first deed waits for nothing but the loop's next turn; those that come while a commit is on its way go with the
-    next one. A commit wakes the loop once, and everybody who waits for it in the same turn, so that what they
-    have to say next goes together again.
+    A write to an idle store waits only for the next turn of the event loop; writes that arrive during a commit go into
+    the next one. A commit resolves all its futures in the same turn, so that the next writes of the waiting tasks are
+    committed together again.
 
-    When a commit fails, all that wait fail with it, for they may build on what was lost; `down` says why until the
-    engine can write again.
+    If a commit fails, all pending writes fail as well, because they may depend on the lost ones. `outage` is then the
+    reason until the engine can write again.
     """
 
     def __init__(
@@ -40,32 +39,32 @@ class GroupCommitter:
         self._delay = self._first_delay
         self._loop = asyncio.get_running_loop()
         self._writes: list[Write] = []
-        self._futures: list[Future[Any]] = []  # of the deeds, in their order
-        self._weight = 0  # of the deeds and of what is being committed
+        self._futures: list[Future[Any]] = []  # of the writes, in the same order
+        self._weight = 0  # of the pending writes and of the current batch
         self._has_writes = asyncio.Event()
         self._has_space = asyncio.Event()
         self._is_up = asyncio.Event()
         self._is_idle = asyncio.Event()
-        for true in (self._has_space, self._is_up, self._is_idle):
-            true.set()
+        for event in (self._has_space, self._is_up, self._is_idle):
+            event.set()
         self._is_closing = False
         self._task = self._loop.create_task(self._run(), name="store")
 
     @property
     def is_full(self) -> bool:
-        """Whether so much waits that nothing more may."""
+        """Whether the queue is full, so that further writes would fail."""
         return self._weight >= self._max_pending
 
     async def wait_for_space(self) -> None:
-        """Wait until something more may be written; a store that is down has room, for it refuses at once."""
+        """Wait until the queue is not full. During an outage it never is, because writes fail at once."""
         await self._has_space.wait()
 
     async def wait_until_up(self) -> None:
-        """Wait until the store can be written to."""
+        """Wait until the store is writable."""
         await self._is_up.wait()
 
     def submit(self, write: Write) -> Future[Any]:
-        """Queue a deed. The future is done when it is durable; it fails with StoreDown or Refused."""
+        """Queue a write. The future resolves when it is durable, or fails with StoreUnavailable or WriteRefused."""
         future: Future[Any] = self._loop.create_future()
         if self.outage is None and self._weight < self._max_pending and not self._is_closing:
             if not self._writes:
@@ -85,7 +84,7 @@ class GroupCommitter:
         return future
 
     async def close(self) -> None:
-        """Write what waits, and stop."""
+        """Commit the pending writes, then stop."""
         self._is_closing = True
         await self._is_idle.wait()
         self._task.cancel()
@@ -95,9 +94,9 @@ class GroupCommitter:
         while True:
             await self._wait_for_writes()
             while self._writes:
-                deeds, futures, weight = self._take_batch()
+                writes, futures, weight = self._take_batch()
                 try:
-                    outcomes = await self._engine.commit(deeds)
+                    outcomes = await self._engine.commit(writes)
                 except Exception as error:
                     self._go_down(_error_text(error), futures)
                     await self._recover()
@@ -105,18 +104,18 @@ class GroupCommitter:
                 self._delay = self._first_delay
                 for future, outcome in zip(futures, outcomes, strict=True):
                     if future.done():
-                        continue  # nobody waits for it any more
+                        continue  # cancelled
                     if isinstance(outcome, Exception):
                         future.set_exception(outcome)
                     else:
                         future.set_result(outcome)
                 self._release_weight(weight)
-                await asyncio.sleep(0)  # those who were woken say what they have next
+                await asyncio.sleep(0)  # the woken tasks submit their next writes
             self._has_writes.clear()
             self._is_idle.set()
 
     async def _wait_for_writes(self) -> None:
-        """Wait until something is to be written, and see to it meanwhile that the store is there."""
+        """Wait for the next write, and check the connection meanwhile."""
         while not self._has_writes.is_set():
             try:
                 async with asyncio.timeout(CHECK_INTERVAL_SECONDS):
@@ -129,15 +128,15 @@ class GroupCommitter:
                     await self._recover()
 
     def _take_batch(self) -> tuple[list[Write], list[Future[Any]], int]:
-        """What is committed next, and its weight: all that waits, unless it is too much."""
-        deeds, futures, weight = self._writes, self._futures, self._weight
-        number = len(deeds)
+        """Take the next batch: the writes, their futures, and their weight."""
+        writes, futures, weight = self._writes, self._futures, self._weight
+        count = len(writes)
         if weight > MAX_BATCH_FACTS:
-            weights = accumulate(deed.weight for deed in deeds)
-            number = sum(1 for _ in takewhile(lambda weight: weight <= MAX_BATCH_FACTS, weights)) or 1
-            weight = sum(deed.weight for deed in deeds[:number])
-        self._writes, self._futures = deeds[number:], futures[number:]
-        return deeds[:number], futures[:number], weight
+            weights = accumulate(write.weight for write in writes)
+            count = sum(1 for _ in takewhile(lambda weight: weight <= MAX_BATCH_FACTS, weights)) or 1
+            weight = sum(write.weight for write in writes[:count])
+        self._writes, self._futures = writes[count:], futures[count:]
+        return writes[:count], futures[:count], weight
 
     def _go_down(self, reason: str, futures: list[Future[Any]]) -> None:
         self.outage = reason
@@ -175,4 +174,4 @@ def _error_text(error: Exception) -> str:
 
 def _fail_future(future: Future[Any], reason: str) -> None:
     future.set_exception(StoreUnavailable(reason))
-    future.exception()  # who does not wait for it learns it from `down`
+    future.exception()  # mark it as retrieved: callers that do not await it see `outage`

@@ -1,4 +1,4 @@
-"""Books on a PostgreSQL server: one connection writes, a few others read."""
+"""The PostgreSQL engine: one connection writes, a small pool reads."""
 
 import asyncio
 import secrets
@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, supp
 from pathlib import Path
 from typing import Any
 
-import asyncpg  # type: ignore[import-untyped]  # it has no types of its own
+import asyncpg  # type: ignore[import-untyped]  # it is untyped
 
 from croupier.store.announcements import AnnouncementListener, announce
 from croupier.store.engine import (
@@ -36,63 +36,61 @@ INSERT_FACTS_AND_HANDS_SQL = f"""WITH more AS (
 ), who AS (
     INSERT INTO played (player, room, "table", number)
     SELECT * FROM unnest($13::text[], $14::text[], $15::text[], $16::bigint[])
-) {INSERT_FACTS_SQL}"""  # noqa: S608 -- our own words
-"""Facts, and the hands that they have ended."""
+) {INSERT_FACTS_SQL}"""  # noqa: S608 -- constants of this module
+"""Inserts facts and the hands that they end."""
 
 JOURNAL_COLUMNS = ("room", "table", "seq", "fact", "time")
 COPY_MIN_ROWS = 16
-"""To copy a fact takes a third less time than to insert it, but COPY begins with a round trip more."""
+"""COPY is a third faster per row than INSERT, but needs an additional round trip."""
 
 SERVER_SETTINGS = {"application_name": "croupier", "synchronous_commit": "on", "timezone": "UTC"}
-"""A commit returns when it is on the disk, also where the server would have it otherwise."""
+"""A commit returns only when it is on disk, whatever the default of the server."""
 
 MAX_READ_CONNECTIONS = 4
-"""So many connections read at most."""
 
 FETCH_ROWS = 1000
-"""So many rows are read at a time."""
+"""The number of rows fetched at a time from a cursor."""
 
 CONNECT_TIMEOUT_SECONDS = 10.0
-"""How many seconds connecting may take."""
 
 STATEMENT_TIMEOUT_SECONDS = 30.0
-"""How many seconds one statement may take; a server that says nothing for so long is lost."""
+"""The timeout of a statement; a server that does not answer in time counts as lost."""
 
 UPGRADE_LOCK_KEY = 0x63726F7570696572
-"""The number of the lock under which only one process upgrades: "croupier"."""
+"""The key of the advisory lock for migrations: "croupier" in ASCII."""
 
 WRITER_LOCK_CLASS = 0x726F7570
-"""With another number, that of the lock which the writer of a store holds as long as the server knows of it."""
+"""The first key of the advisory lock that a writer's connection holds; the second key is random."""
 
 STORE_IN_USE_SQL = f"""SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
-AND classid = {WRITER_LOCK_CLASS} AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""  # noqa: S608 -- a number of ours
-"""Whether any process has the store open."""
+AND classid = {WRITER_LOCK_CLASS} AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""  # noqa: S608 -- a constant of this module
+"""Selects whether any process has the store open."""
 
 CLAIM_LOCK_CLASS = 0x636C6169
-"""With the hash of a name, the number of the lock of whoever has claimed it."""
+"""The first key of the advisory lock of a claim; the second key is the hash of the name."""
 
 CLAIM_TIMEOUT_SECONDS = 2.0
-"""So many seconds the server may take to notice that the one who had a name is gone."""
+"""The time that the database gets to notice that the former holder of a claim is gone."""
 
 TERMINATE_FORMER_WRITER_SQL = """SELECT pg_terminate_backend(pid) FROM pg_locks
 WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = $1::bigint::oid AND objid = $2::bigint::oid"""
-"""A server may go on committing for a client that it does not know to be gone."""
+"""Terminates the former connection of this writer: PostgreSQL may still be committing for a client that is gone."""
 
 MAX_TRANSACTION_RETRIES = 5
-"""How often a transaction is tried anew that another process's has stood in the way of."""
+"""How often a transaction is retried after a serialization failure or a deadlock."""
 
 DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-"""What asyncpg raises when a connection breaks; the last where it breaks between two messages."""
+"""The exceptions of asyncpg when a connection breaks; the last one if it breaks between two messages."""
 
 CONNECTION_ERRORS = (OSError, TimeoutError, *DRIVER_ERRORS)
-"""What there is when a connection cannot be made, or breaks."""
+"""The exceptions when a connection cannot be opened, or breaks."""
 
 WRITE_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, UnicodeEncodeError)
-"""The errors of what cannot be written, if the deed is to blame; others are mistakes in a script."""
+"""The exceptions that mean that the data of a write is at fault; others are bugs in a script."""
 
 
 class PostgresEngine:
-    """The engine of a database that is of this revision; `open_database` sees to that."""
+    """The engine of a PostgreSQL database. It must have the last revision; see `open_database`."""
 
     def __init__(self, location: PostgresLocation, clock: Callable[[], float]) -> None:
         self._location = location
@@ -104,10 +102,10 @@ class PostgresEngine:
         self._listener = AnnouncementListener(self._open_connection)
 
     async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
-        """One statement if they are facts, else one transaction."""
+        """Commit a batch: with a single statement if it has only facts, else in a transaction."""
         try:
             with self.translate_errors():
-                if self._writer.is_closed():  # the server was started anew while nobody wrote
+                if self._writer.is_closed():  # the database was restarted while the writer was idle
                     await self._connect_writer()
                 for _ in range(MAX_TRANSACTION_RETRIES):
                     with suppress(asyncpg.TransactionRollbackError):
@@ -118,7 +116,7 @@ class PostgresEngine:
             raise
 
     async def reconnect(self) -> None:
-        """Connect anew and write the pulse."""
+        """Reconnect the writer, and write the pulse."""
         self._discard_writer()
         try:
             with self.translate_errors():
@@ -129,7 +127,7 @@ class PostgresEngine:
             raise
 
     async def check_connection(self) -> None:
-        """See whether the connection that writes is still open; a database that is dropped or stopped closes it."""
+        """Reconnect the writer if its connection was closed, as by a database that was stopped or dropped."""
         if not self._writer.is_closed():
             return
         try:
@@ -140,89 +138,89 @@ class PostgresEngine:
             raise
 
     async def fetch(self, sql: str, *arguments: object) -> Rows:
-        """Ask over one of the connections that read."""
+        """Run a query on a connection of the read pool."""
         with self.translate_errors():
             async with (await self._get_pool()).acquire() as connection:
-                found: Rows = await connection.fetch(sql, *arguments)
-                return found
+                rows: Rows = await connection.fetch(sql, *arguments)
+                return rows
 
     @asynccontextmanager
     async def read_transaction(self) -> AsyncIterator[ReadTransaction]:
-        """A transaction that sees what was there when it began."""
+        """A read-only transaction with a consistent snapshot."""
         try:
             async with AsyncExitStack() as stack:
                 with self.translate_errors():
                     connection = await stack.enter_async_context((await self._get_pool()).acquire())
                     await stack.enter_async_context(connection.transaction(isolation="repeatable_read", readonly=True))
-                    await connection.fetch("SELECT * FROM pulse")  # from this question on, time stands still
+                    await connection.fetch("SELECT * FROM pulse")  # the first query takes the snapshot
                 yield _PostgresReadTransaction(self, connection)
-        except DRIVER_ERRORS as error:  # the end of the transaction was not heard
+        except DRIVER_ERRORS as error:  # the connection broke while the transaction ended
             raise StoreUnavailable(f"{self._location}: {_error_text(error)}") from error
 
     async def find_faults(self) -> list[str]:
-        """Settings of the server that make a commit less than durable."""
-        found = await self.fetch(
+        """Settings of the server under which commits are not durable."""
+        settings = await self.fetch(
             "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY name"
         )
-        return [f"found {name} = off in the server's settings; allowed: on" for (name,) in found]
+        return [f"found {name} = off in the server's settings; allowed: on" for (name,) in settings]
 
     async def backup(self, path: Path) -> None:
-        """Copy all rows, as they are at one moment, into a new file of SQLite."""
+        """Copy a snapshot of all rows into a new SQLite file."""
         from croupier.store.copies import copy_to_file
 
-        async with self.read_transaction() as moment:
-            await copy_to_file(moment, path)
+        async with self.read_transaction() as transaction:
+            await copy_to_file(transaction, path)
 
     async def claim(self, name: str) -> None:
-        """Lock the name over a connection of its own; the server lets go of it when that is closed."""
+        """Hold an advisory lock on a separate connection; the server releases it when the connection ends."""
         with self.translate_errors():
             connection = await self._open_connection()
             self._claims.append(connection)
-            end = asyncio.get_running_loop().time() + CLAIM_TIMEOUT_SECONDS
+            deadline = asyncio.get_running_loop().time() + CLAIM_TIMEOUT_SECONDS
             while not await connection.fetchval(
                 "SELECT pg_try_advisory_lock($1, hashtext($2))", CLAIM_LOCK_CLASS, name
             ):
-                if asyncio.get_running_loop().time() > end:
+                if asyncio.get_running_loop().time() > deadline:
                     raise name_taken_error(name, str(self._location))
                 await asyncio.sleep(CLAIM_TIMEOUT_SECONDS / 20)
 
     def accounts_version(self) -> int | None:
-        """How many announcements were heard."""
+        """A number that changes with every announcement, None while an announcement could be missed."""
         return self._listener.version()
 
     async def watch_accounts(self) -> None:
-        """Listen for announcements."""
+        """Start to listen for announcements."""
         await self._listener.start()
 
     async def announce_accounts(self) -> None:
-        """Announce that accounts have changed."""
+        """Announce a change of accounts, and wait for the confirmation of all servers."""
         with self.translate_errors():
             await announce(self._open_connection)
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close all connections."""
         await self._listener.close()
         for connection in (*self._claims, self._writer, self._pool):
             if connection is not None:
-                with suppress(*CONNECTION_ERRORS):  # it is gone already
+                with suppress(*CONNECTION_ERRORS):  # already lost
                     await asyncio.wait_for(connection.close(), CONNECT_TIMEOUT_SECONDS)
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """Raise StoreDown for what there is when a connection breaks."""
+        """Raise StoreUnavailable for the exceptions of a broken connection."""
         try:
             yield
         except CONNECTION_ERRORS as error:
             raise StoreUnavailable(f"{self._location}: {_error_text(error)}") from error
 
     async def _open_connection(self) -> Any:
-        """A connection of its own for something else than rows."""
+        """Open a separate connection, for locks and notifications."""
         return await asyncpg.connect(
             self._location.url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings=SERVER_SETTINGS
         )
 
     async def _connect_writer(self) -> None:
-        """Connect the writer anew, when the one before can commit no more: what was there last is there for good."""
+        """Reconnect the writer, and make sure that its former connection cannot commit any more."""
         self._writer = await asyncpg.connect(
             self._location.url,
             timeout=CONNECT_TIMEOUT_SECONDS,
@@ -246,7 +244,7 @@ class PostgresEngine:
                 timeout=CONNECT_TIMEOUT_SECONDS,
                 server_settings=SERVER_SETTINGS,
             )
-        await self._pool  # the first time, it opens
+        await self._pool  # opens it the first time
         return self._pool
 
     async def _commit(self, writes: Sequence[Write]) -> Sequence[object]:
@@ -264,45 +262,45 @@ class _PostgresReadTransaction:
         self._connection = connection
 
     async def rows(self, sql: str, *arguments: object) -> AsyncIterator[Rows]:
-        """Some rows at a time, over a cursor."""
+        """The rows of a query, fetched in portions with a cursor."""
         with self._engine.translate_errors():
             cursor = await self._connection.cursor(sql, *arguments)
         while True:
             with self._engine.translate_errors():
-                found = await cursor.fetch(FETCH_ROWS)
-            if not found:
+                rows = await cursor.fetch(FETCH_ROWS)
+            if not rows:
                 return
-            yield found
+            yield rows
 
 
 async def _commit_together(connection: Any, writes: Sequence[Write]) -> Sequence[object]:
-    """All deeds in one transaction, the facts first: nothing sees them before they are committed."""
-    facts = [deed for deed in writes if type(deed) is Facts]
-    rows = [row for deed in facts for row in deed.rows]
-    hands = [hand for deed in facts for hand in deed.hands]
+    """Run all writes in one transaction, facts first: the order is not observable before the commit."""
+    facts = [write for write in writes if type(write) is Facts]
+    rows = [row for write in facts for row in write.rows]
+    hands = [hand for write in facts for hand in write.hands]
     if len(facts) == len(writes):
-        await _insert_facts(connection, rows, hands)  # one statement is a transaction
+        await _insert_facts(connection, rows, hands)  # a single statement is atomic
         return [None] * len(writes)
     async with connection.transaction():
         await _insert_facts(connection, rows, hands)
         return [
-            await _run_statements(connection, deed.make_statements()) if type(deed) is Script else None
-            for deed in writes
+            await _run_statements(connection, write.make_statements()) if type(write) is Script else None
+            for write in writes
         ]
 
 
 async def _commit_separately(connection: Any, writes: Sequence[Write]) -> Sequence[object]:
-    """All deeds in one transaction, but each for itself: what fails is taken back, and its neighbours stay."""
+    """Run all writes in one transaction, each in a savepoint, so that a failing write does not affect the others."""
     outcomes: list[object] = []
     async with connection.transaction():
-        for deed in writes:
+        for write in writes:
             try:
                 async with connection.transaction():  # a savepoint
-                    outcomes.append(await _execute_write(connection, deed))
+                    outcomes.append(await _execute_write(connection, write))
             except Exception as error:
                 if not _is_write_error(error):
                     raise
-                outcomes.append(refusal_error(deed, _error_text(error)) if isinstance(error, WRITE_ERRORS) else error)
+                outcomes.append(refusal_error(write, _error_text(error)) if isinstance(error, WRITE_ERRORS) else error)
     return outcomes
 
 
@@ -325,7 +323,7 @@ async def _run_statements(connection: Any, statements: StatementGenerator[object
 
 
 async def _insert_facts(connection: Any, rows: Sequence[FactRow], hands: Sequence[StoredHand] = ()) -> None:
-    """Facts and hands with one statement, if there are any."""
+    """Insert facts and hands with one statement, if there are any."""
     if hands:
         played = [row for hand in hands for row in player_hand_rows(hand)]
         tables: list[tuple[Sequence[Sequence[object]], int]] = [(rows, 5), ([*map(hand_row, hands)], 7), (played, 4)]
@@ -339,7 +337,7 @@ async def _insert_facts(connection: Any, rows: Sequence[FactRow], hands: Sequenc
 
 
 def _is_write_error(error: Exception) -> bool:
-    """Whether what was to be written is to blame: data and integrity (SQLSTATE 22 and 23), or our own script."""
+    """Whether the write itself is at fault: its data or its integrity (SQLSTATE 22, 23), or a bug in its script."""
     if isinstance(error, asyncpg.PostgresError):
         return (error.sqlstate or "")[:2] in {"22", "23"}
     return isinstance(error, asyncpg.DataError) or not isinstance(error, CONNECTION_ERRORS)
@@ -350,16 +348,19 @@ def _error_text(error: BaseException) -> str:
 
 
 async def open_database(location: PostgresLocation, *, create: bool = True) -> None:
-    """See to it that a store is at this place: make one if the database is empty. Raises StoreError, saying what is."""
+    """Check that the database is a store of the last revision, and create one in an empty database if `create` is set.
 
-    async def ask(connection: Any) -> str | None:
+    Raises StoreError for anything else.
+    """
+
+    async def read_revision(connection: Any) -> str | None:
         try:
-            found: str | None = await connection.fetchval(REVISION_SQL)
+            revision: str | None = await connection.fetchval(REVISION_SQL)
         except asyncpg.UndefinedTableError:
             return None
-        return found
+        return revision
 
-    revision = await run_on_connection(location, ask)
+    revision = await run_on_connection(location, read_revision)
     if revision is None and create:
         await upgrade_database(location)
     else:
@@ -367,7 +368,7 @@ async def open_database(location: PostgresLocation, *, create: bool = True) -> N
 
 
 async def upgrade_database(location: PostgresLocation) -> None:
-    """Make a store, or bring an older one to the last revision, all or nothing. Raises StoreError."""
+    """Create a store, or migrate an older one to the last revision, atomically. Raises StoreError."""
     from sqlalchemy import text
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.ext.asyncio import create_async_engine
@@ -390,7 +391,7 @@ async def upgrade_database(location: PostgresLocation) -> None:
 
 
 async def run_on_connection[T](location: PostgresLocation, work: Callable[[Any], Awaitable[T]]) -> T:
-    """Do something over a connection of its own. Raises StoreError if the server cannot be reached."""
+    """Call `work` with a separate connection. Raises StoreError if the server cannot be reached."""
     try:
         connection = await asyncpg.connect(
             location.url, timeout=CONNECT_TIMEOUT_SECONDS, command_timeout=STATEMENT_TIMEOUT_SECONDS
@@ -399,5 +400,5 @@ async def run_on_connection[T](location: PostgresLocation, work: Callable[[Any],
             return await work(connection)
         finally:
             await connection.close(timeout=CONNECT_TIMEOUT_SECONDS)
-    except (*CONNECTION_ERRORS, ValueError) as error:  # also of a URL that it cannot read
+    except (*CONNECTION_ERRORS, ValueError) as error:  # ValueError: an invalid URL
         raise StoreError(f"cannot reach {location}: {_error_text(error)}") from error

@@ -1,35 +1,36 @@
-"""What stands in the books: facts, states, accounts, transfers, hands, matches; and what can be wrong with them.
+"""The records of a store (facts, snapshots, accounts, transfers, hands, matches) and its exceptions.
 
-Times are seconds since 1970 (UTC), coins are integers of 64 bits.
+Times are seconds since 1970 (UTC); coins are 64-bit integers.
 """
 
 from msgspec import Struct
 
 MAX_COINS = 2**63 - 1
-"""The most coins that one account can have."""
+"""The maximum balance of an account."""
 
-SUPERSEDED_MESSAGE = "another server goes on with what is kept in this store; this one can only be stopped"
-"""Whoever opened a room last has it: nobody was told anything that the other one does not know."""
+SUPERSEDED_MESSAGE = "another server has taken over the rooms of this store; this one can only be stopped"
+"""The last server that opened a room owns it. Nothing is lost: replies are sent only after their facts are durable."""
 
 
 class StoreError(Exception):
-    """The books cannot be opened, or this cannot be done with them. The text is for people."""
+    """The store cannot be opened, or an operation is impossible. The text is for people."""
 
 
 class WriteRefused(StoreError):
-    """What was to be written is not allowed, as a fact that is there already. Nothing of it was written."""
+    """A write is not allowed, such as a fact whose number exists already. Nothing of it was written."""
 
 
 class StoreUnavailable(StoreError):
-    """The books cannot be read or written now: a full disk, a lost connection.
+    """The store cannot be read or written now, because of a full disk or a lost connection, for example.
 
-    What was to be written is in them as a whole or not at all. It is not in them when the engine said no; when a
-    connection was lost during a commit nobody knows, until the store is up again and is asked (`Store.last`).
+    A failed write was written completely or not at all. After an error of the engine it was not written. If the
+    connection was lost during the commit, the outcome is unknown until the store is available again
+    (`Store.last_seq`).
     """
 
 
 class JournalEntry(Struct, frozen=True, gc=False):
-    """A fact of a table's journal: JSON, numbered from 1 without gaps."""
+    """A fact of a table's journal: JSON, with sequence numbers from 1 without gaps."""
 
     room: str
     table: str
@@ -39,14 +40,14 @@ class JournalEntry(Struct, frozen=True, gc=False):
 
 
 class JournalHead(Struct, frozen=True, gc=False):
-    """How far the journal of a table goes."""
+    """The last sequence number of a table's journal."""
 
     table: str
     seq: int
 
 
 class Snapshot(Struct, frozen=True, gc=False):
-    """The state of a table after the first `seq` facts of its journal, as JSON: the later ones are told to it."""
+    """The state of a table after the first `seq` facts of its journal, as JSON; later facts are applied to it."""
 
     room: str
     table: str
@@ -56,9 +57,9 @@ class Snapshot(Struct, frozen=True, gc=False):
 
 
 class Account(Struct, frozen=True):
-    """Somebody's coins. `password` is an argon2 hash, None for who cannot log in; `closed` is when it was.
+    """An account. `password` is an argon2 hash, None for an account without login; `closed` is the closing time.
 
-    The other side of what players win and lose is an account with `house`, which is named as its room is.
+    Accounts with `house` are the counterparties of the players' wins and losses; each has the name of its room.
     """
 
     id: int
@@ -71,9 +72,9 @@ class Account(Struct, frozen=True):
 
 
 class Posting(Struct, frozen=True, gc=False):
-    """One side of a transfer: coins that come into an account, or go out of it if negative.
+    """One side of a transfer: coins that an account gains, or loses if negative.
 
-    A player's account must have at least `held` coins before.
+    The balance of a player's account must be at least `held` coins before the transfer.
     """
 
     account: int
@@ -82,7 +83,7 @@ class Posting(Struct, frozen=True, gc=False):
 
 
 class Transfer(Struct, frozen=True, gc=False):
-    """Coins that move between accounts; the same key moves them only once."""
+    """A movement of coins between accounts; a transfer with a `key` is executed at most once."""
 
     reason: str
     postings: tuple[Posting, ...]
@@ -90,7 +91,7 @@ class Transfer(Struct, frozen=True, gc=False):
 
 
 class StatementEntry(Struct, frozen=True, gc=False):
-    """A line of an account's statement: what a transfer brought, and the balance after it."""
+    """A line of an account's statement: the coins of a transfer, and the balance after it."""
 
     transfer: int
     time: float
@@ -100,7 +101,7 @@ class StatementEntry(Struct, frozen=True, gc=False):
 
 
 class StoredHand(Struct, frozen=True):
-    """A hand that was played: numbered at its table, with all that a history needs to tell it, in one line or many."""
+    """A finished hand, numbered at its table. `record` has the data of its history; `summary` is one line."""
 
     room: str
     table: str
@@ -112,7 +113,7 @@ class StoredHand(Struct, frozen=True):
 
 
 class Match(Struct, frozen=True):
-    """A match between players: `result` is JSON. Its id is given by the store."""
+    """A match between players; `result` is JSON. The store assigns the id."""
 
     room: str
     time: float
@@ -122,7 +123,7 @@ class Match(Struct, frozen=True):
 
 
 class StoreFinding(Struct, frozen=True):
-    """Something in the books that is not as it must be. `where` names the table of the schema and its row."""
+    """A problem found in a store. `where` names the table of the schema and the row."""
 
     where: str
     message: str

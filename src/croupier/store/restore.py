@@ -1,4 +1,4 @@
-"""A backup brought back into a store: all of it or nothing, and never under a program that has the store open."""
+"""Restores a backup into a store, atomically, and only if no other program has the store open."""
 
 import asyncio
 import sqlite3
@@ -18,45 +18,45 @@ from croupier.store.store import missing_driver_error, upgrade_store
 from croupier.store.urls import AnyStoreLocation, PostgresLocation, SqliteLocation, parse_location
 
 FETCH_ROWS = 1000
-"""At most this many rows are read from a backup at a time."""
+"""The number of rows read from a backup at a time."""
 
 LOCK_TIMEOUT = "5s"
-"""How long PostgreSQL waits for other programs to let go of the tables."""
+"""The time that PostgreSQL waits for other programs to release their locks on the tables."""
 
 DATA_TABLES: Sequence[Table] = [table for table in METADATA.sorted_tables if table is not PULSE]
-"""The tables that make a store empty when they are, in an order in which they can be filled."""
+"""The tables that must be empty in an empty store, in an order that satisfies the foreign keys."""
 
 
 async def restore_store(file: Path, location: str | None = None, *, force: bool = False) -> AnyStoreLocation:
-    """Put what is in a backup into a store, which is set up if nothing is there: where it is.
+    """Restore a backup into a store, which is created if it does not exist; returns its location.
 
-    A store that is not empty is replaced only with `force`. Raises StoreError, and then the store is as it was.
+    A store that is not empty is replaced only if `force` is set. Raises StoreError, which leaves the store unchanged.
     """
-    found = parse_location(location)
-    if isinstance(found, SqliteLocation):
-        await asyncio.to_thread(_restore_file, file, found, force=force)
-        return found
+    target = parse_location(location)
+    if isinstance(target, SqliteLocation):
+        await asyncio.to_thread(_restore_file, file, target, force=force)
+        return target
     try:
-        import asyncpg  # type: ignore[import-untyped]  # noqa: F401 -- the driver is there
+        import asyncpg  # type: ignore[import-untyped]  # noqa: F401 -- checks that the driver is installed
     except ModuleNotFoundError as error:
         raise missing_driver_error(error) from None
     with _open_backup(file) as source:
         await upgrade_store(location)
-        await _restore_database(source, found, force=force)
-    return found
+        await _restore_database(source, target, force=force)
+    return target
 
 
 @contextmanager
 def _open_backup(file: Path) -> Iterator[sqlite3.Connection]:
-    """A backup, to be read. Raises StoreError for what is none, or is damaged."""
+    """Open a backup for reading. Raises StoreError if the file is not a backup, or if it is damaged."""
     with translate_errors(file):
         if not file.is_file():
             raise StoreError(f"found no file {file}; allowed: one that `croupier db backup` wrote")
         with closing(connect_read_only(file)) as source:
             check_revision(read_revision(source), str(file))
-            found = [str(row[0]) for row in source.execute("PRAGMA integrity_check")]
-            if found != ["ok"]:
-                raise StoreError(f"found {file}, which is damaged: {found[0]}; allowed: a whole backup")
+            results = [str(row[0]) for row in source.execute("PRAGMA integrity_check")]
+            if results != ["ok"]:
+                raise StoreError(f"found {file}, which is damaged: {results[0]}; allowed: a whole backup")
             yield source
 
 
@@ -78,7 +78,7 @@ def _restore_file(file: Path, target: SqliteLocation, *, force: bool) -> None:
 
 
 def _lock_exclusively(store: sqlite3.Connection, target: SqliteLocation) -> None:
-    """Keep all others away until the connection is closed. Raises StoreError where somebody has it open already."""
+    """Lock the file until the connection is closed. Raises StoreError if another program has it open."""
     store.execute("PRAGMA busy_timeout = 0")
     store.execute("PRAGMA locking_mode = EXCLUSIVE")
     try:
@@ -119,21 +119,23 @@ async def _restore_database(source: sqlite3.Connection, target: PostgresLocation
 
 
 async def _copy_table(connection: Any, table: Table, source: sqlite3.Connection) -> None:
-    """All rows of a table of a backup, and its numbers go on after the last one."""
+    """Copy all rows of a table from a backup, and set the sequence of its ids."""
     columns = [column.name for column in table.columns]
-    truths = [at for at, column in enumerate(table.columns) if column.type.python_type is bool]
-    cursor = source.execute(f'SELECT {", ".join(f'"{name}"' for name in columns)} FROM "{table.name}"')  # noqa: S608 -- names of ours
+    boolean_columns = [at for at, column in enumerate(table.columns) if column.type.python_type is bool]
+    cursor = source.execute(f'SELECT {", ".join(f'"{name}"' for name in columns)} FROM "{table.name}"')  # noqa: S608 -- names from the schema
     while rows := await asyncio.to_thread(cursor.fetchmany, FETCH_ROWS):
-        await connection.copy_records_to_table(table.name, records=_with_booleans(rows, truths), columns=columns)
+        await connection.copy_records_to_table(
+            table.name, records=_with_booleans(rows, boolean_columns), columns=columns
+        )
     numbered = table.autoincrement_column
     if numbered is not None:
-        last = f'(SELECT MAX("{numbered.name}") FROM "{table.name}")'  # noqa: S608 -- names of ours
+        last = f'(SELECT MAX("{numbered.name}") FROM "{table.name}")'  # noqa: S608 -- names from the schema
         sequence = f"pg_get_serial_sequence('{table.name}', '{numbered.name}')"
         await connection.execute(f"SELECT setval({sequence}, COALESCE({last}, 1), {last} IS NOT NULL)")
 
 
 def _with_booleans(rows: Rows, boolean_columns: Sequence[int]) -> Rows:
-    """Rows of SQLite, where what is true or false is a number, as PostgreSQL takes them."""
+    """Convert the booleans of SQLite rows, which are numbers, for PostgreSQL."""
     return (
         [[bool(value) if at in boolean_columns else value for at, value in enumerate(row)] for row in rows]
         if boolean_columns
@@ -142,14 +144,14 @@ def _with_booleans(rows: Rows, boolean_columns: Sequence[int]) -> Rows:
 
 
 def _any_row_sql(table: Table) -> str:
-    return f'SELECT 1 FROM "{table.name}" LIMIT 1'  # noqa: S608 -- names of ours
+    return f'SELECT 1 FROM "{table.name}" LIMIT 1'  # noqa: S608 -- names from the schema
 
 
 def not_empty_error(target: AnyStoreLocation) -> StoreError:
-    """What to say of a store that something is in."""
+    """The error for a store that is not empty."""
     return StoreError(f"found {target}, which is not empty; allowed: an empty store, or --force, which replaces it")
 
 
 def in_use_error(target: AnyStoreLocation) -> StoreError:
-    """What to say of a store that another program has open."""
+    """The error for a store that another program has open."""
     return StoreError(f"another program has {target} open; stop it first")

@@ -1,6 +1,6 @@
-"""The pages of the books, ruled: one schema for SQLite and for PostgreSQL.
+"""The schema of a store, for SQLite and PostgreSQL.
 
-Migrations make it; a test compares what they have made with what stands here.
+Migrations create it; a test compares their result with these definitions.
 """
 
 from sqlalchemy import (
@@ -20,10 +20,10 @@ from sqlalchemy import (
 
 METADATA = MetaData()
 NUMBER = BigInteger().with_variant(Integer, "sqlite")
-"""The numbers that the engine gives; only an INTEGER is numbered by SQLite."""
+"""Ids assigned by the database; SQLite does this only for INTEGER columns."""
 
 NAME = Text().with_variant(Text(collation="C"), "postgresql")
-"""What is looked up and sorted: byte by byte, as SQLite does it, whatever the language of the server is."""
+"""Text that is looked up and sorted, bytewise as in SQLite, whatever the locale of the server."""
 
 ACCOUNTS = Table(
     "accounts",
@@ -40,9 +40,9 @@ ACCOUNTS = Table(
     CheckConstraint("house OR balance >= 0", name="accounts_balance"),
     Index("accounts_skeleton", "skeleton", unique=True),
 )
-"""`skeleton` is what names that look alike have in common; accounts that nobody logs in to have none.
+"""`skeleton` is the same for names that look alike (see `usernames.skeleton`), NULL for accounts without login.
 
-`balance` is derived: it is the sum of the account's entries, changed with them, and `check` adds them up again."""
+`balance` is derived: it is the sum of the account's entries, updated with them and verified by `croupier db check`."""
 
 TRANSFERS = Table(
     "transfers",
@@ -62,7 +62,7 @@ ENTRIES = Table(
     Index("entries_statement", "account", "transfer"),
     sqlite_with_rowid=False,
 )
-"""The ledger, double entry: the coins of a transfer sum to zero."""
+"""The double-entry ledger: the coins of each transfer sum to 0."""
 
 JOURNAL = Table(
     "journal",
@@ -73,7 +73,7 @@ JOURNAL = Table(
     Column("fact", Text, nullable=False),
     Column("time", Double, nullable=False),
 )
-"""In SQLite the facts stand in the order in which they came, and only the key is sorted: facts are long."""
+"""In SQLite this is a rowid table: facts are long, so they stay in insertion order and only the key is sorted."""
 
 SNAPSHOTS = Table(
     "snapshots",
@@ -84,7 +84,7 @@ SNAPSHOTS = Table(
     Column("state", Text, nullable=False),
     Column("time", Double, nullable=False),
 )
-"""The latest of each table."""
+"""Only the latest snapshot of each table is kept."""
 
 HANDS = Table(
     "hands",
@@ -109,7 +109,7 @@ PLAYED = Table(
     Column("number", BigInteger, primary_key=True, autoincrement=False),
     sqlite_with_rowid=False,
 )
-"""In which hands somebody has played: the index of `players`."""
+"""The hands of each player: an index of `HANDS.players`."""
 
 MATCHES = Table(
     "matches",
@@ -126,4 +126,4 @@ PULSE = Table(
     Column("id", NUMBER, primary_key=True, autoincrement=False),
     Column("time", Double, nullable=False),
 )
-"""One row, written to see whether anything can be."""
+"""A single row, written to test whether the store is writable."""

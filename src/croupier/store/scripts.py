@@ -1,4 +1,4 @@
-"""What is written into the books beside the journal, in the words of both engines."""
+"""Scripts of all writes except those to the journal, in SQL that both engines understand."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,22 +13,22 @@ type HandRow = tuple[str, str, int, float, str, str, str]
 """Room, table, number, time, the players as JSON, the record, and the summary."""
 
 type PlayerHandRow = tuple[str, str, str, int]
-"""A player, and the room, table, and number of a hand."""
+"""A player, and the room, table and number of a hand."""
 
 ACCOUNT_COLUMNS = "id, name, house, password, created, closed, balance"
-"""Of an account, as `account` wants them."""
+"""The columns that `account_from_row` needs, in this order."""
 
 CASHIER_ACCOUNT = "cashier"
 """The house's account from which players are credited."""
 
 
 def account_from_row(row: Sequence[object]) -> Account:
-    """An account from its COLUMNS. SQLite has no truth but 1 and 0."""
+    """Convert a row of ACCOUNT_COLUMNS; booleans may be 0 or 1, as in SQLite."""
     return msgspec.convert(dict(zip(Account.__struct_fields__, row, strict=True)), Account, strict=False)
 
 
 def save_snapshot(snapshot: Snapshot) -> StatementGenerator[None]:
-    """Keep the state of a table instead of the one before."""
+    """Store the snapshot of a table, and replace the former one."""
     yield (
         """INSERT INTO snapshots (room, "table", seq, state, time) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (room, "table") DO UPDATE SET seq = excluded.seq, state = excluded.state, time = excluded.time""",
@@ -37,17 +37,17 @@ def save_snapshot(snapshot: Snapshot) -> StatementGenerator[None]:
 
 
 def hand_row(hand: StoredHand) -> HandRow:
-    """A hand as it stands in the table of hands."""
+    """The row of a hand in `hands`."""
     return hand.room, hand.table, hand.number, hand.time, _encode_names(hand.players), hand.record, hand.summary
 
 
 def player_hand_rows(hand: StoredHand) -> Sequence[PlayerHandRow]:
-    """Who has played a hand, as it stands in the table of that."""
+    """The rows of a hand in `played`."""
     return [(player, hand.room, hand.table, hand.number) for player in {*hand.players}]
 
 
 def add_hand(hand: StoredHand) -> StatementGenerator[None]:
-    """Keep a hand, and who has played it. Refused if the table has had one of this number."""
+    """Store a hand and its players. Raises WriteRefused if the table already has a hand of this number."""
     rows = yield (
         """INSERT INTO hands (room, "table", number, time, players, record, summary)
         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (room, "table", number) DO NOTHING RETURNING number""",
@@ -60,7 +60,7 @@ def add_hand(hand: StoredHand) -> StatementGenerator[None]:
 
 
 def add_match(match: Match) -> StatementGenerator[int]:
-    """Keep a match: its id."""
+    """Store a match, and return its id."""
     rows = yield (
         "INSERT INTO matches (room, time, players, result) VALUES ($1, $2, $3, $4) RETURNING id",
         (match.room, match.time, _encode_names(match.players), match.result.decode()),
@@ -69,7 +69,7 @@ def add_match(match: Match) -> StatementGenerator[int]:
 
 
 def ensure_house_account(room: str, now: float) -> StatementGenerator[Account]:
-    """The account of a room, made if it is not there."""
+    """The account of a room, created if it does not exist."""
     yield (
         """INSERT INTO accounts (name, house, created, balance) VALUES ($1, $2, $3, 0)
         ON CONFLICT (name, house) DO NOTHING""",
@@ -81,8 +81,8 @@ def ensure_house_account(room: str, now: float) -> StatementGenerator[Account]:
 def add_account(name: str, password: str | None, coins: int, reason: str, now: float) -> StatementGenerator[Account]:
     """Open an account, with coins from the cashier.
 
-    Refused if there is one of this name or of one that looks like it, also a closed one. The names of clients that do
-    not log in, as kuhn:192.0.2.7, are compared as they are.
+    Raises WriteRefused if there is an account, open or closed, with this name or with a name that looks like it. Names
+    of clients without login, such as kuhn:192.0.2.7, are compared exactly.
     """
     alike = None if ":" in name else skeleton(name)
     rows = yield (
@@ -91,43 +91,43 @@ def add_account(name: str, password: str | None, coins: int, reason: str, now: f
         (name, False, password, now, alike),
     )
     if not rows:
-        there = yield "SELECT name FROM accounts WHERE skeleton = $1 OR (name = $2 AND NOT house)", (alike, name)
-        if (name,) not in [tuple(row) for row in there]:
+        existing = yield "SELECT name FROM accounts WHERE skeleton = $1 OR (name = $2 AND NOT house)", (alike, name)
+        if (name,) not in [tuple(row) for row in existing]:
             raise WriteRefused(
-                f"found an account {there[0][0]!r}, which {name!r} looks like; allowed: a name of its own"
+                f"found an account {existing[0][0]!r}, which {name!r} looks like; allowed: a name of its own"
             )
-        raise WriteRefused(f"found an account {name!r}; allowed: a name that nobody has")
+        raise WriteRefused(f"found an account {name!r}; allowed: a name that is not taken")
     yield from _credit_from_cashier(rows[0][0], coins, reason, now)
     return (yield from _find_account(name))
 
 
 def set_password(name: str, password: str | None, reason: str, now: float) -> StatementGenerator[None]:
-    """Change the hash of a password, and say so in the ledger."""
-    found = yield from _find_open_account(name)
-    yield "UPDATE accounts SET password = $2 WHERE id = $1", (found.id, password)
-    yield from _credit_from_cashier(found.id, 0, reason, now)
+    """Change the password hash of an open account, and note it in the ledger."""
+    account = yield from _find_open_account(name)
+    yield "UPDATE accounts SET password = $2 WHERE id = $1", (account.id, password)
+    yield from _credit_from_cashier(account.id, 0, reason, now)
 
 
 def credit(name: str, coins: int, reason: str, now: float) -> StatementGenerator[Account]:
-    """Give somebody coins from the cashier, or take them if negative."""
-    found = yield from _find_open_account(name)
-    yield from _credit_from_cashier(found.id, coins, reason, now)
+    """Move coins from the cashier to an open account, or back if negative."""
+    account = yield from _find_open_account(name)
+    yield from _credit_from_cashier(account.id, coins, reason, now)
     return (yield from _find_account(name))
 
 
 def close_account(name: str, reason: str, now: float) -> StatementGenerator[int]:
-    """Close an account. What is in it goes to the cashier: so many coins."""
-    found = yield from _find_open_account(name)
-    yield from _credit_from_cashier(found.id, -found.balance, reason, now)
-    yield "UPDATE accounts SET closed = $2 WHERE id = $1", (found.id, now)
-    return found.balance
+    """Close an account and move its balance to the cashier; returns the balance."""
+    account = yield from _find_open_account(name)
+    yield from _credit_from_cashier(account.id, -account.balance, reason, now)
+    yield "UPDATE accounts SET closed = $2 WHERE id = $1", (account.id, now)
+    return account.balance
 
 
 def transfer(reason: str, postings: Sequence[Posting], key: str | None, now: float) -> StatementGenerator[int]:
-    """Move coins, whose postings sum to zero: the number of the transfer. With a key that was used, nothing is moved.
+    """Execute a transfer, whose postings must sum to 0, and return its id.
 
-    Refused if a player has not so many, or less than a posting needs, if an account is closed or not there, or if the
-    key was another transfer's.
+    If the key was used before by the same transfer, nothing is moved, and its id is returned. Raises WriteRefused if a
+    player's balance is too low, if an account is closed or does not exist, or if another transfer has used the key.
     """
     totals: Counter[int] = Counter()
     held: Counter[int] = Counter()
@@ -145,14 +145,14 @@ def transfer(reason: str, postings: Sequence[Posting], key: str | None, now: flo
     if not rows:
         return (yield from _repeat_transfer(key, totals))
     number = int(rows[0][0])
-    for each, coins in sorted(totals.items()):  # in one order for everybody, so that nobody waits in a circle
-        yield from _change_balance(each, coins, held[each])
-        yield "INSERT INTO entries (transfer, account, coins) VALUES ($1, $2, $3)", (number, each, coins)
+    for account, coins in sorted(totals.items()):  # a fixed order of the row locks prevents deadlocks
+        yield from _change_balance(account, coins, held[account])
+        yield "INSERT INTO entries (transfer, account, coins) VALUES ($1, $2, $3)", (number, account, coins)
     return number
 
 
 def transfer_all(transfers: Sequence[Transfer], now: float) -> StatementGenerator[None]:
-    """Make transfers in this order. Refused if one of them is, and then none is made."""
+    """Execute transfers in this order, all or none. Raises WriteRefused if one of them is refused."""
     for each in transfers:
         yield from transfer(each.reason, each.postings, each.key, now)
 
@@ -169,7 +169,7 @@ def _repeat_transfer(key: str | None, totals: Counter[int]) -> StatementGenerato
 
 
 def _change_balance(number: int, coins: int, held: int) -> StatementGenerator[None]:
-    """Change a balance, which locks the account until the transaction is over."""
+    """Change the balance of an account, which locks its row until the end of the transaction."""
     needed = max(held, -coins)
     rows = yield (
         """UPDATE accounts SET balance = balance + $2
@@ -177,36 +177,36 @@ def _change_balance(number: int, coins: int, held: int) -> StatementGenerator[No
         (number, coins, needed),
     )
     if not rows:
-        there = yield "SELECT name, balance, closed FROM accounts WHERE id = $1", (number,)
-        if not there:
+        existing = yield "SELECT name, balance, closed FROM accounts WHERE id = $1", (number,)
+        if not existing:
             raise WriteRefused(f"found account {number}, which is not there; allowed: one that is open")
-        name, balance, closed = there[0]
+        name, balance, closed = existing[0]
         if closed is not None:
             raise WriteRefused(f"found {name!r}, which is closed; allowed: an open account")
         raise WriteRefused(f"found {needed} coins to be taken from {name!r}; allowed: {balance}")
     balance = rows[0][0]
-    if not isinstance(balance, int):  # SQLite goes on in floats
+    if not isinstance(balance, int):  # SQLite converts integers that overflow to floats
         raise WriteRefused(f"found a balance of {balance:.0f} coins; allowed: {MAX_COINS}")
 
 
 def _credit_from_cashier(number: int, coins: int, reason: str, now: float) -> StatementGenerator[None]:
-    """Move coins between an account and the cashier; also none of them, to say what has been done to the account."""
+    """Move coins from the cashier to an account; 0 coins only note the reason in the ledger."""
     cashier = yield from ensure_house_account(CASHIER_ACCOUNT, now)
     yield from transfer(reason, (Posting(number, coins), Posting(cashier.id, -coins)), None, now)
 
 
 def _find_account(name: str, *, house: bool = False) -> StatementGenerator[Account]:
-    rows = yield f"SELECT {ACCOUNT_COLUMNS} FROM accounts WHERE name = $1 AND house = $2", (name, house)  # noqa: S608 -- ours
+    rows = yield f"SELECT {ACCOUNT_COLUMNS} FROM accounts WHERE name = $1 AND house = $2", (name, house)  # noqa: S608 -- constant columns
     if not rows:
         raise WriteRefused(f"found no account {name!r}; allowed: one that was added")
     return account_from_row(rows[0])
 
 
 def _find_open_account(name: str) -> StatementGenerator[Account]:
-    found = yield from _find_account(name)
-    if found.closed is not None:
+    account = yield from _find_account(name)
+    if account.closed is not None:
         raise WriteRefused(f"found {name!r}, which is closed; allowed: an open account")
-    return found
+    return account
 
 
 def _encode_names(players: Sequence[str]) -> str:
@@ -220,7 +220,7 @@ def select_hands(
     since: float | None = None,
     until: float | None = None,
 ) -> Query:
-    """The question for hands of which all this is true, the latest first."""
+    """A query for the hands that match all conditions, latest first. `since` is inclusive, `until` exclusive."""
     conditions = {
         "room = ${}": room,
         '"table" = ${}': table,
@@ -232,5 +232,5 @@ def select_hands(
     given = {condition: value for condition, value in conditions.items() if value is not None}
     where = " AND ".join(condition.format(number) for number, condition in enumerate(given, start=1))
     sql = f"""SELECT room, "table", number, time, players, record, summary FROM hands h WHERE {where or "TRUE"}
-    ORDER BY time DESC, room, "table", number DESC"""  # noqa: S608 -- conditions of ours
+    ORDER BY time DESC, room, "table", number DESC"""  # noqa: S608 -- constant conditions
     return sql, tuple(given.values())

@@ -1,4 +1,4 @@
-"""Books in a file of SQLite: one thread writes, another reads, and the event loop waits for neither."""
+"""The SQLite engine: one thread writes and another reads, so that the event loop never blocks."""
 
 import asyncio
 import os
@@ -34,10 +34,10 @@ INSERT_HAND_SQL = (
 INSERT_PLAYED_SQL = 'INSERT INTO played (player, room, "table", number) VALUES (?, ?, ?, ?)'
 
 FETCH_ROWS = 1000
-"""So many rows are read at a time."""
+"""The number of rows fetched at a time from a cursor."""
 
 WRITE_ERRORS = (sqlite3.Error, OverflowError, UnicodeEncodeError)
-"""The errors of what cannot be written, if they are not from outside; others are mistakes in a script."""
+"""The exceptions that mean that a write is at fault, if not the environment; others are bugs in a script."""
 
 ENVIRONMENT_ERROR_CODES = {
     sqlite3.SQLITE_BUSY,
@@ -52,18 +52,18 @@ ENVIRONMENT_ERROR_CODES = {
     sqlite3.SQLITE_PROTOCOL,
     sqlite3.SQLITE_READONLY,
 }
-"""The errors that no deed is to blame for."""
+"""Error codes for which no write is at fault."""
 
 
 type FileIdentity = tuple[int, int] | None
-"""What the system calls a file, whatever its name is: its device and its number there; None where nothing is."""
+"""The device and inode of a file, None if there is no file."""
 
 
 class SqliteEngine:
-    """The engine of a file that is there and of this revision; `open_file` sees to that.
+    """The engine of an SQLite file. It must exist and have the last revision; see `open_file`.
 
-    The file that was opened first is the store until the engine is closed: while it is deleted, moved, or replaced by
-    another one the store is down, for what is committed into a file without a name is lost with the process.
+    The file that was opened first remains the store until the engine is closed. While it is deleted, moved or replaced,
+    the store is unavailable, because commits to an unlinked file are lost with the process.
     """
 
     def __init__(self, location: SqliteLocation, clock: Callable[[], float]) -> None:
@@ -79,28 +79,28 @@ class SqliteEngine:
         self._read_executor = ThreadPoolExecutor(1, "store-reading")
 
     async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
-        """Write them in the thread that writes."""
+        """Commit a batch in the write thread."""
         return await self._run_in(self._write_executor, lambda: self._commit(writes))
 
     async def reconnect(self) -> None:
-        """Open the file anew, and write the pulse."""
+        """Reopen the file, and write the pulse."""
         await self._run_in(self._write_executor, self._check_file)
         await self._run_in(self._read_executor, self._close_reader)
         await self._run_in(self._write_executor, self._reconnect)
         if self._accounts_version_file is not None:
-            self._accounts_version_file.randomize()  # so may its accounts be
+            self._accounts_version_file.randomize()  # another process may have changed accounts meanwhile
 
     async def check_connection(self) -> None:
-        """See in the thread that writes whether the file is still where it was."""
+        """Check in the write thread that the file is still the same."""
         await self._run_in(self._write_executor, self._check_files)
 
     async def fetch(self, sql: str, *arguments: object) -> Rows:
-        """Ask in the thread that reads."""
+        """Run a query in the read thread."""
         return await self._run_in(self._read_executor, lambda: self._fetch(sql, arguments))
 
     @asynccontextmanager
     async def read_transaction(self) -> AsyncIterator[ReadTransaction]:
-        """A transaction of a connection of its own, in the thread that reads."""
+        """A transaction on a separate connection, in the read thread."""
         connection = await self._run_in(self._read_executor, self._begin_reading)
         try:
             yield _SqliteReadTransaction(self, connection)
@@ -108,16 +108,16 @@ class SqliteEngine:
             await self._run_in(self._read_executor, connection.close)
 
     async def find_faults(self) -> list[str]:
-        """What SQLite finds when it checks its file."""
-        found = [*await self.fetch("PRAGMA integrity_check"), *await self.fetch("PRAGMA foreign_key_check")]
-        return [" ".join(map(str, row)) for row in found if tuple(row) != ("ok",)]
+        """The results of SQLite's integrity and foreign key checks."""
+        rows = [*await self.fetch("PRAGMA integrity_check"), *await self.fetch("PRAGMA foreign_key_check")]
+        return [" ".join(map(str, row)) for row in rows if tuple(row) != ("ok",)]
 
     async def backup(self, path: Path) -> None:
-        """An online backup: the house goes on writing meanwhile."""
+        """Make an online backup; writes continue meanwhile."""
         await self._run_in(self._read_executor, lambda: self._backup(path))
 
     async def claim(self, name: str) -> None:
-        """Lock a file beside the books; the system lets go of it when the process ends, however that is."""
+        """Lock a file next to the store; the system releases the lock at any end of the process."""
         try:
             from fcntl import LOCK_EX, LOCK_NB, flock
         except ImportError:  # Windows
@@ -135,22 +135,22 @@ class SqliteEngine:
         self._claims.append(lock)
 
     def accounts_version(self) -> int | None:
-        """What stands in the file beside the store."""
+        """The number in the version file, None before `watch_accounts`."""
         return None if self._accounts_version_file is None else self._accounts_version_file.read()
 
     async def watch_accounts(self) -> None:
-        """Open that file."""
+        """Open the version file."""
         if self._accounts_version_file is None:
             self._accounts_version_file = VersionFile(self._path)
 
     async def announce_accounts(self) -> None:
-        """Change what stands in it."""
+        """Change the number in the version file."""
         await self.watch_accounts()
-        assert self._accounts_version_file is not None, "it is open"
+        assert self._accounts_version_file is not None, "watch_accounts has opened it"
         self._accounts_version_file.randomize()
 
     async def close(self) -> None:
-        """Close the connections, each in its thread."""
+        """Close the connections, each in its own thread."""
         if self._accounts_version_file is not None:
             self._accounts_version_file.close()
             self._accounts_version_file = None
@@ -163,7 +163,7 @@ class SqliteEngine:
             thread.shutdown(wait=False)
 
     async def read_in_thread[T](self, work: Callable[[], T]) -> T:
-        """Do something in the thread that reads. Raises StoreDown for what SQLite raises."""
+        """Call `work` in the read thread. Raises StoreUnavailable instead of sqlite3.Error."""
         return await self._run_in(self._read_executor, work)
 
     async def _run_in[T](self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
@@ -173,14 +173,14 @@ class SqliteEngine:
             raise StoreUnavailable(f"{self._path}: {error}") from error
 
     def _commit(self, writes: Sequence[Write]) -> Sequence[object]:
-        assert self._writer is not None, "who commits has revived it"
+        assert self._writer is not None, "reconnect comes before commit"
         try:
             outcomes = _commit_together(self._writer, writes)
         except Exception as error:
             if _is_environment_error(error):
                 raise
             outcomes = _commit_separately(self._writer, writes)
-        self._check_files()  # afterwards, for the file may have gone a moment ago
+        self._check_files()  # after the commit, because the file may have disappeared during it
         return outcomes
 
     def _reconnect(self) -> None:
@@ -195,7 +195,7 @@ class SqliteEngine:
         self._wal_identity = _file_identity(_wal_path(self._path))
 
     def _check_files(self) -> None:
-        """Raise StoreDown where what is committed has no name any more."""
+        """Raise StoreUnavailable if the file or its write-ahead log was deleted or replaced."""
         self._check_file()
         if _file_identity(_wal_path(self._path)) != self._wal_identity:
             raise StoreUnavailable(
@@ -204,9 +204,9 @@ class SqliteEngine:
 
     def _check_file(self) -> None:
         if self._file_identity is not None and (found := _file_identity(self._path)) != self._file_identity:
-            what = "deleted or moved" if found is None else "replaced by another one"
-            told = "stop the server and restore a backup, or put back the very file"
-            raise StoreUnavailable(f"{self._path}: the store was {what} while it was open; {told}")
+            event = "deleted or moved" if found is None else "replaced by another one"
+            remedy = "stop the server and restore a backup, or put back the original file"
+            raise StoreUnavailable(f"{self._path}: the store was {event} while it was open; {remedy}")
 
     def _close_reader(self) -> None:
         if self._reader is not None:
@@ -225,13 +225,13 @@ class SqliteEngine:
     def _begin_reading(self) -> sqlite3.Connection:
         connection = self._connect()
         connection.execute("BEGIN")
-        connection.execute("SELECT * FROM pulse").fetchall()  # from this question on, time stands still
+        connection.execute("SELECT * FROM pulse").fetchall()  # the first query takes the snapshot
         return connection
 
     def _backup(self, path: Path) -> None:
-        with new_file(path) as copy, closing(self._connect()) as ours, closing(sqlite3.connect(copy)) as theirs:
-            ours.backup(theirs)
-            theirs.execute("PRAGMA journal_mode = DELETE")  # a copy is one file
+        with new_file(path) as copy, closing(self._connect()) as source, closing(sqlite3.connect(copy)) as target:
+            source.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")  # the copy is a single file, without a log
 
 
 class _SqliteReadTransaction:
@@ -240,40 +240,40 @@ class _SqliteReadTransaction:
         self._connection = connection
 
     async def rows(self, sql: str, *arguments: object) -> AsyncIterator[Rows]:
-        """Some rows at a time, each time in the thread that reads."""
+        """The rows of a query, fetched in portions in the read thread."""
         cursor = await self._engine.read_in_thread(lambda: self._connection.execute(_to_sqlite_sql(sql), arguments))
-        while found := await self._engine.read_in_thread(lambda: cursor.fetchmany(FETCH_ROWS)):
-            yield found
+        while rows := await self._engine.read_in_thread(lambda: cursor.fetchmany(FETCH_ROWS)):
+            yield rows
 
 
 def _commit_together(connection: sqlite3.Connection, writes: Sequence[Write]) -> list[object]:
-    """All deeds in one transaction, the facts first: nothing sees them before they are committed."""
-    facts = [deed for deed in writes if type(deed) is Facts]
-    hands = [hand for deed in facts for hand in deed.hands]
+    """Run all writes in one transaction, facts first: the order is not observable before the commit."""
+    facts = [write for write in writes if type(write) is Facts]
+    hands = [hand for write in facts for hand in write.hands]
     with _transaction(connection):
-        connection.executemany(INSERT_FACT_SQL, [row for deed in facts for row in deed.rows])
+        connection.executemany(INSERT_FACT_SQL, [row for write in facts for row in write.rows])
         if hands:
             connection.executemany(INSERT_HAND_SQL, map(hand_row, hands))
             connection.executemany(INSERT_PLAYED_SQL, [row for hand in hands for row in player_hand_rows(hand)])
         return [
-            _run_statements(connection, deed.make_statements()) if type(deed) is Script else None for deed in writes
+            _run_statements(connection, write.make_statements()) if type(write) is Script else None for write in writes
         ]
 
 
 def _commit_separately(connection: sqlite3.Connection, writes: Sequence[Write]) -> list[object]:
-    """All deeds in one transaction, but each for itself: what fails is taken back, and its neighbours stay."""
+    """Run all writes in one transaction, each in a savepoint, so that a failing write does not affect the others."""
     outcomes: list[object] = []
     with _transaction(connection):
-        for deed in writes:
-            connection.execute("SAVEPOINT deed")
+        for write in writes:
+            connection.execute("SAVEPOINT write")
             try:
-                outcomes.append(_execute_write(connection, deed))
+                outcomes.append(_execute_write(connection, write))
             except Exception as error:
                 if _is_environment_error(error):
                     raise
-                connection.execute("ROLLBACK TO deed")
-                outcomes.append(refusal_error(deed, str(error)) if isinstance(error, WRITE_ERRORS) else error)
-            connection.execute("RELEASE deed")
+                connection.execute("ROLLBACK TO write")
+                outcomes.append(refusal_error(write, str(error)) if isinstance(error, WRITE_ERRORS) else error)
+            connection.execute("RELEASE write")
     return outcomes
 
 
@@ -302,7 +302,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # a full disk has ended it already
+        if connection.in_transaction:  # a full disk ends it
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
         raise
@@ -314,14 +314,14 @@ def _is_environment_error(error: Exception) -> bool:
 
 def _file_identity(path: Path) -> FileIdentity:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _wal_path(path: Path) -> Path:
-    """Where SQLite writes what it commits, until that goes into the file."""
+    """The path of SQLite's write-ahead log."""
     return path.with_name(f"{path.name}-wal")
 
 

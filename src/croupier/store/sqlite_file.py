@@ -1,4 +1,4 @@
-"""The file of a store of SQLite: made, brought to the last revision, and opened."""
+"""SQLite files of stores: creation, migration and opening."""
 
 import os
 import secrets
@@ -13,7 +13,7 @@ from croupier.store.records import StoreError
 from croupier.store.urls import SqliteLocation
 
 BUSY_TIMEOUT_SECONDS = 5.0
-"""How many seconds are waited for another process that writes to the same file."""
+"""The time to wait for another process that writes to the same file."""
 
 CONNECTION_PRAGMAS = """
 PRAGMA journal_mode = WAL;
@@ -22,12 +22,12 @@ PRAGMA foreign_keys = ON;
 PRAGMA wal_autocheckpoint = 8000;
 PRAGMA journal_size_limit = 67108864;
 """
-"""FULL: a commit returns when it is on the disk, also in WAL mode. The file is written to when the log has 32 MB: the
-pages of the tables that are played at are the same in many commits, and go there once."""
+"""With synchronous = FULL, a commit returns only when it is on disk, also in WAL mode. A checkpoint happens at a log
+size of 32 MB: many commits change the same pages, which are then written to the file only once."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection to a store that is there: autocommit, durable, and for any thread, one at a time."""
+    """Open a connection to an existing store: autocommit, durable, and usable in any thread, one at a time."""
     connection = _connect(path)
     try:
         connection.executescript(CONNECTION_PRAGMAS)
@@ -38,17 +38,20 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    uri = f"file:{quote(str(path.absolute()))}?mode=rw"  # what is not there is not made
+    uri = f"file:{quote(str(path.absolute()))}?mode=rw"  # mode=rw: do not create the file
     return sqlite3.connect(uri, timeout=BUSY_TIMEOUT_SECONDS, uri=True, isolation_level=None, check_same_thread=False)
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
-    """A connection that changes nothing, for any thread, one at a time."""
+    """Open a read-only connection, usable in any thread, one at a time."""
     return sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, check_same_thread=False)
 
 
 def open_file(location: SqliteLocation, *, create: bool = True) -> None:
-    """See to it that a store is at this place: make one if nothing is there. Raises StoreError, which says what is."""
+    """Check that the file is a store of the last revision, and create a missing file if `create` is set.
+
+    Raises StoreError for anything else.
+    """
     path = location.path
     with translate_errors(path):
         if not path.exists() or path.stat().st_size == 0:
@@ -61,14 +64,14 @@ def open_file(location: SqliteLocation, *, create: bool = True) -> None:
 
 
 def upgrade_store_file(location: SqliteLocation) -> None:
-    """Make a store, or bring an older one to the last revision. Raises StoreError."""
+    """Create a store, or migrate an older one to the last revision. Raises StoreError."""
     with translate_errors(location.path):
         _make_store(location.path)
 
 
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """Raise StoreError for what SQLite or the system says of a file."""
+    """Raise StoreError instead of sqlite3.Error and OSError."""
     try:
         yield
     except sqlite3.Error as error:
@@ -78,30 +81,30 @@ def translate_errors(path: Path) -> Iterator[None]:
 
 
 def read_revision(connection: sqlite3.Connection) -> str | None:
-    """The revision of a store, None for what is none."""
+    """The revision of a store, None if the database is not a store."""
     try:
-        found = connection.execute(REVISION_SQL).fetchone()
+        row = connection.execute(REVISION_SQL).fetchone()
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:  # there is no such table
+        if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:  # no such table
             return None
         raise
-    return str(found[0]) if found else None
+    return str(row[0]) if row else None
 
 
 def _make_store(path: Path) -> None:
-    """Make a store of what is there; where nothing is, it is there as a whole or not at all."""
+    """Migrate a file to the last revision; a missing file is created atomically."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError), new_file(path) as file:  # another process may have been faster
+        with suppress(FileExistsError), new_file(path) as file:  # another process may have created it
             upgrade_file(file)
     upgrade_file(path)
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """A file that only its owner may read, and which has its name when all is written. Raises OSError.
+    """Create a file atomically: write to the yielded draft, which gets the name `path` at the end.
 
-    FileExistsError: something is there already.
+    Only the owner may read the file. Raises OSError, and FileExistsError if `path` exists.
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -1,6 +1,6 @@
-"""The store: everything that a room writes down and reads again, durable before anybody is answered.
+"""The store of one or more rooms: journals, accounts, hands and matches, in SQLite or PostgreSQL.
 
-The same words are said to SQLite and to PostgreSQL, so both keep the same books.
+Servers wait for writes to be durable before they answer clients. Both databases run the same SQL on the same schema.
 """
 
 import asyncio
@@ -31,10 +31,10 @@ from croupier.store.records import (
 from croupier.store.urls import AnyStoreLocation, PostgresLocation, parse_location
 
 MAX_PENDING_FACTS = 65_536
-"""So many facts may wait to be written."""
+"""The default limit of the queue of pending writes."""
 
 FETCH_FACTS = 1000
-"""So many facts of a journal are read at a time."""
+"""The number of facts fetched at a time from a journal."""
 
 _decode_names = msgspec.json.Decoder(tuple[str, ...]).decode
 
@@ -47,61 +47,63 @@ async def open_store(
     max_pending: int = MAX_PENDING_FACTS,
     retry_delays: tuple[float, float] = RETRY_DELAYS_SECONDS,
 ) -> "Store":
-    """Open a store: a path, a URL, or None for the file of this user. Where nothing is yet it is made, if it is `new`.
+    """Open a store at a path or URL; None is the default file of this user.
 
-    `clock` tells the seconds since 1970; `most` facts may wait to be written; `pauses` are the first and the longest
-    time in s after which a store that is down is tried again. Raises StoreError, which says what is there instead.
+    A missing store is created if `create` is set. `clock` returns the seconds since 1970. At most `max_pending` facts
+    may be waiting to be written. `retry_delays` are the first and the maximum delay in seconds between attempts to
+    reconnect during an outage. Raises StoreError if the location is not a store of the last revision, or if it is not
+    writable.
     """
-    found = parse_location(location)
+    parsed_location = parse_location(location)
     engine: Engine
-    if isinstance(found, PostgresLocation):
+    if isinstance(parsed_location, PostgresLocation):
         try:
             from croupier.store.postgres import PostgresEngine, open_database
         except ModuleNotFoundError as error:
             raise missing_driver_error(error) from None
-        await open_database(found, create=create)
-        engine = PostgresEngine(found, clock)
+        await open_database(parsed_location, create=create)
+        engine = PostgresEngine(parsed_location, clock)
     else:
         from croupier.store.sqlite import SqliteEngine
         from croupier.store.sqlite_file import open_file
 
-        await asyncio.to_thread(open_file, found, create=create)
-        engine = SqliteEngine(found, clock)
+        await asyncio.to_thread(open_file, parsed_location, create=create)
+        engine = SqliteEngine(parsed_location, clock)
     try:
         await engine.reconnect()
     except StoreError as error:
         await engine.close()
         raise StoreError(f"found a store that cannot be written to: {error}") from error
-    return Store(engine, found, clock, GroupCommitter(engine, max_pending, retry_delays))
+    return Store(engine, parsed_location, clock, GroupCommitter(engine, max_pending, retry_delays))
 
 
 async def upgrade_store(location: str | None = None) -> AnyStoreLocation:
-    """Make a store, or bring an older one to this croupier's revision: where it is. Raises StoreError."""
-    found = parse_location(location)
-    if isinstance(found, PostgresLocation):
+    """Create a store, or migrate an older one to the last revision; returns its location. Raises StoreError."""
+    parsed_location = parse_location(location)
+    if isinstance(parsed_location, PostgresLocation):
         try:
             from croupier.store.postgres import upgrade_database
         except ModuleNotFoundError as error:
             raise missing_driver_error(error) from None
-        await upgrade_database(found)
+        await upgrade_database(parsed_location)
     else:
         from croupier.store.sqlite_file import upgrade_store_file
 
-        await asyncio.to_thread(upgrade_store_file, found)
-    return found
+        await asyncio.to_thread(upgrade_store_file, parsed_location)
+    return parsed_location
 
 
 def missing_driver_error(error: ModuleNotFoundError) -> StoreError:
-    """What to say when the driver of PostgreSQL is not installed."""
-    return StoreError(f"found no {error.name}, which speaks to PostgreSQL; pip install 'croupier[postgresql]'")
+    """The error if the PostgreSQL driver is not installed."""
+    return StoreError(f"found no {error.name}, the driver of PostgreSQL; pip install 'croupier[postgresql]'")
 
 
 class Store:
-    """The books of one or more rooms. It belongs to the loop on which it was opened.
+    """An open store. It belongs to the event loop on which it was opened.
 
-    What is written is queued, and committed together with what others write; each future is done when it is durable.
-    It fails with Refused when that is not allowed, which harms nobody else, and with StoreDown when nothing can be
-    written. What is read is what was durable when it was asked for; reading raises StoreDown.
+    Writes are queued and committed in groups; each returned future resolves when its write is durable. It fails with
+    WriteRefused if the write is not allowed, which does not affect other writes, and with StoreUnavailable if nothing
+    can be written. Reads return the durable state at the time of the call, or raise StoreUnavailable.
     """
 
     def __init__(
@@ -112,7 +114,7 @@ class Store:
         self._clock = clock
         self._committer = committer
         self._holder_count = 1
-        self.accounts_version = engine.accounts_version  # without a detour, for it is asked at every request
+        self.accounts_version = engine.accounts_version  # bound directly, because every request calls it
 
     async def __aenter__(self) -> Self:
         return self
@@ -122,29 +124,29 @@ class Store:
 
     @property
     def outage(self) -> str | None:
-        """Why nothing can be written now; None if it can."""
+        """The reason why nothing can be written now, None if the store is writable."""
         return self._committer.outage
 
     @property
     def is_full(self) -> bool:
-        """Whether so much waits to be written that nothing more may."""
+        """Whether the queue of writes is full, so that further writes would fail."""
         return self._committer.is_full
 
     async def wait_for_space(self) -> None:
-        """Wait while the store is full."""
+        """Wait while the queue of writes is full."""
         await self._committer.wait_for_space()
 
     async def wait_until_up(self) -> None:
-        """Wait while the store is down."""
+        """Wait until the store is writable."""
         await self._committer.wait_until_up()
 
     def share(self) -> Self:
-        """The same store for somebody else, who closes it, too."""
+        """Return this store for another owner, who also calls `close`."""
         self._holder_count += 1
         return self
 
     async def close(self) -> None:
-        """Write what waits, and let go of everything, unless somebody else still has this store."""
+        """Commit pending writes and close the store, unless another owner still uses it."""
         self._holder_count -= 1
         if self._holder_count:
             return
@@ -154,34 +156,34 @@ class Store:
     # The journal
 
     def append(self, entries: Sequence[JournalEntry], hands: Sequence[StoredHand] = ()) -> Future[None]:
-        """Write facts and the hands that they have ended, all or nothing. A number that a table has had is refused.
+        """Write facts and the hands that they end, atomically. A sequence number that exists already is refused.
 
-        Whoever is told StoreDown has to look with `last` what is there before it goes on.
-        Raises UnicodeDecodeError for a fact that is not UTF-8.
+        After StoreUnavailable the outcome is unknown: check `last_seq` before writing again. Raises UnicodeDecodeError
+        for a fact that is not UTF-8.
         """
         rows = [(e.room, e.table, e.seq, e.fact.decode(), e.time) for e in entries]
         return self._committer.submit(Facts(rows, len(rows) + len(hands), hands))
 
     async def read_journal(self, room: str, table: str, after: int = 0) -> AsyncIterator[JournalEntry]:
-        """The facts of a table in order, from the one that follows `after`."""
+        """The facts of a table in order, starting after the sequence number `after`."""
         while True:
             rows = await self._engine.fetch(
                 """SELECT seq, fact, time FROM journal
                 WHERE room = $1 AND "table" = $2 AND seq > $3 ORDER BY seq LIMIT $4""",
                 *(room, table, after, FETCH_FACTS),
             )
-            for after, fact, moment in rows:  # noqa: PLR1704 -- the next portion begins where this one ends
-                yield JournalEntry(room, table, after, fact.encode(), moment)
+            for after, fact, written_at in rows:  # noqa: PLR1704 -- the next portion starts after this one
+                yield JournalEntry(room, table, after, fact.encode(), written_at)
             if len(rows) < FETCH_FACTS:
                 return
 
     async def last_seq(self, room: str, table: str) -> int:
-        """The number of the last fact of a table, 0 if there is none."""
+        """The sequence number of the last fact of a table, 0 if there is none."""
         rows = await self._engine.fetch('SELECT MAX(seq) FROM journal WHERE room = $1 AND "table" = $2', room, table)
         return rows[0][0] or 0
 
     async def journal_heads(self, room: str) -> list[JournalHead]:
-        """All tables of a room that have a journal, and how far it goes, in the order of their names."""
+        """The tables of a room that have a journal, with their last sequence numbers, sorted by name."""
         rows = await self._engine.fetch(
             """WITH RECURSIVE found(name) AS (
                 SELECT MIN("table") FROM journal WHERE room = $1
@@ -195,11 +197,11 @@ class Store:
         return [JournalHead(*row) for row in rows]
 
     def save_snapshot(self, snapshot: Snapshot) -> Future[None]:
-        """Keep the state of a table instead of the one before."""
+        """Store the snapshot of a table, and replace the former one."""
         return self._write(lambda: scripts.save_snapshot(snapshot))
 
     async def load_snapshot(self, room: str, table: str) -> Snapshot | None:
-        """The latest state of a table that was kept."""
+        """The latest snapshot of a table, None if there is none."""
         rows = await self._engine.fetch(
             'SELECT seq, state, time FROM snapshots WHERE room = $1 AND "table" = $2', room, table
         )
@@ -210,30 +212,33 @@ class Store:
     def add_account(
         self, name: str, password: str | None = None, *, coins: int = 0, reason: str = "opened"
     ) -> Future[Account]:
-        """Open a player's account, with coins from the cashier. `password` is an argon2 hash."""
+        """Open a player's account, with coins from the cashier. `password` is an argon2 hash.
+
+        Refused if there is an account with this name, or with a name that looks like it.
+        """
         now = self._clock()
         return self._write(lambda: scripts.add_account(name, password, coins, reason, now))
 
     def house_account(self, room: str) -> Future[Account]:
-        """The account of a room, made if it is not there."""
+        """The account of a room, created if it does not exist."""
         now = self._clock()
         return self._write(lambda: scripts.ensure_house_account(room, now))
 
     async def account(self, name: str) -> Account | None:
-        """The player's account of this name."""
+        """The player's account of this name, None if there is none."""
         rows = await self._engine.fetch(
-            f"SELECT {scripts.ACCOUNT_COLUMNS} FROM accounts WHERE name = $1 AND NOT house",  # noqa: S608 -- columns of ours
+            f"SELECT {scripts.ACCOUNT_COLUMNS} FROM accounts WHERE name = $1 AND NOT house",  # noqa: S608 -- constant columns
             name,
         )
         return scripts.account_from_row(rows[0]) if rows else None
 
     async def accounts(self) -> list[Account]:
-        """All accounts, those of the house first, in the order of their names."""
-        rows = await self._engine.fetch(f"SELECT {scripts.ACCOUNT_COLUMNS} FROM accounts")  # noqa: S608 -- columns of ours
+        """All accounts, sorted by name, those of the house first."""
+        rows = await self._engine.fetch(f"SELECT {scripts.ACCOUNT_COLUMNS} FROM accounts")  # noqa: S608 -- constant columns
         return sorted(map(scripts.account_from_row, rows), key=lambda account: (not account.house, account.name))
 
     async def set_password(self, name: str, password: str | None, *, reason: str) -> None:
-        """Change the hash of a password; None lets nobody log in. When this returns the former one is good nowhere."""
+        """Change a password hash; None disables login. After the return no server accepts the former password."""
         now = self._clock()
         try:
             await self._write(lambda: scripts.set_password(name, password, reason, now))
@@ -241,12 +246,12 @@ class Store:
             await self._engine.announce_accounts()
 
     def credit(self, name: str, coins: int, *, reason: str) -> Future[Account]:
-        """Give a player coins from the cashier, or take them if negative."""
+        """Move coins from the cashier to a player's account, or back if negative."""
         now = self._clock()
         return self._write(lambda: scripts.credit(name, coins, reason, now))
 
     async def close_account(self, name: str, *, reason: str) -> int:
-        """Close a player's account for good, and at once: so many coins have gone to the cashier."""
+        """Close a player's account permanently on all servers; returns the coins that moved to the cashier."""
         now = self._clock()
         try:
             coins: int = await self._write(lambda: scripts.close_account(name, reason, now))
@@ -255,31 +260,31 @@ class Store:
         return coins
 
     async def watch_accounts(self) -> None:
-        """From now on `accounts_version` is another number whenever an account is closed or has a new password.
+        """Start to track changes of accounts: `accounts_version()` changes with every closing and every new password.
 
-        It is None as long as a change could be missed. Raises StoreError.
+        It returns None while a change could be missed. Raises StoreError.
         """
         await self._engine.watch_accounts()
 
     def transfer(self, reason: str, postings: Sequence[Posting], key: str | None = None) -> Future[int]:
-        """Move coins between accounts: the number of the transfer. The same key moves them only once."""
+        """Move coins between accounts; the result is the id of the transfer. The same key moves them only once."""
         now = self._clock()
         return self._write(lambda: scripts.transfer(reason, postings, key, now))
 
     def transfer_all(self, transfers: Sequence[Transfer]) -> Future[None]:
-        """Make transfers in this order, or none of them if one is refused."""
+        """Execute transfers in this order; if one is refused, none is executed."""
         now = self._clock()
         return self._write(lambda: scripts.transfer_all(transfers, now))
 
     async def balance(self, account: int) -> int:
-        """How many coins are in an account. Raises StoreError if there is none of this number."""
+        """The balance of an account in coins. Raises StoreError if there is no account with this id."""
         rows = await self._engine.fetch("SELECT balance FROM accounts WHERE id = $1", account)
         if not rows:
-            raise StoreError(f"found no account {account}; allowed: the number of one")
+            raise StoreError(f"found no account {account}; allowed: the id of one")
         return int(rows[0][0])
 
     async def statement(self, account: int) -> list[StatementEntry]:
-        """Everything that has moved in an account, the oldest first."""
+        """The entries of an account with the balance after each, oldest first."""
         rows = await self._engine.fetch(
             """SELECT t.id, t.time, t.reason, e.coins, CAST(SUM(e.coins) OVER (ORDER BY t.id) AS bigint)
             FROM entries e JOIN transfers t ON t.id = e.transfer WHERE e.account = $1 ORDER BY t.id""",
@@ -290,7 +295,7 @@ class Store:
     # Hands and matches
 
     def add_hand(self, hand: StoredHand) -> Future[None]:
-        """Keep a hand that was played. A number that the table has had is refused."""
+        """Store a finished hand. A number that the table already has is refused."""
         return self._write(lambda: scripts.add_hand(hand))
 
     async def hands(
@@ -303,22 +308,25 @@ class Store:
         until: float | None = None,
         limit: int = 100,
     ) -> list[StoredHand]:
-        """The latest hands that were played in a room, at a table, by a player, in a span of time; the latest first."""
+        """The latest hands of a room, of a table, of a player, and of the time from `since` to before `until`.
+
+        At most `limit` hands are returned, latest first.
+        """
         sql, arguments = scripts.select_hands(room, table, player, since, until)
         return [_hand_from_row(row) for row in await self._engine.fetch(f"{sql} LIMIT {int(limit)}", *arguments)]
 
     async def iterate_hands(
         self, room: str, table: str | None = None, player: str | None = None
     ) -> AsyncIterator[StoredHand]:
-        """All hands of a room, at a table, by a player, as they are now; read in portions, the latest first."""
+        """All current hands of a room, of a table, of a player, latest first; fetched in portions."""
         sql, arguments = scripts.select_hands(room, table, player)
-        async with self._engine.read_transaction() as moment:
-            async for rows in moment.rows(sql, *arguments):
+        async with self._engine.read_transaction() as transaction:
+            async for rows in transaction.rows(sql, *arguments):
                 for row in rows:
                     yield _hand_from_row(row)
 
     async def hand(self, room: str, table: str, number: int) -> StoredHand | None:
-        """The hand of this number at a table."""
+        """The hand of this number at a table, None if there is none."""
         rows = await self._engine.fetch(
             """SELECT room, "table", number, time, players, record, summary FROM hands
             WHERE room = $1 AND "table" = $2 AND number = $3""",
@@ -327,43 +335,44 @@ class Store:
         return _hand_from_row(rows[0]) if rows else None
 
     def add_match(self, match: Match) -> Future[int]:
-        """Keep a match that was played: its id."""
+        """Store a match; the result is its id."""
         return self._write(lambda: scripts.add_match(match))
 
     async def matches(self, room: str, *, limit: int = 100) -> list[Match]:
-        """The latest matches of a room, the latest first."""
+        """The latest matches of a room, latest first, at most `limit`."""
         rows = await self._engine.fetch(
             "SELECT room, time, players, result, id FROM matches WHERE room = $1 ORDER BY id DESC LIMIT $2", room, limit
         )
         return [Match(row[0], row[1], _decode_names(row[2]), row[3].encode(), row[4]) for row in rows]
 
-    # The books as a whole
+    # The store as a whole
 
     async def find_problems(self) -> list[StoreFinding]:
-        """Everything in the books that is not as it must be."""
+        """Check the integrity of the database and of its content; returns all problems."""
         from croupier.store.checks import find_problems
 
-        found = [StoreFinding("engine", told) for told in await self._engine.find_faults()]
-        async with self._engine.read_transaction() as moment:
-            return found + [finding async for finding in find_problems(moment)]
+        findings = [StoreFinding("engine", fault) for fault in await self._engine.find_faults()]
+        async with self._engine.read_transaction() as transaction:
+            return findings + [finding async for finding in find_problems(transaction)]
 
     async def claim(self, name: str) -> None:
-        """Be the only server that has a room of this name open here, until this store is closed. Raises StoreError.
+        """Claim a room exclusively for this server, until the store is closed. Raises StoreError if it is taken.
 
-        Where nobody can be kept away the journal does it: of two who write the same number one is refused.
+        On platforms without file locks the journal protects the room: of two writes with the same sequence number, one
+        is refused.
         """
         await self._engine.claim(name)
 
     async def backup(self, path: Path) -> None:
-        """Write the books as they are now to a new file of SQLite, while the house goes on. Raises OSError for it."""
+        """Copy the current state to a new SQLite file, during operation. Raises OSError if it cannot be created."""
         await self._engine.backup(path)
 
     async def export(self, stream: BinaryIO) -> int:
-        """Write the books as they are now as JSON, a row a line, without passwords: how many rows there are."""
+        """Export the current state as JSON lines, one per row, without password hashes; returns the number of rows."""
         from croupier.store.copies import export_rows
 
-        async with self._engine.read_transaction() as moment:
-            return await export_rows(moment, stream, self._clock())
+        async with self._engine.read_transaction() as transaction:
+            return await export_rows(transaction, stream, self._clock())
 
     def _write(self, make_statements: Callable[[], StatementGenerator[Any]]) -> Future[Any]:
         return self._committer.submit(Script(make_statements))

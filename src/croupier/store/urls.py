@@ -1,4 +1,4 @@
-"""Where the books are kept: a file beside this user's other data, another file, or a PostgreSQL server."""
+"""Locations of stores: SQLite files and PostgreSQL databases, parsed from `--store`."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ ALLOWED_FORMS = "a path, sqlite:///PATH, postgresql://USER@HOST/DATABASE"
 
 @dataclass(frozen=True)
 class SqliteLocation:
-    """A file of SQLite."""
+    """The location of an SQLite file."""
 
     path: Path
 
@@ -23,7 +23,11 @@ class SqliteLocation:
 
 @dataclass(frozen=True)
 class PostgresLocation:
-    """A database of a PostgreSQL server. Its text has no password in it, however that is written."""
+    """The location of a PostgreSQL database. Its `str` never contains the password.
+
+    >>> print(PostgresLocation("postgresql://ann:secret@db.example/games?sslmode=require"))
+    postgresql://db.example/games
+    """
 
     url: str
 
@@ -36,7 +40,11 @@ type AnyStoreLocation = SqliteLocation | PostgresLocation
 
 
 def parse_location(store: str | None) -> AnyStoreLocation:
-    """What `--store` says; None is the file under this user's data. Raises StoreError for anything else."""
+    """Parse the value of `--store`; None is the default file in this user's data directory. Raises StoreError.
+
+    >>> parse_location("sqlite:///games.sqlite")
+    SqliteLocation(path=PosixPath('games.sqlite'))
+    """
     if store is None:
         from platformdirs import user_data_path
 

@@ -1,4 +1,4 @@
-"""A number beside a file of SQLite that every process sees at once: it changes with the accounts in the store."""
+"""A version number in shared memory, next to an SQLite store, that changes with the accounts in the store."""
 
 import mmap
 import os
@@ -13,16 +13,16 @@ VERSION_BYTES: Final = 8
 
 
 class VersionFile:
-    """Eight bytes of a file in shared memory: to read them is no system call."""
+    """A memory-mapped file of eight bytes, which can be read without a system call."""
 
     def __init__(self, store: Path) -> None:
-        """Open the file of a store, made if it is not there, for whoever may open the store. Raises StoreError."""
+        """Open or create the version file of a store, with the owner and mode of the store. Raises StoreError."""
         path = store.with_name(f"{store.name}.accounts")
         try:
             owner = store.stat()
             file = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
             try:
-                with suppress(OSError, AttributeError):  # it is another's file, or Windows
+                with suppress(OSError, AttributeError):  # another user owns the file, or Windows
                     os.fchmod(file, owner.st_mode & 0o777)
                     os.fchown(file, owner.st_uid, owner.st_gid)
                 os.ftruncate(file, VERSION_BYTES)
@@ -34,14 +34,14 @@ class VersionFile:
         self._version = memoryview(self._map).cast("Q")
 
     def read(self) -> int:
-        """The number."""
+        """Return the current number."""
         return self._version[0]
 
     def randomize(self) -> None:
-        """Make it another one: at random, so that two who change it at once need not wait for each other."""
+        """Change the number: at random, so that concurrent changes need no lock."""
         self._version[0] = secrets.randbits(64)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Unmap the file."""
         self._version.release()
         self._map.close()

@@ -1,1 +1,1 @@
-"""Exact solvers: they know the questions that rules answer, and no game."""
+"""Exact solvers for any game that implements the rules interface."""

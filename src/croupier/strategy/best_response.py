@@ -1,4 +1,4 @@
-"""The best answer to a strategy that is known, and how much a strategy gives away to it, exactly."""
+"""Exact best responses and exploitability in two-player zero-sum games."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,34 +9,35 @@ from croupier.strategy.game_tree import BehaviourStrategy, GameTree, Realization
 
 
 class BestResponse(NamedTuple):
-    """What a best answer wins on average, and at every view the first of the best moves."""
+    """The expected win of a best response in coins, and a pure strategy: the first of the best moves at every view."""
 
     value: Fraction
     strategy: BehaviourStrategy
 
 
 def best_response(tree: GameTree, seat: Seat, opponent_plan: RealizationPlan) -> BestResponse:
-    """The best that a seat can do against a plan of the other."""
-    wins = [Fraction(0)] * tree.sequence_counts[seat]
-    for ends, coins in tree.terminals.items():
-        wins[ends[seat]] += (coins if seat == 0 else -coins) * opponent_plan[ends[1 - seat]]
-    found = {}
-    for view, choice in reversed(tree.info_sets[seat].items()):
-        best = max(choice.sequences, key=wins.__getitem__)
-        wins[choice.parent_sequence] += wins[best]
-        found[view] = {choice.moves[best - choice.first_sequence]: Fraction(1)}
-    return BestResponse(wins[0], found)
+    """The best response of a seat to a realization plan of the other seat."""
+    values = [Fraction(0)] * tree.sequence_counts[seat]
+    for sequences, coins in tree.terminals.items():
+        values[sequences[seat]] += (coins if seat == 0 else -coins) * opponent_plan[sequences[1 - seat]]
+    strategy = {}
+    for view, info_set in reversed(tree.info_sets[seat].items()):
+        best = max(info_set.sequences, key=values.__getitem__)
+        values[info_set.parent_sequence] += values[best]
+        strategy[view] = {info_set.moves[best - info_set.first_sequence]: Fraction(1)}
+    return BestResponse(values[0], strategy)
 
 
 def exploitability(tree: GameTree, strategies: Sequence[BehaviourStrategy]) -> Fraction:
-    """What a best opponent wins a game from these two strategies, on average over the seats, above the game's value.
+    """The exploitability of a pair of strategies, in coins per game: half of its NashConv.
 
-    It is 0 for an equilibrium, and for nothing else.
+    This is what a best-responding opponent wins above the game's value, averaged over the seats. It is 0 if and only if
+    the strategies are an equilibrium. Raises ValueError if a strategy is not a distribution at every view.
     """
     plans = [tree.realization_plan(seat, strategies[seat]) for seat in (0, 1)]
     return nash_conv(tree, plans) / 2
 
 
 def nash_conv(tree: GameTree, plans: Sequence[RealizationPlan]) -> Fraction:
-    """What both seats together could win by better answers."""
+    """The sum over both seats of the gain from switching to a best response, in coins per game."""
     return best_response(tree, 0, plans[1]).value + best_response(tree, 1, plans[0]).value

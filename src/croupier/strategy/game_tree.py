@@ -1,8 +1,8 @@
-"""A game of two with hidden cards as its players see it: what each can tell apart, and what it may do there.
+"""The sequence form of a two-player zero-sum game with hidden cards: information sets, plans and terminals.
 
-This is the sequence form (D. Koller, N. Megiddo, B. von Stengel, "Efficient computation of equilibria for extensive
-two-person games", 1996): a strategy is a weight for every sequence of a seat's own moves, and what a game is worth is
-linear in the weights of either seat.
+See D. Koller, N. Megiddo, B. von Stengel, "Efficient computation of equilibria for extensive two-person games", 1996.
+A strategy is a weight for every sequence of a seat's own moves, and the expected value is linear in the weights of
+either seat.
 """
 
 from collections import defaultdict
@@ -16,11 +16,14 @@ type BehaviourStrategy = Mapping[Hashable, Mapping[Any, Fraction]]
 """For every view of a seat, the probability of each move."""
 
 type RealizationPlan = tuple[Fraction, ...]
-"""For every sequence of a seat's moves, the empty one first, the probability that it plays them all when it can."""
+"""A weight for every sequence of a seat's moves, the empty one first: the product of the probabilities of its moves."""
 
 
 class InfoSet(NamedTuple):
-    """An information set: the sequence that leads to it, the number of the first move's sequence, and the moves."""
+    """An information set: the sequence that leads to it, the sequence of its first move, and its moves.
+
+    Sequences are indexes into a realization plan; those of the moves are consecutive.
+    """
 
     parent_sequence: int
     first_sequence: int
@@ -28,22 +31,22 @@ class InfoSet(NamedTuple):
 
     @property
     def sequences(self) -> range:
-        """The sequences that its moves lead to."""
+        """The sequences of its moves."""
         return range(self.first_sequence, self.first_sequence + len(self.moves))
 
 
 class GameTree:
-    """All information sets and ends of a game of two.
+    """All information sets and terminals of a two-player zero-sum game.
 
-    `choices` has the information sets of each seat by its view, earlier ones first; `sizes` is how many sequences each
-    seat has; `ends` is what the first seat wins at the ends with these two sequences, times the probability of chance's
-    moves.
+    `info_sets` maps the views of each seat to its information sets, earlier ones first. `sequence_counts` is the number
+    of sequences of each seat. `terminals` maps pairs of sequences to the coins that seat 0 wins at the terminals with
+    these sequences, weighted with the probability of chance's moves.
     """
 
     def __init__(self, rules: Rules[Any, Any]) -> None:
-        """Walk through a whole game.
+        """Build the tree of a game.
 
-        Raises ValueError if it is not one of two seats, if it does not add up to 0, or if a seat forgets what it did.
+        Raises ValueError if the game has not two seats, if it is not zero-sum, or if a seat lacks perfect recall.
         """
         if rules.seats != 2:
             raise ValueError(f"found a game of {rules.seats}; allowed: 2")
@@ -65,46 +68,46 @@ class GameTree:
                 self._walk(rules.play(state, move), sequences, chance * odds)
         else:
             assert isinstance(turn, int)
-            choice = self._info_set(turn, rules.view(state, turn), sequences[turn], rules.legal(state))
-            for sequence, move in zip(choice.sequences, choice.moves, strict=True):
+            info_set = self._info_set(turn, rules.view(state, turn), sequences[turn], rules.legal(state))
+            for sequence, move in zip(info_set.sequences, info_set.moves, strict=True):
                 after = (sequence, sequences[1]) if turn == 0 else (sequences[0], sequence)
                 self._walk(rules.play(state, move), after, chance)
 
-    def _info_set(self, seat: Seat, view: Hashable, before: int, legal: object) -> InfoSet:
-        """The information set behind this view, which may be known already."""
-        assert isinstance(legal, Iterable), "only moves that can be listed can be solved"
-        new = InfoSet(before, self.sequence_counts[seat], tuple(legal))
+    def _info_set(self, seat: Seat, view: Hashable, parent_sequence: int, legal: object) -> InfoSet:
+        """The information set of a view, added if it is new."""
+        assert isinstance(legal, Iterable), "the solver needs finite lists of moves"
+        new = InfoSet(parent_sequence, self.sequence_counts[seat], tuple(legal))
         known = self.info_sets[seat].setdefault(view, new)
         if known is new:
             self.sequence_counts[seat] += len(new.moves)
-        elif (known.parent_sequence, known.moves) != (before, new.moves):
+        elif (known.parent_sequence, known.moves) != (parent_sequence, new.moves):
             raise ValueError(f"found {view!r} after different moves of its own; allowed: a seat that forgets nothing")
         return known
 
     def realization_plan(self, seat: Seat, strategy: BehaviourStrategy) -> RealizationPlan:
-        """A strategy as a plan. Raises ValueError on a row that is no distribution over the moves of its view."""
+        """Convert a strategy. Raises ValueError for a view without a distribution over its moves."""
         weights = [Fraction(1)] * self.sequence_counts[seat]
-        for view, choice in self.info_sets[seat].items():
+        for view, info_set in self.info_sets[seat].items():
             row = strategy.get(view, {})
-            if sum(row.values()) != 1 or min(row.values()) < 0 or not row.keys() <= {*choice.moves}:
-                allowed = f"a distribution over {', '.join(map(str, choice.moves))}"
+            if sum(row.values()) != 1 or min(row.values()) < 0 or not row.keys() <= {*info_set.moves}:
+                allowed = f"a distribution over {', '.join(map(str, info_set.moves))}"
                 raise ValueError(f"{view}: found the probabilities {row}; allowed: {allowed}")
-            for sequence, move in zip(choice.sequences, choice.moves, strict=True):
-                weights[sequence] = weights[choice.parent_sequence] * row.get(move, 0)
+            for sequence, move in zip(info_set.sequences, info_set.moves, strict=True):
+                weights[sequence] = weights[info_set.parent_sequence] * row.get(move, 0)
         return tuple(weights)
 
     def behaviour_strategy(self, seat: Seat, plan: RealizationPlan, fallback: BehaviourStrategy) -> BehaviourStrategy:
-        """A plan as a strategy; at views that the plan itself avoids, what another strategy does."""
-        found: dict[Hashable, Mapping[Any, Fraction]] = {}
-        for view, choice in self.info_sets[seat].items():
-            if whole := plan[choice.parent_sequence]:
-                moves = zip(choice.sequences, choice.moves, strict=True)
-                found[view] = {move: plan[sequence] / whole for sequence, move in moves}
+        """Convert a plan; views that the plan never reaches get the moves of `fallback`."""
+        strategy: dict[Hashable, Mapping[Any, Fraction]] = {}
+        for view, info_set in self.info_sets[seat].items():
+            if weight := plan[info_set.parent_sequence]:
+                moves = zip(info_set.sequences, info_set.moves, strict=True)
+                strategy[view] = {move: plan[sequence] / weight for sequence, move in moves}
             else:
-                found[view] = fallback[view]
-        return found
+                strategy[view] = fallback[view]
+        return strategy
 
     def expected_value(self, plans: Sequence[RealizationPlan]) -> Fraction:
-        """What the first seat wins on average when both keep to their plans."""
-        ends = self.terminals.items()
-        return sum((coins * plans[0][one] * plans[1][other] for (one, other), coins in ends), Fraction(0))
+        """The coins that seat 0 wins on average if both seats play these plans."""
+        terminals = self.terminals.items()
+        return sum((coins * plans[0][one] * plans[1][other] for (one, other), coins in terminals), Fraction(0))

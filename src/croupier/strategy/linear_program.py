@@ -1,7 +1,7 @@
-"""Linear programs with exact answers: HiGHS finds one in floating point, and arithmetic proves or refuses it.
+"""Exact linear programming: HiGHS solves in floating point, and exact arithmetic proves the rounded solution.
 
-A solution is proved by its dual: where both are feasible and promise the same, neither can be better. Both are rounded
-to fractions first, and then nothing is approximate any more.
+The primal and the dual solution are rounded to fractions. If both are feasible and have the same value, both are
+optimal (duality), and the result is exact.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,14 +10,14 @@ from fractions import Fraction
 from typing import NamedTuple
 
 MAX_DENOMINATORS = (1_000, 1_000_000)
-"""How fine a solution is rounded: coarse at first, for fractions that games have are simple."""
+"""The denominator limits tried for rounding: coarse first, because solutions of games have simple fractions."""
 
 type Coefficients = Mapping[int, Fraction | int]
-"""The variables that have a part in a sum, and with which factor."""
+"""The coefficients of a sum by variable; variables that are absent have the coefficient 0."""
 
 
 class Constraint(NamedTuple):
-    """A sum of variables that is at most this, or exactly this."""
+    """A bound: the sum is at most `upper`, or equal to it."""
 
     coefficients: Coefficients
     upper: Fraction
@@ -25,48 +25,51 @@ class Constraint(NamedTuple):
 
 
 class SolverError(ArithmeticError):
-    """A linear program without a solution, or whose solution could not be proved."""
+    """A linear program has no solution, or its solution could not be proved."""
 
 
 @dataclass(frozen=True)
 class LinearProgram:
-    """Variables, those from `free` on of any sign and the others at least 0, and what their sums have to keep to."""
+    """A linear program: variables 0 … `variable_count` − 1, and constraints.
+
+    Variables from `first_free_variable` on may have any sign; the others are at least 0.
+    """
 
     variable_count: int
     first_free_variable: int
     constraints: Sequence[Constraint]
 
     def with_constraints(self, *more: Constraint) -> "LinearProgram":
-        """The same with more to keep to."""
+        """The same program with additional constraints."""
         return LinearProgram(self.variable_count, self.first_free_variable, [*self.constraints, *more])
 
     def maximize(self, objective: Coefficients) -> tuple[Fraction, Sequence[Fraction]]:
-        """The highest value of a sum, and variables that give it, exactly.
+        """The maximum of a sum, and values of the variables that attain it, exactly.
 
-        Raises Unsolved, and ModuleNotFoundError where HiGHS is not installed.
+        Raises SolverError, and ModuleNotFoundError if HiGHS is not installed (the extra `solve`).
         """
         floats, duals = self._solve_in_floats(objective)
-        for finest in MAX_DENOMINATORS:
-            found = [Fraction(value).limit_denominator(finest) for value in floats]
-            prices = [Fraction(price).limit_denominator(finest) for price in duals]
-            value = weighted_sum(objective, found)
-            if self._is_feasible(found) and self._is_proved(objective, prices, value):
-                return value, found
+        for max_denominator in MAX_DENOMINATORS:
+            values = [Fraction(value).limit_denominator(max_denominator) for value in floats]
+            prices = [Fraction(price).limit_denominator(max_denominator) for price in duals]
+            optimum = weighted_sum(objective, values)
+            if self._is_feasible(values) and self._is_proved(objective, prices, optimum):
+                return optimum, values
         raise SolverError("found a solution that is not exact; allowed: fractions with denominators up to a million")
 
     def _solve_in_floats(self, objective: Coefficients) -> tuple[Sequence[float], Sequence[float]]:
-        """A solution in floating point, and what each bound is worth to it."""
+        """The primal and the dual solution in floating point."""
         from highspy import Highs, HighsModelStatus, ObjSense, kHighsInf
 
-        solver = Highs()  # type: ignore[no-untyped-call]  # its constructor alone has no types
+        solver = Highs()  # type: ignore[no-untyped-call]  # only its constructor is untyped
         solver.silent()
         for variable in range(self.variable_count):
             solver.addVar(0 if variable < self.first_free_variable else -kHighsInf, kHighsInf)
         for variable, factor in objective.items():
             solver.changeColCost(variable, float(factor))
-        for row, most, exact in self.constraints:
-            least = float(most) if exact else -kHighsInf
-            solver.addRow(least, float(most), len(row), [*row], [float(factor) for factor in row.values()])
+        for row, upper, is_equality in self.constraints:
+            lower = float(upper) if is_equality else -kHighsInf
+            solver.addRow(lower, float(upper), len(row), [*row], [float(factor) for factor in row.values()])
         solver.changeObjectiveSense(ObjSense.kMaximize)
         solver.run()
         status = solver.getModelStatus()
@@ -77,29 +80,33 @@ class LinearProgram:
         solution = solver.getSolution()
         return solution.col_value, solution.row_dual
 
-    def _is_feasible(self, found: Sequence[Fraction]) -> bool:
-        sums = [(weighted_sum(row, found), most, exact) for row, most, exact in self.constraints]
-        kept = all(value == most if exact else value <= most for value, most, exact in sums)
-        return kept and min(found[: self.first_free_variable], default=0) >= 0
+    def _is_feasible(self, values: Sequence[Fraction]) -> bool:
+        sums = [(weighted_sum(row, values), upper, is_equality) for row, upper, is_equality in self.constraints]
+        is_satisfied = all(total == upper if is_equality else total <= upper for total, upper, is_equality in sums)
+        return is_satisfied and min(values[: self.first_free_variable], default=0) >= 0
 
-    def _is_proved(self, objective: Coefficients, prices: Sequence[Fraction], value: Fraction) -> bool:
-        """Whether these prices of the bounds prove that no solution is worth more."""
+    def _is_proved(self, objective: Coefficients, prices: Sequence[Fraction], optimum: Fraction) -> bool:
+        """Whether the prices are a feasible dual solution with this value, so that no solution has a higher one."""
         costs = [Fraction(0)] * self.variable_count
-        paid = Fraction(0)
-        for (row, most, exact), price in zip(self.constraints, prices, strict=True):
-            if price < 0 and not exact:
+        dual_value = Fraction(0)
+        for (row, upper, is_equality), price in zip(self.constraints, prices, strict=True):
+            if price < 0 and not is_equality:
                 return False
-            paid += price * most
+            dual_value += price * upper
             for variable, factor in row.items():
                 costs[variable] += price * factor
-        short = [cost - objective.get(variable, 0) for variable, cost in enumerate(costs)]
+        reduced_costs = [cost - objective.get(variable, 0) for variable, cost in enumerate(costs)]
         return (
-            paid == value
-            and min(short[: self.first_free_variable], default=0) >= 0
-            and not any(short[self.first_free_variable :])
+            dual_value == optimum
+            and min(reduced_costs[: self.first_free_variable], default=0) >= 0
+            and not any(reduced_costs[self.first_free_variable :])
         )
 
 
-def weighted_sum(coefficients: Coefficients, found: Sequence[Fraction]) -> Fraction:
-    """The value of a sum."""
-    return sum((factor * found[variable] for variable, factor in coefficients.items()), Fraction(0))
+def weighted_sum(coefficients: Coefficients, values: Sequence[Fraction]) -> Fraction:
+    """The sum for these values of the variables.
+
+    >>> weighted_sum({0: 2, 2: Fraction(1, 2)}, [Fraction(1), Fraction(5), Fraction(4)])
+    Fraction(4, 1)
+    """
+    return sum((factor * values[variable] for variable, factor in coefficients.items()), Fraction(0))

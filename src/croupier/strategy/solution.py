@@ -1,4 +1,4 @@
-"""What `croupier solve` shows of each game: the solvers know no game, and these pages know no terminal."""
+"""Solutions of games as data, for `croupier solve`: titles, values, tables and records."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,18 +9,18 @@ from typing import NamedTuple
 from croupier.core.bank import BankState
 
 type SolutionRecord = Mapping[str, object]
-"""One decision for programs: what is seen, and what is best. Fractions are exact."""
+"""One decision in machine-readable form: the view and the best move. Fractions are exact."""
 
 type DecisionTracker = Callable[[Sequence[BankState]], Iterable[BankState]]
-"""Hands out the decisions to be solved, and may show how far it has come."""
+"""Passes on the decisions to solve, and may show a progress bar."""
 
 type WorkTracker = Callable[[Sequence[int]], Iterable[int]]
-"""Hands out portions of other work, and may show how far it has come."""
+"""Passes on numbered portions of other work, and may show a progress bar."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table for people."""
+    """A table for display."""
 
     title: str
     head: Sequence[str]
@@ -29,9 +29,9 @@ class Grid:
 
 @dataclass(frozen=True)
 class Solution:
-    """A game, what it is worth to whom, how to play it, and the same for programs.
+    """The solution of a game: its value, tables and notes for display, and records for programs.
 
-    The value is None where nobody decides anything; the unit then says what the tables tell.
+    `value` is None for a game without decisions; `unit` then describes the content of the tables.
     """
 
     title: str
@@ -44,7 +44,7 @@ class Solution:
 
 
 class HandAdvice(NamedTuple):
-    """A hand of one cell of a table: what is best, what that is worth, and how likely best play holds it."""
+    """Advice for one hand of a table cell: the best move, its value, and the probability of reaching it."""
 
     name: str
     best_move: str
@@ -52,15 +52,19 @@ class HandAdvice(NamedTuple):
     reach_probability: Fraction
 
 
-def headline(solved: Solution) -> str:
-    """What the game is worth, as a sentence; where there is no such value, what the tables tell."""
-    if solved.value is None:
-        return f"{solved.title}: {solved.unit}."
-    return f"{solved.title} is worth {solved.value} = {float(solved.value):+.10f} {solved.unit}."
+def headline(solution: Solution) -> str:
+    """A sentence with the value of the game, or with the content of the tables if there is no value.
+
+    >>> headline(Solution("Kuhn poker", {}, Fraction(-1, 18), "coins to the first seat", [], [], []))
+    'Kuhn poker is worth -1/18 = -0.0555555556 coins to the first seat.'
+    """
+    if solution.value is None:
+        return f"{solution.title}: {solution.unit}."
+    return f"{solution.title} is worth {solution.value} = {float(solution.value):+.10f} {solution.unit}."
 
 
 def usual_move(hands: Sequence[HandAdvice]) -> str | None:
-    """The move that is best most often; None where best play never comes."""
+    """The move that is best with the highest total probability; None if optimal play reaches none of the hands."""
     weights: dict[str, Fraction] = {}
     for hand in hands:
         weights[hand.best_move] = weights.get(hand.best_move, Fraction(0)) + hand.reach_probability
@@ -69,23 +73,30 @@ def usual_move(hands: Sequence[HandAdvice]) -> str | None:
 
 
 def describe_exceptions(where: str, hands: Sequence[HandAdvice], max_names: int = 8) -> list[str]:
-    """The hands, likely ones first, of which something else is best than is usual: a line for each such move."""
-    common = usual_move(hands)
-    odd = [hand for hand in hands if hand.best_move != common and hand.reach_probability]
-    whole = sum(hand.reach_probability for hand in hands)
+    """A line for each best move other than the usual one, with its hands, likely ones first.
+
+    `where` names the cell, and at most `max_names` hands are listed per line.
+    """
+    usual = usual_move(hands)
+    exceptions = [hand for hand in hands if hand.best_move != usual and hand.reach_probability]
+    total = sum(hand.reach_probability for hand in hands)
     lines = []
     for best, group in groupby(
-        sorted(odd, key=lambda hand: (hand.best_move, -hand.reach_probability)), key=lambda hand: hand.best_move
+        sorted(exceptions, key=lambda hand: (hand.best_move, -hand.reach_probability)), key=lambda hand: hand.best_move
     ):
-        found = list(group)
-        share = float(sum(hand.reach_probability for hand in found) / whole)
-        often = f"{share:.2%}" if share >= 0.0001 else "less than 0.01%"
-        names = ", ".join(hand.name for hand in found[:max_names])
-        more = f" and {len(found) - max_names} more" if len(found) > max_names else ""
-        lines.append(f"{where}: {common}, but {best} with {names}{more} ({often})")
+        members = list(group)
+        share = float(sum(hand.reach_probability for hand in members) / total)
+        frequency = f"{share:.2%}" if share >= 0.0001 else "less than 0.01%"
+        names = ", ".join(hand.name for hand in members[:max_names])
+        more = f" and {len(members) - max_names} more" if len(members) > max_names else ""
+        lines.append(f"{where}: {usual}, but {best} with {names}{more} ({frequency})")
     return lines
 
 
 def format_signed(number: Fraction) -> str:
-    """A number as people read it, with its sign."""
+    """A number with its sign and four decimals.
+
+    >>> format_signed(Fraction(1, 18))
+    '+0.0556'
+    """
     return f"{float(number):+.4f}"

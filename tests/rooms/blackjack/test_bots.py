@@ -16,7 +16,7 @@ from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.bots import BOT_SPECS
 from croupier.rooms.blackjack.rules import CARDS, MOVES, Blackjack, client_cards, hand_total
 from croupier.strategy.single_player import SinglePlayerSolver
-from tests.properties.random_session import styles
+from tests.properties.random_session import bot_names
 
 LUCK = FairDealer(bytes(32)).luck
 
@@ -129,7 +129,7 @@ def test_every_table_has_a_script_of_its_own_and_shares_the_rest() -> None:
 
 
 def test_script_alone_needs_an_argument() -> None:
-    assert set(BOT_SPECS) - set(styles(ROOM)) == {"script"}
+    assert set(BOT_SPECS) - set(bot_names(ROOM)) == {"script"}
 
 
 BOOKS = ["book:", "book:3", "book:22", "book:soft", "book:17.5"]

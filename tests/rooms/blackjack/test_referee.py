@@ -45,8 +45,8 @@ from croupier.rooms.blackjack.wire import (
     Res,
     Wire,
 )
-from tests.properties.random_session import styles
-from tests.properties.self_play import Bout
+from tests.properties.random_session import bot_names
+from tests.properties.self_play import SelfPlay
 
 sides = st.sampled_from([CLIENT, HOUSE])
 STRANGE = [
@@ -73,10 +73,10 @@ def player(*heard: object, options: Options = Options(), strict: bool = False) -
 
 
 @pytest.mark.parametrize("games", [30, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
-@pytest.mark.parametrize("style", styles(ROOM))
+@pytest.mark.parametrize("style", bot_names(ROOM))
 def test_honest_rounds_are_judged_without_a_word(style: str, games: int) -> None:
     for seed in range(6):
-        bout = Bout(ROOM, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "money": "200"})
+        bout = SelfPlay(ROOM, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "money": "200"})
         bout.play(games)
         assert bout.verdicts == []
         assert bout.won == bout.paid

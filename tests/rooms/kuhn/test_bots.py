@@ -11,7 +11,7 @@ from croupier.core.dealer import FairDealer
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.bots import BOT_SPECS, DEFAULT_ALPHA, equilibrium_bot
 from croupier.rooms.kuhn.rules import BETTING_TREE, CARDS, View
-from tests.properties.random_session import styles
+from tests.properties.random_session import bot_names
 from tests.rooms.kuhn.action_odds import chances, row
 
 THIRD = Fraction(1, 3)
@@ -36,7 +36,7 @@ def test_the_default_alpha_is_one_third() -> None:
 def test_an_alpha_outside_the_family_is_refused_with_what_is_allowed(alpha: str) -> None:
     with pytest.raises(ValueError, match=r"allowed: 0 to 1/3"):
         equilibrium_bot(Fraction(alpha))
-    with pytest.raises(ValueError, match=f"found the mind 'equilibrium:{alpha}'.*allowed"):
+    with pytest.raises(ValueError, match=f"found the bot 'equilibrium:{alpha}'.*allowed"):
         bot_factory(BOT_SPECS, f"equilibrium:{alpha}")
 
 
@@ -57,7 +57,7 @@ def test_a_mind_that_cannot_be_made_is_refused_with_what_was_found(spec: str) ->
 
 
 def test_an_unknown_mind_is_refused_with_all_that_are_known() -> None:
-    with pytest.raises(ValueError, match="found the mind 'shark'") as refusal:
+    with pytest.raises(ValueError, match="found the bot 'shark'") as refusal:
         bot_factory(BOT_SPECS, "shark")
     assert all(name in str(refusal.value) for name in BOT_SPECS)
 
@@ -99,7 +99,7 @@ def test_random_gives_every_legal_action_the_same_chance() -> None:
 def test_what_cannot_be_paid_is_not_chosen() -> None:
     """A player with an empty purse is offered CHK or FLD alone, and even the boldest mind takes it."""
     luck = FairDealer(bytes(32)).luck
-    for name in styles(ROOM):
+    for name in bot_names(ROOM):
         for card in [*CARDS] * 20:
             assert bot_factory(BOT_SPECS, name)().choose(View(card, ()), ("CHK",), luck) == "CHK"
             assert bot_factory(BOT_SPECS, name)().choose(View(card, BET_INTO), ("FLD",), luck) == "FLD"
@@ -140,4 +140,4 @@ def test_every_table_has_a_script_of_its_own_and_shares_the_rest() -> None:
 
 
 def test_script_alone_needs_an_argument() -> None:
-    assert set(BOT_SPECS) - set(styles(ROOM)) == {"script"}
+    assert set(BOT_SPECS) - set(bot_names(ROOM)) == {"script"}

@@ -15,8 +15,8 @@ from croupier.rooms.kuhn import ROOM, Settings
 from croupier.rooms.kuhn.referee import Referee
 from croupier.rooms.kuhn.rules import P_1, P_2
 from croupier.rooms.kuhn.wire import ACTN, CARD, STRT, VOCABULARY, Card
-from tests.properties.random_session import Step, evening, heads, steps
-from tests.properties.self_play import Bout
+from tests.properties.random_session import Step, heads, run_session, steps
+from tests.properties.self_play import SelfPlay
 
 SWAPPED = {P_1: ("Q K J", "Q J K"), P_2: ("K Q J", "J Q K")}
 """Decks that deal the client a queen in a seat, and the house one or the other of the remaining cards."""
@@ -26,7 +26,7 @@ SCRIPTS = ["CHK CAL", "CHK FLD", "BET CAL", "BET FLD"]
 
 def heard(deck: str, script: str, said: Sequence[object]) -> list[object]:
     """All that a client hears until its first game is settled; a card shown at its showdown is left out."""
-    night = evening(ROOM, {"deck": deck, "house": script, "coins": "2"}, [("says", 1, message) for message in said])
+    night = run_session(ROOM, {"deck": deck, "house": script, "coins": "2"}, [("says", 1, message) for message in said])
     found: list[object] = []
     for _, effects in night.facts:
         messages = [effect.message for effect in effects if isinstance(effect, Send)]
@@ -59,9 +59,9 @@ def test_nothing_before_a_showdown_ever_depends_on_it(said: list[object], seat: 
 def test_the_purse_is_what_the_games_have_made_of_it(head: dict[str, str], happening: list[Step]) -> None:
     """A referee with an account of its own finds every refusal for want of coins right, and none of them missing."""
     purse = int(head.get("coins", "10"))
-    night = evening(ROOM, head, happening, lambda: Referee(coins=purse))
+    night = run_session(ROOM, head, happening, lambda: Referee(coins=purse))
     assert [verdict for verdict in night.verdicts if verdict.end == HOUSE] == []
-    for guest in night.guests:
+    for guest in night.peers:
         assert purse + sum(settle.net for settle in night.effects(Settle, guest)) >= 0
 
 
@@ -76,7 +76,7 @@ def test_negative_coins_are_refused() -> None:
 
 
 def test_an_unknown_mind_is_refused_before_anybody_is_seated() -> None:
-    with pytest.raises(ValueError, match="found the mind 'shark'"):
+    with pytest.raises(ValueError, match="found the bot 'shark'"):
         ROOM.house(Settings(bot="shark"), Timeouts(), False)
 
 
@@ -91,10 +91,10 @@ class First:
 
 
 def test_the_same_seed_deals_and_decides_the_same_way() -> None:
-    one, other = (Bout(ROOM, First("BET"), {"seed": "7", "coins": "100"}) for _ in range(2))
+    one, other = (SelfPlay(ROOM, First("BET"), {"seed": "7", "coins": "100"}) for _ in range(2))
     one.play(60)
     other.play(60)
-    assert one.told == other.told
+    assert one.notices == other.notices
 
 
 @pytest.mark.parametrize("games", [600, pytest.param(60_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
@@ -118,7 +118,7 @@ def test_against_a_bet_the_equilibrium_calls_with_king_and_sometimes_with_queen(
 
 
 def test_a_limit_on_a_decision_begins_again_with_the_next_decision() -> None:
-    night = evening(
+    night = run_session(
         ROOM,
         {"deck": "Q K J", "house": "BET", "move": "10", "idle": "30"},
         [("says", 1, STRT["P_1"]), ("waits", 8), ("says", 1, ACTN["CHK"]), ("waits", 8), ("says", 1, ACTN["CAL"])],

@@ -16,9 +16,9 @@ from croupier.rooms.kuhn.player import Player
 from croupier.rooms.kuhn.referee import ACTION_CLAUSES, Referee, WireGame
 from croupier.rooms.kuhn.rules import BETTING_TREE, P_1, P_2, TERMINAL_HISTORIES
 from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, VOCABULARY, WRONG_ACTION
-from tests.properties.inputs import garbles
-from tests.properties.random_session import styles
-from tests.properties.self_play import Bout
+from tests.properties.inputs import random_violations
+from tests.properties.random_session import bot_names
+from tests.properties.self_play import SelfPlay
 
 KUHN = HOUSE_ROOMS["kuhn"]
 sides = st.sampled_from([CLIENT, HOUSE])
@@ -30,11 +30,11 @@ def judged(*said: tuple[int, object], coins: int | None = None) -> list[Verdict]
 
 
 @pytest.mark.parametrize("games", [30, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
-@pytest.mark.parametrize("style", styles(KUHN))
+@pytest.mark.parametrize("style", bot_names(KUHN))
 def test_honest_games_are_judged_without_a_word(style: str, games: int) -> None:
     """With the purse known to the referee, so that every refusal for want of coins is checked too."""
     for seed in range(8):
-        bout = Bout(KUHN, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "coins": "2", "bot": "random"})
+        bout = SelfPlay(KUHN, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "coins": "2", "bot": "random"})
         bout.referee = lambda: Referee(coins=2)
         bout.play(games)
         assert {verdict.violation.clause for verdict in bout.verdicts} <= {"kuhn-7.2", "kuhn-7.3"}
@@ -49,7 +49,7 @@ def test_a_referee_never_raises_and_names_clauses(talk: Sequence[tuple[int, obje
     assert faults in ([], [len(verdicts) - 1]), "after a fault of the house nothing more is judged"
 
 
-@given(st.lists(st.tuples(sides, garbles(KUHN)), max_size=8))
+@given(st.lists(st.tuples(sides, random_violations(KUHN)), max_size=8))
 def test_garbage_is_the_fault_of_whoever_sent_it(talk: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
     for side, violation in talk:

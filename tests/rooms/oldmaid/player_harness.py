@@ -23,13 +23,13 @@ from croupier.core.session import (
 from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.rooms.oldmaid.player import TABLE, Options, Player
 from croupier.rooms.oldmaid.wire import Message, Wire
-from tests.transcripts import PAPERS, parse_transcript
+from tests.transcripts import TRANSCRIPT_FOLDER, parse_transcript
 
 PLAYERS_PAPERS = [
     paper
     for paper in (
         parse_transcript(path.read_text(), f"oldmaid/{path.stem}")
-        for path in sorted((PAPERS / "oldmaid").glob("*.txt"))
+        for path in sorted((TRANSCRIPT_FOLDER / "oldmaid").glob("*.txt"))
     )
     if paper.head.get("side") == "player"
 ]

@@ -24,7 +24,7 @@ from croupier.rooms.sevenhalf.rules import (
     total,
 )
 from croupier.strategy.single_player import SinglePlayerSolver
-from tests.properties.random_session import styles
+from tests.properties.random_session import bot_names
 from tests.rooms.sevenhalf.naive_rules import GOAL, points
 
 LUCK = FairDealer(bytes(32)).luck
@@ -92,7 +92,7 @@ def test_a_threshold_may_be_written_as_any_number(threshold: str) -> None:
 
 @pytest.mark.parametrize("threshold", ["0", "-1", "8", "7.6", "0.25", "5.1", "1/3", "75", "1e9"])
 def test_a_threshold_that_cannot_be_is_refused_with_what_is_allowed(threshold: str) -> None:
-    with pytest.raises(ValueError, match=rf"found the mind 'book:{threshold}'.*allowed: 0.5 to 7.5 in steps of 0.5"):
+    with pytest.raises(ValueError, match=rf"found the bot 'book:{threshold}'.*allowed: 0.5 to 7.5 in steps of 0.5"):
         bot_factory(BOT_SPECS, f"book:{threshold}")
 
 
@@ -171,7 +171,7 @@ def test_every_table_has_a_script_of_its_own_and_shares_the_rest() -> None:
 
 
 def test_script_alone_needs_an_argument() -> None:
-    assert set(BOT_SPECS) - set(styles(ROOM)) == {"script"}
+    assert set(BOT_SPECS) - set(bot_names(ROOM)) == {"script"}
     assert ROOM.default_bot == "exact"
 
 
@@ -196,7 +196,7 @@ def test_random_gives_every_command_the_same_chance_and_a_raise_is_one() -> None
         assert [named("random").choose(state, legal, Dial(at)) for at in range(len(legal))] == list(legal)
 
 
-@pytest.mark.parametrize("style", styles(ROOM))
+@pytest.mark.parametrize("style", bot_names(ROOM))
 @pytest.mark.parametrize("limit", [100, 300, 250])
 def test_every_mind_chooses_what_is_legal(style: str, limit: int) -> None:
     rules = SevenHalf(limit)
@@ -204,7 +204,7 @@ def test_every_mind_chooses_what_is_legal(style: str, limit: int) -> None:
         assert choice(style, state, rules) in rules.legal(state)
 
 
-@pytest.mark.parametrize("style", [style for style in styles(ROOM) if style != "exact"])
+@pytest.mark.parametrize("style", [style for style in bot_names(ROOM) if style != "exact"])
 def test_a_mind_that_does_not_compute_plays_the_lenient_dialect_as_well(style: str) -> None:
     for state in decisions(LENIENT_RULES, 100, count=60):
         assert choice(style, state, LENIENT_RULES) in LENIENT_RULES.legal(state)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from croupier.core.session import Timeouts
 from croupier.rooms.sevenhalf import ROOM, Settings, wire
 from croupier.rooms.sevenhalf.rules import bank_cards, client_cards
-from tests.properties.random_session import evening
+from tests.properties.random_session import run_session
 from tests.rooms.sevenhalf import naive_rules
 from tests.rooms.sevenhalf.frames import (
     BSTG,
@@ -603,11 +603,14 @@ def test_the_same_seed_deals_the_same_games() -> None:
 
 def test_every_connection_is_dealt_from_decks_of_its_own() -> None:
     """sevenhalf-1.2 and G5: whatever the others do."""
-    one, other = evening(ROOM, {"seed": "7"}, TALK[1] + TALK[2]), evening(ROOM, {"seed": "7"}, TALK[2] + TALK[1])
-    mixed = evening(ROOM, {"seed": "7"}, [step for both in zip(TALK[1], TALK[2], strict=True) for step in both])
+    one, other = (
+        run_session(ROOM, {"seed": "7"}, TALK[1] + TALK[2]),
+        run_session(ROOM, {"seed": "7"}, TALK[2] + TALK[1]),
+    )
+    mixed = run_session(ROOM, {"seed": "7"}, [step for both in zip(TALK[1], TALK[2], strict=True) for step in both])
     for peer in (1, 2):
-        assert one.heard(peer) == other.heard(peer) == mixed.heard(peer)
-    assert one.heard(1) != one.heard(2)
+        assert one.sent_bytes(peer) == other.sent_bytes(peer) == mixed.sent_bytes(peer)
+    assert one.sent_bytes(1) != one.sent_bytes(2)
 
 
 TALK = {

@@ -13,7 +13,7 @@ from croupier.rooms.sevenhalf import ROOM, Options
 from croupier.rooms.sevenhalf.bots import BOT_SPECS
 from croupier.rooms.sevenhalf.player import Player
 from croupier.rooms.sevenhalf.wire import Message, Wire
-from tests.properties.self_play import Bout
+from tests.properties.self_play import SelfPlay
 from tests.rooms.conversation_fixture import Court
 from tests.rooms.sevenhalf.frames import (
     BSTG,
@@ -193,7 +193,7 @@ def test_our_client_can_say_it_where_it_is_told_of_the_dialect_and_nowhere_else(
 )
 def test_our_client_and_our_house_play_the_dialect_without_a_fault(script: str) -> None:
     room = replace(ROOM, player=lambda _, strict: Player(Options(dialect="lenient", limit=2), strict=strict))
-    bout = Bout(room, bot_factory(BOT_SPECS, script)(), {"seed": "5", "dialect": "lenient"})
+    bout = SelfPlay(room, bot_factory(BOT_SPECS, script)(), {"seed": "5", "dialect": "lenient"})
     bout.play(30)
     assert bout.verdicts == []
     assert bout.won == bout.paid
@@ -201,7 +201,7 @@ def test_our_client_and_our_house_play_the_dialect_without_a_fault(script: str) 
 
 
 def test_a_client_of_the_document_is_at_home_at_a_lenient_house() -> None:
-    bout = Bout(ROOM, bot_factory(BOT_SPECS, "exact")(), {"seed": "5", "dialect": "lenient"})
+    bout = SelfPlay(ROOM, bot_factory(BOT_SPECS, "exact")(), {"seed": "5", "dialect": "lenient"})
     bout.play(30)
     assert bout.verdicts == []
     assert bout.won == bout.paid

@@ -18,9 +18,9 @@ from croupier.rooms.sevenhalf import ROOM, Options
 from croupier.rooms.sevenhalf.bots import BOT_SPECS
 from croupier.rooms.sevenhalf.referee import MAX_INTERPRETATIONS, Referee
 from croupier.rooms.sevenhalf.wire import UNREADABLE, VOCABULARY
-from tests.properties.inputs import garbles
-from tests.properties.random_session import evening, styles
-from tests.properties.self_play import Bout
+from tests.properties.inputs import random_violations
+from tests.properties.random_session import bot_names, run_session
+from tests.properties.self_play import SelfPlay
 from tests.rooms.sevenhalf.conversations import (
     BSTG,
     BUST,
@@ -48,7 +48,7 @@ MOST = 2**30 - 1
 
 
 @pytest.mark.parametrize("games", [30, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
-@pytest.mark.parametrize("style", [*styles(ROOM), "script:DRAW,100,DRAW,PASS"])
+@pytest.mark.parametrize("style", [*bot_names(ROOM), "script:DRAW,100,DRAW,PASS"])
 @pytest.mark.parametrize(
     "head", [{}, {"max_bet": "150"}, {"bet": "7", "dialect": "lenient"}], ids=["", "few", "lenient"]
 )
@@ -56,7 +56,7 @@ def test_honest_games_are_judged_without_a_word(style: str, head: dict[str, str]
     """Nor is it a fault to raise by more than the house is set to allow: nobody has told the client."""
     room = replace(ROOM, options=partial(Options, limit=3))
     for seed in range(4):
-        bout = Bout(room, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), **head})
+        bout = SelfPlay(room, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), **head})
         bout.play(games)
         assert bout.verdicts == []
         assert bout.won == bout.paid
@@ -73,7 +73,7 @@ def test_a_referee_never_raises_and_names_clauses(
     assert faults in ([], [len(verdicts) - 1]), "after a fault of the house nothing more is judged"
 
 
-@given(st.lists(st.tuples(sides, garbles(ROOM)), max_size=8))
+@given(st.lists(st.tuples(sides, random_violations(ROOM)), max_size=8))
 def test_garbage_is_the_fault_of_whoever_sent_it(said: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
     for side, violation in said:
@@ -283,7 +283,7 @@ def test_a_refusal_may_cross_an_ante_that_is_too_much_only_behind_the_first() ->
 
 def test_an_honest_house_with_a_limit_of_its_own_is_not_blamed() -> None:
     said = (STRT, DRAW, Ante(5), Ante(10**9), DRAW, Ante(9 * 10**8), DRAW, PASS)
-    night = evening(ROOM, {"deck": "1o 1c 1e 7o", "max_bet": str(10**9)}, [("says", 1, m) for m in said])
+    night = run_session(ROOM, {"deck": "1o 1c 1e 7o", "max_bet": str(10**9)}, [("says", 1, m) for m in said])
     assert [verdict for verdict in night.verdicts if verdict.end == HOUSE] == []
 
 

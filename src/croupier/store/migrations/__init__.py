@@ -1,6 +1,6 @@
-"""How books of an older croupier become those of this one: the revisions of the schema, and the steps between them.
+"""Migrations of the store's schema, run by Alembic.
 
-Alembic does it. It is imported only when something is to be done, for a server that opens its store need not wait.
+Alembic is imported only if there is something to migrate, so that a server opens an up-to-date store without delay.
 """
 
 import sqlite3
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 REVISIONS = ("0001", "0002")
-"""All of them, the oldest first; a store of the last one can be opened."""
+"""All revisions, oldest first; only a store of the last one can be opened."""
 
 REVISION_SQL = "SELECT version_num FROM alembic_version"
-"""What a store answers its revision to."""
+"""Selects the revision of a store."""
 
 _UPGRADE_LOCK = Lock()
-"""Alembic knows of one connection in a process, not of one in a thread."""
+"""Alembic's context is global to the process, not local to a thread."""
 
 
 def check_revision(revision: str | None, store_name: str) -> None:
-    """Let books of this revision be opened. Raises StoreError, which calls them what is `told`."""
+    """Check that a store has the last revision. Raises StoreError, in which the store is called `store_name`."""
     if revision == REVISIONS[-1]:
         return
     if revision is not None and revision not in REVISIONS:
@@ -36,7 +36,7 @@ def check_revision(revision: str | None, store_name: str) -> None:
 
 
 def upgrade_file(path: Path) -> None:
-    """Bring a file of SQLite to the last revision, all or nothing. Raises StoreError, and what SQLite raises."""
+    """Migrate an SQLite file to the last revision, atomically. Raises StoreError and sqlite3.Error."""
     from sqlalchemy import create_engine
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import NullPool
@@ -53,9 +53,10 @@ def upgrade_file(path: Path) -> None:
 
 
 def upgrade_connection(connection: "Connection") -> None:
-    """Bring what is behind a connection to the last revision, in its transaction; if it is there, it is left alone.
+    """Migrate a database to the last revision, in the transaction of this connection.
 
-    Raises StoreError if it is not ours, or if a newer croupier has made it.
+    An empty database becomes an empty store. Raises StoreError if the database has other tables, or if a newer version
+    of croupier created it.
     """
     from alembic import command
     from alembic.config import Config

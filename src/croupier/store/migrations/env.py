@@ -1,4 +1,4 @@
-"""What Alembic runs to bring the books to a revision: on the connection that it was given, in its transaction."""
+"""Alembic's environment: runs migrations on the given connection, in its transaction."""
 
 from alembic import context
 

@@ -1,1 +1,1 @@
-"""Every step of the schema, in a module named after its revision."""
+"""The migrations, each in a module named after its revision."""

@@ -1,4 +1,4 @@
-"""The first books: accounts and ledger, journal and snapshots, hands and matches."""
+"""The first schema: accounts and ledger, journal and snapshots, hands and matches."""
 
 from alembic import op
 from sqlalchemy import (
@@ -24,7 +24,7 @@ NAME = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Make all tables."""
+    """Create all tables."""
     _accounts()
     _tables()
     op.create_table(

@@ -1,4 +1,4 @@
-"""The skeletons of users' names, so that no new one looks like one that is there."""
+"""Skeletons of user names, so that new names cannot look like existing ones."""
 
 from alembic import op
 from sqlalchemy import Column, Text, column, select, table
@@ -15,7 +15,7 @@ ACCOUNTS = table("accounts", column("id"), column("name"), column("house"), colu
 
 
 def upgrade() -> None:
-    """Add the column. Of older users whose names look alike each goes on; the first one has the skeleton."""
+    """Add the column. Existing users whose names look alike stay valid; only the first of them gets the skeleton."""
     op.add_column("accounts", Column("skeleton", NAME))
     connection = op.get_bind()
     seen: set[str] = set()
