@@ -16,11 +16,11 @@ from croupier.rooms.oldmaid import TABLE_FULL
 from croupier.rooms.oldmaid.wire import Wire
 from tests.app.socket_harness import ServerThread, SocketHarness
 from tests.net.raw_client import LOOPS, PATIENCE
-from tests.rooms.oldmaid.tables import TABLE_PAPERS, house, settings
+from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings
 
 TRANSCRIPTS = [
     transcript
-    for transcript in TABLE_PAPERS
+    for transcript in TABLE_TRANSCRIPTS
     if "from" not in transcript.head and {line.kind for line in transcript.lines}.isdisjoint({"pass", "halted"})
 ]
 transcripts = pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda transcript: transcript.name)

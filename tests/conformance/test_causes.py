@@ -59,7 +59,7 @@ CAUSES: Mapping[str, str] = {
     "sevenhalf: says BSTG before the card": "it says BSTG too early: CARD 7c has to stand before it",
     "sevenhalf: pays twice": "it says GAIN -100 twice",
     "sevenhalf: sends half a message": "it sends 7 bytes of a message that is longer",
-    "sevenhalf: takes a PASS behind an ANTE": "it goes on where it has to refuse",
+    "sevenhalf: takes a PASS after an ANTE": "it goes on where it has to refuse",
     "sevenhalf: refuses STRT": "",
     "blackjack: writes the balance little-endian": "it sends its integers with the least significant byte first",
     "blackjack: writes characters of one byte": "here it sends characters of one byte",

@@ -30,7 +30,7 @@ from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, Ou
 from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
 from croupier.store.store import Store, open_store
 from tests.net.raw_client import PATIENCE
-from tests.rooms.oldmaid.tables import Evening, clause
+from tests.rooms.oldmaid.tables import TableHarness, clause
 
 NOW = 1_000_000_000.0
 TURNS = 32
@@ -76,7 +76,7 @@ class ManualJournal(OldMaidJournal):
         return entries
 
 
-class DurableTable(Evening):
+class DurableTable(TableHarness):
     """A table with a journal."""
 
     def __init__(self, journal: OldMaidJournal, dealers: Callable[[int], Dealer], **settings: Any) -> None:

@@ -1,4 +1,4 @@
-"""The page of every room and its transcripts: every clause is shown, and nothing else is."""
+"""Protocol pages of the rooms against the house: clauses, sources and transcripts match each other."""
 
 import re
 from functools import cached_property
@@ -16,7 +16,7 @@ SOURCE = re.compile(r"\[[^\]]*(§\d|[A-Z]\d)[^\]]*\]$")
 
 
 class Page:
-    """What the page of a room says about its clauses."""
+    """The protocol page of a room, with its clauses and transcripts."""
 
     def __init__(self, room: str) -> None:
         self.room = room
@@ -31,12 +31,12 @@ class Page:
         self.sources = sorted(Path(str(import_module(f"croupier.rooms.{room}").__file__)).parent.glob("*.py"))
 
     @cached_property
-    def papers(self) -> list[Transcript]:
+    def transcripts(self) -> list[Transcript]:
         return transcripts(self.room)
 
-    def named(self, paper: Transcript) -> set[str]:
+    def named(self, transcript: Transcript) -> set[str]:
         """All clauses in the head of a transcript."""
-        return {*paper.clauses, *self.name.findall(paper.head.get("fault", ""))}
+        return {*transcript.clauses, *self.name.findall(transcript.head.get("fault", ""))}
 
 
 ALL = {room: Page(room) for room in HOUSE_ROOMS}
@@ -45,8 +45,9 @@ every_page = pytest.mark.parametrize("page", ALL.values(), ids=ALL)
 every_clause = pytest.mark.parametrize(
     ("page", "clause"), [pytest.param(page, clause, id=clause) for page in ALL.values() for clause in page.clauses]
 )
-every_paper = pytest.mark.parametrize(
-    ("page", "paper"), [pytest.param(page, paper, id=paper.name) for page in ALL.values() for paper in page.papers]
+every_transcript = pytest.mark.parametrize(
+    ("page", "transcript"),
+    [pytest.param(page, transcript, id=transcript.name) for page in ALL.values() for transcript in page.transcripts],
 )
 every_source = pytest.mark.parametrize(
     ("page", "source"),
@@ -75,13 +76,13 @@ def test_clauses_are_numbered_without_a_gap(page: Page) -> None:
 
 @every_clause
 def test_a_clause_is_shown_by_a_transcript_or_listed_as_one_that_cannot_be(page: Page, clause: str) -> None:
-    assert any(clause in paper.clauses for paper in page.papers) or clause in page.unshown
+    assert any(clause in transcript.clauses for transcript in page.transcripts) or clause in page.unshown
 
 
-@every_paper
-def test_a_transcript_names_clauses_that_exist(page: Page, paper: Transcript) -> None:
-    assert page.named(paper)
-    assert page.named(paper) <= set(page.clauses)
+@every_transcript
+def test_a_transcript_names_clauses_that_exist(page: Page, transcript: Transcript) -> None:
+    assert page.named(transcript)
+    assert page.named(transcript) <= set(page.clauses)
 
 
 @every_source
@@ -102,7 +103,7 @@ def test_the_clauses_listed_as_not_shown_exist(page: Page) -> None:
 
 @every_page
 def test_every_clause_names_its_source(page: Page) -> None:
-    assert [anchor for anchor, _, told in page.anchors if not SOURCE.search(told.partition("\n|")[0].strip())] == []
+    assert [anchor for anchor, _, text in page.anchors if not SOURCE.search(text.partition("\n|")[0].strip())] == []
 
 
 @every_page
@@ -113,7 +114,7 @@ def test_links_on_the_page_lead_to_clauses(page: Page) -> None:
 
 
 @every_page
-def test_there_are_transcripts_enough_and_no_two_tell_the_same(page: Page) -> None:
-    assert len(page.papers) >= 30
-    assert len({paper.title for paper in page.papers}) == len(page.papers)
-    assert len({paper.lines for paper in page.papers}) == len(page.papers)
+def test_transcripts_are_sufficient_and_distinct(page: Page) -> None:
+    assert len(page.transcripts) >= 30
+    assert len({transcript.title for transcript in page.transcripts}) == len(page.transcripts)
+    assert len({transcript.lines for transcript in page.transcripts}) == len(page.transcripts)

@@ -1,4 +1,4 @@
-"""The one table of games."""
+"""The registry of rooms, by name."""
 
 from croupier.core.room import HouseRoom, Room
 from croupier.rooms.blackjack import ROOM as BLACKJACK
@@ -8,6 +8,7 @@ from croupier.rooms.oldmaid import ROOM as OLDMAID
 from croupier.rooms.sevenhalf import ROOM as SEVENHALF
 
 HOUSE_ROOMS: dict[str, HouseRoom] = {room.name: room for room in (KUHN, SEVENHALF, BLACKJACK)}
-"""The games against the house."""
+"""The rooms in which each client plays alone against the house."""
 
 ROOMS: dict[str, Room] = {**HOUSE_ROOMS, HOLDEM.name: HOLDEM, OLDMAID.name: OLDMAID}
+"""All rooms."""

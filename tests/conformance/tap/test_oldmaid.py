@@ -20,7 +20,7 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Effect, Event, Joined, Left, Send
 from croupier.core.transcript import Harness, Transcript, is_strict, parse_transcript, peer_addresses
 from croupier.rooms.oldmaid.wire import Wire
-from tests.rooms.oldmaid.tables import TABLE_PAPERS, house, rehearsal, settings
+from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings, table_harness
 from tests.sampling import sampled
 
 
@@ -91,7 +91,7 @@ def listened(paper: Transcript, chop: int = 0) -> Overheard:
 
 
 @pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
-@pytest.mark.parametrize("paper", sampled(TABLE_PAPERS, 4), ids=lambda paper: paper.name)
+@pytest.mark.parametrize("paper", sampled(TABLE_TRANSCRIPTS, 4), ids=lambda paper: paper.name)
 def test_our_table_is_right_about_every_paper(paper: Transcript, chop: int) -> None:
     assert listened(paper, chop).found(HOUSE) == set()
 
@@ -243,8 +243,8 @@ def test_what_is_kept_is_bounded() -> None:
 
 
 def test_what_was_overheard_is_played_again() -> None:
-    paper = next(paper for paper in TABLE_PAPERS if paper.name == "oldmaid/game-of-two")
+    paper = next(paper for paper in TABLE_TRANSCRIPTS if paper.name == "oldmaid/game-of-two")
     stage = listened(paper)
     head = {key: value for key, value in paper.head.items() if key not in {"title", "clause", "fault"}}
     again = parse_transcript("".join(stage.lines.transcript("Again", head)), "again")
-    play_json_transcript(again, rehearsal(again))
+    play_json_transcript(again, table_harness(again))

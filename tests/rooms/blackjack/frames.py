@@ -1,4 +1,4 @@
-"""The frames of blackjack as bytes, for tests that are about conversations."""
+"""Frames of blackjack, for conversation tests."""
 
 from croupier.rooms.blackjack.wire import CRD as CARDS
 from croupier.rooms.blackjack.wire import Bet, Err, Mon, Mov, Res, Wire
@@ -30,10 +30,10 @@ def err(number: int) -> bytes:
 
 
 def client(*cards: str) -> bytes:
-    """These cards for the client."""
+    """CRD frames with cards for the client."""
     return b"".join(encode(CARDS["C"][card]) for card in cards)
 
 
 def bank(*cards: str) -> bytes:
-    """These cards for the bank."""
+    """CRD frames with cards for the bank."""
     return b"".join(encode(CARDS["S"][card]) for card in cards)

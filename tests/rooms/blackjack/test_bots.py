@@ -1,4 +1,4 @@
-"""Minds that play blackjack: like the bank, as well as can be, by a script; and how they are asked for."""
+"""Bots for blackjack and their specifications."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -27,7 +27,7 @@ def solver(decks: int) -> SinglePlayerSolver:
 
 
 def decision(cards: Sequence[str], hits: int = 0, decks: int = 1, bet: int = 10) -> BankState:
-    """A decision of the client, after so many hits or as many as there were."""
+    """A decision of the client after a deal and a number of hits."""
     rules = Blackjack(decks)
     state = rules.start(bet)
     for number, card in enumerate(cards[: 3 + hits]):
@@ -47,7 +47,7 @@ decisions = st.builds(decision, st.permutations(CARDS), st.integers(0, 3))
 
 
 @given(decisions)
-def test_the_book_stands_on_its_number_and_never_surrenders(state: BankState) -> None:
+def test_threshold_bot_stands_at_its_number_and_never_surrenders(state: BankState) -> None:
     total = hand_total(client_cards(state)).total
     for stands in range(4, 22):
         assert choice(f"book:{stands}", state) == ("S" if total >= stands else "H")
@@ -55,12 +55,12 @@ def test_the_book_stands_on_its_number_and_never_surrenders(state: BankState) ->
 
 
 @pytest.mark.parametrize("cards", ["AS 6H 9D", "9S 8H 9D", "TS 7H AD"])
-def test_the_book_stands_on_17_with_an_ace_as_11_or_without(cards: str) -> None:
+def test_threshold_bot_stands_on_hard_and_soft_17(cards: str) -> None:
     assert choice("book", decision(cards.split())) == "S"
 
 
 @given(decisions)
-def test_the_best_move_is_worth_as_much_as_any(state: BankState) -> None:
+def test_exact_move_has_the_maximum_value(state: BankState) -> None:
     worth = solver(1).move_values(state)
     assert worth[choice("exact", state)] == max(worth.values())
 
@@ -82,7 +82,7 @@ def test_the_best_play_makes_sense(cards: str, best: set[str]) -> None:
 
 @pytest.mark.parametrize("bet", [1, 3, 10, 1000, 2**30 - 2])
 def test_the_best_move_counts_the_half_coin_of_an_odd_bet(bet: int) -> None:
-    """Half of 1 is nothing: who has bet it never surrenders."""
+    """Half of a bet of 1 is rounded down to 0, so surrendering it is never best."""
     state = decision(["TS", "6H", "TD"], bet=bet)
     worth = solver(1).move_values(state)
     assert worth[choice("exact", state)] == max(worth.values())
@@ -98,13 +98,13 @@ def test_the_best_move_from_a_shoe_of_more_decks(decks: int) -> None:
         assert worth[choice(f"exact:{decks}", state)] == max(worth.values())
 
 
-def test_who_counts_on_one_deck_and_sees_a_card_twice_counts_on_two() -> None:
+def test_duplicate_card_makes_exact_assume_two_decks() -> None:
     state = decision(["8S", "8S", "TD"], decks=2)
     assert choice("exact", state) == choice("exact:2", state)
 
 
 def test_with_ties_won_the_best_play_has_an_edge() -> None:
-    """Exactly, over all orders of a fresh deck: more than 4 % of the bet."""
+    """The exact value over all orders of a new deck is more than 4 % of the bet."""
     value = solver(1).value(solver(1).rules.start(2)) / 2
     assert Fraction(4, 100) < value < Fraction(5, 100)
 
@@ -115,20 +115,20 @@ def test_random_makes_every_move_with_the_same_probability() -> None:
     assert all(abs(found.count(move) - 1000) < 150 for move in MOVES)
 
 
-def test_a_script_is_played_in_turn_and_again_from_the_top() -> None:
+def test_script_repeats_from_the_start() -> None:
     script = bot_factory(BOT_SPECS, "script:h, S,srd")()
     state = decision(["2S", "3H", "TD"])
     assert [script.choose(state, MOVES, LUCK) for _ in range(4)] == ["H", "S", "SRD", "H"]
 
 
-def test_every_table_has_a_script_of_its_own_and_shares_the_rest() -> None:
+def test_script_bots_are_per_table_and_others_are_shared() -> None:
     script, exact = bot_factory(BOT_SPECS, "script:H,S"), bot_factory(BOT_SPECS, "exact")
     state = decision(["2S", "3H", "TD"])
     assert [script().choose(state, MOVES, LUCK) for _ in range(3)] == ["H"] * 3
     assert exact() is exact()
 
 
-def test_script_alone_needs_an_argument() -> None:
+def test_only_script_requires_an_argument() -> None:
     assert set(BOT_SPECS) - set(bot_names(ROOM)) == {"script"}
 
 
@@ -138,7 +138,7 @@ SCRIPTS = ["script", "script:", "script:H,D", "script:H S"]
 
 
 @pytest.mark.parametrize("spec", ["", ":", "EXACT", "random:1", "basic", *BOOKS, *EXACTS, *SCRIPTS])
-def test_a_mind_that_cannot_be_made_is_refused_with_what_was_found(spec: str) -> None:
+def test_invalid_bot_spec_is_refused(spec: str) -> None:
     with pytest.raises(ValueError, match="allowed") as refusal:
         bot_factory(BOT_SPECS, spec)
     assert repr(spec) in str(refusal.value)

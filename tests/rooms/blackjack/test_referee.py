@@ -1,4 +1,4 @@
-"""The referee and the player of blackjack: silent about honest talk, on time about silence, and good at leaving."""
+"""Referee and player of blackjack: no false verdicts, timeouts and closing."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -58,23 +58,23 @@ DEAL = [CRD["C"]["TS"], CRD["C"]["6H"], CRD["S"]["9D"], TRN]
 BEGUN = [(CLIENT, PLY), (HOUSE, Mon(1000)), (CLIENT, Bet(10)), *((HOUSE, message) for message in DEAL)]
 
 
-def judged(*said: tuple[int, object], referee: Referee | None = None) -> list[Verdict]:
+def verdicts_on(*sent: tuple[int, object], referee: Referee | None = None) -> list[Verdict]:
     referee = referee or Referee()
-    return [verdict for side, message in said for verdict in referee.on(Received(side, message), 0.0)]
+    return [verdict for side, message in sent for verdict in referee.on(Received(side, message), 0.0)]
 
 
-def player(*heard: object, options: Options = Options(), strict: bool = False) -> Player:
-    """A player that has heard and said this: what it says is legal, and what it hears is the rest."""
+def player(*received: object, options: Options = Options(), strict: bool = False) -> Player:
+    """A player after a conversation: it submits its legal messages and receives all others."""
     found = Player(options, strict=strict)
     found.on(Joined(HOUSE), 0.0)
-    for message in heard:
+    for message in received:
         found.on(Submitted(message) if message in found.legal else Received(HOUSE, message), 0.0)
     return found
 
 
 @pytest.mark.parametrize("games", [30, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
 @pytest.mark.parametrize("style", bot_names(ROOM))
-def test_honest_rounds_are_judged_without_a_word(style: str, games: int) -> None:
+def test_honest_rounds_have_no_house_faults(style: str, games: int) -> None:
     for seed in range(6):
         bout = SelfPlay(ROOM, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "money": "200"})
         bout.play(games)
@@ -89,18 +89,18 @@ def test_honest_rounds_are_judged_without_a_word(style: str, games: int) -> None
     st.booleans(),
 )
 def test_a_referee_never_raises_and_names_clauses(
-    talk: Sequence[tuple[int, object]], money: int | None, strict: bool
+    exchange: Sequence[tuple[int, object]], money: int | None, strict: bool
 ) -> None:
-    verdicts = judged(*BEGUN[: 3 * len(talk) % 8], *talk, referee=Referee(1, money, strict=strict))
+    verdicts = verdicts_on(*BEGUN[: 3 * len(exchange) % 8], *exchange, referee=Referee(1, money, strict=strict))
     assert all(verdict.violation.clause.startswith("blackjack-") for verdict in verdicts)
     faults = [at for at, verdict in enumerate(verdicts) if verdict.end == HOUSE]
-    assert faults in ([], [len(verdicts) - 1]), "after a fault of the house nothing more is judged"
+    assert faults in ([], [len(verdicts) - 1]), "a fault of the house ends the checks"
 
 
 @given(st.lists(st.tuples(sides, st.sampled_from(STRANGE)), max_size=8))
-def test_garbage_is_the_fault_of_whoever_sent_it(talk: Sequence[tuple[int, Violation]]) -> None:
+def test_malformed_input_is_the_senders_fault(exchange: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
-    for side, violation in talk:
+    for side, violation in exchange:
         assert [*referee.on(Malformed(side, violation), 0.0)][:1] == [Verdict(side, violation)]
         if side == HOUSE:
             assert referee.on(Malformed(side, violation), 0.0) == []
@@ -119,9 +119,9 @@ def test_the_referee_pays_as_the_rules_do(end: Any, bet: int) -> None:
     assert WireGame(state).net == BLACKJACK.payoff(state)[0]
 
 
-def test_a_game_tells_what_the_wire_has_shown() -> None:
+def test_wire_game_exposes_the_observed_round() -> None:
     referee = Referee()
-    judged(*BEGUN, referee=referee)
+    verdicts_on(*BEGUN, referee=referee)
     assert referee.game is not None
     assert (referee.game.cards, referee.game.bank, referee.game.bet, referee.game.seat) == (
         ("TS", "6H"),
@@ -129,7 +129,7 @@ def test_a_game_tells_what_the_wire_has_shown() -> None:
         10,
         0,
     )
-    judged((CLIENT, SRD), (HOUSE, Res("L", 5)), referee=referee)
+    verdicts_on((CLIENT, SRD), (HOUSE, Res("L", 5)), referee=referee)
     assert referee.game is None
     assert referee.last_game is not None
     assert referee.last_game.net == -5
@@ -137,20 +137,22 @@ def test_a_game_tells_what_the_wire_has_shown() -> None:
 
 def test_the_referee_of_a_house_knows_its_settings_and_that_of_a_client_its_options() -> None:
     first = [(CLIENT, PLY), (HOUSE, Mon(400))]
-    assert [v.violation.clause for v in judged(*first, referee=ROOM.referee(Settings(), False))] == ["blackjack-7.2"]
+    assert [v.violation.clause for v in verdicts_on(*first, referee=ROOM.referee(Settings(), False))] == [
+        "blackjack-7.2"
+    ]
     for end in (Settings(money=400), Options(), None):
-        assert judged(*first, referee=ROOM.referee(end, False)) == []
+        assert verdicts_on(*first, referee=ROOM.referee(end, False)) == []
     pair = [(CLIENT, PLY), (HOUSE, Mon(1000)), (CLIENT, Bet(10)), (HOUSE, CRD["C"]["8S"]), (HOUSE, CRD["C"]["8S"])]
-    assert [v.violation.clause for v in judged(*pair, referee=ROOM.referee(Options(), False))] == ["blackjack-3.1"]
+    assert [v.violation.clause for v in verdicts_on(*pair, referee=ROOM.referee(Options(), False))] == ["blackjack-3.1"]
     for end in (Settings(decks=2), Options(decks=2)):
-        assert judged(*pair, referee=ROOM.referee(end, False)) == []
+        assert verdicts_on(*pair, referee=ROOM.referee(end, False)) == []
     stop = [(CLIENT, PLY), (HOUSE, STP)]
     for end in (Settings(), Options(), None):
-        assert judged(*stop, referee=ROOM.referee(end, False)) == []
-        assert [v.violation.clause for v in judged(*stop, referee=ROOM.referee(end, True))] == ["blackjack-8.3"]
+        assert verdicts_on(*stop, referee=ROOM.referee(end, False)) == []
+        assert [v.violation.clause for v in verdicts_on(*stop, referee=ROOM.referee(end, True))] == ["blackjack-8.3"]
 
 
-def test_silence_is_a_fault_when_patience_has_ended_and_not_before() -> None:
+def test_missing_answer_is_a_fault_at_the_timeout() -> None:
     referee = Referee(patience=5.0)
     assert referee.deadline is None
     referee.on(Received(CLIENT, PLY), 100.0)
@@ -160,42 +162,42 @@ def test_silence_is_a_fault_when_patience_has_ended_and_not_before() -> None:
     assert referee.deadline is None
 
 
-def test_the_client_may_think_for_ever() -> None:
+def test_client_has_no_timeout() -> None:
     referee = Referee()
-    judged(*BEGUN, referee=referee)
+    verdicts_on(*BEGUN, referee=referee)
     assert referee.deadline is None
     assert referee.on(TimedOut(), 1000.0) == []
 
 
-def test_a_client_that_goes_on_talking_does_not_lend_the_house_time() -> None:
+def test_further_client_messages_do_not_extend_the_timeout() -> None:
     referee = Referee(patience=5.0)
     referee.on(Received(CLIENT, PLY), 0.0)
     referee.on(Received(CLIENT, Bet(10)), 4.0)
     assert referee.deadline == 5.0
 
 
-def test_a_card_that_is_owed_is_told_by_its_owner() -> None:
+def test_expected_card_names_its_owner() -> None:
     referee = Referee()
-    (verdict,) = judged(*BEGUN[:4], (HOUSE, TRN), referee=referee)
+    (verdict,) = verdicts_on(*BEGUN[:4], (HOUSE, TRN), referee=referee)
     assert str(verdict.violation) == "blackjack-4.2: found TRN; allowed: CRD C and a card"
-    (verdict,) = judged(*BEGUN, (CLIENT, MOV["S"]), (HOUSE, TRN))
+    (verdict,) = verdicts_on(*BEGUN, (CLIENT, MOV["S"]), (HOUSE, TRN))
     assert str(verdict.violation) == "blackjack-4.4: found TRN; allowed: CRD S and a card"
-    (verdict,) = judged(*BEGUN, (CLIENT, SRD), (HOUSE, TRN))
+    (verdict,) = verdicts_on(*BEGUN, (CLIENT, SRD), (HOUSE, TRN))
     assert str(verdict.violation) == "blackjack-4.5: found TRN; allowed: RES L 5"
 
 
-@pytest.mark.parametrize("said", [BEGUN[:1], BEGUN[:3], BEGUN[:5], BEGUN, [*BEGUN, (CLIENT, MOV["H"])]], ids=len)
-def test_a_goodbye_of_the_house_that_crosses_a_frame_is_no_fault(said: list[tuple[int, object]]) -> None:
+@pytest.mark.parametrize("sent", [BEGUN[:1], BEGUN[:3], BEGUN[:5], BEGUN, [*BEGUN, (CLIENT, MOV["H"])]], ids=len)
+def test_a_goodbye_of_the_house_that_crosses_a_frame_is_no_fault(sent: list[tuple[int, object]]) -> None:
     """blackjack-4.7, blackjack-8.1"""
-    assert judged(*said, (HOUSE, LEAVING), (HOUSE, STP)) == []
-    assert judged(*said, (CLIENT, STP), (HOUSE, LEAVING), (HOUSE, STP)) == []
-    assert judged(*said, (HOUSE, LEAVING), (CLIENT, PLY), (CLIENT, STP), (HOUSE, STP)) == []
+    assert verdicts_on(*sent, (HOUSE, LEAVING), (HOUSE, STP)) == []
+    assert verdicts_on(*sent, (CLIENT, STP), (HOUSE, LEAVING), (HOUSE, STP)) == []
+    assert verdicts_on(*sent, (HOUSE, LEAVING), (CLIENT, PLY), (CLIENT, STP), (HOUSE, STP)) == []
 
 
 # The player.
 
 
-def test_what_a_player_may_say() -> None:
+def test_legal_messages_in_each_state() -> None:
     assert player().legal == (PLY, STP)
     assert player(PLY).legal == (STP,)
     assert player(PLY, Mon(1000)).legal == (Bet(10), STP)
@@ -205,7 +207,7 @@ def test_what_a_player_may_say() -> None:
 
 
 @given(st.integers(0, 2**31 - 1), st.integers(1, 2**31 - 1), st.integers(-5, 2**31 - 1))
-def test_any_bet_that_can_be_paid_may_be_said_and_the_own_one_is_listed(balance: int, own: int, bet: int) -> None:
+def test_all_payable_bets_are_legal_and_the_configured_one_is_listed(balance: int, own: int, bet: int) -> None:
     found = player(PLY, Mon(balance), options=Options(bet=own))
     most = min(balance, 2**31 - 1 - balance, 2**30 - 1)
     assert found.legal == ((Bet(min(own, most)), STP) if most else (STP,))
@@ -225,7 +227,7 @@ def test_another_bet_than_the_listed_one_is_played() -> None:
     assert found.game.bet == 777
 
 
-def test_a_player_that_says_stp_waits_for_the_answer() -> None:
+def test_player_waits_for_the_answer_to_stp() -> None:
     """blackjack-8.1"""
     found = player()
     assert [*found.on(Submitted(STP), 0.0)] == [Send(HOUSE, STP)]
@@ -236,7 +238,7 @@ def test_a_player_that_says_stp_waits_for_the_answer() -> None:
     assert [*found.on(Left(HOUSE), 2.0)] == [Notify(Left(HOUSE))]
 
 
-def test_a_player_may_say_stp_before_an_answer_is_there() -> None:
+def test_player_may_send_stp_while_an_answer_is_due() -> None:
     found = player(PLY)
     found.on(Submitted(STP), 0.0)
     assert found.legal == ()
@@ -246,7 +248,7 @@ def test_a_player_may_say_stp_before_an_answer_is_there() -> None:
 
 
 @pytest.mark.parametrize("state", [(), (PLY,), (PLY, Mon(1000)), (PLY, Mon(1000), Bet(10), *DEAL)], ids=len)
-def test_a_player_believes_a_goodbye_and_has_nothing_more_to_say(state: tuple[Message, ...]) -> None:
+def test_player_has_no_legal_message_after_a_goodbye(state: tuple[Message, ...]) -> None:
     found = player(*state)
     assert [*found.on(Received(HOUSE, LEAVING), 0.0)] == [Notify(LEAVING)]
     assert found.legal == ()
@@ -258,14 +260,14 @@ def test_a_player_believes_a_goodbye_and_has_nothing_more_to_say(state: tuple[Me
 def test_a_player_takes_stp_without_300_unless_it_is_strict() -> None:
     """blackjack-8.3"""
     assert [*player(PLY).on(Received(HOUSE, STP), 0.0)] == [Notify(STP), Drop(HOUSE)]
-    told, *rest = player(PLY, strict=True).on(Received(HOUSE, STP), 0.0)
-    assert isinstance(told, Notify)
-    assert isinstance(told.notice, Violation)
-    assert told.notice.clause == "blackjack-8.3"
+    expected, *rest = player(PLY, strict=True).on(Received(HOUSE, STP), 0.0)
+    assert isinstance(expected, Notify)
+    assert isinstance(expected.notice, Violation)
+    assert expected.notice.clause == "blackjack-8.3"
     assert rest == [Send(HOUSE, STP), Drop(HOUSE)]
 
 
-def test_a_player_that_is_halted_says_stp() -> None:
+def test_closing_player_sends_stp() -> None:
     assert [*player(PLY).on(Closing(), 0.0)] == [Send(HOUSE, STP), Drop(HOUSE)]
 
 
@@ -275,7 +277,7 @@ def test_a_round_that_is_over_is_settled_once() -> None:
     assert settle == Settle(HOUSE, 1, 0, -5, found.last_game)
 
 
-def test_a_bot_with_an_empty_purse_says_stp_and_then_nothing() -> None:
+def test_bot_with_an_empty_purse_sends_stp_once() -> None:
     mind, found = bot_factory(BOT_SPECS, "random")(), player(PLY, Mon(0))
     assert found.is_exhausted
     assert found.decide(mind, None, 0) == STP
@@ -285,7 +287,7 @@ def test_a_bot_with_an_empty_purse_says_stp_and_then_nothing() -> None:
     assert found.decide(mind, None, 0) is None
 
 
-def test_a_bot_bets_what_it_was_told_or_all_that_it_can() -> None:
+def test_bot_bets_its_option_or_the_maximum() -> None:
     mind = bot_factory(BOT_SPECS, "random")()
     assert player(PLY, Mon(1000), options=Options(bet=300)).decide(mind, None, 0) == Bet(300)
     assert player(PLY, Mon(200), options=Options(bet=300)).decide(mind, None, 0) == Bet(200)
@@ -295,7 +297,7 @@ def test_a_bot_bets_what_it_was_told_or_all_that_it_can() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         (Options(bet=0), "found a bet of 0; allowed: 1 or more"),
         (Options(bet=-10), "found a bet of -10; allowed: 1 or more"),
@@ -303,10 +305,10 @@ def test_a_bot_bets_what_it_was_told_or_all_that_it_can() -> None:
         (Options(decks=9), "found 9 decks; allowed: 1 to 8"),
     ],
 )
-def test_options_that_make_no_sense_are_refused_with_what_is_allowed(options: Options, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_invalid_options_are_refused(options: Options, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
         ROOM.player(options, False)
 
 
-def test_the_options_ask_for_no_bot_in_particular() -> None:
+def test_options_select_no_bot() -> None:
     assert Options().bot() is None

@@ -1,4 +1,4 @@
-"""Houses that each break one rule, the way students' servers do, and the clause on which each is caught."""
+"""Faulty houses that each break one clause, as students' servers do; the referee must name it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,8 +12,8 @@ from tests.rooms.blackjack.frames import HIT, PLY, SRD, STAND, STP, TRN, bank, b
 from tests.rooms.conversation_fixture import (
     GREETING,
     HANG_UP,
-    Court,
     Habit,
+    RefereedConversation,
     before,
     followed,
     honest,
@@ -31,7 +31,7 @@ SURRENDERS = (PLY, TEN, SRD)
 
 @dataclass(frozen=True)
 class Rogue:
-    """A house with a habit, what a client says to it, and the clause that it breaks."""
+    """A house with a mutation, the messages of the client, and the clause that the mutation breaks."""
 
     name: str
     clause: str
@@ -41,7 +41,7 @@ class Rogue:
     head: dict[str, str] = field(default_factory=dict)
     strict: bool = False
     faulty_client: bool = False
-    """Whether the client is at fault as well: for houses that answer faults in a wrong way."""
+    """Whether the client is at fault as well: for houses that answer client faults wrongly."""
 
 
 AGAINST_21 = "AS KS TD JC"
@@ -222,25 +222,25 @@ ROGUES = [
 rogues = pytest.mark.parametrize("rogue", ROGUES, ids=[rogue.name for rogue in ROGUES])
 
 
-def hearing(rogue: Rogue, habit: Habit, head: dict[str, str]) -> Court:
-    court = Court(ROOM, {"deck": rogue.deck, **head}, habit, strict=rogue.strict)
-    court.say(*rogue.says)
-    court.wait()
-    return court
+def run_conversation(rogue: Rogue, habit: Habit, head: dict[str, str]) -> RefereedConversation:
+    conversation = RefereedConversation(ROOM, {"deck": rogue.deck, **head}, habit, strict=rogue.strict)
+    conversation.send(*rogue.says)
+    conversation.wait()
+    return conversation
 
 
 @rogues
-def test_a_rogue_house_is_caught_on_its_own_clause(rogue: Rogue) -> None:
-    court = hearing(rogue, rogue.habit, rogue.head)
-    assert court.clauses(HOUSE) == [rogue.clause]
-    assert bool(court.clauses(CLIENT)) == rogue.faulty_client
+def test_faulty_house_breaks_exactly_its_clause(rogue: Rogue) -> None:
+    conversation = run_conversation(rogue, rogue.habit, rogue.head)
+    assert conversation.clauses(HOUSE) == [rogue.clause]
+    assert bool(conversation.clauses(CLIENT)) == rogue.faulty_client
 
 
 @rogues
-def test_without_its_habit_the_same_house_is_honest(rogue: Rogue) -> None:
-    """So it is the habit, or its spelling of the ten, that was caught, and nothing else."""
+def test_same_house_without_its_mutation_breaks_nothing(rogue: Rogue) -> None:
+    """The mutation, or the spelling of the ten, is therefore the only fault."""
     head = {name: value for name, value in rogue.head.items() if name != "ten"}
-    assert hearing(rogue, honest, head).clauses(HOUSE) == []
+    assert run_conversation(rogue, honest, head).clauses(HOUSE) == []
 
 
 @pytest.mark.parametrize(
@@ -249,19 +249,19 @@ def test_without_its_habit_the_same_house_is_honest(rogue: Rogue) -> None:
     ids=["without 300", "for an answer", "with 300"],
 )
 def test_a_goodbye_of_the_house_is_no_fault(habit: Habit) -> None:
-    court = Court(ROOM, {}, habit)
-    court.say(PLY)
-    assert court.verdicts == []
+    conversation = RefereedConversation(ROOM, {}, habit)
+    conversation.send(PLY)
+    assert conversation.verdicts == []
 
 
 def test_a_goodbye_of_the_house_may_cross_that_of_the_client() -> None:
     for words in ([err(300), STP], [STP]):
-        court = Court(ROOM, {}, instead(STP, *words, HANG_UP), strict=True)
-        court.say(PLY, STP)
-        assert court.verdicts == []
+        conversation = RefereedConversation(ROOM, {}, instead(STP, *words, HANG_UP), strict=True)
+        conversation.send(PLY, STP)
+        assert conversation.verdicts == []
 
 
-def test_who_does_not_know_the_purse_believes_the_first_balance_and_no_other() -> None:
-    court = Court(ROOM, {"deck": LOSES}, rewritten(mon(1000), mon(400)), Referee())
-    court.say(*STANDS, PLY)
-    assert court.clauses(HOUSE) == ["blackjack-7.2"], "1000 less 10 is not 400 less 10"
+def test_first_balance_is_accepted_if_the_purse_is_unknown() -> None:
+    conversation = RefereedConversation(ROOM, {"deck": LOSES}, rewritten(mon(1000), mon(400)), Referee())
+    conversation.send(*STANDS, PLY)
+    assert conversation.clauses(HOUSE) == ["blackjack-7.2"], "1000 less 10 is not 400 less 10"

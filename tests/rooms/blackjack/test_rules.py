@@ -1,4 +1,4 @@
-"""The rules of blackjack, beside a second telling of them that knows nothing of the first."""
+"""Rules of blackjack, compared with a naive second implementation."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -29,15 +29,16 @@ POINTS = {"T": 10, "J": 10, "Q": 10, "K": 10} | {str(number): number for number 
 
 
 def naive(cards: Sequence[str]) -> int:
-    """The best score that some choice for every ace makes: the highest up to 21, or else the lowest."""
+    """The best total over all values of the aces: the highest up to 21, otherwise the lowest."""
     choices = [[1, 11] if card[0] == "A" else [POINTS[card[0]]] for card in cards]
     sums = {sum(choice) for choice in product(*choices)}
     return max((total for total in sums if total <= 21), default=min(sums))
 
 
 def naive_pay(cards: Sequence[str], moves: Sequence[str]) -> tuple[int, int] | None:
-    """Plays a round with cards in the order of the deal: what the client wins of a bet of 10, and how many cards
-    were needed; None where the round is not over.
+    """Play a round with cards in the order of the deal. Returns the client's net for a bet of 10 and the cards used.
+
+    Returns None if the round is not over.
     """
     client, bank, left = [*cards[:2]], [cards[2]], [*cards[3:]]
     for move in moves:
@@ -57,13 +58,13 @@ def naive_pay(cards: Sequence[str], moves: Sequence[str]) -> tuple[int, int] | N
 
 
 def played(cards: Sequence[str], moves: Sequence[str], rules: Blackjack = BLACKJACK) -> BankState:
-    """The state after so many moves, or when the cards are used up; each is drawn when it is needed."""
+    """The state after the moves, or when the cards are used up; cards are dealt in order."""
     state, left, decided = rules.start(10), [*cards], [*moves]
     while state.node.turn is not Turn.OVER:
-        told = left if state.node.turn is Turn.CHANCE else decided
-        if not told:
+        description = left if state.node.turn is Turn.CHANCE else decided
+        if not description:
             break
-        state = rules.play(state, told.pop(0))
+        state = rules.play(state, description.pop(0))
     return state
 
 
@@ -78,13 +79,13 @@ def test_the_total_of_a_hand_is_the_best_that_its_aces_can_make(size: int) -> No
 
 
 @given(st.lists(st.sampled_from(CARDS), max_size=22))
-def test_so_is_that_of_a_long_hand_in_any_order(cards: list[str]) -> None:
+def test_hand_total_is_independent_of_order(cards: list[str]) -> None:
     assert hand_total(cards).total == naive(cards)
     assert hand_total(cards).is_soft == (naive(cards) - sum(POINTS.get(card[0], 1) for card in cards) == 10)
 
 
 @given(rounds)
-def test_a_round_goes_and_pays_as_the_naive_telling_has_it(drawn: tuple[list[str], list[str]]) -> None:
+def test_rounds_match_the_naive_rules(drawn: tuple[list[str], list[str]]) -> None:
     cards, moves = drawn
     state, expected = played(cards, moves), naive_pay(cards, moves)
     assert (state.node.turn is Turn.OVER) == (expected is not None)
@@ -95,7 +96,7 @@ def test_a_round_goes_and_pays_as_the_naive_telling_has_it(drawn: tuple[list[str
 
 
 @given(rounds)
-def test_the_cards_of_either_side_are_told_apart(drawn: tuple[list[str], list[str]]) -> None:
+def test_client_and_bank_cards_are_separated(drawn: tuple[list[str], list[str]]) -> None:
     cards, moves = drawn
     state = played(cards, moves)
     hits = len(client_cards(state)) - 2
@@ -108,13 +109,13 @@ def test_the_cards_of_either_side_are_told_apart(drawn: tuple[list[str], list[st
         )
 
 
-def test_while_the_cards_are_dealt_they_are_told_apart_as_well() -> None:
+def test_client_and_bank_cards_are_separated_during_the_deal() -> None:
     state = BLACKJACK.start()
-    told = []
+    description = []
     for card in ("8S", "9H", "AD"):
-        told.append((client_cards(state), bank_cards(state)))
+        description.append((client_cards(state), bank_cards(state)))
         state = BLACKJACK.play(state, card)
-    assert told == [((), ()), (("8S",), ()), (("8S", "9H"), ())]
+    assert description == [((), ()), (("8S",), ()), (("8S", "9H"), ())]
     assert (client_cards(state), bank_cards(state)) == (("8S", "9H"), ("AD",))
 
 
@@ -138,7 +139,7 @@ def test_the_bank_stands_on_every_17(low: int) -> None:
 def walk(
     state: BankState, moves: Sequence[str], odds: Fraction, rules: Blackjack
 ) -> Iterator[tuple[BankState, Fraction]]:
-    """Every end of a round in which the client has these moves in mind, and how likely it is."""
+    """Every end of a round in which the client plans some moves, with its probability."""
     if state.node.turn is Turn.OVER:
         yield state, odds
     elif state.node.turn is Turn.CHANCE:
@@ -151,8 +152,8 @@ def walk(
 
 @pytest.mark.parametrize("moves", [[], ["H"], ["H", "H", "SRD"], ["SRD"]], ids=" ".join)
 @pytest.mark.parametrize("decks", [1, 2])
-def test_what_may_happen_adds_up_to_certainty(moves: Sequence[str], decks: int) -> None:
-    """From a shoe of few cards, and by the naive telling of what each end pays."""
+def test_outcome_probabilities_sum_to_one(moves: Sequence[str], decks: int) -> None:
+    """With a small shoe, and the payouts by the naive rules."""
     rules = Blackjack(decks, ["AH", "2H", "6H", "8H", "TH", "JH"])
     ends = [*walk(rules.start(10), moves, Fraction(1), rules)]
     assert sum(odds for _, odds in ends) == 1
@@ -160,8 +161,8 @@ def test_what_may_happen_adds_up_to_certainty(moves: Sequence[str], decks: int) 
         assert (rules.payoff(state)[0], len(state.cards)) == naive_pay(state.cards, [*moves, "S"])
 
 
-def test_the_first_three_cards_come_in_so_many_ways() -> None:
-    """52 · 51 · 50, and each leads to a decision."""
+def test_number_of_deals() -> None:
+    """52 · 51 · 50 deals, each followed by a decision."""
     states, row = 0, [BLACKJACK.start()]
     for _ in range(2):
         row = [BLACKJACK.play(state, card) for state in row for card in BLACKJACK.legal(state)]
@@ -198,7 +199,7 @@ def test_half_of_an_odd_bet_is_rounded_down() -> None:
 
 
 @given(st.integers(0, 2**31 - 1))
-def test_nothing_that_can_be_bet_overflows(balance: int) -> None:
+def test_largest_bet_cannot_overflow(balance: int) -> None:
     """blackjack-7.4"""
     most = largest_bet(balance)
     assert 0 <= most <= balance
@@ -209,7 +210,7 @@ def test_nothing_that_can_be_bet_overflows(balance: int) -> None:
 
 
 @pytest.mark.parametrize(("balance", "most"), [(0, 0), (1, 1), (1000, 1000), (2**30, 2**30 - 1), (2**31 - 1, 0)])
-def test_the_largest_bet_is_what_the_page_says(balance: int, most: int) -> None:
+def test_largest_bet_examples(balance: int, most: int) -> None:
     assert largest_bet(balance) == most
 
 

@@ -1,4 +1,4 @@
-"""The bytes of blackjack: section 2 of its page, clause by clause."""
+"""Codec of blackjack: section 2 of the protocol, clause by clause."""
 
 from itertools import product
 
@@ -74,7 +74,7 @@ def clauses(data: bytes, *, strict: bool = False, dialect: Dialect = "document")
 
 @pytest.mark.parametrize(("written", "message"), FRAMES.items(), ids=map(str, FRAMES.values()))
 def test_a_frame_is_its_header_and_fields_of_fixed_size(written: str, message: Message) -> None:
-    """blackjack-2.1 to blackjack-2.4, both ways."""
+    """blackjack-2.1 to blackjack-2.4, in both directions."""
     frame = bytes.fromhex(written)
     assert Wire().encode(message) == frame
     assert list(Wire(strict=True).feed(frame)) == [message]
@@ -89,7 +89,7 @@ def test_in_the_dialect_char8_a_character_is_one_byte(written: str, message: Mes
 
 
 @pytest.mark.parametrize("message", VOCABULARY, ids=str)
-def test_the_header_alone_says_how_long_a_frame_is(message: Message) -> None:
+def test_frame_length_depends_on_the_header_only(message: Message) -> None:
     frame = Wire().encode(message)
     assert len(frame) == LENGTHS[frame[:3].decode()]
     assert str(message)[:3] == frame[:3].decode()
@@ -102,7 +102,7 @@ def test_all_headers_and_all_cards_are_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "expected"),
     [
         (Crd("C", "8S"), "CRD C 8S"),
         (Res("W", 600), "RES W 600"),
@@ -111,14 +111,14 @@ def test_all_headers_and_all_cards_are_known() -> None:
         (STP, "STP"),
     ],
 )
-def test_a_message_is_told_in_a_readable_line(message: Message, told: str) -> None:
-    assert str(message) == told
+def test_message_text(message: Message, expected: str) -> None:
+    assert str(message) == expected
 
 
 @given(
     st.lists(messages, max_size=10), st.sampled_from(["document", "char8"]), st.lists(st.integers(1, 12), min_size=1)
 )
-def test_whatever_is_sent_arrives_however_it_is_cut(sent: list[Message], dialect: Dialect, sizes: list[int]) -> None:
+def test_parsing_is_independent_of_chunking(sent: list[Message], dialect: Dialect, sizes: list[int]) -> None:
     ours, theirs = Wire(dialect=dialect), Wire(strict=True, dialect=dialect)
     data, found = b"".join(map(ours.encode, sent)), []
     for size in sizes * (len(data) + 1):
@@ -129,7 +129,7 @@ def test_whatever_is_sent_arrives_however_it_is_cut(sent: list[Message], dialect
 
 
 @given(numbers, st.sampled_from([b"BET", b"MON", b"RES\0W"]))
-def test_the_bytes_of_a_number_are_data_whatever_they_look_like(number: int, head: bytes) -> None:
+def test_number_bytes_are_not_parsed_as_text(number: int, head: bytes) -> None:
     """blackjack-2.3"""
     (message,) = Wire(strict=True).feed(head + number.to_bytes(4, signed=True))
     assert message.coins == number
@@ -144,14 +144,14 @@ def test_a_number_may_look_like_a_frame(header: bytes) -> None:
     ]
 
 
-@pytest.mark.parametrize(("ten", "spelt"), TENS.items())
+@pytest.mark.parametrize(("ten", "encoded"), TENS.items())
 @pytest.mark.parametrize("owner", ["C", "S"])
 @pytest.mark.parametrize("suit", "HDSC")
-def test_the_ten_is_taken_in_four_spellings_and_three_are_noted(
-    ten: TenSpelling, spelt: bytes, owner: str, suit: str
+def test_ten_is_accepted_in_four_forms_and_three_are_tolerated(
+    ten: TenSpelling, encoded: bytes, owner: str, suit: str
 ) -> None:
     """blackjack-2.7"""
-    frame = b"CRD\0" + owner.encode() + spelt + b"\0" + suit.encode()
+    frame = b"CRD\0" + owner.encode() + encoded + b"\0" + suit.encode()
     wire = Wire()
     assert [item for byte in frame + b"TRN" for item in wire.feed(bytes([byte]))] == [Crd(owner, "T" + suit), TRN]
     assert wire.tolerated == {"blackjack-2.7"}
@@ -159,16 +159,16 @@ def test_the_ten_is_taken_in_four_spellings_and_three_are_noted(
     assert Wire(ten=ten).encode(Crd(owner, "T" + suit)) == frame
 
 
-@pytest.mark.parametrize(("ten", "spelt"), [("X", b"X"), ("10", b"\x0a")])
-def test_two_spellings_of_the_ten_fit_into_one_byte(ten: TenSpelling, spelt: bytes) -> None:
-    frame = b"CRDC" + spelt + b"S"
+@pytest.mark.parametrize(("ten", "encoded"), [("X", b"X"), ("10", b"\x0a")])
+def test_two_spellings_of_the_ten_fit_into_one_byte(ten: TenSpelling, encoded: bytes) -> None:
+    frame = b"CRDC" + encoded + b"S"
     wire = Wire(dialect="char8")
     assert list(wire.feed(frame)) == [Crd("C", "TS")]
     assert wire.tolerated == {"blackjack-2.7"}
     assert Wire(dialect="char8", ten=ten).encode(Crd("C", "TS")) == frame
 
 
-def test_how_we_spell_the_ten_changes_nothing_else() -> None:
+def test_ten_spelling_affects_only_tens() -> None:
     for ten, message in product(("X", "10", "digits"), VOCABULARY):
         same = Wire(ten=ten).encode(message) == Wire().encode(message)
         assert same == (not (isinstance(message, Crd) and message.card[0] == "T"))
@@ -210,8 +210,8 @@ STRANGE_CHAR8 = {
 
 @pytest.mark.parametrize(("frame", "clause"), STRANGE.items())
 @pytest.mark.parametrize("strict", [False, True])
-def test_an_unknown_field_is_a_frame_that_means_nothing(frame: bytes, clause: str, strict: bool) -> None:
-    """The talk goes on behind it."""
+def test_unknown_field_is_a_non_fatal_violation(frame: bytes, clause: str, strict: bool) -> None:
+    """The conversation continues."""
     assert clauses(frame + b"STP", strict=strict) == [(clause, False), STP]
 
 
@@ -224,34 +224,34 @@ def test_an_unknown_field_of_the_dialect_char8_is_shorter(frame: bytes, clause: 
     "data",
     [b"HIT", b"ply", b"Ply", b"PL Y", b"\0\0\0", b"\xff\xff\xff", b"\r\nPLY", b" PLY", b"\nPLY", b"GET / HTTP/1.1"],
 )
-def test_what_is_no_header_cannot_be_read_and_nothing_behind_it_can(data: bytes) -> None:
+def test_unknown_header_is_fatal(data: bytes) -> None:
     """blackjack-2.10, blackjack-2.5"""
     assert clauses(data + b"PLY" + b"STP") == [("blackjack-2.10", True)]
     assert clauses(b"PLY" + data + b"STP", strict=True) == [PLY, ("blackjack-2.10", True)]
 
 
-def test_three_bytes_are_enough_to_notice_and_two_are_not() -> None:
+def test_unknown_header_is_detected_after_three_bytes() -> None:
     wire = Wire()
     assert list(wire.feed(b"HI")) == []
     assert [item.clause for item in wire.feed(b"T")] == ["blackjack-2.10"]
     assert list(wire.feed(b"PLY")) == []
 
 
-def test_a_violation_tells_what_was_found_and_what_was_allowed() -> None:
+def test_violation_has_found_and_allowed() -> None:
     found = [str(item) for item in Wire().feed(b"MOV\0XHIT")]
     assert found[0] == "blackjack-2.11: found 'MOV\\x00X'; allowed: MOV with H or S"
     assert found[1].startswith("blackjack-2.10: found 'HIT'; allowed: one of the headers PLY, BET, ")
 
 
 @given(st.binary(max_size=200), st.sampled_from(["document", "char8"]))
-def test_what_is_kept_is_shorter_than_the_longest_frame(data: bytes, dialect: Dialect) -> None:
+def test_buffer_is_shorter_than_the_longest_frame(data: bytes, dialect: Dialect) -> None:
     wire = Wire(dialect=dialect)
     wire.feed(data)
     assert len(wire._buffer) < 9
 
 
-def test_wires_share_their_tables() -> None:
-    """A connection costs no more than what it has to remember."""
+def test_codecs_share_their_tables() -> None:
+    """A connection only stores its own state."""
     one, other = Wire(), Wire(strict=True)
     assert one._tables is other._tables
     assert one.encode.__self__ is other.encode.__self__

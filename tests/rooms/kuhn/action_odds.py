@@ -1,4 +1,4 @@
-"""What a mind does, exactly: how often it chooses which action, counted over every draw that it could be given."""
+"""Exact action probabilities of a bot, by enumerating all values of its random source."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -9,7 +9,7 @@ from croupier.rooms.kuhn.rules import BETTING_TREE, CARDS, View
 
 
 class Dial:
-    """Luck that answers what it is set to, and remembers out of how many."""
+    """A random source that returns a fixed number and records the bound."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -21,7 +21,7 @@ class Dial:
 
 
 def row(mind: Bot[Any, Any], view: View, legal: Sequence[str]) -> Mapping[str, Fraction]:
-    """The probability of each action behind a view, by trying every number that luck may draw."""
+    """The probability of each action at a view, by trying every random number."""
     found = dict.fromkeys(legal, Fraction(0))
     first = Dial(0)
     mind.choose(view, legal, first)
@@ -31,7 +31,7 @@ def row(mind: Bot[Any, Any], view: View, legal: Sequence[str]) -> Mapping[str, F
 
 
 def chances(mind: Bot[Any, Any]) -> Mapping[View, Mapping[str, Fraction]]:
-    """The row of each of the twelve information sets."""
+    """The action probabilities at each of the twelve information sets."""
     return {
         View(card, history): row(mind, View(card, history), legal)
         for card in CARDS

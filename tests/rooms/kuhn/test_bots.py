@@ -1,4 +1,4 @@
-"""Minds that play Kuhn poker: the exact equilibrium, habits of beginners, scripts; and how they are asked for."""
+"""Bots for Kuhn poker and their specifications."""
 
 from fractions import Fraction
 
@@ -33,7 +33,7 @@ def test_the_default_alpha_is_one_third() -> None:
 
 
 @pytest.mark.parametrize("alpha", ["-1/100", "34/100", "1", "2/3"])
-def test_an_alpha_outside_the_family_is_refused_with_what_is_allowed(alpha: str) -> None:
+def test_alpha_out_of_range_is_refused(alpha: str) -> None:
     with pytest.raises(ValueError, match=r"allowed: 0 to 1/3"):
         equilibrium_bot(Fraction(alpha))
     with pytest.raises(ValueError, match=f"found the bot 'equilibrium:{alpha}'.*allowed"):
@@ -41,7 +41,7 @@ def test_an_alpha_outside_the_family_is_refused_with_what_is_allowed(alpha: str)
 
 
 @pytest.mark.parametrize("alpha", ["0", "1/6", "0.25", "1/3"])
-def test_alpha_can_be_asked_for_by_name(alpha: str) -> None:
+def test_alpha_is_the_argument_of_the_bot_spec(alpha: str) -> None:
     assert chances(bot_factory(BOT_SPECS, f"equilibrium:{alpha}")()) == chances(equilibrium_bot(Fraction(alpha)))
 
 
@@ -50,21 +50,21 @@ ALPHAS = ["equilibrium:", "equilibrium:x", "equilibrium:1/0", "equilibrium:nan",
 
 
 @pytest.mark.parametrize("spec", ["", ":", "equilibirum", "EQUILIBRIUM", "random:1", "book:shark", *SCRIPTS, *ALPHAS])
-def test_a_mind_that_cannot_be_made_is_refused_with_what_was_found(spec: str) -> None:
+def test_invalid_bot_spec_is_refused(spec: str) -> None:
     with pytest.raises(ValueError, match="allowed") as refusal:
         bot_factory(BOT_SPECS, spec)
     assert repr(spec) in str(refusal.value)
 
 
-def test_an_unknown_mind_is_refused_with_all_that_are_known() -> None:
-    with pytest.raises(ValueError, match="found the bot 'shark'") as refusal:
+def test_unknown_bot_error_lists_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="found the mind 'shark'") as refusal:
         bot_factory(BOT_SPECS, "shark")
     assert all(name in str(refusal.value) for name in BOT_SPECS)
 
 
 @pytest.mark.parametrize("alpha", ["1/70000", "0.123456", "1/65537"])
-def test_an_alpha_finer_than_luck_is_refused_or_plays(alpha: str) -> None:
-    """Luck draws below 65,536 at most; a mind that needs more must not be made, for it would draw for ever."""
+def test_alpha_beyond_the_random_resolution_is_refused_or_exact(alpha: str) -> None:
+    """Random numbers have bounds up to 65,536; a bot that needs a larger one would never finish and must be refused."""
     try:
         mind = bot_factory(BOT_SPECS, f"equilibrium:{alpha}")()
     except ValueError:
@@ -79,7 +79,7 @@ def test_an_alpha_finer_than_luck_is_refused_or_plays(alpha: str) -> None:
 @pytest.mark.parametrize(
     ("style", "puts_in"), [("always-bet", "JQK"), ("never-bet", ""), ("king-only", "K"), ("no-jack", "QK")]
 )
-def test_the_book_puts_a_coin_in_with_its_cards_and_with_no_others(style: str, puts_in: str) -> None:
+def test_habit_bots_put_a_coin_in_with_their_cards_only(style: str, puts_in: str) -> None:
     for view, found in chances(bot_factory(BOT_SPECS, f"book:{style}")()).items():
         assert found.get("BET", 0) + found.get("CAL", 0) == (view.card in puts_in)
 
@@ -96,8 +96,8 @@ def test_random_gives_every_legal_action_the_same_chance() -> None:
     assert row(RandomBot(), View("Q", ()), ("CHK", "BET", "FLD")) == dict.fromkeys(("CHK", "BET", "FLD"), THIRD)
 
 
-def test_what_cannot_be_paid_is_not_chosen() -> None:
-    """A player with an empty purse is offered CHK or FLD alone, and even the boldest mind takes it."""
+def test_bots_choose_only_affordable_actions() -> None:
+    """With an empty purse only CHK or FLD is legal, and every bot must choose it."""
     luck = FairDealer(bytes(32)).luck
     for name in bot_names(ROOM):
         for card in [*CARDS] * 20:
@@ -111,7 +111,7 @@ def test_a_policy_keeps_to_its_table_exactly(weights: list[int]) -> None:
     assert row(PolicyBot({"view": table}), "view", tuple(table)) == table
 
 
-def test_what_is_left_of_a_row_decides_in_proportion() -> None:
+def test_policy_renormalizes_over_legal_actions() -> None:
     policy = PolicyBot({"view": {"a": Fraction(1, 2), "b": Fraction(1, 3), "c": Fraction(1, 6)}})
     luck = FairDealer(bytes(32)).luck
     assert {policy.choose("view", ("b", "c"), luck) for _ in range(200)} == {"b", "c"}
@@ -119,25 +119,25 @@ def test_what_is_left_of_a_row_decides_in_proportion() -> None:
 
 
 @pytest.mark.parametrize("table", [{"a": Fraction(1, 2)}, {"a": Fraction(3, 2), "b": Fraction(-1, 2)}])
-def test_a_policy_whose_row_is_no_distribution_is_refused(table: dict[str, Fraction]) -> None:
+def test_policy_row_must_be_a_distribution(table: dict[str, Fraction]) -> None:
     with pytest.raises(ValueError, match="allowed: none below 0, and 1 in all"):
         PolicyBot({"view": table})
 
 
-def test_a_script_is_played_in_turn_and_again_from_the_top() -> None:
+def test_script_repeats_from_the_start() -> None:
     script = bot_factory(BOT_SPECS, "script:chk, BET,cal")()
     luck = FairDealer(bytes(32)).luck
     acts = [script.choose(View("Q", ()), ("CHK", "BET"), luck) for _ in range(4)]
-    assert acts == ["CHK", "BET", "CHK", "BET"], "a call that is not legal is passed over"
+    assert acts == ["CHK", "BET", "CHK", "BET"], "an illegal call is skipped"
     assert bot_factory(BOT_SPECS, "script:CAL")().choose(View("Q", ()), ("CHK", "BET"), luck) == "CHK"
 
 
-def test_every_table_has_a_script_of_its_own_and_shares_the_rest() -> None:
+def test_script_bots_are_per_table_and_others_are_shared() -> None:
     script, random = bot_factory(BOT_SPECS, "script:CHK,BET"), bot_factory(BOT_SPECS, "random")
     luck = FairDealer(bytes(32)).luck
     assert [script().choose(View("Q", ()), ("CHK", "BET"), luck) for _ in range(3)] == ["CHK"] * 3
     assert random() is random()
 
 
-def test_script_alone_needs_an_argument() -> None:
+def test_only_script_requires_an_argument() -> None:
     assert set(BOT_SPECS) - set(bot_names(ROOM)) == {"script"}

@@ -1,4 +1,4 @@
-"""The house of Kuhn poker: what it never tells, how it plays, and its till."""
+"""House of Kuhn poker: information leaks, play and purse."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ from tests.properties.random_session import Step, heads, run_session, steps
 from tests.properties.self_play import SelfPlay
 
 SWAPPED = {P_1: ("Q K J", "Q J K"), P_2: ("K Q J", "J Q K")}
-"""Decks that deal the client a queen in a seat, and the house one or the other of the remaining cards."""
+"""Decks that deal the client a queen and the house one of the two other cards, by the client's seat."""
 
 SCRIPTS = ["CHK CAL", "CHK FLD", "BET CAL", "BET FLD"]
 
 
-def heard(deck: str, script: str, said: Sequence[object]) -> list[object]:
-    """All that a client hears until its first game is settled; a card shown at its showdown is left out."""
-    night = run_session(ROOM, {"deck": deck, "house": script, "coins": "2"}, [("says", 1, message) for message in said])
+def received(deck: str, script: str, sent: Sequence[object]) -> list[object]:
+    """All messages to the client until its first game is settled, without the card shown at the showdown."""
+    run = run_session(ROOM, {"deck": deck, "house": script, "coins": "2"}, [("says", 1, message) for message in sent])
     found: list[object] = []
-    for _, effects in night.facts:
+    for _, effects in run.facts:
         messages = [effect.message for effect in effects if isinstance(effect, Send)]
         if any(isinstance(effect, Settle) for effect in effects):
             return [*found, *(message for message in messages if not isinstance(message, Card))]
@@ -38,34 +38,34 @@ def heard(deck: str, script: str, said: Sequence[object]) -> list[object]:
 
 @pytest.mark.parametrize("seat", [P_1, P_2])
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_nothing_before_a_showdown_depends_on_the_card_of_the_house(seat: int, script: str) -> None:
-    """All clients that say up to three of the twelve messages after STRT."""
+def test_house_card_does_not_leak_before_showdown_exhaustive(seat: int, script: str) -> None:
+    """For all sequences of up to three of the twelve messages after STRT."""
     start = [*STRT.values()][seat]
     for length in range(4):
-        for said in product(VOCABULARY, repeat=length):
-            first, second = (heard(deck, script, [start, *said]) for deck in SWAPPED[seat])
+        for sent in product(VOCABULARY, repeat=length):
+            first, second = (received(deck, script, [start, *sent]) for deck in SWAPPED[seat])
             assert first == second
             assert CARD["Q"] in first
 
 
 @given(st.lists(st.sampled_from(VOCABULARY), max_size=20), st.sampled_from([P_1, P_2]), st.sampled_from(SCRIPTS))
-def test_nothing_before_a_showdown_ever_depends_on_it(said: list[object], seat: int, script: str) -> None:
-    first, second = (heard(deck, script, [[*STRT.values()][seat], *said]) for deck in SWAPPED[seat])
+def test_house_card_does_not_leak_before_showdown_random(sent: list[object], seat: int, script: str) -> None:
+    first, second = (received(deck, script, [[*STRT.values()][seat], *sent]) for deck in SWAPPED[seat])
     assert first == second
 
 
 @settings(deadline=None)
 @given(heads(ROOM), steps(ROOM))
-def test_the_purse_is_what_the_games_have_made_of_it(head: dict[str, str], happening: list[Step]) -> None:
-    """A referee with an account of its own finds every refusal for want of coins right, and none of them missing."""
+def test_purse_equals_the_sum_of_game_results(head: dict[str, str], happening: list[Step]) -> None:
+    """A referee that tracks the purse finds every FAIL N_C justified and none missing."""
     purse = int(head.get("coins", "10"))
-    night = run_session(ROOM, head, happening, lambda: Referee(coins=purse))
-    assert [verdict for verdict in night.verdicts if verdict.end == HOUSE] == []
-    for guest in night.peers:
-        assert purse + sum(settle.net for settle in night.effects(Settle, guest)) >= 0
+    run = run_session(ROOM, head, happening, lambda: Referee(coins=purse))
+    assert [verdict for verdict in run.verdicts if verdict.end == HOUSE] == []
+    for client_ in run.guests:
+        assert purse + sum(settle.net for settle in run.effects(Settle, client_)) >= 0
 
 
-def test_the_house_plays_the_equilibrium_unless_told_otherwise() -> None:
+def test_the_house_plays_the_equilibrium_by_default() -> None:
     assert Settings().bot == "equilibrium"
     assert Settings().coins == 10
 
@@ -75,13 +75,13 @@ def test_negative_coins_are_refused() -> None:
         ROOM.house(Settings(coins=-1), Timeouts(), False)
 
 
-def test_an_unknown_mind_is_refused_before_anybody_is_seated() -> None:
-    with pytest.raises(ValueError, match="found the bot 'shark'"):
+def test_unknown_house_bot_is_refused_at_configuration() -> None:
+    with pytest.raises(ValueError, match="found the mind 'shark'"):
         ROOM.house(Settings(bot="shark"), Timeouts(), False)
 
 
 class First:
-    """A mind that makes the same choice for ever."""
+    """A bot that always prefers the same action."""
 
     def __init__(self, action: str) -> None:
         self.action = action
@@ -99,7 +99,7 @@ def test_the_same_seed_deals_and_decides_the_same_way() -> None:
 
 @pytest.mark.parametrize("games", [600, pytest.param(60_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
 def test_against_a_bet_the_equilibrium_calls_with_king_and_sometimes_with_queen(games: int) -> None:
-    """Counted over fixed seeds: it folds every jack, calls every king, and a third of the queens."""
+    """Over fixed seeds: it folds every jack, calls every king, and calls a third of the queens."""
     calls: Counter[str] = Counter()
     hands: Counter[str] = Counter()
     house = make_hall(ROOM, Transcript("calls", "calls", (), {"seed": "3", "coins": "10000000"}, ()))
@@ -117,11 +117,11 @@ def test_against_a_bet_the_equilibrium_calls_with_king_and_sometimes_with_queen(
     assert all(abs(hands[card] - games / 3) < 5 * (games * 2 / 9) ** 0.5 for card in "JQK")
 
 
-def test_a_limit_on_a_decision_begins_again_with_the_next_decision() -> None:
-    night = run_session(
+def test_move_timeout_restarts_with_each_decision() -> None:
+    run = run_session(
         ROOM,
         {"deck": "Q K J", "house": "BET", "move": "10", "idle": "30"},
         [("says", 1, STRT["P_1"]), ("waits", 8), ("says", 1, ACTN["CHK"]), ("waits", 8), ("says", 1, ACTN["CAL"])],
     )
-    assert [settle.net for settle in night.effects(Settle)] == [-2]
-    assert not [effects for event, effects in night.facts if isinstance(event, TimedOut) and effects]
+    assert [settle.net for settle in run.effects(Settle)] == [-2]
+    assert not [effects for event, effects in run.facts if isinstance(event, TimedOut) and effects]

@@ -1,4 +1,4 @@
-"""The referee of Kuhn poker: silent about honest talk, on time about silence, and certain of its own facts."""
+"""Referee of Kuhn poker: no false verdicts, timeouts, and the client's purse."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,6 @@ from croupier.rooms.kuhn.player import Player
 from croupier.rooms.kuhn.referee import ACTION_CLAUSES, Referee, WireGame
 from croupier.rooms.kuhn.rules import BETTING_TREE, P_1, P_2, TERMINAL_HISTORIES
 from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, VOCABULARY, WRONG_ACTION
-from tests.properties.inputs import random_violations
 from tests.properties.random_session import bot_names
 from tests.properties.self_play import SelfPlay
 
@@ -24,15 +23,15 @@ KUHN = HOUSE_ROOMS["kuhn"]
 sides = st.sampled_from([CLIENT, HOUSE])
 
 
-def judged(*said: tuple[int, object], coins: int | None = None) -> list[Verdict]:
+def verdicts_on(*sent: tuple[int, object], coins: int | None = None) -> list[Verdict]:
     referee = Referee(coins)
-    return [verdict for side, message in said for verdict in referee.on(Received(side, message), 0.0)]
+    return [verdict for side, message in sent for verdict in referee.on(Received(side, message), 0.0)]
 
 
 @pytest.mark.parametrize("games", [30, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
 @pytest.mark.parametrize("style", bot_names(KUHN))
-def test_honest_games_are_judged_without_a_word(style: str, games: int) -> None:
-    """With the purse known to the referee, so that every refusal for want of coins is checked too."""
+def test_honest_games_have_no_house_faults(style: str, games: int) -> None:
+    """The referee knows the purse, so that every FAIL N_C is checked as well."""
     for seed in range(8):
         bout = SelfPlay(KUHN, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "coins": "2", "bot": "random"})
         bout.referee = lambda: Referee(coins=2)
@@ -42,17 +41,17 @@ def test_honest_games_are_judged_without_a_word(style: str, games: int) -> None:
 
 
 @given(st.lists(st.tuples(sides, st.sampled_from(VOCABULARY)), max_size=40), st.sampled_from([None, 0, 1, 10]))
-def test_a_referee_never_raises_and_names_clauses(talk: Sequence[tuple[int, object]], coins: int | None) -> None:
-    verdicts = judged(*talk, coins=coins)
+def test_a_referee_never_raises_and_names_clauses(exchange: Sequence[tuple[int, object]], coins: int | None) -> None:
+    verdicts = verdicts_on(*exchange, coins=coins)
     assert all(verdict.violation.clause.startswith("kuhn-") for verdict in verdicts)
     faults = [at for at, verdict in enumerate(verdicts) if verdict.end == HOUSE]
-    assert faults in ([], [len(verdicts) - 1]), "after a fault of the house nothing more is judged"
+    assert faults in ([], [len(verdicts) - 1]), "a fault of the house ends the checks"
 
 
 @given(st.lists(st.tuples(sides, random_violations(KUHN)), max_size=8))
-def test_garbage_is_the_fault_of_whoever_sent_it(talk: Sequence[tuple[int, Violation]]) -> None:
+def test_malformed_input_is_the_senders_fault(exchange: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
-    for side, violation in talk:
+    for side, violation in exchange:
         verdicts = referee.on(Malformed(side, violation), 0.0)
         assert [*verdicts[:1]] == [Verdict(side, violation)]
         if side == HOUSE:
@@ -76,7 +75,7 @@ def test_the_referee_pays_as_the_rules_do(history: tuple[str, ...]) -> None:
             assert WireGame(seat, deal[seat], history, deal[1 - seat]).net == KUHN.rules.payoff(state)[seat]
 
 
-def test_silence_is_a_fault_when_patience_has_ended_and_not_before() -> None:
+def test_missing_answer_is_a_fault_at_the_timeout() -> None:
     referee = Referee(patience=5.0)
     assert referee.deadline is None
     referee.on(Received(CLIENT, STRT["P_1"]), 100.0)
@@ -86,7 +85,7 @@ def test_silence_is_a_fault_when_patience_has_ended_and_not_before() -> None:
     assert referee.deadline is None
 
 
-def test_the_client_may_think_for_ever() -> None:
+def test_client_has_no_timeout() -> None:
     referee = Referee()
     referee.on(Received(CLIENT, STRT["P_1"]), 0.0)
     referee.on(Received(HOUSE, CARD["Q"]), 0.0)
@@ -94,29 +93,29 @@ def test_the_client_may_think_for_ever() -> None:
     assert referee.on(TimedOut(), 1000.0) == []
 
 
-def test_a_client_that_goes_on_talking_does_not_lend_the_house_time() -> None:
-    """The answer to STRT is due five seconds after STRT, whatever is said meanwhile."""
+def test_further_client_messages_do_not_extend_the_timeout() -> None:
+    """The answer to STRT is due five seconds after STRT, whatever the client sends meanwhile."""
     referee = Referee(patience=5.0)
     referee.on(Received(CLIENT, STRT["P_1"]), 0.0)
     referee.on(Received(CLIENT, ACTN["BET"]), 4.0)
     assert referee.deadline == 5.0
 
 
-@pytest.mark.parametrize("said", [[STRT["P_1"]], [STRT["P_1"], CARD["Q"], ACTN["BET"]]], ids=["STRT", "ACTN"])
-def test_a_goodbye_of_the_house_that_crosses_a_message_is_no_fault(said: list[object]) -> None:
-    """DISC may be said at any time (kuhn-4.9), for one when STRT finds the house closing (kuhn-8.4)."""
-    talk = [(HOUSE if message in CARD.values() else CLIENT, message) for message in said]
-    assert judged(*talk, (HOUSE, DISC)) == []
+@pytest.mark.parametrize("sent", [[STRT["P_1"]], [STRT["P_1"], CARD["Q"], ACTN["BET"]]], ids=["STRT", "ACTN"])
+def test_a_goodbye_of_the_house_that_crosses_a_message_is_no_fault(sent: list[object]) -> None:
+    """The house may send DISC at any time (kuhn-4.9), for example when it is closing as STRT arrives (kuhn-8.4)."""
+    exchange = [(HOUSE if message in CARD.values() else CLIENT, message) for message in sent]
+    assert verdicts_on(*exchange, (HOUSE, DISC)) == []
 
 
-def test_a_player_believes_a_goodbye_that_crosses_its_message() -> None:
+def test_player_accepts_a_goodbye_that_crosses_its_message() -> None:
     player = Player()
     player.on(Joined(HOUSE), 0.0)
     player.on(Submitted(STRT["P_1"]), 0.0)
     assert [e.notice for e in player.on(Received(HOUSE, DISC), 0.0) if isinstance(e, Notify)] == [DISC]
 
 
-def test_a_player_with_an_empty_purse_has_nothing_to_decide_once_it_is_closed() -> None:
+def test_exhausted_player_has_no_decision_after_the_close() -> None:
     player, mind = Player(), bot_factory(BOT_SPECS, "random")()
     player.on(Joined(HOUSE), 0.0)
     player.on(Submitted(STRT["P_1"]), 0.0)
@@ -128,7 +127,7 @@ def test_a_player_with_an_empty_purse_has_nothing_to_decide_once_it_is_closed() 
     assert player.decide(mind, None, 0) is None
 
 
-def test_what_could_not_be_paid_is_not_offered_again_until_something_changes() -> None:
+def test_unaffordable_actions_are_not_legal_until_the_state_changes() -> None:
     player = Player()
     player.on(Joined(HOUSE), 0.0)
     for event in (
@@ -145,7 +144,7 @@ def test_what_could_not_be_paid_is_not_offered_again_until_something_changes() -
 
 
 @pytest.mark.parametrize("coins", [None, 10])
-def test_a_client_that_hangs_up_is_not_judged(coins: int | None) -> None:
+def test_client_disconnect_is_no_fault(coins: int | None) -> None:
     referee = Referee(coins)
     referee.on(Received(CLIENT, STRT["P_1"]), 0.0)
     assert referee.on(Left(CLIENT), 0.0) == []
@@ -155,9 +154,9 @@ def test_a_client_that_hangs_up_is_not_judged(coins: int | None) -> None:
 def test_the_purse_is_followed_from_game_to_game() -> None:
     won = [(CLIENT, STRT["P_1"]), (HOUSE, CARD["K"]), (CLIENT, ACTN["CHK"]), (HOUSE, CARD["Q"])]
     bet = [(CLIENT, STRT["P_1"]), (HOUSE, CARD["K"]), (CLIENT, ACTN["BET"])]
-    assert judged(*won, *bet, (HOUSE, NO_COINS), coins=1)[-1].violation.clause == "kuhn-7.3"
-    assert judged(*won, *bet, (HOUSE, CARD["Q"]), coins=1) == []
+    assert verdicts_on(*won, *bet, (HOUSE, NO_COINS), coins=1)[-1].violation.clause == "kuhn-7.3"
+    assert verdicts_on(*won, *bet, (HOUSE, CARD["Q"]), coins=1) == []
     lost = [(CLIENT, STRT["P_1"]), (HOUSE, CARD["Q"]), (CLIENT, ACTN["CHK"]), (HOUSE, CARD["K"])]
-    assert [(v.end, v.violation.clause) for v in judged(*lost, (CLIENT, STRT["P_2"]), (HOUSE, NO_COINS), coins=1)] == [
-        (CLIENT, "kuhn-7.2")
-    ]
+    assert [
+        (v.end, v.violation.clause) for v in verdicts_on(*lost, (CLIENT, STRT["P_2"]), (HOUSE, NO_COINS), coins=1)
+    ] == [(CLIENT, "kuhn-7.2")]

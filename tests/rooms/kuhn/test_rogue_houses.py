@@ -1,4 +1,4 @@
-"""Houses that each break one rule, the way students' servers do, and the clause on which each is caught."""
+"""Faulty houses that each break one clause, as students' servers do; the referee must name it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from croupier.rooms.kuhn.referee import Referee
 from tests.rooms.conversation_fixture import (
     GREETING,
     HANG_UP,
-    Court,
     Habit,
+    RefereedConversation,
     before,
     followed,
     honest,
@@ -28,7 +28,7 @@ CHK, BET, CAL, FLD = b"ACTN CHK", b"ACTN BET", b"ACTN CAL", b"ACTN FLD"
 
 @dataclass(frozen=True)
 class Rogue:
-    """A house with a habit, what a client says to it, and the clause that it breaks."""
+    """A house with a mutation, the messages of the client, and the clause that the mutation breaks."""
 
     name: str
     clause: str
@@ -38,7 +38,7 @@ class Rogue:
     coins: int | None = None
     strict: bool = False
     faulty_client: bool = False
-    """Whether the client is at fault as well: for houses that answer faults in a wrong way."""
+    """Whether the client is at fault as well: for houses that answer client faults wrongly."""
 
 
 def deck(cards: str, house: str, **more: str) -> dict[str, str]:
@@ -118,22 +118,22 @@ ROGUES = [
 ]
 
 
-def hearing(rogue: Rogue, habit: Habit) -> Court:
-    court = Court(ROOM, rogue.head, habit, Referee(rogue.coins), strict=rogue.strict)
-    court.say(*rogue.says)
-    court.wait()
-    return court
+def run_conversation(rogue: Rogue, habit: Habit) -> RefereedConversation:
+    conversation = RefereedConversation(ROOM, rogue.head, habit, Referee(rogue.coins), strict=rogue.strict)
+    conversation.send(*rogue.says)
+    conversation.wait()
+    return conversation
 
 
 @pytest.mark.parametrize("rogue", ROGUES, ids=[rogue.name for rogue in ROGUES])
-def test_a_rogue_house_is_caught_on_its_own_clause(rogue: Rogue) -> None:
-    court = hearing(rogue, rogue.habit)
-    assert court.clauses(HOUSE) == [rogue.clause]
-    assert bool(court.clauses(CLIENT)) == rogue.faulty_client
+def test_faulty_house_breaks_exactly_its_clause(rogue: Rogue) -> None:
+    conversation = run_conversation(rogue, rogue.habit)
+    assert conversation.clauses(HOUSE) == [rogue.clause]
+    assert bool(conversation.clauses(CLIENT)) == rogue.faulty_client
 
 
 @pytest.mark.parametrize("rogue", ROGUES, ids=[rogue.name for rogue in ROGUES])
-def test_without_its_habit_the_same_house_is_honest(rogue: Rogue) -> None:
-    """So it is the habit that was caught, and nothing else."""
-    court = hearing(rogue, honest)
-    assert court.clauses(HOUSE) == []
+def test_same_house_without_its_mutation_breaks_nothing(rogue: Rogue) -> None:
+    """The mutation is therefore the only fault."""
+    conversation = run_conversation(rogue, honest)
+    assert conversation.clauses(HOUSE) == []

@@ -1,4 +1,4 @@
-"""Kuhn poker as a game: its size, its tables, and what it is worth, all exact."""
+"""Rules of Kuhn poker: size of the tree, tables, and exact value."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ from tests.rooms.kuhn.action_odds import chances
 DEALS = tuple(permutations(CARDS, 2))
 
 VALUE = Fraction(-1, 18)
-"""What the game is worth to P_1 (Kuhn 1950)."""
+"""The value of the game to P_1 (Kuhn 1950)."""
 
 ALPHAS = [Fraction(0), Fraction(1, 9), Fraction(1, 6), Fraction(2, 7), Fraction(1, 3)]
 
@@ -41,17 +41,19 @@ def states() -> Iterator[KuhnState]:
         row = [KUHN.play(state, move) for state in row for move in KUHN.legal(state)]
 
 
-def worth(state: KuhnState, plans: tuple[Plan, Plan]) -> Fraction:
-    """What P_1 may expect when both keep to their plans."""
+def expected_value(state: KuhnState, plans: tuple[Plan, Plan]) -> Fraction:
+    """The expected value for P_1 when both seats follow their plans."""
     turn = KUHN.turn(state)
     if turn is Turn.OVER:
         return Fraction(KUHN.payoff(state)[P_1])
     row = KUHN.odds(state) if turn is Turn.CHANCE else plans[turn][KUHN.view(state, turn)]
-    return sum((chance * worth(KUHN.play(state, move), plans) for move, chance in row.items() if chance), Fraction(0))
+    return sum(
+        (chance * expected_value(KUHN.play(state, move), plans) for move, chance in row.items() if chance), Fraction(0)
+    )
 
 
 def pure_plans(seat: int) -> Iterator[Plan]:
-    """All 64 ways in which a seat can answer each of its views with one action."""
+    """All 64 pure strategies of a seat."""
     views = [
         (View(card, history), acts) for card in CARDS for history, (who, acts) in BETTING_TREE.items() if who == seat
     ]
@@ -99,7 +101,7 @@ def test_the_cards_rank_jack_queen_king() -> None:
     assert PACK.names == CARDS
 
 
-def test_a_state_tells_how_it_came_about() -> None:
+def test_state_repr_lists_cards_and_actions() -> None:
     assert repr(KUHN.start()) == "<start>"
     assert repr(KUHN.play(KUHN.play(KUHN.play(KUHN.start(), "Q"), "K"), "BET")) == "<Q K BET>"
 
@@ -111,42 +113,42 @@ def test_before_the_deal_a_seat_sees_no_card() -> None:
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
-def test_between_equilibria_the_game_is_worth_one_eighteenth_to_p_2(alpha: Fraction) -> None:
+def test_equilibrium_value_is_one_eighteenth_to_p_2(alpha: Fraction) -> None:
     first, second = chances(equilibrium_bot(alpha)), chances(equilibrium_bot())
-    assert worth(KUHN.start(), (first, second)) == VALUE
+    assert expected_value(KUHN.start(), (first, second)) == VALUE
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_nothing_p_2_does_gains_more_than_one_eighteenth_from_the_equilibrium(alpha: Fraction) -> None:
     first = chances(equilibrium_bot(alpha))
-    assert max(-worth(KUHN.start(), (first, plan)) for plan in pure_plans(P_2)) == -VALUE
+    assert max(-expected_value(KUHN.start(), (first, plan)) for plan in pure_plans(P_2)) == -VALUE
 
 
 def test_nothing_p_1_does_loses_less_than_one_eighteenth_to_the_equilibrium() -> None:
     second = chances(equilibrium_bot())
-    assert max(worth(KUHN.start(), (plan, second)) for plan in pure_plans(P_1)) == VALUE
+    assert max(expected_value(KUHN.start(), (plan, second)) for plan in pure_plans(P_1)) == VALUE
 
 
 def test_outside_of_its_family_p_1_can_be_exploited() -> None:
-    """The brute force above can tell: a jack bet too often, or a king too seldom, costs something."""
+    """Betting a jack too often, or a king too rarely, has a cost (this checks the brute force above)."""
     plan = dict(chances(equilibrium_bot(Fraction(1, 3))))
     plan[View("J", ())] = {"CHK": Fraction(1, 2), "BET": Fraction(1, 2)}
-    assert max(-worth(KUHN.start(), (plan, other)) for other in pure_plans(P_2)) > -VALUE
+    assert max(-expected_value(KUHN.start(), (plan, other)) for other in pure_plans(P_2)) > -VALUE
 
 
 HABITS = [f"book:{habit}" for habit in BOT_SPECS["book"].examples]
 
 
 @pytest.mark.parametrize("style", [*HABITS, "random", "equilibrium"])
-def test_no_mind_of_the_book_beats_the_equilibrium(style: str) -> None:
+def test_no_habit_bot_beats_the_equilibrium(style: str) -> None:
     book, exact = chances(bot_factory(BOT_SPECS, style)()), chances(equilibrium_bot())
-    assert worth(KUHN.start(), (book, exact)) <= VALUE
-    assert worth(KUHN.start(), (exact, book)) >= VALUE
+    assert expected_value(KUHN.start(), (book, exact)) <= VALUE
+    assert expected_value(KUHN.start(), (exact, book)) >= VALUE
 
 
 @pytest.mark.parametrize("style", [*HABITS, "random"])
-def test_every_habit_of_the_book_can_be_beaten(style: str) -> None:
+def test_every_habit_bot_is_exploitable(style: str) -> None:
     book = chances(bot_factory(BOT_SPECS, style)())
-    best = max(worth(KUHN.start(), (plan, book)) for plan in pure_plans(P_1))
-    other = max(-worth(KUHN.start(), (book, plan)) for plan in pure_plans(P_2))
+    best = max(expected_value(KUHN.start(), (plan, book)) for plan in pure_plans(P_1))
+    other = max(-expected_value(KUHN.start(), (book, plan)) for plan in pure_plans(P_2))
     assert best + other > 0

@@ -1,4 +1,4 @@
-"""The bytes of Kuhn poker: section 2 of its page, clause by clause."""
+"""Codec of Kuhn poker: section 2 of the protocol, clause by clause."""
 
 import pytest
 from hypothesis import given
@@ -31,7 +31,7 @@ def clauses(data: bytes, *, strict: bool = False) -> list[tuple[str, bool] | Mes
 
 @frames
 def test_a_message_is_four_letters_or_eight_bytes(frame: bytes, message: Message) -> None:
-    """kuhn-2.1 and kuhn-2.2, both ways."""
+    """kuhn-2.1 and kuhn-2.2, in both directions."""
     assert Wire().encode(message) == frame
     assert list(Wire().feed(frame)) == [message]
     assert str(message) == frame.decode()
@@ -47,8 +47,8 @@ def test_there_are_no_other_messages() -> None:
 
 @frames
 @given(data=st.data())
-def test_letters_of_either_case_mean_the_same(frame: bytes, message: Message, data: st.DataObject) -> None:
-    """kuhn-2.3; it is no departure either."""
+def test_case_is_ignored(frame: bytes, message: Message, data: st.DataObject) -> None:
+    """kuhn-2.3; it does not count as a tolerance."""
     upper = data.draw(st.lists(st.booleans(), min_size=len(frame), max_size=len(frame)))
     mixed = bytes(ord(chr(c).upper() if up else chr(c).lower()) for c, up in zip(frame, upper, strict=True))
     wire = Wire(strict=True)
@@ -58,7 +58,7 @@ def test_letters_of_either_case_mean_the_same(frame: bytes, message: Message, da
 
 @frames
 @pytest.mark.parametrize("blank", BLANKS)
-def test_blanks_between_messages_are_ignored_and_noted(frame: bytes, message: Message, blank: bytes) -> None:
+def test_whitespace_between_messages_is_tolerated(frame: bytes, message: Message, blank: bytes) -> None:
     """kuhn-2.4"""
     wire = Wire()
     assert list(wire.feed(blank + frame + blank + frame)) == [message, message]
@@ -66,17 +66,17 @@ def test_blanks_between_messages_are_ignored_and_noted(frame: bytes, message: Me
 
 
 @pytest.mark.parametrize("blank", BLANKS)
-def test_a_strict_wire_cannot_read_blanks(blank: bytes) -> None:
+def test_strict_codec_refuses_whitespace(blank: bytes) -> None:
     assert clauses(blank + b"STRT P_1", strict=True) == [("kuhn-2.7", True)]
 
 
 @pytest.mark.parametrize("blank", [b"\t", b"\x00", b"\x0b", b"\xa0"])
-def test_other_blanks_are_no_blanks(blank: bytes) -> None:
+def test_only_listed_whitespace_is_ignored(blank: bytes) -> None:
     assert clauses(blank + b"STRT P_1") == [("kuhn-2.7", True)]
 
 
 @pytest.mark.parametrize(("frame", "message"), [(f, m) for f, m in FRAMES.items() if len(f) == 8])
-def test_an_argument_in_quotes_is_taken_without_them_and_noted(frame: bytes, message: Message) -> None:
+def test_quoted_argument_is_tolerated(frame: bytes, message: Message) -> None:
     """kuhn-2.5"""
     quoted = frame[:5] + b'"' + frame[5:] + b'"'
     wire = Wire()
@@ -86,15 +86,15 @@ def test_an_argument_in_quotes_is_taken_without_them_and_noted(frame: bytes, mes
 
 
 @pytest.mark.parametrize("data", [b'STRT "P_1STRT', b'ACTN "BET ACTN', b'CARD "C_K""'[:9] + b"x"])
-def test_a_quote_that_is_not_closed_cannot_be_read(data: bytes) -> None:
+def test_unclosed_quote_is_fatal(data: bytes) -> None:
     assert clauses(data) == [("kuhn-2.7", True)]
 
 
 @pytest.mark.parametrize(
     "data", [b"STRT P_3", b"ACTN CAR", b"CARD C_A", b"STRT CHK", b"ACTN C_K", b"CARD  C_", b"ACTN 123"]
 )
-def test_an_unknown_argument_is_a_message_that_means_nothing(data: bytes) -> None:
-    """kuhn-2.6: the talk goes on behind it."""
+def test_unknown_argument_is_a_non_fatal_violation(data: bytes) -> None:
+    """kuhn-2.6: the conversation continues."""
     assert clauses(data + b"DISC") == [("kuhn-2.6", False), DISC]
     assert clauses(data.lower() + b"DISC", strict=True) == [("kuhn-2.6", False), DISC]
 
@@ -107,31 +107,31 @@ def test_an_unknown_error_has_a_clause_of_its_own(data: bytes) -> None:
 @pytest.mark.parametrize(
     "data", [b"HELO", b"STRTP", b"ACTN\n", b"CARD\tC_K", b"STR P_1 ", b"\xff\xff\xff\xff", b"QUIT", b"FAIL-"]
 )
-def test_what_is_no_frame_cannot_be_read_and_nothing_behind_it_can(data: bytes) -> None:
+def test_unknown_frame_is_fatal(data: bytes) -> None:
     """kuhn-2.7"""
     assert clauses(data + b"DISC" + b"STRT P_1") == [("kuhn-2.7", True)]
 
 
-def test_four_bytes_are_enough_to_notice_and_three_are_not() -> None:
+def test_unknown_code_is_detected_after_four_bytes() -> None:
     wire = Wire()
     assert list(wire.feed(b"HEL")) == []
     assert [item.clause for item in wire.feed(b"O")] == ["kuhn-2.7"]
 
 
-def test_a_missing_space_is_noticed_when_its_place_is_taken() -> None:
+def test_missing_space_is_detected_at_its_position() -> None:
     wire = Wire()
     assert list(wire.feed(b"STRT")) == []
     assert [item.clause for item in wire.feed(b"P")] == ["kuhn-2.7"]
 
 
-def test_a_violation_tells_what_was_found_and_what_was_allowed() -> None:
+def test_violation_has_found_and_allowed() -> None:
     (violation,) = Wire().feed(b"ACTN RSE")
     assert str(violation) == "kuhn-2.6: found 'ACTN RSE'; allowed: ACTN with CHK, BET, CAL, FLD"
 
 
 @given(st.binary(max_size=200))
-def test_what_is_kept_is_shorter_than_the_longest_message(data: bytes) -> None:
-    """Whatever came before: nine more bytes at most complete a message or a violation, or are blanks."""
+def test_buffer_is_shorter_than_the_longest_message(data: bytes) -> None:
+    """After any input, at most nine more bytes complete a message or a violation, or are whitespace."""
     wire = Wire()
     wire.feed(data)
     assert len(wire._buffer) < 10

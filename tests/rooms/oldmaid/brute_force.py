@@ -1,4 +1,4 @@
-"""Who loses with small packs, by brute force: every deal and every pick, as the questions of the rules have it."""
+"""Loss probabilities of Old Maid with small packs by brute force, over all deals and picks of the rules."""
 
 from collections import defaultdict
 from collections.abc import Hashable
@@ -10,7 +10,7 @@ from croupier.rooms.oldmaid.rules import OldMaid, RingGame
 
 
 class Chain:
-    """All states that a game can be in, which knows nothing of couples: who holds which card, and who offers."""
+    """The Markov chain of all states of a game: all hands and the offerer, without the reduction to couples."""
 
     def __init__(self, players: int, pairs_in: int) -> None:
         self.rules = OldMaid(players, pairs_in)
@@ -34,7 +34,7 @@ class Chain:
             row = found
 
     def loses(self) -> list[float]:
-        """How often each seat loses: a system of linear equations with an unknown for every state."""
+        """The loss probability of each seat, from linear equations with one unknown per state."""
         number = {state: at for at, state in enumerate(self.states)}
         left, right = np.eye(len(number)), np.zeros((len(number), self.rules.seats))
         for state, at in number.items():
@@ -46,7 +46,7 @@ class Chain:
         return found
 
     def endless(self) -> int:
-        """From how many states there is no way to an end."""
+        """The number of states from which no end can be reached."""
         back = defaultdict(list)
         for state, after in self.next.items():
             for follower in after:
@@ -62,5 +62,5 @@ class Chain:
 
 
 def key(state: RingGame) -> Hashable:
-    """What is the same in states that luck treats alike: the order of a hand is not looked at."""
+    """A key for equivalent states, which ignores the order of hands."""
     return state.drawn_count, state.offerer, state.turn, tuple(frozenset(hand) for hand in state.hands)

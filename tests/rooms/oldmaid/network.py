@@ -1,7 +1,7 @@
-"""A whole ring of Old Maid in memory: the real table and real players, their bytes, and a time of its own.
+"""A simulated network of Old Maid: the real table and real players in memory, with bytes and a virtual clock.
 
-Whoever sends something puts it into the line to the other end; a scheduler decides which line goes on next. Time passes
-only when nothing is under way: then it jumps to the next alarm.
+Each end of a connection has a queue; a scheduler chooses the connection that delivers next. The clock advances
+only when no message is in transit, to the next deadline.
 """
 
 from collections import deque
@@ -38,47 +38,47 @@ from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import Message, Wire
 
-PAUSE: Final = 0.1
-LOOK: Final = 0.5
-RETRY: Final = 1.0
-"""The seconds that players take for everything."""
+PAUSE_SECONDS: Final = 0.1
+POLL_SECONDS: Final = 0.5
+RETRY_SECONDS: Final = 1.0
+"""The players' timing options, in seconds."""
 
-type Choice = Callable[[int], int]
-"""Which of so many lines goes on next."""
+type Scheduler = Callable[[int], int]
+"""Chooses the index of the connection that delivers next."""
 
 
 def in_order(_: int) -> int:
-    """What was sent first arrives first."""
+    """Deliver in the order of sending."""
     return 0
 
 
-def jumbled(luck: Luck) -> Choice:
-    """Any line may be the next one; what is on one line stays in its order."""
+def random_order(luck: Luck) -> Scheduler:
+    """Deliver on a random connection; the order within a connection is kept."""
     return luck.below
 
 
 @dataclass(eq=False)
-class Line:
-    """One end of a connection. `coming` is what is under way to it; None is the end of the talk."""
+class Connection:
+    """One end of a connection. `incoming` is the data in transit to it; None is the end of the stream."""
 
     node: "Node"
     number: Peer
     codec: Wire
-    other: "Line" = field(init=False, repr=False)
-    coming: deque[Message | bytes | None] = field(default_factory=deque)
+    other: "Connection" = field(init=False, repr=False)
+    incoming: deque[Message | bytes | None] = field(default_factory=deque)
     dropped: bool = False
 
 
 @dataclass(eq=False)
 class Node:
-    """Somebody with a session: the table or a player."""
+    """A process with a session: the table or a player."""
 
     name: str
     session: Session[Message, Message | PlayerEvent]
-    lines: dict[Peer, Line] = field(default_factory=dict)
+    connections: dict[Peer, Connection] = field(default_factory=dict)
     alive: bool = True
     called: int = 0
-    news: list[tuple[float, PlayerEvent | Violation | Left]] = field(default_factory=list)
+    events: list[tuple[float, PlayerEvent | Violation | Left]] = field(default_factory=list)
 
     @property
     def player(self) -> Player:
@@ -87,22 +87,22 @@ class Node:
 
 
 class Network:
-    """A table and players, each at an address of his own, who all join in turn and play one game.
+    """A table and players, each with its own address, which join in turn and play one game.
 
-    `finished` has the games that are over, and `over` is when the last of them was, in seconds. Games in which nothing
-    is thrown away for `stuck` seconds are void. Without `wires` messages go from one to the other as they are: that is
-    as good where nothing depends on bytes, and takes half the time.
+    `finished` has the games that are over, and `over` is when the last one ended, in seconds. Games without any
+    action for `stuck` seconds are void. Without `wires`, message objects are passed on without encoding, which
+    takes half the time and is sufficient where bytes do not matter.
     """
 
     def __init__(
-        self, players: int, seed: int = 1, *, choose: Choice = in_order, stuck: float = 120.0, wires: bool = True
+        self, players: int, seed: int = 1, *, choose: Scheduler = in_order, stuck: float = 120.0, wires: bool = True
     ) -> None:
         self.now = 0.0
         self.finished: list[TableGame] = []
         self.over = 0.0
         self._choose = choose
         self._wires = wires
-        self._busy: list[Line] = []  # with something under way, in the order in which it was sent
+        self._in_transit: list[Connection] = []  # connections with data in transit, in the order of sending
         self._luck = FairDealer(derive_server_seed(seed, "oldmaid", 0)).luck
         house = House(
             Settings(players=players, stuck_seconds=stuck),
@@ -113,7 +113,7 @@ class Network:
             Node(
                 nick,
                 Player(
-                    Options(nick, pause=PAUSE, poll_seconds=LOOK, retry_seconds=RETRY),
+                    Options(nick, pause=PAUSE_SECONDS, poll_seconds=POLL_SECONDS, retry_seconds=RETRY_SECONDS),
                     FairDealer(derive_server_seed(seed, nick, 1)).luck,
                 ),
             )
@@ -125,109 +125,112 @@ class Network:
         for address, node in self._addresses.items():
             self._connect(node, TABLE, self.table, address)
 
-    # What happens.
+    # Events.
 
     def run(self, limit: float = 600.0) -> None:
-        """Go on until every player that is alive has hung up. AssertionError when somebody still waits by then."""
+        """Run until all living players have finished. Raises AssertionError if one still waits at the limit."""
         for _ in self.walk(limit):
             pass
 
-    def walk(self, limit: float = 600.0) -> Iterator[tuple[Line, bool]]:
-        """Go on step by step: yields each line before what is under way on it arrives, and (True) when it has."""
+    def walk(self, limit: float = 600.0) -> Iterator[tuple[Connection, bool]]:
+        """Run in steps: yield each connection before (False) and after (True) a delivery."""
         while True:
-            if self._busy:
-                line = self._busy[self._choose(len(self._busy))]
-                yield line, False
-                if line in self._busy:  # whoever looks on may have killed somebody
-                    self._busy.remove(line)
-                    self._arrive(line)
-                    yield line, True
+            if self._in_transit:
+                connection = self._in_transit[self._choose(len(self._in_transit))]
+                yield connection, False
+                if connection in self._in_transit:  # the caller may have killed a node
+                    self._in_transit.remove(connection)
+                    self._arrive(connection)
+                    yield connection, True
             elif all(node.player.is_exhausted for node in self.players if node.alive) or not self._wait(limit):
                 return
 
     def kill(self, node: Node) -> None:
-        """A process ends. What it has said still arrives, and then the end of its connections."""
+        """Kill a process. Data that it has sent still arrives, followed by the end of its connections."""
         node.alive = False
-        for line in [*node.lines.values()]:
-            self._send(line.other, None)
-            self._forget(line)
+        for connection in [*node.connections.values()]:
+            self._send(connection.other, None)
+            self._forget(connection)
 
     def _wait(self, limit: float) -> bool:
-        """Let the next alarm ring. There may be none where a single player waits for others (oldmaid-3.11)."""
-        alarms = [
+        """Advance to the next deadline. There is none if a single player waits for others (oldmaid-3.11)."""
+        deadlines = [
             (node.session.deadline, number)
             for number, node in enumerate((self.table, *self.players))
             if node.alive and node.session.deadline is not None
         ]
-        if not alarms:
+        if not deadlines:
             alive = [node.player for node in self.players if node.alive]
-            assert [player.seat for player in alive] == [None], f"nobody has anything to do any more: {self.told()}"
+            assert [player.seat for player in alive] == [None], f"no deadline is left: {self.describe_results()}"
             return False
-        alarm, number = min(alarms)
-        assert alarm <= limit, f"at {alarm} seconds somebody still waits: {self.told()}"
-        self.now = max(self.now, alarm)
+        deadline, number = min(deadlines)
+        assert deadline <= limit, f"at {deadline} seconds a player still waits: {self.describe_results()}"
+        self.now = max(self.now, deadline)
         node = (self.table, *self.players)[number]
         self._on(node, TimedOut())
         assert node.session.deadline is None or node.session.deadline > self.now, (
-            f"the alarm of {node.name} rings in vain"
+            f"the deadline of {node.name} does not move"
         )
         return True
 
-    def told(self) -> str:
-        """How it stands with everybody, for people."""
+    def describe_results(self) -> str:
+        """The results of all players, for assertion messages."""
         return "; ".join(f"{node.name}: {node.player.result if node.alive else 'dead'}" for node in self.players)
 
-    # Lines.
+    # Connections.
 
     def _connect(self, caller: Node, number: Peer, called: Node, address: Address) -> None:
         called.called += 1
-        here = Line(caller, number, Wire("player"))
-        there = Line(called, called.called, Wire("table" if called is self.table else "player"))
+        here = Connection(caller, number, Wire("player"))
+        there = Connection(called, called.called, Wire("table" if called is self.table else "player"))
         here.other, there.other = there, here
-        caller.lines[number], called.lines[called.called] = here, there
+        caller.connections[number], called.connections[called.called] = here, there
         self._on(called, Joined(called.called, address))
         self._on(caller, Joined(number, address))
 
-    def _send(self, line: Line, data: Message | bytes | None) -> None:
-        if line.node.lines.get(line.number) is line:
-            line.coming.append(data)
-            self._busy.append(line)
+    def _send(self, connection: Connection, data: Message | bytes | None) -> None:
+        if connection.node.connections.get(connection.number) is connection:
+            connection.incoming.append(data)
+            self._in_transit.append(connection)
 
-    def _forget(self, line: Line) -> None:
-        line.node.lines.pop(line.number, None)
-        self._busy = [busy for busy in self._busy if busy is not line]
+    def _forget(self, connection: Connection) -> None:
+        connection.node.connections.pop(connection.number, None)
+        self._in_transit = [busy for busy in self._in_transit if busy is not connection]
 
-    def _arrive(self, line: Line) -> None:
-        data = line.coming.popleft()
+    def _arrive(self, connection: Connection) -> None:
+        data = connection.incoming.popleft()
         if data is None:
-            self._forget(line)
-            if not line.dropped:
-                self._send(line.other, None)
-            self._on(line.node, Left(line.number, "hung up"))
+            self._forget(connection)
+            if not connection.dropped:
+                self._send(connection.other, None)
+            self._on(connection.node, Left(connection.number, "hung up"))
             return
-        messages = line.codec.feed(data) if isinstance(data, bytes) else (data,)
-        for message in () if line.dropped else messages:
+        messages = connection.codec.feed(data) if isinstance(data, bytes) else (data,)
+        for message in () if connection.dropped else messages:
             garbled = isinstance(message, Violation)
-            self._on(line.node, Malformed(line.number, message) if garbled else Received(line.number, message))
+            self._on(
+                connection.node,
+                Malformed(connection.number, message) if garbled else Received(connection.number, message),
+            )
 
     # Sessions.
 
     def _on(self, node: Node, event: Event[Message]) -> None:
         for effect in node.session.on(event, self.now):
-            self._do(node, effect)
+            self._perform(node, effect)
         if node is not self.table and (pick := node.player.decide(RandomBot(), self._luck)) is not None:
             self._on(node, Submitted(pick))
 
-    def _do(self, node: Node, effect: Effect[Message | PlayerEvent]) -> None:
+    def _perform(self, node: Node, effect: Effect[Message | PlayerEvent]) -> None:
         match effect:
             case Send(peer, message):
-                line = node.lines[peer]
-                assert not line.dropped, f"{node.name} says {message} to whom it has dropped"
-                self._send(line.other, line.codec.encode(message) if self._wires else message)
+                connection = node.connections[peer]
+                assert not connection.dropped, f"{node.name} sends {message} on a dropped connection"
+                self._send(connection.other, connection.codec.encode(message) if self._wires else message)
             case Drop(peer):
-                line = node.lines[peer]
-                line.dropped = True
-                self._send(line.other, None)
+                connection = node.connections[peer]
+                connection.dropped = True
+                self._send(connection.other, None)
             case Connect(peer, address):
                 called = self._addresses[address]
                 if called.alive:
@@ -238,27 +241,27 @@ class Network:
                 assert isinstance(game, TableGame)
                 self.finished.append(game)
                 self.over = self.now
-            case Notify(news):
-                node.news.append((self.now, news))
+            case Notify(event):
+                node.events.append((self.now, event))
             case _:
-                pass  # what the dealer promises
+                pass  # the commitments of the dealer
 
-    # What has come of it.
+    # Results.
 
     @property
     def game(self) -> TableGame:
-        """The game that was played. AssertionError when there was none, or more."""
+        """The only game. Raises AssertionError if there is not exactly one."""
         assert len(self.finished) == 1, f"there were {len(self.finished)} games"
         return self.finished[0]
 
     @property
     def ranking(self) -> Sequence[str]:
-        """The nicks from the winner to the loser, as the table has them; nobody when the game was void."""
+        """The nicks from the winner to the loser by the table; empty for a void game."""
         return [self.game.nicks[seat] for seat in self.game.ranking]
 
     @property
-    def moved(self) -> float:
-        """When somebody who is still alive has last offered, given or taken a card, in seconds; 0 if nobody has."""
+    def last_move_at(self) -> float:
+        """The time of the last offer or card of a living player, in seconds; 0 if there is none."""
         moves = (CardDrawn, OfferMade, CardGiven, CardPicked)
-        heard = (heard for node in self.players if node.alive for heard in node.news)
-        return max((at for at, news in heard if isinstance(news, moves)), default=0.0)
+        timed_events = (timed for node in self.players if node.alive for timed in node.events)
+        return max((at for at, event in timed_events if isinstance(event, moves)), default=0.0)

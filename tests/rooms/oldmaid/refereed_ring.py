@@ -1,50 +1,54 @@
-"""A ring of Old Maid with a referee who hears all that is said in it, when it is said."""
+"""A simulated network of Old Maid with a referee that observes all messages when they are sent."""
 
 from typing import Any
 
 from croupier.core.session import Connect, Drop, Effect, Send
 from croupier.rooms.oldmaid.referee import TABLE, PlayerVerdict, Referee
-from tests.rooms.oldmaid.network import Line, Network, Node
+from tests.rooms.oldmaid.network import Connection, Network, Node
 
-type Heard = tuple[str, str, Any]
-"""Who says what to whom; None is that the first has lost the second."""
+type ObservedMessage = tuple[str, str, Any]
+"""Sender, receiver and message; None means that the sender has lost the connection to the receiver."""
 
 
-class Watched(Network):
-    """A network whose referee is told everything. `past` is what he was told, and `verdicts` what he found."""
+class RefereedNetwork(Network):
+    """A network whose referee observes all messages. `past` are the observed messages, `verdicts` its verdicts."""
 
     def __init__(self, *args: Any, **own: Any) -> None:
         self.referee = Referee()
-        self.past: list[Heard] = []
+        self.observed: list[ObservedMessage] = []
         self.verdicts: list[PlayerVerdict] = []
         super().__init__(*args, **own)
 
-    def tell(self, node: Node, other: Node, said: Any) -> None:
+    def observe(self, node: Node, other: Node, message: Any) -> None:
         sender, receiver = (TABLE if one is self.table else one.name for one in (node, other))
-        self.past.append((sender, receiver, said))
-        self.verdicts += told(self.referee, self.past[-1])
+        self.observed.append((sender, receiver, message))
+        self.verdicts += check_message(self.referee, self.observed[-1])
 
-    def _do(self, node: Node, effect: Effect[Any]) -> None:
+    def _perform(self, node: Node, effect: Effect[Any]) -> None:
         match effect:
             case Send(peer, message):
-                self.tell(node, node.lines[peer].other.node, message)
+                self.observe(node, node.connections[peer].other.node, message)
             case Drop(peer):
-                self.tell(node, node.lines[peer].other.node, None)
+                self.observe(node, node.connections[peer].other.node, None)
             case Connect(_, address) if not self._addresses[address].alive:
-                self.tell(node, self._addresses[address], None)
+                self.observe(node, self._addresses[address], None)
             case _:
                 pass
-        super()._do(node, effect)
+        super()._perform(node, effect)
 
-    def _arrive(self, line: Line) -> None:
-        if line.coming[0] is None and not line.dropped:
-            self.tell(line.node, line.other.node, None)
-        super()._arrive(line)
+    def _arrive(self, connection: Connection) -> None:
+        if connection.incoming[0] is None and not connection.dropped:
+            self.observe(connection.node, connection.other.node, None)
+        super()._arrive(connection)
 
 
-def told(referee: Referee, heard: Heard) -> list[PlayerVerdict]:
-    """What a referee finds in what he hears."""
-    sender, receiver, said = heard
+def check_message(referee: Referee, observed: ObservedMessage) -> list[PlayerVerdict]:
+    """The verdicts of a referee on an observed message."""
+    sender, receiver, message = observed
     return [
-        *(referee.on_connection_lost(sender, receiver) if said is None else referee.on_message(sender, receiver, said))
+        *(
+            referee.on_connection_lost(sender, receiver)
+            if message is None
+            else referee.on_message(sender, receiver, message)
+        )
     ]

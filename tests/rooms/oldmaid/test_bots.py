@@ -1,4 +1,4 @@
-"""The minds that pick a card, each alone and in a player's place."""
+"""Bots for Old Maid, alone and in a player."""
 
 from collections import Counter
 
@@ -17,15 +17,15 @@ def luck(number: int = 1):
 
 
 @pytest.mark.parametrize("name", BOT_SPECS)
-def test_every_mind_picks_one_of_the_cards(name: str) -> None:
-    mind, drawn = bot_factory(BOT_SPECS, name)(), luck()
+def test_bots_pick_a_legal_position(name: str) -> None:
+    bot, drawn = bot_factory(BOT_SPECS, name)(), luck()
     for cards in range(1, 54):
-        assert mind.choose(VIEW, range(cards), drawn) in range(cards)
+        assert bot.choose(VIEW, range(cards), drawn) in range(cards)
 
 
 def test_random_picks_each_card_as_often_as_any_other() -> None:
-    mind, drawn = bot_factory(BOT_SPECS, "random")(), luck()
-    found = Counter(mind.choose(VIEW, range(4), drawn) for _ in range(4000))
+    bot, drawn = bot_factory(BOT_SPECS, "random")(), luck()
+    found = Counter(bot.choose(VIEW, range(4), drawn) for _ in range(4000))
     assert all(abs(found[position] - 1000) < 5 * 27.4 for position in range(4)), found  # five standard deviations
 
 
@@ -34,6 +34,6 @@ def test_first_and_last_pick_at_the_ends() -> None:
     assert bot_factory(BOT_SPECS, "last")().choose(VIEW, range(4), luck()) == 3
 
 
-def test_an_unknown_mind_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(ValueError, match="found the bot 'best'; allowed: random, first, last"):
+def test_unknown_bot_error_lists_the_known_bots() -> None:
+    with pytest.raises(ValueError, match="found the mind 'best'; allowed: random, first, last"):
         bot_factory(BOT_SPECS, "best")

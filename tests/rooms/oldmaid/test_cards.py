@@ -1,4 +1,4 @@
-"""The pack: 26 pairs and the joker, by numbers, as on the wire, and as in a deck file."""
+"""The pack of Old Maid: numbers, wire forms and names of cards."""
 
 from itertools import combinations
 
@@ -43,16 +43,16 @@ def test_nothing_pairs_with_itself(card: int) -> None:
     assert not is_pair(card, card)
 
 
-def test_the_wire_tells_every_card_from_every_other() -> None:
+def test_wire_cards_are_distinct() -> None:
     assert [CARD_NUMBERS[to_wire(card)] for card in range(53)] == [*range(53)]
     assert ("10", "hearts") in CARD_NUMBERS
 
 
-def test_a_deck_file_spells_cards_as_the_wire_does_and_the_ten_with_a_letter_as_well() -> None:
+def test_deck_file_names_match_the_wire_and_allow_t_for_ten() -> None:
     """O5, G5"""
     found = PACK.parse_decks("3 spades\njoker maid\n10 hearts\n\nT clubs\nA DIAMONDS\n")
-    told = [[to_wire(card) for card in deck] for deck in found]
-    assert told == [
+    expected = [[to_wire(card) for card in deck] for deck in found]
+    assert expected == [
         [("3", "spades"), ("joker", "maid"), ("10", "hearts")],
         [("10", "clubs"), ("A", "diamonds")],
     ]

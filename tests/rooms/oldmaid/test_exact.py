@@ -1,4 +1,4 @@
-"""Who loses, as it is reckoned: beside brute force with small packs, by hand, and beside games that were played."""
+"""Exact loss probabilities, compared with brute force, computation by hand, and played games."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -20,13 +20,13 @@ from croupier.rooms.oldmaid.rules import RingGame
 from tests.rooms.oldmaid.brute_force import Chain
 
 ERRORS = 3
-"""How many standard errors a share may be away from its probability."""
+"""The largest accepted distance of a share from its probability, in standard errors."""
 
 SMALL = [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (3, 3), (4, 1), (4, 2), (5, 1), (5, 2), (6, 2), (8, 1)]
 
 
 def agree(lost: Sequence[int], expected: Sequence[float]) -> None:
-    """The shares of games lost are as far from their probabilities as luck allows."""
+    """Check that the shares of lost games are within the tolerance of their probabilities."""
     games = sum(lost)
     for count, chance in zip(lost, expected, strict=True):
         away = (count / games - chance) / sqrt(chance * (1 - chance) / games)
@@ -34,7 +34,7 @@ def agree(lost: Sequence[int], expected: Sequence[float]) -> None:
 
 
 def played(players: int, games: int, seed: int, pairs_in: int = 26) -> list[int]:
-    """How many games each seat loses when the rules play them, with Python's luck."""
+    """The number of games that each seat loses when they are played by the rules, with Python's random module."""
     random, lost = Random(seed), [0] * players
     cards = RingGame(players, pairs_in).deck
     for _ in range(games):
@@ -51,47 +51,47 @@ def played(players: int, games: int, seed: int, pairs_in: int = 26) -> list[int]
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), SMALL)
-def test_with_a_small_pack_it_is_what_all_deals_and_all_picks_come_to(players: int, pairs_in: int) -> None:
+def test_small_packs_match_brute_force(players: int, pairs_in: int) -> None:
     assert loss_probabilities(players, pairs_in) == pytest.approx(Chain(players, pairs_in).loses(), abs=1e-13)
 
 
 @pytest.mark.parametrize("pairs_in", [1, 2, 3])
-def test_so_is_the_fraction_for_two_players(pairs_in: int) -> None:
+def test_two_player_fraction_matches_brute_force(pairs_in: int) -> None:
     assert float(two_player_loss_probability(pairs_in)) == pytest.approx(Chain(2, pairs_in).loses()[0], abs=1e-15)
 
 
-def test_a_pack_of_three_cards_is_reckoned_by_hand() -> None:
-    """Two in three times player1 has the joker and half of the couple. Then whoever offers gives the joker away half of
-    the time, and has lost otherwise: he loses 1/2 + 1/2 · (1 − what he loses) = 2/3.
+def test_pack_of_three_cards_by_hand() -> None:
+    """With probability 2/3 player1 has the joker and half of the couple. Then the offerer gives the joker away half of
+    the time and loses otherwise: p = 1/2 + 1/2 · (1 − p), so p = 2/3.
     """
     assert two_player_loss_probability(1) == Fraction(2, 3) * Fraction(2, 3)
 
 
 @pytest.mark.parametrize("pairs_in", [4, 5, 11, 26])
-def test_the_fraction_and_the_equations_tell_the_same(pairs_in: int) -> None:
+def test_fraction_equals_the_equations(pairs_in: int) -> None:
     first = float(two_player_loss_probability(pairs_in))
     assert loss_probabilities(2, pairs_in) == pytest.approx((first, 1 - first), abs=1e-13)
 
 
-def test_with_the_whole_pack_two_players_are_nearly_alike() -> None:
+def test_two_players_with_the_full_pack_are_nearly_equal() -> None:
     assert two_player_loss_probability() == Fraction(1723353095189, 3455521292986)
 
 
-def test_three_players_are_not() -> None:
-    """The numbers of docs/solutions.md; brute force with small packs and games that were played vouch for them."""
+def test_three_players_with_the_full_pack() -> None:
+    """The values of docs/solutions.md, which brute force with small packs and played games confirm."""
     assert loss_probabilities(3) == pytest.approx((0.2170247886, 0.3867654630, 0.3962097484), abs=5e-11)
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 9), (5, 5), (6, 3)])
-def test_all_that_is_missing_is_next_to_nothing_and_never_too_much(players: int, pairs_in: int) -> None:
-    """A game ends with probability 1, and with one loser."""
+def test_probabilities_sum_to_almost_one(players: int, pairs_in: int) -> None:
+    """A game ends with probability 1 and has one loser."""
     missing = 1 - sum(loss_probabilities(players, pairs_in))
     assert -1e-13 < missing < 1e-12
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 9), (5, 5), (8, 2)])
 def test_every_deal_begins_in_one_position(players: int, pairs_in: int) -> None:
-    """Valued at 1, all positions in which games begin are worth 1."""
+    """If all values are 1, the weighted sum over the starting positions is 1."""
     table, found = PositionSpace(players, pairs_in), 0.0
     for couples in range(pairs_in + 1):
         level = CoupleLevel(table, couples)
@@ -101,7 +101,7 @@ def test_every_deal_begins_in_one_position(players: int, pairs_in: int) -> None:
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 26), (5, 7), (8, 26)])
-def test_hands_are_told_from_the_one_who_offers_first(players: int, pairs_in: int) -> None:
+def test_hand_sizes_start_at_the_first_offerer(players: int, pairs_in: int) -> None:
     table, ring = PositionSpace(players, pairs_in), RingGame(players, pairs_in)
     assert table.first_offerer == ring.offerer
     for card in ring.deck:
@@ -123,7 +123,7 @@ def test_a_number_is_spread_in_every_way_and_in_lexical_order(number: int, parts
 
 
 def test_five_players_have_too_many_positions() -> None:
-    """As docs/solutions.md says."""
+    """As stated in docs/solutions.md."""
     four, five = (
         sum(PositionSpace(players, 26).position_count(couples) for couples in range(27)) for players in (4, 5)
     )
@@ -132,7 +132,7 @@ def test_five_players_have_too_many_positions() -> None:
 
 
 @pytest.mark.parametrize(("players", "pairs_in", "last"), [(4, 9, 1), (5, 6, 3)])
-def test_progress_is_told_in_portions_of_the_work(players: int, pairs_in: int, last: int) -> None:
+def test_progress_is_called_with_portions_of_work(players: int, pairs_in: int, last: int) -> None:
     handed: list[int] = []
 
     def watch(portions: Sequence[int]) -> Sequence[int]:
@@ -149,26 +149,26 @@ def test_progress_is_told_in_portions_of_the_work(players: int, pairs_in: int, l
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 10), (5, 4)])
-def test_games_that_are_played_are_lost_as_often(players: int, pairs_in: int) -> None:
+def test_played_games_match_the_probabilities(players: int, pairs_in: int) -> None:
     agree(played(players, 3_000, 1, pairs_in), loss_probabilities(players, pairs_in))
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 10), (5, 4)])
-def test_games_that_are_played_side_by_side_are_lost_as_often(players: int, pairs_in: int) -> None:
+def test_batched_games_match_the_probabilities(players: int, pairs_in: int) -> None:
     agree(count_losses(players, 30_000, random_generator(1), pairs_in), loss_probabilities(players, pairs_in))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_a_million_games_from_the_whole_pack_are_lost_as_often(players: int) -> None:
+def test_a_million_full_games_match_the_probabilities(players: int) -> None:
     expected = loss_probabilities(players)
     assert sum(expected) == pytest.approx(1, abs=1e-12)
     agree(count_losses(players, 1_000_000, random_generator(2)), expected)
     agree(played(players, 200_000, 2), expected)
 
 
-def test_the_deal_is_counted_as_it_is_dealt() -> None:
-    """Two players and two pairs: who holds the joker, and how many couples they share, in all 5!/(3!·2!) deals."""
+def test_deal_weights_match_an_enumeration() -> None:
+    """Two players and two pairs: the joker's holder and the number of couples, over all 5!/(3!·2!) deals."""
     table = PositionSpace(2, 2)
     hands = table.hand_sizes
     assert [*hands] == [3, 2]

@@ -1,4 +1,4 @@
-"""Where in a stream of bytes one JSON value ends and the next one begins."""
+"""Framing of JSON values."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -38,7 +38,7 @@ def single(data: bytes) -> list[bytes]:
         (b"", []),
     ],
 )
-def test_brackets_and_line_ends_tell_where_a_value_ends(data: bytes, values: list[bytes]) -> None:
+def test_values_end_at_brackets_and_line_ends(data: bytes, values: list[bytes]) -> None:
     assert cut([data]) == values
     assert cut(single(data)) == values
 
@@ -57,8 +57,8 @@ def test_a_value_may_be_as_long_as_is_allowed() -> None:
         cut([b"[1" + value[1:]])
 
 
-def test_no_byte_is_looked_at_twice() -> None:
-    """A value that comes byte by byte costs no more than the bytes that it has."""
+def test_each_byte_is_scanned_once() -> None:
+    """A value that arrives byte by byte takes linear time."""
     value = b'{"x": "' + b'\\"' * 30_000 + b'", "cmd": "draw"}'
     framing = JsonFramer(len(value))
     known = [0]
@@ -78,7 +78,7 @@ jsons = st.recursive(
 
 
 @given(st.lists(jsons, max_size=4), st.data())
-def test_what_was_written_is_read_however_it_arrives(values: list[object], data: st.DataObject) -> None:
+def test_framing_is_independent_of_chunking(values: list[object], data: st.DataObject) -> None:
     stream = b" ".join(dumps(value, ensure_ascii=False).encode() for value in values)
     at = sorted(data.draw(st.sets(st.integers(0, len(stream)), max_size=8)))
     pieces = [stream[begin:end] for begin, end in pairwise([0, *at, len(stream)])]

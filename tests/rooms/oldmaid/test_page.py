@@ -1,4 +1,4 @@
-"""The page of Old Maid and its transcripts: every clause is shown, and what is shown can have happened."""
+"""Protocol page of Old Maid: clauses, sources and transcripts match each other."""
 
 import re
 from collections import defaultdict
@@ -23,12 +23,12 @@ UNSHOWN = re.findall(
     r"^- \*\*(oldmaid-\d+\.\d+)\*\*", PAGE.partition("## Clauses that no conversation shows")[2], re.MULTILINE
 )
 SOURCES = sorted((ROOT / "src" / "croupier").glob("**/*.py"))
-PAPERS = [
+TRANSCRIPTS = [
     parse_transcript(path.read_text(), f"oldmaid/{path.stem}")
     for path in sorted((ROOT / "transcripts" / "oldmaid").glob("*.txt"))
 ]
-TABLE = [paper for paper in PAPERS if paper.head.get("side") != "player"]
-PLAYER = [paper for paper in PAPERS if paper.head.get("side") == "player"]
+TABLE = [transcript for transcript in TRANSCRIPTS if transcript.head.get("side") != "player"]
+PLAYER = [transcript for transcript in TRANSCRIPTS if transcript.head.get("side") == "player"]
 HEADS = {
     "table": {
         *("title", "clause", "players", "join_window", "stuck_seconds", "idle", "dialect", "strict", "deck", "from"),
@@ -36,16 +36,16 @@ HEADS = {
     "player": {"title", "clause", "side", "calls", "pause", "dialect", "strict"},
 }
 
-papers = pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
-tables = pytest.mark.parametrize("paper", TABLE, ids=lambda paper: paper.name)
-players = pytest.mark.parametrize("paper", PLAYER, ids=lambda paper: paper.name)
+transcripts = pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda transcript: transcript.name)
+tables = pytest.mark.parametrize("transcript", TABLE, ids=lambda transcript: transcript.name)
+players = pytest.mark.parametrize("transcript", PLAYER, ids=lambda transcript: transcript.name)
 
 
-def messages(paper: Transcript) -> list[tuple[str, str, dict[str, object]]]:
-    """Every JSON object that is said or heard, with the peer and the kind of its line."""
+def messages(transcript: Transcript) -> list[tuple[str, str, dict[str, object]]]:
+    """Every JSON object of a transcript, with the peer and the kind of its line."""
     return [
         (line.peer, line.kind, value)
-        for line in paper.lines
+        for line in transcript.lines
         if line.kind in "<>" and not QUOTED_PATTERN.fullmatch(line.text)
         for value in parse_values(line.text)
         if isinstance(value, dict)
@@ -53,7 +53,7 @@ def messages(paper: Transcript) -> list[tuple[str, str, dict[str, object]]]:
 
 
 def order(deck: str) -> tuple[int, ...]:
-    """The cards of a head's deck, top first."""
+    """The cards of the deck in a transcript's head, top first."""
     (found,) = PACK.parse_decks(deck.replace(", ", "\n").replace(",\n", "\n"))
     return found
 
@@ -75,23 +75,27 @@ def test_clauses_are_numbered_without_a_gap() -> None:
 
 def test_every_clause_names_its_source() -> None:
     source = re.compile(r"\[[^\]]*(§\d|[A-Z]\d)[^\]]*\]$")
-    assert [name for name, _, told in CLAUSES if not source.search(told.partition("\n|")[0].strip())] == []
+    assert [name for name, _, expected in CLAUSES if not source.search(expected.partition("\n|")[0].strip())] == []
 
 
 def test_every_ruling_of_the_project_is_cited_and_every_cited_one_is_there() -> None:
     rulings = re.findall(r"^- \*\*(P\d+)\*\*", PAGE.partition("## Rulings of the project")[2], re.MULTILINE)
     cited = {
-        found for _, _, told in CLAUSES for found in re.findall(r"\bP\d+\b", told.partition("\n|")[0].rsplit("[", 1)[1])
+        found
+        for _, _, expected in CLAUSES
+        for found in re.findall(r"\bP\d+\b", expected.partition("\n|")[0].rsplit("[", 1)[1])
     }
     assert rulings == [f"P{number}" for number in range(1, len(rulings) + 1)]
     assert cited == set(rulings)
 
 
 def test_a_ruling_and_the_clauses_that_cite_it_name_each_other() -> None:
-    told = re.findall(r"^- \*\*(P\d+)\*\* (.+?)(?=\n- |\n\n|\Z)", PAGE.partition("## Rulings of the")[2], re.M | re.S)
-    assert {ruling: set(re.findall(r"\(#(oldmaid-[\d.]+)\)", text)) for ruling, text in told} == {
+    expected = re.findall(
+        r"^- \*\*(P\d+)\*\* (.+?)(?=\n- |\n\n|\Z)", PAGE.partition("## Rulings of the")[2], re.M | re.S
+    )
+    assert {ruling: set(re.findall(r"\(#(oldmaid-[\d.]+)\)", text)) for ruling, text in expected} == {
         ruling: {name for name, _, text in CLAUSES if re.search(rf"\[[^\]]*\b{ruling}\b[^\]]*\](?:\n\||$)", text)}
-        for ruling, _ in told
+        for ruling, _ in expected
     }
 
 
@@ -108,7 +112,7 @@ def test_the_code_names_clauses_that_exist() -> None:
 
 @pytest.mark.parametrize("clause", ANCHORS)
 def test_a_clause_is_shown_by_a_transcript_or_listed_as_one_that_cannot_be(clause: str) -> None:
-    assert any(clause in paper.clauses for paper in PAPERS) != (clause in UNSHOWN)
+    assert any(clause in transcript.clauses for transcript in TRANSCRIPTS) != (clause in UNSHOWN)
 
 
 def test_the_clauses_listed_as_not_shown_exist() -> None:
@@ -116,101 +120,102 @@ def test_the_clauses_listed_as_not_shown_exist() -> None:
     assert set(UNSHOWN) <= set(ANCHORS)
 
 
-@papers
-def test_a_transcript_names_clauses_that_exist_and_heads_that_are_known(paper: Transcript) -> None:
-    assert set(paper.clauses) <= set(ANCHORS)
-    assert len(set(paper.clauses)) == len(paper.clauses) > 0
-    assert paper.head.keys() <= HEADS[paper.head.get("side", "table")]
+@transcripts
+def test_a_transcript_names_clauses_that_exist_and_heads_that_are_known(transcript: Transcript) -> None:
+    assert set(transcript.clauses) <= set(ANCHORS)
+    assert len(set(transcript.clauses)) == len(transcript.clauses) > 0
+    assert transcript.head.keys() <= HEADS[transcript.head.get("side", "table")]
 
 
-@papers
-def test_a_refusal_names_a_clause_that_exists(paper: Transcript) -> None:
-    sent = "<" if paper in TABLE else None
-    told = [
+@transcripts
+def test_a_refusal_names_a_clause_that_exists(transcript: Transcript) -> None:
+    sent = "<" if transcript in TABLE else None
+    expected = [
         message["message"]
-        for peer, kind, message in messages(paper)
+        for peer, kind, message in messages(transcript)
         if message.get("result") == "error" and (kind == sent or (sent is None and kind == "<" and peer != "table"))
     ]
-    found = [re.fullmatch(r"(oldmaid-\d+\.\d+): \$_", str(text)) for text in told]
-    assert all(match and match[1] in ANCHORS for match in found), told
+    found = [re.fullmatch(r"(oldmaid-\d+\.\d+): \$_", str(text)) for text in expected]
+    assert all(match and match[1] in ANCHORS for match in found), expected
 
 
-def test_there_are_transcripts_enough_for_both_sides_and_no_two_tell_the_same() -> None:
+def test_transcripts_are_sufficient_and_distinct() -> None:
     assert len(TABLE) >= 90
     assert len(PLAYER) >= 60
-    assert len({paper.title for paper in PAPERS}) == len(PAPERS)
-    told = {
-        (paper.lines, *(paper.head.get(name) for name in ("deck", "dialect", "strict", "from"))) for paper in PAPERS
+    assert len({transcript.title for transcript in TRANSCRIPTS}) == len(TRANSCRIPTS)
+    expected = {
+        (transcript.lines, *(transcript.head.get(name) for name in ("deck", "dialect", "strict", "from")))
+        for transcript in TRANSCRIPTS
     }
-    assert len(told) == len(PAPERS)
+    assert len(expected) == len(TRANSCRIPTS)
 
 
-TOLERATED = [anchor for anchor, _, told in CLAUSES if "NON-STRICT" in told]
+TOLERATED = [anchor for anchor, _, expected in CLAUSES if "NON-STRICT" in expected]
 
 
 @pytest.mark.parametrize("clause", TOLERATED)
 def test_every_tolerance_is_shown_and_shown_refused(clause: str) -> None:
-    shown = [paper for paper in PAPERS if clause in paper.clauses]
-    assert any("strict" not in paper.head for paper in shown)
-    assert any(paper.head.get("strict") == "yes" for paper in shown)
+    shown = [transcript for transcript in TRANSCRIPTS if clause in transcript.clauses]
+    assert any("strict" not in transcript.head for transcript in shown)
+    assert any(transcript.head.get("strict") == "yes" for transcript in shown)
 
 
 @pytest.mark.parametrize("seats", range(MIN_PLAYERS, MAX_PLAYERS + 1))
 def test_games_of_every_size_are_joined(seats: int) -> None:
-    assert any(len(players) == seats for paper in TABLE for players in lists(paper))
+    assert any(len(players) == seats for transcript in TABLE for players in lists(transcript))
 
 
-def lists(paper: Transcript) -> list[list[list[object]]]:
-    """All lists of players that are heard in a transcript, in whichever form."""
-    found = [message["players"] for _, kind, message in messages(paper) if kind == "<" and "players" in message]
+def lists(transcript: Transcript) -> list[list[list[object]]]:
+    """All player lists of a transcript, in either dialect."""
+    found = [message["players"] for _, kind, message in messages(transcript) if kind == "<" and "players" in message]
     return [list(players.values()) if isinstance(players, dict) else players for players in found]
 
 
 @tables
 def test_the_players_of_a_list_are_numbered_from_1_and_have_each_a_place_and_a_nick_of_their_own(
-    paper: Transcript,
+    transcript: Transcript,
 ) -> None:
-    for _, kind, message in messages(paper):
+    for _, kind, message in messages(transcript):
         if kind == "<" and isinstance(players := message.get("players"), dict):
             assert list(players) == [f"player{number}" for number in range(1, len(players) + 1)]
-    for seats in lists(paper):
+    for seats in lists(transcript):
         places = [(str(host), port) for (host, port), _ in seats]
         assert len(set(places)) == len({nick for _, nick in seats}) == len(seats)
 
 
-FULL = [paper for paper in TABLE if paper.head.get("deck", "").count(",") == len(CARD_NAMES) - 1]
+FULL = [transcript for transcript in TABLE if transcript.head.get("deck", "").count(",") == len(CARD_NAMES) - 1]
 
 
 def test_there_are_whole_games_of_two_three_and_eight() -> None:
-    ended = {paper.head["players"] for paper in FULL if "oldmaid-6.8" in paper.clauses}
+    ended = {transcript.head["players"] for transcript in FULL if "oldmaid-6.8" in transcript.clauses}
     assert ended >= {"2", "3", "8"}
 
 
 @pytest.mark.parametrize(
-    "paper",
-    [paper for paper in TABLE if "deck" in paper.head and " / " not in paper.head["deck"]],
+    "transcript",
+    [transcript for transcript in TABLE if "deck" in transcript.head and " / " not in transcript.head["deck"]],
     ids=lambda p: p.name,
 )
-def test_the_cards_that_are_heard_are_those_of_the_deck(paper: Transcript) -> None:
-    deck = order(paper.head["deck"])
+def test_dealt_cards_are_those_of_the_deck(transcript: Transcript) -> None:
+    deck = order(transcript.head["deck"])
     assert len(set(deck)) == len(deck)
-    heard = [message["card"] for _, kind, message in messages(paper) if kind == "<" and "card" in message]
-    known = [CARD_NUMBERS[card[0], card[1]] for card in heard if isinstance(card, list)]
+    answers = [message["card"] for _, kind, message in messages(transcript) if kind == "<" and "card" in message]
+    known = [CARD_NUMBERS[card[0], card[1]] for card in answers if isinstance(card, list)]
     assert known == [*deck, *deck][: len(known)]
-    assert all(card == "$_" for card in heard[len(known) :])
+    assert all(card == "$_" for card in answers[len(known) :])
 
 
 @tables
-def test_the_last_card_and_no_other_is_told_as_such(paper: Transcript) -> None:
-    results = [message["result"] for _, kind, message in messages(paper) if kind == "<" and "card" in message]
+def test_only_the_last_card_has_last_card(transcript: Transcript) -> None:
+    results = [message["result"] for _, kind, message in messages(transcript) if kind == "<" and "card" in message]
     assert [number for number, result in enumerate(results, 1) if result == "last_card"] in ([], [len(CARD_NAMES)])
 
 
 @tables
-def test_what_is_thrown_away_are_pairs_and_each_once(paper: Transcript) -> None:
+def test_discards_are_distinct_pairs(transcript: Transcript) -> None:
     thrown: list[tuple[int, int]] = []
-    for (peer, kind, asked), (other, heard, answer) in pairwise(messages(paper)):
-        if (peer, kind, heard) == (other, ">", "<") and asked.get("cmd") == "discard" and answer["result"] == "ok":
+    for (peer, kind, asked), (other, answers, answer) in pairwise(messages(transcript)):
+        if (peer, kind, answers) == (other, ">", "<") and asked.get("cmd") == "discard" and answer["result"] == "ok":
             (a, b), *more = [[CARD_NUMBERS[one[0], one[1]] for one in asked["cards"]]]  # type: ignore[attr-defined]
             assert not more
             assert is_pair(a, b)
@@ -218,34 +223,38 @@ def test_what_is_thrown_away_are_pairs_and_each_once(paper: Transcript) -> None:
     assert len(set(thrown)) == len(thrown)
 
 
-@pytest.mark.parametrize("paper", [paper for paper in FULL if "oldmaid-6.8" in paper.clauses], ids=lambda p: p.name)
-def test_in_a_whole_game_every_pair_is_thrown_away_and_one_player_is_left(paper: Transcript) -> None:
-    told = messages(paper)
-    assert sum(message.get("cmd") == "discard" for _, _, message in told) == len(CARD_NAMES) // 2
-    assert sum(message.get("cmd") == "out_of_cards" for _, _, message in told) == int(paper.head["players"]) - 1
-    standing = [message for _, kind, message in told if kind == "<" and "in" in message]
-    assert len(standing) == int(paper.head["players"])
+@pytest.mark.parametrize(
+    "transcript", [transcript for transcript in FULL if "oldmaid-6.8" in transcript.clauses], ids=lambda p: p.name
+)
+def test_whole_game_discards_all_pairs_and_leaves_one_player(transcript: Transcript) -> None:
+    expected = messages(transcript)
+    assert sum(message.get("cmd") == "discard" for _, _, message in expected) == len(CARD_NAMES) // 2
+    assert (
+        sum(message.get("cmd") == "out_of_cards" for _, _, message in expected) == int(transcript.head["players"]) - 1
+    )
+    standing = [message for _, kind, message in expected if kind == "<" and "in" in message]
+    assert len(standing) == int(transcript.head["players"])
     assert all(message == standing[0] and len(message["in"]) == 1 for message in standing)  # type: ignore[arg-type]
 
 
 @players
-def test_a_player_joins_first_and_is_called_where_the_list_has_his_neighbours(paper: Transcript) -> None:
-    peer, kind, message = messages(paper)[0]
+def test_player_joins_first_and_connects_to_listed_neighbours(transcript: Transcript) -> None:
+    peer, kind, message = messages(transcript)[0]
     assert (peer, kind, message) == ("table", "<", {"cmd": "join", "nick": "me"})
     listed: defaultdict[str, set[object]] = defaultdict(set)
-    for _, kind, message in messages(paper):
+    for _, kind, message in messages(transcript):
         players = message.get("players") if kind == ">" else None
         for (host, port), nick in players.values() if isinstance(players, dict) else players or []:
             listed[nick].add(f"{str(host).removeprefix('::ffff:')}:{port}")
-    calls = dict(re.findall(r"(\w+) (\S+?)(?:,|$)", paper.head.get("calls", "")))
+    calls = dict(re.findall(r"(\w+) (\S+?)(?:,|$)", transcript.head.get("calls", "")))
     assert all(listed[name] <= {address} for name, address in calls.items())
 
 
 @players
-def test_a_player_holds_what_he_offers(paper: Transcript) -> None:
-    """The number of cards in his offers is that of the cards that he has got less those that he has lost."""
+def test_offers_have_the_size_of_the_hand(transcript: Transcript) -> None:
+    """The number of cards in an offer equals the cards received minus the cards discarded or given."""
     hand = 0
-    for peer, kind, message in messages(paper):
+    for peer, kind, message in messages(transcript):
         got = kind == ">" and "card" in message and message["card"] != ["1", "spades"]
         gave = kind == "<" and "card" in message
         thrown = kind == "<" and message.get("cmd") == "discard"
@@ -259,10 +268,10 @@ def test_a_player_holds_what_he_offers(paper: Transcript) -> None:
             assert hand == 0
 
 
-@papers
-def test_names_are_bound_before_they_are_said(paper: Transcript) -> None:
+@transcripts
+def test_names_are_bound_before_use(transcript: Transcript) -> None:
     bound: set[str] = set()
-    for line in paper.lines:
+    for line in transcript.lines:
         if line.kind == "<":
             bound |= {*NAME_PATTERN.findall(line.text)}
         elif line.kind == ">":

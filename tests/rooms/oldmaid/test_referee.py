@@ -1,6 +1,6 @@
-"""The referee of Old Maid: honest players have nothing to fear, whoever is gone; and everybody who cheats is found out.
+"""Referee of Old Maid: no verdicts on correct players, whichever disconnect, and a verdict on every fault.
 
-The cheats are made from honest games: up to some point everything is as it was, and then somebody says another thing.
+Faults are made from correct games: up to some point all messages are the same, and then one is different.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,44 +31,46 @@ from croupier.rooms.oldmaid.wire import (
     Status,
     YourTurn,
 )
-from tests.rooms.oldmaid.network import in_order, jumbled
-from tests.rooms.oldmaid.refereed_ring import Heard, Watched, told
+from tests.rooms.oldmaid.network import in_order, random_order
+from tests.rooms.oldmaid.refereed_ring import ObservedMessage, RefereedNetwork, check_message
 
-type Scene = tuple[Referee, str, str, Any]
-"""A referee, and who is about to say what to whom."""
+type GamePoint = tuple[Referee, str, str, Any]
+"""A referee with the sender, receiver and message that come next."""
 
 
-def network(players: int, seed: int, order: int | None = None) -> Watched:
-    """A ring; the order in which things arrive is that in which they are sent, or jumbled."""
-    choose = in_order if order is None else jumbled(FairDealer(derive_server_seed(order, "order", 1)).luck)
-    return Watched(players, seed, choose=choose)
+def network(players: int, seed: int, order: int | None = None) -> RefereedNetwork:
+    """A ring whose deliveries are in the order of sending, or random."""
+    choose = in_order if order is None else random_order(FairDealer(derive_server_seed(order, "order", 1)).luck)
+    return RefereedNetwork(players, seed, choose=choose)
 
 
 @cache
-def honest(players: int = 3, seed: int = 1) -> tuple[Heard, ...]:
-    """All that is said in an honest game."""
+def correct_game(players: int = 3, seed: int = 1) -> tuple[ObservedMessage, ...]:
+    """All messages of a correct game."""
     ring = network(players, seed)
     ring.run()
-    return tuple(ring.past)
+    return tuple(ring.observed)
 
 
-def scenes(kind: type[Message], *, strict: bool = False, game: tuple[Heard, ...] = ()) -> Iterator[Scene]:
-    """Every time in an honest game at which something of a kind is about to be said."""
+def game_points(
+    kind: type[Message], *, strict: bool = False, game: tuple[ObservedMessage, ...] = ()
+) -> Iterator[GamePoint]:
+    """Every point of a correct game before a message of a type."""
     referee = Referee(strict=strict)
-    for heard in game or honest():
-        if type(heard[2]) is kind:
-            yield referee, *heard
-        assert told(referee, heard) == []
+    for received in game or correct_game():
+        if type(received[2]) is kind:
+            yield referee, *received
+        assert check_message(referee, received) == []
 
 
-def scene(kind: type[Message], when: Callable[..., bool] = lambda *_: True, **own: Any) -> Scene:
-    """The first of those times at which something holds of the referee, who speaks, who listens, and what is said."""
-    return next(found for found in scenes(kind, **own) if when(*found))
+def game_point(kind: type[Message], when: Callable[..., bool] = lambda *_: True, **own: Any) -> GamePoint:
+    """The first of these points at which a condition on referee, sender, receiver and message holds."""
+    return next(found for found in game_points(kind, **own) if when(*found))
 
 
-def clauses(referee: Referee, sender: str, receiver: str, said: Any) -> list[tuple[str, str]]:
-    """Who breaks which clauses by saying something."""
-    return [(verdict.nick, verdict.violation.clause) for verdict in told(referee, (sender, receiver, said))]
+def clauses(referee: Referee, sender: str, receiver: str, sent: Any) -> list[tuple[str, str]]:
+    """The verdicts on a message, as pairs of nick and clause."""
+    return [(verdict.nick, verdict.violation.clause) for verdict in check_message(referee, (sender, receiver, sent))]
 
 
 def discard(*cards: int) -> Discard:
@@ -77,12 +79,12 @@ def discard(*cards: int) -> Discard:
 
 
 def drawn(referee: Referee, *_: object) -> bool:
-    """Whether all cards are drawn."""
+    """Whether the deck is empty."""
     return referee.game is not None and referee.game.drawn_count == len(WIRE_CARDS)
 
 
 def over(referee: Referee, sender: str, *_: object) -> bool:
-    """Whether somebody speaks to others when all cards are drawn."""
+    """Whether the deck is empty and the sender is a player."""
     return drawn(referee) and sender != TABLE
 
 
@@ -96,7 +98,7 @@ def test_an_honest_game_has_no_verdicts(players: int, order: int | None) -> None
     ring.run()
     assert ring.verdicts == []
     referee = ring.referee
-    if referee.loser is not None:  # a game in which nobody threw anything away for long may be void
+    if referee.loser is not None:  # a game without a discard for long may be void
         assert referee.loser == referee.joker_holder
         assert referee.holders == {nick: {JOKER} if nick == referee.loser else set() for nick in referee.players}
 
@@ -123,43 +125,43 @@ DEATHS = st.lists(st.tuples(st.integers(0, 700), st.integers(0, 4)), min_size=1,
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 5), st.integers(0, 99), st.none() | st.integers(0, 99), DEATHS)
-def test_who_is_gone_makes_nobody_a_cheat(
+def test_disconnects_cause_no_verdicts(
     players: int, seed: int, order: int | None, deaths: list[tuple[int, int]]
 ) -> None:
-    """A card that was on its way to somebody, or held by him, is gone with him."""
+    """A card in transit to a player that disconnects, or held by it, is lost."""
     check_with_somebody_gone(players, seed, order, deaths)
 
 
 @pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(st.integers(2, 8), st.integers(0, 999), st.none() | st.integers(0, 999), DEATHS)
-def test_who_is_gone_makes_nobody_a_cheat_in_many_games(
+def test_disconnects_cause_no_verdicts_in_many_games(
     players: int, seed: int, order: int | None, deaths: list[tuple[int, int]]
 ) -> None:
     check_with_somebody_gone(players, seed, order, deaths)
 
 
-def test_the_referee_knows_who_holds_what() -> None:
+def test_referee_tracks_all_hands() -> None:
     referee = Referee()
     hands: dict[str, set[int]] = {nick: set() for nick in ("ann", "bob", "cyd")}
-    for heard in honest():
-        told(referee, heard)
-        sender, receiver, said = heard
-        if isinstance(said, Reply) and said.card is not None:
-            card = WIRE_CARDS.index(said.card)
+    for received in correct_game():
+        check_message(referee, received)
+        sender, receiver, sent = received
+        if isinstance(sent, Reply) and sent.card is not None:
+            card = WIRE_CARDS.index(sent.card)
             hands[receiver].add(card)
             if sender != TABLE:
                 hands[sender].remove(card)
-        if said == Reply("ok", "ok"):
+        if sent == Reply("ok", "ok"):
             hands[receiver] -= {card for card in hands[receiver] if card ^ 1 in hands[receiver]}
         if referee.players:
             assert referee.holders == hands
     assert referee.joker_holder == referee.loser
 
 
-def test_a_card_that_was_lost_on_its_way_is_not_missed() -> None:
-    """oldmaid-9.8: the offerer answers and is gone, and his answer with him."""
-    referee, giver, picker, card = scene(Reply, lambda r, s, _, said: over(r, s) and said.card is not None)
+def test_card_lost_in_transit_is_no_fault() -> None:
+    """oldmaid-9.8: the giver answers and disconnects, and its answer is lost."""
+    referee, giver, picker, card = game_point(Reply, lambda r, s, _, sent: over(r, s) and sent.card is not None)
     assert clauses(referee, giver, picker, card) == []
     held = {nick: len(hand) for nick, hand in referee.holders.items()}
     assert [*referee.on_connection_lost(picker, giver), *referee.on_connection_lost(TABLE, giver)] == []
@@ -171,10 +173,10 @@ def test_a_card_that_was_lost_on_its_way_is_not_missed() -> None:
     }
 
 
-def test_a_card_that_is_missed_without_anybody_gone_is_a_cheat() -> None:
+def test_missing_card_without_a_disconnect_is_a_fault() -> None:
     """oldmaid-7.2"""
-    referee, giver, picker, card = scene(
-        Reply, lambda r, s, p, said: over(r, s) and said.card and not pairs_with(r, p, said)
+    referee, giver, picker, card = game_point(
+        Reply, lambda r, s, p, sent: over(r, s) and sent.card and not pairs_with(r, p, sent)
     )
     assert clauses(referee, giver, picker, card) == []
     (other,) = {"ann", "bob", "cyd"} - {giver, picker}
@@ -182,298 +184,298 @@ def test_a_card_that_is_missed_without_anybody_gone_is_a_cheat() -> None:
     assert (picker, "oldmaid-7.2") in clauses(referee, picker, other, Offer(held - 1))
 
 
-def pairs_with(referee: Referee, nick: str, said: Reply) -> bool:
-    """Whether a card makes a pair with one that somebody has."""
-    assert said.card is not None
-    return any(is_pair(card, WIRE_CARDS.index(said.card)) for card in referee.holders[nick])
+def pairs_with(referee: Referee, nick: str, sent: Reply) -> bool:
+    """Whether the card of a reply makes a pair with one in a player's hand."""
+    assert sent.card is not None
+    return any(is_pair(card, WIRE_CARDS.index(sent.card)) for card in referee.holders[nick])
 
 
-# Players who cheat while cards are drawn.
+# Faults while cards are drawn.
 
 
-def test_who_draws_without_a_turn_is_found_out() -> None:
+def test_draw_without_a_turn() -> None:
     """oldmaid-4.3"""
-    referee, drawer, *_ = scene(Draw)
+    referee, drawer, *_ = game_point(Draw)
     (other, *_) = {"ann", "bob", "cyd"} - {drawer}
     assert clauses(referee, other, TABLE, Draw()) == [(other, "oldmaid-4.3")]
 
 
-def test_who_passes_on_a_turn_that_he_has_not_is_found_out() -> None:
+def test_your_turn_without_a_turn() -> None:
     """oldmaid-4.7"""
-    referee, sender, receiver, _ = scene(YourTurn)
+    referee, sender, receiver, _ = game_point(YourTurn)
     assert clauses(referee, receiver, "cyd", YourTurn()) == [(receiver, "oldmaid-4.7")]
     assert clauses(referee, sender, receiver, YourTurn()) == []
     assert clauses(referee, sender, receiver, YourTurn()) == [(sender, "oldmaid-4.7")]
 
 
-def test_who_passes_the_turn_to_somebody_else_is_found_out() -> None:
+def test_your_turn_to_the_wrong_player() -> None:
     """oldmaid-4.7"""
-    referee, sender, *_ = scene(YourTurn)
+    referee, sender, *_ = game_point(YourTurn)
     assert sender == "ann"
     assert clauses(referee, "ann", "cyd", YourTurn()) == [("ann", "oldmaid-4.7")]
 
 
-def test_who_lets_others_draw_when_there_are_no_cards_is_found_out() -> None:
+def test_your_turn_with_an_empty_deck() -> None:
     """oldmaid-4.9"""
-    referee, offerer, left, _ = scene(Offer)
+    referee, offerer, left, _ = game_point(Offer)
     assert (offerer, "oldmaid-4.9") in clauses(referee, offerer, left, YourTurn())
 
 
-def test_who_takes_a_turn_too_many_is_found_out() -> None:
+def test_accepting_a_superfluous_turn() -> None:
     """oldmaid-4.11"""
-    referee, offerer, left, _ = scene(Pick)
-    told(referee, (left, offerer, YourTurn()))
+    referee, offerer, left, _ = game_point(Pick)
+    check_message(referee, (left, offerer, YourTurn()))
     assert (offerer, "oldmaid-4.11") in clauses(referee, offerer, left, OK)
 
 
-# Players who cheat with pairs.
+# Faults with pairs.
 
 
-def thrown(referee: Referee, nick: str, said: Discard, answer: Reply) -> list[tuple[str, str]]:
-    return [*clauses(referee, nick, TABLE, said), *clauses(referee, TABLE, nick, answer)]
+def discard_verdicts(referee: Referee, nick: str, sent: Discard, answer: Reply) -> list[tuple[str, str]]:
+    return [*clauses(referee, nick, TABLE, sent), *clauses(referee, TABLE, nick, answer)]
 
 
 REFUSED = Reply("error", "no")
 THROWN = Reply("ok", "ok")
 
 
-def test_who_throws_away_what_is_no_pair_is_found_out() -> None:
+def test_discard_of_no_pair() -> None:
     """oldmaid-5.3, oldmaid-5.4"""
-    referee, nick, *_ = scene(Offer)
-    assert thrown(referee, nick, discard(0, 2), REFUSED) == [(nick, "oldmaid-5.3")]
+    referee, nick, *_ = game_point(Offer)
+    assert discard_verdicts(referee, nick, discard(0, 2), REFUSED) == [(nick, "oldmaid-5.3")]
     strange = Discard((("0", "spades"), ("0", "clubs")), "false")
-    assert thrown(referee, nick, strange, REFUSED) == [(nick, "oldmaid-5.4")]
+    assert discard_verdicts(referee, nick, strange, REFUSED) == [(nick, "oldmaid-5.4")]
 
 
-def test_who_throws_away_a_pair_twice_is_found_out() -> None:
+def test_discard_of_a_pair_twice() -> None:
     """oldmaid-5.5"""
-    referee, nick, _, said = scene(Discard)
-    assert thrown(referee, nick, said, THROWN) == []
-    assert thrown(referee, nick, said, REFUSED) == [(nick, "oldmaid-5.5")]
+    referee, nick, _, sent = game_point(Discard)
+    assert discard_verdicts(referee, nick, sent, THROWN) == []
+    assert discard_verdicts(referee, nick, sent, REFUSED) == [(nick, "oldmaid-5.5")]
 
 
-def test_who_throws_away_what_nobody_has_drawn_is_found_out() -> None:
+def test_discard_of_undrawn_cards() -> None:
     """oldmaid-5.6"""
-    referee, nick, *_ = scene(Draw)
-    assert thrown(referee, nick, discard(0, 1), REFUSED) == [(nick, "oldmaid-5.6")]
+    referee, nick, *_ = game_point(Draw)
+    assert discard_verdicts(referee, nick, discard(0, 1), REFUSED) == [(nick, "oldmaid-5.6")]
 
 
-def test_who_throws_away_what_others_hold_is_found_out_though_the_table_believes_him() -> None:
+def test_accepted_discard_of_cards_of_others() -> None:
     """oldmaid-5.7"""
-    referee, nick, *_ = scene(Offer)
+    referee, nick, *_ = game_point(Offer)
     strange = next(card for card in referee.holders[nick] if card != JOKER)
-    assert thrown(referee, nick, discard(strange, strange ^ 1), THROWN) == [(nick, "oldmaid-5.7")]
+    assert discard_verdicts(referee, nick, discard(strange, strange ^ 1), THROWN) == [(nick, "oldmaid-5.7")]
     holder = next(other for other, hand in referee.holders.items() if strange ^ 1 in hand)
     assert holder != nick
     mine = [*referee.players].index(holder)
     assert referee.players[holder].seat == mine
 
 
-def test_whoever_finds_his_pair_thrown_away_by_a_cheat_is_none_himself() -> None:
-    """oldmaid-5.5: he keeps it, for nobody takes it from him."""
-    referee, nick, _, said = scene(Discard, drawn)
+def test_pair_discarded_by_another_player_is_no_fault_of_its_holder() -> None:
+    """oldmaid-5.5: the pair stays in its holder's hand."""
+    referee, nick, _, sent = game_point(Discard, drawn)
     other = next(one for one in referee.players if one != nick)
-    assert thrown(referee, other, said, THROWN) == [(other, "oldmaid-5.7")]
-    assert thrown(referee, nick, said, REFUSED) == []
+    assert discard_verdicts(referee, other, sent, THROWN) == [(other, "oldmaid-5.7")]
+    assert discard_verdicts(referee, nick, sent, REFUSED) == []
     held = len(referee.holders[nick])
     left = next(one for one in referee.players if referee.players[nick].may_ask(one, [*referee.players]))
     assert clauses(referee, nick, left, Offer(held)) == []
 
 
-def test_who_keeps_a_pair_is_found_out_when_he_passes_the_turn_on() -> None:
+def test_pair_kept_when_passing_the_turn() -> None:
     """oldmaid-5.11"""
     for when in (drawn, lambda *found: not drawn(*found)):
-        referee, nick, *_ = scene(Discard, when)
+        referee, nick, *_ = game_point(Discard, when)
         left = {"ann": "bob", "bob": "cyd", "cyd": "ann"}[nick]
         passes = Offer(len(referee.holders[nick])) if drawn(referee) else YourTurn()
         assert clauses(referee, nick, left, passes) == [(nick, "oldmaid-5.11")]
 
 
-def test_who_says_that_he_is_out_and_has_cards_is_found_out() -> None:
+def test_out_of_cards_with_cards() -> None:
     """oldmaid-7.12"""
-    referee, nick, *_ = scene(Offer)
+    referee, nick, *_ = game_point(Offer)
     assert clauses(referee, nick, TABLE, OutOfCards()) == []
     assert clauses(referee, TABLE, nick, OK) == [(nick, "oldmaid-7.12")]
 
 
-def test_who_is_out_before_all_cards_are_drawn_or_twice_is_found_out() -> None:
+def test_out_of_cards_too_early_or_twice() -> None:
     """oldmaid-6.2, oldmaid-6.3"""
-    referee, nick, *_ = scene(YourTurn)
-    told(referee, (nick, TABLE, OutOfCards()))
+    referee, nick, *_ = game_point(YourTurn)
+    check_message(referee, (nick, TABLE, OutOfCards()))
     assert clauses(referee, TABLE, nick, REFUSED) == [(nick, "oldmaid-6.2")]
-    referee, nick, *_ = scene(OutOfCards)
-    assert thrown_out(referee, nick, OK) == []
-    assert thrown_out(referee, nick, REFUSED) == [(nick, "oldmaid-6.3")]
+    referee, nick, *_ = game_point(OutOfCards)
+    assert out_verdicts(referee, nick, OK) == []
+    assert out_verdicts(referee, nick, REFUSED) == [(nick, "oldmaid-6.3")]
 
 
-def test_a_table_may_refuse_that_a_player_is_out_who_must_still_hold_cards() -> None:
+def test_table_may_refuse_an_impossible_out_of_cards() -> None:
     """oldmaid-6.12"""
-    referee, nick, *_ = scene(Offer, lambda referee, *_: all(len(hand) > 4 for hand in referee.holders.values()))
-    assert thrown_out(referee, nick, REFUSED) == [(nick, "oldmaid-6.12")]
+    referee, nick, *_ = game_point(Offer, lambda referee, *_: all(len(hand) > 4 for hand in referee.holders.values()))
+    assert out_verdicts(referee, nick, REFUSED) == [(nick, "oldmaid-6.12")]
 
 
-def thrown_out(referee: Referee, nick: str, answer: Reply) -> list[tuple[str, str]]:
+def out_verdicts(referee: Referee, nick: str, answer: Reply) -> list[tuple[str, str]]:
     return [*clauses(referee, nick, TABLE, OutOfCards()), *clauses(referee, TABLE, nick, answer)]
 
 
-# Players who cheat in the ring.
+# Faults in the ring.
 
 
-def test_who_offers_before_all_cards_are_drawn_is_found_out() -> None:
+def test_offer_before_the_deck_is_empty() -> None:
     """oldmaid-7.1"""
-    referee, sender, receiver, _ = scene(YourTurn)
+    referee, sender, receiver, _ = game_point(YourTurn)
     assert clauses(referee, sender, receiver, Offer(1)) == [(sender, "oldmaid-7.1")]
 
 
-def test_who_tells_another_number_of_cards_is_found_out() -> None:
+def test_offer_with_a_wrong_number_of_cards() -> None:
     """oldmaid-7.2"""
     for wrong in (-1, 1):
-        referee, offerer, left, said = scene(Offer)
-        assert clauses(referee, offerer, left, Offer(said.num_cards + wrong)) == [(offerer, "oldmaid-7.2")]
+        referee, offerer, left, sent = game_point(Offer)
+        assert clauses(referee, offerer, left, Offer(sent.num_cards + wrong)) == [(offerer, "oldmaid-7.2")]
 
 
-def test_who_offers_out_of_turn_is_found_out() -> None:
+def test_offer_out_of_turn() -> None:
     """oldmaid-7.8"""
-    referee, offerer, left, said = scene(Offer)
-    assert clauses(referee, offerer, left, said) == []
+    referee, offerer, left, sent = game_point(Offer)
+    assert clauses(referee, offerer, left, sent) == []
     (other,) = {"ann", "bob", "cyd"} - {offerer, left}
     held = len(referee.holders[other])
     assert clauses(referee, other, offerer, Offer(held)) == [(other, "oldmaid-7.8")]
 
 
-def test_who_skips_his_left_neighbour_is_found_out() -> None:
+def test_offer_that_skips_the_left_neighbour() -> None:
     """oldmaid-7.9"""
-    referee, offerer, left, said = scene(Offer)
+    referee, offerer, left, sent = game_point(Offer)
     (other,) = {"ann", "bob", "cyd"} - {offerer, left}
-    assert clauses(referee, offerer, other, said) == [(offerer, "oldmaid-7.9")]
+    assert clauses(referee, offerer, other, sent) == [(offerer, "oldmaid-7.9")]
 
 
-def test_who_offers_his_hand_to_himself_is_found_out() -> None:
+def test_offer_to_oneself() -> None:
     """oldmaid-7.9"""
-    referee, offerer, _, said = scene(Offer)
-    assert clauses(referee, offerer, offerer, said) == [(offerer, "oldmaid-7.9")]
+    referee, offerer, _, sent = game_point(Offer)
+    assert clauses(referee, offerer, offerer, sent) == [(offerer, "oldmaid-7.9")]
 
 
-def test_who_cannot_reach_his_left_neighbour_may_skip_him() -> None:
+def test_unreachable_left_neighbour_may_be_skipped() -> None:
     """oldmaid-9.5, oldmaid-9.6"""
-    referee, offerer, left, said = scene(Offer)
+    referee, offerer, left, sent = game_point(Offer)
     (other,) = {"ann", "bob", "cyd"} - {offerer, left}
     assert not referee.turn_lost
     assert list(referee.on_connection_lost(offerer, left)) == []
     assert referee.turn_lost
-    assert clauses(referee, offerer, other, said) == []
+    assert clauses(referee, offerer, other, sent) == []
 
 
-def test_who_is_asked_again_when_he_was_out_is_asked_by_a_cheat() -> None:
-    """oldmaid-7.9: for good"""
-    referee, nick, offerer, _ = scene(Reply, lambda *found: found[3] == OUT)
+def test_repeated_offer_to_a_player_out() -> None:
+    """oldmaid-7.9: out is permanent"""
+    referee, nick, offerer, _ = game_point(Reply, lambda *found: found[3] == OUT)
     assert clauses(referee, nick, offerer, OUT) == []
     again = Offer(len(referee.holders[offerer]))
     assert clauses(referee, offerer, nick, again) == [(offerer, "oldmaid-7.9")]
 
 
-def test_who_says_out_and_has_cards_is_found_out() -> None:
+def test_out_with_cards() -> None:
     """oldmaid-7.9"""
-    referee, nick, offerer, _ = scene(Reply, lambda r, s, p, said: over(r, s) and p != TABLE and said == OK)
+    referee, nick, offerer, _ = game_point(Reply, lambda r, s, p, sent: over(r, s) and p != TABLE and sent == OK)
     assert clauses(referee, nick, offerer, OUT) == [(nick, "oldmaid-7.9")]
 
 
-def test_who_takes_an_offer_and_has_no_cards_is_found_out() -> None:
+def test_ok_to_an_offer_without_cards() -> None:
     """oldmaid-7.9"""
-    referee, nick, offerer, _ = scene(Reply, lambda *found: found[3] == OUT)
+    referee, nick, offerer, _ = game_point(Reply, lambda *found: found[3] == OUT)
     assert clauses(referee, nick, offerer, OK) == [(nick, "oldmaid-7.9")]
 
 
-def test_who_picks_and_was_offered_nothing_is_found_out() -> None:
+def test_pick_without_an_offer() -> None:
     """oldmaid-7.7"""
-    referee, picker, giver, said = scene(Pick)
+    referee, picker, giver, sent = game_point(Pick)
     (other,) = {"ann", "bob", "cyd"} - {giver, picker}
-    assert clauses(referee, other, giver, said) == [(other, "oldmaid-7.7")]
-    assert clauses(referee, picker, giver, said) == []
-    assert clauses(referee, picker, giver, said) == [(picker, "oldmaid-7.7")]
-    referee, offerer, left, said = scene(Offer)
-    told(referee, (offerer, left, said))
-    assert clauses(referee, left, offerer, Pick(0)) == [(left, "oldmaid-7.7")], "he has not said that he is in"
+    assert clauses(referee, other, giver, sent) == [(other, "oldmaid-7.7")]
+    assert clauses(referee, picker, giver, sent) == []
+    assert clauses(referee, picker, giver, sent) == [(picker, "oldmaid-7.7")]
+    referee, offerer, left, sent = game_point(Offer)
+    check_message(referee, (offerer, left, sent))
+    assert clauses(referee, left, offerer, Pick(0)) == [(left, "oldmaid-7.7")], "the offer has not been accepted"
 
 
-def test_who_picks_a_card_that_is_not_offered_is_found_out() -> None:
+def test_pick_out_of_range() -> None:
     """oldmaid-7.4, oldmaid-7.6"""
     for strict, beyond in ((False, 1), (True, 0)):
-        referee, picker, giver, _ = scene(Pick, strict=strict)
+        referee, picker, giver, _ = game_point(Pick, strict=strict)
         offered = len(referee.holders[giver])
         assert clauses(referee, picker, giver, Pick(offered + beyond)) == [(picker, "oldmaid-7.4")]
         assert clauses(referee, giver, picker, REFUSED) == [], "he has to be refused"
         assert clauses(referee, picker, giver, Pick(-1)) == [(picker, "oldmaid-7.4")]
-        told(referee, (giver, picker, REFUSED))
+        check_message(referee, (giver, picker, REFUSED))
         assert clauses(referee, picker, giver, Pick(offered - 1)) == []
-    referee, picker, giver, _ = scene(Pick)
+    referee, picker, giver, _ = game_point(Pick)
     assert clauses(referee, picker, giver, Pick(len(referee.holders[giver]))) == []
 
 
-def test_who_gives_a_card_that_he_does_not_hold_is_found_out() -> None:
+def test_giving_a_card_not_held() -> None:
     """oldmaid-7.5"""
-    referee, picker, giver, said = scene(Pick)
-    told(referee, (picker, giver, said))
+    referee, picker, giver, sent = game_point(Pick)
+    check_message(referee, (picker, giver, sent))
     strange = next(card for card in referee.holders[picker])
     assert clauses(referee, giver, picker, Reply("ok", card=to_wire(strange))) == [(giver, "oldmaid-7.5")]
 
 
-def test_who_gives_what_is_no_card_is_found_out() -> None:
+def test_giving_an_invalid_card() -> None:
     """oldmaid-7.5"""
-    referee, picker, giver, said = scene(Pick)
-    told(referee, (picker, giver, said))
+    referee, picker, giver, sent = game_point(Pick)
+    check_message(referee, (picker, giver, sent))
     assert clauses(referee, giver, picker, Reply("ok", card=("1", "spades"))) == [(giver, "oldmaid-7.5")]
 
 
-def test_who_does_not_give_what_was_picked_is_found_out() -> None:
-    """oldmaid-7.5, oldmaid-7.15: and when he is gone for it, the turn is the other's."""
-    referee, picker, giver, said = scene(Pick)
+def test_refusing_a_valid_pick() -> None:
+    """oldmaid-7.5, oldmaid-7.15: if the giver is dropped for it, the picker has the turn."""
+    referee, picker, giver, sent = game_point(Pick)
     for _ in range(2):
-        assert clauses(referee, picker, giver, said) == []
+        assert clauses(referee, picker, giver, sent) == []
         assert clauses(referee, giver, picker, REFUSED) == [(giver, "oldmaid-7.5")]
     referee.on_connection_lost(picker, giver)
     (other,) = {"ann", "bob", "cyd"} - {giver, picker}
     assert clauses(referee, picker, other, Offer(len(referee.holders[picker]))) == []
 
 
-def test_who_has_no_cards_and_does_not_tell_the_table_is_found_out() -> None:
+def test_missing_out_of_cards() -> None:
     """oldmaid-7.12"""
-    referee, offerer, left, said = scene(Offer, lambda *found: found[3].num_cards == 0, game=empty_offer())
+    referee, offerer, left, sent = game_point(Offer, lambda *found: found[3].num_cards == 0, game=empty_offer())
     referee.players[offerer].is_out = False
-    assert clauses(referee, offerer, left, said) == [(offerer, "oldmaid-7.12")]
+    assert clauses(referee, offerer, left, sent) == [(offerer, "oldmaid-7.12")]
 
 
-def empty_offer() -> tuple[Heard, ...]:
-    """An honest game in which somebody has no cards when it is his turn to offer."""
-    games = (honest(4, seed) for seed in range(50))
-    return next(game for game in games if any(said == Offer(0) for *_, said in game))
+def empty_offer() -> tuple[ObservedMessage, ...]:
+    """A correct game in which a player has no cards when it is to offer."""
+    games = (correct_game(4, seed) for seed in range(50))
+    return next(game for game in games if any(sent == Offer(0) for *_, sent in game))
 
 
 @pytest.mark.parametrize(
     ("request_", "answer"),
     [(YourTurn, OUT), (Offer, Reply("last_card")), (Pick, OK), (Pick, OUT), (Offer, Standing((), ()))],
 )
-def test_who_answers_something_else_is_found_out(request_: type[Message], answer: Message) -> None:
+def test_player_answer_of_the_wrong_kind(request_: type[Message], answer: Message) -> None:
     """oldmaid-2.3"""
-    referee, asker, asked, said = scene(request_)
-    told(referee, (asker, asked, said))
+    referee, asker, asked, sent = game_point(request_)
+    check_message(referee, (asker, asked, sent))
     assert clauses(referee, asked, asker, answer) == [(asked, "oldmaid-2.3")]
 
 
-def test_who_asks_a_player_what_only_the_table_is_asked_is_found_out() -> None:
+def test_table_request_to_a_player() -> None:
     """oldmaid-8.6"""
-    referee, asker, asked, _ = scene(YourTurn)
+    referee, asker, asked, _ = game_point(YourTurn)
     assert clauses(referee, asker, asked, Draw()) == [(asker, "oldmaid-8.6")]
     assert clauses(referee, asked, asker, REFUSED) == []
 
 
-def test_what_cannot_be_read_is_its_senders_fault_and_is_answered() -> None:
+def test_malformed_request_is_the_senders_fault_and_is_answered() -> None:
     garbled = Violation("oldmaid-8.3", "this", "JSON")
-    referee, nick, *_ = scene(Draw)
+    referee, nick, *_ = game_point(Draw)
     assert clauses(referee, nick, TABLE, garbled) == [(nick, "oldmaid-8.3")]
     assert clauses(referee, TABLE, nick, REFUSED) == []
-    referee, picker, giver, said = scene(Pick)
-    told(referee, (picker, giver, said))
+    referee, picker, giver, sent = game_point(Pick)
+    check_message(referee, (picker, giver, sent))
     assert clauses(referee, giver, picker, garbled) == [(giver, "oldmaid-8.3")]
     assert clauses(referee, giver, picker, REFUSED) == [], "nobody waits for it any more (oldmaid-2.11)"
 
@@ -481,113 +483,113 @@ def test_what_cannot_be_read_is_its_senders_fault_and_is_answered() -> None:
 # A table that cheats.
 
 
-def dealt(when: Callable[..., bool] = lambda *_: True) -> Scene:
-    """The table is about to deal a card."""
-    return scene(Reply, lambda r, s, p, said: s == TABLE and said.card is not None and when(r, s, p, said))
+def dealt(when: Callable[..., bool] = lambda *_: True) -> GamePoint:
+    """A point before the table deals a card."""
+    return game_point(Reply, lambda r, s, p, sent: s == TABLE and sent.card is not None and when(r, s, p, sent))
 
 
-def test_a_table_that_deals_a_card_twice_is_found_out() -> None:
+def test_table_deals_a_card_twice() -> None:
     """oldmaid-4.1"""
-    referee, _, nick, _ = dealt(lambda r, *_: r.game.drawn == 10)
+    referee, _, nick, _ = dealt(lambda r, *_: r.game.drawn_count == 10)
     again = next(card for hand in referee.holders.values() for card in hand)
     assert clauses(referee, TABLE, nick, Reply("ok", card=to_wire(again))) == [(TABLE, "oldmaid-4.1")]
 
 
-def test_a_table_that_deals_what_is_no_card_is_found_out() -> None:
+def test_table_deals_an_invalid_card() -> None:
     """oldmaid-2.4"""
     for card in (("T", "spades"), None):
         referee, _, nick, _ = dealt()
         assert clauses(referee, TABLE, nick, Reply("ok", card=card)) == [(TABLE, "oldmaid-2.4")]
 
 
-def test_a_table_that_deals_out_of_order_is_found_out() -> None:
+def test_table_deals_out_of_order() -> None:
     """oldmaid-4.3"""
-    referee, _, nick, said = dealt()
+    referee, _, nick, sent = dealt()
     (other, *_) = {"ann", "bob", "cyd"} - {nick}
-    told(referee, (other, TABLE, Draw()))
-    assert clauses(referee, TABLE, other, said) == [(TABLE, "oldmaid-4.3")]
+    check_message(referee, (other, TABLE, Draw()))
+    assert clauses(referee, TABLE, other, sent) == [(TABLE, "oldmaid-4.3")]
 
 
-def test_a_table_that_tells_the_last_card_at_another_time_is_found_out() -> None:
+def test_table_sends_last_card_at_the_wrong_time() -> None:
     """oldmaid-4.4"""
-    referee, _, nick, said = dealt()
-    assert clauses(referee, TABLE, nick, Reply("last_card", card=said.card)) == [(TABLE, "oldmaid-4.4")]
-    referee, _, nick, said = dealt(lambda *found: found[3].result == "last_card")
-    assert clauses(referee, TABLE, nick, Reply("ok", card=said.card)) == [(TABLE, "oldmaid-4.4")]
+    referee, _, nick, sent = dealt()
+    assert clauses(referee, TABLE, nick, Reply("last_card", card=sent.card)) == [(TABLE, "oldmaid-4.4")]
+    referee, _, nick, sent = dealt(lambda *found: found[3].result == "last_card")
+    assert clauses(referee, TABLE, nick, Reply("ok", card=sent.card)) == [(TABLE, "oldmaid-4.4")]
 
 
-def test_a_table_that_refuses_what_is_right_is_found_out() -> None:
+def test_table_refuses_a_valid_request() -> None:
     """oldmaid-4.2, oldmaid-5.2, oldmaid-6.1, oldmaid-6.5"""
     kinds = {Draw: "oldmaid-4.2", Discard: "oldmaid-5.2", OutOfCards: "oldmaid-6.1", Status: "oldmaid-6.5"}
     for kind, clause in kinds.items():
-        referee, nick, _, said = scene(kind)
-        told(referee, (nick, TABLE, said))
+        referee, nick, _, sent = game_point(kind)
+        check_message(referee, (nick, TABLE, sent))
         assert clauses(referee, TABLE, nick, REFUSED) == [(TABLE, clause)]
 
 
-def test_a_table_that_accepts_what_is_wrong_is_found_out_with_who_asked_for_it() -> None:
+def test_table_accepts_an_invalid_request() -> None:
     """oldmaid-5.3, oldmaid-6.2, oldmaid-4.5"""
-    referee, nick, *_ = scene(YourTurn)
-    assert thrown(referee, nick, discard(0, 2), THROWN) == [(TABLE, "oldmaid-5.3"), (nick, "oldmaid-5.3")]
-    assert thrown_out(referee, nick, OK) == [(TABLE, "oldmaid-6.2"), (nick, "oldmaid-6.2")]
+    referee, nick, *_ = game_point(YourTurn)
+    assert discard_verdicts(referee, nick, discard(0, 2), THROWN) == [(TABLE, "oldmaid-5.3"), (nick, "oldmaid-5.3")]
+    assert out_verdicts(referee, nick, OK) == [(TABLE, "oldmaid-6.2"), (nick, "oldmaid-6.2")]
 
 
 @pytest.mark.parametrize(
     ("request_", "answer"), [(Draw, Standing((), ())), (Status, OK), (OutOfCards, Standing((), ())), (Join, THROWN)]
 )
-def test_a_table_that_answers_something_else_is_found_out(request_: type[Message], answer: Message) -> None:
+def test_table_answer_of_the_wrong_kind(request_: type[Message], answer: Message) -> None:
     """oldmaid-2.3"""
-    referee, nick, *_ = scene(Draw)
-    told(referee, (nick, TABLE, Join("zoe") if request_ is Join else request_()))
+    referee, nick, *_ = game_point(Draw)
+    check_message(referee, (nick, TABLE, Join("zoe") if request_ is Join else request_()))
     assert clauses(referee, TABLE, nick, answer) == [(TABLE, "oldmaid-2.3")]
 
 
-def test_what_the_table_refuses_is_no_fault_of_its_own() -> None:
+def test_justified_refusals_are_no_fault() -> None:
     """oldmaid-3.14, oldmaid-4.3"""
-    referee, nick, *_ = scene(YourTurn)
-    told(referee, (nick, TABLE, Join(nick)))
+    referee, nick, *_ = game_point(YourTurn)
+    check_message(referee, (nick, TABLE, Join(nick)))
     assert clauses(referee, TABLE, nick, REFUSED) == []
     assert clauses(referee, nick, TABLE, Draw()) == [(nick, "oldmaid-4.3")]
     assert clauses(referee, TABLE, nick, REFUSED) == []
 
 
-def test_a_table_that_tells_the_wrong_standing_is_found_out() -> None:
+def test_table_sends_a_wrong_standing() -> None:
     """oldmaid-6.6"""
-    referee, _, nick, said = scene(Standing)
-    wrong = Standing(said.inside[::-1] or ("ann",), said.outside[::-1])
-    if wrong == said:
-        wrong = Standing(said.inside, ())
+    referee, _, nick, sent = game_point(Standing)
+    wrong = Standing(sent.inside[::-1] or ("ann",), sent.outside[::-1])
+    if wrong == sent:
+        wrong = Standing(sent.inside, ())
     assert clauses(referee, TABLE, nick, wrong) == [(TABLE, "oldmaid-6.6")]
 
 
-def test_a_table_that_tells_everybody_another_list_is_found_out() -> None:
+def test_table_sends_different_lists() -> None:
     """oldmaid-3.2"""
-    lists = [found for found in islice(honest(), 20) if isinstance(found[2], Reply)]
+    lists = [found for found in islice(correct_game(), 20) if isinstance(found[2], Reply)]
     referee = Referee()
     for nick in ("ann", "bob", "cyd"):
-        told(referee, (nick, TABLE, Join(nick)))
+        check_message(referee, (nick, TABLE, Join(nick)))
     (_, first, listed), (_, second, _), *_ = lists
     assert clauses(referee, TABLE, first, listed) == []
     assert clauses(referee, TABLE, second, Reply("ok", players=listed.players[::-1])) == [(TABLE, "oldmaid-3.2")]
 
 
 @pytest.mark.parametrize("nicks", [["ann"], ["ann", "bob", "ann"], ["ann", *"abcdefgh"], []])
-def test_a_table_that_lists_no_ring_is_found_out(nicks: list[str]) -> None:
+def test_table_sends_an_invalid_list(nicks: list[str]) -> None:
     """oldmaid-3.8, oldmaid-3.10, oldmaid-3.19"""
     referee = Referee()
-    told(referee, ("ann", TABLE, Join("ann")))
+    check_message(referee, ("ann", TABLE, Join("ann")))
     listed = Reply("ok", players=tuple((("192.0.2.1", port), nick) for port, nick in enumerate(nicks)))
     assert clauses(referee, TABLE, "ann", listed) == [(TABLE, "oldmaid-3.19")]
     assert list(referee.on_connection_lost(TABLE, "ann")) == []
 
 
-def test_a_table_that_speaks_unasked_is_found_out() -> None:
+def test_unsolicited_message_of_the_table() -> None:
     """oldmaid-1.8"""
-    referee, nick, *_ = scene(Draw)
+    referee, nick, *_ = game_point(Draw)
     assert clauses(referee, TABLE, nick, OK) == [(TABLE, "oldmaid-1.8")]
 
 
-def test_a_table_that_plays_with_who_is_in_no_game_is_found_out() -> None:
+def test_table_deals_to_a_client_without_a_game() -> None:
     """oldmaid-4.6"""
     referee = Referee()
     assert clauses(referee, "ann", TABLE, Draw()) == []
@@ -596,18 +598,18 @@ def test_a_table_that_plays_with_who_is_in_no_game_is_found_out() -> None:
     assert clauses(referee, TABLE, "ann", Reply("ok", card=("3", "spades"))) == [(TABLE, "oldmaid-4.6")]
 
 
-def test_a_game_that_the_table_ends_has_no_loser() -> None:
+def test_game_voided_by_the_table_has_no_loser() -> None:
     """oldmaid-6.10"""
-    referee, _, nick, _ = scene(Pick)
+    referee, _, nick, _ = game_point(Pick)
     assert clauses(referee, TABLE, nick, Reply("error", "oldmaid-6.10: stuck")) == []
     assert referee.game is not None
     assert (referee.game.is_void, referee.loser) == (True, None)
 
 
-def test_who_joins_another_game_when_he_is_out_is_not_judged_in_this_one_any_more() -> None:
+def test_player_out_that_joins_again_is_no_longer_checked() -> None:
     """oldmaid-3.14"""
-    referee, nick, *_ = scene(Status)
-    told(referee, (nick, TABLE, Join("zoe")))
+    referee, nick, *_ = game_point(Status)
+    check_message(referee, (nick, TABLE, Join("zoe")))
     listed = Reply("ok", players=((("192.0.2.1", 1), "zoe"), (("192.0.2.1", 2), "yan")))
     assert clauses(referee, TABLE, nick, listed) == []
     assert clauses(referee, nick, TABLE, Draw()) == []
@@ -618,41 +620,41 @@ def test_who_joins_another_game_when_he_is_out_is_not_judged_in_this_one_any_mor
 # Not everything is a fault.
 
 
-def test_what_nobody_waits_for_is_nobodys_fault() -> None:
+def test_unrequested_answers_between_players_are_no_fault() -> None:
     """oldmaid-2.11"""
-    referee, nick, other, _ = scene(YourTurn)
+    referee, nick, other, _ = game_point(YourTurn)
     assert referee.loser is None
     assert clauses(referee, other, nick, OUT) == []
     assert clauses(referee, nick, TABLE, OK) == []
 
 
-def test_who_asks_for_something_when_the_others_are_gone_could_not_know() -> None:
+def test_requests_after_the_end_are_no_fault() -> None:
     """oldmaid-6.9"""
-    referee, nick, _, said = scene(OutOfCards, drawn)
-    told(referee, (nick, TABLE, said))
+    referee, nick, _, sent = game_point(OutOfCards, drawn)
+    check_message(referee, (nick, TABLE, sent))
     for other in {*referee.players} - {nick}:
         assert list(referee.on_connection_lost(TABLE, other)) == []
     assert referee.game is not None
     assert referee.game.is_over
     assert clauses(referee, TABLE, nick, REFUSED) == []
-    assert referee.players[nick].is_out, "he has told it"
+    assert referee.players[nick].is_out, "he has check_message it"
 
 
-def test_what_comes_after_the_connection_was_lost_is_nobodys_fault() -> None:
-    """oldmaid-9.6: who picks cannot know yet that he is not waited for."""
-    referee, picker, giver, said = scene(Pick)
+def test_messages_after_a_lost_connection_are_no_fault() -> None:
+    """oldmaid-9.6: the picker cannot know yet that its pick is no longer expected."""
+    referee, picker, giver, sent = game_point(Pick)
     assert list(referee.on_connection_lost(giver, picker)) == []
-    assert clauses(referee, picker, giver, said) == []
+    assert clauses(referee, picker, giver, sent) == []
     assert clauses(referee, giver, picker, REFUSED) == []
-    referee, left, offerer, said = scene(Reply, lambda r, s, p, said: over(r, s) and p != TABLE and said == OK)
+    referee, left, offerer, sent = game_point(Reply, lambda r, s, p, sent: over(r, s) and p != TABLE and sent == OK)
     assert list(referee.on_connection_lost(offerer, left)) == []
-    assert clauses(referee, left, offerer, said) == []
+    assert clauses(referee, left, offerer, sent) == []
 
 
-def test_a_stranger_is_nobody_to_be_judged() -> None:
-    referee, nick, *_ = scene(Offer)
-    for said in (YourTurn(), Offer(3), Pick(0), OK):
-        assert clauses(referee, "zoe", nick, said) == []
-        assert clauses(referee, nick, "zoe", said) == []
+def test_unknown_players_are_ignored() -> None:
+    referee, nick, *_ = game_point(Offer)
+    for sent in (YourTurn(), Offer(3), Pick(0), OK):
+        assert clauses(referee, "zoe", nick, sent) == []
+        assert clauses(referee, nick, "zoe", sent) == []
     assert list(referee.on_connection_lost("zoe", nick)) == []
     assert list(referee.on_connection_lost(TABLE, "zoe")) == []

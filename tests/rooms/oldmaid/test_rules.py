@@ -1,4 +1,4 @@
-"""The rules of Old Maid by hand-written examples: who draws, who offers, who is passed over, and who loses."""
+"""Rules of Old Maid by examples: drawing, offering, skipping and losing."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ SPADE3, CLUB3, DIAMOND3, HEART3 = (CARD_NUMBERS["3", suit] for suit in ("spades"
 
 
 def dealt(players: int, cards: Sequence[int], *, settled: bool = True) -> RingGame:
-    """A game from a small pack, with the cards in the order in which they are drawn."""
+    """A game with a small pack and the cards in the order of drawing."""
     ring = RingGame(players, len(cards) // 2)
     for card in cards:
         ring.deal(card)
@@ -37,7 +37,7 @@ def test_the_players_draw_in_turn_and_the_last_to_draw_offers_first(players: int
     assert [len(hand) for hand in ring.hands] == [takers.count(seat) for seat in range(players)]
 
 
-def test_a_card_goes_from_the_offerers_hand_to_the_next_player_who_then_offers() -> None:
+def test_picked_card_moves_and_the_picker_offers_next() -> None:
     ring = dealt(3, [SPADE, DIAMOND, JOKER, HEART, CLUB])
     assert (ring.hands, ring.offerer, ring.turn) == ([[SPADE, HEART], [DIAMOND, CLUB], [JOKER]], 1, 2)
     assert ring.pick(1) == CLUB
@@ -73,7 +73,7 @@ def test_a_pair_is_discarded_before_its_holder_picks() -> None:
         ring.pick(0)
 
 
-def test_whoever_gives_his_last_card_away_is_out_before_the_one_who_pairs_it() -> None:
+def test_giver_of_its_last_card_is_out_before_the_picker() -> None:
     ring = dealt(3, [SPADE, DIAMOND, CLUB, JOKER, HEART])
     assert (ring.hands, ring.offerer, ring.turn) == ([[SPADE, JOKER], [], [CLUB]], 2, 0)
     assert ring.out_seats == [1]
@@ -83,7 +83,7 @@ def test_whoever_gives_his_last_card_away_is_out_before_the_one_who_pairs_it() -
     assert (ring.turn, ring.out_seats, ring.loser) == (Turn.OVER, [1, 2], 0)
 
 
-def test_who_has_no_cards_is_passed_over_when_he_would_pick() -> None:
+def test_empty_hands_are_skipped_when_picking() -> None:
     ring = dealt(4, [SPADE, CLUB, DIAMOND, HEART, JOKER])
     assert (ring.offerer, ring.turn) == (0, 1)
     ring.pick(0)
@@ -95,7 +95,7 @@ def test_who_has_no_cards_is_passed_over_when_he_would_pick() -> None:
     assert (ring.turn, ring.out_seats, ring.loser) == (Turn.OVER, [1, 2, 3], 0)
 
 
-def test_the_last_to_draw_does_not_offer_either_if_he_has_no_cards() -> None:
+def test_last_drawer_without_cards_does_not_offer() -> None:
     """O9"""
     ring = dealt(3, [SPADE, DIAMOND, CLUB, JOKER, HEART], settled=False)
     assert (ring.hands[1], ring.offerer, ring.turn) == ([DIAMOND, HEART], 1, 2)
@@ -103,7 +103,7 @@ def test_the_last_to_draw_does_not_offer_either_if_he_has_no_cards() -> None:
     assert (ring.hands[1], ring.offerer, ring.turn) == ([], 2, 0)
 
 
-def test_one_who_has_emptied_his_hand_before_the_last_card_is_drawn_is_not_out_yet() -> None:
+def test_empty_hand_during_the_deal_is_not_out() -> None:
     ring = RingGame(2, 2)
     for card in (SPADE, DIAMOND, CLUB, HEART):
         ring.deal(card)
@@ -113,7 +113,7 @@ def test_one_who_has_emptied_his_hand_before_the_last_card_is_drawn_is_not_out_y
     assert (ring.turn, ring.out_seats, ring.loser) == (Turn.OVER, [1], 0)
 
 
-def test_those_who_have_no_card_left_after_the_deal_are_out_in_the_order_of_their_seats() -> None:
+def test_empty_hands_after_the_deal_are_out_in_seat_order() -> None:
     ring = dealt(4, [JOKER, SPADE, SPADE3, DIAMOND, DIAMOND3, CLUB, CLUB3, HEART, HEART3], settled=False)
     assert ring.out_seats == []
     ring.discard_all()
@@ -179,7 +179,7 @@ def test_nothing_is_picked_after_the_end() -> None:
         (0, -2, -1),
     ],
 )
-def test_only_true_pairs_of_ones_own_can_be_discarded(seat: int, a: int, b: int) -> None:
+def test_only_own_pairs_can_be_discarded(seat: int, a: int, b: int) -> None:
     ring = dealt(2, [SPADE, DIAMOND, CLUB, JOKER, HEART], settled=False)
     before = ring.copy()
     with pytest.raises(IllegalMove) as refusal:
@@ -206,7 +206,7 @@ def test_a_small_pack_has_some_of_the_pairs(pairs_in: int) -> None:
         RingGame(2, pairs_in)
 
 
-def test_a_seat_sees_its_own_cards_and_discards_and_how_many_it_is_offered() -> None:
+def test_view_has_own_cards_discards_and_offer_size() -> None:
     ring = dealt(3, [SPADE, DIAMOND, JOKER, HEART, CLUB, SPADE3, CLUB3])
     assert (ring.offerer, ring.turn) == (0, 1)
     assert ring.view(0) == ((SPADE, HEART, CLUB3), (), (), None)
@@ -217,12 +217,12 @@ def test_a_seat_sees_its_own_cards_and_discards_and_how_many_it_is_offered() -> 
     assert ring.view(1).discarded_pairs == ()
 
 
-def test_a_game_tells_how_it_stands() -> None:
+def test_game_repr() -> None:
     ring = dealt(3, [SPADE, DIAMOND, CLUB, JOKER, HEART])
     assert repr(ring) == "<0, 2 offers, 2 spades, joker maid; out; 2 clubs>"
 
 
-def test_the_questions_are_asked_of_cards_by_their_names() -> None:
+def test_rules_use_card_names() -> None:
     rules = OldMaid(2, 1)
     state = rules.start()
     assert rules.legal(state) == ("2 spades", "2 clubs", "joker maid")

@@ -1,4 +1,4 @@
-"""What holds in every game of Old Maid, whatever luck does; and a second telling of the rules that agrees."""
+"""Property tests of the rules of Old Maid, and a comparison with a naive second implementation."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,7 +15,7 @@ from croupier.rooms.oldmaid.rules import OldMaid, RingGame
 from tests.rooms.oldmaid.brute_force import Chain
 
 LONGEST = 5_000
-"""Picks after which a game has to be over; with eight players 180 are usual."""
+"""The number of picks after which a game must be over; 180 are typical with eight players."""
 
 ALL = {*range(53)}
 
@@ -24,8 +24,8 @@ seeds = st.integers(0, 2**32)
 tables = st.integers(2, 8)
 
 
-def conserved(ring: RingGame) -> None:
-    """Every card is in one place, hands and deck are as long as they should be, and nobody is out who has cards."""
+def check_conservation(ring: RingGame) -> None:
+    """Check that each card is in one place, sizes are right, and seats that are out have no cards."""
     thrown = [card for pair in ring.discarded_pairs for card in pair]
     held = [card for hand in ring.hands for card in hand]
     cards = [*held, *thrown, *ring.deck] if ring.turn is Turn.CHANCE else held + thrown
@@ -36,8 +36,8 @@ def conserved(ring: RingGame) -> None:
         assert sorted(ring.out_seats) == [seat for seat, hand in enumerate(ring.hands) if not hand]
 
 
-def settled(ring: RingGame) -> None:
-    """Nobody has a pair left, the one who picks has cards, and so has the one who offers."""
+def check_settled(ring: RingGame) -> None:
+    """Check that no pair is due and that the picker and the offerer have cards."""
     assert ring.due_pairs == []
     for hand in ring.hands:
         assert len({card // 2 for card in hand}) == len(hand)
@@ -50,21 +50,21 @@ def settled(ring: RingGame) -> None:
 
 
 def play(players: int, luck: Random) -> RingGame:
-    """A whole game, whose laws are looked at after every step."""
+    """Play a whole game and check the invariants after every step."""
     ring = RingGame(players)
     for card in luck.sample(range(53), 53):
         ring.deal(card)
-        conserved(ring)
+        check_conservation(ring)
     picks = 0
     while True:
         for seat, a, b in luck.sample(ring.due_pairs, len(ring.due_pairs)):
             ring.discard(seat, a, b)
-            conserved(ring)
-        settled(ring)
+            check_conservation(ring)
+        check_settled(ring)
         if not isinstance(ring.turn, int):
             break
         ring.pick(luck.randrange(len(ring.hands[ring.offerer])))
-        conserved(ring)
+        check_conservation(ring)
         picks += 1
         assert picks < LONGEST
     return ring
@@ -72,7 +72,7 @@ def play(players: int, luck: Random) -> RingGame:
 
 @players
 @pytest.mark.parametrize("games", [50, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_26_pairs_are_discarded_and_one_player_has_lost_who_has_the_joker(players: int, games: int) -> None:
+def test_26_pairs_are_discarded_and_the_loser_has_the_joker(players: int, games: int) -> None:
     for seed in range(games):
         ring = play(players, Random(f"{seed}/{players}"))
         assert ring.turn is Turn.OVER
@@ -83,19 +83,19 @@ def test_26_pairs_are_discarded_and_one_player_has_lost_who_has_the_joker(player
 
 
 def naive(players: int, deck: Sequence[str], picks: Sequence[float]) -> list[int]:
-    """A game told with names of cards and a queue of players: who is out, in that order, and then the loser."""
+    """The naive rules with card names and a queue of players. Returns the seats out, in order, and then the loser."""
     hands = [[*deck[seat::players]] for seat in range(players)]
     colour = {"spades": "black", "clubs": "black", "diamonds": "red", "hearts": "red", "maid": "maid"}
     out: list[int] = []
 
-    def throw(seat: int) -> None:
+    def discard_pairs(seat: int) -> None:
         kinds = [(name.split()[0], colour[name.split()[1]]) for name in hands[seat]]
         hands[seat] = [name for name, kind in zip(hands[seat], kinds, strict=True) if kinds.count(kind) == 1]
         if not hands[seat] and seat not in out:
             out.append(seat)
 
     for seat in range(players):
-        throw(seat)
+        discard_pairs(seat)
     queue = [(52 + at) % players for at in range(players)]
     for pick in picks:
         queue = [seat for seat in queue if hands[seat]]
@@ -103,18 +103,18 @@ def naive(players: int, deck: Sequence[str], picks: Sequence[float]) -> list[int
             break
         giver, taker, *others = queue
         hands[taker].append(hands[giver].pop(int(pick * len(hands[giver]))))
-        throw(giver)
-        throw(taker)
+        discard_pairs(giver)
+        discard_pairs(taker)
         queue = [taker, *others, giver]
     return [*out, *queue]
 
 
 EVEN = {2: {0, 1}, 3: {0}, 4: {*()}, 5: {2, 3, 4}, 6: {4, 5}, 7: {0, 1, 2}, 8: {4, 5, 6, 7}}
-"""Who is even after he has offered, by the number of players: a table of docs/solutions.md."""
+"""Whether each seat has an even hand after its offers, by the number of players: a table of docs/solutions.md."""
 
 
 @given(tables, seeds)
-def test_as_long_as_nobody_is_out_a_player_is_even_each_time_he_has_offered_or_odd(players: int, seed: int) -> None:
+def test_hand_parity_after_each_offer_while_all_are_in(players: int, seed: int) -> None:
     ring, luck = RingGame(players), Random(seed)
     for card in luck.sample(range(53), 53):
         ring.deal(card)
@@ -127,7 +127,7 @@ def test_as_long_as_nobody_is_out_a_player_is_even_each_time_he_has_offered_or_o
 
 
 @given(tables, seeds)
-def test_a_game_goes_as_the_naive_telling_has_it(players: int, seed: int) -> None:
+def test_games_match_the_naive_rules(players: int, seed: int) -> None:
     luck = Random(seed)
     deck = luck.sample(range(53), 53)
     draws = [luck.random() for _ in range(LONGEST)]
@@ -143,7 +143,7 @@ def test_a_game_goes_as_the_naive_telling_has_it(players: int, seed: int) -> Non
 
 
 def stopped(players: int, seed: int, moves: int) -> RingGame:
-    """A game after so many moves, or at its end."""
+    """A game after a number of moves, or at its end."""
     rules, luck = OldMaid(players), Random(seed)
     state = rules.start()
     for _ in range(moves):
@@ -161,13 +161,13 @@ def test_every_legal_move_can_be_played_and_leaves_its_state_as_it_was(players: 
         after = rules.play(state, move)
         assert after != state
         assert state == before
-        conserved(after)
+        check_conservation(after)
         if after.turn is not Turn.CHANCE:
-            settled(after)
+            check_settled(after)
 
 
 @given(tables, seeds, st.integers(0, 200))
-def test_every_other_move_is_refused_by_saying_what_is_allowed(players: int, seed: int, moves: int) -> None:
+def test_illegal_moves_are_refused_with_the_legal_ones(players: int, seed: int, moves: int) -> None:
     rules, state = OldMaid(players), stopped(players, seed, moves)
     legal = rules.legal(state)
     for move in {*CARD_NAMES, "no card", "", "3 SPADES"} - {*legal}:
@@ -177,7 +177,7 @@ def test_every_other_move_is_refused_by_saying_what_is_allowed(players: int, see
 
 
 @given(tables, seeds, st.integers(0, 200))
-def test_luck_moves_every_card_with_the_same_odds_until_it_is_over(players: int, seed: int, moves: int) -> None:
+def test_odds_are_uniform_until_the_end(players: int, seed: int, moves: int) -> None:
     rules, state = OldMaid(players), stopped(players, seed, moves)
     odds = rules.odds(state)
     assert tuple(odds) == rules.legal(state)
@@ -191,8 +191,8 @@ def test_luck_moves_every_card_with_the_same_odds_until_it_is_over(players: int,
 
 
 @given(tables, seeds, st.integers(0, 200), st.data())
-def test_a_seat_is_not_told_what_others_hold(players: int, seed: int, moves: int, data: st.DataObject) -> None:
-    """All that is hidden from it is dealt anew, to hands as long as they were: it sees the same."""
+def test_view_does_not_reveal_other_hands(players: int, seed: int, moves: int, data: st.DataObject) -> None:
+    """Redealing all hidden cards to hands of the same sizes does not change the view."""
     state = stopped(players, seed, moves)
     seat = data.draw(st.integers(0, players - 1))
     other = state.copy()
@@ -209,9 +209,7 @@ def test_a_seat_is_not_told_what_others_hold(players: int, seed: int, moves: int
 
 
 @given(tables, seeds, st.integers(53, 200), st.data())
-def test_a_seat_is_told_no_size_of_a_hand_that_is_not_offered_to_it(
-    players: int, seed: int, moves: int, data: st.DataObject
-) -> None:
+def test_view_does_not_reveal_other_hand_sizes(players: int, seed: int, moves: int, data: st.DataObject) -> None:
     state = stopped(players, seed, moves)
     seat = data.draw(st.integers(0, players - 1))
     other = state.copy()
@@ -222,7 +220,7 @@ def test_a_seat_is_told_no_size_of_a_hand_that_is_not_offered_to_it(
 
 
 @given(tables, seeds, st.integers(0, 200), st.integers(0, 20))
-def test_a_copy_goes_its_own_way(players: int, seed: int, moves: int, more: int) -> None:
+def test_copy_is_independent(players: int, seed: int, moves: int, more: int) -> None:
     state = stopped(players, seed, moves)
     before, twin = repr(state), state.copy()
     assert twin == state
@@ -234,11 +232,11 @@ def test_a_copy_goes_its_own_way(players: int, seed: int, moves: int, more: int)
             twin.pick(0)
         twin.discard_all()
     assert repr(state) == before
-    conserved(state)
+    check_conservation(state)
     assert (twin == state) == (more == 0 or state.turn is Turn.OVER)
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 2), (5, 2)])
 def test_from_every_state_there_is_a_way_to_the_end(players: int, pairs_in: int) -> None:
-    """States are finitely many, so a game ends with probability 1."""
+    """There are finitely many states, so a game ends with probability 1."""
     assert Chain(players, pairs_in).endless() == 0

@@ -1,4 +1,4 @@
-"""Games that luck plays side by side: who loses them, and that they are the games that the rules play."""
+"""Batched random games: losses, and agreement with the rules."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -12,8 +12,8 @@ from tests.rooms.oldmaid.brute_force import Chain
 from tests.rooms.oldmaid.test_exact import agree, played
 
 
-def sound(tables: GameBatch, couples: int) -> None:
-    """Hands are what the couples and the joker make them, and somebody offers who has cards."""
+def check_consistency(tables: GameBatch, couples: int) -> None:
+    """Check that hands match the couples and the joker, and that the offerer has cards."""
     game = np.arange(tables.running_count)
     assert (tables.couples >= 0).all()
     assert (tables.couples == tables.couples.transpose(0, 2, 1)).all()
@@ -26,15 +26,15 @@ def sound(tables: GameBatch, couples: int) -> None:
 
 
 @pytest.mark.parametrize("players", range(2, 9))
-def test_hands_are_what_is_left_of_all_cards_after_every_pick(players: int) -> None:
+def test_hands_are_consistent_after_every_pick(players: int) -> None:
     tables = GameBatch(players, 200, random_generator(1), 26)
-    sound(tables, 26)
+    check_consistency(tables, 26)
     lost = np.zeros(players, np.int64)
     while tables.running_count:
         lost += tables.remove_finished()
         before = tables.couples.sum(axis=(1, 2))
         tables.pick()
-        sound(tables, 26)
+        check_consistency(tables, 26)
         assert ((before - tables.couples.sum(axis=(1, 2))) // 2 <= 1).all(), "a pick makes one pair at most"
     assert lost.sum() == 200
 
@@ -51,7 +51,7 @@ def test_the_deal_is_that_of_the_rules(players: int) -> None:
 
 
 @pytest.mark.parametrize(("players", "pairs_in"), [(2, 2), (3, 3), (4, 2), (5, 2), (6, 1)])
-def test_with_a_small_pack_games_are_lost_as_often_as_they_should_be(players: int, pairs_in: int) -> None:
+def test_small_pack_losses_match_the_exact_probabilities(players: int, pairs_in: int) -> None:
     expected = Chain(players, pairs_in).loses()
     lost = count_losses(players, 50_000, random_generator(1), pairs_in)
     possible = [seat for seat, chance in enumerate(expected) if 0 < chance < 1]
@@ -63,18 +63,18 @@ def test_with_a_small_pack_games_are_lost_as_often_as_they_should_be(players: in
 
 
 @pytest.mark.parametrize("players", [5, 6, 7, 8])
-def test_the_rules_lose_as_many(players: int) -> None:
+def test_batched_losses_match_the_rules(players: int) -> None:
     compare(count_losses(players, 10_000, random_generator(1)), played(players, 1_000, 3))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("players", [5, 6, 7, 8])
-def test_the_rules_lose_as_many_of_a_great_many(players: int) -> None:
+def test_batched_losses_match_the_rules_in_many_games(players: int) -> None:
     compare(count_losses(players, 1_000_000, random_generator(2)), played(players, 200_000, 3))
 
 
 def compare(ones: Sequence[int], others: Sequence[int]) -> None:
-    """Two samples agree within three standard errors of their difference."""
+    """Check that two samples agree within three standard errors of their difference."""
     games, more = sum(ones), sum(others)
     for one, other in zip(ones, others, strict=True):
         chance = (one + other) / (games + more)
@@ -82,7 +82,7 @@ def compare(ones: Sequence[int], others: Sequence[int]) -> None:
         assert abs(one / games - other / more) < 3 * error
 
 
-def test_the_same_luck_plays_the_same_games() -> None:
+def test_same_seed_plays_the_same_games() -> None:
     assert (
         count_losses(3, 1_000, random_generator(1))
         == count_losses(3, 1_000, random_generator(1))
@@ -91,11 +91,11 @@ def test_the_same_luck_plays_the_same_games() -> None:
 
 
 @pytest.mark.parametrize("games", [1, GAMES_PER_BATCH - 1, GAMES_PER_BATCH, GAMES_PER_BATCH + 1])
-def test_so_many_games_are_played_as_were_wanted(games: int) -> None:
+def test_number_of_games_is_exact(games: int) -> None:
     assert sum(count_losses(2, games, random_generator(1), 1)) == games
 
 
-def test_progress_is_told_in_portions_of_the_games() -> None:
+def test_progress_is_called_with_portions_of_games() -> None:
     handed: list[int] = []
 
     def watch(portions: Sequence[int]) -> Sequence[int]:

@@ -1,4 +1,4 @@
-"""What can be set about a table of Old Maid, and what can not."""
+"""Settings of an Old Maid table."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ import pytest
 
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
-from tests.rooms.oldmaid.tables import Evening
+from tests.rooms.oldmaid.tables import TableHarness
 
 
-def test_without_settings_it_is_the_table_of_the_page() -> None:
+def test_default_settings_are_those_of_the_protocol() -> None:
     """oldmaid-3.10, oldmaid-3.11, oldmaid-6.10"""
     assert Settings() == Settings(players=4, join_window=10.0, stuck_seconds=120.0, dialect="document")
     Settings().check()
@@ -29,13 +29,13 @@ def test_without_settings_it_is_the_table_of_the_page() -> None:
     ],
     ids=repr,
 )
-def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"^found .*; allowed: "):
         Settings(**wrong).check()
     with pytest.raises(ValueError, match=r"^found .*; allowed: "):
-        Evening(**wrong)
+        TableHarness(**wrong)
 
 
 @pytest.mark.parametrize("right", [{"players": 2}, {"players": 8}, {"join_window": 0.0}, {"stuck_seconds": 0.001}])
 def test_the_least_and_the_most_are_allowed(right: dict[str, Any]) -> None:
-    assert isinstance(Evening(**right).house, House)
+    assert isinstance(TableHarness(**right).house, House)

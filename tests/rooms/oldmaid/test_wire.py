@@ -1,4 +1,4 @@
-"""The messages of Old Maid and their JSON: sections 1, 2 and 8 of the page, read and written without a table."""
+"""Codec of Old Maid: sections 1, 2 and 8 of the protocol."""
 
 import json
 import re
@@ -38,7 +38,7 @@ from croupier.rooms.oldmaid.wire import (
 )
 from tests.sampling import sampled
 
-PAPERS = sorted((Path(__file__).parents[3] / "transcripts/oldmaid").glob("*.txt"))
+TRANSCRIPTS = sorted((Path(__file__).parents[3] / "transcripts/oldmaid").glob("*.txt"))
 THREE = (("3", "spades"), ("3", "clubs"))
 TO_TABLE = (Join, Draw, Discard, OutOfCards, Status)
 SIDES: tuple[WireRole, ...] = ("table", "player")
@@ -90,7 +90,7 @@ def read(codec: Wire, arriving: Iterable[bytes]) -> list[Message | Violation]:
 
 @pytest.mark.parametrize(("written", "message"), WRITTEN.items(), ids=WRITTEN.keys())
 def test_a_message_is_its_json_and_a_line_end(written: str, message: Message) -> None:
-    """oldmaid-1.5, oldmaid-2.2, oldmaid-2.3, both ways."""
+    """oldmaid-1.5, oldmaid-2.2, oldmaid-2.3, in both directions."""
     assert Wire("table").encode(message) == f"{written}\n".encode()
     codec = Wire(side_of(message))
     assert list(codec.feed(written.encode())) == [message]
@@ -152,9 +152,7 @@ WRONG: dict[bytes, tuple[str, bool]] = {
 
 
 @pytest.mark.parametrize(("written", "wanted"), WRONG.items(), ids=[str(written[:70]) for written in WRONG])
-def test_what_is_no_request_is_refused_by_the_first_clause_that_says_so(
-    written: bytes, wanted: tuple[str, bool]
-) -> None:
+def test_invalid_request_is_refused_by_the_first_matching_clause(written: bytes, wanted: tuple[str, bool]) -> None:
     """oldmaid-8.2 to oldmaid-8.9."""
     assert clauses(written) == [wanted]
     assert clauses(written + b'{"cmd": "draw"}') == [wanted] + [Draw()] * (not wanted[1])
@@ -187,11 +185,11 @@ PLAYERS_WRONG: dict[bytes, str] = {
 
 
 @pytest.mark.parametrize(("written", "clause"), PLAYERS_WRONG.items(), ids=map(str, PLAYERS_WRONG))
-def test_a_player_is_told_what_he_cannot_read(written: bytes, clause: str) -> None:
+def test_player_codec_violations(written: bytes, clause: str) -> None:
     assert clauses(written, "player") == [(clause, False)]
 
 
-def test_a_pick_before_the_first_card_is_the_games_to_refuse() -> None:
+def test_codec_accepts_a_negative_pick() -> None:
     """oldmaid-7.6."""
     assert clauses(b'{"cmd": "pick", "card_num": -1}', "player") == [Pick(-1)]
 
@@ -223,7 +221,7 @@ TOLERATED: dict[bytes, tuple[str, WireRole, Message]] = {
 
 
 @pytest.mark.parametrize(("written", "wanted"), TOLERATED.items(), ids=map(str, TOLERATED))
-def test_what_is_tolerated_is_noted_and_refused_by_the_strict(
+def test_tolerated_forms_are_recorded_and_refused_if_strict(
     written: bytes, wanted: tuple[str, WireRole, Message]
 ) -> None:
     clause, side, message = wanted
@@ -235,7 +233,7 @@ def test_what_is_tolerated_is_noted_and_refused_by_the_strict(
     assert not strict.tolerated
 
 
-def test_of_both_spellings_last_cards_counts() -> None:
+def test_last_cards_takes_precedence_over_last_card() -> None:
     """oldmaid-2.7."""
     both = b'{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_card":"true","last_cards":"false"}'
     codec = Wire("table")
@@ -271,8 +269,8 @@ def test_a_table_does_not_read_answers() -> None:
 
 def test_a_refusal_names_the_clause() -> None:
     """oldmaid-2.9."""
-    told = refusal(Violation("oldmaid-4.3", "a draw", "to wait"))
-    assert json.loads(Wire("table").encode(told)) == {
+    description = refusal(Violation("oldmaid-4.3", "a draw", "to wait"))
+    assert json.loads(Wire("table").encode(description)) == {
         "result": "error",
         "message": "oldmaid-4.3: found a draw; allowed: to wait",
     }
@@ -294,10 +292,10 @@ def test_a_message_may_be_as_long_as_the_limit_and_not_a_byte_longer(message: by
     for data, lost in ((message, False), (longer, True)):
         for sizes in ([len(data)], [1000], [MAX_FRAME_BYTES - 1, 1]):
             found = read(Wire("table"), pieces(data, sizes))
-            assert [getattr(item, "lost", False) for item in found] == [lost]
+            assert [getattr(item, "fatal", False) for item in found] == [lost]
 
 
-def test_what_was_found_is_told_without_repeating_all_of_it() -> None:
+def test_violation_shortens_long_values() -> None:
     (found,) = Wire("table").feed(b"x" * 60_000 + b"\n")
     assert isinstance(found, Violation)
     assert len(found.found) < 100
@@ -305,7 +303,7 @@ def test_what_was_found_is_told_without_repeating_all_of_it() -> None:
 
 @pytest.mark.parametrize("filler", [b" ", b"\n", b"A", b'"', b"[", b"\\", b"{}", b"\x00"])
 @pytest.mark.parametrize("start", [b"", b"{", b'{"', b'{"\\', b"A", b'{"cmd":"draw"}'])
-def test_what_a_codec_keeps_is_bounded(start: bytes, filler: bytes) -> None:
+def test_buffer_is_bounded(start: bytes, filler: bytes) -> None:
     codec = Wire("table")
     read(codec, [start, *[filler * 1000] * 200])
     assert len(codec._framing.buffer) <= MAX_FRAME_BYTES
@@ -336,9 +334,7 @@ sides = st.sampled_from(SIDES)
 
 @given(streams, chops, sides, st.booleans())
 @example(b'{"x":"\\', [1], "table", False)
-def test_whatever_arrives_reads_the_same_however_it_is_cut(
-    data: bytes, sizes: list[int], side: WireRole, strict: bool
-) -> None:
+def test_parsing_is_independent_of_chunking(data: bytes, sizes: list[int], side: WireRole, strict: bool) -> None:
     cut, glued = Wire(side, strict=strict), Wire(side, strict=strict)
     assert read(cut, pieces(data, sizes)) == read(glued, [data])
     assert cut.tolerated == glued.tolerated
@@ -346,7 +342,7 @@ def test_whatever_arrives_reads_the_same_however_it_is_cut(
 
 
 @given(streams | st.binary(max_size=300), sides, st.booleans())
-def test_whatever_arrives_becomes_messages_or_violations(data: bytes, side: WireRole, strict: bool) -> None:
+def test_any_input_gives_messages_or_violations(data: bytes, side: WireRole, strict: bool) -> None:
     codec = Wire(side, strict=strict)
     found = codec.feed(data)
     for item in found:
@@ -363,25 +359,25 @@ def test_whatever_arrives_becomes_messages_or_violations(data: bytes, side: Wire
 
 
 @given(st.lists(st.sampled_from(VOCABULARY), max_size=20), chops)
-def test_messages_arrive_however_they_are_cut_or_glued(told: Sequence[Message], sizes: list[int]) -> None:
+def test_messages_survive_any_chunking(description: Sequence[Message], sizes: list[int]) -> None:
     """oldmaid-1.4."""
     for side in SIDES:
-        own = [message for message in told if side_of(message) == side]
+        own = [message for message in description if side_of(message) == side]
         data = b"".join(Wire(side).encode(message) for message in own)
         assert read(Wire(side), pieces(data, sizes)) == own
 
 
 @given(streams, sides)
-def test_who_departs_from_nothing_is_read_alike_by_the_strict_and_the_tolerant(data: bytes, side: WireRole) -> None:
+def test_strict_and_tolerant_codecs_agree_on_conforming_input(data: bytes, side: WireRole) -> None:
     strict, tolerant = Wire(side, strict=True), Wire(side)
     read_strictly, read_kindly = list(strict.feed(data)), list(tolerant.feed(data))
     if not tolerant.tolerated:
         assert read_strictly == read_kindly
 
 
-@pytest.mark.parametrize("paper", sampled(PAPERS, 4), ids=lambda paper: paper.stem)
-def test_the_transcripts_can_be_cut_at_every_byte(paper: Path) -> None:
-    transcript = transcripts.parse_transcript(paper.read_text(), paper.stem)
+@pytest.mark.parametrize("transcript", sampled(TRANSCRIPTS, 4), ids=lambda transcript: transcript.stem)
+def test_the_transcripts_can_be_cut_at_every_byte(transcript: Path) -> None:
+    transcript = transcripts.parse_transcript(transcript.read_text(), transcript.stem)
     side: WireRole = "player" if transcript.head.get("side") == "player" else "table"
     spoken = [line.text for line in transcript.lines if line.kind == ">"]
     data = b"".join(encode_sent(re.sub(r"\$\w+", "3", text), {}) for text in spoken)[:3000]

@@ -1,4 +1,4 @@
-"""Conversations as a referee sees them: who said what, from the first STRT on."""
+"""Conversations as sequences of messages with their senders, for referee tests."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +13,11 @@ type Turn = tuple[int, Any]
 SPEAKERS = {STRT: CLIENT, DRAW: CLIENT, PASS: CLIENT}
 
 
-def talk(*said: Any) -> list[Turn]:
-    """Commands and ANTEs are the client's, everything else is the house's; (side, message) is whose it says."""
+def exchange(*sent: Any) -> list[Turn]:
+    """Attribute messages: commands and ANTEs to the client, others to the house; (side, message) is explicit."""
     return [
         turn if isinstance(turn, tuple) else (CLIENT if turn in SPEAKERS or isinstance(turn, Ante) else HOUSE, turn)
-        for turn in said
+        for turn in sent
     ]
 
 
@@ -30,33 +30,33 @@ def bksc(cards: str, score: str) -> Bksc:
 
 
 HAND = (STRT, Stbt(100), DRAW, card("5o"))
-"""The client has 5 and may do what it likes."""
+"""The client has 5 and may draw, raise or pass."""
 
 WINS = bksc("4c 4e", "08.0")
-"""The bank is over: the client is paid its bet."""
+"""The bank is over 7½: the client wins its bet."""
 
 BUST = (STRT, Stbt(100), DRAW, card("7o"), DRAW, card("7c"), BSTG, bksc("rb", "00.5"), Gain(-100))
 
 GONE = "the house hangs up"
-SILENT = "nothing is said any more"
+SILENT = "nothing is sent any more"
 BYE = "the client hangs up"
 
 
-def judged(*said: Any, referee: Referee | None = None, **how: bool) -> list[Verdict]:
-    """The verdicts on a conversation; three of its lines are deeds."""
+def verdicts_on(*sent: Any, referee: Referee | None = None, **how: bool) -> list[Verdict]:
+    """The verdicts on a conversation; three of the turns are events, not messages."""
     referee = referee or Referee(**how)
     found: list[Verdict] = []
-    for turn in said:
+    for turn in sent:
         match turn:
             case "the house hangs up":
                 found += referee.on(Left(HOUSE), 0.0)
             case "the client hangs up":
                 found += referee.on(Left(CLIENT), 0.0)
-            case "nothing is said any more":
+            case "nothing is sent any more":
                 if referee.deadline is not None:
                     found += referee.on(TimedOut(), referee.deadline)
             case _:
-                ((side, message),) = talk(turn)
+                ((side, message),) = exchange(turn)
                 found += referee.on(Received(side, message), 0.0)
     return found
 
@@ -66,4 +66,4 @@ def clauses(verdicts: Sequence[Verdict], side: int = HOUSE) -> list[str]:
 
 
 __all__ = ["BSTG", "BUST", "BYE", "DRAW", "GONE", "HAND", "PASS", "SILENT", "STRT", "WINS"]
-__all__ += ["Ante", "Bksc", "Erro", "Gain", "Stbt", "bksc", "card", "clauses", "judged", "talk"]
+__all__ += ["Ante", "Bksc", "Erro", "Gain", "Stbt", "bksc", "card", "clauses", "exchange", "verdicts_on"]

@@ -1,4 +1,4 @@
-"""The words of seven and a half as bytes, written from the page and not from the code that is tested."""
+"""Frames of seven and a half, written from the protocol and independent of the tested code."""
 
 STRT, DRAW, PASS, BSTG = b"STRT", b"DRAW", b"PASS", b"BSTG"
 GARBAGE = b"HELO"
@@ -26,7 +26,7 @@ def card(name: str) -> bytes:
 
 
 def bksc(cards: str, score: str) -> bytes:
-    """The bank's cards, with spaces between that are not sent, and its score."""
+    """BKSC with the bank's cards (separated by spaces here) and its score."""
     return b"BKSC " + number(len(cards.split())) + cards.replace(" ", "").encode() + b" " + score.encode()
 
 
@@ -35,7 +35,7 @@ def erro(text: str) -> bytes:
 
 
 def refused(code: str, allowed: str) -> bytes:
-    """The words of our own refusals (sevenhalf-6.7)."""
+    """The ERRO with which our house refuses a command (sevenhalf-6.7)."""
     return erro(f"{code} refused; allowed: {allowed}")
 
 

@@ -1,4 +1,4 @@
-"""Seven and a half once more, as plainly as the page tells it: points are fractions, and nothing is looked up."""
+"""A naive second implementation of seven and a half: points are fractions, and there are no tables."""
 
 import random
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def gain(bet: int, client: Fraction, bank: Fraction) -> int:
 
 @dataclass
 class Game:
-    """A game of a client that does what it is told, against a bank, with the cards in this order."""
+    """A game against the bank with the cards in a given order."""
 
     cards: Sequence[str]
     bet: int

@@ -1,4 +1,4 @@
-"""Minds that play seven and a half: best play, thresholds, scripts and chance; and how they are asked for."""
+"""Bots for seven and a half and their specifications."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ def choice(spec: str, state: BankState, rules: SevenHalf) -> BankMove:
     return named(spec).choose(state, rules.legal(state), LUCK)
 
 
-def behind(*moves: BankMove, rules: SevenHalf = SEVENHALF, bet: int = 100) -> BankState:
+def state_after(*moves: BankMove, rules: SevenHalf = SEVENHALF, bet: int = 100) -> BankState:
     state = rules.start(bet)
     for move in moves:
         state = rules.play(state, move)
@@ -48,7 +48,7 @@ def behind(*moves: BankMove, rules: SevenHalf = SEVENHALF, bet: int = 100) -> Ba
 
 
 def decisions(rules: SevenHalf, bet: int, *, count: int = 300) -> Iterator[BankState]:
-    """Decisions of games that were played at random, with every raise there is."""
+    """Decisions of randomly played games, with all raises."""
     luck = random.Random(5)
     for _ in range(count):
         state = rules.start(bet)
@@ -62,7 +62,7 @@ def decisions(rules: SevenHalf, bet: int, *, count: int = 300) -> Iterator[BankS
 
 
 @pytest.mark.parametrize("halves", range(1, TARGET_HALVES + 1))
-def test_the_book_stands_at_its_threshold_and_draws_below_it(halves: int) -> None:
+def test_threshold_bot_passes_at_its_threshold_and_draws_below(halves: int) -> None:
     spec = f"book:{halves / 2:g}"
     seen = set()
     for state in decisions(SEVENHALF, 100):
@@ -73,26 +73,26 @@ def test_the_book_stands_at_its_threshold_and_draws_below_it(halves: int) -> Non
     assert seen == {False, True}
 
 
-def test_the_book_stands_at_five_unless_it_is_told_otherwise() -> None:
+def test_threshold_is_five_points_by_default() -> None:
     for state in decisions(SEVENHALF, 100):
         assert choice("book", state, SEVENHALF) == choice("book:5", state, SEVENHALF)
-    assert choice("book", behind("DRAW", "4o"), SEVENHALF) == "DRAW"
-    assert choice("book", behind("DRAW", "5o"), SEVENHALF) == "PASS"
+    assert choice("book", state_after("DRAW", "4o"), SEVENHALF) == "DRAW"
+    assert choice("book", state_after("DRAW", "5o"), SEVENHALF) == "PASS"
 
 
-def test_the_book_never_passes_where_it_may_not() -> None:
-    assert choice("book:0.5", behind(), SEVENHALF) == "DRAW"
-    assert choice("book:0.5", behind("DRAW", "7o", 10), SEVENHALF) == "DRAW"
+def test_threshold_bot_never_passes_illegally() -> None:
+    assert choice("book:0.5", state_after(), SEVENHALF) == "DRAW"
+    assert choice("book:0.5", state_after("DRAW", "7o", 10), SEVENHALF) == "DRAW"
 
 
 @pytest.mark.parametrize("threshold", ["0.5", "4", "5.5", "7.5", "07.5", "11/2", "1e0", " 5 "])
 def test_a_threshold_may_be_written_as_any_number(threshold: str) -> None:
-    assert named(f"book:{threshold}").choose(behind("DRAW", "7o", "DRAW", "so"), ("DRAW", "PASS"), LUCK) == "PASS"
+    assert named(f"book:{threshold}").choose(state_after("DRAW", "7o", "DRAW", "so"), ("DRAW", "PASS"), LUCK) == "PASS"
 
 
 @pytest.mark.parametrize("threshold", ["0", "-1", "8", "7.6", "0.25", "5.1", "1/3", "75", "1e9"])
-def test_a_threshold_that_cannot_be_is_refused_with_what_is_allowed(threshold: str) -> None:
-    with pytest.raises(ValueError, match=rf"found the bot 'book:{threshold}'.*allowed: 0.5 to 7.5 in steps of 0.5"):
+def test_invalid_threshold_is_refused(threshold: str) -> None:
+    with pytest.raises(ValueError, match=rf"found the mind 'book:{threshold}'.*allowed: 0.5 to 7.5 in steps of 0.5"):
         bot_factory(BOT_SPECS, f"book:{threshold}")
 
 
@@ -109,20 +109,20 @@ BAD_SCRIPTS = [
 
 
 @pytest.mark.parametrize("spec", ["", ":", "Exact", "exact:1", "random:1", "shark", *BAD_BOOKS, *BAD_SCRIPTS])
-def test_a_mind_that_cannot_be_made_is_refused_with_what_was_found(spec: str) -> None:
+def test_invalid_bot_spec_is_refused(spec: str) -> None:
     with pytest.raises(ValueError, match="allowed") as refusal:
         bot_factory(BOT_SPECS, spec)
     assert repr(spec) in str(refusal.value)
 
 
 @pytest.mark.parametrize(("stand_at", "spec"), [(None, None), (5.0, "book:5"), (5.5, "book:5.5"), (0.5, "book:0.5")])
-def test_a_client_that_stands_at_a_threshold_has_the_book_for_a_bot(stand_at: float | None, spec: str | None) -> None:
+def test_stand_at_option_selects_the_threshold_bot(stand_at: float | None, spec: str | None) -> None:
     assert Options(stand_at=stand_at).bot() == spec
     assert spec is None or bot_factory(BOT_SPECS, spec)
 
 
 @pytest.mark.parametrize("stand_at", [0.0, 8.0, 0.3, -1.0])
-def test_a_client_that_stands_at_an_impossible_threshold_has_no_bot(stand_at: float) -> None:
+def test_invalid_stand_at_option_is_refused(stand_at: float) -> None:
     with pytest.raises(ValueError, match=r"allowed: 0\.5 to 7\.5"):
         bot_factory(BOT_SPECS, str(Options(stand_at=stand_at).bot()))
 
@@ -130,53 +130,53 @@ def test_a_client_that_stands_at_an_impossible_threshold_has_no_bot(stand_at: fl
 # Scripts and chance.
 
 
-def test_a_script_is_played_in_turn_and_again_from_the_top() -> None:
+def test_script_repeats_from_the_start() -> None:
     script = named("script:draw, Draw,PASS")
     hand = ("DRAW", "PASS")
-    assert [script.choose(behind(), hand, LUCK) for _ in range(6)] == ["DRAW", "DRAW", "PASS"] * 2
+    assert [script.choose(state_after(), hand, LUCK) for _ in range(6)] == ["DRAW", "DRAW", "PASS"] * 2
 
 
-def test_what_is_not_legal_in_a_script_is_passed_over() -> None:
+def test_illegal_moves_of_a_script_are_skipped() -> None:
     script = named("script:PASS,DRAW")
-    assert script.choose(behind(), ("DRAW",), LUCK) == "DRAW"
-    assert named("script:PASS").choose(behind(), ("DRAW",), LUCK) == "DRAW"
+    assert script.choose(state_after(), ("DRAW",), LUCK) == "DRAW"
+    assert named("script:PASS").choose(state_after(), ("DRAW",), LUCK) == "DRAW"
 
 
-def test_a_number_in_a_script_is_a_raise_of_so_many_coins() -> None:
+def test_number_in_a_script_is_a_raise() -> None:
     script = named("script:DRAW,10,DRAW,PASS")
-    state, said = behind(), []
+    state, sent = state_after(), []
     for card in ("2o", "3o"):
         while (move := script.choose(state, SEVENHALF.legal(state), LUCK)) != "DRAW":
-            said.append(move)
+            sent.append(move)
             state = SEVENHALF.play(state, move)
-        said.append("DRAW")
+        sent.append("DRAW")
         state = SEVENHALF.play(SEVENHALF.play(state, "DRAW"), card)
-    assert said == ["DRAW", 10, "DRAW"]
+    assert sent == ["DRAW", 10, "DRAW"]
     assert state.bet == 110
     assert script.choose(state, SEVENHALF.legal(state), LUCK) == "PASS"
 
 
 @pytest.mark.parametrize("number", ["0", "1073741824", "1073741724"])
-def test_a_raise_of_a_script_that_cannot_be_made_is_passed_over(number: str) -> None:
-    state = behind("DRAW", "2o")
+def test_illegal_raise_of_a_script_is_skipped(number: str) -> None:
+    state = state_after("DRAW", "2o")
     assert named(f"script:{number},PASS").choose(state, SEVENHALF.legal(state), LUCK) == "PASS"
 
 
-def test_every_table_has_a_script_of_its_own_and_shares_the_rest() -> None:
+def test_script_bots_are_per_table_and_others_are_shared() -> None:
     make = bot_factory(BOT_SPECS, "script:DRAW,PASS")
-    assert [make().choose(behind(), ("DRAW", "PASS"), LUCK) for _ in range(3)] == ["DRAW"] * 3
+    assert [make().choose(state_after(), ("DRAW", "PASS"), LUCK) for _ in range(3)] == ["DRAW"] * 3
     for spec in ("random", "exact", "book:4"):
         shared = bot_factory(BOT_SPECS, spec)
         assert shared() is shared()
 
 
-def test_script_alone_needs_an_argument() -> None:
+def test_only_script_requires_an_argument() -> None:
     assert set(BOT_SPECS) - set(bot_names(ROOM)) == {"script"}
     assert ROOM.default_bot == "exact"
 
 
 class Dial:
-    """Luck that answers what it is set to, and remembers out of how many."""
+    """A random source that returns a fixed number and records the bound."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -187,7 +187,7 @@ class Dial:
         return self.number
 
 
-def test_random_gives_every_command_the_same_chance_and_a_raise_is_one() -> None:
+def test_random_bot_is_uniform_over_commands() -> None:
     for state in decisions(SEVENHALF, 100, count=50):
         legal = SEVENHALF.legal(state)
         dial = Dial(0)
@@ -198,14 +198,14 @@ def test_random_gives_every_command_the_same_chance_and_a_raise_is_one() -> None
 
 @pytest.mark.parametrize("style", bot_names(ROOM))
 @pytest.mark.parametrize("limit", [100, 300, 250])
-def test_every_mind_chooses_what_is_legal(style: str, limit: int) -> None:
+def test_bots_choose_legal_moves(style: str, limit: int) -> None:
     rules = SevenHalf(limit)
     for state in decisions(rules, 100, count=60):
         assert choice(style, state, rules) in rules.legal(state)
 
 
 @pytest.mark.parametrize("style", [style for style in bot_names(ROOM) if style != "exact"])
-def test_a_mind_that_does_not_compute_plays_the_lenient_dialect_as_well(style: str) -> None:
+def test_simple_bots_play_the_lenient_dialect(style: str) -> None:
     for state in decisions(LENIENT_RULES, 100, count=60):
         assert choice(style, state, LENIENT_RULES) in LENIENT_RULES.legal(state)
 
@@ -223,7 +223,7 @@ def gone_with(gone: Gone, at: int) -> Gone:
 
 
 def draws(gone: Gone) -> Sequence[tuple[Fraction, Fraction, Gone]]:
-    """How likely each worth is to come next, and what is gone then."""
+    """The probability of each value of the next card, with the removed cards after it."""
     whole = 40 - sum(gone)
     return [
         (Fraction(COUNTS[at] - gone[at], whole), points(face + "o"), gone_with(gone, at))
@@ -234,7 +234,7 @@ def draws(gone: Gone) -> Sequence[tuple[Fraction, Fraction, Gone]]:
 
 @cache
 def banks(own: Fraction, bank: Fraction, drawn: bool, gone: Gone) -> Fraction:
-    """What a bet of one wins on average while the bank draws."""
+    """The expected net of a bet of 1 while the bank draws."""
     if drawn and (bank > own or bank >= GOAL):
         if bank == own:
             return Fraction(0)
@@ -244,7 +244,7 @@ def banks(own: Fraction, bank: Fraction, drawn: bool, gone: Gone) -> Fraction:
 
 @cache
 def drawing(own: Fraction, gone: Gone, bet: int, limit: int) -> Fraction:
-    """What a bet wins when the client draws now, and plays best from then on."""
+    """The expected net of a bet if the client draws now and plays optimally afterwards."""
     return sum(
         (
             odds * (Fraction(-bet) if own + worth > GOAL else best(own + worth, left, bet, limit))
@@ -256,12 +256,12 @@ def drawing(own: Fraction, gone: Gone, bet: int, limit: int) -> Fraction:
 
 @cache
 def best(own: Fraction, gone: Gone, bet: int, limit: int) -> Fraction:
-    """What a bet wins on average at a decision: passing, or drawing with whatever bet."""
+    """The expected net of a bet at a decision: pass, or draw with any raise."""
     raised = (drawing(own, gone, more, limit) for more in range(bet, limit + 1))
     return max(bet * banks(own, Fraction(0), False, gone), *raised)
 
 
-def told(state: BankState) -> tuple[Fraction, Gone]:
+def naive_view(state: BankState) -> tuple[Fraction, Gone]:
     held = [card[0] if card[0].isdigit() else "s" for card in client_cards(state)]
     return points(*client_cards(state)), tuple(held.count(face) for face in FACES)
 
@@ -270,22 +270,22 @@ LIMITS = [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-def test_best_play_is_worth_what_the_plain_rules_say(limit: int) -> None:
-    """With every raise tried, not only the highest."""
+def test_optimal_value_equals_the_naive_computation(limit: int) -> None:
+    """The naive computation tries all raises, not only the highest."""
     rules = SevenHalf(limit)
     assert SinglePlayerSolver(rules).value(rules.start(1)) == drawing(Fraction(0), EMPTY, 1, limit)
 
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_exact_chooses_a_best_move_at_every_decision(limit: int) -> None:
-    """At each hand that can be held, whether it has raised or not."""
+    """For each possible hand, with and without a raise."""
     rules = SevenHalf(limit)
     hands: dict[tuple[object, ...], BankState] = {}
     for state in SinglePlayerSolver(rules).reachable_decisions(rules.start(1)):
-        hands[state.node, state.bet, told(state)] = state
+        hands[state.node, state.bet, naive_view(state)] = state
     assert len(hands) > 200
     for state in hands.values():
-        own, gone = told(state)
+        own, gone = naive_view(state)
         move = choice("exact", state, rules)
         if move == "PASS":
             worth = state.bet * banks(own, Fraction(0), False, gone)
@@ -311,7 +311,7 @@ def test_exact_agrees_with_the_solver(bet: int, limit: int) -> None:
 
 
 @pytest.mark.parametrize("times", [2, 3, 100, 12345])
-def test_exact_plays_alike_whatever_the_bet_is_counted_in(times: int) -> None:
+def test_exact_is_independent_of_the_bet_unit(times: int) -> None:
     small, large = SevenHalf(3), SevenHalf(3 * times)
     for state in decisions(small, 1, count=150):
         move = choice("exact", state, small)
@@ -329,20 +329,20 @@ def test_exact_raises_to_the_highest_when_it_is_offered_and_good() -> None:
 
 
 def test_exact_passes_at_seven_and_a_half_and_at_seven() -> None:
-    assert choice("exact", behind("DRAW", "7o", "DRAW", "so"), SEVENHALF) == "PASS"
-    assert choice("exact", behind("DRAW", "7o"), SevenHalf(100)) == "PASS"
-    assert choice("exact", behind("DRAW", "so"), SevenHalf(100)) == "DRAW"
+    assert choice("exact", state_after("DRAW", "7o", "DRAW", "so"), SEVENHALF) == "PASS"
+    assert choice("exact", state_after("DRAW", "7o"), SevenHalf(100)) == "PASS"
+    assert choice("exact", state_after("DRAW", "so"), SevenHalf(100)) == "DRAW"
 
 
-def test_exact_can_be_asked_at_the_highest_bets_there_are() -> None:
+def test_exact_handles_the_largest_bets() -> None:
     for bet in (1, 2, 3, 100, MAX_TOTAL_BET - 1, MAX_TOTAL_BET):
-        state = behind("DRAW", "so", bet=bet)
+        state = state_after("DRAW", "so", bet=bet)
         assert choice("exact", state, SEVENHALF) in SEVENHALF.legal(state)
 
 
 @pytest.mark.parametrize("halves", range(1, TARGET_HALVES + 1))
-def test_no_threshold_does_better_than_exact_and_only_five_points_do_as_well(halves: int) -> None:
-    """As long as nothing is raised."""
+def test_no_threshold_beats_exact_and_only_five_points_equals_it(halves: int) -> None:
+    """Without raises."""
     stand = Fraction(halves, 2)
 
     @cache
@@ -358,14 +358,14 @@ def test_no_threshold_does_better_than_exact_and_only_five_points_do_as_well(hal
     assert (book(Fraction(0), EMPTY) == exact) == (halves == 10)
 
 
-def test_the_bank_has_the_better_of_it_and_raising_helps() -> None:
+def test_the_bank_has_an_edge_and_raising_reduces_it() -> None:
     worths = [SinglePlayerSolver(SevenHalf(limit)).value(SevenHalf(limit).start(1)) for limit in LIMITS]
     assert worths == sorted(worths)
     assert len(set(worths)) == len(worths)
     assert worths[0] < 0
 
 
-def test_the_suit_of_a_card_makes_no_difference_to_any_mind() -> None:
+def test_bots_ignore_suits() -> None:
     luck = random.Random(9)
     for state in decisions(SEVENHALF, 100, count=60):
         suits = dict(zip(SUITS, luck.sample(SUITS, 4), strict=True))

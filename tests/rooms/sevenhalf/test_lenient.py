@@ -1,4 +1,4 @@
-"""The dialect `lenient`, case by case as ruling S4 lists it, and all of it refused without it.
+"""The dialect `lenient`, case by case as in ruling S4; without the dialect all of it is refused.
 
 ANTE before the first DRAW, PASS right after ANTE, PASS before DRAW, STRT in mid-game as a new game, DRAW without STRT.
 """
@@ -14,7 +14,7 @@ from croupier.rooms.sevenhalf.bots import BOT_SPECS
 from croupier.rooms.sevenhalf.player import Player
 from croupier.rooms.sevenhalf.wire import Message, Wire
 from tests.properties.self_play import SelfPlay
-from tests.rooms.conversation_fixture import Court
+from tests.rooms.conversation_fixture import RefereedConversation
 from tests.rooms.sevenhalf.frames import (
     BSTG,
     DRAW,
@@ -28,16 +28,16 @@ from tests.rooms.sevenhalf.frames import (
     stbt,
 )
 from tests.rooms.sevenhalf.tables import Table
-from tests.rooms.sevenhalf.test_player import hear, seated
+from tests.rooms.sevenhalf.test_player import player_after, process
 
 BET, SEVEN = stbt(100), card("7o")
 DECK = "7o 7c cc"
-"""The client draws 7 and 7; a bank behind one 7 draws 7 and a half, one behind nothing draws 7."""
+"""The client draws 7 and 7. After one 7 the bank draws 7 and a half; after no card it draws 7."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What a client says, what it hears in each dialect, and what it has won game by game when it hangs up."""
+    """The commands of a client, the answers in each dialect, and the nets of its games after a disconnect."""
 
     name: str
     clauses: set[str]
@@ -103,58 +103,58 @@ cases = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES]
 def test_the_lenient_house_accepts_it(case: Case) -> None:
     """Also byte by byte, and in one piece."""
     table = Table(DECK, dialect="lenient")
-    assert [table.says(said) for said in case.says] == case.lenient
-    table.leaves()
+    assert [table.send(sent) for sent in case.says] == case.lenient
+    table.disconnect()
     assert table.settled == case.won
     table = Table(DECK, dialect="lenient")
-    assert table.says(b"".join(case.says)) == b"".join(case.lenient)
+    assert table.send(b"".join(case.says)) == b"".join(case.lenient)
     table = Table(DECK, dialect="lenient")
-    assert b"".join(table.says(bytes([byte])) for said in case.says for byte in said) == b"".join(case.lenient)
+    assert b"".join(table.send(bytes([byte])) for sent in case.says for byte in sent) == b"".join(case.lenient)
 
 
 @cases
 def test_the_house_of_the_document_refuses_it(case: Case) -> None:
     table = Table(DECK)
-    assert [table.says(said) for said in case.says] == case.document
-    table.leaves()
+    assert [table.send(sent) for sent in case.says] == case.document
+    table.disconnect()
     assert table.settled == case.refused
 
 
 @cases
-def test_a_referee_that_knows_the_dialect_finds_no_fault_and_any_other_blames_the_client(case: Case) -> None:
-    court = Court(ROOM, {"deck": DECK, "dialect": "lenient"})
-    court.say(*case.says)
-    court.wait()
-    assert court.verdicts == []
-    court = Court(ROOM, {"deck": DECK})
-    court.say(*case.says)
-    court.wait()
-    assert {clause.removeprefix("sevenhalf-") for clause in court.clauses(CLIENT)} == case.clauses
-    assert court.clauses(HOUSE) == []
+def test_only_a_lenient_referee_accepts_the_dialect(case: Case) -> None:
+    conversation = RefereedConversation(ROOM, {"deck": DECK, "dialect": "lenient"})
+    conversation.send(*case.says)
+    conversation.wait()
+    assert conversation.verdicts == []
+    conversation = RefereedConversation(ROOM, {"deck": DECK})
+    conversation.send(*case.says)
+    conversation.wait()
+    assert {clause.removeprefix("sevenhalf-") for clause in conversation.clauses(CLIENT)} == case.clauses
+    assert conversation.clauses(HOUSE) == []
 
 
 @cases
-def test_a_strict_house_may_speak_the_dialect_as_well(case: Case) -> None:
+def test_strict_house_may_be_lenient(case: Case) -> None:
     table = Table(DECK, dialect="lenient", strict="yes")
-    assert [table.says(said) for said in case.says] == case.lenient
+    assert [table.send(sent) for sent in case.says] == case.lenient
 
 
 def test_passing_before_the_first_card_never_wins() -> None:
     """sevenhalf-9.4"""
     for seed in range(40):
         table = Table(seed=str(seed), dialect="lenient")
-        answer = table.says(STRT, PASS)
+        answer = table.send(STRT, PASS)
         assert answer[9:18] == b"BKSC \0\0\0\1"
         assert answer.endswith(gain(-100))
 
 
-@pytest.mark.parametrize("said", [[STRT, DRAW, PASS], [STRT, DRAW, ante(10), DRAW, PASS], [STRT, DRAW, DRAW, PASS]])
-def test_who_does_as_the_document_says_sees_no_difference(said: list[bytes]) -> None:
+@pytest.mark.parametrize("sent", [[STRT, DRAW, PASS], [STRT, DRAW, ante(10), DRAW, PASS], [STRT, DRAW, DRAW, PASS]])
+def test_dialect_does_not_affect_conforming_clients(sent: list[bytes]) -> None:
     for seed in range(20):
         lenient, document = Table(seed=str(seed), dialect="lenient"), Table(seed=str(seed))
-        for word in said:
-            answer = lenient.says(word)
-            if b"ERRO" not in (other := document.says(word)):
+        for word in sent:
+            answer = lenient.send(word)
+            if b"ERRO" not in (other := document.send(word)):
                 assert answer == other
 
 
@@ -169,22 +169,22 @@ SAID_BY_OURS = [case for case in CASES if case.name.startswith(("ANTE", "several
 
 
 @pytest.mark.parametrize("case", SAID_BY_OURS, ids=[case.name for case in SAID_BY_OURS])
-def test_our_client_can_say_it_where_it_is_told_of_the_dialect_and_nowhere_else(case: Case) -> None:
-    player = seated(dialect="lenient")
-    for said, answer in zip(case.says, case.lenient, strict=True):
-        (message,) = messages(said)
+def test_player_allows_lenient_commands_only_in_the_dialect(case: Case) -> None:
+    player = player_after(dialect="lenient")
+    for sent, answer in zip(case.says, case.lenient, strict=True):
+        (message,) = messages(sent)
         assert message in player.legal
-        hear(player, message, *messages(answer))
+        process(player, message, *messages(answer))
     assert player.game is None
     assert player.last_game is not None
     assert [player.last_game.net] == case.won
-    player = seated()
-    for said, answer in zip(case.says, case.document, strict=True):
-        (message,) = messages(said)
+    player = player_after()
+    for sent, answer in zip(case.says, case.document, strict=True):
+        (message,) = messages(sent)
         if messages(answer) and b"ERRO" in answer:
             assert message not in player.legal
             return
-        hear(player, message, *messages(answer))
+        process(player, message, *messages(answer))
     raise AssertionError("the document refuses something of it")
 
 
@@ -200,7 +200,7 @@ def test_our_client_and_our_house_play_the_dialect_without_a_fault(script: str) 
     assert len(bout.won) == 30
 
 
-def test_a_client_of_the_document_is_at_home_at_a_lenient_house() -> None:
+def test_conforming_client_plays_at_a_lenient_house() -> None:
     bout = SelfPlay(ROOM, bot_factory(BOT_SPECS, "exact")(), {"seed": "5", "dialect": "lenient"})
     bout.play(30)
     assert bout.verdicts == []

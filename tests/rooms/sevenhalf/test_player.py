@@ -1,4 +1,4 @@
-"""Our client of seven and a half: what it offers, how it raises, when it is spent, and how it complains."""
+"""Player of seven and a half: legal messages, raises, exhaustion and reactions to faults."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,7 +39,7 @@ from tests.rooms.sevenhalf.conversations import (
     Stbt,
     bksc,
     card,
-    talk,
+    exchange,
 )
 
 MOST = 2**30 - 1
@@ -48,23 +48,23 @@ PLAYED = (*HAND, PASS, WINS, Gain(100))
 DRAWN = (DRAW, card("1o"))
 
 
-def seated(*said: Any, **how: Any) -> Player:
-    """A client behind a conversation, of which it has chosen its part."""
+def player_after(*sent: Any, **how: Any) -> Player:
+    """A player after a conversation, of which it has submitted the client's part."""
     strict = how.pop("strict", False)
     player = Player(Options(**how), strict=strict)
     player.on(Joined(HOUSE), 0.0)
-    hear(player, *said)
+    process(player, *sent)
     return player
 
 
-def hear(player: Player, *said: Any) -> list[Any]:
-    """What came of the last thing that was said."""
+def process(player: Player, *sent: Any) -> list[Any]:
+    """Process turns; return the effects of the last one."""
     effects: Sequence[Any] = []
-    for turn in said:
+    for turn in sent:
         if turn == GONE:
             effects = player.on(Left(HOUSE), 0.0)
             continue
-        ((side, message),) = talk(turn)
+        ((side, message),) = exchange(turn)
         effects = player.on(Received(HOUSE, message) if side == HOUSE else Submitted(message), 0.0)
     return list(effects)
 
@@ -73,11 +73,11 @@ def bot(player: Player, spec: str) -> Any:
     return player.decide(bot_factory(BOT_SPECS, spec)(), FairDealer(bytes(32)).luck, 0)
 
 
-# What may be said.
+# Legal messages.
 
 
 @pytest.mark.parametrize(
-    ("said", "offered"),
+    ("sent", "offered"),
     [
         ([], [STRT]),
         ([STRT], []),
@@ -104,24 +104,24 @@ def bot(player: Player, spec: str) -> Any:
         ([*PLAYED, GONE], []),
     ],
 )
-def test_a_client_is_offered_what_the_page_allows(said: Sequence[Any], offered: list[Any]) -> None:
-    """The tables of section 4; nothing while an answer is due, or behind a farewell."""
-    assert list(seated(*said).legal) == offered
+def test_legal_messages_are_those_of_the_protocol(sent: Sequence[Any], offered: list[Any]) -> None:
+    """The tables of section 4; empty while an answer is due and after an announced close."""
+    assert list(player_after(*sent).legal) == offered
 
 
-def test_a_raise_may_be_chosen_though_none_is_listed() -> None:
-    for said in (HAND, [*HAND, Ante(10)]):
-        player = seated(*said)
-        left = MOST - 100 - (10 if len(said) > len(HAND) else 0)
+def test_unlisted_raise_may_be_submitted() -> None:
+    for sent in (HAND, [*HAND, Ante(10)]):
+        player = player_after(*sent)
+        left = MOST - 100 - (10 if len(sent) > len(HAND) else 0)
         assert all(Ante(coins) in player.legal for coins in (1, 10, left))
         assert not any(Ante(coins) in player.legal for coins in (0, -1, left + 1, 2**31 - 1))
-    for said in ([], [STRT], [STRT, Stbt(100)], [*HAND, PASS], PLAYED):
-        assert Ante(1) not in seated(*said).legal
+    for sent in ([], [STRT], [STRT, Stbt(100)], [*HAND, PASS], PLAYED):
+        assert Ante(1) not in player_after(*sent).legal
 
 
-@pytest.mark.parametrize("said", [[], [STRT], [STRT, Stbt(100)], HAND, [*HAND, Ante(10)], PLAYED])
-def test_what_is_not_offered_cannot_be_chosen_and_changes_nothing(said: Sequence[Any]) -> None:
-    player = seated(*said)
+@pytest.mark.parametrize("sent", [[], [STRT], [STRT, Stbt(100)], HAND, [*HAND, Ante(10)], PLAYED])
+def test_illegal_submission_is_refused_without_effect(sent: Sequence[Any]) -> None:
+    player = player_after(*sent)
     before = (list(player.legal), player.game, player.deadline)
     for message in (STRT, DRAW, PASS, Ante(0), Ante(MOST), Erro("no"), Stbt(1), BSTG):
         if message not in player.legal:
@@ -130,18 +130,18 @@ def test_what_is_not_offered_cannot_be_chosen_and_changes_nothing(said: Sequence
             assert (list(player.legal), player.game, player.deadline) == before
 
 
-def test_what_is_chosen_is_said_and_what_is_heard_is_told() -> None:
-    player = seated()
-    assert hear(player, STRT) == [Send(HOUSE, STRT)]
-    assert hear(player, Stbt(100)) == [Notify(Stbt(100))]
-    assert hear(player, *HAND[2:], Ante(10)) == [Send(HOUSE, Ante(10))]
-    assert hear(player, NO) == [Notify(NO)]
-    assert hear(player, PASS, WINS) == [Notify(WINS)]
-    told, settle = hear(player, Gain(100))
-    assert told == Notify(Gain(100))
+def test_submissions_are_sent_and_received_messages_notified() -> None:
+    player = player_after()
+    assert process(player, STRT) == [Send(HOUSE, STRT)]
+    assert process(player, Stbt(100)) == [Notify(Stbt(100))]
+    assert process(player, *HAND[2:], Ante(10)) == [Send(HOUSE, Ante(10))]
+    assert process(player, NO) == [Notify(NO)]
+    assert process(player, PASS, WINS) == [Notify(WINS)]
+    description, settle = process(player, Gain(100))
+    assert description == Notify(Gain(100))
     assert isinstance(settle, Settle)
     assert (settle.hand_number, settle.seat, settle.net) == (1, 0, 100)
-    assert hear(player, GONE) == [Notify(Left(HOUSE))]
+    assert process(player, GONE) == [Notify(Left(HOUSE))]
 
 
 # The limit on raises.
@@ -149,34 +149,34 @@ def test_what_is_chosen_is_said_and_what_is_heard_is_told() -> None:
 
 @pytest.mark.parametrize(("limit", "raised"), [(1, None), (2, 100), (3, 200), (10, 900)])
 def test_a_raise_to_the_limit_is_listed_and_no_other(limit: int, raised: int | None) -> None:
-    player = seated(*HAND, limit=limit)
+    player = player_after(*HAND, limit=limit)
     assert list(player.legal) == [DRAW, PASS, *([Ante(raised)] if raised else [])]
     assert Ante(1) in player.legal, "whoever chooses for himself may raise as he likes"
     assert Ante(MOST - 100) in player.legal
 
 
-def test_the_limit_is_counted_in_starting_bets_of_this_game() -> None:
-    player = seated(*HAND, limit=3)
-    hear(player, PASS, WINS, Gain(100), STRT, Stbt(7), DRAW, card("5o"))
+def test_limit_follows_the_starting_bet_of_the_game() -> None:
+    player = player_after(*HAND, limit=3)
+    process(player, PASS, WINS, Gain(100), STRT, Stbt(7), DRAW, card("5o"))
     assert list(player.legal) == [DRAW, PASS, Ante(14)]
-    hear(player, PASS, WINS, Gain(7), *HAND)
+    process(player, PASS, WINS, Gain(7), *HAND)
     assert list(player.legal) == [DRAW, PASS, Ante(200)]
 
 
-def test_what_is_left_of_the_limit_is_offered_and_no_more() -> None:
-    player = seated(*HAND, Ante(50), limit=3)
+def test_listed_raise_is_the_rest_of_the_limit() -> None:
+    player = player_after(*HAND, Ante(50), limit=3)
     assert list(player.legal) == [DRAW, Ante(150)]
-    hear(player, Ante(150))
+    process(player, Ante(150))
     assert list(player.legal) == [DRAW]
-    hear(player, DRAW, card("1o"))
+    process(player, DRAW, card("1o"))
     assert list(player.legal) == [DRAW, PASS]
     assert Ante(500) in player.legal, "whoever chooses for himself is not bound by it"
 
 
-def test_the_limit_never_leads_beyond_what_a_house_can_pay() -> None:
+def test_limit_never_exceeds_the_largest_total_bet() -> None:
     start = (STRT, Stbt(MOST - 5), DRAW, card("5o"))
-    assert list(seated(*start, limit=2).legal) == [DRAW, PASS, Ante(5)]
-    assert list(seated(STRT, Stbt(MOST), DRAW, card("5o"), limit=2).legal) == [DRAW, PASS]
+    assert list(player_after(*start, limit=2).legal) == [DRAW, PASS, Ante(5)]
+    assert list(player_after(STRT, Stbt(MOST), DRAW, card("5o"), limit=2).legal) == [DRAW, PASS]
 
 
 @pytest.mark.parametrize("limit", [0, -1])
@@ -185,30 +185,30 @@ def test_a_limit_below_one_bet_is_refused(limit: int) -> None:
         Player(Options(limit=limit))
 
 
-def test_a_bot_raises_as_far_as_it_is_told_and_not_at_all_unless_it_is_told() -> None:
+def test_bot_raises_to_the_limit_and_never_by_default() -> None:
     for limit, expected in ((1, PASS), (2, Ante(100)), (3, Ante(100))):
-        assert bot(seated(*HAND, limit=limit), "script:100,PASS") == expected
-    assert bot(seated(*HAND, limit=2), "script:50,PASS") == Ante(50), "a script raises by the number it names"
+        assert bot(player_after(*HAND, limit=limit), "script:100,PASS") == expected
+    assert bot(player_after(*HAND, limit=2), "script:50,PASS") == Ante(50), "a script raises by the number it names"
     low = (STRT, Stbt(100), DRAW, card("so"))
-    assert bot(seated(*low), "exact") == DRAW
-    assert bot(seated(*low, limit=5), "exact") == Ante(400)
-    assert bot(seated(*low, limit=5), "book") == DRAW
+    assert bot(player_after(*low), "exact") == DRAW
+    assert bot(player_after(*low, limit=5), "exact") == Ante(400)
+    assert bot(player_after(*low, limit=5), "book") == DRAW
 
 
 def test_a_raise_that_was_refused_is_not_tried_again_in_this_game() -> None:
     script = "script:200,DRAW"
-    player = seated(*HAND, limit=3)
+    player = player_after(*HAND, limit=3)
     assert bot(player, script) == Ante(200)
-    hear(player, Ante(200), NO)
+    process(player, Ante(200), NO)
     assert bot(player, script) == DRAW
-    hear(player, DRAW, card("1o"))
+    process(player, DRAW, card("1o"))
     assert bot(player, script) == DRAW
-    hear(player, PASS, WINS, Gain(100), *HAND)
+    process(player, PASS, WINS, Gain(100), *HAND)
     assert bot(player, script) == Ante(200), "the next game is another one"
 
 
 @pytest.mark.parametrize(
-    ("said", "move"),
+    ("sent", "move"),
     [
         ([], STRT),
         ([STRT], None),
@@ -218,9 +218,9 @@ def test_a_raise_that_was_refused_is_not_tried_again_in_this_game() -> None:
         ([*PLAYED, NO], None),
     ],
 )
-def test_a_bot_asks_for_games_and_waits_for_answers(said: Sequence[Any], move: Any) -> None:
+def test_a_bot_asks_for_games_and_waits_for_answers(sent: Sequence[Any], move: Any) -> None:
     for spec in ("exact", "book:0.5", "random", "script:PASS"):
-        assert bot(seated(*said), spec) == move
+        assert bot(player_after(*sent), spec) == move
 
 
 # The end.
@@ -228,41 +228,41 @@ def test_a_bot_asks_for_games_and_waits_for_answers(said: Sequence[Any], move: A
 
 @pytest.mark.parametrize("played", [PLAYED, BUST], ids=["pass", "bust"])
 @pytest.mark.parametrize("asked", [[], [STRT]], ids=["", "asked"])
-def test_a_client_is_spent_when_the_house_closes_between_games(played: Sequence[Any], asked: Sequence[Any]) -> None:
+def test_client_is_exhausted_when_the_house_closes_between_games(played: Sequence[Any], asked: Sequence[Any]) -> None:
     """sevenhalf-8.5: the next game is played on a new connection."""
-    player = seated(*played, *asked)
+    player = player_after(*played, *asked)
     assert not player.is_exhausted
-    assert hear(player, GONE) == [Notify(Left(HOUSE))]
+    assert process(player, GONE) == [Notify(Left(HOUSE))]
     assert player.is_exhausted
     assert player.legal == ()
 
 
-def test_to_a_strict_client_the_same_is_a_fault() -> None:
-    player = seated(*PLAYED, strict=True)
-    told, gone = hear(player, GONE)
-    assert told.news.clause == "sevenhalf-8.5"
+def test_strict_client_reports_the_same_close_as_a_fault() -> None:
+    player = player_after(*PLAYED, strict=True)
+    description, gone = process(player, GONE)
+    assert description.notice.clause == "sevenhalf-8.5"
     assert gone == Notify(Left(HOUSE))
     assert not player.is_exhausted
 
 
-@pytest.mark.parametrize("said", [[], [STRT], [STRT, Stbt(100)], HAND, [*HAND, PASS, WINS], [*PLAYED, *HAND]])
-def test_a_client_is_not_spent_when_the_house_closes_at_any_other_time(said: Sequence[Any]) -> None:
-    player = seated(*said)
-    told, gone = hear(player, GONE)
-    assert isinstance(told.news, Violation)
+@pytest.mark.parametrize("sent", [[], [STRT], [STRT, Stbt(100)], HAND, [*HAND, PASS, WINS], [*PLAYED, *HAND]])
+def test_client_is_not_exhausted_by_a_close_at_other_times(sent: Sequence[Any]) -> None:
+    player = player_after(*sent)
+    description, gone = process(player, GONE)
+    assert isinstance(description.notice, Violation)
     assert gone == Notify(Left(HOUSE))
     assert not player.is_exhausted
 
 
-@pytest.mark.parametrize("said", [[], [STRT], HAND, [*HAND, Ante(10)], [*HAND, PASS]])
-def test_a_farewell_is_no_fault_and_spends_only_who_has_played(said: Sequence[Any]) -> None:
+@pytest.mark.parametrize("sent", [[], [STRT], HAND, [*HAND, Ante(10)], [*HAND, PASS]])
+def test_announced_close_is_no_fault_and_exhausts_only_after_a_game(sent: Sequence[Any]) -> None:
     """sevenhalf-8.2 and 8.4"""
-    player = seated(*said)
-    assert hear(player, NO) == [Notify(NO)]
-    assert hear(player, GONE) == [Notify(Left(HOUSE))]
+    player = player_after(*sent)
+    assert process(player, NO) == [Notify(NO)]
+    assert process(player, GONE) == [Notify(Left(HOUSE))]
     assert not player.is_exhausted
-    player = seated(*PLAYED, NO)
-    assert hear(player, GONE) == [Notify(Left(HOUSE))]
+    player = player_after(*PLAYED, NO)
+    assert process(player, GONE) == [Notify(Left(HOUSE))]
     assert player.is_exhausted
 
 
@@ -271,7 +271,7 @@ def stderr_excerpt(clause: str) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("said", "fault", "clause"),
+    ("sent", "fault", "clause"),
     [
         ([], Stbt(100), "1.2"),
         ([STRT], Stbt(0), "7.1"),
@@ -285,20 +285,20 @@ def stderr_excerpt(clause: str) -> list[Any]:
         (PLAYED, card("1o"), "4.9"),
     ],
 )
-def test_a_client_says_which_clause_is_broken_and_goes(said: Sequence[Any], fault: Any, clause: str) -> None:
-    player = seated(*said)
-    told, *rest = hear(player, fault)
-    assert told.news.clause == f"sevenhalf-{clause}"
+def test_client_sends_the_broken_clause_and_closes(sent: Sequence[Any], fault: Any, clause: str) -> None:
+    player = player_after(*sent)
+    description, *rest = process(player, fault)
+    assert description.notice.clause == f"sevenhalf-{clause}"
     assert rest == stderr_excerpt(clause)
     assert player.legal == ()
     assert player.deadline is None
-    assert hear(player, GONE) == [Notify(Left(HOUSE))]
+    assert process(player, GONE) == [Notify(Left(HOUSE))]
     assert not player.is_exhausted
 
 
-def test_a_client_that_cannot_read_its_house_says_so_and_goes() -> None:
+def test_client_reports_malformed_input_and_closes() -> None:
     violation = Violation("sevenhalf-2.9", "'HELO'", "a code", fatal=True)
-    assert seated(STRT).on(Malformed(HOUSE, violation), 0.0) == [Notify(violation), *stderr_excerpt("2.9")]
+    assert player_after(STRT).on(Malformed(HOUSE, violation), 0.0) == [Notify(violation), *stderr_excerpt("2.9")]
 
 
 def test_a_client_waits_so_long_and_no_longer() -> None:
@@ -307,23 +307,23 @@ def test_a_client_waits_so_long_and_no_longer() -> None:
     assert player.deadline is None
     player.on(Submitted(STRT), 2.0)
     assert player.deadline == 32.0
-    told, *rest = player.on(TimedOut(), 32.0)
-    assert (told.notice.clause, told.notice.found) == ("sevenhalf-4.1", "silence")
+    description, *rest = player.on(TimedOut(), 32.0)
+    assert (description.notice.clause, description.notice.found) == ("sevenhalf-4.1", "silence")
     assert rest == stderr_excerpt("4.1")
 
 
-def test_a_client_that_is_told_to_stop_hangs_up_without_a_word() -> None:
+def test_closing_client_disconnects_silently() -> None:
     """sevenhalf-8.1"""
-    for said in ([], [STRT], HAND, PLAYED):
-        player = seated(*said)
+    for sent in ([], [STRT], HAND, PLAYED):
+        player = player_after(*sent)
         assert player.on(Closing(), 0.0) == [Drop(HOUSE)]
-        hear(player, GONE)
+        process(player, GONE)
         assert not player.is_exhausted
 
 
-def test_a_bust_is_settled_as_the_house_says() -> None:
-    player = seated(*BUST[:-1])
-    (settle,) = [effect for effect in hear(player, Gain(-100)) if isinstance(effect, Settle)]
+def test_bust_is_settled_by_gain() -> None:
+    player = player_after(*BUST[:-1])
+    (settle,) = [effect for effect in process(player, Gain(-100)) if isinstance(effect, Settle)]
     assert settle.net == -100
     assert player.last_game is not None
     assert (player.last_game.state.cards, player.last_game.state.bank_card_count) == (("7o", "7c", "rb"), 1)
@@ -331,25 +331,25 @@ def test_a_bust_is_settled_as_the_house_says() -> None:
 
 
 def test_a_lost_game_with_antes_is_settled_with_them() -> None:
-    player = seated(*HAND, Ante(10), Ante(5), DRAW, card("7c"), BSTG, bksc("rb", "00.5"))
-    (settle,) = [effect for effect in hear(player, Gain(-115)) if isinstance(effect, Settle)]
+    player = player_after(*HAND, Ante(10), Ante(5), DRAW, card("7c"), BSTG, bksc("rb", "00.5"))
+    (settle,) = [effect for effect in process(player, Gain(-115)) if isinstance(effect, Settle)]
     assert settle.net == -115
 
 
 def test_the_game_is_shown_with_the_bet_as_far_as_it_is_known() -> None:
-    player = seated(*HAND)
-    for said, bet in (([Ante(10)], 110), ([Ante(5)], 115), ([NO, NO], 100), ([Ante(7), *DRAWN], 107)):
-        hear(player, *said)
+    player = player_after(*HAND)
+    for sent, bet in (([Ante(10)], 110), ([Ante(5)], 115), ([NO, NO], 100), ([Ante(7), *DRAWN], 107)):
+        process(player, *sent)
         assert player.game is not None
         assert player.game.bet == bet
 
 
 def test_best_play_works_with_a_lenient_client() -> None:
-    assert bot(seated(STRT, Stbt(100), dialect="lenient"), "exact") == DRAW
+    assert bot(player_after(STRT, Stbt(100), dialect="lenient"), "exact") == DRAW
 
 
 def test_a_raise_that_is_refused_late_is_not_tried_again() -> None:
-    """The bot's usual course: it does not wait between ANTE and DRAW."""
-    player = seated(*HAND, limit=2)
-    hear(player, Ante(100), DRAW, NO, card("1o"))
+    """As bots usually do, without a pause between ANTE and DRAW."""
+    player = player_after(*HAND, limit=2)
+    process(player, Ante(100), DRAW, NO, card("1o"))
     assert bot(player, "script:100,DRAW") == DRAW

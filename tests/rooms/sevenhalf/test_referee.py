@@ -1,4 +1,4 @@
-"""The referee of seven and a half: silent about honest talk, on time, and fair about what it cannot know."""
+"""Referee of seven and a half: no false verdicts, timeouts, and ambiguous conversations."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,6 @@ from croupier.rooms.sevenhalf import ROOM, Options
 from croupier.rooms.sevenhalf.bots import BOT_SPECS
 from croupier.rooms.sevenhalf.referee import MAX_INTERPRETATIONS, Referee
 from croupier.rooms.sevenhalf.wire import UNREADABLE, VOCABULARY
-from tests.properties.inputs import random_violations
 from tests.properties.random_session import bot_names, run_session
 from tests.properties.self_play import SelfPlay
 from tests.rooms.sevenhalf.conversations import (
@@ -39,7 +38,7 @@ from tests.rooms.sevenhalf.conversations import (
     bksc,
     card,
     clauses,
-    judged,
+    verdicts_on,
 )
 
 sides = st.sampled_from([CLIENT, HOUSE])
@@ -52,8 +51,8 @@ MOST = 2**30 - 1
 @pytest.mark.parametrize(
     "head", [{}, {"max_bet": "150"}, {"bet": "7", "dialect": "lenient"}], ids=["", "few", "lenient"]
 )
-def test_honest_games_are_judged_without_a_word(style: str, head: dict[str, str], games: int) -> None:
-    """Nor is it a fault to raise by more than the house is set to allow: nobody has told the client."""
+def test_honest_games_have_no_house_faults(style: str, head: dict[str, str], games: int) -> None:
+    """A raise beyond the limit of the house is no fault either, because the client does not know the limit."""
     room = replace(ROOM, options=partial(Options, limit=3))
     for seed in range(4):
         bout = SelfPlay(room, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), **head})
@@ -65,18 +64,18 @@ def test_honest_games_are_judged_without_a_word(style: str, head: dict[str, str]
 
 @given(st.lists(st.tuples(sides, st.sampled_from(VOCABULARY)), max_size=40), st.booleans(), st.booleans())
 def test_a_referee_never_raises_and_names_clauses(
-    said: Sequence[tuple[int, object]], lenient: bool, strict: bool
+    sent: Sequence[tuple[int, object]], lenient: bool, strict: bool
 ) -> None:
-    verdicts = judged(*said, lenient=lenient, strict=strict)
+    verdicts = verdicts_on(*sent, lenient=lenient, strict=strict)
     assert all(verdict.violation.clause.startswith("sevenhalf-") for verdict in verdicts)
     faults = [at for at, verdict in enumerate(verdicts) if verdict.end == HOUSE]
-    assert faults in ([], [len(verdicts) - 1]), "after a fault of the house nothing more is judged"
+    assert faults in ([], [len(verdicts) - 1]), "a fault of the house ends the checks"
 
 
 @given(st.lists(st.tuples(sides, random_violations(ROOM)), max_size=8))
-def test_garbage_is_the_fault_of_whoever_sent_it(said: Sequence[tuple[int, Violation]]) -> None:
+def test_malformed_input_is_the_senders_fault(sent: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
-    for side, violation in said:
+    for side, violation in sent:
         found = referee.on(Malformed(side, violation), 0.0)
         if side == CLIENT and not violation.fatal:
             assert {(verdict.end, verdict.violation.clause) for verdict in found} <= {(CLIENT, "sevenhalf-6.5")}
@@ -88,7 +87,7 @@ def test_garbage_is_the_fault_of_whoever_sent_it(said: Sequence[tuple[int, Viola
 
 
 @pytest.mark.parametrize("answer", [Erro("no"), None])
-def test_a_senseless_word_of_the_house_from_a_client_has_to_be_refused(answer: Erro | None) -> None:
+def test_house_message_from_a_client_must_be_refused(answer: Erro | None) -> None:
     """sevenhalf-6.5: and the conversation goes on."""
     referee = Referee()
     violation = Violation("sevenhalf-2.9", "CARD '8o'", "CARD with one of the forty cards")
@@ -107,7 +106,7 @@ def test_a_senseless_word_of_the_house_from_a_client_has_to_be_refused(answer: E
 
 
 @pytest.mark.parametrize(
-    ("said", "clause"),
+    ("sent", "clause"),
     [
         ([STRT], "4.1"),
         ([STRT, Stbt(100), DRAW], "4.2"),
@@ -126,10 +125,10 @@ def test_a_senseless_word_of_the_house_from_a_client_has_to_be_refused(answer: E
         ([*HAND, Ante(10), NO, NO], "6.8"),
     ],
 )
-def test_silence_is_a_fault_when_patience_has_ended_and_not_before(said: Sequence[Any], clause: str) -> None:
+def test_missing_answer_is_a_fault_at_the_timeout(sent: Sequence[Any], clause: str) -> None:
     referee = Referee(patience=5.0)
     assert referee.deadline is None
-    judged(*said, referee=referee)
+    verdicts_on(*sent, referee=referee)
     assert referee.deadline == 5.0
     (verdict,) = [verdict for verdict in referee.on(TimedOut(), 5.0) if verdict.end == HOUSE]
     assert (verdict.end, verdict.violation.clause) == (HOUSE, f"sevenhalf-{clause}")
@@ -137,7 +136,7 @@ def test_silence_is_a_fault_when_patience_has_ended_and_not_before(said: Sequenc
 
 
 @pytest.mark.parametrize(
-    "said",
+    "sent",
     [
         [],
         [STRT, Stbt(100)],
@@ -150,16 +149,16 @@ def test_silence_is_a_fault_when_patience_has_ended_and_not_before(said: Sequenc
         [(CLIENT, Erro("hello"))],
     ],
 )
-def test_the_client_may_think_for_ever(said: Sequence[Any]) -> None:
+def test_client_has_no_timeout(sent: Sequence[Any]) -> None:
     referee = Referee()
-    assert judged(*said, referee=referee) == []
+    assert verdicts_on(*sent, referee=referee) == []
     assert referee.on(TimedOut(), 1000.0) == [], "of an ANTE that was not refused by then nothing is awaited any more"
     assert referee.deadline is None
     assert referee.on(TimedOut(), 2000.0) == []
 
 
-def test_a_client_that_goes_on_talking_does_not_lend_the_house_time() -> None:
-    """The answer to STRT is due five seconds after STRT, whatever is said meanwhile."""
+def test_further_client_messages_do_not_extend_the_timeout() -> None:
+    """The answer to STRT is due five seconds after STRT, whatever the client sends meanwhile."""
     referee = Referee(patience=5.0)
     referee.on(Received(CLIENT, STRT), 0.0)
     for second in (1, 2, 3, 4):
@@ -172,11 +171,11 @@ def test_a_client_that_goes_on_talking_does_not_lend_the_house_time() -> None:
 # ANTEs that may have been refused (sevenhalf-7.4, P12).
 
 
-def accepted(*said: Any) -> set[int]:
-    """Which gains of a bet of up to 250 a referee takes for right when the bank is over."""
+def accepted(*sent: Any) -> set[int]:
+    """The GAIN amounts up to 250 that a referee accepts when the bank is over."""
     found = set()
     for coins in range(251):
-        verdicts = judged(*HAND, *said, PASS, WINS, Gain(coins))
+        verdicts = verdicts_on(*HAND, *sent, PASS, WINS, Gain(coins))
         assert clauses(verdicts) in ([], ["sevenhalf-5.5"])
         if not verdicts:
             found.add(coins)
@@ -188,7 +187,7 @@ AND_DRAW = (DRAW, card("1o"))
 
 
 @pytest.mark.parametrize(
-    ("said", "gains"),
+    ("sent", "gains"),
     [
         ([], {100}),
         ([A10, *AND_DRAW], {110}),
@@ -212,90 +211,88 @@ AND_DRAW = (DRAW, card("1o"))
         ([A10, *AND_DRAW, A20, NO], {110}),
     ],
 )
-def test_every_bet_that_the_refusals_leave_possible_is_taken_for_right_and_no_other(
-    said: Sequence[Any], gains: set[int]
-) -> None:
-    assert accepted(*said) == gains
+def test_accepted_bets_are_those_possible_after_the_refusals(sent: Sequence[Any], gains: set[int]) -> None:
+    assert accepted(*sent) == gains
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=6), st.data())
-def test_whichever_antes_a_house_refuses_it_may_pay_the_others(antes: list[int], data: st.DataObject) -> None:
+def test_house_may_refuse_any_subset_of_antes(antes: list[int], data: st.DataObject) -> None:
     count = data.draw(st.integers(0, len(antes)))
-    said = [*map(Ante, antes), *[NO] * count, *AND_DRAW]
+    sent = [*map(Ante, antes), *[NO] * count, *AND_DRAW]
     possible = {100 + sum(kept) for kept in combinations(antes, len(antes) - count)}
     paid = data.draw(st.sampled_from(sorted(possible)))
-    assert judged(*HAND, *said, PASS, WINS, Gain(paid)) == []
+    assert verdicts_on(*HAND, *sent, PASS, WINS, Gain(paid)) == []
     other = data.draw(st.integers(0, 600).filter(lambda coins: coins not in possible))
-    assert clauses(judged(*HAND, *said, PASS, WINS, Gain(other))) == ["sevenhalf-5.5"]
+    assert clauses(verdicts_on(*HAND, *sent, PASS, WINS, Gain(other))) == ["sevenhalf-5.5"]
 
 
 def test_after_a_refusal_of_all_antes_the_client_may_pass_and_after_one_of_some_it_may_not() -> None:
-    assert judged(*HAND, A10, NO, PASS, WINS, Gain(100)) == []
-    assert judged(*HAND, A10, A20, NO, PASS) == [], "the other refusal may be on its way"
-    assert clauses(judged(*HAND, A10, A20, NO, PASS, NO, *AND_DRAW), CLIENT) == ["sevenhalf-6.4"]
-    assert judged(*HAND, A10, A20, NO, NO, PASS, WINS, Gain(100)) == []
+    assert verdicts_on(*HAND, A10, NO, PASS, WINS, Gain(100)) == []
+    assert verdicts_on(*HAND, A10, A20, NO, PASS) == [], "the other refusal may be on its way"
+    assert clauses(verdicts_on(*HAND, A10, A20, NO, PASS, NO, *AND_DRAW), CLIENT) == ["sevenhalf-6.4"]
+    assert verdicts_on(*HAND, A10, A20, NO, NO, PASS, WINS, Gain(100)) == []
 
 
 def test_a_card_confirms_the_antes_before_it() -> None:
-    """A refusal behind it refuses nothing: it can only be a farewell (sevenhalf-6.8)."""
-    assert clauses(judged(*HAND, A10, *AND_DRAW, NO, SILENT)) == ["sevenhalf-6.8"]
-    assert clauses(judged(*HAND, A10, *AND_DRAW, NO, Stbt(100))) == ["sevenhalf-6.8"]
-    assert judged(*HAND, A10, *AND_DRAW, NO, GONE) == []
+    """An ERRO after it answers nothing: it can only announce a close (sevenhalf-6.8)."""
+    assert clauses(verdicts_on(*HAND, A10, *AND_DRAW, NO, SILENT)) == ["sevenhalf-6.8"]
+    assert clauses(verdicts_on(*HAND, A10, *AND_DRAW, NO, Stbt(100))) == ["sevenhalf-6.8"]
+    assert verdicts_on(*HAND, A10, *AND_DRAW, NO, GONE) == []
 
 
 def test_one_refusal_too_many_is_a_farewell() -> None:
-    assert clauses(judged(*HAND, A10, NO, NO, SILENT)) == ["sevenhalf-6.8"]
-    assert judged(*HAND, A10, NO, NO, GONE) == []
+    assert clauses(verdicts_on(*HAND, A10, NO, NO, SILENT)) == ["sevenhalf-6.8"]
+    assert verdicts_on(*HAND, A10, NO, NO, GONE) == []
 
 
-def test_antes_are_added_up_and_where_nobody_can_tell_them_apart_any_more_nobody_is_blamed() -> None:
+def test_too_many_interpretations_disable_verdicts() -> None:
     assert accepted(*[Ante(1)] * 9, *AND_DRAW) == {109}
     assert accepted(*[Ante(1)] * 9, NO, *AND_DRAW) == {108}
     referee = Referee()
-    assert judged(*HAND, *[Ante(1)] * (MAX_INTERPRETATIONS + 1), *AND_DRAW, referee=referee) == []
+    assert verdicts_on(*HAND, *[Ante(1)] * (MAX_INTERPRETATIONS + 1), *AND_DRAW, referee=referee) == []
     assert [*referee.legal] == [DRAW, PASS]
-    assert judged(PASS, WINS, Gain(1), referee=referee) == []
+    assert verdicts_on(PASS, WINS, Gain(1), referee=referee) == []
 
 
-# What the client says behind an ANTE may meet its refusal (sevenhalf-7.4, G3).
+# Messages after an ANTE may cross its refusal (sevenhalf-7.4, G3).
 
 
-def test_a_pass_sent_behind_an_ante_that_is_refused_is_allowed() -> None:
-    assert judged(*HAND, A10, PASS, NO, WINS, Gain(100)) == []
-    assert judged(*HAND, A10, PASS, NO, WINS, Gain(100), lenient=True) == []
-    assert judged(*HAND, A10, STRT, NO, Stbt(100), lenient=True) == []
-    assert clauses(judged(*HAND, A10, PASS, NO, *AND_DRAW), CLIENT) == ["sevenhalf-6.4"]
+def test_pass_after_a_refused_ante_is_allowed() -> None:
+    assert verdicts_on(*HAND, A10, PASS, NO, WINS, Gain(100)) == []
+    assert verdicts_on(*HAND, A10, PASS, NO, WINS, Gain(100), lenient=True) == []
+    assert verdicts_on(*HAND, A10, STRT, NO, Stbt(100), lenient=True) == []
+    assert clauses(verdicts_on(*HAND, A10, PASS, NO, *AND_DRAW), CLIENT) == ["sevenhalf-6.4"]
 
 
 def test_a_refusal_may_cross_garbage() -> None:
     referee = Referee()
-    judged(*HAND, A10, referee=referee)
+    verdicts_on(*HAND, A10, referee=referee)
     referee.on(Malformed(CLIENT, Violation("sevenhalf-2.9", "x", "y", fatal=True)), 0.0)
     assert referee.on(Received(HOUSE, NO), 0.0) == []
     assert referee.on(Received(HOUSE, UNREADABLE), 0.0) == []
 
 
-def test_a_refusal_may_cross_an_ante_that_is_too_much_only_behind_the_first() -> None:
-    """A house that allows 550 million: it refuses the first one and takes the second."""
-    said = (*HAND, Ante(6 * 10**8), Ante(5 * 10**8), DRAW, NO, card("1c"), PASS, WINS)
-    assert clauses(judged(*said, Gain(5 * 10**8 + 100))) == []
+def test_refusal_may_cross_a_too_large_ante_only_after_the_first() -> None:
+    """A house with a limit of 550 million refuses the first ANTE and accepts the second."""
+    sent = (*HAND, Ante(6 * 10**8), Ante(5 * 10**8), DRAW, NO, card("1c"), PASS, WINS)
+    assert clauses(verdicts_on(*sent, Gain(5 * 10**8 + 100))) == []
 
 
-def test_an_honest_house_with_a_limit_of_its_own_is_not_blamed() -> None:
-    said = (STRT, DRAW, Ante(5), Ante(10**9), DRAW, Ante(9 * 10**8), DRAW, PASS)
-    night = run_session(ROOM, {"deck": "1o 1c 1e 7o", "max_bet": str(10**9)}, [("says", 1, m) for m in said])
-    assert [verdict for verdict in night.verdicts if verdict.end == HOUSE] == []
+def test_house_limit_is_no_fault() -> None:
+    sent = (STRT, DRAW, Ante(5), Ante(10**9), DRAW, Ante(9 * 10**8), DRAW, PASS)
+    run = run_session(ROOM, {"deck": "1o 1c 1e 7o", "max_bet": str(10**9)}, [("says", 1, m) for m in sent])
+    assert [verdict for verdict in run.verdicts if verdict.end == HOUSE] == []
 
 
-def test_a_house_that_plays_once_is_not_blamed_for_what_crosses_its_close() -> None:
-    assert clauses(judged(*HAND, PASS, DRAW, WINS, Gain(100), GONE)) == []
+def test_single_game_house_may_cross_messages_with_its_close() -> None:
+    assert clauses(verdicts_on(*HAND, PASS, DRAW, WINS, Gain(100), GONE)) == []
 
 
 def test_the_bet_of_a_game_is_forgotten_with_it() -> None:
     first = (*HAND, A10, A20, NO, *AND_DRAW, PASS, WINS, Gain(120))
     again = (STRT, Stbt(50), DRAW, card("5o"), PASS, WINS)
-    assert judged(*first, *again, Gain(50)) == []
-    assert clauses(judged(*first, *again, Gain(100))) == ["sevenhalf-5.5"]
+    assert verdicts_on(*first, *again, Gain(50)) == []
+    assert clauses(verdicts_on(*first, *again, Gain(100))) == ["sevenhalf-5.5"]
 
 
 # Farewells and closes.
@@ -303,31 +300,31 @@ def test_the_bet_of_a_game_is_forgotten_with_it() -> None:
 PLAYED = (*HAND, PASS, WINS, Gain(100))
 
 
-@pytest.mark.parametrize("said", [[], [STRT], [STRT, Stbt(100)], [STRT, Stbt(100), DRAW], HAND, [*HAND, PASS], PLAYED])
-def test_a_house_may_say_goodbye_at_any_time_and_has_to_close_then(said: Sequence[Any]) -> None:
+@pytest.mark.parametrize("sent", [[], [STRT], [STRT, Stbt(100)], [STRT, Stbt(100), DRAW], HAND, [*HAND, PASS], PLAYED])
+def test_house_may_announce_a_close_at_any_time_and_must_close(sent: Sequence[Any]) -> None:
     """sevenhalf-6.8 and 8.2"""
-    assert judged(*said, NO, GONE) == []
-    assert judged(*said, NO, GONE, strict=True) == []
-    assert clauses(judged(*said, NO, SILENT)) == ["sevenhalf-6.8"]
+    assert verdicts_on(*sent, NO, GONE) == []
+    assert verdicts_on(*sent, NO, GONE, strict=True) == []
+    assert clauses(verdicts_on(*sent, NO, SILENT)) == ["sevenhalf-6.8"]
     for more in (Stbt(100), card("1o"), WINS, Gain(100), NO):
-        assert clauses(judged(*said, NO, more)) == ["sevenhalf-6.8"]
+        assert clauses(verdicts_on(*sent, NO, more)) == ["sevenhalf-6.8"]
 
 
-@pytest.mark.parametrize("said", [[A10], [A10, A20], [A10, DRAW], [A10, A20, DRAW]])
-def test_behind_an_ante_an_error_may_be_a_farewell_too(said: Sequence[Any]) -> None:
-    """sevenhalf-6.8: the close tells."""
-    assert judged(*HAND, *said, NO, GONE) == []
-    assert judged(*HAND, *said, NO, BYE) == []
+@pytest.mark.parametrize("sent", [[A10], [A10, A20], [A10, DRAW], [A10, A20, DRAW]])
+def test_erro_after_an_ante_may_announce_a_close(sent: Sequence[Any]) -> None:
+    """sevenhalf-6.8: the close decides."""
+    assert verdicts_on(*HAND, *sent, NO, GONE) == []
+    assert verdicts_on(*HAND, *sent, NO, BYE) == []
 
 
 def test_a_refusal_before_the_close_is_a_farewell_as_well() -> None:
-    """P10: a close is never a fault when the last word of the house was ERRO."""
-    assert clauses(judged(DRAW, NO, GONE)) == []
-    assert clauses(judged(*HAND, A10, PASS, NO, GONE)) == []
+    """P10: a close is never a fault if the last message of the house was ERRO."""
+    assert clauses(verdicts_on(DRAW, NO, GONE)) == []
+    assert clauses(verdicts_on(*HAND, A10, PASS, NO, GONE)) == []
 
 
 @pytest.mark.parametrize(
-    ("said", "clause"),
+    ("sent", "clause"),
     [
         ([], "8.2"),
         ([STRT], "4.1"),
@@ -342,68 +339,68 @@ def test_a_refusal_before_the_close_is_a_farewell_as_well() -> None:
         ([(CLIENT, Erro("hello"))], "8.2"),
     ],
 )
-def test_a_close_without_a_word_is_a_fault(said: Sequence[Any], clause: str) -> None:
-    assert clauses(judged(*said, GONE)) == [f"sevenhalf-{clause}"]
+def test_unannounced_close_is_a_fault(sent: Sequence[Any], clause: str) -> None:
+    assert clauses(verdicts_on(*sent, GONE)) == [f"sevenhalf-{clause}"]
 
 
 @pytest.mark.parametrize("played", [PLAYED, BUST], ids=["pass", "bust"])
-def test_a_close_behind_gain_is_tolerated_unless_one_is_strict(played: Sequence[Any]) -> None:
-    """sevenhalf-8.5, and P14: also when the client has asked for the next game already."""
+def test_close_after_gain_is_a_fault_only_if_strict(played: Sequence[Any]) -> None:
+    """sevenhalf-8.5, and P14: also if the client has already requested the next game."""
     for more in ([], [STRT], [STRT, DRAW], [STRT, DRAW, PASS], [(CLIENT, Erro("hello"))]):
-        assert judged(*played, *more, GONE) == []
-        assert clauses(judged(*played, *more, GONE, strict=True)) == ["sevenhalf-8.5"]
-    assert clauses(judged(*played, STRT, Stbt(100), GONE)) == ["sevenhalf-8.2"]
+        assert verdicts_on(*played, *more, GONE) == []
+        assert clauses(verdicts_on(*played, *more, GONE, strict=True)) == ["sevenhalf-8.5"]
+    assert clauses(verdicts_on(*played, STRT, Stbt(100), GONE)) == ["sevenhalf-8.2"]
 
 
-def test_nothing_is_judged_behind_the_end() -> None:
-    for said in ([NO, GONE], [*PLAYED, GONE], [*PLAYED, NO, GONE], [*HAND, A10, NO, GONE]):
-        assert judged(*said, STRT, card("1o"), Gain(1), GONE, SILENT) == []
+def test_no_verdicts_after_the_end() -> None:
+    for sent in ([NO, GONE], [*PLAYED, GONE], [*PLAYED, NO, GONE], [*HAND, A10, NO, GONE]):
+        assert verdicts_on(*sent, STRT, card("1o"), Gain(1), GONE, SILENT) == []
 
 
 def test_a_client_that_hangs_up_is_not_judged_and_neither_is_what_follows() -> None:
-    for said in ([], [STRT], HAND, [*HAND, A10], [*HAND, PASS], PLAYED):
-        assert judged(*said, BYE, card("1o"), GONE) == []
+    for sent in ([], [STRT], HAND, [*HAND, A10], [*HAND, PASS], PLAYED):
+        assert verdicts_on(*sent, BYE, card("1o"), GONE) == []
 
 
-# A PASS behind a bust (sevenhalf-4.8).
+# A PASS after a bust (sevenhalf-4.8).
 
 
-def test_one_pass_behind_a_bust_may_be_swallowed_or_refused() -> None:
-    """A strict house refuses it, which a referee that is not told so takes for right."""
-    assert judged(*BUST, PASS, STRT, Stbt(100)) == []
-    assert judged(*BUST, PASS, NO, STRT, Stbt(100)) == []
-    assert judged(*BUST, STRT, Stbt(100)) == []
-    assert judged(*BUST, PASS, STRT, NO, GONE) == [], "a farewell is a farewell all the same"
+def test_one_pass_after_a_bust_may_be_ignored_or_refused() -> None:
+    """A strict house refuses it; a referee that does not know that the house is strict accepts this."""
+    assert verdicts_on(*BUST, PASS, STRT, Stbt(100)) == []
+    assert verdicts_on(*BUST, PASS, NO, STRT, Stbt(100)) == []
+    assert verdicts_on(*BUST, STRT, Stbt(100)) == []
+    assert verdicts_on(*BUST, PASS, STRT, NO, GONE) == [], "a farewell is a farewell all the same"
 
 
-def test_a_second_pass_behind_a_bust_has_to_be_refused() -> None:
-    verdicts = judged(*BUST, PASS, PASS, SILENT)
+def test_second_pass_after_a_bust_must_be_refused() -> None:
+    verdicts = verdicts_on(*BUST, PASS, PASS, SILENT)
     assert (clauses(verdicts, CLIENT), clauses(verdicts)) == (["sevenhalf-6.1"], ["sevenhalf-6.1"])
-    assert clauses(judged(*BUST, PASS, NO, PASS, NO)) == []
+    assert clauses(verdicts_on(*BUST, PASS, NO, PASS, NO)) == []
 
 
-def test_a_pass_behind_a_bust_is_for_that_game_only() -> None:
-    assert clauses(judged(*PLAYED, PASS, NO), CLIENT) == ["sevenhalf-6.1"]
+def test_late_pass_tolerance_ends_with_the_next_game() -> None:
+    assert clauses(verdicts_on(*PLAYED, PASS, NO), CLIENT) == ["sevenhalf-6.1"]
     next_game = (STRT, Stbt(100), DRAW, card("5o"), PASS, WINS, Gain(100))
-    assert clauses(judged(*BUST, *next_game, PASS, NO), CLIENT) == ["sevenhalf-6.1"]
-    assert clauses(judged(*BUST, STRT, Stbt(100), PASS, NO), CLIENT) == ["sevenhalf-6.2"]
+    assert clauses(verdicts_on(*BUST, *next_game, PASS, NO), CLIENT) == ["sevenhalf-6.1"]
+    assert clauses(verdicts_on(*BUST, STRT, Stbt(100), PASS, NO), CLIENT) == ["sevenhalf-6.2"]
 
 
-def test_a_strict_referee_wants_that_pass_refused() -> None:
-    assert clauses(judged(*BUST, PASS, NO, strict=True), CLIENT) == ["sevenhalf-6.1"]
-    assert clauses(judged(*BUST, PASS, SILENT, strict=True)) == ["sevenhalf-6.1"]
+def test_strict_referee_requires_a_refusal_of_that_pass() -> None:
+    assert clauses(verdicts_on(*BUST, PASS, NO, strict=True), CLIENT) == ["sevenhalf-6.1"]
+    assert clauses(verdicts_on(*BUST, PASS, SILENT, strict=True)) == ["sevenhalf-6.1"]
 
 
 def test_whatever_else_answers_that_pass_is_a_fault() -> None:
     for more in (Gain(-100), bksc("rb", "00.5"), Stbt(100), BSTG):
-        assert clauses(judged(*BUST, PASS, more)) == ["sevenhalf-4.9"]
+        assert clauses(verdicts_on(*BUST, PASS, more)) == ["sevenhalf-4.9"]
 
 
 # Speaking unasked.
 
 
 @pytest.mark.parametrize(
-    ("said", "clause"),
+    ("sent", "clause"),
     [
         ([], "1.2"),
         ([STRT, Stbt(100)], "4.9"),
@@ -415,27 +412,27 @@ def test_whatever_else_answers_that_pass_is_a_fault() -> None:
         ([(CLIENT, Erro("hello"))], "1.2"),
     ],
 )
-def test_speaking_unasked_is_named_by_where_it_happens(said: Sequence[Any], clause: str) -> None:
+def test_unsolicited_message_clause_depends_on_the_state(sent: Sequence[Any], clause: str) -> None:
     for unasked in (Stbt(100), card("1o"), BSTG, bksc("1o", "01.0"), Gain(0), (HOUSE, STRT)):
-        assert clauses(judged(*said, unasked)) == [f"sevenhalf-{clause}"]
+        assert clauses(verdicts_on(*sent, unasked)) == [f"sevenhalf-{clause}"]
 
 
 def test_messages_ahead_of_their_answers_are_judged_in_their_turn() -> None:
     """sevenhalf-1.3"""
-    assert judged(STRT, DRAW, PASS, STRT, Stbt(100), card("5o"), WINS, Gain(100), Stbt(100)) == []
-    ahead = judged(STRT, DRAW, DRAW, PASS, STRT, *(turn for turn in BUST if turn not in (STRT, DRAW)), Stbt(100))
+    assert verdicts_on(STRT, DRAW, PASS, STRT, Stbt(100), card("5o"), WINS, Gain(100), Stbt(100)) == []
+    ahead = verdicts_on(STRT, DRAW, DRAW, PASS, STRT, *(turn for turn in BUST if turn not in (STRT, DRAW)), Stbt(100))
     assert ahead == []
-    verdicts = judged(STRT, PASS, Stbt(100), NO)
+    verdicts = verdicts_on(STRT, PASS, Stbt(100), NO)
     assert (clauses(verdicts, CLIENT), clauses(verdicts)) == (["sevenhalf-6.2"], [])
 
 
-def test_every_starting_bet_is_taken_as_it_is_told() -> None:
+def test_any_starting_bet_is_accepted() -> None:
     """P11"""
     referee = Referee()
     for bet in (1, 100, 7, MOST):
         net = -bet
-        told = (STRT, Stbt(bet), DRAW, card("5o"), PASS, bksc("6c", "06.0"), Gain(net))
-        assert judged(*told, referee=referee) == []
+        expected = (STRT, Stbt(bet), DRAW, card("5o"), PASS, bksc("6c", "06.0"), Gain(net))
+        assert verdicts_on(*expected, referee=referee) == []
         assert referee.last_game is not None
         assert referee.last_game.net == net
     assert referee.finished_count == 4
@@ -450,47 +447,49 @@ def test_what_the_lenient_dialect_allows_is_no_fault_of_the_client() -> None:
     without_a_card = (STRT, Stbt(100), PASS, bksc("rb", "00.5"), Gain(-100))
     again = (*HAND, STRT, Stbt(100), *HAND[2:], PASS, WINS, Gain(100))
     without_start = (*PLAYED, *HAND[2:], PASS, WINS, Gain(100))
-    for said in (before_the_card, behind_an_ante, without_a_card, again, without_start):
-        assert judged(*said, lenient=True) == []
-        assert clauses(judged(*said), CLIENT) != []
+    for sent in (before_the_card, behind_an_ante, without_a_card, again, without_start):
+        assert verdicts_on(*sent, lenient=True) == []
+        assert clauses(verdicts_on(*sent), CLIENT) != []
 
 
 def test_a_lenient_house_that_refuses_those_is_at_fault() -> None:
-    for said in ([STRT, Stbt(100), PASS], [*HAND, STRT], [DRAW]):
-        assert clauses(judged(*said, NO, SILENT, lenient=True)) == ["sevenhalf-6.8"]
+    for sent in ([STRT, Stbt(100), PASS], [*HAND, STRT], [DRAW]):
+        assert clauses(verdicts_on(*sent, NO, SILENT, lenient=True)) == ["sevenhalf-6.8"]
 
 
 def test_a_lenient_house_pays_as_any_other() -> None:
-    for told, clause in ((Gain(100), "5.8"), (Gain(0), "5.8"), (Gain(-110), "5.8")):
-        assert clauses(judged(STRT, Stbt(100), PASS, bksc("rb", "00.5"), told, lenient=True)) == [f"sevenhalf-{clause}"]
-    assert clauses(judged(*HAND, A10, PASS, WINS, Gain(100), lenient=True)) == ["sevenhalf-5.5"]
+    for expected, clause in ((Gain(100), "5.8"), (Gain(0), "5.8"), (Gain(-110), "5.8")):
+        assert clauses(verdicts_on(STRT, Stbt(100), PASS, bksc("rb", "00.5"), expected, lenient=True)) == [
+            f"sevenhalf-{clause}"
+        ]
+    assert clauses(verdicts_on(*HAND, A10, PASS, WINS, Gain(100), lenient=True)) == ["sevenhalf-5.5"]
 
 
-def test_the_bet_of_a_game_without_start_is_the_last_that_was_told() -> None:
+def test_game_without_strt_uses_the_last_starting_bet() -> None:
     """sevenhalf-9.6"""
     drawn = (DRAW, card("5o"), PASS, WINS)
-    assert judged(*PLAYED, *drawn, Gain(100), lenient=True) == []
-    assert clauses(judged(*PLAYED, *drawn, Gain(99), lenient=True)) == ["sevenhalf-5.5"]
-    assert judged(*drawn, Gain(99), lenient=True) == [], "where none was told it may be any"
+    assert verdicts_on(*PLAYED, *drawn, Gain(100), lenient=True) == []
+    assert clauses(verdicts_on(*PLAYED, *drawn, Gain(99), lenient=True)) == ["sevenhalf-5.5"]
+    assert verdicts_on(*drawn, Gain(99), lenient=True) == [], "any bet is accepted if none is known"
     raised = (DRAW, card("5o"), A10, *AND_DRAW, PASS, WINS)
-    assert judged(*raised, Gain(99), lenient=True) == []
-    assert judged(*PLAYED, *raised, Gain(110), lenient=True) == []
+    assert verdicts_on(*raised, Gain(99), lenient=True) == []
+    assert verdicts_on(*PLAYED, *raised, Gain(110), lenient=True) == []
 
 
 def test_a_game_that_is_given_up_for_a_new_one_is_lost() -> None:
     """sevenhalf-9.5"""
     referee = Referee(lenient=True)
-    assert judged(*HAND, A10, STRT, referee=referee) == []
+    assert verdicts_on(*HAND, A10, STRT, referee=referee) == []
     assert referee.finished_count == 1
     assert referee.last_game is not None
     assert referee.last_game.net == -110
     referee = Referee(lenient=True)
-    assert judged(*PLAYED, DRAW, card("5o"), A10, STRT, referee=referee) == []
+    assert verdicts_on(*PLAYED, DRAW, card("5o"), A10, STRT, referee=referee) == []
     assert referee.last_game is not None
     assert referee.last_game.net == -110, "it began without STRT, at the starting bet of the game before"
 
 
-def test_even_a_lenient_house_refuses_what_makes_no_sense() -> None:
-    for said, clause in (([PASS], "6.1"), ([A10], "6.1"), ([STRT, Stbt(100), (CLIENT, Gain(1))], "6.5")):
-        verdicts = judged(*said, NO, lenient=True)
+def test_lenient_house_refuses_nonsense() -> None:
+    for sent, clause in (([PASS], "6.1"), ([A10], "6.1"), ([STRT, Stbt(100), (CLIENT, Gain(1))], "6.5")):
+        verdicts = verdicts_on(*sent, NO, lenient=True)
         assert (clauses(verdicts, CLIENT), clauses(verdicts)) == ([f"sevenhalf-{clause}"], [])

@@ -1,4 +1,4 @@
-"""Houses that each break one rule, the way students' servers do, and the clause on which each is caught."""
+"""Faulty houses that each break one clause, as students' servers do; the referee must name it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from croupier.rooms.sevenhalf import ROOM
 from tests.rooms.conversation_fixture import (
     GREETING,
     HANG_UP,
-    Court,
     Habit,
+    RefereedConversation,
     before,
     followed,
     honest,
@@ -65,30 +65,30 @@ RAISES = [STRT, DRAW, ante(10), DRAW, PASS]
 
 
 def acts(*habits: Habit) -> Habit:
-    """One habit after the other."""
+    """Apply mutations in order."""
 
-    def act(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
+    def act(received: bytes, answers: list[bytes]) -> Sequence[bytes]:
         for habit in habits:
-            answers = list(habit(heard, answers))
+            answers = list(habit(received, answers))
         return answers
 
     return act
 
 
 def replaced(beginning: bytes, new: bytes) -> Habit:
-    """Says this in place of every answer that begins like that."""
-    return lambda heard, honest: [new if answer.startswith(beginning) else answer for answer in honest]
+    """Replace every answer that starts with some bytes."""
+    return lambda received, honest: [new if answer.startswith(beginning) else answer for answer in honest]
 
 
-def backwards(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
-    """Sends its integers with the least significant byte first."""
+def backwards(received: bytes, answers: list[bytes]) -> Sequence[bytes]:
+    """Send integers in little-endian order."""
     return [a[:5] + a[:4:-1] if a[:4] in {STBT, GAIN} else a for a in answers]
 
 
 def from_the(beginning: bytes, *other: bytes) -> Habit:
-    """Says something else from an answer on that begins like this."""
+    """Replace all answers from the first one that starts with some bytes."""
 
-    def act(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
+    def act(received: bytes, answers: list[bytes]) -> Sequence[bytes]:
         at = next((at for at, answer in enumerate(answers) if answer.startswith(beginning)), len(answers))
         return [*answers[:at], *other] if at < len(answers) else answers
 
@@ -97,7 +97,7 @@ def from_the(beginning: bytes, *other: bytes) -> Habit:
 
 @dataclass(frozen=True)
 class Rogue:
-    """A house with a habit, what a client says to it, and the clause that it breaks."""
+    """A house with a mutation, the messages of the client, and the clause that the mutation breaks."""
 
     name: str
     clause: str
@@ -106,7 +106,7 @@ class Rogue:
     game: tuple[str, int] = LOSS
     strict: bool = False
     faulty_client: bool = False
-    """Whether the client is at fault as well: for houses that answer faults in a wrong way."""
+    """Whether the client is at fault as well: for houses that answer client faults wrongly."""
     head: dict[str, str] = field(default_factory=dict)
 
 
@@ -152,7 +152,7 @@ SPELLS = [
     Rogue("forgets the space of CARD", "sevenhalf-2.9", rewritten(b"CARD ", CARD)),
     Rogue("forgets the space of GAIN", "sevenhalf-2.9", rewritten(b"GAIN ", GAIN)),
     Rogue("forgets the space before the score", "sevenhalf-2.9", rewritten(b" 07.5", b"07.5")),
-    Rogue("puts a space behind its count", "sevenhalf-2.9", rewritten(number(2), number(2) + b" ")),
+    Rogue("puts a space after its count", "sevenhalf-2.9", rewritten(number(2), number(2) + b" ")),
     Rogue("puts a space between the bank's cards", "sevenhalf-2.9", rewritten(b"7ccc", b"7c cc")),
     Rogue("counts one card too few", "sevenhalf-2.9", rewritten(number(2), number(1))),
     Rogue("counts one card too many", "sevenhalf-2.9", rewritten(number(2), number(3))),
@@ -176,7 +176,7 @@ FORGETS = [
     Rogue("never answers", "sevenhalf-4.1", instead(STRT), [STRT]),
     Rogue("never deals", "sevenhalf-4.2", instead(DRAW), [STRT, DRAW]),
     Rogue(
-        "deals one card only", "sevenhalf-4.2", lambda heard, answers: [a for a in answers if a != card("7c")], BUSTS
+        "deals one card only", "sevenhalf-4.2", lambda received, answers: [a for a in answers if a != card("7c")], BUSTS
     ),
     Rogue("never ends", "sevenhalf-4.5", instead(PASS)),
     Rogue("deals without a bet", "sevenhalf-4.1", acts(instead(STRT), without(STBT)), [STRT, DRAW]),
@@ -184,21 +184,21 @@ FORGETS = [
     Rogue("forgets the card that is too much", "sevenhalf-4.2", without(card("7c")), BUSTS, BUST),
     Rogue("forgets BSTG", "sevenhalf-4.6", without(BSTG), BUSTS, BUST),
     Rogue("forgets BKSC", "sevenhalf-4.5", without(BKSC)),
-    Rogue("forgets BKSC behind a bust", "sevenhalf-4.6", without(BKSC), BUSTS, BUST),
+    Rogue("forgets BKSC after a bust", "sevenhalf-4.6", without(BKSC), BUSTS, BUST),
     Rogue("forgets GAIN", "sevenhalf-4.5", without(GAIN)),
-    Rogue("forgets GAIN behind a bust", "sevenhalf-4.6", without(GAIN), BUSTS, BUST),
-    Rogue("pays before it shows", "sevenhalf-4.5", lambda heard, answers: answers[::-1]),
-    Rogue("pays before it shows behind a bust", "sevenhalf-4.6", replaced(BKSC, gain(-100)), BUSTS, BUST),
+    Rogue("forgets GAIN after a bust", "sevenhalf-4.6", without(GAIN), BUSTS, BUST),
+    Rogue("pays before it shows", "sevenhalf-4.5", lambda received, answers: answers[::-1]),
+    Rogue("pays before it shows after a bust", "sevenhalf-4.6", replaced(BKSC, gain(-100)), BUSTS, BUST),
     Rogue("says BSTG before the card", "sevenhalf-4.2", before(card("7c"), BSTG), BUSTS, BUST),
     Rogue("says BSTG last", "sevenhalf-4.6", from_the(BSTG, OVER, gain(-100), BSTG), BUSTS, BUST),
     Rogue("says BSTG twice", "sevenhalf-4.6", before(BKSC, BSTG), BUSTS, BUST),
     Rogue("shows its cards twice", "sevenhalf-4.5", before(GAIN, LOST)),
     Rogue("pays twice", "sevenhalf-4.9", followed(PASS, gain(-100))),
-    Rogue("waits for a PASS behind a bust", "sevenhalf-4.6", from_the(BKSC), BUSTS, BUST),
+    Rogue("waits for a PASS after a bust", "sevenhalf-4.6", from_the(BKSC), BUSTS, BUST),
     Rogue("does not see a bust", "sevenhalf-4.6", from_the(BSTG), BUSTS, BUST),
     Rogue("says BSTG for itself", "sevenhalf-4.5", before(BKSC, BSTG), LOSES, WIN),
     Rogue("says BSTG too early", "sevenhalf-4.9", followed(DRAW, BSTG), [STRT, DRAW]),
-    Rogue("deals on behind a PASS", "sevenhalf-4.5", before(BKSC, card("1e"))),
+    Rogue("deals on after a PASS", "sevenhalf-4.5", before(BKSC, card("1e"))),
     Rogue("sends half a message", "sevenhalf-4.1", replaced(STBT, stbt(100)[:7]), [STRT]),
 ]
 
@@ -262,10 +262,10 @@ PAYS = [
     Rogue("counts the last ante only", "sevenhalf-5.6", replaced(GAIN, gain(240)),
           [STRT, DRAW, ante(10), ante(20), DRAW, PASS], BEST),
     Rogue("keeps the antes of the last game", "sevenhalf-5.5",
-          lambda heard, answers: [gain(110) if a == gain(100) else a for a in answers],
+          lambda received, answers: [gain(110) if a == gain(100) else a for a in answers],
           [STRT, DRAW, ante(10), DRAW, PASS, STRT, DRAW, PASS], ("7o so 4c 4e / 7o 4c 4e", 100)),
     Rogue("pays the bet of the game before", "sevenhalf-5.5",
-          lambda heard, answers: [gain(200) if a == gain(100) else a for a in answers],
+          lambda received, answers: [gain(200) if a == gain(100) else a for a in answers],
           [*HAS_BEST, *LOSES], ("7o so 4c 4e / 7o 4c 4e", 100)),
     Rogue("adds an ante that it has refused", "sevenhalf-5.5", replaced(GAIN, gain(110)),
           [STRT, DRAW, ante(10), PASS], WIN, head={"max_bet": "100"}),
@@ -274,8 +274,8 @@ PAYS = [
 TAKES = [
     Rogue("answers an ANTE with a bet", "sevenhalf-4.4", instead(ante(10), stbt(110)), [STRT, DRAW, ante(10)]),
     Rogue("answers an ANTE with the ANTE", "sevenhalf-4.4", instead(ante(10), ante(10)), [STRT, DRAW, ante(10)]),
-    Rogue("deals behind an ANTE", "sevenhalf-4.4", instead(ante(10), card("1o")), [STRT, DRAW, ante(10)]),
-    Rogue("ends the game behind an ANTE", "sevenhalf-4.4", instead(ante(10), LOST, gain(-110)), [STRT, DRAW, ante(10)]),
+    Rogue("deals after an ANTE", "sevenhalf-4.4", instead(ante(10), card("1o")), [STRT, DRAW, ante(10)]),
+    Rogue("ends the game after an ANTE", "sevenhalf-4.4", instead(ante(10), LOST, gain(-110)), [STRT, DRAW, ante(10)]),
     Rogue("deals before STRT", "sevenhalf-6.1", instead(DRAW, card("7o")), [DRAW], faulty_client=True),
     Rogue("takes an ANTE before STRT", "sevenhalf-6.1", instead(ante(10)), [ante(10)], faulty_client=True),
     Rogue("swallows a PASS before STRT", "sevenhalf-6.1", instead(PASS), [PASS], faulty_client=True),
@@ -287,11 +287,11 @@ TAKES = [
     Rogue("starts again in a game", "sevenhalf-6.3", instead(STRT, stbt(100)), [STRT, DRAW, STRT], faulty_client=True),
     Rogue("swallows a STRT in a game", "sevenhalf-6.3", acts(instead(STRT, stbt(100)), without(ERRO)),
           [STRT, DRAW, STRT], faulty_client=True),
-    Rogue("starts again behind an ANTE", "sevenhalf-6.4", instead(STRT, stbt(100)), [STRT, DRAW, ante(10), STRT],
+    Rogue("starts again after an ANTE", "sevenhalf-6.4", instead(STRT, stbt(100)), [STRT, DRAW, ante(10), STRT],
           faulty_client=True),
-    Rogue("takes a PASS behind an ANTE", "sevenhalf-6.4", instead(PASS, LOST, gain(-110)),
+    Rogue("takes a PASS after an ANTE", "sevenhalf-6.4", instead(PASS, LOST, gain(-110)),
           [STRT, DRAW, ante(10), PASS], faulty_client=True),
-    Rogue("swallows a PASS behind an ANTE", "sevenhalf-6.4", instead(PASS), [STRT, DRAW, ante(10), PASS],
+    Rogue("swallows a PASS after an ANTE", "sevenhalf-6.4", instead(PASS), [STRT, DRAW, ante(10), PASS],
           faulty_client=True),
     Rogue("takes an ANTE of nothing", "sevenhalf-7.2", instead(ante(0)), [STRT, DRAW, ante(0)], faulty_client=True),
     Rogue("takes an ANTE back", "sevenhalf-7.2", instead(ante(-10)), [STRT, DRAW, ante(-10)], faulty_client=True),
@@ -302,12 +302,12 @@ TAKES = [
     Rogue("swallows a STBT", "sevenhalf-6.5", instead(stbt(1)), [stbt(1)], faulty_client=True),
     Rogue("pays what a client says it has gained", "sevenhalf-6.5", instead(gain(100), gain(100)),
           [STRT, DRAW, gain(100)], faulty_client=True),
-    Rogue("answers a second PASS behind a bust", "sevenhalf-6.1", instead(PASS), [*BUSTS, PASS, PASS], BUST,
+    Rogue("answers a second PASS after a bust", "sevenhalf-6.1", instead(PASS), [*BUSTS, PASS, PASS], BUST,
           faulty_client=True),
-    Rogue("shows its cards again for a PASS behind a bust", "sevenhalf-4.9", instead(PASS, OVER, gain(-100)),
+    Rogue("shows its cards again for a PASS after a bust", "sevenhalf-4.9", instead(PASS, OVER, gain(-100)),
           [*BUSTS, PASS], BUST),
-    Rogue("swallows a PASS behind a PASS", "sevenhalf-6.1", without(ERRO), [*LOSES, PASS], faulty_client=True),
-    Rogue("deals behind a bust", "sevenhalf-6.1", replaced(ERRO, card("1o")), [*BUSTS, DRAW], BUST,
+    Rogue("swallows a PASS after a PASS", "sevenhalf-6.1", without(ERRO), [*LOSES, PASS], faulty_client=True),
+    Rogue("deals after a bust", "sevenhalf-6.1", replaced(ERRO, card("1o")), [*BUSTS, DRAW], BUST,
           faulty_client=True),
     Rogue("answers a refused ANTE with silence and deals", "sevenhalf-7.2", without(ERRO), [STRT, DRAW, ante(0), DRAW],
           faulty_client=True),
@@ -320,14 +320,14 @@ SPEAKS = [
     Rogue("begins the next game", "sevenhalf-4.9", followed(PASS, stbt(100))),
     Rogue("tells the result in prose", "sevenhalf-2.9", followed(PASS, b"You lose")),
     Rogue("ends the game at seven and a half", "sevenhalf-4.7",
-          lambda heard, answers: [*answers, bksc("4c 4e", "08.0"), gain(200)] if answers == [card("so")] else answers,
+          lambda _, answers: [*answers, bksc("4c 4e", "08.0"), gain(200)] if answers == [card("so")] else answers,
           [STRT, DRAW, DRAW], BEST),
     Rogue("says BSTG when seven and a half is there", "sevenhalf-4.7",
-          lambda heard, answers: [*answers, BSTG] if answers == [card("so")] else answers, [STRT, DRAW, DRAW], BEST),
+          lambda received, answers: [*answers, BSTG] if answers == [card("so")] else answers, [STRT, DRAW, DRAW], BEST),
     Rogue("commands the client", "sevenhalf-4.9", followed(STRT, DRAW), [STRT]),
     Rogue("shows its cards while the client thinks", "sevenhalf-4.9", followed(DRAW, bksc("7c", "07.0")), [STRT, DRAW]),
     Rogue("complains and answers", "sevenhalf-6.8", before(CARD, erro("careful")), [STRT, DRAW]),
-    Rogue("complains behind its answer", "sevenhalf-6.8", followed(STRT, erro("ok")), [STRT]),
+    Rogue("complains after its answer", "sevenhalf-6.8", followed(STRT, erro("ok")), [STRT]),
     Rogue("answers errors with errors", "sevenhalf-6.8", instead(erro("what?"), erro("what?")), [STRT, erro("what?")]),
     Rogue("answers errors between games", "sevenhalf-1.2", instead(erro(""), stbt(100)), [erro("")]),
     Rogue("answers errors with a card", "sevenhalf-4.9", instead(erro(""), card("1o")), [STRT, DRAW, erro("")]),
@@ -338,15 +338,15 @@ REFUSES = [
     Rogue("refuses the first DRAW", "sevenhalf-6.8", instead(DRAW, erro("no")), [STRT, DRAW]),
     Rogue("refuses PASS", "sevenhalf-6.8", instead(PASS, erro("no"))),
     Rogue("refuses an ANTE twice", "sevenhalf-6.8", instead(ante(10), erro("no"), erro("no")), [STRT, DRAW, ante(10)]),
-    Rogue("refuses an ANTE and then the DRAW behind it", "sevenhalf-6.8",
+    Rogue("refuses an ANTE and then the DRAW after it", "sevenhalf-6.8",
           acts(instead(ante(10), erro("no")), replaced(card("so"), erro("no"))), [STRT, DRAW, ante(10), DRAW], BEST),
-    Rogue("refuses a PASS behind a bust and goes on complaining", "sevenhalf-6.8",
+    Rogue("refuses a PASS after a bust and goes on complaining", "sevenhalf-6.8",
           instead(PASS, erro("no"), erro("no")), [*BUSTS, PASS], BUST),
     Rogue("is silent about what it cannot read", "sevenhalf-2.9", without(ERRO), [GARBAGE], faulty_client=True),
-    Rogue("closes without a word behind garbage", "sevenhalf-2.9", lambda heard, answers: [HANG_UP] if answers else [],
+    Rogue("closes without a word after garbage", "sevenhalf-2.9", lambda _, answers: [HANG_UP] if answers else [],
           [GARBAGE], faulty_client=True),
-    Rogue("never closes behind garbage", "sevenhalf-2.9", without(HANG_UP), [GARBAGE], faulty_client=True),
-    Rogue("talks on behind garbage", "sevenhalf-2.9", before(HANG_UP, stbt(100)), [GARBAGE], faulty_client=True),
+    Rogue("never closes after garbage", "sevenhalf-2.9", without(HANG_UP), [GARBAGE], faulty_client=True),
+    Rogue("talks on after garbage", "sevenhalf-2.9", before(HANG_UP, stbt(100)), [GARBAGE], faulty_client=True),
     Rogue("answers garbage with a card", "sevenhalf-2.9", before(ERRO, card("1o")), [STRT, GARBAGE],
           faulty_client=True),
     Rogue("writes one digit before the text of an error", "sevenhalf-2.9", replaced(ERRO, b"ERRO 2no"), [DRAW],
@@ -370,19 +370,19 @@ REFUSES = [
 CLOSES = [
     Rogue("closes at once", "sevenhalf-8.2", instead(GREETING, HANG_UP)),
     Rogue("closes instead of the bet", "sevenhalf-4.1", instead(STRT, HANG_UP), [STRT]),
-    Rogue("closes behind the bet", "sevenhalf-8.2", followed(STRT, HANG_UP), [STRT]),
+    Rogue("closes after the bet", "sevenhalf-8.2", followed(STRT, HANG_UP), [STRT]),
     Rogue("closes instead of a card", "sevenhalf-4.2", instead(DRAW, HANG_UP), [STRT, DRAW]),
     Rogue("closes in a game", "sevenhalf-8.2", followed(DRAW, HANG_UP), [STRT, DRAW]),
-    Rogue("closes behind an ANTE", "sevenhalf-8.2", instead(ante(10), HANG_UP), [STRT, DRAW, ante(10)]),
+    Rogue("closes after an ANTE", "sevenhalf-8.2", instead(ante(10), HANG_UP), [STRT, DRAW, ante(10)]),
     Rogue("closes instead of the bank's cards", "sevenhalf-4.5", instead(PASS, HANG_UP)),
     Rogue("closes owing the gain", "sevenhalf-4.5", from_the(GAIN, HANG_UP)),
-    Rogue("closes behind BSTG", "sevenhalf-4.6", from_the(BKSC, HANG_UP), BUSTS, BUST),
-    Rogue("closes owing the gain behind a bust", "sevenhalf-4.6", from_the(GAIN, HANG_UP), BUSTS, BUST),
-    Rogue("closes behind the game", "sevenhalf-8.5", followed(PASS, HANG_UP), strict=True),
+    Rogue("closes after BSTG", "sevenhalf-4.6", from_the(BKSC, HANG_UP), BUSTS, BUST),
+    Rogue("closes owing the gain after a bust", "sevenhalf-4.6", from_the(GAIN, HANG_UP), BUSTS, BUST),
+    Rogue("closes after the game", "sevenhalf-8.5", followed(PASS, HANG_UP), strict=True),
     Rogue("closes instead of refusing", "sevenhalf-6.2", replaced(ERRO, HANG_UP), [STRT, PASS], faulty_client=True),
     Rogue("closes in the middle of a message", "sevenhalf-4.5", from_the(BKSC, LOST[:10], HANG_UP)),
-    Rogue("never closes behind its own farewell", "sevenhalf-6.8", followed(PASS, erro("that is all"))),
-    Rogue("goes on behind its own farewell", "sevenhalf-6.8", followed(PASS, erro("that is all"), stbt(100))),
+    Rogue("never closes after its own farewell", "sevenhalf-6.8", followed(PASS, erro("that is all"))),
+    Rogue("goes on after its own farewell", "sevenhalf-6.8", followed(PASS, erro("that is all"), stbt(100))),
 ]  # fmt: skip
 
 ROGUES = [*GREETS, *NUMBERS, *SPELLS, *FORGETS, *CARDS, *SCORES, *PAYS, *TAKES, *SPEAKS, *REFUSES, *CLOSES]
@@ -390,28 +390,28 @@ ROGUES = [*GREETS, *NUMBERS, *SPELLS, *FORGETS, *CARDS, *SCORES, *PAYS, *TAKES, 
 rogues = pytest.mark.parametrize("rogue", ROGUES, ids=[rogue.name for rogue in ROGUES])
 
 
-def hearing(rogue: Rogue, habit: Habit) -> Court:
+def run_conversation(rogue: Rogue, habit: Habit) -> RefereedConversation:
     deck, bet = rogue.game
-    court = Court(ROOM, {"deck": deck, "bet": str(bet), **rogue.head}, habit, strict=rogue.strict)
-    court.say(*rogue.says)
-    court.wait()
-    return court
+    conversation = RefereedConversation(ROOM, {"deck": deck, "bet": str(bet), **rogue.head}, habit, strict=rogue.strict)
+    conversation.send(*rogue.says)
+    conversation.wait()
+    return conversation
 
 
 @rogues
-def test_a_rogue_house_is_caught_on_its_own_clause(rogue: Rogue) -> None:
-    court = hearing(rogue, rogue.habit)
-    assert court.clauses(HOUSE) == [rogue.clause]
-    assert bool(court.clauses(CLIENT)) == rogue.faulty_client
+def test_faulty_house_breaks_exactly_its_clause(rogue: Rogue) -> None:
+    conversation = run_conversation(rogue, rogue.habit)
+    assert conversation.clauses(HOUSE) == [rogue.clause]
+    assert bool(conversation.clauses(CLIENT)) == rogue.faulty_client
 
 
 @rogues
-def test_without_its_habit_the_same_house_is_honest(rogue: Rogue) -> None:
-    """So it is the habit that was caught, and nothing else."""
-    assert hearing(rogue, honest).clauses(HOUSE) == []
+def test_same_house_without_its_mutation_breaks_nothing(rogue: Rogue) -> None:
+    """The mutation is therefore the only fault."""
+    assert run_conversation(rogue, honest).clauses(HOUSE) == []
 
 
-def test_there_are_rogues_for_every_clause_that_a_house_can_break_in_a_game() -> None:
+def test_mutations_cover_all_house_clauses() -> None:
     caught = {rogue.clause.removeprefix("sevenhalf-") for rogue in ROGUES}
     assert caught >= {
         *("1.2", "2.9", "3.3", "3.6", "3.7", "4.1", "4.2", "4.4", "4.5", "4.6", "4.7", "4.9", "5.2"),

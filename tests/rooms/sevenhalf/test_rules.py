@@ -1,4 +1,4 @@
-"""Seven and a half as a game: its automaton against the plain rules, its raises, and what its plans are worth."""
+"""Rules of seven and a half: the automaton against the naive rules, raises, and probabilities."""
 
 import random
 from collections import deque
@@ -34,15 +34,15 @@ RULES = {False: SEVENHALF, True: LENIENT_RULES}
 dialects = pytest.mark.parametrize("lenient", [False, True], ids=["document", "lenient"])
 
 FACES = [rank + "o" for rank in "1234567s"]
-"""One card of every worth."""
+"""One card of each value."""
 
-type Told = tuple[str, Fraction, Fraction, int]
-"""A game as the plain rules tell it: who has done what last, the client's points, the bank's, and its cards."""
+type NaiveState = tuple[str, Fraction, Fraction, int]
+"""A state of the naive rules: phase, the client's points, the bank's points, and the bank's card count."""
 
 
-def plainly(told: Told, move: str) -> Told:
-    """What the plain rules say becomes of it."""
-    phase, own, banks, drawn = told
+def naive_step(description: NaiveState, move: str) -> NaiveState:
+    """The state after a move by the naive rules."""
+    phase, own, banks, drawn = description
     if phase == "bank":
         return (phase, own, banks + points(move), drawn + 1)
     if phase == "deal":
@@ -51,20 +51,20 @@ def plainly(told: Told, move: str) -> Told:
     return ({"DRAW": "deal", "PASS": "bank"}[move], own, banks, drawn)
 
 
-def paths(*, lenient: bool) -> Iterator[tuple[BankNode, Told]]:
-    """Every node together with everything that the plain rules may say it is, from the start, by all ways."""
+def paths(*, lenient: bool) -> Iterator[tuple[BankNode, NaiveState]]:
+    """Every node with each naive state that reaches it, over all paths from the start."""
     start = (RULES[lenient].start().node, ("bet", Fraction(0), Fraction(0), 0))
     seen, row = {start}, deque([start])
     while row:
-        node, told = row.popleft()
-        yield node, told
+        node, description = row.popleft()
+        yield node, description
         after = []
         if node.turn is Turn.CHANCE:
-            after = [(node.successors[card], plainly(told, card)) for card in FACES]
+            after = [(node.successors[card], naive_step(description, card)) for card in FACES]
         elif node.turn == CLIENT_SEAT:
-            after = [(node.successors[move], plainly(told, str(move))) for move in node.moves]
+            after = [(node.successors[move], naive_step(description, str(move))) for move in node.moves]
             if node.after_raise is not None:
-                after.append((node.after_raise, ("raised", *told[1:])))
+                after.append((node.after_raise, ("raised", *description[1:])))
         for both in after:
             if both not in seen:
                 seen.add(both)
@@ -72,7 +72,7 @@ def paths(*, lenient: bool) -> Iterator[tuple[BankNode, Told]]:
 
 
 @dialects
-def test_the_automaton_is_where_the_plain_rules_are_on_every_path(lenient: bool) -> None:
+def test_automaton_matches_the_naive_rules_on_every_path(lenient: bool) -> None:
     count = 0
     for node, (phase, own, banks, drawn) in paths(lenient=lenient):
         count += 1
@@ -93,8 +93,8 @@ def test_the_automaton_is_where_the_plain_rules_are_on_every_path(lenient: bool)
 
 
 @dialects
-def test_every_card_leads_where_its_worth_leads(lenient: bool) -> None:
-    """Twelve figures are alike, and the suit of a card means nothing."""
+def test_successors_depend_on_the_value_only(lenient: bool) -> None:
+    """All twelve figures are equivalent, and suits are irrelevant."""
     for node, _ in paths(lenient=lenient):
         if node.turn is Turn.CHANCE:
             assert set(node.successors) == set(CARDS)
@@ -105,7 +105,7 @@ def test_every_card_leads_where_its_worth_leads(lenient: bool) -> None:
 
 @pytest.mark.parametrize("games", [400, pytest.param(40_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
 @dialects
-def test_random_games_go_and_end_as_the_plain_rules_say(lenient: bool, games: int) -> None:
+def test_random_games_match_the_naive_rules(lenient: bool, games: int) -> None:
     luck = random.Random(7)
     rules = RULES[lenient]
     for _ in range(games):
@@ -143,7 +143,7 @@ def test_the_deck_is_the_forty_cards_there_are() -> None:
 
 
 @pytest.mark.parametrize("card", CARDS)
-def test_a_card_counts_as_the_document_says(card: str) -> None:
+def test_card_values(card: str) -> None:
     assert Fraction(total([card]), 2) == points(card)
 
 
@@ -156,15 +156,15 @@ def test_every_score_is_written_in_four_characters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("client", "bank", "told"),
+    ("client", "bank", "description"),
     [
         *((28, 1, -1), (16, 15, -1), (16, 16, -1), (14, 16, 1), (1, 28, 1), (14, 15, -1), (2, 4, -1)),
         *((15, 16, 2), (15, 1, 2), (15, 15, 0), (0, 2, -1), (10, 4, 1)),
     ],
 )
-def test_the_payments_are_those_of_the_table(client: int, bank: int, told: int) -> None:
-    """Section 5; the last of them cannot happen: a bank that draws as it must is never behind."""
-    assert payout_in_bets(client, bank) == told
+def test_the_payments_are_those_of_the_table(client: int, bank: int, description: int) -> None:
+    """Section 5; the last case cannot occur, because the bank draws until it is ahead."""
+    assert payout_in_bets(client, bank) == description
 
 
 EXAMPLES = {
@@ -175,7 +175,7 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_the_examples_of_the_document_come_out(example: str) -> None:
+def test_examples_of_the_document(example: str) -> None:
     bet, expected = EXAMPLES[example]
     state = SEVENHALF.start(bet)
     for move in example.split():
@@ -187,14 +187,14 @@ def test_the_examples_of_the_document_come_out(example: str) -> None:
 # Raises.
 
 
-def behind(*moves: str | int, rules: SevenHalf = SEVENHALF, bet: int = 100) -> BankState:
+def state_after(*moves: str | int, rules: SevenHalf = SEVENHALF, bet: int = 100) -> BankState:
     state = rules.start(bet)
     for move in moves:
         state = rules.play(state, move)
     return state
 
 
-def test_the_most_can_be_paid_twice_and_one_more_cannot() -> None:
+def test_twice_the_largest_bet_fits_a_number() -> None:
     assert 2 * MAX_TOTAL_BET <= 2**31 - 1 < 2 * (MAX_TOTAL_BET + 1)
     assert SEVENHALF.max_bet == LENIENT_RULES.max_bet == MAX_TOTAL_BET == 2**30 - 1
 
@@ -202,7 +202,7 @@ def test_the_most_can_be_paid_twice_and_one_more_cannot() -> None:
 @given(st.integers(1, MAX_TOTAL_BET), st.integers(1, MAX_TOTAL_BET), st.integers(-(2**31), 2**31 - 1))
 def test_every_raise_within_the_limit_is_legal_and_no_other_is(limit: int, bet: int, coins: int) -> None:
     rules = SevenHalf(max(limit, bet))
-    state = behind("DRAW", "3o", rules=rules, bet=bet)
+    state = state_after("DRAW", "3o", rules=rules, bet=bet)
     allowed = 0 < coins <= rules.max_bet - bet
     assert (coins in rules.legal(state)) == allowed
     if allowed:
@@ -213,45 +213,45 @@ def test_every_raise_within_the_limit_is_legal_and_no_other_is(limit: int, bet: 
 
 
 def test_the_highest_raise_is_the_only_one_listed_and_stands_last() -> None:
-    assert tuple(SEVENHALF.legal(behind("DRAW", "3o"))) == ("DRAW", "PASS", MAX_TOTAL_BET - 100)
-    assert tuple(SEVENHALF.legal(behind("DRAW", "3o", 1))) == ("DRAW", MAX_TOTAL_BET - 101)
-    assert tuple(SEVENHALF.legal(behind("DRAW", "3o", MAX_TOTAL_BET - 100))) == ("DRAW",)
-    assert tuple(LENIENT_RULES.legal(behind(rules=LENIENT_RULES))) == ("DRAW", "PASS", MAX_TOTAL_BET - 100)
-    assert tuple(SevenHalf(100).legal(behind("DRAW", "3o", rules=SevenHalf(100)))) == ("DRAW", "PASS")
+    assert tuple(SEVENHALF.legal(state_after("DRAW", "3o"))) == ("DRAW", "PASS", MAX_TOTAL_BET - 100)
+    assert tuple(SEVENHALF.legal(state_after("DRAW", "3o", 1))) == ("DRAW", MAX_TOTAL_BET - 101)
+    assert tuple(SEVENHALF.legal(state_after("DRAW", "3o", MAX_TOTAL_BET - 100))) == ("DRAW",)
+    assert tuple(LENIENT_RULES.legal(state_after(rules=LENIENT_RULES))) == ("DRAW", "PASS", MAX_TOTAL_BET - 100)
+    assert tuple(SevenHalf(100).legal(state_after("DRAW", "3o", rules=SevenHalf(100)))) == ("DRAW", "PASS")
 
 
-def test_what_may_be_chosen_holds_every_raise_and_every_move() -> None:
-    legal = SEVENHALF.legal(behind("DRAW", "3o"))
+def test_legal_contains_all_raises_and_moves() -> None:
+    legal = SEVENHALF.legal(state_after("DRAW", "3o"))
     assert all(move in legal for move in ("DRAW", "PASS", 1, 2, 1000, MAX_TOTAL_BET - 100))
     assert not any(move in legal for move in ("STRT", "ANTE", "draw", 0, -1, MAX_TOTAL_BET - 99, None, (), "3o"))
 
 
 def test_raises_add_up_and_change_nothing_else() -> None:
-    state = behind("DRAW", "3o", 1, 10, 100)
+    state = state_after("DRAW", "3o", 1, 10, 100)
     assert (state.bet, state.cards, state.bank_card_count) == (211, ("3o",), 0)
-    assert state.node is behind("DRAW", "3o", 5).node
+    assert state.node is state_after("DRAW", "3o", 5).node
 
 
 def test_nothing_can_be_raised_before_the_first_card_or_by_the_bank() -> None:
     for moves in ((), ("DRAW",), ("DRAW", "7o", "PASS"), ("DRAW", "7o", "PASS", "7c"), ("DRAW", "7o", "DRAW", "7c")):
         with pytest.raises(IllegalMove):
-            SEVENHALF.play(behind(*moves), 1)
+            SEVENHALF.play(state_after(*moves), 1)
 
 
-def test_what_is_paid_is_told_in_terms_of_the_whole_bet() -> None:
+def test_payoff_is_based_on_the_total_bet() -> None:
     ends = {"7o PASS 7c cc": -1, "7o PASS 4c 4e": 1, "7o DRAW so PASS 4c 4e": 2, "7o DRAW so PASS 7c cc": 0}
     for moves, times in ends.items():
         first, *rest = moves.split()
-        state = behind("DRAW", first)
-        assert SEVENHALF.payoff(behind("DRAW", first, *rest)) == (100 * times, -100 * times)
+        state = state_after("DRAW", first)
+        assert SEVENHALF.payoff(state_after("DRAW", first, *rest)) == (100 * times, -100 * times)
         if rest[0] == "DRAW":
-            state = behind("DRAW", first, 37, *rest)
+            state = state_after("DRAW", first, 37, *rest)
             assert SEVENHALF.payoff(state) == (137 * times, -137 * times)
-    assert SEVENHALF.payoff(behind("DRAW", "7o", 37, "DRAW", "7c", "1o")) == (-137, 137)
+    assert SEVENHALF.payoff(state_after("DRAW", "7o", 37, "DRAW", "7c", "1o")) == (-137, 137)
 
 
 def test_a_card_that_has_been_drawn_cannot_be_drawn_again() -> None:
-    state = behind("DRAW", "3o", "DRAW")
+    state = state_after("DRAW", "3o", "DRAW")
     assert len(SEVENHALF.legal(state)) == 39
     for gone in ("3o", "8o", "", "DRAW", None):
         with pytest.raises(IllegalMove):
@@ -261,8 +261,8 @@ def test_a_card_that_has_been_drawn_cannot_be_drawn_again() -> None:
 # Chances.
 
 
-def worlds(rules: SevenHalf, stand: Fraction) -> dict[int, Fraction]:
-    """How likely each gain is, by the rules, when a client draws until it has so many points."""
+def outcome_probabilities(rules: SevenHalf, stand: Fraction) -> dict[int, Fraction]:
+    """The probability of each net by the rules, for a client that draws up to a threshold in points."""
     left = {face: 12 if face[0] == "s" else 4 for face in FACES}
 
     @cache
@@ -284,8 +284,8 @@ def worlds(rules: SevenHalf, stand: Fraction) -> dict[int, Fraction]:
     return gains(rules.start().node, Fraction(0), (0,) * len(FACES))
 
 
-def naively(stand: Fraction) -> dict[int, Fraction]:
-    """The same without any rules but the plain ones: a bank that draws behind a client that draws."""
+def naive_probabilities(stand: Fraction) -> dict[int, Fraction]:
+    """The same by the naive rules."""
     counts = dict.fromkeys((Fraction(worth) for worth in range(1, 8)), 4) | {Fraction(1, 2): 12}
     worths = tuple(counts)
 
@@ -309,17 +309,17 @@ def naively(stand: Fraction) -> dict[int, Fraction]:
 @pytest.mark.parametrize(
     "stand", sampled((Fraction(1, 2), Fraction(4), Fraction(5), Fraction(11, 2), GOAL), 2), ids=str
 )
-def test_all_that_can_happen_is_as_likely_as_the_plain_rules_say(stand: Fraction) -> None:
-    """And it is certain that something does."""
-    found = worlds(SEVENHALF, stand)
-    assert found == naively(stand)
+def test_outcome_probabilities_match_the_naive_rules(stand: Fraction) -> None:
+    """The probabilities also sum to 1."""
+    found = outcome_probabilities(SEVENHALF, stand)
+    assert found == naive_probabilities(stand)
     assert sum(found.values()) == 1
     assert set(found) <= {-2, 0, 2, 4}
-    assert worlds(LENIENT_RULES, stand) == found
+    assert outcome_probabilities(LENIENT_RULES, stand) == found
 
 
 @given(st.integers(0, 2**32))
-def test_every_card_left_is_as_likely_as_any_other(seed: int) -> None:
+def test_remaining_cards_are_equally_likely(seed: int) -> None:
     luck = random.Random(seed)
     state = SEVENHALF.play(SEVENHALF.start(), "DRAW")
     while SEVENHALF.turn(state) is not Turn.OVER:
@@ -333,12 +333,12 @@ def test_every_card_left_is_as_likely_as_any_other(seed: int) -> None:
         state = SEVENHALF.play(state, luck.choice([move for move in SEVENHALF.legal(state) if isinstance(move, str)]))
 
 
-def test_nobody_comes_to_hold_more_than_fourteen_cards() -> None:
-    """sevenhalf-3.3: all of the twelve figures, an ace, and the card that is too much or stops the bank."""
+def test_no_hand_exceeds_fourteen_cards() -> None:
+    """sevenhalf-3.3: all twelve figures, an ace, and the card that busts or stops the bank."""
 
     @cache
     def longest(points_left: int, figures: int, aces: int) -> int:
-        """So many cards fit below or at the goal, in halves; the cheapest first."""
+        """The most cards with a total up to a number of halves, lowest values first."""
         if figures and points_left >= 1:
             return 1 + longest(points_left - 1, figures - 1, aces)
         if aces and points_left >= 2:
@@ -347,13 +347,13 @@ def test_nobody_comes_to_hold_more_than_fourteen_cards() -> None:
 
     assert longest(15, 12, 4) == 13
     order = [rank + suit for suit in "oceb" for rank in "scr"] + ["1o", "1c"]
-    client = behind(*(move for card in order for move in ("DRAW", card)))
+    client = state_after(*(move for card in order for move in ("DRAW", card)))
     assert (len(client.cards), client.node.turn, client.node.card_receiver) == (14, Turn.CHANCE, BANK_SEAT)
-    bank = behind("DRAW", "7o", "PASS", *order)
+    bank = state_after("DRAW", "7o", "PASS", *order)
     assert (len(bank_cards(bank)), bank.node.turn) == (14, Turn.OVER)
 
 
 @dialects
-def test_everything_is_known_to_both_seats(lenient: bool) -> None:
-    state = behind("DRAW", "3o", 10, rules=RULES[lenient])
+def test_state_is_fully_observable(lenient: bool) -> None:
+    state = state_after("DRAW", "3o", 10, rules=RULES[lenient])
     assert RULES[lenient].view(state, CLIENT_SEAT) == RULES[lenient].view(state, BANK_SEAT) == state

@@ -1,4 +1,4 @@
-"""The bytes of seven and a half: section 2 of its page, clause by clause."""
+"""Codec of seven and a half: section 2 of the protocol, clause by clause."""
 
 import pytest
 from hypothesis import given
@@ -54,7 +54,7 @@ HEX: dict[str, Message] = {
     "45 52 52 4f 20 30 39 44 69 76 20 65 72 72 6f 72": Erro("Div error"),
     "45 52 52 4f 20 30 33 00 ff 0a": Erro("\x00\xff\n"),
 }
-"""Written by hand from the page and the document's examples."""
+"""Written by hand from the protocol and the document's examples."""
 
 frames = pytest.mark.parametrize(
     ("frame", "message"), [pytest.param(bytes.fromhex(frame), message, id=frame) for frame, message in HEX.items()]
@@ -70,11 +70,11 @@ def items(data: bytes, *, strict: bool = False) -> list[tuple[str, bool] | Messa
 
 LOST = ("sevenhalf-2.9", True)
 SENSELESS = ("sevenhalf-2.9", False)
-"""A word of the house with an impossible argument: the next message can be read (sevenhalf-6.5)."""
+"""A message of the house with an invalid argument: parsing goes on (sevenhalf-6.5)."""
 
 
-def noticed(data: bytes, as_what: tuple[str, bool] = LOST) -> int:
-    """How many bytes a wire needs until it notices that they are no message."""
+def detection_length(data: bytes, as_what: tuple[str, bool] = LOST) -> int:
+    """The number of bytes after which a codec detects an invalid message."""
     wire = Wire()
     for count, byte in enumerate(data, start=1):
         for item in wire.feed(bytes([byte])):
@@ -108,8 +108,8 @@ def test_a_message_can_be_cut_at_every_byte(frame: bytes, message: Message, stri
 
 @frames
 @strictness
-def test_nothing_is_read_past_a_message(frame: bytes, message: Message, strict: bool) -> None:
-    """sevenhalf-1.3: whatever begins behind it, the message is the same."""
+def test_parser_stops_at_the_end_of_a_message(frame: bytes, message: Message, strict: bool) -> None:
+    """sevenhalf-1.3: following bytes do not change the message."""
     for behind, follower in ((bytes.fromhex(other), after) for other, after in HEX.items()):
         assert items(frame + behind, strict=strict) == [message, follower]
         assert items(frame + behind[:-1], strict=strict) == [message]
@@ -147,8 +147,8 @@ LOOKALIKES = sorted(
 @pytest.mark.parametrize("four", LOOKALIKES, ids=[four.hex() for four in LOOKALIKES])
 @pytest.mark.parametrize("code", [b"ANTE", b"STBT", b"GAIN"])
 @strictness
-def test_the_bytes_of_a_number_are_data_whatever_they_look_like(code: bytes, four: bytes, strict: bool) -> None:
-    """sevenhalf-2.3: with a message behind it, cut at every byte, and no departure is noted."""
+def test_number_bytes_are_not_parsed_as_text(code: bytes, four: bytes, strict: bool) -> None:
+    """sevenhalf-2.3: with a message after it, cut at every byte, and without a recorded tolerance."""
     kind = {b"ANTE": Ante, b"STBT": Stbt, b"GAIN": Gain}[code]
     message = kind(int.from_bytes(four, "big", signed=True))
     data = code + b" " + four + b"DRAW"
@@ -179,7 +179,7 @@ ALL_CARDS = [rank + suit for rank in "1234567scr" for suit in "oceb"]
 
 
 def test_the_forty_cards_are_the_ones_there_are() -> None:
-    """sevenhalf-2.4, 2.9 and 3.1: every other pair of bytes is none, and has the same length."""
+    """sevenhalf-2.4, 2.9 and 3.1: every other pair of bytes is invalid and has the same length."""
     known = {both for card in ALL_CARDS for both in (card, card.upper(), card.title(), card[0] + card[1].upper())}
     assert len(ALL_CARDS) == len(CARD) == 40
     for first in range(256):
@@ -201,34 +201,34 @@ def test_a_bksc_holds_from_none_to_forty_cards(count: int, strict: bool) -> None
 
 
 @pytest.mark.parametrize("count", ["00000029", "ffffffff", "80000000", "7fffffff", "02000000", "00010000", "32376363"])
-def test_a_count_that_cannot_be_is_noticed_when_it_is_complete(count: str) -> None:
+def test_invalid_count_is_detected_when_complete(count: str) -> None:
     data = b"BKSC " + bytes.fromhex(count)
-    assert noticed(data + b"7c" * 50) == len(data)
+    assert detection_length(data + b"7c" * 50) == len(data)
 
 
 def test_a_count_is_ten_where_ten_cards_follow() -> None:
-    """Ten cards are counted by a line feed, thirteen by a carriage return and thirty-two by a space."""
+    """The count is binary: 10 is a line feed, 13 a carriage return and 32 a space."""
     for count in (10, 13, 32):
         data = b"BKSC \0\0\0" + bytes([count]) + "".join(ALL_CARDS[:count]).encode() + b" 40.0"
         assert items(data + b"STRT") == [Bksc(tuple(ALL_CARDS[:count]), "40.0"), STRT]
 
 
-def test_the_same_card_twice_is_for_the_referee_to_see() -> None:
+def test_codec_accepts_repeated_cards() -> None:
     assert items(b"BKSC \0\0\0\2" + b"7c7c 14.0") == [Bksc(("7c", "7c"), "14.0")]
 
 
 @pytest.mark.parametrize("at", range(3))
-def test_a_card_of_the_bank_that_is_none_is_noticed_when_its_message_is_complete(at: int) -> None:
+def test_invalid_bank_card_is_detected_when_the_message_is_complete(at: int) -> None:
     cards = [b"7c", b"cc", b"1o"]
     cards[at] = b"8o"
     data = b"BKSC \0\0\0\3" + b"".join(cards) + b" 08.5"
-    assert noticed(data + b"GAIN", SENSELESS) == len(data)
+    assert detection_length(data + b"GAIN", SENSELESS) == len(data)
     assert items(data + b"PASS") == [SENSELESS, PASS]
 
 
 def test_a_card_of_the_bank_that_is_none_does_not_excuse_a_missing_space() -> None:
     data = b"BKSC \0\0\0\1" + b"8o0"
-    assert noticed(data + b"08.0") == len(data)
+    assert detection_length(data + b"08.0") == len(data)
 
 
 # Scores.
@@ -243,14 +243,14 @@ def test_a_score_is_two_digits_a_full_stop_and_a_digit(score: str) -> None:
 def test_any_other_score_is_none_and_has_the_same_length(score: bytes) -> None:
     """sevenhalf-2.5 and 2.9"""
     data = b"BKSC \0\0\0\1" + b"7c " + score
-    assert noticed(data + b"GAIN", SENSELESS) == len(data)
+    assert detection_length(data + b"GAIN", SENSELESS) == len(data)
     assert items(data + b"STRT") == [SENSELESS, STRT]
 
 
 @pytest.mark.parametrize("byte", [b"0", b"\t", b"\n", b"'", b"\x00", b"7"])
-def test_what_is_no_space_before_the_score_is_noticed_at_once(byte: bytes) -> None:
+def test_wrong_byte_before_the_score_is_detected_at_once(byte: bytes) -> None:
     data = b"BKSC \0\0\0\1" + b"7c" + byte
-    assert noticed(data + b"07.5") == len(data)
+    assert detection_length(data + b"07.5") == len(data)
 
 
 @pytest.mark.parametrize("digit", ["\u0661", "\u00b2", "\uff11"])
@@ -264,8 +264,8 @@ def test_digits_of_other_scripts_are_no_digits(digit: str) -> None:
 
 
 @pytest.mark.parametrize("length", range(100))
-def test_an_error_has_as_many_bytes_as_it_says(length: int) -> None:
-    """sevenhalf-2.6, for every length, with text that looks like messages and line ends."""
+def test_erro_length_counts_bytes(length: int) -> None:
+    """sevenhalf-2.6, for each length, with texts that look like messages and line ends."""
     text = ("STRT\r\n DRAW\x00\xff" * 8)[:length]
     frame = b"ERRO %02d" % length + text.encode("latin-1")
     assert Wire.encode(Erro(text)) == frame
@@ -279,11 +279,11 @@ def test_an_error_has_as_many_bytes_as_it_says(length: int) -> None:
 @pytest.mark.parametrize("length", [b"0", b"5 ", b" 5", b"-1", b"+1", b"x1", b"1x", b"\x00\x00", b"\r\n", b"1."])
 def test_a_length_that_is_not_two_digits_cannot_be_read(length: bytes) -> None:
     data = (b"ERRO " + length + b"xx")[:7]
-    assert noticed(data + b"DRAW") == 7
+    assert detection_length(data + b"DRAW") == 7
     assert items(data) == [LOST]
 
 
-def test_our_own_errors_are_short_enough_to_be_told() -> None:
+def test_our_errors_fit_into_erro() -> None:
     for message in VOCABULARY:
         if isinstance(message, Erro):
             assert len(message.text) <= 99
@@ -295,8 +295,8 @@ def test_our_own_errors_are_short_enough_to_be_told() -> None:
 
 @frames
 @given(data=st.data())
-def test_letters_of_either_case_mean_the_same(frame: bytes, message: Message, data: st.DataObject) -> None:
-    """sevenhalf-2.7, in codes and in cards; it is no departure."""
+def test_case_is_ignored(frame: bytes, message: Message, data: st.DataObject) -> None:
+    """sevenhalf-2.7, in codes and in cards; it does not count as a tolerance."""
     spans = [*range(4)]
     match message:
         case Bksc(cards):
@@ -313,11 +313,11 @@ def test_letters_of_either_case_mean_the_same(frame: bytes, message: Message, da
 
 
 @pytest.mark.parametrize("spelling", ["STRT", "Strt", "strt", "StRt", "StRT"])
-def test_the_spellings_of_the_document_start_a_game(spelling: str) -> None:
+def test_spellings_of_strt_in_the_document(spelling: str) -> None:
     assert items(spelling.encode()) == [STRT]
 
 
-def test_case_in_an_error_and_in_a_number_is_kept() -> None:
+def test_case_is_preserved_in_errors_and_numbers() -> None:
     assert items(b"erro 04AbCdante aBcD") == [Erro("AbCd"), Ante(0x61426344)]
 
 
@@ -333,7 +333,7 @@ def test_we_send_codes_in_upper_case_and_cards_in_lower_case(message: Message) -
 
 @frames
 @pytest.mark.parametrize("blank", BLANKS)
-def test_blanks_between_messages_are_ignored_and_noted(frame: bytes, message: Message, blank: bytes) -> None:
+def test_whitespace_between_messages_is_tolerated(frame: bytes, message: Message, blank: bytes) -> None:
     """sevenhalf-2.8; at every cut."""
     data = blank + frame + blank + frame + blank
     for at in range(len(data)):
@@ -343,13 +343,13 @@ def test_blanks_between_messages_are_ignored_and_noted(frame: bytes, message: Me
 
 
 @pytest.mark.parametrize("blank", BLANKS)
-def test_a_strict_wire_cannot_read_blanks(blank: bytes) -> None:
+def test_strict_codec_refuses_whitespace(blank: bytes) -> None:
     assert items(blank + b"STRT", strict=True) == [LOST]
     assert items(b"STRT" + blank + b"DRAW", strict=True) == [STRT, LOST]
 
 
 @pytest.mark.parametrize("blank", [b"\t", b"\x00", b"\x0b", b"\x0c", b"\xa0", b"\x85"])
-def test_other_blanks_are_no_blanks(blank: bytes) -> None:
+def test_only_listed_whitespace_is_ignored(blank: bytes) -> None:
     assert items(blank + b"STRT") == [LOST]
 
 
@@ -363,30 +363,30 @@ def test_blanks_inside_of_a_message_are_not_ignored(blank: bytes) -> None:
 
 @pytest.mark.parametrize("code", [b"CARD", b"STBT", b"ANTE", b"GAIN", b"BKSC", b"ERRO"])
 @pytest.mark.parametrize("byte", [b"\n", b"\r", b"\t", b"\x00", b"_", b"'", b"0"])
-def test_what_is_no_space_behind_a_code_is_noticed_at_once(code: bytes, byte: bytes) -> None:
-    assert noticed(code + byte + b"12345") == 5
+def test_wrong_byte_after_a_code_is_detected_at_once(code: bytes, byte: bytes) -> None:
+    assert detection_length(code + byte + b"12345") == 5
 
 
 @pytest.mark.parametrize(
     "data", [b"HELO", b"STAR", b"QUIT", b"STR ", b"\xff\xff\xff\xff", b"\0\0\0\4", b"STR\xd4", b"1234", b"GET "]
 )
-def test_four_bytes_that_are_no_code_are_noticed_and_three_are_not(data: bytes) -> None:
+def test_unknown_code_is_detected_after_four_bytes(data: bytes) -> None:
     """sevenhalf-2.9"""
     assert items(data[:3]) == []
-    assert noticed(data + b"STRT") == 4
+    assert detection_length(data + b"STRT") == 4
     assert items(data + b"STRT" + b"DRAW") == [LOST]
 
 
 @frames
 @strictness
-def test_behind_what_cannot_be_read_nothing_can(frame: bytes, message: Message, strict: bool) -> None:
+def test_nothing_is_parsed_after_a_fatal_violation(frame: bytes, message: Message, strict: bool) -> None:
     wire = Wire(strict=strict)
     assert len(wire.feed(b"HELO" + frame)) == 1
     assert [item for _ in range(3) for item in wire.feed(frame)] == []
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "description"),
     [
         (b"HELO", "'HELO'; allowed: one of the codes STRT, DRAW, ANTE, PASS, STBT, CARD, BSTG, BKSC, GAIN, ERRO"),
         (b"ANTE\n", r"'ANTE\n'; allowed: one space after ANTE"),
@@ -398,14 +398,14 @@ def test_behind_what_cannot_be_read_nothing_can(frame: bytes, message: Message, 
         (b"BKSC \0\0\0\1" + b"7c 7.50", "BKSC '7c 7.50'; allowed: BKSC with a score such as 07.5"),
     ],
 )
-def test_a_violation_tells_what_was_found_and_what_was_allowed(data: bytes, told: str) -> None:
-    """And nothing of what comes behind it."""
+def test_violation_has_found_and_allowed(data: bytes, description: str) -> None:
+    """Bytes after the violation are not included."""
     violation, *_ = Wire().feed(data + b"ANTE 1234")
-    assert str(violation) == f"sevenhalf-2.9: found {told}"
+    assert str(violation) == f"sevenhalf-2.9: found {description}"
 
 
 @given(st.binary(max_size=300), st.booleans())
-def test_what_is_kept_is_shorter_than_the_longest_message(data: bytes, strict: bool) -> None:
+def test_buffer_is_shorter_than_the_longest_message(data: bytes, strict: bool) -> None:
     """The longest is an ERRO with 99 bytes of text: 106 bytes."""
     wire = Wire(strict=strict)
     wire.feed(data)
@@ -414,7 +414,7 @@ def test_what_is_kept_is_shorter_than_the_longest_message(data: bytes, strict: b
 
 @pytest.mark.parametrize("start", [b"", b"ERRO 99", b"BKSC \0\0\0(", b"BKSC", b"ANTE ", b"HELO"])
 @pytest.mark.parametrize("filler", [b" ", b"\n", b"7c", b"0", b"\x00"])
-def test_endless_bytes_are_not_kept(start: bytes, filler: bytes) -> None:
+def test_buffer_is_bounded(start: bytes, filler: bytes) -> None:
     wire = Wire()
     wire.feed(start)
     for _ in range(50):

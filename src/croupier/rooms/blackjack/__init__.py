@@ -1,10 +1,9 @@
-"""Blackjack: a client and the bank, nearer to 21 wins, and over it loses.
+"""Blackjack: a client against the bank; the total nearer to 21 wins, and a total over 21 loses.
 
-The client begins a round with PLY, hears its balance, and bets. It is dealt two cards and the bank one, all of them
-open. Then it hits or stands, or surrenders for half of its bet. A hit to 21 wins at once, and a hit over 21 loses at
-once. When the client stands the bank draws to 17 or more, and stands on every 17. The higher score wins; a tie is the
-client's, except at 21, where it is the bank's. A win pays as much as was bet, also for 21 in two cards; there are no
-splits and no doubles.
+The client starts a round with PLY, receives its balance and bets. It is dealt two cards and the bank one, all face up.
+Then it hits, stands, or surrenders half of its bet. A hit to exactly 21 wins at once, and a hit over 21 loses at once.
+When the client stands, the bank draws to 17 or more and stands on every 17. The higher total wins; a tie is won by the
+client, except at 21, where the bank wins. Every win pays 1:1, also 21 in two cards. There are no splits and no doubles.
 """
 
 from dataclasses import dataclass
@@ -71,47 +70,47 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be set about the house of blackjack."""
+    """The settings of a blackjack house."""
 
     money: int = 1000
     """The coins in the purse of every new connection."""
 
     decks: int = 1
-    """How many decks are shuffled together for every round, 1 to 8."""
+    """The number of decks shuffled together for each round, 1 to 8."""
 
     ten: TenSpelling = "T"
-    """How the rank 10 is spelt on the wire: T, X, 10 (the number) or digits (two in one character)."""
+    """How the rank 10 is written on the wire: T, X, 10 (the number) or digits (two in one character)."""
 
     dialect: Dialect = "document"
     """The size of characters on the wire; char8: one byte."""
 
 
-def table_factory(settings: Settings, patience: Timeouts, strict: bool) -> TableFactory:  # noqa: ARG001 -- no tolerance is the house's here
-    """Tables of this house. Raises ValueError on settings that make no sense."""
+def table_factory(settings: Settings, timeouts: Timeouts, strict: bool) -> TableFactory:  # noqa: ARG001 -- this house is equally tolerant in both modes
+    """Return a factory of private tables. Raises ValueError for settings out of range or in conflict."""
     if not 0 <= settings.money <= MAX_INT32:
         raise ValueError(f"found {settings.money} coins; allowed: 0 to {MAX_INT32}")
     if settings.ten == "digits" and settings.dialect == "char8":
         raise ValueError("found the ten as digits in characters of one byte; allowed: T, X, 10")
     rules = Blackjack(check_decks(settings.decks))
 
-    def seat(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
-        return House(peer, dealer, patience, rules, purse or Purse(settings.money))
+    def new_table(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
+        return House(peer, dealer, timeouts, rules, purse or Purse(settings.money))
 
-    return seat
+    return new_table
 
 
 def commands_given(state: BankState) -> tuple[str, ...]:
-    """What was bet, and what the client has said then."""
-    said = [f"BET {state.bet}", *[HIT] * (len(client_cards(state)) - 2)]
+    """The bet and the client's moves, for the deal record."""
+    commands = [f"BET {state.bet}", *[HIT] * (len(client_cards(state)) - 2)]
     if state.bank_card_count > 1:
-        said.append(STAND)
+        commands.append(STAND)
     elif state.node is CLIENT_SURRENDERED:
-        said.append(SURRENDER)
-    return tuple(said)
+        commands.append(SURRENDER)
+    return tuple(commands)
 
 
 def make_codec(strict: bool, config: Settings | Options | None) -> Wire:
-    """The codec of one end, by what is set about it."""
+    """The codec for the settings of a house or the options of a client; None for the defaults."""
     match config:
         case Settings(dialect=dialect, ten=ten):
             return Wire(strict=strict, dialect=dialect, ten=ten)
@@ -121,7 +120,7 @@ def make_codec(strict: bool, config: Settings | Options | None) -> Wire:
 
 
 def make_referee(own: Settings | Options | None, strict: bool, patience: float = 5.0) -> Referee:
-    """The referee of one end; what purses begin with is known to the house alone."""
+    """The referee for the settings of a house or the options of a client; only the house knows the initial purse."""
     match own:
         case Settings(decks=decks, money=money):
             return Referee(decks, money, strict=strict, patience=patience)
@@ -148,7 +147,7 @@ ROOM = HouseRoom(
     initial_purse=lambda settings: settings.money,
     max_purse=MAX_BET,
     dealt_cards=lambda state: state.cards,
-    net_check=recompute_nets(lambda cards, done, _: possible_nets(BLACKJACK.start_node, cards, done)),
+    net_check=recompute_nets(lambda cards, commands, _: possible_nets(BLACKJACK.start_node, cards, commands)),
     commands=commands_given,
     options=Options,
     player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),

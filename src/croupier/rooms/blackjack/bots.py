@@ -1,4 +1,4 @@
-"""Ways to play blackjack: at random, like the bank, by a script, and as well as it can be done."""
+"""Bots for blackjack: random, a threshold like the bank's, scripts, and exact optimal play."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -21,11 +21,11 @@ from croupier.rooms.blackjack.rules import (
 from croupier.strategy.single_player import SinglePlayerSolver
 
 MIN_TWO_CARD_TOTAL: Final = 4
-"""The least that two cards count."""
+"""The lowest total of two cards."""
 
 
 class ThresholdBot:
-    """Hits below so many points and stands on them, as the bank does; it never surrenders."""
+    """Hits below a threshold and stands at it, as the bank does at 17. It never surrenders."""
 
     def __init__(self, threshold: int = BANK_STANDS_AT) -> None:
         if not MIN_TWO_CARD_TOTAL <= threshold <= TARGET_TOTAL:
@@ -33,18 +33,18 @@ class ThresholdBot:
         self._threshold = threshold
 
     def choose(self, view: BankState, legal: Sequence[str], luck: Luck) -> str:  # noqa: ARG002 -- both are always legal
-        """Hit or stand, by the client's total."""
+        """Hit or stand by the client's total."""
         return STAND if hand_total(client_cards(view)).total >= self._threshold else HIT
 
 
 class OptimalBot:
-    """Plays as well as it can be done from a shoe of so many decks, or of more where it has seen more (`OnePlayer`)."""
+    """Plays optimally against a shoe of `decks`, or of more if it has seen more (see `SinglePlayerSolver`)."""
 
     def __init__(self, decks: int = 1) -> None:
         self._decks = check_decks(decks)
 
-    def choose(self, view: BankState, legal: Sequence[str], luck: Luck) -> str:  # noqa: ARG002 -- nothing is left to luck
-        """The best move. All even bets are played alike: they have a whole half."""
+    def choose(self, view: BankState, legal: Sequence[str], luck: Luck) -> str:  # noqa: ARG002 -- deterministic
+        """The best move. All even bets are equivalent, because a half of them is whole; they are solved as 2."""
         decks = max(self._decks, *map(view.cards.count, view.cards))
         bet = view.bet if view.bet % 2 else 2
         return str(_solver(decks).best_move(BankState(view.node, view.cards, view.bank_card_count, bet)))
@@ -52,18 +52,16 @@ class OptimalBot:
 
 @cache
 def _solver(decks: int) -> SinglePlayerSolver:
-    """The solution for a shoe of so many decks."""
+    """The solver for a shoe of `decks`."""
     return SinglePlayerSolver(Blackjack(decks))
 
 
 BOT_SPECS: Final[Mapping[str, BotSpec[BankState, str]]] = {
     "exact": BotSpec("the best there is; the argument is the number of decks, 1 by default", OptimalBot, int, ("2",)),
-    "book": BotSpec(
-        "stands on so many points or more, 17 by default, as the bank does", ThresholdBot, int, ("12", "19")
-    ),
+    "book": BotSpec("stands on N points or more; N is 17 by default, as for the bank", ThresholdBot, int, ("12", "19")),
     "random": BotSpec("every move with the same probability", RandomBot),
     "script": BotSpec(
         "these moves in turn, again and again", ScriptedBot, script_parser(MOVES), ("H,S,SRD",), is_stateful=True
     ),
 }
-"""Every mind by its name on the command line."""
+"""Every bot by its name on the command line."""

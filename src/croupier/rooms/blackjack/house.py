@@ -1,4 +1,4 @@
-"""The house's side of blackjack: it deals, draws for the bank, and pays (docs/protocols/blackjack.md, 4 to 8)."""
+"""House side of blackjack: deals, draws for the bank and pays (docs/protocols/blackjack.md, sections 4 to 8)."""
 
 from croupier.core.bank import CHANCE, BankRules, BankState
 from croupier.core.dealer import Dealer, Deck
@@ -31,10 +31,10 @@ type Effects = list[Effect[Message]]
 
 
 class House(PrivateTable[Message, BankState]):
-    """One conversation at a private table. See `Table`.
+    """The house at one private table. See `PrivateTable`.
 
-    The purse is the client's (blackjack-7), without the bet of a round that is running. `_betting` is true between MON
-    and the bet. Cards come from the deck, so the nodes of the rules can be followed unasked.
+    The purse is the client's (blackjack-7) and excludes the bet of the current round. `_is_betting` is true between MON
+    and the bet. The cards come from the house's own deck, so it follows the nodes of the rules without checking moves.
     """
 
     TIMEOUT_MESSAGES = CLOSING_MESSAGES = GOODBYE
@@ -69,16 +69,16 @@ class House(PrivateTable[Message, BankState]):
         return [Send(self._peer, UNEXPECTED)]
 
     def _on_malformed(self, violation: Violation) -> Effects:
-        """What has no known end ends the talk (blackjack-6.7); a frame that means nothing is refused like others."""
+        """Refuse malformed input; close if its length is unknown (blackjack-6.7)."""
         if violation.fatal:
             return self._say_goodbye([Send(self._peer, UNKNOWN), *self._forfeit()], GOODBYE)
         if violation.clause == "blackjack-2.12":
-            return []  # an ERR, however wrong, is never answered (blackjack-6.8)
-        expected = violation.clause == "blackjack-2.11" and self._state is not None
-        return [Send(self._peer, INVALID if expected else UNEXPECTED)]
+            return []  # an ERR, even a malformed one, is never answered (blackjack-6.8)
+        is_move_due = violation.clause == "blackjack-2.11" and self._state is not None
+        return [Send(self._peer, INVALID if is_move_due else UNEXPECTED)]
 
     def _bet(self, coins: int) -> Effects:
-        """Take the stake, and deal from a fresh shoe (blackjack-4.2, blackjack-7.4)."""
+        """Stake the bet and deal from a newly shuffled shoe (blackjack-4.2, blackjack-7.4)."""
         if coins <= 0:
             return [Send(self._peer, INVALID)]
         if coins > largest_bet(self._purse.coins, self._purse.staked):
@@ -94,31 +94,31 @@ class House(PrivateTable[Message, BankState]):
         return [Send(peer, client[first]), Send(peer, client[second]), Send(peer, CRD["S"][bank]), Send(peer, TRN)]
 
     def _hit(self, state: BankState) -> Effects:
-        """A card for the client, who decides again below 21 (blackjack-4.3)."""
+        """Deal a card to the client; below 21 the client decides again (blackjack-4.3)."""
         card = self._rules.shoe[next(self._deck)]
         node = state.node.successors[HIT].successors[card]
         state = BankState(node, (*state.cards, card), state.bank_card_count, state.bet)
-        said: Effect[Message] = Send(self._peer, CRD["C"][card])
+        reply: Effect[Message] = Send(self._peer, CRD["C"][card])
         if node.turn is Turn.OVER:
-            return self._pay(state, [said])
+            return self._pay(state, [reply])
         self._state = state
-        return [said, Send(self._peer, TRN)]
+        return [reply, Send(self._peer, TRN)]
 
     def _stand(self, state: BankState) -> Effects:
-        """The bank draws as it must (blackjack-4.4)."""
+        """Draw for the bank by its rules (blackjack-4.4)."""
         node = state.node.successors[STAND]
-        deck, shoe, told = self._deck, self._rules.shoe, CRD["S"]
+        deck, shoe, bank_messages = self._deck, self._rules.shoe, CRD["S"]
         drawn: tuple[str, ...] = ()
         effects: Effects = []
         while node.turn is CHANCE:
             card = shoe[next(deck)]
             drawn += (card,)
             node = node.successors[card]
-            effects.append(Send(self._peer, told[card]))
+            effects.append(Send(self._peer, bank_messages[card]))
         return self._pay(BankState(node, state.cards + drawn, state.bank_card_count + len(drawn), state.bet), effects)
 
     def _pay(self, state: BankState, effects: Effects) -> Effects:
-        """The round is over: pay back what there is to pay (blackjack-5)."""
-        said = result_message(state)
-        effects.append(Send(self._peer, said))
-        return self._settle(state, said.coins - state.bet, effects)
+        """End the round and pay the client (blackjack-5)."""
+        result = result_message(state)
+        effects.append(Send(self._peer, result))
+        return self._settle(state, result.coins - state.bet, effects)

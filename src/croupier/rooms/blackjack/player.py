@@ -1,4 +1,4 @@
-"""The client's side of blackjack, for a person, a bot or a program; it judges the house as it plays."""
+"""Client side of blackjack, for a person, a bot or a program; a referee checks the house while it plays."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,24 +18,24 @@ MESSAGE_BY_MOVE: Final[Mapping[str, Message]] = {**MOV, SURRENDER: SRD}
 
 @dataclass(frozen=True)
 class Options:
-    """What can be set about a client of blackjack."""
+    """The options of a blackjack client."""
 
     bet: int = 10
-    """What a bot bets on a round, or all it can where that is less."""
+    """The coins that a bot bets on each round, or the largest possible bet if that is less."""
 
     decks: int = 1
-    """How many decks the house is taken to shuffle together, 1 to 8."""
+    """The number of decks that the house is assumed to shuffle together, 1 to 8."""
 
     dialect: Dialect = "document"
     """The size of characters on the wire; char8: one byte."""
 
     def bot(self) -> str | None:
-        """The bot that these options ask for: none in particular."""
+        """The bot that these options select: none."""
         return None
 
 
 class Player(ClientSession[Message, WireGame]):
-    """See `Guest`. It is `spent` when the house has told a balance that can pay no bet."""
+    """See `ClientSession`. It `is_exhausted` when the house has sent a balance that allows no bet."""
 
     FAREWELL_MESSAGES = (STP,)
 
@@ -46,8 +46,8 @@ class Player(ClientSession[Message, WireGame]):
         self._bet = options.bet
         self._has_stopped = False
 
-    def decide(self, bot: Bot[BankState, str], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- every round is played alike
-        """What a mind says now: PLY, BET, its move, STP with an empty purse, None while waiting."""
+    def decide(self, bot: Bot[BankState, str], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- all rounds start the same way
+        """The bot's next message: PLY, BET, a move, STP with an empty purse, None while waiting."""
         legal = self.legal
         if self.is_exhausted:
             return STP if STP in legal else None
@@ -58,7 +58,7 @@ class Player(ClientSession[Message, WireGame]):
         return MESSAGE_BY_MOVE[bot.choose(self.game.state, MOVES, luck)]
 
     def _legal_messages(self) -> Sequence[Message]:
-        """Of all the bets there are, the one that was asked for is listed."""
+        """The legal messages; of all bets, only the one of the options is listed."""
         legal = self._referee.legal
         if self._has_stopped:
             return ()
@@ -73,7 +73,7 @@ class Player(ClientSession[Message, WireGame]):
             self.is_exhausted = largest_bet(message.coins) == 0
 
     def _note_sent(self, message: Message) -> None:
-        self._has_stopped = message == STP  # and then the house has the last word (blackjack-8.1)
+        self._has_stopped = message == STP  # the house still answers STP (blackjack-8.1)
 
     def _on_received(self, message: Message, now: float) -> list[Effect[Message]]:
         effects = super()._on_received(message, now)

@@ -1,4 +1,4 @@
-"""Judges any conversation in blackjack and names the clause that was broken (docs/protocols/blackjack.md)."""
+"""Referee of blackjack conversations: names the clause that a message breaks (docs/protocols/blackjack.md)."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -53,10 +53,10 @@ from croupier.rooms.blackjack.wire import (
 
 @dataclass(frozen=True)
 class WireGame:
-    """A round as the wire shows it."""
+    """A round as seen on the wire."""
 
     state: BankState
-    """What the round has come to; both ends know all of it."""
+    """The state of the round; both ends know all of it."""
 
     seat: Seat = CLIENT_SEAT
 
@@ -72,32 +72,32 @@ class WireGame:
 
     @property
     def bet(self) -> int:
-        """What the client has bet, in coins."""
+        """The client's bet in coins."""
         return self.state.bet
 
     @property
     def net(self) -> int:
-        """What the client has won, when the round is over."""
+        """The coins that the client has won (negative: lost); the round must be over."""
         return result_message(self.state).coins - self.state.bet
 
 
 DEAL_CLAUSE: Final = "blackjack-4.2"
 MOVE_CLAUSES: Final[Mapping[str, str]] = {HIT: "blackjack-4.3", STAND: "blackjack-4.4", SURRENDER: "blackjack-4.5"}
-"""The clauses that say how the house answers a bet, and each move of the client."""
+"""The clauses that define the house's answers to a bet and to each move of the client."""
 
 IMMEDIATE_END_CLAUSES: Final[Mapping[BankNode, str]] = {CLIENT_WON: "blackjack-3.5", CLIENT_LOST: "blackjack-3.6"}
-"""The clause by which a hit ends the round."""
+"""The clause by which a hit ends the round at once."""
 
 PAYOUT_CLAUSES: Final[Mapping[BankNode, str]] = {
     CLIENT_WON: "blackjack-5.1",
     CLIENT_LOST: "blackjack-5.2",
     CLIENT_SURRENDERED: "blackjack-5.3",
 }
-"""The clause that says what is paid back."""
+"""The clause that defines the payout."""
 
 
 class ExpectedMessage(ExpectedReply):
-    """An answer that can be nothing but this message."""
+    """An expected answer that must be exactly one message."""
 
     __slots__ = ("message",)
 
@@ -107,14 +107,14 @@ class ExpectedMessage(ExpectedReply):
 
 
 class ExpectedRoundMessage(ExpectedReply):
-    """The next message of a round: what it may be is told by what the round has come to."""
+    """The next message of a round; the state of the round determines what is allowed."""
 
 
 class Referee(BaseReferee[Message, WireGame]):
     """See `croupier.core.referee.Referee`.
 
-    `decks` are shuffled for every round. `money` is what the purse begins with; None when it is not known, and then
-    the first MON is taken for true. A strict one wants ERR 300 before every goodbye of the house.
+    `decks` are shuffled for each round. `money` is the purse at the start; if it is None, the first MON is accepted as
+    correct. A strict referee requires ERR 300 before every STP of the house that is not an answer.
     """
 
     HANG_UP_CLAUSE = ("blackjack-8.2", "ERR 300 and STP before it")
@@ -128,36 +128,36 @@ class Referee(BaseReferee[Message, WireGame]):
         self._strict = strict
         self._has_begun = False
         self._is_betting = False
-        self._is_leaving = False  # the house has said ERR 300
+        self._is_leaving = False  # the house has sent ERR 300
 
     @property
     def legal(self) -> Sequence[Message]:
-        """What the client may say now; while an answer is due, only STP. Of all bets the largest is listed."""
+        """The messages that the client may send; only STP while an answer is due. Only the largest bet is listed."""
         if self._is_over or self._is_leaving or self._close_clause is not None:
             return ()
         return (STP,) if self.is_waiting else self._allowed_messages()
 
     def _allowed_messages(self) -> Sequence[Message]:
-        """What the house waits for."""
+        """The messages that the house waits for."""
         if self.game is not None:
             return (*MOV.values(), SRD, STP)
         if not self._is_betting:
             return (PLY, STP)
-        most = self._max_bet()
-        if most == 0:
+        max_bet = self._max_bet()
+        if max_bet == 0:
             return (STP,)
-        return LegalMessages((Bet(most), STP), lambda message: type(message) is Bet and 0 < message.coins <= most)
+        return LegalMessages((Bet(max_bet), STP), lambda message: type(message) is Bet and 0 < message.coins <= max_bet)
 
     def _max_bet(self) -> int:
         """The largest bet that the purse can pay."""
-        assert self._balance is not None, "MON has told it"
+        assert self._balance is not None, "the house must have sent MON"
         return largest_bet(self._balance)
 
     def _add_to_balance(self, coins: int) -> None:
-        assert self._balance is not None, "MON has told it"
+        assert self._balance is not None, "the house must have sent MON"
         self._balance += coins
 
-    # The client's part.
+    # Messages of the client.
 
     def _handle(self, message: Message | Violation) -> list[Verdict]:
         game = self.game
@@ -182,11 +182,11 @@ class Referee(BaseReferee[Message, WireGame]):
             case Mon() | Crd() | Trn() | Res():
                 return self._client_error("blackjack-6.4", UNEXPECTED, message, "PLY, BET, MOV, SRD, STP, ERR")
             case Err():
-                pass  # it is swallowed (blackjack-6.8)
+                pass  # ignored (blackjack-6.8)
         return []
 
     def _expect_refusal(self, violation: Violation) -> None:
-        """What the house owes for what is no message."""
+        """Expect the house's answer to malformed input."""
         if violation.fatal:
             self._expected_replies += (ExpectedMessage("blackjack-6.7", word) for word in (UNKNOWN, LEAVING, STP))
             return
@@ -212,21 +212,21 @@ class Referee(BaseReferee[Message, WireGame]):
         self._expect_next(DEAL_CLAUSE, self._rules.start(coins))
         return []
 
-    # The house's part.
+    # Messages of the house.
 
     def _expect_next(self, clause: str, state: BankState) -> None:
-        """The round has come to this, and the house owes the next message of it."""
+        """Set the state of the round and expect its next message from the house."""
         self.game = WireGame(state)
         if state.node.turn is Turn.OVER:
-            told = str(result_message(state))
+            description = str(result_message(state))
         elif state.node.turn == CLIENT_SEAT:
-            told = "TRN"
+            description = "TRN"
         else:
-            told = "CRD S and a card" if state.node.card_receiver == BANK_SEAT else "CRD C and a card"
-        self._expected_replies.append(ExpectedRoundMessage(clause, told))
+            description = "CRD S and a card" if state.node.card_receiver == BANK_SEAT else "CRD C and a card"
+        self._expected_replies.append(ExpectedRoundMessage(clause, description))
 
     def _accept_goodbye(self, message: Message) -> bool:
-        """A goodbye may come in the place of any answer (blackjack-4.7, blackjack-8.1): then it is what is owed."""
+        """Expect a goodbye in place of any other answer, where it is allowed (blackjack-4.7, blackjack-8.1)."""
         first = self._expected_replies[0] if self._expected_replies else None
         if isinstance(first, ExpectedMessage) and first.message == message:
             return False
@@ -251,8 +251,8 @@ class Referee(BaseReferee[Message, WireGame]):
 
     def _check_exact(self, due: ExpectedMessage, message: Message) -> list[Verdict]:
         if message != due.message:
-            refused = isinstance(due.message, Err) and due.message != LEAVING and isinstance(message, Err)
-            return self._house_fault("blackjack-6.2" if refused else due.clause, message, str(due))
+            is_wrong_error = isinstance(due.message, Err) and due.message != LEAVING and isinstance(message, Err)
+            return self._house_fault("blackjack-6.2" if is_wrong_error else due.clause, message, str(due))
         if message == LEAVING:
             self._is_leaving = True
         elif message == STP:
@@ -260,7 +260,7 @@ class Referee(BaseReferee[Message, WireGame]):
         return []
 
     def _check_balance(self, due: ExpectedReply, message: Message) -> list[Verdict]:
-        """The balance is told (blackjack-7)."""
+        """Check the balance that the house sends (blackjack-7)."""
         if not isinstance(message, Mon):
             return self._house_fault(due.clause, message, str(due))
         if message.coins < 0:
@@ -272,8 +272,8 @@ class Referee(BaseReferee[Message, WireGame]):
         return []
 
     def _check_round(self, due: ExpectedReply, message: Message) -> list[Verdict]:
-        """The round goes on by a card, a question, or its end."""
-        assert self.game is not None, "a step is one of a round"
+        """Check the next message of a round: a card, TRN or the result."""
+        assert self.game is not None, "a round must be running"
         state = self.game.state
         node = state.node
         if node.turn is Turn.CHANCE:
@@ -304,7 +304,7 @@ class Referee(BaseReferee[Message, WireGame]):
 
 
 def mismatch_clause(clause: str, state: BankState, message: Message) -> str:
-    """The clause that says most about a message that is not the next one of a round."""
+    """The most specific clause that is broken by a message other than the next one of a round."""
     node = state.node
     match message:
         case Err(400) if not state.cards:

@@ -1,6 +1,6 @@
-"""Blackjack without splits and doubles, against a bank that stands on 17 (docs/protocols/blackjack.md, 3).
+"""Rules of blackjack without splits and doubles, against a bank that stands on 17 (docs/protocols/blackjack.md, 3).
 
-The automaton of the game knows hands as totals, with or without an ace that may count 11. It is built once.
+The nodes of the game's automaton hold hands as totals with a flag for an ace. The automaton is built once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,14 +18,14 @@ SUITS: Final = "HDSC"
 RANK_VALUES: Final[Mapping[str, int]] = {
     rank: int(rank) if rank.isdigit() else 1 if rank == "A" else 10 for rank in RANKS
 }
-"""What a card counts; an ace counts 1, or 11 where that is not too much (B5)."""
+"""The value of each rank; an ace counts 1, or 11 if the total does not exceed 21 (B5)."""
 
 CARDS: Final = tuple(rank + suit for suit, rank in product(SUITS, RANKS))
 PACK: Final = Pack(CARDS)
 
 TARGET_TOTAL: Final = 21
 BANK_STANDS_AT: Final = 17
-"""The bank draws to this total or more, and then stands, with or without an ace (B6)."""
+"""The bank draws until it has this total or more and then stands, on soft totals too (B6)."""
 
 HIT, STAND, SURRENDER = "H", "S", "SRD"
 MOVES: Final = (HIT, STAND, SURRENDER)
@@ -36,14 +36,14 @@ CLIENT_SURRENDERED: Final = BankNode("the client has surrendered", Turn.OVER, BA
 
 
 class HandTotal(NamedTuple):
-    """The total of a hand with every ace as 1, and whether there is an ace."""
+    """A hand as the total with every ace counted as 1, and whether it has an ace."""
 
     low: int = 0
     has_ace: bool = False
 
     @property
     def total(self) -> int:
-        """The best total: one ace counts 11 if that is not too much."""
+        """The best total: one ace counts 11 if that does not exceed 21."""
         return self.low + 10 if self.has_ace and self.low + 10 <= TARGET_TOTAL else self.low
 
     @property
@@ -52,71 +52,79 @@ class HandTotal(NamedTuple):
         return self.total > self.low
 
     def with_card(self, card: str) -> "HandTotal":
-        """The hand with another card, told by its rank."""
+        """The hand with another card, of which only the rank counts."""
         return HandTotal(self.low + RANK_VALUES[card[0]], self.has_ace or card[0] == "A")
 
 
 def hand_total(cards: Sequence[str]) -> HandTotal:
-    """The hand that cards make."""
-    found = HandTotal()
+    """The total of cards.
+
+    >>> hand_total(["AH", "6S"]).total
+    17
+    >>> hand_total(["AH", "6S"]).is_soft
+    True
+    """
+    result = HandTotal()
     for card in cards:
-        found = found.with_card(card)
-    return found
+        result = result.with_card(card)
+    return result
 
 
 def client_wins(client: int, bank: int) -> bool:
-    """Whether the client wins when both have stood: a tie is the client's, except at 21 (B6)."""
+    """Whether the client wins when both have stood: it also wins a tie, except at 21 (B6)."""
     return bank > TARGET_TOTAL or client > bank or client == bank < TARGET_TOTAL
 
 
 @cache
 def _build_automaton(cards: tuple[str, ...]) -> BankNode:
-    """The automaton, from before the first card."""
+    """Build the automaton; return its node before the first card."""
     ranks = dict.fromkeys(card[0] for card in cards)
 
-    def chance(name: str, taker: Seat, after: Callable[[str], BankNode]) -> BankNode:
-        """Every card leads where its rank does."""
-        node = BankNode(name, Turn.CHANCE, taker)
-        led = {rank: after(rank) for rank in ranks}
-        node.successors = {card: led[card[0]] for card in cards}
+    def chance(name: str, receiver: Seat, after: Callable[[str], BankNode]) -> BankNode:
+        """A chance node whose successors depend on the rank of the card only."""
+        node = BankNode(name, Turn.CHANCE, receiver)
+        by_rank = {rank: after(rank) for rank in ranks}
+        node.successors = {card: by_rank[card[0]] for card in cards}
         return node
 
     @cache
-    def bank(client: int, has: HandTotal) -> BankNode:
-        """The client stands; the bank draws."""
-        if has.total >= BANK_STANDS_AT:
-            return CLIENT_WON if client_wins(client, has.total) else CLIENT_LOST
-        return chance(f"bank {has.total} against {client}", BANK_SEAT, lambda rank: bank(client, has.with_card(rank)))
+    def bank(client: int, held: HandTotal) -> BankNode:
+        """The client has stood; the bank draws."""
+        if held.total >= BANK_STANDS_AT:
+            return CLIENT_WON if client_wins(client, held.total) else CLIENT_LOST
+        return chance(f"bank {held.total} against {client}", BANK_SEAT, lambda rank: bank(client, held.with_card(rank)))
 
     @cache
-    def decide(has: HandTotal, up: HandTotal) -> BankNode:
+    def decide(held: HandTotal, up: HandTotal) -> BankNode:
         """The client decides; `up` is the bank's card."""
-        node = BankNode(f"{'soft ' if has.is_soft else ''}{has.total} against {up.total}", CLIENT_SEAT)
+        node = BankNode(f"{'soft ' if held.is_soft else ''}{held.total} against {up.total}", CLIENT_SEAT)
         node.moves = MOVES
-        node.successors = {HIT: hit(has, up), STAND: bank(has.total, up), SURRENDER: CLIENT_SURRENDERED}
+        node.successors = {HIT: hit(held, up), STAND: bank(held.total, up), SURRENDER: CLIENT_SURRENDERED}
         return node
 
     @cache
-    def hit(has: HandTotal, up: HandTotal) -> BankNode:
-        """One more card for the client."""
-        return chance(f"a card to {has.total}", CLIENT_SEAT, lambda rank: drawn(has.with_card(rank), up))
+    def hit(held: HandTotal, up: HandTotal) -> BankNode:
+        """The client receives one more card."""
+        return chance(f"a card to {held.total}", CLIENT_SEAT, lambda rank: after_hit(held.with_card(rank), up))
 
-    def drawn(has: HandTotal, up: HandTotal) -> BankNode:
+    def after_hit(held: HandTotal, up: HandTotal) -> BankNode:
         """The client has drawn: 21 wins at once, more loses at once (B5)."""
-        return CLIENT_WON if has.total == TARGET_TOTAL else CLIENT_LOST if has.total > TARGET_TOTAL else decide(has, up)
+        if held.total == TARGET_TOTAL:
+            return CLIENT_WON
+        return CLIENT_LOST if held.total > TARGET_TOTAL else decide(held, up)
 
     @cache
-    def deal(has: HandTotal, left: int) -> BankNode:
-        """So many of the client's two cards are still to come, and then the bank's."""
+    def deal(held: HandTotal, left: int) -> BankNode:
+        """Deal the `left` remaining cards of the client, and then the bank's card."""
         if left:
-            return chance("the deal", CLIENT_SEAT, lambda rank: deal(has.with_card(rank), left - 1))
-        return chance("the deal", BANK_SEAT, lambda rank: decide(has, HandTotal().with_card(rank)))
+            return chance("the deal", CLIENT_SEAT, lambda rank: deal(held.with_card(rank), left - 1))
+        return chance("the deal", BANK_SEAT, lambda rank: decide(held, HandTotal().with_card(rank)))
 
     return deal(HandTotal(), 2)
 
 
 class Blackjack(BankRules):
-    """The rules of blackjack as questions about a `State`, for a shoe of so many decks."""
+    """The rules of blackjack for a shoe of `decks`. See `BankRules`."""
 
     def __init__(self, decks: int = 1, cards: Sequence[str] = CARDS) -> None:
         super().__init__(_build_automaton(tuple(cards)), cards, decks)
@@ -125,41 +133,46 @@ class Blackjack(BankRules):
 BLACKJACK: Final = Blackjack()
 
 MAX_BET: Final = 2**30 - 1
-"""The largest bet: twice as much still fits a number (B9)."""
+"""The largest bet: twice this amount still fits into an int32 (B9)."""
 
 MAX_INT32: Final = 2**31 - 1
-"""The largest number there is, and so the largest balance."""
+"""The largest int32, and so the largest balance."""
 
 
 def largest_bet(balance: int, staked_elsewhere: int = 0) -> int:
-    """The largest bet that a balance can pay, and whose win it can take; 0 where there is none (B9).
+    """The largest bet that a balance can pay without overflowing if it is won; 0 if there is none (B9).
 
-    Bets of the same purse that run `elsewhere` may be won as well (blackjack-7.6).
+    `staked_elsewhere` are bets of the same purse on other connections, which may be won as well (blackjack-7.6).
+
+    >>> largest_bet(1000)
+    1000
+    >>> largest_bet(MAX_INT32)
+    0
     """
     return max(0, min(balance, MAX_INT32 - balance - 2 * staked_elsewhere, MAX_BET))
 
 
 def client_cards(state: BankState) -> tuple[str, ...]:
-    """The client's cards: all but the third, and what the bank has drawn at the end."""
+    """The client's cards: all but the third and those that the bank drew at the end."""
     return state.cards[:2] + state.cards[3 : _bank_draw_start(state)]
 
 
 def bank_cards(state: BankState) -> tuple[str, ...]:
-    """The bank's cards: the third that was dealt, and what it has drawn at the end."""
+    """The bank's cards: the third of the deal and those that it drew at the end."""
     return state.cards[2:3] + state.cards[max(3, _bank_draw_start(state)) :]
 
 
 def _bank_draw_start(state: BankState) -> int:
-    """Where the cards begin that the bank has drawn after the client was done."""
+    """The index of the first card that the bank drew after the client stood."""
     return len(state.cards) - max(0, state.bank_card_count - 1)
 
 
 MAX_DECKS: Final = 8
-"""As many decks as casinos shuffle together."""
+"""The largest number of decks in a shoe, as in casinos."""
 
 
 def check_decks(decks: int) -> int:
-    """The number of decks, if a shoe may have so many. Raises ValueError."""
+    """Return the number of decks if it is 1 to `MAX_DECKS`. Raises ValueError otherwise."""
     if not 1 <= decks <= MAX_DECKS:
         raise ValueError(f"found {decks} decks; allowed: 1 to {MAX_DECKS}")
     return decks

@@ -1,7 +1,7 @@
-"""The messages of blackjack and their bytes (docs/protocols/blackjack.md, 2).
+"""Messages and codec of blackjack (docs/protocols/blackjack.md, section 2).
 
-A message without an amount is one of a list: it is one object with one rendering, and a look-up in both directions.
-Amounts are binary, so nothing is ever searched for in a frame: its header says how long it is.
+Messages without an amount are a finite set: each is a single object with a single encoding, and both directions are
+look-ups. Amounts are binary; the parser takes the length of a frame from its header and never searches for delimiters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ type RoundResult = Literal["W", "L"]
 
 
 class BlackjackMessage(Struct, frozen=True, gc=False):
-    """A message, told by its header and its fields."""
+    """A message; as text, its header and its fields."""
 
     def __str__(self) -> str:
         return " ".join([type(self).__name__.upper(), *map(str, astuple(self))])
@@ -35,7 +35,7 @@ class Ply(BlackjackMessage, frozen=True, gc=False):
 
 
 class Bet(BlackjackMessage, frozen=True, gc=False):
-    """BET: the client bets so much on this round (§2)."""
+    """BET: the client's bet on this round (§2)."""
 
     coins: int
 
@@ -51,17 +51,17 @@ class Srd(BlackjackMessage, frozen=True, gc=False):
 
 
 class Stp(BlackjackMessage, frozen=True, gc=False):
-    """STP: this conversation is over (§2)."""
+    """STP: the sender ends the conversation (§2)."""
 
 
 class Mon(BlackjackMessage, frozen=True, gc=False):
-    """MON: so much is in the client's purse (§2)."""
+    """MON: the client's balance (§2)."""
 
     coins: int
 
 
 class Crd(BlackjackMessage, frozen=True, gc=False):
-    """CRD: a card for the client (C) or the bank (S); whatever its spelling, the ten is T (§2)."""
+    """CRD: a card for the client (C) or the bank (S); the ten is always T here, however the wire writes it (§2)."""
 
     owner: Owner
     card: str
@@ -72,14 +72,14 @@ class Trn(BlackjackMessage, frozen=True, gc=False):
 
 
 class Res(BlackjackMessage, frozen=True, gc=False):
-    """RES: the client has won (W) or lost (L), and so much is paid back (§2)."""
+    """RES: the client has won (W) or lost (L); `coins` are paid back (§2)."""
 
     result: RoundResult
     coins: int
 
 
 class Err(BlackjackMessage, frozen=True, gc=False):
-    """ERR: an error, or with 300 the reason of a goodbye (§2)."""
+    """ERR: an error; 300 announces that the house closes (§2)."""
 
     number: int
 
@@ -102,7 +102,7 @@ UNEXPECTED: Final = Err(501)
 UNKNOWN: Final = Err(502)
 
 GOODBYE: Final = (LEAVING, STP)
-"""What a house says before every close that it has not been asked for (blackjack-8.2)."""
+"""What a house sends before every close that the client has not requested (blackjack-8.2)."""
 
 LISTED_MESSAGES: Final[tuple[Message, ...]] = (
     PLY,
@@ -117,7 +117,7 @@ LISTED_MESSAGES: Final[tuple[Message, ...]] = (
     UNEXPECTED,
     UNKNOWN,
 )
-"""Every message without an amount; the number of an ERR is one of five."""
+"""All messages without an amount, with the five numbers of ERR."""
 
 VOCABULARY: Final[tuple[Message, ...]] = (
     *(message for message in LISTED_MESSAGES if not isinstance(message, Crd)),
@@ -128,11 +128,11 @@ VOCABULARY: Final[tuple[Message, ...]] = (
     *(Res("W", coins) for coins in (600, 20, 0x00504C59, 2 * MAX_BET)),
     *(Res("L", coins) for coins in (0, 5, 0x0D0A0D0A)),
 )
-"""Messages of every kind, some with amounts whose bytes look like frames or line ends."""
+"""Sample messages of every kind, some with amounts whose bytes look like frames or line ends."""
 
 
 def result_message(state: BankState) -> Res:
-    """How the end of a round is told: by what is paid back (blackjack-5)."""
+    """The RES message for the end of a round, with the coins paid back (blackjack-5)."""
     net = state.bet * state.node.payoff_half_bets // 2
     return Res("W" if net > 0 else "L", state.bet + net)
 
@@ -149,18 +149,18 @@ FIELD_COUNTS: Final[Mapping[bytes, tuple[int, int]]] = {
     b"RES": (1, 1),
     b"ERR": (0, 1),
 }
-"""Every header with the number of its char16 and of its int32 fields (blackjack-2.2)."""
+"""The number of char16 fields and of int32 fields of each header (blackjack-2.2)."""
 
 TEN_SPELLINGS: Final[Mapping[Dialect, Mapping[TenSpelling, bytes]]] = {
     "document": {"T": b"\0T", "X": b"\0X", "10": b"\0\n", "digits": b"10"},
     "char8": {"T": b"T", "X": b"X", "10": b"\n"},
 }
-"""The spellings of the ten (blackjack-2.7, blackjack-2.8)."""
+"""The ways to write the ten, by dialect (blackjack-2.7, blackjack-2.8)."""
 
 INT32: Final = Layout(">i")
 
 type CharacterEncoding = Mapping[str, bytes]
-"""How the characters of fields are spelt."""
+"""The bytes of each character in a field."""
 
 RENDERERS: Final[Mapping[type, Callable[[Any, CharacterEncoding], bytes]]] = {
     Ply: lambda _, __: b"PLY",
@@ -177,11 +177,11 @@ RENDERERS: Final[Mapping[type, Callable[[Any, CharacterEncoding], bytes]]] = {
 
 
 MAX_CACHED_FRAMES: Final = 2048
-"""So many renderings are kept: of amounts, the first ones that were said."""
+"""The most frames that a cache keeps; later amounts are encoded each time."""
 
 
 class FrameCache(dict[Message, bytes]):
-    """The bytes of every message: listed ones are looked up, those with an amount are made."""
+    """The frame of each message. Listed messages are always cached, others up to `MAX_CACHED_FRAMES`."""
 
     def __init__(self, dialect: Dialect, ten: TenSpelling = "T") -> None:
         width = len(TEN_SPELLINGS[dialect]["T"])
@@ -197,9 +197,10 @@ class FrameCache(dict[Message, bytes]):
 
 
 class ParseTables(Struct, frozen=True):
-    """What a dialect is read by: how long frames are, and what those are that can be listed.
+    """The look-up tables for parsing a dialect.
 
-    `whole` has what one frame says, `tens` what one says with another spelling of the ten, `results` the field of RES.
+    `lengths` has the frame length by header in bytes, `canonical` the messages of listed frames, `tens` the messages of
+    frames that write the ten in another way, and `results` the result field of RES.
     """
 
     lengths: Mapping[bytes, int]
@@ -213,7 +214,7 @@ frame_cache: Final = cache(FrameCache)
 
 @cache
 def parse_tables(dialect: Dialect) -> ParseTables:
-    """The tables of a dialect."""
+    """Build the parse tables of a dialect."""
     width = len(TEN_SPELLINGS[dialect]["T"])
     return ParseTables(
         {header: 3 + chars * width + ints * 4 for header, (chars, ints) in FIELD_COUNTS.items()},
@@ -235,18 +236,18 @@ INVALID_FIELD_CLAUSES: Final[Mapping[bytes, tuple[str, str]]] = {
     b"RES": ("blackjack-2.9", "RES with W or L"),
     b"ERR": ("blackjack-2.12", "ERR with 300, 400, 500, 501 or 502"),
 }
-"""The clause that a frame breaks by a field that means nothing, and what is allowed there."""
+"""The clause that a frame with an invalid field breaks, and the allowed values, by header."""
 
 
 class Wire(StreamCodec[Message]):
-    """One end of the wire; both ends read and write the same vocabulary. See `Stream`."""
+    """The codec of both ends, which share one vocabulary. See `StreamCodec`."""
 
     MAX_FRAME_BYTES = 9
 
     __slots__ = ("_tables", "encode")
 
     encode: Callable[[Message], bytes]
-    """The bytes of a message: the look-up itself, without a call around it."""
+    """Encode a message. This is the look-up itself, to save a call."""
 
     def __init__(self, *, strict: bool = False, dialect: Dialect = "document", ten: TenSpelling = "T") -> None:
         self.encode = frame_cache(dialect, ten).__getitem__
@@ -254,11 +255,11 @@ class Wire(StreamCodec[Message]):
         super().__init__(self._tables.canonical, strict=strict)
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
-        """As in `Stream`, but a BET, alone or behind its PLY, is as frequent as what can be listed."""
+        """As in `StreamCodec`, with a fast path for BET alone and after PLY, which are just as frequent."""
         if not self._buffer:
-            whole = self._canonical.get(data)
-            if whole is not None:
-                return whole
+            messages = self._canonical.get(data)
+            if messages is not None:
+                return messages
             if len(data) == 7 and data[:3] == b"BET":
                 return (Bet(INT32.unpack_from(data, 3)[0]),)
             if len(data) == 10 and data[:6] == b"PLYBET":
@@ -276,11 +277,11 @@ class Wire(StreamCodec[Message]):
         frame = data[:length]
         if len(frame) < length:
             return None, 0
-        whole = self._canonical.get(frame)
-        return whole[0] if whole else self._read_unlisted(header, frame), length
+        messages = self._canonical.get(frame)
+        return messages[0] if messages else self._read_unlisted(header, frame), length
 
     def _read_unlisted(self, header: bytes, frame: bytes) -> Message | Violation:
-        """Read a frame that is not listed."""
+        """Parse a frame that is not one of the listed messages."""
         if header == b"BET":
             return Bet(INT32.unpack_from(frame, 3)[0])
         if header == b"MON":

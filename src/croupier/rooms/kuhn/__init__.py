@@ -1,9 +1,8 @@
-"""Kuhn poker: a client and the house, three cards, and one bet at most.
+"""Kuhn poker: a client against the house, with three cards and at most one bet.
 
-The client asks for a seat with STRT and is dealt a card. P_1 checks or bets; P_2 answers a bet with a call or a fold,
-and a check with a check or a bet, which P_1 calls or folds to. At a showdown the house shows its card and the higher
-card takes the pot. A mind with the equilibrium strategy wins 1/18 of a coin a game as P_2 from whoever plays as well as
-it does.
+The client chooses a seat with STRT and is dealt a card. P_1 checks or bets. P_2 answers a bet with a call or a fold,
+and a check with a check or a bet, which P_1 then calls or folds to. At a showdown the house shows its card and the
+higher card wins the pot. In equilibrium P_2 wins 1/18 of a coin per game.
 """
 
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ __all__ = ["ROOM", "Actn", "Card", "Disc", "Fail", "Player", "Referee", "Setting
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be set about the house of Kuhn poker."""
+    """The settings of a Kuhn poker house."""
 
     coins: int = 10
     """The coins in the purse of every new connection."""
@@ -35,16 +34,16 @@ class Settings:
     """How the house plays: equilibrium[:ALPHA], random, book[:HABIT] or script:ACTION,…"""
 
 
-def table_factory(settings: Settings, patience: Timeouts, strict: bool) -> TableFactory:  # noqa: ARG001 -- no tolerance is the house's here
-    """Tables of this house. Raises ValueError on an unknown mind or a negative purse."""
+def table_factory(settings: Settings, timeouts: Timeouts, strict: bool) -> TableFactory:  # noqa: ARG001 -- this house is equally tolerant in both modes
+    """Return a factory of private tables. Raises ValueError for an unknown bot or a negative number of coins."""
     if settings.coins < 0:
         raise ValueError(f"found {settings.coins} coins; allowed: 0 or more")
-    mind = bot_factory(BOT_SPECS, settings.bot)
+    new_bot = bot_factory(BOT_SPECS, settings.bot)
 
-    def seat(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
-        return House(peer, dealer, mind(), purse or Purse(settings.coins), patience)
+    def new_table(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
+        return House(peer, dealer, new_bot(), purse or Purse(settings.coins), timeouts)
 
-    return seat
+    return new_table
 
 
 ROOM = HouseRoom(
@@ -68,7 +67,7 @@ ROOM = HouseRoom(
     commands=lambda state: state.history,
     options=Options,
     player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),
-    referee=lambda own, strict, patience=5.0: Referee(patience=patience),  # noqa: ARG005 -- as in other rooms
+    referee=lambda own, strict, patience=5.0: Referee(patience=patience),  # noqa: ARG005 -- the signature of RefereeFactory
     bots=BOT_SPECS,
     default_bot="equilibrium",
     extras={

@@ -1,4 +1,4 @@
-"""Ways to play Kuhn poker: at random, by the exact equilibrium, and by the simple habits of beginners."""
+"""Bots for Kuhn poker: random, the exact equilibrium, scripts, and simple habits of beginners."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -11,15 +11,16 @@ from croupier.rooms.kuhn.rules import ACTION_COST, BETTING_TREE, CARDS, BettingH
 type KuhnBot = Bot[View, KuhnAction]
 
 DEFAULT_ALPHA: Final = Fraction(1, 3)
-"""How often P_1 bets a jack in the default equilibrium: as often as the family allows."""
+"""The probability that P_1 bets a jack in the default equilibrium: the largest that the family allows."""
 
 
 def equilibrium_bot(alpha: Fraction = DEFAULT_ALPHA) -> KuhnBot:
-    """Neither seat can do better against it (H. W. Kuhn, "Simplified two-person poker", 1950).
+    """Return a bot that plays an exact equilibrium (H. W. Kuhn, "Simplified two-person poker", 1950).
 
-    P_1 has a family of equilibria with one parameter, 0 ≤ alpha ≤ 1/3: it bets a jack with probability alpha and a king
-    with 3·alpha, and calls with a queen with alpha + 1/3. P_2 has only one: it bets a jack that was checked to, and
-    calls with a queen, each one time in three. The game is worth −1/18 to P_1.
+    P_1 has a family of equilibrium strategies with one parameter, 0 ≤ alpha ≤ 1/3: it bets a jack with probability
+    alpha and a king with 3·alpha, and calls with a queen with probability alpha + 1/3. P_2 has a single equilibrium
+    strategy: it bets a jack after a check, and calls with a queen, each with probability 1/3. The game is worth −1/18
+    to P_1. Raises ValueError if alpha is out of range.
     """
     if not 0 <= alpha <= Fraction(1, 3):
         raise ValueError(f"found alpha = {alpha}; allowed: 0 to 1/3")
@@ -42,7 +43,7 @@ def equilibrium_bot(alpha: Fraction = DEFAULT_ALPHA) -> KuhnBot:
 
 
 def _policy_bot(aggression: Callable[[Rank, BettingHistory], Fraction | bool]) -> KuhnBot:
-    """A policy from the probability of putting a coin in (BET or CAL) at each of the twelve information sets."""
+    """A bot that puts a coin in (BET or CAL) with the given probability at each of the twelve information sets."""
     table: dict[View, Mapping[KuhnAction, Fraction]] = {}
     for card, (history, (_, actions)) in product(CARDS, BETTING_TREE.items()):
         chance = Fraction(aggression(card, history))
@@ -59,11 +60,11 @@ HABITS: Final[Mapping[str, Callable[[Rank, BettingHistory], bool]]] = {
     "never-bet": lambda *_: False,
     "check-call": lambda _, history: "BET" in history,
 }
-"""Simple habits of beginners: when they put a coin in, by betting or by calling."""
+"""Simple habits of beginners: whether they put a coin in, by BET or CAL, at a card and a history."""
 
 
 def habit_bot(habit: str = "king-only") -> KuhnBot:
-    """Plays by a habit, always. Raises ValueError on an unknown one."""
+    """Return a bot that always follows a habit of `HABITS`. Raises ValueError for an unknown one."""
     if habit not in HABITS:
         raise ValueError(f"found {habit!r}; allowed: {', '.join(HABITS)}")
     return _policy_bot(HABITS[habit])
@@ -83,4 +84,4 @@ BOT_SPECS: Final[Mapping[str, BotSpec[View, KuhnAction]]] = {
         is_stateful=True,
     ),
 }
-"""Every mind by its name on the command line."""
+"""Every bot by its name on the command line."""

@@ -1,4 +1,4 @@
-"""The house's side of Kuhn poker: it deals, plays the other seat, and pays (docs/protocols/kuhn.md, 4 to 8)."""
+"""House side of Kuhn poker: deals, plays the other seat and pays (docs/protocols/kuhn.md, sections 4 to 8)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -40,15 +40,15 @@ type Effects = list[Effect[Message]]
 SEAT_BY_NAME: Final = {"P_1": P_1, "P_2": P_2}
 
 ACTION_REPLIES: Final[Mapping[BettingHistory, Actn]] = {
-    after: ACTN[says] for row in HOUSE_DECISIONS.values() for says, after in row.items() if says != "CARD"
+    after: ACTN[reply] for row in HOUSE_DECISIONS.values() for reply, after in row.items() if reply != "CARD"
 }
-"""How the house says what it has done; where it says nothing it shows its card (kuhn-4.8)."""
+"""The message that announces the house's action, by the history after it; elsewhere the house sends CARD (kuhn-4.8)."""
 
 
 class House(PrivateTable[Message, KuhnState]):
-    """One conversation at a private table. See `Table`.
+    """The house at one private table. See `PrivateTable`.
 
-    The purse is the client's (kuhn-7), without `_stake`, what it has put into the pot.
+    The purse is the client's (kuhn-7) and excludes `_stake`, the client's coins in the pot.
     """
 
     TIMEOUT_MESSAGES = CLOSING_MESSAGES = (DISC,)
@@ -78,12 +78,12 @@ class House(PrivateTable[Message, KuhnState]):
 
     def _on_malformed(self, violation: Violation) -> Effects:
         if violation.clause == "kuhn-2.8":
-            return []  # a FAIL, however wrong, is never answered (kuhn-6.5)
+            return []  # a FAIL, even a malformed one, is never answered (kuhn-6.5)
         refusal: Effects = [Send(self._peer, WRONG_ACTION)]
         return self._say_goodbye(refusal + self._forfeit(), [DISC]) if violation.fatal else refusal
 
     def _start(self, seat: Seat) -> Effects:
-        """Take the ante and deal (kuhn-4.1, kuhn-4.2)."""
+        """Collect the ante and deal (kuhn-4.1, kuhn-4.2)."""
         if self._purse.coins < ANTE:
             return [Send(self._peer, NO_COINS)]
         self._stake_coins(ANTE)
@@ -97,7 +97,7 @@ class House(PrivateTable[Message, KuhnState]):
         return self._decide(state, effects)
 
     def _act(self, state: KuhnState, action: KuhnAction) -> Effects:
-        """The client acts, and then the house does, if there is anything left to do."""
+        """Apply the client's action, then let the house act unless the game is over."""
         cost = ACTION_COST[action]
         if cost:
             if cost > self._purse.coins:
@@ -111,7 +111,7 @@ class House(PrivateTable[Message, KuhnState]):
         return self._pay(state, [Send(self._peer, CARD[state.cards[1 - self._seat]])])
 
     def _decide(self, state: KuhnState, effects: Effects) -> Effects:
-        """The house acts. It sees its own card and what has been done, and cannot see the client's (kuhn-3.2)."""
+        """Let the house's bot act. It sees its own card and the history, not the client's card (kuhn-3.2)."""
         seat = 1 - self._seat
         state = state.next[self._bot.choose(state.views[seat], state.actions, self._dealer.luck)]
         effects.append(Send(self._peer, ACTION_REPLIES.get(state.history) or CARD[state.cards[seat]]))
@@ -121,5 +121,5 @@ class House(PrivateTable[Message, KuhnState]):
         return effects
 
     def _pay(self, state: KuhnState, effects: Effects) -> Effects:
-        """The game is over: pay the pot (kuhn-7.4)."""
+        """End the game and pay the pot (kuhn-7.4)."""
         return self._settle(state, state.payoff[self._seat], effects)

@@ -1,4 +1,4 @@
-"""The client's side of Kuhn poker, for a person, a bot or a program; it judges the house as it plays."""
+"""Client side of Kuhn poker, for a person, a bot or a program; a referee checks the house while it plays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,30 +16,30 @@ SEAT_CHOICES: Final = {"1": ("P_1",), "2": ("P_2",), "both": ("P_1", "P_2")}
 
 @dataclass(frozen=True)
 class Options:
-    """What can be set about a client of Kuhn poker."""
+    """The options of a Kuhn poker client."""
 
     seat: Literal["1", "2", "both"] = "both"
-    """Where a bot sits; both: in turn."""
+    """The seat a bot takes; both: alternate between the two."""
 
     def bot(self) -> str | None:
-        """The bot that these options ask for: none in particular."""
+        """The bot that these options select: none."""
         return None
 
 
 class Player(ClientSession[Message, WireGame]):
-    """See `Guest`. It is `spent` when the house has refused a STRT for want of coins."""
+    """See `ClientSession`. It `is_exhausted` when the house has refused a STRT because the purse is empty."""
 
     FAREWELL_MESSAGES = (DISC,)
     FINAL_MESSAGES = (DISC,)
 
-    def __init__(self, options: Options = Options(), *, strict: bool = False, patience: float = 30.0) -> None:  # noqa: ARG002 -- no tolerance is the session's here
+    def __init__(self, options: Options = Options(), *, strict: bool = False, patience: float = 30.0) -> None:  # noqa: ARG002 -- strictness makes no difference in this room
         super().__init__(Referee(patience=patience))
         self._seats = SEAT_CHOICES[options.seat]
         self._last_sent: Message = DISC
         self._refused: set[Message] = set()
 
     def decide(self, bot: Bot[View, KuhnAction], luck: Luck, game: int) -> Message | None:
-        """What a mind says now: STRT between games, ACTN in one, DISC with an empty purse, None while waiting."""
+        """The bot's next message: STRT between games, ACTN in a game, DISC with an empty purse, None while waiting."""
         if self.is_exhausted:
             return DISC if DISC in self.legal else None
         actions = tuple(message.action for message in self.legal if isinstance(message, Actn))
@@ -49,7 +49,7 @@ class Player(ClientSession[Message, WireGame]):
         return start if start in self.legal else None
 
     def _legal_messages(self) -> Sequence[Message]:
-        """What the purse could not pay is not offered again."""
+        """The referee's legal messages without those that the house has just refused for lack of coins."""
         legal = self._referee.legal
         return tuple(message for message in legal if message not in self._refused)
 

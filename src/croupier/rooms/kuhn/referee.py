@@ -1,4 +1,4 @@
-"""Judges any conversation in Kuhn poker and names the clause that was broken (docs/protocols/kuhn.md)."""
+"""Referee of Kuhn poker conversations: names the clause that a message breaks (docs/protocols/kuhn.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ from croupier.rooms.kuhn.wire import (
 
 @dataclass(frozen=True)
 class WireGame:
-    """A game as the wire shows it: the client's seat and card, what has been done, and the card shown."""
+    """A game as seen on the wire: the client's seat and card, the actions, and the card the house has shown."""
 
     seat: Seat
     card: Rank | None = None
@@ -49,12 +49,12 @@ class WireGame:
 
     @property
     def view(self) -> View:
-        """What the client's seat knows."""
+        """The information set of the client's seat."""
         return View(self.card, self.history)
 
     @property
     def net(self) -> int:
-        """What the client has won, when the game is over."""
+        """The coins that the client has won (negative: lost); the game must be over."""
         winner, coins = TERMINAL_HISTORIES[self.history]
         if winner == SHOWDOWN:
             assert self.card is not None
@@ -73,14 +73,14 @@ ACTION_CLAUSES: Final[Mapping[tuple[KuhnAction, BettingHistory], str]] = {
     ("FLD", ("BET",)): "kuhn-4.7",
     ("FLD", ("CHK", "BET")): "kuhn-4.7",
 }
-"""The clause that says how the house answers an action of the client."""
+"""The clause that defines the house's answer to an action of the client, by the action and the history before it."""
 
 type AllowedReplies = Mapping[Message, WireGame | None]
-"""What the house may say now, and the game that follows; None where nothing changes."""
+"""The messages that the house may send now, each with the game after it; None if the game does not change."""
 
 
 class ExpectedOneOf(ExpectedReply):
-    """An answer that the house owes, with everything that it may be."""
+    """An answer that the house owes, with all messages allowed in its place."""
 
     __slots__ = ("allowed",)
 
@@ -92,8 +92,8 @@ class ExpectedOneOf(ExpectedReply):
 class Referee(BaseReferee[Message, WireGame]):
     """See `croupier.core.referee.Referee`.
 
-    `coins` is the client's purse; None when it is not known, and then FAIL N_C is taken for true wherever coins are
-    asked for.
+    `coins` is the client's purse at the start. If it is None, the purse is unknown, and FAIL N_C is accepted wherever
+    coins are due.
     """
 
     HANG_UP_CLAUSE = ("kuhn-8.2", "DISC before it")
@@ -104,7 +104,7 @@ class Referee(BaseReferee[Message, WireGame]):
 
     @property
     def legal(self) -> tuple[Message, ...]:
-        """What the client may say now; while an answer is due, only DISC."""
+        """The messages that the client may send now; only DISC while an answer is due."""
         if self._is_over or self._close_clause is not None:
             return ()
         if self.is_waiting:
@@ -114,7 +114,7 @@ class Referee(BaseReferee[Message, WireGame]):
         return (*(ACTN[action] for action in BETTING_TREE[self.game.history][1]), DISC)
 
     def _handle(self, message: Message | Violation) -> list[Verdict]:
-        """What the house owes for a message of the client, and whether the client was wrong to send it."""
+        """Queue the house's expected answer to a client message; return verdicts on the client."""
         game = self.game
         match message:
             case Strt(player) if game is None:
@@ -126,9 +126,9 @@ class Referee(BaseReferee[Message, WireGame]):
                 return []
             case Fail() | Violation(clause="kuhn-2.8"):
                 return []
-            case Violation(clause=clause, fatal=lost):
+            case Violation(clause=clause, fatal=is_fatal):
                 self._expected_replies.append(ExpectedOneOf(clause, {WRONG_ACTION: None}))
-                if lost:
+                if is_fatal:
                     self._expected_replies.append(ExpectedOneOf(clause, {DISC: None}))
                 return []
             case Strt():
@@ -175,32 +175,32 @@ class Referee(BaseReferee[Message, WireGame]):
         return [Verdict(CLIENT, Violation(clause, found, "what the purse can pay"))]
 
     def _or_no_coins(self, allowed: AllowedReplies) -> AllowedReplies:
-        """Where nobody knows what is in the purse, the house may say that it is empty."""
+        """Also allow FAIL N_C if the purse is unknown."""
         return {**allowed, NO_COINS: None} if self._coins is None else allowed
 
     @staticmethod
     def _client_stake(game: WireGame) -> int:
-        """What the client has put into the pot so far."""
+        """The coins that the client has put into the pot so far."""
         own = [action for turn, action in enumerate(game.history) if BETTING_TREE[game.history[:turn]][0] == game.seat]
         return ANTE + sum(ACTION_COST[action] for action in own)
 
     @staticmethod
     def _showdown_replies(game: WireGame) -> dict[Message, WireGame | None]:
-        """The house shows its card, which is not the client's (kuhn-5.4)."""
+        """The house shows its card, which cannot be the client's (kuhn-5.4)."""
         return {CARD[rank]: replace(game, house_card=rank) for rank in CARD if rank != game.card}
 
     def _decision_replies(self, game: WireGame) -> dict[Message, WireGame | None]:
-        """The house acts: by ACTN, or by CARD where that is a showdown (kuhn-4.8)."""
+        """The house acts with ACTN, or with CARD if that leads to a showdown (kuhn-4.8)."""
         allowed: dict[Message, WireGame | None] = {}
-        for said, history in HOUSE_DECISIONS[game.history].items():
+        for reply, history in HOUSE_DECISIONS[game.history].items():
             done = replace(game, history=history)
-            allowed |= self._showdown_replies(done) if said == "CARD" else {ACTN[said]: done}
+            allowed |= self._showdown_replies(done) if reply == "CARD" else {ACTN[reply]: done}
         return allowed
 
-    # The house's part.
+    # Messages of the house.
 
     def _accept_goodbye(self, message: Message) -> bool:
-        """A goodbye may cross what the client has said (kuhn-4.9, kuhn-8.4)."""
+        """A DISC of the house may cross a message of the client (kuhn-4.9, kuhn-8.4)."""
         if message != DISC or any(
             isinstance(due, ExpectedOneOf) and DISC in due.allowed for due in self._expected_replies
         ):
@@ -209,14 +209,14 @@ class Referee(BaseReferee[Message, WireGame]):
         return True
 
     def _check_reply(self, expected: ExpectedReply, message: Message) -> list[Verdict]:
-        assert isinstance(expected, ExpectedOneOf), "nothing else is owed here"
+        assert isinstance(expected, ExpectedOneOf), "this referee expects nothing else"
         if message not in expected.allowed:
             return self._unexpected_reply(expected, message)
         if message == DISC:
             self._close_clause = "kuhn-8.2"
             return []
         if message == NO_COINS:
-            self._expected_replies.clear()  # of a flight that begins with a refusal nothing follows
+            self._expected_replies.clear()  # a refusal of the first answer cancels the ones after it
         game = expected.allowed[message]
         if game is not None and game.history in TERMINAL_HISTORIES:
             self._end_game(game)
@@ -227,7 +227,7 @@ class Referee(BaseReferee[Message, WireGame]):
         return []
 
     def _unexpected_reply(self, due: ExpectedOneOf, message: Message) -> list[Verdict]:
-        """Name the clause that says most about an answer that does not fit."""
+        """Report an answer that is not allowed, with the most specific clause it breaks."""
         clause = due.clause
         match message:
             case Card() if any(isinstance(allowed, Card) for allowed in due.allowed):

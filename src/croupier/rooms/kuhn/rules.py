@@ -1,7 +1,7 @@
-"""Kuhn poker: three cards, an ante each, one bet at most, and the higher card wins (docs/protocols/kuhn.md, 3).
+"""Rules of Kuhn poker: three cards, one ante each, at most one bet, the higher card wins (docs/protocols/kuhn.md, 3).
 
-The rules are tables. BETTING is the tree of what may be done; the states are its nodes under each of the six deals, all
-built once: 1 before the deal, 3 with one card dealt, and 9 for each deal.
+The rules are tables. `BETTING_TREE` gives the legal actions after each history. All states are built on import: 1
+before the deal, 3 with one card dealt, and 9 for each of the six deals.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ ANTE: Final = 1
 BET: Final = 1
 
 ACTION_COST: Final[Mapping[KuhnAction, int]] = {"CHK": 0, "BET": BET, "CAL": BET, "FLD": 0}
-"""What an action puts into the pot (kuhn-3.4)."""
+"""The coins that an action puts into the pot (kuhn-3.4)."""
 
 BETTING_TREE: Final[Mapping[BettingHistory, tuple[Seat, tuple[KuhnAction, ...]]]] = {
     (): (P_1, ("CHK", "BET")),
@@ -37,7 +37,7 @@ BETTING_TREE: Final[Mapping[BettingHistory, tuple[Seat, tuple[KuhnAction, ...]]]
     ("BET",): (P_2, ("CAL", "FLD")),
     ("CHK", "BET"): (P_1, ("CAL", "FLD")),
 }
-"""Who decides after what has been done, and between what (kuhn-3.3)."""
+"""The seat to act and its legal actions, by the history before them (kuhn-3.3)."""
 
 SHOWDOWN: Final = "showdown"
 
@@ -48,23 +48,27 @@ TERMINAL_HISTORIES: Final[Mapping[BettingHistory, tuple[Seat | Literal["showdown
     ("BET", "CAL"): (SHOWDOWN, ANTE + BET),
     ("BET", "FLD"): (P_1, ANTE),
 }
-"""Who wins, and how much, after what has been done (kuhn-3.5, kuhn-5)."""
+"""The winner (or a showdown) and the coins won, by the final history (kuhn-3.5, kuhn-5)."""
 
 
 def beats(card: Rank, other: Rank) -> bool:
-    """Whether a card is the higher one at a showdown (kuhn-3.5)."""
+    """Whether a card wins a showdown against another one (kuhn-3.5).
+
+    >>> beats("K", "Q")
+    True
+    """
     return CARDS.index(card) > CARDS.index(other)
 
 
 class View(NamedTuple):
-    """What a seat knows: its own card (None before it is dealt) and what has been done."""
+    """An information set: the seat's own card (None before it is dealt) and the actions so far."""
 
     card: Rank | None
     history: BettingHistory
 
 
 class KuhnState:
-    """A node of the game: the cards dealt so far and what has been done. There is one object for each."""
+    """A node of the game tree: the cards dealt and the actions taken. Each node is a single object."""
 
     __slots__ = ("actions", "cards", "history", "legal", "next", "odds", "payoff", "turn", "views")
 
@@ -84,7 +88,7 @@ class KuhnState:
 
 
 def _build_deal(cards: tuple[Rank, ...]) -> KuhnState:
-    """Chance's part of the tree: a card for P_1, then a different one for P_2 (kuhn-3.2)."""
+    """The chance nodes of the tree: a card for P_1, then a different one for P_2 (kuhn-3.2)."""
     if len(cards) == 2:
         return _build_betting(cards, ())
     state = KuhnState(cards)
@@ -96,7 +100,7 @@ def _build_deal(cards: tuple[Rank, ...]) -> KuhnState:
 
 
 def _build_betting(cards: tuple[Rank, ...], history: BettingHistory) -> KuhnState:
-    """The players' part of the tree, under one deal."""
+    """The players' decision nodes after one deal."""
     state = KuhnState(cards, history)
     if history in BETTING_TREE:
         state.turn, actions = BETTING_TREE[history]
@@ -115,39 +119,49 @@ START_STATE: Final = _build_deal(())
 
 
 class Kuhn:
-    """The rules of Kuhn poker as questions about a `State`."""
+    """The rules of Kuhn poker. See `croupier.core.rules.Rules`.
+
+    Example:
+    >>> state = KUHN.start()
+    >>> for move in ("Q", "K", "CHK", "BET"):
+    ...     state = KUHN.play(state, move)
+    >>> KUHN.legal(state)
+    ('CAL', 'FLD')
+    >>> KUHN.payoff(KUHN.play(state, "CAL"))
+    (-2, 2)
+    """
 
     seats: Final = 2
 
     def start(self) -> KuhnState:
-        """Before the first card."""
+        """The state before the first card."""
         return START_STATE
 
     def turn(self, state: KuhnState) -> Seat | Turn:
-        """P_1, P_2, CHANCE or OVER."""
+        """The seat to act (P_1 or P_2), or Turn.CHANCE or Turn.OVER."""
         return state.turn
 
     def legal(self, state: KuhnState) -> tuple[Move, ...]:
-        """The cards that may be dealt, or the actions of whoever's turn it is."""
+        """The cards that may be dealt, or the legal actions of the seat to act."""
         return state.legal
 
     def odds(self, state: KuhnState) -> Mapping[Move, Fraction]:
-        """The cards left in the deck, each with the same probability."""
+        """The probability of each card left in the deck."""
         return state.odds
 
     def play(self, state: KuhnState, move: Move) -> KuhnState:
-        """Deal a card, or act. Raises IllegalMove."""
+        """Return the state after a deal or an action. Raises IllegalMove."""
         try:
             return state.next[move]
         except KeyError:
             raise IllegalMove(move, state.legal) from None
 
     def payoff(self, state: KuhnState) -> tuple[int, int]:
-        """The coins that P_1 and P_2 have won; they add up to 0."""
+        """The coins that P_1 and P_2 have won; the sum is 0."""
         return state.payoff
 
     def view(self, state: KuhnState, seat: Seat) -> View:
-        """The seat's own card and what has been done."""
+        """The information set of a seat."""
         return state.views[seat]
 
 
@@ -155,13 +169,18 @@ KUHN: Final = Kuhn()
 
 
 def nets(cards: Sequence[str], commands: Sequence[str], seat: Seat) -> tuple[int, ...]:
-    """What a seat may have won by these cards and actions; a game that is not over was forfeited, or is void.
+    """The coins that a seat may have won with these cards and actions. An unfinished game was forfeited or voided.
 
-    Raises LookupError on what is no game.
+    Raises LookupError if the cards and actions are not a game.
+
+    >>> nets(["K", "Q"], ["BET", "CAL"], 0)
+    (2,)
+    >>> nets(["K", "Q"], ["BET"], 0)
+    (-2, 0)
     """
     state = START_STATE
     for move in (*cards, *commands):
-        state = state.next[move]  # type: ignore[index]  # a move that there is not is not found
+        state = state.next[move]  # type: ignore[index]  # an unknown move raises KeyError
     if state.turn is Turn.OVER:
         return (state.payoff[(P_1, P_2)[seat]],)
     paid = sum(ACTION_COST[action] for action in state.history[seat::2])

@@ -1,6 +1,6 @@
-"""The messages of Kuhn poker and their bytes (docs/protocols/kuhn.md, 2).
+"""Messages and codec of Kuhn poker (docs/protocols/kuhn.md, section 2).
 
-The vocabulary is finite, so each message is one object with one rendering: parsing is a look-up, and so is rendering.
+The vocabulary is finite, so each message is a single object with a single encoding: both directions are look-ups.
 """
 
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ class Card(Struct, frozen=True, gc=False):
 
 
 class Fail(Struct, frozen=True, gc=False):
-    """FAIL: the house refuses, W_A for a wrong action and N_C for want of coins (§3.2)."""
+    """FAIL: the house refuses; W_A is a wrong action, N_C not enough coins (§3.2)."""
 
     errcode: Errcode
 
@@ -85,20 +85,20 @@ VOCABULARY: Final[tuple[Message, ...]] = (
     NO_COINS,
     DISC,
 )
-"""Every message there is (kuhn-2.2)."""
+"""All messages (kuhn-2.2)."""
 
 FRAME_BY_MESSAGE: Final[Mapping[Message, bytes]] = {message: str(message).encode() for message in VOCABULARY}
 MESSAGE_BY_FRAME: Final[Mapping[bytes, Message]] = {frame: message for message, frame in FRAME_BY_MESSAGE.items()}
 CANONICAL: Final[Mapping[bytes, tuple[Message, ...]]] = {
     frame: (message,) for frame, message in MESSAGE_BY_FRAME.items()
 } | {FRAME_BY_MESSAGE[ACTN["FLD"]] + FRAME_BY_MESSAGE[start]: (ACTN["FLD"], start) for start in STRT.values()}
-"""A read that is one canonical message, as nearly all of them are, or a fold with the start of the next game."""
+"""Fast path: reads that are exactly one canonical message, or a fold together with the start of the next game."""
 
 ARGUMENTS_BY_CODE: Final[Mapping[bytes, tuple[bytes, ...]]] = {
     code: tuple(frame[5:] for frame in MESSAGE_BY_FRAME if frame[:4] == code and len(frame) > 4)
     for code in dict.fromkeys(frame[:4] for frame in MESSAGE_BY_FRAME)
 }
-"""Every code with its arguments."""
+"""The valid arguments of each code."""
 
 HOUSE_DECISIONS: Final[Mapping[BettingHistory, Mapping[KuhnAction | Literal["CARD"], BettingHistory]]] = {
     history: {
@@ -107,11 +107,11 @@ HOUSE_DECISIONS: Final[Mapping[BettingHistory, Mapping[KuhnAction | Literal["CAR
     }
     for history, (_, actions) in BETTING_TREE.items()
 }
-"""What the house may say when the decision is its own, and where that leads: a showdown is said by CARD (kuhn-4.8)."""
+"""The house's possible replies at its own decisions, with the history after each; CARD is a showdown (kuhn-4.8)."""
 
 
 class Wire(StreamCodec[Message]):
-    """One end of the wire; both ends read and write the same vocabulary. See `Stream`."""
+    """The codec of both ends, which share one vocabulary. See `StreamCodec`."""
 
     MAX_FRAME_BYTES = 10
     WHITESPACE_CLAUSE = "kuhn-2.4"
@@ -119,7 +119,7 @@ class Wire(StreamCodec[Message]):
     __slots__ = ()
 
     encode = staticmethod(FRAME_BY_MESSAGE.__getitem__)
-    """The bytes of a message: the look-up itself, without a call around it."""
+    """Encode a message. This is the look-up itself, to save a call."""
 
     def __init__(self, *, strict: bool = False) -> None:
         super().__init__(CANONICAL, strict=strict)

@@ -1,9 +1,9 @@
-"""Old Maid: a table that deals 53 cards, and two to eight players who offer their hands to each other.
+"""Old Maid: a table that deals 53 cards to two to eight players, who offer their hands to each other directly.
 
-Everybody draws a card in turn until there are none left, and throws away pairs: two cards of the same value, both black
-or both red. Then whoever has drawn the last card offers his hand to his left neighbour, who picks a card, throws away
-the pair that it makes, and offers in his turn. Who has no cards is out. Who is left at the end has the joker, the old
-maid, and has lost.
+The players draw in turn until the deck is empty and discard pairs: two cards of the same value, both black or both red.
+Then the player with the last card offers its hand to its left neighbour, who picks a card, discards the pair that it
+makes, if any, and offers in turn. A player without cards is out. The last player holds the joker, the old maid, and has
+lost.
 """
 
 from collections.abc import Sequence
@@ -24,16 +24,16 @@ __all__ = ["ROOM", "TABLE_FULL", "Options", "Settings", "TableGame"]
 TABLE_FULL: Final[Reply] = refusal(
     Violation("oldmaid-1.8", "one connection more than there may be", "to come again later")
 )
-"""What is said to who finds no room at the table."""
+"""The message to a client that connects while the table is full."""
 
 
 def dealt_cards(game: TableGame) -> Sequence[str]:
-    """The cards of a game, in the order of the deal."""
+    """The names of a game's cards, in the order in which they were dealt."""
     return [CARD_NAMES[card] for card in game.dealt_cards]
 
 
 def check_one_loser(hand: deal_record.DealtHand) -> bool:
-    """Whether one player has lost, or nobody. Raises ValueError."""
+    """Check that a hand has at most one loser. Raises ValueError if it does not."""
     if type(hand.net) is not tuple or sorted(hand.net)[1:] != [0] * (len(hand.net) - 1) or min(hand.net) not in (-1, 0):
         raise ValueError(f"found the nets {hand.net}; allowed: -1 for one player at most, and 0 for the others")
     return True

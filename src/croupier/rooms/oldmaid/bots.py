@@ -1,4 +1,4 @@
-"""Ways to pick a card of Old Maid. Nobody can tell the backs apart, so each is as good as any other."""
+"""Bots for Old Maid, which only pick cards. The cards are face down, so all bots are equally good."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Final
@@ -9,14 +9,14 @@ from croupier.rooms.oldmaid.rules import View
 
 
 class EndCardBot:
-    """Picks the card at one end of the hand that it is offered."""
+    """Always picks the first or the last card of the offered hand."""
 
     def __init__(self, position: int) -> None:
-        """0 is the first card, −1 the last one."""
+        """Pick the first card if `position` is 0, the last one if it is −1."""
         self._position = position
 
-    def choose(self, view: Hashable, legal: Sequence[int], luck: Luck) -> int:  # noqa: ARG002 -- it always does the same
-        """The first or the last of the positions."""
+    def choose(self, view: Hashable, legal: Sequence[int], luck: Luck) -> int:  # noqa: ARG002 -- deterministic
+        """The first or the last of the legal positions."""
         return legal[self._position]
 
 
@@ -25,4 +25,4 @@ BOT_SPECS: Final[Mapping[str, BotSpec[View, int]]] = {
     "first": BotSpec("the first card of the hand that is offered", lambda: EndCardBot(0)),
     "last": BotSpec("the last card of the hand that is offered", lambda: EndCardBot(-1)),
 }
-"""Every mind by its name on the command line."""
+"""Every bot by its name on the command line."""

@@ -1,4 +1,4 @@
-"""Where in a stream of bytes one JSON value ends and the next one begins (docs/protocols/oldmaid.md, 8)."""
+"""Framing: splits a byte stream into JSON values (docs/protocols/oldmaid.md, section 8)."""
 
 import re
 from collections.abc import Iterator
@@ -6,13 +6,16 @@ from typing import Final
 
 
 class JsonValueTooLong(Exception):
-    """A value does not end within so many bytes as it may have."""
+    """A JSON value is longer than the limit."""
 
 
 class JsonFramer:
-    """Cuts a stream into values by their brackets; what has none ends with its line.
+    """Splits a stream into JSON values by their brackets; a value without brackets ends at the end of its line.
 
-    No byte is looked at twice, however they arrive. `rest` is what has come of a value that is not complete.
+    Each byte is scanned once, however the stream is chunked. `buffer` holds the incomplete value.
+
+    >>> list(JsonFramer(100).feed(b'{"cmd": "draw"} {"cmd"'))
+    [b'{"cmd": "draw"}']
     """
 
     __slots__ = ("_depth", "_in_string", "_max_bytes", "_scanned", "buffer")
@@ -25,7 +28,7 @@ class JsonFramer:
         self._in_string = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The values that are complete with these bytes. Raises Overlong."""
+        """Yield the values that these bytes complete. Raises JsonValueTooLong."""
         if self.buffer is _EMPTY_BUFFER:
             self.buffer = bytearray()
         self.buffer += data
@@ -36,7 +39,7 @@ class JsonFramer:
                 raise JsonValueTooLong
             if end is None:
                 return
-            # A bracket or a line end closes a value and belongs to it; one that opens is the next value's.
+            # A closing bracket or a line end belongs to its value; an opening bracket starts the next one.
             length = end if self.buffer[end] in b"{[" else end + 1
             value = bytes(self.buffer[:length])
             del self.buffer[:length]
@@ -45,34 +48,34 @@ class JsonFramer:
             yield value
 
     def _skip_whitespace(self) -> bool:
-        """Skip white space between values; whether a value has begun."""
+        """Skip white space between values. Returns whether a value has begun."""
         if not self._scanned:
             begin = _VALUE_START.search(self.buffer)
             del self.buffer[: begin.start() if begin else len(self.buffer)]
         return bool(self.buffer)
 
     def _find_end(self) -> int | None:
-        """The index of the byte that ends the value, or of the one before which it ends; None while it is missing.
+        """The index of the last byte of the value or of the bracket that starts the next one; None if it is not there.
 
-        Goes on where it stopped: `_seen` bytes are known, `_depth` brackets are open, and `_quoted` is within a string.
+        The scan resumes where it stopped: after `_scanned` bytes, at `_depth` open brackets, `_in_string` or not.
         """
-        rest = self.buffer
-        if rest[0] not in b"{[":
-            stop = _TEXT_END.search(rest, self._scanned)
-            self._scanned = len(rest)
+        buffer = self.buffer
+        if buffer[0] not in b"{[":
+            stop = _TEXT_END.search(buffer, self._scanned)
+            self._scanned = len(buffer)
             return stop.start() if stop else None
-        at, depth, quoted = self._scanned, self._depth, self._in_string
-        while stop := (_STRING_STOP if quoted else _STRUCTURE_STOP).search(rest, at):
-            byte, at = rest[stop.start()], stop.end()
+        position, depth, in_string = self._scanned, self._depth, self._in_string
+        while stop := (_STRING_STOP if in_string else _STRUCTURE_STOP).search(buffer, position):
+            byte, position = buffer[stop.start()], stop.end()
             if byte == _QUOTE:
-                quoted = not quoted
-            elif quoted:
+                in_string = not in_string
+            elif in_string:
                 if byte == _LINE_END:
                     return stop.start()
-                if at == len(rest):  # a backslash whose letter has not come yet
-                    at = stop.start()
+                if position == len(buffer):  # a backslash whose escaped character is still missing
+                    position = stop.start()
                     break
-                at += 1
+                position += 1
             elif byte in b"{[":
                 depth += 1
             else:
@@ -80,13 +83,13 @@ class JsonFramer:
                 if not depth:
                     return stop.start()
         else:
-            at = len(rest)
-        self._scanned, self._depth, self._in_string = at, depth, quoted
+            position = len(buffer)
+        self._scanned, self._depth, self._in_string = position, depth, in_string
         return None
 
 
 _EMPTY_BUFFER: Final = bytearray()
-"""What is left over on most connections for ever: they share it, and nobody adds to it."""
+"""The shared initial buffer; idle connections need none of their own. It must never be modified."""
 
 _VALUE_START: Final = re.compile(rb"[^ \t\r\n]")
 _TEXT_END: Final = re.compile(rb"[\n{\[]")

@@ -1,6 +1,6 @@
-"""The table of Old Maid: who waits for a game, who plays in which, and when somebody's time is over.
+"""House side of Old Maid: the session of the table, with its waiting clients, running games and timeouts.
 
-See docs/protocols/oldmaid.md, 3, 6, 8 and 9. What is done within a game is the game's to allow.
+See docs/protocols/oldmaid.md, sections 3, 6, 8 and 9. `TableGame` checks the moves within a game.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ type Effects = list[Effect[Answer]]
 
 DRAW_REPLIES: Final = tuple(Reply("ok", card=card) for card in WIRE_CARDS)
 LAST_DRAW_REPLIES: Final = tuple(Reply("last_card", card=card) for card in WIRE_CARDS)
-"""The answers to Draw by the card (oldmaid-4.2, oldmaid-4.4)."""
+"""The answers to Draw, by the card (oldmaid-4.2, oldmaid-4.4)."""
 
 NO_GAME_CLAUSES: Final[Mapping[type[Message], tuple[str, str]]] = {
     Draw: ("oldmaid-4.6", "draw"),
@@ -57,19 +57,19 @@ NO_GAME_CLAUSES: Final[Mapping[type[Message], tuple[str, str]]] = {
     OutOfCards: ("oldmaid-6.4", "out_of_cards"),
     Status: ("oldmaid-6.7", "status"),
 }
-"""The clause by which a request is refused before the first game, and its name."""
+"""The clause that refuses a request of a client without a game, and the name of the request."""
 
 NOT_HELD: Final = refusal(
     Violation("oldmaid-5.12", "a discard of cards that its player does not hold", "a pair of one's own")
 )
-"""The answer to every discard that is refused because of who holds what: it tells nothing of other hands."""
+"""The answer to every discard that is refused because of where its cards are; it reveals nothing about other hands."""
 
 CLOSING: Final = Violation("oldmaid-9.12", "a table that stops", "games that are running")
 UNAVAILABLE: Final = Violation("oldmaid-9.15", "a table that can write nothing down", "to come again later")
 
 
 class RunningGame(NamedTuple):
-    """A game that is played, its dealer, and its players in the order of the list."""
+    """A running game with its dealer and its clients by seat."""
 
     game: TableGame
     dealer: Dealer
@@ -77,12 +77,12 @@ class RunningGame(NamedTuple):
 
 
 class House:
-    """A session that all peers of the table share. See `Session`.
+    """The session of a table, shared by all its peers. See `Session`.
 
-    `dealers` gives the dealer of the n-th game of the table, which Commit, Finished and Reveal call their peer or deal.
-    Whoever neither waits nor plays is dropped after `idle` seconds without a message. `alarm` may ring too early, as
-    that of a hall. `notes` is what has happened in games since whoever writes it down has taken it; None where nobody
-    does. Raises ValueError on settings that make no sense.
+    `dealers` returns the dealer of the n-th game of the table; Commit, HandFinished and Reveal carry this number. A
+    client that neither waits nor plays is dropped after `idle` seconds without a message. `deadline` may be earlier
+    than necessary, as in a hall. With `record_entries`, `journal_entries` collects the log entries of all games until
+    the caller takes them; otherwise it is None. Raises ValueError if the settings are out of range.
     """
 
     def __init__(
@@ -95,279 +95,280 @@ class House:
         self._idle = idle
         self._is_closing = False
         self._is_suspended = False
-        self._void_notice: tuple[int, float] = 0, 0.0  # so many games were interrupted, which is told until then
+        self._void_notice: tuple[int, float] = 0, 0.0  # interrupted games, and until when to report them
         self._started_count = 0
         self._clients: dict[Peer, LobbyClient] = {}
         self._lobby = TableLobby(settings.players, settings.join_window)
         self._running_games: dict[int, RunningGame] = {}
-        self._checks: list[tuple[float, bool, int]] = []  # when to look at a game (by its number) or a guest (True)
+        self._checks: list[tuple[float, bool, int]] = []  # heap: due time, is client, peer or game number
 
     @property
     def deadline(self) -> float | None:
-        """When the house wants to hear Rang."""
-        alarms, window = self._checks, self._lobby.starts_at
-        if not alarms:
-            return window
-        return alarms[0][0] if window is None or alarms[0][0] < window else window
+        """When the next start, idle check or stuck check is due; None if there is none."""
+        checks, starts_at = self._checks, self._lobby.starts_at
+        if not checks:
+            return starts_at
+        return checks[0][0] if starts_at is None or checks[0][0] < starts_at else starts_at
 
     @property
     def playing(self) -> bool:
-        """Whether a game is played."""
+        """Whether a game is running."""
         return bool(self._running_games)
 
-    # What is kept.
+    # Persistence.
 
     def restore(self, started: int, void: int, now: float) -> None:
-        """Go on where a table was interrupted that had started so many games, of which some are void (oldmaid-9.14)."""
+        """Continue an interrupted table that had started `started` games, `void` of them now void (oldmaid-9.14)."""
         self._started_count = started
         self._void_notice = void, now + self.settings.stuck_seconds
 
     def has_peer(self, peer: Peer) -> bool:
-        """Whether a peer is at the table."""
+        """Whether a peer is connected."""
         return peer in self._clients
 
     def suspend(self, now: float, unanswered: Iterable[Peer]) -> Effects:
-        """Nothing can be written down: all games are void, and those who have `lost` an answer are seen off, too."""
+        """Void all games because the store is down; disconnect waiting clients and `unanswered` peers as well."""
         self._is_suspended = True
         effects: Effects = []
-        for sitting in [*self._running_games.values()]:
-            effects += self._void_game(sitting, UNAVAILABLE, now)
-        for peer in dict.fromkeys([*(guest.peer for guest in self._lobby.waiting_clients), *unanswered]):
-            if (guest := self._clients.get(peer)) is not None:
-                effects += self._disconnect(guest, UNAVAILABLE, now)
+        for running in [*self._running_games.values()]:
+            effects += self._void_game(running, UNAVAILABLE, now)
+        for peer in dict.fromkeys([*(client.peer for client in self._lobby.waiting_clients), *unanswered]):
+            if (client := self._clients.get(peer)) is not None:
+                effects += self._disconnect(client, UNAVAILABLE, now)
         return effects
 
     def resume(self) -> None:
-        """Everything can be written down again: there may be games."""
+        """Allow games again after `suspend`."""
         self._is_suspended = False
 
     def on(self, event: Event[Message], now: float) -> Sequence[Effect[Answer]]:
-        """What the table does about an event. Whom it has dropped it does not hear any more."""
+        """Process an event. Events of peers that were dropped are ignored."""
         if type(event) is Received:
-            guest = self._clients.get(event.peer)
-            if guest is None:
+            client = self._clients.get(event.peer)
+            if client is None:
                 return ()
-            guest.idle_since = now
-            if guest.queued is None:
-                return self._handle_message(guest, event.message, now)
-            return self._queue_message(guest, event.message, now)
+            client.idle_since = now
+            if client.queued is None:
+                return self._handle_message(client, event.message, now)
+            return self._queue_message(client, event.message, now)
         match event:
             case Malformed(peer, violation):
-                guest = self._clients.get(peer)
-                return () if guest is None else self._on_malformed(guest, violation, now)
+                client = self._clients.get(peer)
+                return () if client is None else self._on_malformed(client, violation, now)
             case Joined(peer, address):
-                self._clients[peer] = guest = LobbyClient(peer, address, now)
-                self._schedule_idle_check(guest)
+                self._clients[peer] = client = LobbyClient(peer, address, now)
+                self._schedule_idle_check(client)
                 return ()
             case Left(peer):
-                guest = self._clients.get(peer)
-                return () if guest is None else self._remove_client(guest, now)
+                client = self._clients.get(peer)
+                return () if client is None else self._remove_client(client, now)
             case TimedOut():
                 return self._on_timed_out(now)
             case _:
                 assert isinstance(event, Closing), f"{event} is not for a table"
                 return self._on_closing(now, final=event.is_final)
 
-    # What a guest says.
+    # Messages of clients.
 
-    def _handle_message(self, guest: LobbyClient, message: Message, now: float) -> Effects:
-        """Do what a guest asks who does not wait, or refuse it."""
-        game = guest.game
+    def _handle_message(self, client: LobbyClient, message: Message, now: float) -> Effects:
+        """Answer a message of a client that is not waiting for a game."""
+        game = client.game
         answer: Answer
         try:
-            if type(message) is Draw and game is not None:  # more than half of all that is said
-                card = game.draw(guest.seat, now)
-                return [Send(guest.peer, (DRAW_REPLIES if game.drawn_count < CARD_COUNT else LAST_DRAW_REPLIES)[card])]
+            if type(message) is Draw and game is not None:  # more than half of all messages
+                card = game.draw(client.seat, now)
+                return [Send(client.peer, (DRAW_REPLIES if game.drawn_count < CARD_COUNT else LAST_DRAW_REPLIES)[card])]
             if type(message) is Join:
-                return self._handle_join(guest, message, now)
+                return self._handle_join(client, message, now)
             if type(message) is Reply:
-                return []  # to nothing (oldmaid-2.11)
+                return []  # the table asks nothing (oldmaid-2.11)
             if game is None:
                 clause, found = NO_GAME_CLAUSES[type(message)]
                 raise Violation(clause, f"{found}{self._void_notice_text(now)}", "join")
             if type(message) is Discard:
-                game.discard(guest.seat, *message.cards, now)
+                game.discard(client.seat, *message.cards, now)
                 answer = DISCARD_OK
             elif type(message) is Status:
                 answer = game.standing
             else:
                 assert type(message) is OutOfCards, f"{message} is not for a table"
-                game.finish(guest.seat, now)
-                self._schedule_idle_check(guest)
-                return [*self._finish_if_over(game, now), Send(guest.peer, OK)]
+                game.finish(client.seat, now)
+                self._schedule_idle_check(client)
+                return [*self._finish_if_over(game, now), Send(client.peer, OK)]
         except Violation as violation:
             answer = self._refusal(violation)
-        return [Send(guest.peer, answer)]
+        return [Send(client.peer, answer)]
 
     def _refusal(self, violation: Violation) -> Answer:
         return NOT_HELD if violation.clause in HIDDEN_HAND_CLAUSES else refusal(violation)
 
     def _void_notice_text(self, now: float) -> str:
-        """What who plays no game is told of those that were interrupted."""
+        """The notice about interrupted games, for a client without a game; empty if there is none."""
         void, until = self._void_notice
-        told = f" (the table was interrupted: {format_count(void, 'game')} {'is' if void == 1 else 'are'} void)"
-        return told if void and now < until else ""
+        notice = f" (the table was interrupted: {format_count(void, 'game')} {'is' if void == 1 else 'are'} void)"
+        return notice if void and now < until else ""
 
-    def _queue_message(self, guest: LobbyClient, said: Message | Violation, now: float) -> Effects:
+    def _queue_message(self, client: LobbyClient, message: Message | Violation, now: float) -> Effects:
         try:
-            guest.enqueue(said)
+            client.enqueue(message)
         except Violation as violation:
-            return self._disconnect(guest, violation, now)
+            return self._disconnect(client, violation, now)
         return []
 
-    def _on_malformed(self, guest: LobbyClient, violation: Violation, now: float) -> Effects:
-        guest.idle_since = now
+    def _on_malformed(self, client: LobbyClient, violation: Violation, now: float) -> Effects:
+        client.idle_since = now
         if violation.fatal:
-            return self._disconnect(guest, violation, now)
-        if guest.queued is not None:
-            return self._queue_message(guest, violation, now)
-        return [Send(guest.peer, refusal(violation))]
+            return self._disconnect(client, violation, now)
+        if client.queued is not None:
+            return self._queue_message(client, violation, now)
+        return [Send(client.peer, refusal(violation))]
 
-    def _handle_join(self, guest: LobbyClient, join: Join, now: float) -> Effects:
-        """Let a guest wait for the next game; start it when he is the last one that it needs. Raises Violation."""
+    def _handle_join(self, client: LobbyClient, join: Join, now: float) -> Effects:
+        """Let a client wait for the next game and start it when enough clients wait. Raises Violation."""
         check_nick(join.nick)
-        if guest.is_playing:
+        if client.is_playing:
             raise Violation("oldmaid-3.14", "join in a game that is running", "draw, discard, out_of_cards, status")
         if self._is_closing:
-            return self._disconnect(guest, CLOSING, now)
+            return self._disconnect(client, CLOSING, now)
         if self._is_suspended:
-            return [Send(guest.peer, refusal(UNAVAILABLE))]
-        self._lobby.join(guest, join, now)
+            return [Send(client.peer, refusal(UNAVAILABLE))]
+        self._lobby.join(client, join, now)
         return self._start(now) if self._lobby.is_full else []
 
     # Games.
 
     def _start(self, now: float) -> Effects:
-        """All who wait play a game; what they have said behind their joins is answered now."""
-        guests = self._lobby.waiting_clients
-        kept = [(guest.peer, guest.queued or ()) for guest in guests]
+        """Start a game with all waiting clients, then process the messages that were queued after their joins."""
+        clients = self._lobby.waiting_clients
+        queued = [(client.peer, client.queued or ()) for client in clients]
         self._started_count += 1
         number = self._started_count
         dealer = self._dealers(number)
-        nicks = tuple(guest.nick for guest in guests)
-        course = None
+        nicks = tuple(client.nick for client in clients)
+        log = None
         if self.journal_entries is not None:
             self.journal_entries.append(GameStarted(number, nicks))
-            course = GameLog(number, self.journal_entries)
-        game = TableGame(number, nicks, dealer.next_deck(CARD_COUNT), now, course)
+            log = GameLog(number, self.journal_entries)
+        game = TableGame(number, nicks, dealer.next_deck(CARD_COUNT), now, log)
         listed = Reply("ok", players=self._lobby.seat_waiting(game))
-        self._running_games[number] = RunningGame(game, dealer, guests)
-        self._schedule_check(now + self.settings.stuck_seconds, guest=False, number=number)
+        self._running_games[number] = RunningGame(game, dealer, clients)
+        self._schedule_check(now + self.settings.stuck_seconds, is_client=False, number=number)
         effects: Effects = [Commit(number, dealer.algorithm, commitment(dealer.server_seed))]
-        effects += [Send(guest.peer, listed) for guest in guests]
-        for peer, behind in kept:
-            for said in behind:
-                effects += self.on(Malformed(peer, said) if isinstance(said, Violation) else Received(peer, said), now)
+        effects += [Send(client.peer, listed) for client in clients]
+        for peer, messages in queued:
+            for message in messages:
+                event = Malformed(peer, message) if isinstance(message, Violation) else Received(peer, message)
+                effects += self.on(event, now)
         return effects
 
     def _finish_if_over(self, game: TableGame, now: float) -> Effects:
-        """The facts of a game if it is over; its players are free, and reached by nobody any more."""
+        """If a game is over, remove it, release its clients and return its final effects."""
         if not game.is_over:
             return []
-        game, dealer, guests = self._running_games.pop(game.number)
+        game, dealer, clients = self._running_games.pop(game.number)
         if isinstance(game.log, GameLog):
             game.log.end(void=game.is_void)
-        for guest in guests:
-            if guest.game is game and guest.queued is None:
-                self._lobby.release_address(guest)
-                if game.is_inside[guest.seat]:
-                    guest.idle_since = now  # he had no time to be idle before
-                    self._schedule_idle_check(guest)
+        for client in clients:
+            if client.game is game and client.queued is None:
+                self._lobby.release_address(client)
+                if game.is_inside[client.seat]:
+                    client.idle_since = now  # idle time starts at the end of the game
+                    self._schedule_idle_check(client)
         return [
             HandFinished(game.number, game.nets, game),
             Reveal(game.number, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands),
         ]
 
-    def _void_game(self, sitting: RunningGame, why: Violation, now: float) -> Effects:
-        """Stop a game, and see off those who are in."""
-        game = sitting.game
+    def _void_game(self, running: RunningGame, reason: Violation, now: float) -> Effects:
+        """Void a game and disconnect the clients that are still in it."""
+        game = running.game
         game.stop()
         effects = self._finish_if_over(game, now)
-        for guest, inside in zip(sitting.clients, game.is_inside, strict=True):
+        for client, inside in zip(running.clients, game.is_inside, strict=True):
             if inside:
-                effects += self._disconnect(guest, why, now)
+                effects += self._disconnect(client, reason, now)
         return effects
 
-    # The end of a conversation.
+    # Disconnects.
 
-    def _disconnect(self, guest: LobbyClient, why: Violation, now: float) -> Effects:
-        """Tell a guest why he has to go, and drop him (oldmaid-1.8)."""
-        return [*self._remove_client(guest, now), Send(guest.peer, refusal(why)), Drop(guest.peer)]
+    def _disconnect(self, client: LobbyClient, reason: Violation, now: float) -> Effects:
+        """Send a client the reason and drop it (oldmaid-1.8)."""
+        return [*self._remove_client(client, now), Send(client.peer, refusal(reason)), Drop(client.peer)]
 
-    def _remove_client(self, guest: LobbyClient, now: float) -> Effects:
-        """A guest is gone: his place is free, or he is out and last (oldmaid-3.12, oldmaid-9.1)."""
-        del self._clients[guest.peer]
-        self._lobby.release_address(guest)
-        if guest.queued is not None:
-            self._lobby.leave(guest)
-        elif guest.game is not None and guest.is_playing:
-            guest.game.leave(guest.seat, now)
-            return self._finish_if_over(guest.game, now)
+    def _remove_client(self, client: LobbyClient, now: float) -> Effects:
+        """Remove a client that is gone from the queue or from its game (oldmaid-3.12, oldmaid-9.1)."""
+        del self._clients[client.peer]
+        self._lobby.release_address(client)
+        if client.queued is not None:
+            self._lobby.leave(client)
+        elif client.game is not None and client.is_playing:
+            client.game.leave(client.seat, now)
+            return self._finish_if_over(client.game, now)
         return []
 
     def _on_closing(self, now: float, *, final: bool) -> Effects:
-        """Start no games from now on; when it is `final`, end those that are running and see everybody off."""
+        """Start no more games. If `final`, also void running games and disconnect all clients."""
         self._is_closing = True
         effects: Effects = []
-        for guest in self._lobby.waiting_clients:
-            effects += self._disconnect(guest, CLOSING, now)
+        for client in self._lobby.waiting_clients:
+            effects += self._disconnect(client, CLOSING, now)
         if final:
-            for sitting in [*self._running_games.values()]:
-                effects += self._void_game(sitting, CLOSING, now)
-            for guest in [*self._clients.values()]:
-                effects += self._disconnect(guest, CLOSING, now)
+            for running in [*self._running_games.values()]:
+                effects += self._void_game(running, CLOSING, now)
+            for client in [*self._clients.values()]:
+                effects += self._disconnect(client, CLOSING, now)
         return effects
 
-    # Alarms: lazy, because every message puts one off. A guest or a game is looked at when its old one would have rung.
+    # Timeouts are lazy, because every message postpones one: a check at the old deadline schedules the next one.
 
-    def _schedule_idle_check(self, guest: LobbyClient) -> None:
-        """See to it that a guest who does nothing is found out (oldmaid-8.10)."""
-        if not guest.has_idle_check:
-            guest.has_idle_check = True
-            self._schedule_check(guest.idle_since + self._idle, guest=True, number=guest.peer)
+    def _schedule_idle_check(self, client: LobbyClient) -> None:
+        """Schedule an idle check of a client unless one is scheduled (oldmaid-8.10)."""
+        if not client.has_idle_check:
+            client.has_idle_check = True
+            self._schedule_check(client.idle_since + self._idle, is_client=True, number=client.peer)
 
-    def _schedule_check(self, due: float, *, guest: bool, number: int) -> None:
-        """Look at a guest or a game later; forget now and then to look at those that are no more."""
+    def _schedule_check(self, due: float, *, is_client: bool, number: int) -> None:
+        """Schedule a check of a client or a game; once in a while, prune checks of those that are gone."""
         if len(self._checks) > 2 * (len(self._clients) + len(self._running_games)) + 64:
             self._checks = [
-                alarm for alarm in self._checks if alarm[2] in (self._clients if alarm[1] else self._running_games)
+                check for check in self._checks if check[2] in (self._clients if check[1] else self._running_games)
             ]
             heapify(self._checks)
-        heappush(self._checks, (due, guest, number))
+        heappush(self._checks, (due, is_client, number))
 
     def _on_timed_out(self, now: float) -> Effects:
         effects: Effects = []
         if self._lobby.starts_at is not None and self._lobby.starts_at <= now:
             effects += self._start(now)
         while self._checks and self._checks[0][0] <= now:
-            _, is_guest, number = heappop(self._checks)
-            effects += self._check_idle(number, now) if is_guest else self._check_stuck(number, now)
+            _, is_client, number = heappop(self._checks)
+            effects += self._check_idle(number, now) if is_client else self._check_stuck(number, now)
         return effects
 
     def _check_idle(self, peer: Peer, now: float) -> Effects:
-        """Look whether a guest is idle; one who waits or plays is watched again when he does not any more."""
-        guest = self._clients.get(peer)
-        if guest is None:
+        """Disconnect a client if it is idle; checks of waiting and playing clients end here and are scheduled later."""
+        client = self._clients.get(peer)
+        if client is None:
             return []
-        guest.has_idle_check = False
-        if guest.queued is not None or guest.is_playing:
+        client.has_idle_check = False
+        if client.queued is not None or client.is_playing:
             return []
-        if guest.idle_since + self._idle > now:
-            self._schedule_idle_check(guest)
+        if client.idle_since + self._idle > now:
+            self._schedule_idle_check(client)
             return []
-        return self._disconnect(guest, Violation("oldmaid-8.10", f"silence for {self._idle:g} seconds", "join"), now)
+        return self._disconnect(client, Violation("oldmaid-8.10", f"silence for {self._idle:g} seconds", "join"), now)
 
     def _check_stuck(self, number: int, now: float) -> Effects:
-        """Look whether a game is stuck (oldmaid-6.10)."""
-        sitting = self._running_games.get(number)
-        if sitting is None:
+        """Void a game if it is stuck (oldmaid-6.10)."""
+        running = self._running_games.get(number)
+        if running is None:
             return []
         limit = self.settings.stuck_seconds
-        due = sitting.game.last_action_at + limit
+        due = running.game.last_action_at + limit
         if due > now:
-            self._schedule_check(due, guest=False, number=number)
+            self._schedule_check(due, is_client=False, number=number)
             return []
-        why = Violation(
+        reason = Violation(
             "oldmaid-6.10", f"a game in which nothing has happened for {limit:g} seconds", "one that goes on"
         )
-        return self._void_game(sitting, why, now)
+        return self._void_game(running, reason, now)

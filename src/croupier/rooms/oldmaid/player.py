@@ -1,7 +1,7 @@
-"""A player of Old Maid, for a person, a bot or a program: a client of the table, and a peer in the ring.
+"""Player of Old Maid, for a person, a bot or a program: a client of the table and a peer of the other players.
 
-He draws, throws away pairs, offers his hand to the left and picks from the right; all that he decides is which card to
-pick (docs/protocols/oldmaid.md, 3 to 9).
+The player draws, discards pairs, offers its hand to the left and picks from the right; its only decision is which card
+to pick (docs/protocols/oldmaid.md, sections 3 to 9).
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,6 @@ from croupier.core.session import (
     TimedOut,
 )
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, Card, to_wire
-from croupier.rooms.oldmaid.ring.connections import IGNORED_REPLY_CLAUSES, PlayerConnections
-from croupier.rooms.oldmaid.ring.neighbour import RETRY_DELAY_SECONDS, Neighbour
 from croupier.rooms.oldmaid.ring.player_events import (
     CardGiven,
     CardPicked,
@@ -40,7 +38,15 @@ from croupier.rooms.oldmaid.ring.player_events import (
     PlayerResult,
 )
 from croupier.rooms.oldmaid.ring.table_client import TABLE, Effects, Options, TableClient, TableOutcome
-from croupier.rooms.oldmaid.ring.turn import PendingPick, TurnStage, TurnTracker
+from croupier.rooms.oldmaid.ring.turns import (
+    IGNORED_REPLY_CLAUSES,
+    RETRY_DELAY_SECONDS,
+    Neighbour,
+    PendingPick,
+    PlayerConnections,
+    TurnStage,
+    TurnTracker,
+)
 from croupier.rooms.oldmaid.rules import View
 from croupier.rooms.oldmaid.wire import (
     OK,
@@ -59,12 +65,13 @@ __all__ = ["TABLE", "Options", "Player"]
 
 
 class Player:
-    """Plays one game; another one wants a new Player. See `Session`, and `Client` for `legal` and `decide`.
+    """The session of one game; each game needs a new Player. See `Session`, and `RoomClient` for `legal` and `decide`.
 
-    Peer 0 is the table, whom the shell has called; the numbers of those whom the player calls himself (Call) are below
-    0, and those of who calls him above. Chose(Pick) is what he decides, and Halted makes him leave; Tell has News.
+    Peer 0 is the table, to which the caller connects. Connections that the player opens itself (Connect) have negative
+    numbers, incoming ones positive numbers. Submitted(Pick) is the player's decision, Closing makes it leave, and
+    Notify carries a PlayerEvent.
 
-    `result` is how the game has ended. He is `spent` when he has hung up on everybody.
+    `result` is the result of the game, None until it ends. The player `is_exhausted` once it has dropped all peers.
     """
 
     def __init__(self, options: Options, luck: Luck, *, strict: bool = False) -> None:
@@ -78,15 +85,15 @@ class Player:
         self._connections = PlayerConnections(self._effects)
         self._neighbour = Neighbour((), 0.0)
         self._turn = TurnTracker(options.retry_seconds)
-        self._out_count = 0  # so many others have answered out
+        self._out_count = 0  # players that have answered an offer with out
         self._pending_pick: PendingPick | None = None
         self._ends_at: float | None = None
 
-    # What people and programs may know.
+    # State for user interfaces and programs.
 
     @property
     def hand(self) -> list[Card]:
-        """The cards that he has, in an order that only luck knows."""
+        """The player's cards, in random order."""
         return self._table.hand
 
     @property
@@ -96,55 +103,55 @@ class Player:
 
     @property
     def seat(self) -> Seat | None:
-        """His place in the list, from 0; None before the game."""
+        """The player's index in the list, from 0; None before the game."""
         return self._table.seat
 
     @property
     def offer_size(self) -> int | None:
-        """How many cards he has to pick one from; None while he has not."""
+        """The number of cards in the offer from which the player has to pick; None if there is none."""
         return None if self._pending_pick is None else self._pending_pick.num_cards
 
     @property
     def standing(self) -> Standing | None:
-        """What the table has told last about who is in and who is out."""
+        """The last standing that the table has sent."""
         return self._table.standing
 
     @property
     def left_nick(self) -> str | None:
-        """The nick of the left neighbour; None while, or when, there is none."""
+        """The nick of the left neighbour; None if there is none."""
         return self._neighbour.nick
 
     @property
     def view(self) -> View:
-        """What he knows of the game."""
-        place = self._table
-        return View(tuple(place.hand), tuple(place.discarded_pairs), tuple(place.out_seats), self.offer_size)
+        """What the player knows of the game."""
+        table = self._table
+        return View(tuple(table.hand), tuple(table.discarded_pairs), tuple(table.out_seats), self.offer_size)
 
     @property
     def deadline(self) -> float | None:
-        """When the next thing is to be done."""
+        """When the next action is due; None if there is none."""
         if self.is_exhausted:
             return None
-        held = self._decided_pick
-        picks = None if held is None else held.not_before
-        calls = self._neighbour.retry_at if self._needs_neighbour else None
-        times = (picks, calls, self._turn.resumes_at, self._table.polls_at, self._ends_at)
+        pending = self._decided_pick
+        pick_at = None if pending is None else pending.not_before
+        retry_at = self._neighbour.retry_at if self._needs_neighbour else None
+        times = (pick_at, retry_at, self._turn.resumes_at, self._table.polls_at, self._ends_at)
         return min((time for time in times if time is not None), default=None)
 
     @property
     def legal(self) -> Sequence[Pick]:
-        """The cards that he may pick now."""
+        """The picks that the player may choose now."""
         return () if self._pending_pick is None else self._pending_pick.legal
 
-    def decide(self, bot: Bot[View, int], luck: Luck, game: int = 0) -> Pick | None:  # noqa: ARG002 -- every game is played alike
-        """The card that a mind picks now, None while there is nothing to pick."""
+    def decide(self, bot: Bot[View, int], luck: Luck, game: int = 0) -> Pick | None:  # noqa: ARG002 -- the signature of RoomClient
+        """The bot's pick, None while there is nothing to pick."""
         legal = self.legal
         return legal[bot.choose(self.view, range(len(legal)), luck)] if legal else None
 
-    # What happens.
+    # Events.
 
     def on(self, event: Event[Message], now: float) -> Sequence[Effect[Message | PlayerEvent]]:
-        """What the player does about an event. Raises IllegalMove on a Chose that is not `legal`."""
+        """Process an event. Raises IllegalMove for a Submitted message that is not in `legal`."""
         match event:
             case Joined(peer) if self.is_exhausted:
                 return [Drop(peer)]
@@ -184,8 +191,8 @@ class Player:
     def _on_left(self, peer: Peer, reason: str, now: float) -> None:
         if peer == TABLE and self._is_at_table:
             self._is_at_table = False
-            why = self._table.last_error or ("" if reason == "hung up" else reason)
-            self._end(PlayerResult("ended", reason=f"the table hung up{': ' * bool(why)}{why}"))
+            detail = self._table.last_error or ("" if reason == "hung up" else reason)
+            self._end(PlayerResult("ended", reason=f"the table hung up{': ' * bool(detail)}{detail}"))
         elif peer in self._connections:
             self._connections.remove(peer)
             self._on_peer_gone(peer)
@@ -225,11 +232,11 @@ class Player:
         elif peer in self._connections and self._connections.refuse_malformed(peer, violation):
             self._drop_peer(peer)
 
-    # Where the turn is.
+    # The turn.
 
-    def _apply_outcome(self, step: TableOutcome | PlayerResult | None, now: float) -> None:
-        """Do what follows from what the table has said."""
-        match step:
+    def _apply_outcome(self, outcome: TableOutcome | PlayerResult | None, now: float) -> None:
+        """Act on the consequence of a message of the table."""
+        match outcome:
             case TableOutcome.SEATED:
                 self._begin_game()
             case TableOutcome.SETTLED if self._turn.stage is TurnStage.TAKING:
@@ -237,21 +244,21 @@ class Player:
             case TableOutcome.NO_CARD:
                 self._turn.on_refused(now, self.seat or 0, is_deck_empty=self._table.is_deck_empty)
             case PlayerResult("out"):
-                # Who still has cards may be about to ask us whether we have any: he is to hear it (oldmaid-7.16).
-                self._conclude(step)
+                # A player with cards may still be about to offer, and has to get the answer `out` (oldmaid-7.16).
+                self._conclude(outcome)
                 self._ends_at = now + self.options.poll_seconds
             case PlayerResult():
-                self._end(step)
+                self._end(outcome)
 
     def _begin_game(self) -> None:
-        """The game begins (oldmaid-3.16, oldmaid-4.7)."""
+        """Start the game; seat 0 has the first turn (oldmaid-3.16, oldmaid-4.7)."""
         seat, players = self._table.seat, self._table.players
-        assert seat is not None, "who sits has a seat"
+        assert seat is not None, "a seated player has a seat"
         self._neighbour = Neighbour((*players[seat + 1 :], *players[:seat]), self.options.retry_seconds)
         if self._turn.is_ours or seat == 0:
             self._turn.begin(TurnStage.TAKING)
             self._draw()
-        else:  # the first turn is as if the last one had passed it on
+        else:  # the first turn counts as passed on by the last player
             self._turn.is_passed_on = seat == len(players) - 1
 
     def _draw(self) -> None:
@@ -259,33 +266,35 @@ class Player:
         self._table.draw()
 
     def _advance(self, now: float) -> None:
-        """Call the left neighbour, pass the turn on to him, pick: whatever is due and can be done."""
+        """Do what is due and possible: connect to the left neighbour, pass the turn on, pick."""
         neighbour = self._neighbour
         if self._needs_neighbour:
             if self.left_nick is None:
                 self._finish_alone()
-            elif not neighbour.is_open and (call := neighbour.connect(now)) is not None:
-                self._effects.append(call)
+            elif not neighbour.is_open and (connect := neighbour.connect(now)) is not None:
+                self._effects.append(connect)
             elif neighbour.peer is not None and self._connections.is_free(neighbour.peer):
                 self._pass_on(neighbour.peer, now)
-        held = self._decided_pick
-        if held is not None and held.choice is not None and held.not_before <= now:
-            self._connections.request(held.giver, held.choice)
+        pending = self._decided_pick
+        if pending is not None and pending.choice is not None and pending.not_before <= now:
+            self._connections.request(pending.giver, pending.choice)
 
     @property
     def _needs_neighbour(self) -> bool:
-        """Whether he has to have a left neighbour: who is out needs one only to pass a turn on."""
+        """Whether a left neighbour is needed; a player that is out needs one only to pass the turn on."""
         in_game = self.seat is not None and self.result is None
         return in_game and (not self._table.has_reported_out or self._turn.stage is TurnStage.PASSING)
 
     @property
     def _decided_pick(self) -> PendingPick | None:
-        """The hand from which a card is to be picked now, for it is decided which; who owes an answer is not asked."""
-        held = self._pending_pick
-        return held if held is not None and held.choice is not None and self._connections.is_free(held.giver) else None
+        """The pending pick if its card is chosen and no request to the giver is pending."""
+        pending = self._pending_pick
+        if pending is None or pending.choice is None or not self._connections.is_free(pending.giver):
+            return None
+        return pending
 
     def _finish_alone(self) -> None:
-        """Nobody else is left (oldmaid-7.11, oldmaid-9.10)."""
+        """Handle that no other player is left (oldmaid-7.11, oldmaid-9.10)."""
         if self._table.has_reported_out:
             self._turn.stage = TurnStage.ELSEWHERE
         elif self._out_count == len(self.players) - 1:
@@ -294,13 +303,13 @@ class Player:
             self._end(PlayerResult("ended", reason="nobody is left to play with"))
 
     def _pass_on(self, peer: Peer, now: float) -> None:
-        """Pass the turn on to the left neighbour, if it is ours, or offer him the hand (oldmaid-4.7, oldmaid-7.2)."""
+        """If the turn is to be passed on, send `your_turn` or an offer to the neighbour (oldmaid-4.7, oldmaid-7.2)."""
         if self._turn.stage is not TurnStage.PASSING:
             return
         if not self._table.is_deck_empty:
             self._turn.pass_on()
             self._connections.request(peer, YourTurn())
-            if self._turn.has_denied_other:  # the table will tell whose turn it is
+            if self._turn.has_denied_other:  # a later draw shows whose turn the table accepts
                 self._turn.resumes_at = now + RETRY_DELAY_SECONDS
             return
         self._turn.stage = TurnStage.OFFERING
@@ -315,16 +324,16 @@ class Player:
         if peer == self._neighbour.peer:
             self._skip_neighbour("gone")
 
-    def _skip_neighbour(self, why: Literal["out", "gone"]) -> None:
-        """The left neighbour is the next one; a turn that may have been lost is taken up (oldmaid-9.6, 9.7, 9.9)."""
-        self._notify(NeighbourSkipped(self.left_nick or "", why))
+    def _skip_neighbour(self, reason: Literal["out", "gone"]) -> None:
+        """Move to the next left neighbour and take back a turn that may be lost (oldmaid-9.6, 9.7, 9.9)."""
+        self._notify(NeighbourSkipped(self.left_nick or "", reason))
         self._neighbour.skip()
         self._turn.recall()
 
-    # What the others say.
+    # Messages of other players.
 
     def _handle_message(self, peer: Peer, message: Message, now: float) -> None:
-        """Answer a request, or go on with what was answered. Raises Violation."""
+        """Answer a request or process an answer. Raises Violation if the message is not allowed."""
         match message:
             case YourTurn():
                 self._take_turn(peer)
@@ -336,28 +345,28 @@ class Player:
                 self._handle_answer(peer, message, now)
 
     def _take_turn(self, peer: Peer) -> None:
-        """It is our turn to draw (oldmaid-4.8)."""
+        """Accept `your_turn` and draw (oldmaid-4.8)."""
         if self._turn.is_ours or self._table.is_deck_empty:
             self._turn.has_denied_other = True
             raise Violation("oldmaid-4.11", "your_turn in a turn, or when all cards are drawn", "offer, pick")
         self._connections.send(peer, OK)
         self._turn.begin(TurnStage.TAKING)
-        if self.seat is not None:  # otherwise he draws when the list is there (oldmaid-4.10)
+        if self.seat is not None:  # otherwise the player draws when it has the list (oldmaid-4.10)
             self._draw()
 
     def _take_offer(self, peer: Peer, num_cards: int, now: float) -> None:
-        """A hand is offered to us (oldmaid-7.2)."""
-        place, turn = self._table, self._turn
-        if place.seat is None:
+        """Answer an offer (oldmaid-7.2)."""
+        table, turn = self._table, self._turn
+        if table.seat is None:
             raise Violation("oldmaid-7.14", "offer before the table has listed the players", "your_turn")
-        if not place.is_deck_empty and turn.stage is TurnStage.PASSING:
-            turn.stage = TurnStage.ELSEWHERE  # to draw, and there is nothing to draw any more
-        place.is_deck_empty = True
-        if place.has_reported_out or (not place.hand and turn.stage is not TurnStage.TAKING):
+        if not table.is_deck_empty and turn.stage is TurnStage.PASSING:
+            turn.stage = TurnStage.ELSEWHERE  # our turn was to draw, but the deck is empty
+        table.is_deck_empty = True
+        if table.has_reported_out or (not table.hand and turn.stage is not TurnStage.TAKING):
             self._connections.send(peer, OUT)
             turn.is_passed_on = False
-            if not place.has_reported_out:
-                place.report_out()
+            if not table.has_reported_out:
+                table.report_out()
             return
         if turn.is_ours:
             turn.has_denied_other = True
@@ -369,7 +378,7 @@ class Player:
             self._pending_pick = PendingPick(peer, num_cards, now + self.options.pause)
 
     def _give_card(self, peer: Peer, position: int) -> None:
-        """The left neighbour picks a card (oldmaid-7.5)."""
+        """Give the left neighbour the card that it picks (oldmaid-7.5)."""
         if self._turn.stage is not TurnStage.GIVING or peer != self._neighbour.peer:
             raise Violation("oldmaid-7.7", "pick without an offer", "offer, your_turn")
         card = self._table.card_at(position, strict=self._strict)
@@ -396,29 +405,29 @@ class Player:
                 self._on_neighbour_out(peer)
             case Offer(), Reply("error"):
                 self._turn.on_refused(now, self.seat or 0, is_deck_empty=self._table.is_deck_empty)
-            case Pick(), Reply("ok", card=tuple(told)) if self._table.lacks(told):
+            case Pick(), Reply("ok", card=tuple(card)) if self._table.lacks(card):
                 self._pending_pick = None
-                self._notify(CardPicked(CARD_NUMBERS[told]))
-                self._apply_outcome(self._table.take_card(CARD_NUMBERS[told]), now)
+                self._notify(CardPicked(CARD_NUMBERS[card]))
+                self._apply_outcome(self._table.take_card(CARD_NUMBERS[card]), now)
             case Pick(), Reply("error") if self._pending_pick is not None and self._pending_pick.on_refused():
-                pass  # and then he picks once more
+                pass  # `_advance` sends the second pick
             case _:
                 self._drop_peer(peer)
 
     def _on_neighbour_out(self, peer: Peer) -> None:
-        """The left neighbour is out, for good (oldmaid-7.9)."""
+        """Disconnect a left neighbour that is out and move to the next one (oldmaid-7.9)."""
         self._out_count += 1
         self._table.mark_out(self.left_nick or "")
         self._connections.drop(peer)
         self._skip_neighbour("out")
 
-    # What he says.
+    # Effects.
 
-    def _notify(self, news: PlayerEvent) -> None:
-        self._effects.append(Notify(news))
+    def _notify(self, event: PlayerEvent) -> None:
+        self._effects.append(Notify(event))
 
     def _drop_peer(self, peer: Peer) -> None:
-        """Hang up on somebody who cannot be played with; he counts as gone (oldmaid-8.11)."""
+        """Drop a peer that has broken the protocol; it counts as gone (oldmaid-8.11)."""
         self._connections.drop(peer)
         self._on_peer_gone(peer)
 
@@ -431,7 +440,7 @@ class Player:
             self._effects.append(Drop(TABLE))
 
     def _end(self, result: PlayerResult) -> None:
-        """Say how it has ended, and hang up on everybody."""
+        """End the game with a result, unless it has one, and drop all peers."""
         if self.result is None:
             self._conclude(result)
         self._drop_all()

@@ -1,6 +1,6 @@
-"""The referee of Old Maid: from all that is said in a game he knows who holds what, and who has cheated.
+"""Referee of Old Maid: tracks all hands from the messages of all connections and names the clauses that are broken.
 
-No player can see that: the table sees no offers, and the players see no hands (docs/protocols/oldmaid.md).
+Neither end can check this alone: the table sees no offers, and players see no other hands (docs/protocols/oldmaid.md).
 """
 
 from collections import defaultdict, deque
@@ -29,21 +29,21 @@ from croupier.rooms.oldmaid.wire import (
 )
 
 TABLE: Final = ""
-"""The table among those who talk: no player can be called so (oldmaid-3.7)."""
+"""The name of the table as a sender or receiver; no player can have this nick (oldmaid-3.7)."""
 
 GAME_OVER_CLAUSE: Final = "oldmaid-6.9"
-"""What is asked when the game is over is nobody's fault: he cannot have known."""
+"""Requests after the end of the game are no fault: the player may not know yet that it is over."""
 
 
 class PlayerVerdict(Struct, frozen=True):
-    """Who broke which clause: a player by his nick, or TABLE."""
+    """A violation by a player, given by its nick, or by TABLE."""
 
     nick: str
     violation: Violation
 
 
 class ObservedDeck:
-    """The deck that somebody else deals from: on top is the card that was seen last."""
+    """The deck of the observed table: its next card is always the last one that was seen."""
 
     card: Card = JOKER
 
@@ -55,14 +55,15 @@ class ObservedDeck:
 
 
 class Referee:
-    """Judges one game from the talk of the table and of all its players, and tells every fault when it shows.
+    """Checks one game from the messages between the table and its players, and between the players.
 
-    What is said has to be told in an order in which nobody speaks before what he has heard; whoever saw all of it leave
-    has seen it so. `game` is what the table has to know, None before its list; `players` are known by their nicks.
+    Messages must be reported in causal order: each one after the messages that its sender had received. The order in
+    which they were sent is one. `game` is the state that the table must have, None before its list; `players` maps
+    nicks to observed players.
 
-    When somebody is gone, and may have had the turn, those who are left may take up more turns than one: nobody can
-    tell a cheat from who means well (oldmaid-9.7 to 9.9). From then on, which `torn` says, nothing is said about turns;
-    what cards everybody has is judged to the end.
+    When a player that may have had the turn is gone, the others may resume more than one turn, which cannot be told
+    from cheating (oldmaid-9.7 to 9.9). `turn_lost` is true from then on, and turns are no longer checked; cards are
+    checked to the end.
     """
 
     def __init__(self, *, strict: bool = False) -> None:
@@ -74,36 +75,36 @@ class Referee:
         self._deck = ObservedDeck()
         self._dealt_cards: set[Card] = set()
         self._pending_requests: dict[tuple[str, str], deque[Request | None]] = defaultdict(deque)
-        self._unlisted_nicks: set[str] = set()  # who has not been told the list yet
-        self._rejoined_nicks: set[str] = set()  # they have joined another game since
+        self._unlisted_nicks: set[str] = set()  # players that have not received the list yet
+        self._rejoined_nicks: set[str] = set()  # players that have joined another game since
         self._verdicts: list[PlayerVerdict] = []
 
-    # What is known.
+    # State.
 
     @property
     def holders(self) -> Mapping[str, frozenset[Card]]:
-        """Who holds which cards; who is gone still holds what he had."""
-        return {nick: frozenset(known.hand) for nick, known in self.players.items()}
+        """The cards of each player by nick; players that are gone keep theirs."""
+        return {nick: frozenset(player.hand) for nick, player in self.players.items()}
 
     @property
     def joker_holder(self) -> str | None:
-        """Who holds the joker; None while she is in the deck."""
-        return next((nick for nick, known in self.players.items() if JOKER in known.hand), None)
+        """The nick of the player with the joker; None while it is in the deck."""
+        return next((nick for nick, player in self.players.items() if JOKER in player.hand), None)
 
     @property
     def loser(self) -> str | None:
-        """Who has lost, as the table has to see it; None before the end, and of a void game."""
+        """The nick of the loser by the table's rules; None before the end and for a void game."""
         return self.game.nicks[self.game.ranking[-1]] if self.game is not None and self.game.ranking else None
 
     @property
     def turn_lost(self) -> bool:
-        """Whether the turn may have been lost with somebody."""
+        """Whether the turn may have been lost with a player that is gone."""
         return self._turn_checker is not None and self._turn_checker.turn_lost
 
-    # What happens.
+    # Events.
 
     def on_message(self, sender: str, receiver: str, message: Message | Violation) -> Sequence[PlayerVerdict]:
-        """Somebody says something to somebody; a Violation is what the receiver's codec finds in it."""
+        """Check a message; a Violation stands for input that the receiver's codec cannot parse."""
         if TABLE in {sender, receiver} and {sender, receiver} & self._rejoined_nicks:
             return ()
         if isinstance(message, Violation):
@@ -124,15 +125,15 @@ class Referee:
         return self._take_verdicts()
 
     def on_connection_lost(self, nick: str, other: str) -> Sequence[PlayerVerdict]:
-        """Somebody has no connection to somebody any more, or cannot get one, and has noticed it."""
+        """Record that `nick` has noticed that it has no connection to `other`, or cannot open one."""
         self._pending_requests.pop((other, nick), None)
-        known, game = self.players.get(other), self.game
-        if known is None or game is None or self._turn_checker is None:
+        player, game = self.players.get(other), self.game
+        if player is None or game is None or self._turn_checker is None:
             return ()
         if nick in self.players:
-            self._turn_checker.on_connection_lost(self.players[nick], known)
-        elif nick == TABLE and not game.is_over and game.is_inside[known.seat]:
-            game.leave(known.seat, 0.0)
+            self._turn_checker.on_connection_lost(self.players[nick], player)
+        elif nick == TABLE and not game.is_over and game.is_inside[player.seat]:
+            game.leave(player.seat, 0.0)
             self._turn_checker.turn_lost = True
         return self._take_verdicts()
 
@@ -144,7 +145,7 @@ class Referee:
         self._verdicts.append(PlayerVerdict(nick, Violation(clause, str(found), allowed)))
 
     def _check_malformed(self, sender: str, receiver: str, violation: Violation) -> None:
-        """What cannot be read is an answer if one is due, or else it will be answered as a request is."""
+        """Treat malformed input as an answer if one is pending, otherwise as a request."""
         self._verdicts.append(PlayerVerdict(sender, violation))
         if self._pending_requests[receiver, sender]:
             self._pending_requests[receiver, sender].popleft()
@@ -152,7 +153,7 @@ class Referee:
             self._pending_requests[sender, receiver].append(None)
 
     def _check_answer(self, sender: str, receiver: str, request: Request | None, answer: Reply | Standing) -> None:
-        """Somebody answers a request."""
+        """Check an answer to a request."""
         if sender == TABLE:
             match request, answer:
                 case Join(), Reply("ok", players=tuple(listed)):
@@ -166,17 +167,17 @@ class Referee:
         elif self._turn_checker and sender in self.players and receiver in self.players and request is not None:
             self._turn_checker.on_answer(self.players[sender], self.players[receiver], request, answer)
 
-    # The table.
+    # Messages of the table.
 
-    def _check_unsolicited(self, nick: str, said: Reply | Standing) -> None:
-        """The table says something of its own: that the game is void, if it is to somebody in it (oldmaid-1.8)."""
-        if said != Reply("error", said.message if isinstance(said, Reply) else None):
-            self._blame(TABLE, "oldmaid-1.8", said, "an answer, or an error before the end")
+    def _check_unsolicited(self, nick: str, message: Reply | Standing) -> None:
+        """Check a message of the table that answers nothing: an error to a player in a game voids it (oldmaid-1.8)."""
+        if message != Reply("error", message.message if isinstance(message, Reply) else None):
+            self._blame(TABLE, "oldmaid-1.8", message, "an answer, or an error before the end")
         elif self.game is not None and nick in self.players and self.game.is_inside[self.players[nick].seat]:
             self.game.stop()
 
     def _check_player_list(self, nick: str, listed: Sequence[ListedPlayer]) -> None:
-        """The table lists the players (oldmaid-3.2)."""
+        """Check the table's list of players (oldmaid-3.2)."""
         nicks = [nick for _, nick in listed]
         if not self.players:
             if len({*nicks}) < len(nicks) or not MIN_PLAYERS <= len(nicks) <= MAX_PLAYERS:
@@ -196,16 +197,16 @@ class Referee:
         if self._player_list != tuple(listed):
             self._blame(TABLE, "oldmaid-3.2", "another list for another player", "the same for all of them")
 
-    def _check_table_answer(self, known: Observed, request: Request | None, answer: Reply | Standing) -> None:
-        assert self.game is not None, "who is known plays"
+    def _check_table_answer(self, player: Observed, request: Request | None, answer: Reply | Standing) -> None:
+        assert self.game is not None, "an observed player is in a game"
         accepted = isinstance(answer, Reply) and answer.result != "error"
         match request, answer:
             case Draw(), Reply():
-                self._check_draw(known, self.game, answer)
+                self._check_draw(player, self.game, answer)
             case Discard(), Reply():
-                self._check_discard(known, self.game, request, accepted=accepted)
+                self._check_discard(player, self.game, request, accepted=accepted)
             case OutOfCards(), Reply():
-                self._check_out_of_cards(known, self.game, accepted=accepted)
+                self._check_out_of_cards(player, self.game, accepted=accepted)
             case Status(), Standing():
                 if answer != self.game.standing:
                     self._blame(TABLE, "oldmaid-6.6", answer, f"{self.game.standing}")
@@ -216,11 +217,11 @@ class Referee:
             case _:
                 self._blame(TABLE, "oldmaid-2.3", f"{answer} as the answer to {request}", "an answer to it")
 
-    def _check_draw(self, known: Observed, game: TableGame, answer: Reply) -> None:
+    def _check_draw(self, player: Observed, game: TableGame, answer: Reply) -> None:
         if answer.result == "error":
-            if not game.is_over and game.drawn_count < CARD_COUNT and game.drawer == known.seat:
-                self._blame(TABLE, "oldmaid-4.2", f"no card for {known.nick!r}, who is to draw", "one")
-            known.turn = None
+            if not game.is_over and game.drawn_count < CARD_COUNT and game.drawer == player.seat:
+                self._blame(TABLE, "oldmaid-4.2", f"no card for {player.nick!r}, who is to draw", "one")
+            player.turn = None
             return
         card = CARD_NUMBERS.get(answer.card) if answer.card is not None else None
         if card is None:
@@ -230,7 +231,7 @@ class Referee:
             self._blame(TABLE, "oldmaid-4.1", f"{card_name(card)}, dealt before", "every card once")
         self._dealt_cards.add(card)
         self._deck.card = card
-        self._apply_action(lambda: game.draw(known.seat, 0.0), accepted=True, clause="oldmaid-4.2")
+        self._apply_action(lambda: game.draw(player.seat, 0.0), accepted=True, clause="oldmaid-4.2")
         last = answer.result == "last_card"
         if last != (game.drawn_count == CARD_COUNT):
             self._blame(
@@ -239,43 +240,43 @@ class Referee:
                 f"{answer.result} with card {game.drawn_count}",
                 f"last_card with card {CARD_COUNT}",
             )
-        known.hand.add(card)
-        known.is_deck_empty = known.is_deck_empty or last
-        known.turn = "offer" if last else "pass"
+        player.hand.add(card)
+        player.is_deck_empty = player.is_deck_empty or last
+        player.turn = "offer" if last else "pass"
 
-    def _check_discard(self, known: Observed, game: TableGame, discard: Discard, *, accepted: bool) -> None:
+    def _check_discard(self, player: Observed, game: TableGame, discard: Discard, *, accepted: bool) -> None:
         wrong = self._apply_action(
-            lambda: game.discard(known.seat, *discard.cards, 0.0), accepted=accepted, clause="oldmaid-5.2"
+            lambda: game.discard(player.seat, *discard.cards, 0.0), accepted=accepted, clause="oldmaid-5.2"
         )
         a, b = (CARD_NUMBERS.get(card, -1) for card in discard.cards)
-        if not ({a, b} <= known.hand and is_pair(a, b)):
+        if not ({a, b} <= player.hand and is_pair(a, b)):
             if wrong is None:
-                found = f"{known.nick!r} throws away {card_name(a)} with {card_name(b)}"
+                found = f"{player.nick!r} throws away {card_name(a)} with {card_name(b)}"
                 wrong = Violation("oldmaid-5.7", found, "cards of his own")
             if wrong.clause != GAME_OVER_CLAUSE:
-                self._verdicts.append(PlayerVerdict(known.nick, wrong))
-        known.last_received = None
+                self._verdicts.append(PlayerVerdict(player.nick, wrong))
+        player.last_received = None
         if accepted:
-            known.hand -= {a, b}
+            player.hand -= {a, b}
         else:
-            known.refused_pairs.add(min(a, b))
+            player.refused_pairs.add(min(a, b))
 
-    def _check_out_of_cards(self, known: Observed, game: TableGame, *, accepted: bool) -> None:
+    def _check_out_of_cards(self, player: Observed, game: TableGame, *, accepted: bool) -> None:
         wrong = self._apply_action(
-            lambda: game.finish(known.seat, 0.0, is_trusted=accepted), accepted=accepted, clause="oldmaid-6.1"
+            lambda: game.finish(player.seat, 0.0, is_trusted=accepted), accepted=accepted, clause="oldmaid-6.1"
         )
         late = wrong is not None and wrong.clause == GAME_OVER_CLAUSE
         if wrong is not None and not late:
-            self._verdicts.append(PlayerVerdict(known.nick, wrong))
-        elif not known.check_count(0) and not late:
-            held = ", ".join(map(card_name, sorted(known.hand)))
-            self._blame(known.nick, "oldmaid-7.12", f"out_of_cards with {held}", "it with no cards")
-        known.is_out = known.is_out or accepted or late
+            self._verdicts.append(PlayerVerdict(player.nick, wrong))
+        elif not player.check_count(0) and not late:
+            held = ", ".join(map(card_name, sorted(player.hand)))
+            self._blame(player.nick, "oldmaid-7.12", f"out_of_cards with {held}", "it with no cards")
+        player.is_out = player.is_out or accepted or late
 
-    def _apply_action(self, deed: Callable[[], object], *, accepted: bool, clause: str) -> Violation | None:
-        """What is wrong with what somebody asked of the table; the table is to accept it if nothing is."""
+    def _apply_action(self, action: Callable[[], object], *, accepted: bool, clause: str) -> Violation | None:
+        """Apply a player's action to the game. Returns its violation; the table must accept it if there is none."""
         try:
-            deed()
+            action()
         except Violation as violation:
             if accepted:
                 self._blame(TABLE, violation.clause, f"what was asked is accepted: {violation.found}", "an error")

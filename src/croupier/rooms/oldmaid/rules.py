@@ -1,7 +1,6 @@
-"""Old Maid for two to eight: pairs go, hands are offered round the ring, and who keeps the joker has lost.
+"""Rules of Old Maid for two to eight players (docs/protocols/oldmaid.md).
 
-A `Ring` is one game and changes as it is played; `OldMaid` asks the questions that all our rules answer of rings that
-stay as they are (docs/protocols/oldmaid.md).
+`RingGame` is one game and mutable. `OldMaid` implements the `Rules` protocol on top of it, with immutable states.
 """
 
 from collections.abc import Mapping
@@ -14,17 +13,17 @@ from croupier.rooms.oldmaid.cards import CARD_NAMES, JOKER, PAIR_COUNT, Card
 
 MIN_PLAYERS: Final = 2
 MAX_PLAYERS: Final = 8
-"""So many play at one table (the document's first paragraph)."""
+"""The numbers of players in a game (the document's first paragraph)."""
 
 _IN_DECK: Final = -1
 _DISCARDED: Final = -2
 
 
 class View(NamedTuple):
-    """What a seat knows: its own cards and discards, who is out, and how many cards it is offered, if it is to pick.
+    """What a seat knows: its own cards and discards, the seats that are out, and the size of an offer to it.
 
-    It is no more than a peer is told on the wire: how many cards the others hold is nobody's business but that of
-    whoever picks one of them.
+    A view has no more than a player learns on the wire: only the player that picks learns the size of a hand.
+    `offer_size` is None unless the seat is to pick.
     """
 
     hand: tuple[Card, ...]
@@ -34,13 +33,13 @@ class View(NamedTuple):
 
 
 class RingGame:
-    """One game in which seats 0 … n − 1 sit in the order of drawing; it changes as it is played.
+    """One game; seats 0 … n − 1 are in the order of drawing. Mutable.
 
-    `turn` is CHANCE while the cards are drawn, then the seat that is to pick, then OVER. `taker` draws the next card.
-    `offerer` holds out his hand: first the last one who has drawn, or the next one with cards if he has none (O9).
-    `due` are the pairs that have to be discarded, with who holds them; a seat that has one neither offers nor picks.
-    `out` are the seats without cards, in the order in which they got rid of them. `pairs_in` is 26 but for a small
-    pack, which has the first cards and the joker.
+    `turn` is CHANCE while cards are drawn, then the seat that is to pick, then OVER. `drawer` draws the next card.
+    `offerer` offers its hand: first the seat that drew last, or the next one with cards if it has none (O9).
+    `due_pairs` are the pairs that have to be discarded, with their holders; a seat with a due pair neither offers nor
+    picks. `out_seats` are the seats without cards, in the order in which they ran out. `pairs_in` is the number of
+    pairs in the pack, 26 or fewer: a smaller pack has the first cards and the joker.
     """
 
     __slots__ = (
@@ -57,7 +56,7 @@ class RingGame:
     )
 
     def __init__(self, players: int = 4, pairs_in: int = PAIR_COUNT) -> None:
-        """Before the first card. Raises ValueError."""
+        """Start a game before the first draw. Raises ValueError if a number is out of range."""
         if not MIN_PLAYERS <= players <= MAX_PLAYERS:
             raise ValueError(f"found {players} players; allowed: {MIN_PLAYERS} to {MAX_PLAYERS}")
         if not 1 <= pairs_in <= PAIR_COUNT:
@@ -75,21 +74,21 @@ class RingGame:
 
     @property
     def drawer(self) -> Seat:
-        """Who draws the next card: player1, player2, … in turn until the deck is empty (O6)."""
+        """The seat that draws the next card; all seats draw in turn until the deck is empty (O6)."""
         return self.drawn_count % len(self.hands)
 
     @property
     def deck(self) -> tuple[Card, ...]:
-        """The cards that have not been drawn, in no order that means anything."""
+        """The cards that have not been drawn, sorted by number."""
         return tuple(card for card, holder in enumerate(self._holders) if holder == _IN_DECK)
 
     @property
     def loser(self) -> Seat | None:
-        """Who holds the joker at the end; None before."""
+        """The seat that holds the joker at the end; None before."""
         return self._holders[JOKER] if self.turn is Turn.OVER else None
 
     def deal(self, card: Card) -> None:
-        """The taker draws a card. Raises IllegalMove."""
+        """Deal a card to the drawer. Raises IllegalMove if it is not in the deck."""
         holders = self._holders
         if not 0 <= card <= JOKER or holders[card] != _IN_DECK:
             raise IllegalMove(_card_name(card), [*map(_card_name, self.deck)])
@@ -104,7 +103,7 @@ class RingGame:
             self._advance_turn()
 
     def discard(self, seat: Seat, a: Card, b: Card) -> None:
-        """A seat throws a pair away, as soon as it has drawn both cards or later (O7). Raises IllegalMove."""
+        """Discard a due pair of a seat (O7). Raises IllegalMove if it is not due."""
         pair = (a, b) if a < b else (b, a)
         entry = (seat, *pair)
         if entry not in self.due_pairs:
@@ -129,23 +128,23 @@ class RingGame:
             self._advance_turn()
 
     def discard_all(self) -> None:
-        """Everybody discards every pair he holds; the lower seats do so first."""
+        """Discard all due pairs, lower seats first."""
         for entry in sorted(self.due_pairs) if len(self.due_pairs) > 1 else self.due_pairs[:]:
             self.discard(*entry)
 
     def pick(self, position: int) -> Card:
-        """Whose turn it is takes the card at this position of the offerer's hand. Raises IllegalMove.
+        """Move the card at a position of the offerer's hand to the seat whose turn it is. Raises IllegalMove.
 
-        It is put behind his other cards: whoever is to pick from them next must not know that (a mind of ours sees a
-        number of cards, and no order).
+        The card is appended to the picker's hand. The next picker must not learn this order; a bot sees only the number
+        of cards.
         """
         seat, offerer = self.turn, self.offerer
         if not isinstance(seat, int):
             raise IllegalMove(f"a pick at {position}", ["a card"] if seat is Turn.CHANCE else [])
-        held = [entry for entry in self.due_pairs if entry[0] in {seat, offerer}] if self.due_pairs else ()
-        if held:
+        blocking = [entry for entry in self.due_pairs if entry[0] in {seat, offerer}] if self.due_pairs else ()
+        if blocking:
             raise IllegalMove(
-                f"a pick at {position}", [f"to discard {_card_name(a)} with {_card_name(b)}" for _, a, b in held]
+                f"a pick at {position}", [f"to discard {_card_name(a)} with {_card_name(b)}" for _, a, b in blocking]
             )
         hands, holders = self.hands, self._holders
         hand, own = hands[offerer], hands[seat]
@@ -163,7 +162,7 @@ class RingGame:
         return card
 
     def _advance_turn(self) -> None:
-        """Find who offers, and who picks from him: an empty hand is passed over (O9)."""
+        """Set the next offerer and picker; empty hands are skipped (O9)."""
         hands = self.hands
         if len(self.discarded_pairs) == self.pairs_in:
             self.turn = Turn.OVER
@@ -177,17 +176,17 @@ class RingGame:
         self.offerer, self.turn = offerer, seat
 
     def view(self, seat: Seat) -> View:
-        """All that this seat may know."""
-        own = zip(self.discarders, self.discarded_pairs, strict=True)
+        """Everything that a seat may know."""
+        discards = zip(self.discarders, self.discarded_pairs, strict=True)
         return View(
             tuple(self.hands[seat]),
-            tuple(pair for who, pair in own if who == seat),
+            tuple(pair for discarder, pair in discards if discarder == seat),
             tuple(self.out_seats),
             len(self.hands[self.offerer]) if self.turn == seat else None,
         )
 
     def copy(self) -> "RingGame":
-        """Another game in the same state."""
+        """Return an independent copy."""
         twin = object.__new__(RingGame)
         twin.pairs_in, twin.turn, twin.drawn_count, twin.offerer = (
             self.pairs_in,
@@ -209,7 +208,7 @@ class RingGame:
             getattr(self, name) == getattr(other, name) for name in RingGame.__slots__
         )
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
         hands = "; ".join(", ".join(CARD_NAMES[card] for card in hand) or "out" for hand in self.hands)
@@ -217,16 +216,23 @@ class RingGame:
 
 
 def _card_name(card: Card) -> str:
-    """A card's name, or the number where there is no such card."""
+    """The name of a card, or its number if there is no such card."""
     return CARD_NAMES[card] if 0 <= card <= JOKER else f"card {card}"
 
 
 class OldMaid:
-    """The rules as questions about a `Ring` that nobody changes.
+    """The rules of Old Maid. See `croupier.core.rules.Rules`. A state is a `RingGame` that is never modified.
 
-    Nobody decides anything in this game: pairs have to be discarded, and whoever picks cannot tell the backs apart. So
-    it is always CHANCE's turn: she gives cards by their names (`3 spades`), from the deck to the taker, and then from
-    the offerer's hand to the one who picks. Pairs are discarded in the same move, when all cards are out (O7).
+    Players decide nothing: pairs must be discarded, and cards are picked face down. All moves are therefore chance
+    moves, cards by name (`3 spades`): from the deck to the drawer, and then from the offerer's hand to the picker. Once
+    the deck is empty, each move also discards all pairs (O7).
+
+    >>> rules = OldMaid(players=2, pairs_in=1)
+    >>> state = rules.start()
+    >>> for card in ("2 spades", "joker maid", "2 clubs"):
+    ...     state = rules.play(state, card)
+    >>> rules.payoff(state)
+    (0, -1)
     """
 
     def __init__(self, players: int = 4, pairs_in: int = PAIR_COUNT) -> None:
@@ -234,15 +240,15 @@ class OldMaid:
         self.seats = players
 
     def start(self) -> RingGame:
-        """Before the first card."""
+        """The state before the first draw."""
         return self._start.copy()
 
     def turn(self, state: RingGame) -> Turn:
-        """CHANCE or OVER."""
+        """Turn.CHANCE or Turn.OVER."""
         return Turn.OVER if state.turn is Turn.OVER else Turn.CHANCE
 
     def legal(self, state: RingGame) -> tuple[str, ...]:
-        """The cards that may be drawn, or those of the offerer, by their names."""
+        """The names of the cards that may be drawn, or of the offerer's cards."""
         if state.turn is Turn.OVER:
             return ()
         return tuple(
@@ -250,12 +256,12 @@ class OldMaid:
         )
 
     def odds(self, state: RingGame) -> Mapping[str, Fraction]:
-        """Each of these cards is as likely as any other."""
+        """The probability of each legal move; all are equal."""
         legal = self.legal(state)
         return {name: Fraction(1, len(legal)) for name in legal}
 
     def play(self, state: RingGame, move: str) -> RingGame:
-        """The game after a card has gone where it goes, and the pairs have been discarded. Raises IllegalMove."""
+        """Return the state after a move and the discards it causes. Raises IllegalMove."""
         legal = self.legal(state)
         if move not in legal:
             raise IllegalMove(move, legal)
@@ -269,9 +275,9 @@ class OldMaid:
         return after
 
     def payoff(self, state: RingGame) -> tuple[int, ...]:
-        """−1 for the loser and 0 for the others, when OVER."""
+        """−1 for the loser and 0 for the others; the game must be over."""
         return tuple(-(seat == state.loser) for seat in range(self.seats))
 
     def view(self, state: RingGame, seat: Seat) -> View:
-        """All that this seat may know."""
+        """Everything that a seat may know."""
         return state.view(seat)

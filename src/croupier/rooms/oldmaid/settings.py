@@ -1,4 +1,4 @@
-"""What can be set about a table of Old Maid: how many play, and how long everybody waits."""
+"""Settings of an Old Maid table."""
 
 from dataclasses import dataclass
 
@@ -6,31 +6,31 @@ from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 from croupier.rooms.oldmaid.wire import Dialect
 
 MAX_SECONDS = 366 * 86_400.0
-"""The longest time that can be set, in seconds."""
+"""The longest time that a setting may have, in seconds."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be set about the table of Old Maid."""
+    """The settings of an Old Maid table."""
 
     players: int = 4
-    """How many have to join before a game starts, 2 to 8."""
+    """The number of players that a game starts with, 2 to 8."""
 
     join_window: float = 10.0
-    """A game also starts so many seconds after the second player has joined."""
+    """Seconds after the second player's join until a game starts with fewer players."""
 
     stuck_seconds: float = 120.0
-    """A game in which nothing happens for so long is void."""
+    """Seconds without any action after which a game is void."""
 
     dialect: Dialect = "document"
-    """How the players are listed: as the document says, or as the table of the exercise did."""
+    """The form of the player list: as in the document, or njaal: as the exercise's table sends it."""
 
     def check(self) -> None:
-        """Raise ValueError on what makes no sense."""
-        for name, found, least, most in (
+        """Raise ValueError if a setting is out of range."""
+        for name, found, minimum, maximum in (
             ("players", self.players, MIN_PLAYERS, MAX_PLAYERS),
             ("seconds to join in", self.join_window, 0.0, MAX_SECONDS),
             ("seconds until a game is stuck", self.stuck_seconds, 0.001, MAX_SECONDS),
         ):
-            if not least <= found <= most:
-                raise ValueError(f"found {name}: {found}; allowed: {least:,} to {most:,}")
+            if not minimum <= found <= maximum:
+                raise ValueError(f"found {name}: {found}; allowed: {minimum:,} to {maximum:,}")

@@ -1,7 +1,7 @@
-"""What a table and its players say to each other, as messages and as JSON (docs/protocols/oldmaid.md, 2 and 8).
+"""Messages and JSON codec of Old Maid (docs/protocols/oldmaid.md, sections 2 and 8).
 
-The links between players speak as those to the table do, so one codec reads them all. Nothing frames the messages:
-where one ends is told by its brackets (`framing`).
+The connections between players use the same format as those to the table, so there is one codec for all. Messages are
+not framed; they end at the closing bracket (see `framing`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,36 +16,36 @@ from croupier.rooms.oldmaid.cards import WireCard as Card
 from croupier.rooms.oldmaid.framing import JsonFramer, JsonValueTooLong
 
 type Dialect = Literal["document", "njaal"]
-"""How the table lists its players: as the document says, or as the one on njaal did (ruling O2)."""
+"""The form of the table's player list: as in the document, or as the exercise's table on njaal sends it (ruling O2)."""
 
 type WireRole = Literal["table", "player"]
 
 type ListedPlayer = tuple[Address, str]
-"""A player in the table's list: where he accepts his right neighbour, and his nick."""
+"""A player in the table's list: the address for its right neighbour, and its nick."""
 
 
 class JsonMessage(Struct, frozen=True, gc=False):
-    """A message; as text it is its JSON."""
+    """A message; as text, its JSON."""
 
     def __str__(self) -> str:
         return JSON_ENCODER.encode(self).decode()
 
 
 class Join(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="join", omit_defaults=True):
-    """A player wants to play; `port` is where he listens, if it is not the one he comes from (§4; ruling O3)."""
+    """A player asks to play; `port` is its listening port if that is not its source port (§4; ruling O3)."""
 
     nick: str
     port: int | None = None
 
 
 class Draw(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="draw"):
-    """A player wants a card (§5)."""
+    """A player asks for a card (§5)."""
 
 
 class Discard(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="discard", omit_defaults=True):
-    """A player throws away a pair; `last_cards` says whether no cards are left, None if it is missing (§6; ruling O7).
+    """A player discards a pair; `last_cards` says whether its hand is now empty, None if missing (§6; ruling O7).
 
-    Both are kept as they were on the wire: a boolean, and the key `last_card`, are tolerated.
+    Tolerated forms keep their values: `last_cards` as a boolean, and the key `last_card` in its place.
     """
 
     cards: tuple[Card, Card]
@@ -54,31 +54,31 @@ class Discard(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="discard"
 
 
 class OutOfCards(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="out_of_cards"):
-    """A player has no cards any more (§7)."""
+    """A player has no cards left (§7)."""
 
 
 class Status(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="status"):
-    """A player asks who is in and who is out (§8)."""
+    """A player asks for the standing (§8)."""
 
 
 class YourTurn(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="your_turn"):
-    """The left neighbour is to draw (§10)."""
+    """The turn to draw passes to the left neighbour (§10)."""
 
 
 class Offer(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="offer"):
-    """The left neighbour may pick one of so many cards (§11)."""
+    """The left neighbour may pick one of `num_cards` cards (§11)."""
 
     num_cards: Annotated[int, Meta(ge=0)]
 
 
 class Pick(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="pick"):
-    """The right neighbour is to give the card at this position of his hand (§12)."""
+    """The sender picks the card at a position, from 0, of the right neighbour's hand (§12)."""
 
     card_num: int
 
 
 class Reply(JsonMessage, frozen=True, gc=False, omit_defaults=True):
-    """An answer: ok, out, last_card or error, with what was asked for (§4 to §12)."""
+    """An answer: ok, out, last_card or error, with the data that was requested (§4 to §12)."""
 
     result: str
     message: str | None = None
@@ -87,7 +87,7 @@ class Reply(JsonMessage, frozen=True, gc=False, omit_defaults=True):
 
 
 class Standing(JsonMessage, frozen=True, gc=False, rename={"inside": "in", "outside": "out"}):
-    """The answer to Status: the nicks of those who are in, and of those who are out (§8; ruling O8)."""
+    """The answer to Status: the nicks of the players in and of those out (§8; ruling O8)."""
 
     inside: tuple[str, ...]
     outside: tuple[str, ...]
@@ -107,7 +107,7 @@ DISCARD_OK: Final = Reply("ok", "ok")
 """The answer to Discard (§6)."""
 
 MAX_FRAME_BYTES: Final = 65_536
-"""In so many bytes a message has to end (oldmaid-8.9)."""
+"""The length limit of a message (oldmaid-8.9)."""
 
 VOCABULARY: Final[tuple[Message, ...]] = (
     Join("ann"),
@@ -133,7 +133,7 @@ VOCABULARY: Final[tuple[Message, ...]] = (
     Standing(("ann",), ("bob", "cyd")),
     Standing((), ()),
 )
-"""Messages of every kind."""
+"""Sample messages of every kind."""
 
 
 def refusal(violation: Violation) -> Reply:
@@ -142,7 +142,7 @@ def refusal(violation: Violation) -> Reply:
 
 
 class _InvalidMessage(Exception):
-    """What was read is not what it has to be: the clause, what was found, and what is allowed."""
+    """A value breaks a clause; has what was found and what is allowed."""
 
     def __init__(self, clause: str, found: object, allowed: str) -> None:
         super().__init__(clause, found, allowed)
@@ -150,11 +150,11 @@ class _InvalidMessage(Exception):
 
 
 class Wire:
-    """One end of a connection: what a table is sent, or what a player is. See `core.codec.Codec`.
+    """The codec of one end of a connection, a table or a player. See `core.codec.Codec`.
 
-    The other end's requests come as messages too, as `your_turn` would to the table: they are refused here
-    (oldmaid-8.6). Answers that cannot be read break oldmaid-8.11 or oldmaid-3.19; whoever waits for none swallows
-    them. A table has no use for answers, so it is not told what they say.
+    Requests for the other kind of end, such as `your_turn` to a table, are violations (oldmaid-8.6). Invalid answers
+    break oldmaid-8.11 or oldmaid-3.19; a receiver that waits for no answer ignores them. Answers to a table are not
+    parsed, because it asks nothing.
     """
 
     __slots__ = ("_decode_fast", "_dialect", "_framing", "_is_fatal", "_parsers", "_strict", "tolerated")
@@ -169,7 +169,7 @@ class Wire:
         self._is_fatal = False
 
     def encode(self, message: Message) -> bytes:
-        """The bytes of a message, with the line end behind it (oldmaid-1.5)."""
+        """The bytes of a message, with a line end (oldmaid-1.5)."""
         if type(message) is Reply and message.players is not None:
             listed: object = message.players
             if self._dialect == "document":
@@ -178,41 +178,46 @@ class Wire:
         return JSON_ENCODER.encode(message) + b"\n"
 
     def to_text(self, message: Message) -> str:
-        """A message as it stands on the wire, without the line end."""
+        """A message as on the wire, without the line end."""
         return self.encode(message)[:-1].decode()
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
-        """All messages that are complete with these bytes; nearly always they are exactly one."""
-        begun = self._is_fatal or self._framing.buffer
-        if not begun and len(data) <= MAX_FRAME_BYTES and data[:1] == b"{" and data.find(b"\n") in {-1, len(data) - 1}:
+        """Return the messages that these bytes complete; the fast path is a read of exactly one message."""
+        is_mid_value = self._is_fatal or self._framing.buffer
+        if (
+            not is_mid_value
+            and len(data) <= MAX_FRAME_BYTES
+            and data[:1] == b"{"
+            and data.find(b"\n") in {-1, len(data) - 1}
+        ):
             message = self._parse_plain(data)
             if message is not None:
                 return (message,)
         return self._parse(data)
 
     def _parse(self, data: bytes) -> Sequence[Message | Violation]:
-        found: list[Message | Violation] = []
+        messages: list[Message | Violation] = []
         if self._is_fatal:
-            return found
+            return messages
         try:
             for value in self._framing.feed(data):
                 message = self._parse_value(value)
-                found.append(message)
+                messages.append(message)
                 if isinstance(message, Violation) and message.fatal:
                     break
         except JsonValueTooLong:
-            found.append(
+            messages.append(
                 self._fail("oldmaid-8.9", f"a message of more than {MAX_FRAME_BYTES:,} bytes", "a shorter one")
             )
-        return found
+        return messages
 
     def _fail(self, clause: str, found: str, allowed: str) -> Violation:
         self._is_fatal = True
-        self._framing = JsonFramer(MAX_FRAME_BYTES)  # what has come is not needed any more
+        self._framing = JsonFramer(MAX_FRAME_BYTES)  # drop the buffered input
         return Violation(clause, found, allowed, fatal=True)
 
     def _parse_plain(self, value: bytes) -> Request | None:
-        """The request that this is if it is one of those that games are full of, and needs no tolerance."""
+        """Decode a frequent request that needs no tolerance; None for anything else."""
         if not value.isascii():
             return None
         try:
@@ -222,7 +227,7 @@ class Wire:
         return None if type(message) is Discard and type(message.last_cards) is not str else message
 
     def _parse_value(self, value: bytes) -> Message | Violation:
-        """Read what is complete, for the first reason that applies (oldmaid-8.2)."""
+        """Parse a complete value; a violation names the first clause that applies (oldmaid-8.2)."""
         message = self._parse_plain(value)
         if message is not None:
             return message
@@ -236,18 +241,18 @@ class Wire:
             found = wrong.found if isinstance(wrong.found, str) else _excerpt(value)
             return Violation(wrong.clause, found, wrong.allowed)
 
-    def _parse_message(self, told: object) -> Message:
-        if not isinstance(told, dict):
+    def _parse_message(self, fields: object) -> Message:
+        if not isinstance(fields, dict):
             raise _InvalidMessage("oldmaid-8.4", None, "a JSON object")
-        if "cmd" not in told:
-            return self._parse_answer(told)
-        cmd = told["cmd"]
+        if "cmd" not in fields:
+            return self._parse_answer(fields)
+        cmd = fields["cmd"]
         if not isinstance(cmd, str):
             raise _InvalidMessage("oldmaid-8.5", None, "the key cmd with a string")
         reader = self._parsers.get(cmd)
         if reader is None:
             raise _InvalidMessage("oldmaid-8.6", f"cmd {cmd[:_MAX_EXCERPT_CHARS]!r}", ", ".join(self._parsers))
-        return reader(self, told)
+        return reader(self, fields)
 
     def _tolerate(self, clause: str, found: str, allowed: str) -> None:
         if self._strict:
@@ -256,57 +261,59 @@ class Wire:
 
     # Requests.
 
-    def _parse_join(self, told: Mapping[str, Any]) -> Join:
-        nick = _checked_field(told, "nick", lambda nick: isinstance(nick, str), "a string")
-        if "port" not in told:
+    def _parse_join(self, fields: Mapping[str, Any]) -> Join:
+        nick = _checked_field(fields, "nick", lambda nick: isinstance(nick, str), "a string")
+        if "port" not in fields:
             return Join(nick)
-        port = _checked_field(told, "port", lambda port: type(port) is int, "an integer, 1 to 65535")
+        port = _checked_field(fields, "port", lambda port: type(port) is int, "an integer, 1 to 65535")
         if not 0 < port < 65536:
             raise _InvalidMessage("oldmaid-3.5", None, "a port of 1 to 65535")
         self._tolerate("oldmaid-3.5", f"the port {port}", "the port that the connection comes from")
         return Join(nick, port)
 
-    def _parse_discard(self, told: Mapping[str, Any]) -> Discard:
-        cards = _checked_field(told, "cards", _are_cards, "two cards, each an array of two strings")
-        key = "last_cards" if "last_cards" in told else "last_card"
+    def _parse_discard(self, fields: Mapping[str, Any]) -> Discard:
+        cards = _checked_field(fields, "cards", _are_cards, "two cards, each an array of two strings")
+        key = "last_cards" if "last_cards" in fields else "last_card"
         pair = (cards[0][0], cards[0][1]), (cards[1][0], cards[1][1])
-        if key not in told:
+        if key not in fields:
             self._tolerate("oldmaid-2.8", "no last_cards", "the key last_cards")
             return Discard(pair)
-        last = _checked_field(told, key, _is_boolean, "one of the strings true and false")
+        last = _checked_field(fields, key, _is_boolean, "one of the strings true and false")
         if key == "last_card":
             self._tolerate("oldmaid-2.7", "the key last_card", "the key last_cards")
         if isinstance(last, bool):
             self._tolerate("oldmaid-2.6", f"the boolean {str(last).lower()}", "one of the strings true and false")
         return Discard(pair, last) if key == "last_cards" else Discard(pair, last_card=last)
 
-    def _parse_offer(self, told: Mapping[str, Any]) -> Offer:
+    def _parse_offer(self, fields: Mapping[str, Any]) -> Offer:
         return Offer(
-            _checked_field(told, "num_cards", lambda count: type(count) is int and count >= 0, "an integer, 0 or more")
+            _checked_field(
+                fields, "num_cards", lambda count: type(count) is int and count >= 0, "an integer, 0 or more"
+            )
         )
 
-    def _parse_pick(self, told: Mapping[str, Any]) -> Pick:
-        return Pick(_checked_field(told, "card_num", lambda number: type(number) is int, "an integer"))
+    def _parse_pick(self, fields: Mapping[str, Any]) -> Pick:
+        return Pick(_checked_field(fields, "card_num", lambda number: type(number) is int, "an integer"))
 
     # Answers.
 
-    def _parse_answer(self, told: Mapping[str, Any]) -> Answer:
-        if "result" in told:
-            return _IGNORED_REPLY if self._parsers is _REQUEST_PARSERS["table"] else self._parse_reply(told)
-        standing = [told.get("in"), told.get("out")]
+    def _parse_answer(self, fields: Mapping[str, Any]) -> Answer:
+        if "result" in fields:
+            return _IGNORED_REPLY if self._parsers is _REQUEST_PARSERS["table"] else self._parse_reply(fields)
+        standing = [fields.get("in"), fields.get("out")]
         if self._parsers is _REQUEST_PARSERS["table"] or not all(map(_are_strings, standing)):
             raise _InvalidMessage("oldmaid-8.5", None, "an object with the key cmd")
         return Standing(*(tuple(cast(list[str], nicks)) for nicks in standing))
 
-    def _parse_reply(self, told: Mapping[str, Any]) -> Reply:
-        result, message, card = told["result"], told.get("message"), told.get("card")
+    def _parse_reply(self, fields: Mapping[str, Any]) -> Reply:
+        result, message, card = fields["result"], fields.get("message"), fields.get("card")
         if not isinstance(result, str) or not isinstance(message, str | None) or not (card is None or _is_card(card)):
             raise _InvalidMessage("oldmaid-8.11", None, "an answer of oldmaid-2.3")
-        players = self._parse_players(told["players"]) if "players" in told else None
+        players = self._parse_players(fields["players"]) if "players" in fields else None
         return Reply(result, message, None if card is None else (card[0], card[1]), players)
 
     def _parse_players(self, listed: object) -> tuple[ListedPlayer, ...]:
-        """The list of players in either form, in their order (oldmaid-3.3, oldmaid-10.1)."""
+        """Parse the list of players in either dialect (oldmaid-3.3, oldmaid-10.1)."""
         form: Dialect = "document" if isinstance(listed, dict) else "njaal"
         if isinstance(listed, dict):
             try:
@@ -340,18 +347,18 @@ _REQUEST_PARSERS: Final[Mapping[WireRole, Mapping[str, _RequestParser]]] = {
     },
     "player": {"your_turn": lambda *_: YourTurn(), "offer": Wire._parse_offer, "pick": Wire._parse_pick},
 }
-"""How the requests are read that each side is sent (oldmaid-2.2)."""
+"""The parsers of the requests that each role receives (oldmaid-2.2)."""
 
 _FAST_DECODERS: Final[Mapping[WireRole, Callable[[bytes], Request]]] = {
     "table": Decoder(Draw | Discard | OutOfCards | Status).decode,
     "player": Decoder(YourTurn | Offer | Pick).decode,
 }
-"""Reads the requests that every game is full of, when there is nothing to be said against them."""
+"""Decoders for the frequent requests of each role in their strict form."""
 
 _IGNORED_REPLY: Final = Reply("ignored")
 _MAPPED_IPV4_PREFIX: Final = "::ffff:"
 _MAX_EXCERPT_CHARS: Final = 80
-"""So many characters of what was found are repeated in an error."""
+"""The most characters of a value that an error repeats."""
 
 _JSON_DECODER: Final = Decoder()
 
@@ -363,13 +370,13 @@ def _decode_json(value: bytes) -> object:
         raise _InvalidMessage("oldmaid-8.3", None, "JSON") from None
 
 
-def _checked_field(told: Mapping[str, Any], key: str, fits: Callable[[Any], bool], allowed: str) -> Any:
-    """The value of a key. Raises _Wrong."""
-    if key not in told:
+def _checked_field(fields: Mapping[str, Any], key: str, fits: Callable[[Any], bool], allowed: str) -> Any:
+    """The value of a key. Raises _InvalidMessage if it is missing or invalid."""
+    if key not in fields:
         raise _InvalidMessage("oldmaid-8.7", f"no key {key}", f"{key} with {allowed}")
-    if not fits(told[key]):
-        raise _InvalidMessage("oldmaid-8.7", f"{key} {_excerpt(JSON_ENCODER.encode(told[key]))}", allowed)
-    return told[key]
+    if not fits(fields[key]):
+        raise _InvalidMessage("oldmaid-8.7", f"{key} {_excerpt(JSON_ENCODER.encode(fields[key]))}", allowed)
+    return fields[key]
 
 
 def _is_boolean(value: object) -> bool:
@@ -396,6 +403,6 @@ def _is_seated(value: object) -> bool:
 
 
 def _excerpt(value: bytes) -> str:
-    """What was found, for people: the beginning of it if it is long."""
+    """The representation of a value for messages, shortened if it is long."""
     text = value.decode(errors="backslashreplace")
     return repr(text if len(text) <= _MAX_EXCERPT_CHARS else f"{text[:_MAX_EXCERPT_CHARS]}…")

@@ -1,8 +1,8 @@
-"""Seven and a half: a client draws Spanish cards towards 7½ and not over it, and then the bank tries to do better.
+"""Seven and a half: the client draws Spanish cards to at most 7½ points, then the bank draws to beat it.
 
-The client asks for a game with STRT, is told the starting bet, and draws. With a card in hand it may raise the bet,
-which obliges it to draw, draw on, or pass. The bank then draws until it has more than the client, or exactly 7½, or too
-much. A client over 7½ loses its bet whatever the bank has; exactly 7½ wins it twice.
+The client starts a game with STRT, receives the starting bet and draws. With a card in hand it may draw again, pass, or
+raise the bet, after which it must draw. The bank then draws until it has more points than the client, exactly 7½, or
+more than 7½. A client over 7½ loses its bet whatever the bank has; exactly 7½ wins twice the bet.
 """
 
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be set about the house of seven and a half."""
+    """The settings of a seven-and-a-half house."""
 
     bet: int = 100
     """The starting bet, in coins."""
@@ -77,17 +77,17 @@ class Settings:
     """The largest total bet; an ANTE beyond it is refused."""
 
     coins: int = 1000
-    """With --accounts: the coins of a client that comes for the first time."""
+    """With --accounts: the coins of a new account."""
 
     once: bool = False
-    """Close every connection after its first game, as some houses do."""
+    """Close each connection after its first game, as some houses do."""
 
     dialect: Literal["document", "lenient"] = "document"
-    """What the house accepts: lenient takes commands in places where known clients send them."""
+    """What the house accepts; lenient: also commands that known clients send out of place."""
 
 
-def table_factory(settings: Settings, patience: Timeouts, strict: bool) -> TableFactory:
-    """Tables of this house. Raises ValueError on bets that cannot be."""
+def table_factory(settings: Settings, timeouts: Timeouts, strict: bool) -> TableFactory:
+    """Return a factory of private tables. Raises ValueError if a bet or the number of coins is out of range."""
     if not 1 <= settings.max_bet <= MAX_TOTAL_BET:
         raise ValueError(f"found the largest bet {settings.max_bet}; allowed: 1 to {MAX_TOTAL_BET}")
     if not 1 <= settings.bet <= settings.max_bet:
@@ -98,15 +98,15 @@ def table_factory(settings: Settings, patience: Timeouts, strict: bool) -> Table
     rules = SevenHalf(settings.max_bet, lenient=lenient)
     bet, once = settings.bet, settings.once
 
-    def seat(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
+    def new_table(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
         purse = purse or Purse(UNLIMITED_COINS)
-        return House(peer, dealer, patience, purse, rules, bet=bet, lenient=lenient, once=once, strict=strict)
+        return House(peer, dealer, timeouts, purse, rules, bet=bet, lenient=lenient, once=once, strict=strict)
 
-    return seat
+    return new_table
 
 
 def commands_given(state: BankState) -> tuple[str, ...]:
-    """What was bet in all, and the client's other commands."""
+    """The total bet and the client's other commands, for the deal record."""
     passed = state.bank_card_count > 0 and total(client_cards(state)) <= TARGET_HALVES
     draws = ["DRAW"] * len(client_cards(state))
     return (f"BET {state.bet}", *draws, *(["PASS"] if passed else []))
@@ -130,7 +130,7 @@ ROOM = HouseRoom(
     house=table_factory,
     initial_purse=lambda settings: settings.coins,
     dealt_cards=lambda state: state.cards,
-    net_check=recompute_nets(lambda cards, done, _: possible_nets(LENIENT_RULES.start_node, cards, done)),
+    net_check=recompute_nets(lambda cards, commands, _: possible_nets(LENIENT_RULES.start_node, cards, commands)),
     commands=commands_given,
     options=Options,
     player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),

@@ -1,4 +1,4 @@
-"""Ways to play seven and a half: at random, by a habit, by a script, and exactly."""
+"""Bots for seven and a half: random, a threshold, scripts, and exact optimal play."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -17,23 +17,23 @@ type SevenHalfBot = Bot[BankState, BankMove]
 
 
 class ThresholdBot:
-    """Draws until it has so many halves, then passes, and never raises."""
+    """Draws until its total reaches a threshold in halves of a point, then passes. It never raises."""
 
     def __init__(self, halves: int) -> None:
         self._halves = halves
 
-    def choose(self, view: BankState, legal: Sequence[BankMove], luck: Luck) -> BankMove:  # noqa: ARG002 -- a habit needs no luck
-        """PASS when there is enough and it is allowed, else DRAW."""
+    def choose(self, view: BankState, legal: Sequence[BankMove], luck: Luck) -> BankMove:  # noqa: ARG002 -- deterministic
+        """PASS at the threshold or above, if it is legal; otherwise DRAW."""
         return "PASS" if total(client_cards(view)) >= self._halves and "PASS" in legal else "DRAW"
 
 
 def threshold_bot(halves: int = 10) -> SevenHalfBot:
-    """Stands at a threshold, 5 points by default."""
+    """Return a bot that passes at a threshold in halves of a point: 10, which is 5 points, by default."""
     return ThresholdBot(halves)
 
 
 def _parse_halves(argument: str) -> int:
-    """A threshold in points: halves of a point, from 0.5 to 7.5."""
+    """Parse a threshold in points, 0.5 to 7.5, into halves of a point. Raises ValueError."""
     halves = 2 * Fraction(argument)
     if halves.denominator != 1 or not 1 <= halves <= TARGET_HALVES:
         raise ValueError(f"found {argument!r}; allowed: 0.5 to 7.5 in steps of 0.5")
@@ -41,10 +41,10 @@ def _parse_halves(argument: str) -> int:
 
 
 class OptimalBot:
-    """Best play against the bank, to the last card; it raises as far as it is offered (see `OnePlayer`)."""
+    """Plays optimally, counting every card dealt. It raises by the largest legal amount (see `SinglePlayerSolver`)."""
 
-    def choose(self, view: BankState, legal: Sequence[BankMove], luck: Luck) -> BankMove:  # noqa: ARG002 -- the best move needs no luck
-        """The best of the legal moves."""
+    def choose(self, view: BankState, legal: Sequence[BankMove], luck: Luck) -> BankMove:  # noqa: ARG002 -- deterministic
+        """The legal move with the highest expected value."""
         highest = max((move for move in legal if isinstance(move, int)), default=0)
         unit = gcd(view.bet, highest)
         state = BankState(view.node, view.cards, view.bank_card_count, view.bet // unit)
@@ -53,22 +53,22 @@ class OptimalBot:
 
 
 LENIENT_NODES: Final = frozenset(reachable_nodes(LENIENT_RULES.start().node))
-"""What a game may come to in the dialect `lenient`."""
+"""The nodes that a game in the dialect `lenient` can reach."""
 
 
 @lru_cache(maxsize=8)
 def _solver(max_bet: int, *, lenient: bool) -> SinglePlayerSolver:
-    """The solution for a limit on the total bet, and an order of moves."""
+    """The solver for a limit on the total bet and a dialect."""
     return SinglePlayerSolver(SevenHalf(max_bet, lenient=lenient))
 
 
 def _parse_moves(argument: str) -> tuple[BankMove, ...]:
-    """The commands of a script; a number is an ANTE."""
+    """Parse the commands of a script; a number is an ANTE. Raises ValueError."""
     words = [word.strip().upper() for word in argument.split(",")]
-    found = tuple(int(word) if word.isdecimal() else word for word in words)
-    if not all(move in {"DRAW", "PASS"} or isinstance(move, int) for move in found):
+    moves = tuple(int(word) if word.isdecimal() else word for word in words)
+    if not all(move in {"DRAW", "PASS"} or isinstance(move, int) for move in moves):
         raise ValueError(f"found {argument!r}; allowed: DRAW, PASS, and numbers to raise by, with commas between")
-    return found
+    return moves
 
 
 BOT_SPECS: Final[Mapping[str, BotSpec[BankState, BankMove]]] = {
@@ -79,4 +79,4 @@ BOT_SPECS: Final[Mapping[str, BotSpec[BankState, BankMove]]] = {
         "these commands in turn, again and again", ScriptedBot, _parse_moves, ("DRAW,DRAW,PASS",), is_stateful=True
     ),
 }
-"""Every mind by its name on the command line."""
+"""Every bot by its name on the command line."""

@@ -1,4 +1,4 @@
-"""The house's side of seven and a half: it deals, draws for the bank, and pays (docs/protocols/sevenhalf.md)."""
+"""House side of seven and a half: deals, draws for the bank and pays (docs/protocols/sevenhalf.md)."""
 
 from typing import Final
 
@@ -16,13 +16,14 @@ type Effects = list[Effect[Message]]
 COMMANDS: Final = ("STRT", "DRAW", "ANTE", "PASS")
 
 UNLIMITED_COINS: Final = 2**62
-"""What is in the purse of a client whom nobody asks whether it can pay (sevenhalf-7.6)."""
+"""The purse of a client when the house does not check whether it can pay (sevenhalf-7.6)."""
 
 
 class House(PrivateTable[Message, BankState]):
-    """One conversation at a private table. See `Table`. Cards come from the deck, so nodes can be followed unasked.
+    """The house at one private table. See `PrivateTable`.
 
-    `_late_pass` is true while one PASS after a bust is still swallowed (sevenhalf-4.8).
+    The cards come from the house's own deck, so it follows the nodes of the rules without checking moves.
+    `_allows_late_pass` is true while one PASS after a bust is still ignored (sevenhalf-4.8).
     """
 
     TIMEOUT_MESSAGES = (wire.TIMED_OUT,)
@@ -52,7 +53,7 @@ class House(PrivateTable[Message, BankState]):
         self._allows_late_pass = False
         self._deck: Deck
 
-    def _on_received(self, message: Message) -> Effects:  # noqa: C901 -- one branch a command, the frequent ones first
+    def _on_received(self, message: Message) -> Effects:  # noqa: C901 -- one branch per command, frequent ones first
         state = self._state
         if type(message) is Draw:
             if state is not None:
@@ -69,8 +70,8 @@ class House(PrivateTable[Message, BankState]):
             if state is None:
                 return self._start([])
             if self._lenient:
-                lost = self._forfeit()
-                return self._say_goodbye(lost, self.CLOSING_MESSAGES) if self._is_closing else self._start(lost)
+                effects = self._forfeit()
+                return self._say_goodbye(effects, self.CLOSING_MESSAGES) if self._is_closing else self._start(effects)
         elif type(message) is Ante:
             if state is not None and state.node.after_raise is not None:
                 return self._raise(state, message.coins)
@@ -79,13 +80,13 @@ class House(PrivateTable[Message, BankState]):
         return self._refuse_misplaced(str(message)[:4])
 
     def _on_malformed(self, violation: Violation) -> Effects:
-        """Only what has no end that is known ends the conversation (sevenhalf-2.9, sevenhalf-6.5)."""
+        """Refuse malformed input; close if its length is unknown (sevenhalf-2.9, sevenhalf-6.5)."""
         if violation.fatal:
             return self._say_goodbye(self._forfeit(), [wire.UNREADABLE])
         return self._refuse_misplaced(violation.found[:4])
 
     def _deal(self) -> BankState:
-        """A fresh deck, and the starting bet (sevenhalf-4.1)."""
+        """Stake the starting bet and shuffle a new deck (sevenhalf-4.1)."""
         self._allows_late_pass = False
         self._stake_coins(self._bet)
         self._deck = self._dealer.next_deck(len(self._rules.shoe))
@@ -98,32 +99,32 @@ class House(PrivateTable[Message, BankState]):
         return [*effects, Send(self._peer, Stbt(self._bet))]
 
     def _draw(self, state: BankState) -> Effects:
-        """A card for the client, and the end of the game if it is too much (sevenhalf-4.2, sevenhalf-4.6)."""
+        """Deal a card to the client; a bust ends the game (sevenhalf-4.2, sevenhalf-4.6)."""
         card = self._rules.shoe[next(self._deck)]
         node = state.node.successors["DRAW"].successors[card]
         state = BankState(node, (*state.cards, card), 0, state.bet)
-        said: Effect[Message] = Send(self._peer, CARD[card])
+        reply: Effect[Message] = Send(self._peer, CARD[card])
         if node.turn == CLIENT_SEAT:
             self._state = state
-            return [said]
+            return [reply]
         self._allows_late_pass = not self._strict
-        return self._play_bank(state, node, [said, Send(self._peer, BSTG)])
+        return self._play_bank(state, node, [reply, Send(self._peer, BSTG)])
 
     def _raise(self, state: BankState, coins: int) -> Effects:
-        """More coins on the bet, within the limit (sevenhalf-7)."""
-        room = min(self._rules.max_bet - state.bet, self._purse.coins)
-        if not 0 < coins <= room:
-            return self._refuse(f"ANTE {coins}", f"1 to {room}" if room else "no more")
+        """Raise the bet by a number of coins, within the limit and the purse (sevenhalf-7)."""
+        max_raise = min(self._rules.max_bet - state.bet, self._purse.coins)
+        if not 0 < coins <= max_raise:
+            return self._refuse(f"ANTE {coins}", f"1 to {max_raise}" if max_raise else "no more")
         self._state = self._rules.play(state, coins)
         self._stake_coins(coins)
         return []
 
     def _close_unaffordable(self, effects: Effects) -> Effects:
-        """Nothing that is allowed is refused but by a farewell (sevenhalf-6.8)."""
+        """Close because the purse cannot pay: an allowed command is never refused without closing (sevenhalf-6.8)."""
         return self._say_goodbye(effects, [wire.NO_COINS])
 
     def _play_bank(self, state: BankState, node: BankNode, effects: Effects) -> Effects:
-        """The bank draws as it must, and the client is paid (sevenhalf-3.6, sevenhalf-5)."""
+        """Draw for the bank and pay the client (sevenhalf-3.6, sevenhalf-5)."""
         deck, shoe = self._deck, self._rules.shoe
         drawn: tuple[str, ...] = ()
         while node.turn is CHANCE:
@@ -140,7 +141,7 @@ class House(PrivateTable[Message, BankState]):
         return effects
 
     def _allowed_commands(self) -> list[str]:
-        """The commands that are allowed now."""
+        """The commands that are allowed now, in the order of `COMMANDS`."""
         state = self._state
         if state is None:
             return ["STRT", "DRAW"] if self._lenient else ["STRT"]
@@ -156,5 +157,5 @@ class House(PrivateTable[Message, BankState]):
         return self._refuse(code, ", ".join(self._allowed_commands()))
 
     def _refuse(self, found: str, allowed: str) -> Effects:
-        """Say what was found and what is allowed; nothing changes (sevenhalf-6)."""
+        """Send an ERRO with what was found and what is allowed; the game does not change (sevenhalf-6)."""
         return [Send(self._peer, Erro(f"{found} refused; allowed: {allowed}"))]

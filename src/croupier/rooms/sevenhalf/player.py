@@ -1,4 +1,4 @@
-"""The client's side of seven and a half, for a person, a bot or a program; it judges the house as it plays."""
+"""Client side of seven and a half, for a person, a bot or a program; a referee checks the house while it plays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,26 +17,26 @@ from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante, Erro, Message
 
 @dataclass(frozen=True)
 class Options:
-    """What can be set about a client of seven and a half."""
+    """The options of a seven-and-a-half client."""
 
     stand_at: float | None = None
-    """Play the bot that draws until it has so many points: the same as --bot book:N."""
+    """Play the bot that draws until it has N points; the same as --bot book:N."""
 
     limit: int = 1
-    """A bot raises its bet to so many starting bets at most; 1: it never raises."""
+    """The most that a bot bets in all, in starting bets; 1: it never raises."""
 
     dialect: Literal["document", "lenient"] = "document"
-    """What the house speaks; to a lenient one commands may be said in more places."""
+    """The dialect of the house; a lenient house accepts commands in more places."""
 
     def bot(self) -> str | None:
-        """The bot that these options ask for."""
+        """The bot that these options select, None for the default."""
         return None if self.stand_at is None else f"book:{self.stand_at:g}"
 
 
 class Player(ClientSession[Message, WireGame]):
-    """See `Guest`. There is no word for goodbye: it hangs up, behind an ERRO when the house has broken the protocol.
+    """See `ClientSession`. The protocol has no farewell: the client closes, after an ERRO if the house broke a clause.
 
-    It is `spent` when the house has closed between two games, as many do: the next one is played on a new connection.
+    It `is_exhausted` when the house has closed between two games, as many do; the next game needs a new connection.
     """
 
     def __init__(self, options: Options = Options(), *, strict: bool = False, patience: float = 30.0) -> None:
@@ -51,11 +51,11 @@ class Player(ClientSession[Message, WireGame]):
 
     @property
     def is_broke(self) -> bool:
-        """Never: it is `spent` when the house has closed, whatever the purse holds."""
+        """Always False: the player `is_exhausted` because the house has closed, not for lack of coins."""
         return False
 
-    def decide(self, bot: Bot[BankState, BankMove], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- every game begins alike
-        """What a mind says now: STRT between games, a command in one, None while waiting."""
+    def decide(self, bot: Bot[BankState, BankMove], luck: Luck, game: int) -> Message | None:  # noqa: ARG002 -- all games start the same way
+        """The bot's next message: STRT between games, a command in a game, None while waiting."""
         if self.game is None:
             return STRT if STRT in self.legal else None
         if not self.legal:
@@ -68,7 +68,7 @@ class Player(ClientSession[Message, WireGame]):
         return Ante(move) if isinstance(move, int) else DRAW if move == "DRAW" else PASS
 
     def _legal_messages(self) -> Sequence[Message]:
-        """A raise to the limit is listed, and every other one is allowed as well."""
+        """The legal messages; the raise to the limit is listed, and all smaller ones are accepted."""
         legal = self._referee.legal
         if not isinstance(legal, LegalMessages) or self.game is None:
             return legal
@@ -77,7 +77,7 @@ class Player(ClientSession[Message, WireGame]):
         return LegalMessages((*legal, *raises), legal.accepts)
 
     def _update_limit(self, game: WireGame) -> None:
-        """Count the limit from this game's starting bet."""
+        """Recompute the limit when a game has a different starting bet."""
         if not game.state.cards and game.bet != self._starting_bet:
             self._starting_bet = game.bet
             self._rules = SevenHalf(min(MAX_TOTAL_BET, self._limit * self._starting_bet))
@@ -88,7 +88,7 @@ class Player(ClientSession[Message, WireGame]):
             self._last_raise = message.coins
 
     def _note_received(self, message: Message) -> None:
-        """A raise that was refused is not tried again in this game."""
+        """Remember refused raises, which are not retried in this game."""
         if isinstance(message, Erro) and self.game is not None:
             self._refused_raises.add(self._last_raise)
         elif self.game is None:

@@ -1,4 +1,4 @@
-"""Judges any conversation in seven and a half and names the clause that was broken (docs/protocols/sevenhalf.md)."""
+"""Referee of seven-and-a-half conversations: names the clause that a message breaks (docs/protocols/sevenhalf.md)."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -40,12 +40,12 @@ from croupier.rooms.sevenhalf.wire import (
 )
 
 MAX_INTERPRETATIONS: Final = 64
-"""So many worlds are told apart; where there may be more only the likely one is followed, and nobody is blamed."""
+"""The most interpretations followed at once. Beyond it only the likely one is kept, and the house is never blamed."""
 
 
 @dataclass(frozen=True)
 class WireGame:
-    """A game as the wire shows it; `known` is false where nobody has told the starting bet."""
+    """A game as seen on the wire. `is_bet_known` is false if the house has not sent the starting bet."""
 
     state: BankState
     is_bet_known: bool = True
@@ -54,7 +54,7 @@ class WireGame:
 
     @property
     def bet(self) -> int:
-        """The bet, with every ANTE that was not refused."""
+        """The total bet: the starting bet and every ANTE that was not refused."""
         return self.state.bet
 
 
@@ -69,15 +69,15 @@ class ExpectedKind(ExpectedReply):
 
 
 class Interpretation(BaseReferee[Message, WireGame]):
-    """One account of the conversation, in which it is decided for every ANTE whether the house has taken it.
+    """One interpretation of the conversation: it assumes for every ANTE whether the house has accepted it.
 
-    An ANTE is not answered, so that a refusal may come behind what the client has said next, and nobody but the house
-    knows its limit (sevenhalf-7.4). So where an ANTE may be taken or refused there are two worlds from then on: this
-    one takes it, and the one that refuses it is added to `born`. `blamed` is what the client has done wrong, and
-    `leaving` is true when the house seems to say goodbye.
+    An ANTE has no answer, its refusal may come after later messages of the client, and only the house knows its limit
+    (sevenhalf-7.4). Each ANTE that may be accepted or refused therefore splits the interpretation: this one assumes
+    that it is accepted, and the copy that assumes a refusal is added to `forks`. `client_verdicts` are the client's
+    errors, and `is_leaving` is true when the house appears to be closing.
 
-    `_swallows` is what may come without an answer or a question: behind a bust one PASS of the client, and when that
-    has come one ERRO of a house that refuses it after all (sevenhalf-4.8).
+    `_tolerates` is a message that is ignored at this point: one PASS of the client after a bust, and then one ERRO of a
+    house that refuses this PASS after all (sevenhalf-4.8).
     """
 
     HANG_UP_CLAUSE = ("sevenhalf-8.2", "ERRO before it")
@@ -96,7 +96,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
 
     @property
     def legal(self) -> Sequence[Message]:
-        """What the client may say now; nothing while an answer is due."""
+        """The messages that the client may send now; empty while an answer is due."""
         if self._is_over or self._close_clause is not None or self.is_waiting:
             return ()
         if self.game is None:
@@ -108,21 +108,21 @@ class Interpretation(BaseReferee[Message, WireGame]):
         )
 
     def on(self, event: Event[Message], now: float) -> Sequence[Verdict]:
-        """What the house has broken, if anything."""
+        """Process an event; return the verdicts on the house."""
         verdicts = super().on(event, now)
         if type(event) is Received and event.peer != CLIENT:
             self._last_house_message = event.message
         return [verdict for verdict in verdicts if verdict.end != CLIENT]
 
     def _fork(self) -> "Interpretation":
-        """Another world, the same so far."""
+        """Add a copy of this interpretation to `forks`."""
         other = copy(self)
         other._pending_messages, other._expected_replies = self._pending_messages.copy(), self._expected_replies.copy()
         other.client_verdicts, other.forks = [*self.client_verdicts], []
         self.forks.append(other)
         return other
 
-    # The client's part.
+    # Messages of the client.
 
     def _handle(self, message: Message | Violation) -> list[Verdict]:
         game = self.game
@@ -190,7 +190,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
         return []
 
     def _phase_clause(self) -> tuple[str, str]:
-        """The clause that says what a client may not do now, and what it may."""
+        """The clause that restricts the client now, and the commands that it allows."""
         game = self.game
         if game is None:
             return "sevenhalf-6.1", "STRT"
@@ -198,10 +198,10 @@ class Interpretation(BaseReferee[Message, WireGame]):
             return "sevenhalf-6.4", "DRAW, ANTE"
         return ("sevenhalf-6.3", "DRAW, ANTE, PASS") if game.state.cards else ("sevenhalf-6.2", "DRAW")
 
-    # The house's part.
+    # Messages of the house.
 
     def _accept_goodbye(self, message: Message) -> bool:
-        """An ERRO that refuses nothing announces the close (sevenhalf-6.8)."""
+        """An ERRO that is not an answer announces the close (sevenhalf-6.8)."""
         if type(message) is not Erro or self._tolerates == "an ERRO":
             return False
         if any(isinstance(due, ExpectedKind) and due.kind is Erro for due in self._expected_replies):
@@ -213,7 +213,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
     def _check_unsolicited(self, message: Message) -> list[Verdict]:
         game = self.game
         if type(message) is Erro:
-            self._tolerates = "nothing"  # a strict house refuses what others swallow
+            self._tolerates = "nothing"  # a strict house refuses what others ignore
             return []
         if game is None:
             clause = "sevenhalf-4.9" if self._bet is not None else "sevenhalf-1.2"
@@ -224,7 +224,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
         return self._house_fault(clause, message, "nothing, until the client speaks")
 
     def _check_reply(self, expected: ExpectedReply, message: Message) -> list[Verdict]:
-        assert isinstance(expected, ExpectedKind), "nothing else is owed here"
+        assert isinstance(expected, ExpectedKind), "this referee expects nothing else"
         match message:
             case _ if type(message) is not expected.kind:
                 return self._house_fault(expected.clause, message, str(expected))
@@ -254,11 +254,11 @@ class Interpretation(BaseReferee[Message, WireGame]):
         self.game = replace(game, state=state)
         if state.node.turn is Turn.CHANCE:
             kinds = ((Bstg, "BSTG"), (Bksc, "BKSC"), (Gain, "GAIN"))
-            self._expected_replies += (ExpectedKind("sevenhalf-4.6", kind, told) for kind, told in kinds)
+            self._expected_replies += (ExpectedKind("sevenhalf-4.6", kind, name) for kind, name in kinds)
         return []
 
     def _check_bank(self, game: WireGame, message: Bksc) -> list[Verdict]:
-        """The bank's cards are new, its score is their sum, and it has drawn as it must."""
+        """Check that the bank's cards are new, that its score is their sum, and that it drew by the rules."""
         seen = {*game.state.cards}
         for card in message.cards:
             if card in seen:
@@ -291,20 +291,21 @@ class Interpretation(BaseReferee[Message, WireGame]):
         return []
 
     def _on_left(self, side: int) -> list[Verdict]:
-        """Behind an ERRO a close is never a fault; behind GAIN it is tolerated (sevenhalf-6.8, sevenhalf-8.5)."""
-        word = self._last_house_message
-        if side == CLIENT or type(word) not in {Erro, Gain}:
+        """After an ERRO a close is never a fault; after GAIN it is tolerated (sevenhalf-6.8, sevenhalf-8.5)."""
+        last = self._last_house_message
+        if side == CLIENT or type(last) not in {Erro, Gain}:
             return super()._on_left(side)
         self._is_over = True
-        if type(word) is Gain and self._strict:
+        if type(last) is Gain and self._strict:
             return self._house_fault("sevenhalf-8.5", "the end of the conversation", "ERRO before it")
         return []
 
 
 class Referee:
-    """See `croupier.core.referee.Referee`. A close behind GAIN is a fault only for a strict one (sevenhalf-8.5).
+    """See `croupier.core.referee.Referee`. Only a strict referee reports a close after GAIN (sevenhalf-8.5).
 
-    It follows every world that may be the true one (see `World`): the house is at fault where there is none left.
+    It follows all interpretations that fit the conversation (see `Interpretation`). The house is at fault when none is
+    left.
     """
 
     def __init__(self, *, lenient: bool = False, strict: bool = False, patience: float = 5.0) -> None:
@@ -315,69 +316,70 @@ class Referee:
 
     @property
     def deadline(self) -> float | None:
-        """When a silence becomes a fault, or tells which world is the true one."""
-        alarms = [world.deadline for world in self._interpretations if world.deadline is not None]
-        return None if self._over else min(alarms, default=None)
+        """When a missing answer becomes a fault or rules out an interpretation."""
+        deadlines = [each.deadline for each in self._interpretations if each.deadline is not None]
+        return None if self._over else min(deadlines, default=None)
 
     @property
     def legal(self) -> Sequence[Message]:
-        """What the client may say now; nothing while an answer is due."""
+        """The messages that the client may send now; empty while an answer is due."""
         return () if self._over else self._most_likely.legal
 
     @property
     def game(self) -> WireGame | None:
-        """The game being played, with every ANTE taken that may have been."""
+        """The current game, assuming that every ANTE was accepted if it may have been."""
         return self._most_likely.game
 
     @property
     def last_game(self) -> WireGame | None:
-        """The last game that was finished."""
+        """The last finished game, None before the first."""
         return self._most_likely.last_game
 
     @property
     def finished_count(self) -> int:
-        """How many games were finished."""
+        """The number of finished games."""
         return self._most_likely.finished_count
 
     @property
     def _most_likely(self) -> Interpretation:
-        return next((world for world in self._interpretations if not world.is_leaving), self._interpretations[0])
+        return next((each for each in self._interpretations if not each.is_leaving), self._interpretations[0])
 
     def on(self, event: Event[Message], now: float) -> Sequence[Verdict]:
-        """What was broken, if anything was."""
+        """Process an event; return the verdicts on both ends."""
         if self._over:
             return []
         likely = self._most_likely
         faults: dict[Interpretation, Sequence[Verdict]] = {}
-        living = []
-        for world in self._interpretations:
-            if type(event) is TimedOut and (world.deadline is None or world.deadline > now):
-                living.append(world)
+        remaining = []
+        for interpretation in self._interpretations:
+            if type(event) is TimedOut and (interpretation.deadline is None or interpretation.deadline > now):
+                remaining.append(interpretation)
                 continue
-            faults[world] = world.on(event, now)
-            living += [world] * (not faults[world]) + world.forks
-            world.forks = []
-        self._over = not living or type(event) is Left
-        self._interpretations = living or [likely]
-        if len(living) > MAX_INTERPRETATIONS:
+            faults[interpretation] = interpretation.on(event, now)
+            remaining += [interpretation] * (not faults[interpretation]) + interpretation.forks
+            interpretation.forks = []
+        self._over = not remaining or type(event) is Left
+        self._interpretations = remaining or [likely]
+        if len(remaining) > MAX_INTERPRETATIONS:
             self._has_given_up = True
             self._interpretations = [self._most_likely]
         verdicts = [*_fatal_verdicts(event), *self._client_verdicts()]
-        return verdicts if living or self._has_given_up else [*verdicts, *faults[likely]]
+        return verdicts if remaining or self._has_given_up else [*verdicts, *faults[likely]]
 
     def _client_verdicts(self) -> Sequence[Verdict]:
-        """What the client has done wrong in every world that is left; at the end, in the likely one."""
-        told, blamed = self._reported_count, self._most_likely.client_verdicts
-        worlds = [self._most_likely] if self._over else self._interpretations
-        while self._reported_count < len(blamed) and all(
-            world.client_verdicts[: self._reported_count + 1] == blamed[: self._reported_count + 1] for world in worlds
+        """New verdicts on the client that all interpretations share; at the end, those of the most likely one."""
+        start, verdicts = self._reported_count, self._most_likely.client_verdicts
+        considered = [self._most_likely] if self._over else self._interpretations
+        while self._reported_count < len(verdicts) and all(
+            each.client_verdicts[: self._reported_count + 1] == verdicts[: self._reported_count + 1]
+            for each in considered
         ):
             self._reported_count += 1
-        return blamed[told : self._reported_count]
+        return verdicts[start : self._reported_count]
 
 
 def _fatal_verdicts(event: Event[Message]) -> Sequence[Verdict]:
-    """The verdict on a client that cannot be read."""
+    """The verdict on a client whose input cannot be parsed."""
     if type(event) is Malformed and event.peer == CLIENT and event.violation.fatal:
         return [Verdict(CLIENT, event.violation)]
     return []
@@ -389,7 +391,7 @@ def _has_raised(state: BankState) -> bool:
 
 
 def _payout_clause(state: BankState) -> str:
-    """The clause that says what the client is paid."""
+    """The clause that defines the payout of a finished game."""
     client, bank = total(client_cards(state)), total(bank_cards(state))
     if client > TARGET_HALVES:
         return "sevenhalf-5.4"

@@ -1,7 +1,7 @@
-"""Seven and a half: draw to 7½ and not over it, then the bank tries to do better (docs/protocols/sevenhalf.md, 3).
+"""Rules of seven and a half: draw to at most 7½, then the bank draws to beat it (docs/protocols/sevenhalf.md, 3).
 
-All values are counted in halves. The automaton of the game is built once for each of the two orders of moves: the
-document's, and that of the dialect `lenient`.
+All card values and totals are in halves of a point. The automaton of the game is built once per dialect: `document`
+and `lenient`, which allows moves in more places.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,52 +14,64 @@ from croupier.core.cards import Pack
 from croupier.core.rules import Turn
 
 type Phase = Literal["bet", "hand", "raised"]
-"""What the client has done last: nothing yet, drawn a card, or raised the bet."""
+"""The client's last action: none yet, drew a card, or raised the bet."""
 
 RANKS: Final = "1234567scr"
 SUITS: Final = "oceb"
 
 RANK_HALVES: Final[Mapping[str, int]] = {rank: 2 * int(rank) if rank.isdigit() else 1 for rank in RANKS}
-"""What a card counts, in halves: 1 to 7 as printed, sota, cavall and rei one half (§1)."""
+"""The value of each rank in halves: 1 to 7 count their number; sota, cavall and rei count one half (§1)."""
 
 CARDS: Final = tuple(rank + suit for suit, rank in product(SUITS, RANKS))
 PACK: Final = Pack(CARDS)
 
 CARD_HALVES: Final[Mapping[str, int]] = {card: RANK_HALVES[card[0]] for card in CARDS}
-"""The same by the card."""
+"""The value of each card, in halves."""
 
 TARGET_HALVES: Final = 15
 """Seven and a half, in halves."""
 
 MAX_TOTAL_BET: Final = 2**30 - 1
-"""The largest total bet: twice as much still fits a GAIN (S5)."""
+"""The largest total bet: twice this amount still fits into a GAIN (S5)."""
 
 MOVES: Final[Mapping[bool, Mapping[Phase, tuple[str, ...]]]] = {
     False: {"bet": ("DRAW",), "hand": ("DRAW", "PASS"), "raised": ("DRAW",)},
     True: {"bet": ("DRAW", "PASS"), "hand": ("DRAW", "PASS"), "raised": ("DRAW", "PASS")},
 }
-"""What the client may do besides raising, in the document (False) and in the dialect `lenient` (True) (S4)."""
+"""The client's moves other than raises in each phase, by whether the dialect is `lenient` (S4)."""
 
 RAISE_PHASES: Final[Mapping[bool, frozenset[Phase]]] = {
     False: frozenset({"hand", "raised"}),
     True: frozenset({"bet", "hand", "raised"}),
 }
-"""When the client may raise."""
+"""The phases in which the client may raise, by whether the dialect is `lenient`."""
 
 
 def total(cards: Sequence[str]) -> int:
-    """What cards count together, in halves."""
+    """The total of cards, in halves.
+
+    >>> total(["7o", "sc"])
+    15
+    """
     return sum(map(CARD_HALVES.__getitem__, cards))
 
 
 @cache
 def score(halves: int) -> str:
-    """A total as the wire writes it: two digits, a point, one digit."""
+    """A total in halves as written on the wire: two digits, a point, one digit.
+
+    >>> score(15)
+    '07.5'
+    """
     return f"{halves // 2:02}.{halves % 2 * 5}"
 
 
 def payout_in_bets(client: int, bank: int) -> int:
-    """What the client wins, in bets, when both are done (S6 to S8)."""
+    """The client's net in bets, by the final totals of both in halves (S6 to S8).
+
+    >>> payout_in_bets(15, 14), payout_in_bets(14, 15), payout_in_bets(16, 16)
+    (2, -1, -1)
+    """
     if client > TARGET_HALVES:
         return -1
     if bank == client:
@@ -71,13 +83,13 @@ def payout_in_bets(client: int, bank: int) -> int:
 
 @cache
 def _build_automaton(cards: tuple[str, ...], *, lenient: bool) -> BankNode:
-    """The automaton, from before the first card."""
+    """Build the automaton; return its node before the first card."""
     bust = BankNode("the bank draws against a bust", Turn.CHANCE, BANK_SEAT)
     over = {result: BankNode(f"the client wins {result}", Turn.OVER, BANK_SEAT, 2 * result) for result in (-1, 0, 1, 2)}
     bust.successors = dict.fromkeys(cards, over[-1])
 
     def bank(client: int) -> BankNode:
-        """The bank draws at least one card, and on while it has no more than the client (S7)."""
+        """The bank's draws: at least one card, and more while its total is not above the client's (S7)."""
         rows = {
             halves: BankNode(f"bank {halves} against {client}", Turn.CHANCE, BANK_SEAT)
             for halves in range(TARGET_HALVES)
@@ -107,7 +119,7 @@ def _build_automaton(cards: tuple[str, ...], *, lenient: bool) -> BankNode:
 
 
 class SevenHalf(BankRules):
-    """The rules of seven and a half as questions about a `State`, with a limit on the total bet."""
+    """The rules of seven and a half, with a limit on the total bet. See `BankRules`."""
 
     def __init__(self, max_bet: int = MAX_TOTAL_BET, *, lenient: bool = False, cards: Sequence[str] = CARDS) -> None:
         super().__init__(_build_automaton(tuple(cards), lenient=lenient), cards, max_bet=max_bet)
@@ -118,10 +130,10 @@ LENIENT_RULES: Final = SevenHalf(lenient=True)
 
 
 def client_cards(state: BankState) -> tuple[str, ...]:
-    """The client's cards: those before the bank's."""
+    """The client's cards: all but the last `bank_card_count`."""
     return state.cards[: len(state.cards) - state.bank_card_count]
 
 
 def bank_cards(state: BankState) -> tuple[str, ...]:
-    """The bank's cards: the last ones."""
+    """The bank's cards: the last `bank_card_count`."""
     return state.cards[len(state.cards) - state.bank_card_count :]

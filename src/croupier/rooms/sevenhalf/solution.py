@@ -1,4 +1,4 @@
-"""The perfect play of seven and a half: when to draw, when to pass, and when to raise."""
+"""Exact solution of seven and a half: when to draw, pass and raise."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -22,7 +22,7 @@ STARTING_BET = 1
 
 
 def solve(max_bet: int = STARTING_BET, track: DecisionTracker = iter) -> Solution:
-    """Solve it with this limit on the total bet, in starting bets. Raises ValueError."""
+    """Solve the game with a limit on the total bet, in starting bets. Raises ValueError if it is out of range."""
     if not STARTING_BET <= max_bet <= MAX_TOTAL_BET:
         raise ValueError(f"found a highest bet of {max_bet}; allowed: {STARTING_BET} to {MAX_TOTAL_BET}")
     solver = SinglePlayerSolver(SevenHalf(max_bet))
@@ -30,10 +30,10 @@ def solve(max_bet: int = STARTING_BET, track: DecisionTracker = iter) -> Solutio
     decisions = {state: solver.move_values(state) for state in track(solver.reachable_decisions(start))}
     reached = solver.decision_probabilities(start)
     cells: dict[tuple[int, int], list[HandAdvice]] = {}
-    for state, worth in decisions.items():
-        if "PASS" in worth:
+    for state, values in decisions.items():
+        if "PASS" in values:
             hand = HandAdvice(
-                _hand_name(state), _best_move(worth), max(worth.values()) / state.bet, reached.get(state, Fraction(0))
+                _hand_name(state), _best_move(values), max(values.values()) / state.bet, reached.get(state, Fraction(0))
             )
             cells.setdefault((state.bet, total(_cards(state))), []).append(hand)
     grids, notes = [], []
@@ -47,51 +47,51 @@ def solve(max_bet: int = STARTING_BET, track: DecisionTracker = iter) -> Solutio
     notes.append("Worth, from, to: the average in best play, the worst and the best hand, in bets on the table.")
     if max_bet > STARTING_BET:
         notes.append("RAISE: to the limit, and then a card has to be drawn.")
-    records = [_record(state, worth, reached.get(state, Fraction(0))) for state, worth in reversed(decisions.items())]
+    records = [_record(state, values, reached.get(state, Fraction(0))) for state, values in reversed(decisions.items())]
     value = solver.value(start) / STARTING_BET
     settings = {"max_bet": max_bet}
     return Solution("Seven and a half", settings, value, "starting bets a game to the client", grids, notes, records)
 
 
 def _cards(state: BankState) -> Sequence[str]:
-    """The cards of the client; the bank has none while there is something to decide."""
+    """The client's cards; the bank has none while the client has to decide."""
     return tuple(map(str, state.cards))
 
 
 def _hand_name(state: BankState) -> str:
-    """The cards of a hand without suits, low ones first; s stands for every figure."""
+    """The sorted ranks of a hand; s stands for every figure."""
     return "".join(sorted(card[0] if card[0].isdigit() else "s" for card in _cards(state)))
 
 
 def _format_total(halves: int) -> str:
-    """A total as people write it."""
+    """A total in points, such as 5.5."""
     return f"{halves / 2:g}"
 
 
-def _best_move(worth: Mapping[BankMove, Fraction]) -> str:
-    """The name of the best move."""
-    best = max(worth, key=worth.__getitem__)
+def _best_move(values: Mapping[BankMove, Fraction]) -> str:
+    """The name of the move with the highest expected value."""
+    best = max(values, key=values.__getitem__)
     return best if isinstance(best, str) else "RAISE"
 
 
 def _row(halves: int, hands: Sequence[HandAdvice]) -> Sequence[str]:
-    """The usual move with a total, and what its hands are worth."""
-    best, likely = usual_move(hands), sum(hand.reach_probability for hand in hands)
+    """The usual move at a total, and the mean, lowest and highest value of its hands."""
+    best, probability = usual_move(hands), sum(hand.reach_probability for hand in hands)
     if best is None:
         return [_format_total(halves), "–", "–", "–", "–"]
-    mean = sum((hand.reach_probability * hand.expected_value for hand in hands), Fraction(0)) / likely
-    worths = [hand.expected_value for hand in hands]
-    return [_format_total(halves), best, *map(format_signed, (mean, min(worths), max(worths)))]
+    mean = sum((hand.reach_probability * hand.expected_value for hand in hands), Fraction(0)) / probability
+    values = [hand.expected_value for hand in hands]
+    return [_format_total(halves), best, *map(format_signed, (mean, min(values), max(values)))]
 
 
-def _record(state: BankState, worth: Mapping[BankMove, Fraction], reached: Fraction) -> SolutionRecord:
-    """A decision, and what every move is worth in starting bets."""
-    moves = {"RAISE" if isinstance(move, int) else move: coins / STARTING_BET for move, coins in worth.items()}
+def _record(state: BankState, values: Mapping[BankMove, Fraction], reached: Fraction) -> SolutionRecord:
+    """A decision with the expected value of each move, in starting bets."""
+    moves = {"RAISE" if isinstance(move, int) else move: coins / STARTING_BET for move, coins in values.items()}
     return {
         "hand": _hand_name(state),
         "total": score(total(_cards(state))),
         "bet": state.bet,
-        "best": _best_move(worth),
+        "best": _best_move(values),
         "reached": reached,
         **{name: moves.get(name.upper()) for name in ("draw", "pass", "raise")},
     }

@@ -1,7 +1,7 @@
-"""The messages of seven and a half and their bytes (docs/protocols/sevenhalf.md, 2).
+"""Messages and codec of seven and a half (docs/protocols/sevenhalf.md, section 2).
 
-What can be listed is one object with one rendering: commands and cards are look-ups in both directions. A NUMBER is
-binary, so its bytes are never looked at before their length is known.
+Commands and cards are a finite set: each is a single object with a single encoding, and both directions are look-ups. A
+NUMBER is binary, so the parser reads it by its length and never searches its bytes for delimiters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,14 +26,14 @@ class Strt(Struct, frozen=True, gc=False):
 
 
 class Draw(Struct, frozen=True, gc=False):
-    """DRAW: the client wants a card (§3.1)."""
+    """DRAW: the client asks for a card (§3.1)."""
 
     def __str__(self) -> str:
         return "DRAW"
 
 
 class Ante(Struct, frozen=True, gc=False):
-    """ANTE: the client adds so many coins to its bet (§3.1)."""
+    """ANTE: the client raises its bet by `coins` (§3.1)."""
 
     coins: int
 
@@ -42,7 +42,7 @@ class Ante(Struct, frozen=True, gc=False):
 
 
 class Pass(Struct, frozen=True, gc=False):
-    """PASS: it is the bank's turn (§3.1)."""
+    """PASS: the client ends its turn, and the bank draws (§3.1)."""
 
     def __str__(self) -> str:
         return "PASS"
@@ -84,7 +84,7 @@ class Bksc(Struct, frozen=True, gc=False):
 
 
 class Gain(Struct, frozen=True, gc=False):
-    """GAIN: what the client has won (§3.2)."""
+    """GAIN: the client's net in coins, negative for a loss (§3.2)."""
 
     coins: int
 
@@ -93,7 +93,7 @@ class Gain(Struct, frozen=True, gc=False):
 
 
 class Erro(Struct, frozen=True, gc=False):
-    """ERRO: something is wrong; the text is for people, and each of its characters is one byte (§3.4)."""
+    """ERRO: an error, with a text for people in Latin-1, one byte per character (§3.4)."""
 
     text: str = ""
 
@@ -121,13 +121,13 @@ CANONICAL: Final[Mapping[bytes, tuple[Message, ...]]] = {
     **{frame: (message,) for frame, message in MESSAGE_BY_FRAME.items()},
     b"STRTDRAW": (STRT, DRAW),
 }
-"""A read that is one of the finite messages, as most of them are, or what every game begins with."""
+"""Fast path: reads that are exactly one listed message, or STRT and DRAW, with which every game starts."""
 
 NUMBER_MESSAGES: Final[Mapping[bytes, Callable[[int], Message]]] = {b"STBT": Stbt, b"ANTE": Ante, b"GAIN": Gain}
 BARE_CODES: Final = frozenset({b"STRT", b"DRAW", b"PASS", b"BSTG"})
 CODES: Final = ("STRT", "DRAW", "ANTE", "PASS", "STBT", "CARD", "BSTG", "BKSC", "GAIN", "ERRO")
 MAX_BANK_CARDS: Final = 40
-"""The bank cannot have drawn more (sevenhalf-2.4)."""
+"""The deck has no more cards than these (sevenhalf-2.4)."""
 
 VOCABULARY: Final[tuple[Message, ...]] = (
     *(STRT, DRAW, PASS, BSTG),
@@ -137,7 +137,7 @@ VOCABULARY: Final[tuple[Message, ...]] = (
     *(Bksc((), "00.0"), Bksc(("7c", "cc"), "07.5"), Bksc(("2o",), "02.0"), Bksc(("rb", "4b", "sc", "3c"), "08.0")),
     *(Erro(), Erro("Syntax error"), Erro("STRT"), Erro("\r\n"), UNREADABLE, TIMED_OUT, CLOSING, FULL, NO_COINS),
 )
-"""Messages of every kind."""
+"""Sample messages of every kind."""
 
 INT32: Final = Layout(">i")
 
@@ -156,11 +156,11 @@ RENDERERS: Final[Mapping[type, Callable[..., bytes]]] = {
 
 
 MAX_CACHED_FRAMES: Final = 2048
-"""So many renderings are kept: of amounts, the first ones that were said."""
+"""The most frames that the cache keeps; later amounts are encoded each time."""
 
 
 class FrameCache(dict[Message, bytes]):
-    """The bytes of every message: those of the finite ones are looked up, the others are made."""
+    """The frame of each message. Listed messages are always cached, STBT and GAIN up to `MAX_CACHED_FRAMES`."""
 
     def __missing__(self, message: Message) -> bytes:
         frame = RENDERERS[type(message)](message)
@@ -173,7 +173,7 @@ FRAME_BY_MESSAGE: Final = FrameCache({message: frame for frame, message in MESSA
 
 
 class Wire(StreamCodec[Message]):
-    """One end of the wire; both ends read and write the same vocabulary. See `Stream`."""
+    """The codec of both ends, which share one vocabulary. See `StreamCodec`."""
 
     MAX_FRAME_BYTES = 7 + 99
     WHITESPACE_CLAUSE = "sevenhalf-2.8"
@@ -181,7 +181,7 @@ class Wire(StreamCodec[Message]):
     __slots__ = ()
 
     encode = staticmethod(FRAME_BY_MESSAGE.__getitem__)
-    """The bytes of a message: the look-up itself, without a call around it."""
+    """Encode a message. This is the look-up itself, to save a call."""
 
     def __init__(self, *, strict: bool = False) -> None:
         super().__init__(CANONICAL, strict=strict)
@@ -258,11 +258,11 @@ def _decode_cards(data: bytes) -> str:
 
 
 def _invalid_argument(data: bytes, code: bytes, at: int, allowed: str) -> ParseResult[Message]:
-    """A word of the house with an impossible argument: it is known where it ends (sevenhalf-6.5)."""
+    """A message of the house with an invalid argument; its length is known, so parsing goes on (sevenhalf-6.5)."""
     name = code.decode()
     return Violation("sevenhalf-2.9", f"{name} {printable_bytes(data[at:])}", f"{name} with {allowed}"), len(data)
 
 
 def _unreadable(data: bytes, allowed: str) -> ParseResult[Message]:
-    """What cannot be read, so that nothing says where the next message begins."""
+    """Input of unknown length, after which the next message cannot be found."""
     return Violation("sevenhalf-2.9", printable_bytes(data), allowed, fatal=True), len(data)

@@ -1,1 +1,1 @@
-"""Who loses at Old Maid, and how often: exact for few players, sampled for many."""
+"""Loss probabilities of Old Maid by seat: exact for two to four players, sampled for more."""

@@ -1,7 +1,7 @@
-"""Who loses at Old Maid, and how often, told from very many games that luck plays side by side.
+"""Sampled loss probabilities of Old Maid: simulates many games at once with numpy arrays.
 
-A game is what `exact` makes of it: the couples that every two players share, who has the joker, and who offers. Ten
-thousand games are played at once, a pick in each of them at a time. Needs numpy (`pip install 'croupier[solve]'`).
+A position is represented as in `exact`: the number of couples that each two players share, the holder of the joker, and
+the offerer. Ten thousand games are simulated at once, one pick per step. Needs numpy (`pip install 'croupier[solve]'`).
 """
 
 from typing import Final
@@ -15,30 +15,30 @@ from croupier.rooms.oldmaid.odds.exact import ProgressHook
 type IntArray = NDArray[np.integer]
 
 GAMES_PER_BATCH: Final = 10_000
-"""So many games are played at once."""
+"""The number of games simulated at once."""
 
 
 def random_generator(*seed: int) -> np.random.Generator:
-    """Luck that is made from these numbers, and is the same whenever they are."""
+    """A random generator; equal seeds give equal sequences."""
     return np.random.default_rng(seed)
 
 
 def count_losses(
     players: int, games: int, generator: np.random.Generator, pairs_in: int = PAIR_COUNT, progress: ProgressHook = iter
 ) -> tuple[int, ...]:
-    """How many of these games each seat has lost, seat 0 being the first to draw."""
-    lost = np.zeros(players, np.int64)
-    portions = [min(GAMES_PER_BATCH, games - begun) for begun in range(0, games, GAMES_PER_BATCH)]
-    for portion in progress(portions):
-        table = GameBatch(players, portion, generator, pairs_in)
-        while table.running_count:
-            lost += table.remove_finished()
-            table.pick()
-    return tuple(lost.tolist())
+    """Simulate games. Returns the number that each seat lost; seat 0 draws first."""
+    losses = np.zeros(players, np.int64)
+    sizes = [min(GAMES_PER_BATCH, games - start) for start in range(0, games, GAMES_PER_BATCH)]
+    for size in progress(sizes):
+        batch = GameBatch(players, size, generator, pairs_in)
+        while batch.running_count:
+            losses += batch.remove_finished()
+            batch.pick()
+    return tuple(losses.tolist())
 
 
 class GameBatch:
-    """Games side by side, as arrays with an entry for each: those that are over are taken away."""
+    """Many games as arrays with one entry per running game; finished games are removed."""
 
     def __init__(self, players: int, games: int, generator: np.random.Generator, pairs_in: int) -> None:
         self.players, self._generator = players, generator
@@ -59,21 +59,21 @@ class GameBatch:
 
     @property
     def running_count(self) -> int:
-        """How many are not over."""
+        """The number of running games."""
         return len(self.offerer)
 
     def remove_finished(self) -> IntArray:
-        """Take away the games in which the joker is the last card; how many of them each seat has lost."""
+        """Remove the games in which only the joker is left. Returns how many of them each seat lost."""
         over = self.hands.sum(axis=1) == 1
-        lost = np.bincount(self.joker[over], minlength=self.players)
+        losses = np.bincount(self.joker[over], minlength=self.players)
         if over.any():
-            on = ~over
-            self.joker, self.offerer = self.joker[on], self.offerer[on]
-            self.couples, self.hands = self.couples[on], self.hands[on]
-        return lost
+            running = ~over
+            self.joker, self.offerer = self.joker[running], self.offerer[running]
+            self.couples, self.hands = self.couples[running], self.hands[running]
+        return losses
 
     def pick(self) -> None:
-        """In every game the next player picks a card and discards a pair if he can, and then offers."""
+        """In each game the next player picks a card, discards the pair it makes, if any, and becomes the offerer."""
         players, hands, offerer, joker = self.players, self.hands, self.offerer, self.joker
         game = np.arange(self.running_count)
         picker = self._next_holders[self._holder_bits(), (offerer + 1) % players]
@@ -82,33 +82,33 @@ class GameBatch:
         partner = (up_to <= card[:, None]).sum(axis=1)
         hands[game, offerer] -= 1
         hands[game, picker] += 1
-        maid = partner == players
-        joker[maid] = picker[maid]
-        pair = partner == picker
-        hands[pair, picker[pair]] -= 2
-        self._add_couples(np.flatnonzero(~maid), offerer, partner, -1)
-        self._add_couples(np.flatnonzero(~maid & ~pair), picker, partner, 1)
+        is_joker = partner == players
+        joker[is_joker] = picker[is_joker]
+        is_pair = partner == picker
+        hands[is_pair, picker[is_pair]] -= 2
+        self._add_couples(np.flatnonzero(~is_joker), offerer, partner, -1)
+        self._add_couples(np.flatnonzero(~is_joker & ~is_pair), picker, partner, 1)
         self.offerer = picker
         self._skip_empty_hands()
 
-    def _add_couples(self, games: IntArray, ones: IntArray, others: IntArray, more: int) -> None:
-        """In these games two players share so many more couples."""
+    def _add_couples(self, games: IntArray, ones: IntArray, others: IntArray, change: int) -> None:
+        """Change the number of couples that two players share in some games."""
         couples = self.couples.reshape(-1)
         start, one, other = games * self.players**2, ones[games], others[games]
-        couples[start + one * self.players + other] += np.int8(more)
-        couples[start + other * self.players + one] += np.int8(more)
+        couples[start + one * self.players + other] += np.int8(change)
+        couples[start + other * self.players + one] += np.int8(change)
 
     def _skip_empty_hands(self) -> None:
-        """An empty hand is passed over."""
+        """Move the offer past empty hands."""
         self.offerer = self._next_holders[self._holder_bits(), self.offerer]
 
     def _holder_bits(self) -> IntArray:
-        """Who holds cards, as the bits of a number."""
+        """The seats with cards in each game, as a bit mask."""
         return np.packbits(self.hands > 0, axis=1, bitorder="little")[:, 0]
 
 
 def next_holders(players: int) -> IntArray:
-    """The first seat from another one on that has cards, by the bits of those who have, and the other one."""
+    """The first seat with cards at or after a seat, indexed by the bit mask of seats with cards and the seat."""
     table = np.zeros((1 << players, players), np.int64)
     for holding in range(1, 1 << players):
         for seat in range(players):

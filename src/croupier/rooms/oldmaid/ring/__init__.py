@@ -1,1 +1,1 @@
-"""The ring of Old Maid players: their connections, turns and observed hands."""
+"""Old Maid between the players: connections, turns, events, and the hands that a referee observes."""

@@ -1,4 +1,4 @@
-"""What a referee of Old Maid knows of one player: his hand, whether it is his turn, and whom he may pass it to."""
+"""A referee's view of one Old Maid player: its hand, its turn and its possible left neighbours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.cards import CARD_NAMES, JOKER, Card
 
 type TurnAction = Literal["draw", "pass", "offer"]
-"""What a player may do in his turn: draw a card, pass the turn on, or offer his hand."""
+"""What a player may do in its turn: draw a card, pass the turn on, or offer its hand."""
 
 
 @dataclass
 class ObservedOffer:
-    """A hand that is held out to somebody: how many cards were told, and whether he is in, and has picked."""
+    """An offer to a player: the announced number of cards, whether it was accepted, and the position picked."""
 
     to_nick: str
     num_cards: int
@@ -23,13 +23,13 @@ class ObservedOffer:
 
 @dataclass
 class Observed:
-    """A player at his seat.
+    """A player as a referee knows it.
 
-    `turn` is what he may do now, and `offer` how he holds out his hand. `skipped` are those whom he cannot reach, and
-    `outside` those who have told him that they are out. `drawn` says that he knows that no more cards are drawn, and
-    `out` that he has told the table that he has none. `refused` are pairs that the table did not take from him, by
-    their first cards. `excused` says that he may believe that it is his turn. `got` is the card that he was given last,
-    and who has given it, until it shows that he has it.
+    `turn` is what the player may do now, and `offer` its pending offer. `unreachable_nicks` are the players that it
+    cannot reach, and `out_nicks` those that have answered it with `out`. `refused_pairs` are pairs whose discard the
+    table has refused, by their lower card. `last_received` is the last card given to the player and its giver, until
+    the player is known to have received it. `is_deck_empty` says that the player knows that the deck is empty, `is_out`
+    that it has reported `out_of_cards`, and `is_excused` that it may believe in good faith to have the turn.
     """
 
     nick: str
@@ -47,24 +47,24 @@ class Observed:
 
     @property
     def pair(self) -> tuple[Card, Card] | None:
-        """A pair that he has to throw away, if there is one (oldmaid-5.11)."""
+        """A pair that the player has to discard, None if it has none (oldmaid-5.11)."""
         for card in self.hand:
             if not card & 1 and card != JOKER and card | 1 in self.hand and card not in self.refused_pairs:
                 return card, card | 1
         return None
 
     def may_ask(self, other: str, nicks: Sequence[str]) -> bool:
-        """Whether somebody is his left neighbour, or became it when others were out or could not be reached."""
+        """Whether `other` is the left neighbour, given the players that are out or unreachable between them."""
         others = (*nicks[self.seat + 1 :], *nicks[: self.seat])
-        passed_over = self.out_nicks | self.unreachable_nicks
+        skipped = self.out_nicks | self.unreachable_nicks
         return other not in self.out_nicks and other == next(
-            (nick for nick in others if nick == other or nick not in passed_over), None
+            (nick for nick in others if nick == other or nick not in skipped), None
         )
 
     def lose_contact(self, other: "Observed") -> bool:
-        """He notices that he cannot reach somebody any more; whether the turn may be lost by it.
+        """Record that this player cannot reach another one. Returns whether the turn may be lost.
 
-        It is not when one of them has hung up because the other is out; but the other may believe so.
+        It is not lost if one of the two has disconnected because the other is out, although that one may believe so.
         """
         self.unreachable_nicks.add(other.nick)
         if self.offer is not None and self.offer.to_nick == other.nick:
@@ -75,7 +75,7 @@ class Observed:
         return other.nick not in self.out_nicks
 
     def check_count(self, num_cards: int) -> bool:
-        """Whether he may say that he has so many cards; it tells whether one was lost with its giver on the way."""
+        """Whether the player has `num_cards` cards. A card that its giver lost on the way is returned to the giver."""
         if (
             self.last_received is not None
             and num_cards == len(self.hand) - 1
@@ -89,5 +89,5 @@ class Observed:
 
 
 def card_name(card: Card) -> str:
-    """A card for people."""
+    """The name of a card for messages; any text for an unknown card."""
     return CARD_NAMES[card] if card >= 0 else "a card that there is not"

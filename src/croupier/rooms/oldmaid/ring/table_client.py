@@ -1,4 +1,4 @@
-"""A player's place at the table of Old Maid: his hand, and what he asks and tells the table (oldmaid-3 to 6)."""
+"""A player's conversation with the Old Maid table, and its hand (oldmaid-3 to 6)."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -10,8 +10,7 @@ from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
 from croupier.core.session import Effect, Notify, Peer, Send
-from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, Card, to_wire
-from croupier.rooms.oldmaid.cards import WireCard as Spelt
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, Card, WireCard, to_wire
 from croupier.rooms.oldmaid.ring.player_events import (
     CardDrawn,
     HandEmptied,
@@ -39,50 +38,50 @@ from croupier.rooms.oldmaid.wire import (
 )
 
 TABLE: Final[Peer] = 0
-"""The table, whom the shell has called."""
+"""The peer number of the table, to which the player is connected from the start."""
 
 type Effects = list[Effect[Message | PlayerEvent]]
 
 
 @dataclass(frozen=True)
 class Options:
-    """What can be set about a player of Old Maid."""
+    """The options of an Old Maid player."""
 
     nick: str = "croupier"
-    """The name with which it plays, 1 to 64 characters."""
+    """The player's nick, 1 to 64 characters."""
 
     port: int | None = None
-    """The port where it takes its right neighbour, if that is not the one from which it calls the table."""
+    """The port for the right neighbour, if it is not the local port of the connection to the table."""
 
     pause: float = 0.05
-    """The seconds between taking an offer and picking, for peers that take one read for one message; 0: none."""
+    """Seconds between accepting an offer and picking, for peers that parse each read as one message; 0: none."""
 
     poll_seconds: float = 1.0
-    """Who is out asks for the status every so many seconds."""
+    """Seconds between status requests of a player that is out."""
 
     retry_seconds: float = 5.0
-    """Who cannot be reached is tried for so many seconds before he counts as gone."""
+    """Seconds to keep retrying an unreachable player before treating it as gone."""
 
     dialect: Dialect = "document"
-    """How the table is expected to list the players."""
+    """The form of the player list that the table sends."""
 
 
 class TableOutcome(Enum):
-    """What the table's answer has brought about."""
+    """The consequence of an answer of the table."""
 
     SEATED = auto()  # the game has begun
-    SETTLED = auto()  # all that a card has changed is told
-    NO_CARD = auto()  # there is no card for us, and so no turn
+    SETTLED = auto()  # the table has answered all requests that a new card caused
+    NO_CARD = auto()  # the table refused a draw, so the turn is not ours
 
 
 class TableClient:
-    """What a player has, and what he and the table have told each other. He adds to `effects` what he has to say.
+    """A player's hand and its requests to the table. Effects are appended to `effects`.
 
-    `hand` is in an order that only luck knows, `players` is the table's list and `seat` where he is in it, None before
-    the game. `outside` are the seats that he knows to be out; the winner comes first when the table has told. `drawn`
-    says that he knows that no more cards are drawn, and `out` that he has told the table that he has none. `standing`
-    is what the table has told last, and `looks_at` when he asks again, in seconds. `word` is the last error that the
-    table has told.
+    `hand` is in random order. `players` is the table's list and `seat` the player's index in it, None before the game.
+    `out_seats` are the seats known to be out, the winner first once the table has reported the standing.
+    `is_deck_empty` says that the player knows that the deck is empty, and `has_reported_out` that it has sent
+    `out_of_cards`. `standing` is the last one received, `polls_at` when the player asks for the next one, in seconds,
+    and `last_error` the table's last error message.
     """
 
     def __init__(self, options: Options, luck: Luck, effects: Effects) -> None:
@@ -99,25 +98,25 @@ class TableClient:
         self._options = options
         self._luck = luck
         self._effects = effects
-        self._requests: deque[ToTable] = deque()  # the first of them has been asked
+        self._requests: deque[ToTable] = deque()  # the first one is sent, the others wait
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the table owes an answer."""
+        """Whether an answer of the table is pending."""
         return bool(self._requests)
 
-    # What he asks and tells.
+    # Requests.
 
     def join(self) -> None:
-        """Ask to play (oldmaid-3.1)."""
+        """Send `join` (oldmaid-3.1)."""
         self._request(Join(self._options.nick, self._options.port))
 
     def draw(self) -> None:
-        """Ask for a card (oldmaid-4.8)."""
+        """Send `draw` (oldmaid-4.8)."""
         self._request(Draw())
 
     def take_card(self, card: Card) -> TableOutcome | None:
-        """Put a card into the hand, and throw away the pair that it makes, if any (oldmaid-7.8)."""
+        """Add a card to the hand and discard the pair that it makes, if any (oldmaid-7.8)."""
         self.hand.insert(self._luck.below(len(self.hand) + 1), card)
         if card == JOKER or card ^ 1 not in self.hand:
             return self._settle()
@@ -126,7 +125,7 @@ class TableClient:
         return None
 
     def card_at(self, position: int, *, strict: bool) -> Card:
-        """The card at a position that somebody has picked. Raises Violation where there is none."""
+        """The card at a picked position. Raises Violation if the position is out of range."""
         last = len(self.hand) - 1
         if not 0 <= position <= last + 1:
             raise Violation("oldmaid-7.6", f"card_num {position}", f"0 to {last}")
@@ -135,39 +134,39 @@ class TableClient:
         return self.hand[min(position, last)]
 
     def give_card(self, card: Card) -> None:
-        """Give a card away; with the last one he is out (oldmaid-7.12)."""
+        """Remove a card that a neighbour picked; report `out_of_cards` after the last one (oldmaid-7.12)."""
         self.hand.remove(card)
         if not self.hand:
             self.report_out()
 
     def report_out(self) -> None:
-        """Tell the table that he is out of cards (oldmaid-7.12)."""
+        """Send `out_of_cards` (oldmaid-7.12)."""
         self.has_reported_out = True
         self._notify(HandEmptied())
         self._request(OutOfCards())
 
     def poll(self) -> None:
-        """Ask who is in and who is out (oldmaid-7.16)."""
+        """Send `status` (oldmaid-7.16)."""
         self.polls_at = None
         self._request(Status())
 
     def mark_out(self, nick: str) -> None:
-        """Somebody has told that he is out (oldmaid-7.9)."""
-        seat = [seat for seat, (_, named) in enumerate(self.players) if named == nick]
-        self.out_seats += [known for known in seat if known not in self.out_seats]
+        """Record that a player is out (oldmaid-7.9)."""
+        seats = [seat for seat, (_, named) in enumerate(self.players) if named == nick]
+        self.out_seats += [seat for seat in seats if seat not in self.out_seats]
 
-    def lacks(self, wire_card: Spelt) -> bool:
-        """Whether this is a card, and one that he does not have."""
+    def lacks(self, wire_card: WireCard) -> bool:
+        """Whether this is a valid card that is not in the hand."""
         return wire_card in CARD_NUMBERS and CARD_NUMBERS[wire_card] not in self.hand
 
-    # What the table answers.
+    # Answers.
 
     def receive(self, message: Message, now: float) -> TableOutcome | PlayerResult | None:
-        """What has come of what the table said; a result is the end."""
+        """Process a message of the table. Returns its consequence; a PlayerResult ends the game."""
         if isinstance(message, Reply) and message.result == "error":
             self.last_error = message.message or ""
         if not self._requests:
-            return None  # an answer to nothing (oldmaid-2.11)
+            return None  # no request is pending (oldmaid-2.11)
         request = self._requests.popleft()
         if self._requests:
             self._effects.append(Send(TABLE, self._requests[0]))
@@ -176,11 +175,11 @@ class TableClient:
                 return self._take_seat(players)
             case Join(), Reply("error"):
                 return PlayerResult("ended", reason=f"the table does not let us in: {self.last_error}")
-            case Draw(), Reply("ok" | "last_card", card=tuple(told)) if self.lacks(told):
+            case Draw(), Reply("ok" | "last_card", card=tuple(card)) if self.lacks(card):
                 last = message.result == "last_card"
                 self.is_deck_empty = self.is_deck_empty or last
-                self._notify(CardDrawn(CARD_NUMBERS[told], last))
-                return self.take_card(CARD_NUMBERS[told])
+                self._notify(CardDrawn(CARD_NUMBERS[card], last))
+                return self.take_card(CARD_NUMBERS[card])
             case Draw(), Reply("error"):
                 return TableOutcome.NO_CARD  # (oldmaid-4.12)
             case Discard(cards), Reply("ok" | "error"):
@@ -215,7 +214,7 @@ class TableClient:
         return self._settle()
 
     def _settle(self) -> TableOutcome | None:
-        """Who has thrown away his last card tells it before he passes the turn on (oldmaid-7.12)."""
+        """Report `out_of_cards` before the turn is passed on if the hand is empty (oldmaid-7.12)."""
         if self.hand or not self.is_deck_empty:
             return TableOutcome.SETTLED
         self.report_out()
@@ -238,15 +237,15 @@ class TableClient:
         return None
 
     def _request(self, request: ToTable) -> None:
-        """Ask the table, as soon as it has answered everything else (oldmaid-1.6)."""
+        """Send a request once all earlier ones are answered (oldmaid-1.6)."""
         self._requests.append(request)
         if len(self._requests) == 1:
             self._effects.append(Send(TABLE, request))
 
-    def _notify(self, news: PlayerEvent) -> None:
-        self._effects.append(Notify(news))
+    def _notify(self, event: PlayerEvent) -> None:
+        self._effects.append(Notify(event))
 
 
 def misunderstood_result(found: str) -> PlayerResult:
-    """The end of a talk with a table that cannot be understood (oldmaid-8.11)."""
+    """The result after a message of the table that is not a valid answer (oldmaid-8.11)."""
     return PlayerResult("ended", reason=str(Violation("oldmaid-8.11", found, "the answers of oldmaid-2.3")))

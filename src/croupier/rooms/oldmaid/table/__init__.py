@@ -1,1 +1,1 @@
-"""The Old Maid table: its lobby, its running games, and how they are stored."""
+"""The Old Maid table: its lobby, its games and their persistence."""

@@ -1,6 +1,7 @@
-"""One game as the table knows it: who has drawn what, which pairs are gone, who is out, and who is last.
+"""One Old Maid game as the table sees it: draws, discards, and the players who are out or gone.
 
-The table sees no offers, so it knows no hands once they are passed on (docs/protocols/oldmaid.md, 4, 5, 6 and 9).
+The table sees no offers, so it does not know the hands once cards are passed on (docs/protocols/oldmaid.md, sections 4,
+5, 6 and 9).
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,26 +16,26 @@ CARD_COUNT: Final = len(WIRE_CARDS)
 
 IN_DECK: Final = -1
 DISCARDED: Final = -2
-"""Who holds a card that nobody has drawn, and one that was thrown away."""
+"""The holder of a card that is still in the deck, and of one that was discarded."""
 
 HIDDEN_HAND_CLAUSES: Final = frozenset({"oldmaid-5.5", "oldmaid-5.6", "oldmaid-5.7"})
-"""Clauses by which a discard is refused because of where its cards are; no player may learn which (oldmaid-5.12)."""
+"""Clauses that refuse a discard because of where its cards are; the answer must not reveal which (oldmaid-5.12)."""
 
 type DrawAction = tuple[Literal["drew"], Seat, Card]
 type DiscardAction = tuple[Literal["threw"], Seat, Card, Card]
 type WithdrawAction = tuple[Literal["out", "gone"], Seat]
 type Action = DrawAction | DiscardAction | WithdrawAction
-"""What a seat has done."""
+"""An action of a seat: a tuple of its kind, the seat and the cards, if any."""
 
 
 class TableGame:
-    """One game of so many nicks in the order of the list; it changes as it is played.
+    """One game, with its players' nicks in the order of the list. Mutable.
 
-    What a seat does is done, or raises Violation, and then nothing has changed (oldmaid-8.1). `number` counts the games
-    of the table from 1. `course` is everything that was done, and `moved` the time in seconds at which something was
-    done last. `drawn` cards are not in the deck any more; `taker` draws the next one. `inside` says of every seat
-    whether it is in; `finished` are those that were out of cards, and `gone` those that have left while they were in,
-    each in its order. A game that is `over` without an end of its own is also `void`.
+    An action that is not allowed raises Violation and changes nothing (oldmaid-8.1). `number` counts the games of the
+    table from 1. `log` has all actions, and `last_action_at` is the time of the last one in seconds. `drawn_count`
+    cards have left the deck, and `drawer` is the seat that draws next. `is_inside` says for each seat whether it is
+    still in. `finished_seats` ran out of cards and `departed_seats` left while they were in, each in order. A game that
+    was stopped before its end is both `is_over` and `is_void`.
     """
 
     __slots__ = (
@@ -74,18 +75,18 @@ class TableGame:
         self._holders = [IN_DECK] * CARD_COUNT
         self._standing: Standing | None = None
 
-    # What is known.
+    # State.
 
     @property
     def dealt_cards(self) -> tuple[Card, ...]:
-        """The cards that were drawn, in their order."""
-        return tuple(deed[2] for deed in self.log if deed[0] == "drew")
+        """The cards that were drawn, in order."""
+        return tuple(action[2] for action in self.log if action[0] == "drew")
 
     @property
     def standing(self) -> Standing:
-        """Who is in, in the order of the list, and who is out: the winner first, the first to go last (oldmaid-6.6).
+        """The players in, in the order of the list, and those out: winner first, first to leave last (oldmaid-6.6).
 
-        Nobody is in a void game any more: who is out and asks from time to time is not to wait for its end.
+        In a void game all players are out, so that those who poll the standing do not wait for its end.
         """
         if self._standing is None:
             inside = [nick for nick, inside in zip(self.nicks, self.is_inside, strict=True) if inside]
@@ -97,21 +98,21 @@ class TableGame:
 
     @property
     def ranking(self) -> tuple[Seat, ...]:
-        """The seats from the winner to the loser (oldmaid-6.11); nobody before the end, and of a void game."""
+        """The seats from the winner to the loser (oldmaid-6.11); empty before the end and for a void game."""
         if not self.is_over or self.is_void:
             return ()
         return (*self.finished_seats, self.is_inside.index(True), *reversed(self.departed_seats))
 
     @property
     def nets(self) -> tuple[int, ...]:
-        """−1 for who has lost and 0 for the others."""
+        """−1 for the loser and 0 for all others, by seat."""
         loser = self.ranking[-1] if self.ranking else None
         return tuple(-(seat == loser) for seat in range(len(self.nicks)))
 
-    # What is done.
+    # Actions.
 
     def draw(self, seat: Seat, now: float) -> Card:
-        """Give a card from the deck to the seat whose turn it is."""
+        """Deal the next card to a seat, which must be the drawer."""
         if self.is_over:
             raise _game_over("draw")
         if self.drawn_count == CARD_COUNT:
@@ -132,9 +133,10 @@ class TableGame:
         return card
 
     def discard(self, seat: Seat, one: WireCard, other: WireCard, now: float) -> None:
-        """Throw away a pair of a seat that has drawn both of its cards, or may have picked them since.
+        """Discard a pair of a seat that has drawn both cards, or may have picked them since.
 
-        Who is left may do so when the game is over: it is, as soon as whoever gave him the card says so (oldmaid-6.9).
+        The last player may still discard when the game is over, because it ends as soon as the giver of that player's
+        last card reports `out_of_cards` (oldmaid-6.9).
         """
         if self.is_over and (self.is_void or not self.is_inside[seat]):
             raise _game_over("discard")
@@ -147,14 +149,14 @@ class TableGame:
             raise Violation(
                 "oldmaid-5.3", _describe_pair(one, other), "the same value, spades and clubs or diamonds and hearts"
             )
-        by = self._holders[a], self._holders[b]
-        if DISCARDED in by:
+        holders = self._holders[a], self._holders[b]
+        if DISCARDED in holders:
             raise Violation(
                 "oldmaid-5.5", f"{_describe_pair(one, other)}, thrown away before", "a pair that is in the game"
             )
-        if IN_DECK in by:
+        if IN_DECK in holders:
             raise Violation("oldmaid-5.6", f"{_describe_pair(one, other)}, not both drawn yet", "cards that were drawn")
-        if self.drawn_count < CARD_COUNT and by != (seat, seat):
+        if self.drawn_count < CARD_COUNT and holders != (seat, seat):
             raise Violation(
                 "oldmaid-5.7", f"{_describe_pair(one, other)}, drawn by somebody else", "cards of one's own"
             )
@@ -163,7 +165,7 @@ class TableGame:
         self._record(("threw", seat, a, b), now)
 
     def finish(self, seat: Seat, now: float, *, is_trusted: bool = False) -> None:
-        """A seat has no cards any more; one that must hold some is refused unless it is `believed` (oldmaid-6.12)."""
+        """Record that a seat has no cards left; refuse it if it must hold some, unless `is_trusted` (oldmaid-6.12)."""
         if self.is_over:
             raise _game_over("out_of_cards")
         if self.drawn_count < CARD_COUNT:
@@ -178,7 +180,7 @@ class TableGame:
         self._withdraw(("out", seat), now)
 
     def leave(self, seat: Seat, now: float) -> None:
-        """A seat that is in is gone, and the cards that it holds with it (oldmaid-9.2)."""
+        """Remove a seat that is in, with the cards that it holds (oldmaid-9.2)."""
         self.departed_seats.append(seat)
         self._withdraw(("gone", seat), now)
         if seat == self.drawer:
@@ -186,31 +188,31 @@ class TableGame:
 
     @property
     def _max_passed_on(self) -> int:
-        """How many cards more than it has picked a seat may have passed on: two for each other seat (oldmaid-6.12)."""
+        """How many more cards a seat may have given than picked: two for each other seat (oldmaid-6.12)."""
         return 2 * (len(self.nicks) - 1)
 
     def stop(self) -> None:
-        """The game is void: nobody has lost it (oldmaid-6.10, oldmaid-9.12)."""
+        """Void the game, so that it has no loser (oldmaid-6.10, oldmaid-9.12)."""
         self.is_over = self.is_void = True
         self._standing = None
 
-    def _record(self, deed: Action, now: float) -> None:
-        self.log.append(deed)
+    def _record(self, action: Action, now: float) -> None:
+        self.log.append(action)
         self.last_action_at = now
 
-    def _withdraw(self, deed: WithdrawAction, now: float) -> None:
-        """A seat is not in any more; when one is left the game is over (oldmaid-6.8, oldmaid-9.3)."""
-        self.is_inside[deed[1]] = False
+    def _withdraw(self, action: WithdrawAction, now: float) -> None:
+        """Take a seat out of the game, which is over when one is left (oldmaid-6.8, oldmaid-9.3)."""
+        self.is_inside[action[1]] = False
         self.is_over = sum(self.is_inside) == 1
         self._standing = None
-        self._record(deed, now)
+        self._record(action, now)
 
     def _advance_drawer(self) -> None:
-        """The next one draws who is in."""
-        inside, taker = self.is_inside, self.drawer + 1
-        while not inside[taker % len(inside)]:
-            taker += 1
-        self.drawer = taker % len(inside)
+        """Make the next seat that is in the drawer."""
+        inside, seat = self.is_inside, self.drawer + 1
+        while not inside[seat % len(inside)]:
+            seat += 1
+        self.drawer = seat % len(inside)
 
 
 def _game_over(cmd: str) -> Violation:
@@ -218,5 +220,5 @@ def _game_over(cmd: str) -> Violation:
 
 
 def _describe_pair(one: WireCard, other: WireCard) -> str:
-    """Two cards for people, however long they are spelt."""
+    """Two cards for messages, each shortened if the client sent a long text."""
     return " with ".join(repr(f"{value[:20]} {suit[:20]}") for value, suit in (one, other))

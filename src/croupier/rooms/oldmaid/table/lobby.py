@@ -1,4 +1,4 @@
-"""Who has come to the table of Old Maid, and who of them waits for the next game (docs/protocols/oldmaid.md, 3)."""
+"""Lobby of the Old Maid table: its clients and the queue for the next game (docs/protocols/oldmaid.md, section 3)."""
 
 import re
 from collections.abc import Sequence
@@ -12,25 +12,25 @@ from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import Join, ListedPlayer, Message, Reply
 
 NICK_PATTERN: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,64}")
-"""What may be a nick (oldmaid-3.7)."""
+"""A valid nick (oldmaid-3.7)."""
 
 MAX_QUEUED_REQUESTS: Final = 16
-"""So many requests wait behind a join that waits (oldmaid-3.15)."""
+"""The most requests that a client may queue after its join (oldmaid-3.15)."""
 
 MAPPED_IPV4_PATTERN: Final = re.compile(r"::ffff:(\d+\.\d+\.\d+\.\d+)")
-"""An IPv4 address as a socket for IPv6 has it (oldmaid-3.6)."""
+"""An IPv4 address as an IPv6 socket reports it (oldmaid-3.6)."""
 
 UNKNOWN_ADDRESS: Final[Address] = ("", 0)
-"""Where a guest is whose connection was gone before anybody could ask where it comes from."""
+"""The address of a client whose connection closed before its address could be read."""
 
 
 class LobbyClient:
-    """Somebody at the table: he has not joined yet, waits for a game, plays in one, or is out of it.
+    """A client at the table: it has not joined yet, waits for a game, plays in one, or is out of it.
 
-    `source` is where he comes from, and `address` where he is reached, from his join until nobody has to reach him any
-    more. `game` is the last that he was in, and `seat` his place there. `kept` is what he has said behind a join that
-    waits, None while he does not wait. `heard` is since when he is idle, in seconds, if he is; `watched` tells that the
-    house will look.
+    `source` is the address of its connection, and `address` the one that its right neighbour connects to, from its join
+    until the address is released. `game` is its last game and `seat` its seat there. `queued` are the messages received
+    while its join waits, None while it does not wait. `idle_since` is when idle time started, in seconds, and
+    `has_idle_check` says that the house has scheduled a check.
     """
 
     __slots__ = ("address", "game", "has_idle_check", "idle_since", "nick", "peer", "queued", "seat", "source")
@@ -50,15 +50,15 @@ class LobbyClient:
 
     @property
     def is_playing(self) -> bool:
-        """Whether he is in a game."""
+        """Whether the client is in a running game."""
         game = self.game
         return game is not None and not game.is_over and game.is_inside[self.seat]
 
     def enqueue(self, message: Message | Violation) -> None:
-        """Put aside what he has said behind his join. Raises Violation when it is too much."""
-        assert self.queued is not None, "only who waits keeps anything"
+        """Queue a message that was received after the join. Raises Violation if the queue is full."""
+        assert self.queued is not None, "the client must be waiting"
         if type(message) is Reply:
-            return  # nobody has asked (oldmaid-2.11)
+            return  # the table asks nothing (oldmaid-2.11)
         if len(self.queued) == MAX_QUEUED_REQUESTS:
             raise Violation(
                 "oldmaid-3.15", f"request {MAX_QUEUED_REQUESTS + 1} behind a join that waits", f"{MAX_QUEUED_REQUESTS}"
@@ -67,10 +67,10 @@ class LobbyClient:
 
 
 class TableLobby:
-    """Those who wait for a game of so many, in the order in which they have joined; and where everybody is reached.
+    """The queue for the next game, in the order of joining, and the addresses in use.
 
-    `due` is when they have waited long enough, `window` seconds after the second one has joined; None while there are
-    fewer (oldmaid-3.11).
+    A game needs `players` clients. `starts_at` is when it starts with fewer, `window` seconds after the second join;
+    None while fewer than two wait (oldmaid-3.11).
     """
 
     __slots__ = ("_addresses", "_players", "_queue", "_window", "starts_at")
@@ -84,16 +84,16 @@ class TableLobby:
 
     @property
     def is_full(self) -> bool:
-        """Whether as many wait as a game is for."""
+        """Whether enough clients wait for a full game."""
         return len(self._queue) == self._players
 
     @property
     def waiting_clients(self) -> Sequence[LobbyClient]:
-        """Who waits."""
+        """The waiting clients, in the order of joining."""
         return tuple(self._queue.values())
 
     def join(self, client: LobbyClient, join: Join, now: float) -> None:
-        """Let a guest wait. Raises Violation, and then nothing has changed."""
+        """Add a client to the queue. Raises Violation without any change if its nick or address is taken."""
         host, port = client.source
         if join.port is not None:
             port = join.port
@@ -111,31 +111,31 @@ class TableLobby:
             self.starts_at = now + self._window
 
     def leave(self, client: LobbyClient) -> None:
-        """A guest does not wait any more; those behind him move up (oldmaid-3.12)."""
+        """Remove a client from the queue (oldmaid-3.12)."""
         del self._queue[client.nick]
         if len(self._queue) < MIN_PLAYERS:
             self.starts_at = None
 
     def seat_waiting(self, game: TableGame) -> tuple[ListedPlayer, ...]:
-        """All who wait sit down to a game: the list of its players (oldmaid-3.3)."""
+        """Seat all waiting clients in a game. Returns the list of its players (oldmaid-3.3)."""
         seated = []
-        for seat, guest in enumerate(self.waiting_clients):
-            assert guest.address is not None, "who waits can be reached"
-            seated.append((guest.address, guest.nick))
-            guest.game, guest.seat, guest.queued = game, seat, None
+        for seat, client in enumerate(self.waiting_clients):
+            assert client.address is not None, "a waiting client has an address"
+            seated.append((client.address, client.nick))
+            client.game, client.seat, client.queued = game, seat, None
         self._queue.clear()
         self.starts_at = None
         return tuple(seated)
 
     def release_address(self, client: LobbyClient) -> None:
-        """Nobody has to reach this guest any more: others may be reached at his address (oldmaid-3.9)."""
+        """Release the address of a client for others (oldmaid-3.9)."""
         if client.address is not None:
             del self._addresses[client.address]
             client.address = None
 
 
 def check_nick(nick: str) -> None:
-    """Raise Violation on what is no nick."""
+    """Raise Violation if a nick is not valid."""
     if not NICK_PATTERN.fullmatch(nick):
         found = f"a nick of {len(nick)} characters: {nick[:64]!r}"
         raise Violation("oldmaid-3.7", found, "1 to 64, and no control characters among them")

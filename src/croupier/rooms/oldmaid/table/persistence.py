@@ -1,4 +1,4 @@
-"""What is written down of games of Old Maid while they are played, and how they are kept when they are over."""
+"""Persistence of Old Maid: journal entries of running games, snapshots, and records of finished games."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, Self
@@ -11,20 +11,20 @@ from croupier.rooms.oldmaid.cards import CARD_NAMES, WIRE_CARDS, Card
 from croupier.rooms.oldmaid.table.game import Action, TableGame
 
 FORMAT_VERSION: Final = 1
-"""The form of what is kept of a table; whoever changes it gives it a new number."""
+"""The version of the snapshot format; increment it with every change."""
 
 type ActionKind = Literal["drew", "threw", "out", "gone"]
 
 
 class GameStarted(Struct, frozen=True, array_like=True, tag="started", gc=False):
-    """A game has started: these are its players, in the order of the list."""
+    """A game has started; `nicks` are its players in the order of the list."""
 
     game: int
     nicks: tuple[str, ...]
 
 
 class ActionTaken(Struct, frozen=True, array_like=True, tag="did", gc=False, omit_defaults=True):
-    """A seat has done something: see `game.Deed`. `cards` are the card that was drawn, or the pair that is gone."""
+    """A seat has acted (see `game.Action`). `cards` has the card that was drawn or the pair that was discarded."""
 
     game: int
     kind: ActionKind
@@ -33,7 +33,7 @@ class ActionTaken(Struct, frozen=True, array_like=True, tag="did", gc=False, omi
 
 
 class GameEnded(Struct, frozen=True, array_like=True, tag="ended", gc=False):
-    """A game is over, or void."""
+    """A game has ended; `is_void` if it has no result."""
 
     game: int
     is_void: bool
@@ -43,25 +43,25 @@ type GameLogEntry = GameStarted | ActionTaken | GameEnded
 
 
 class JournalPage(Struct, frozen=True):
-    """Notes that are written down together: a fact of a table's journal."""
+    """The log entries of one journal write."""
 
     notes: Sequence[GameLogEntry]
 
     def to_json(self) -> bytes:
-        """These words as JSON."""
+        """Encode as JSON."""
         return encode(self)
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:
-        """The words of such JSON. Raises ValueError."""
+        """Decode from JSON. Raises ValueError."""
         try:
             return decode(data, type=cls)
         except DecodeError as error:
-            raise ValueError(f"found what no table of Old Maid has written: {error}") from None
+            raise ValueError(f"found an invalid journal page of an Old Maid table: {error}") from None
 
 
 class GameLog(list[Action]):
-    """The course of a game whose deeds are also noted until it ends, in the order of all games of the table."""
+    """The actions of a game. Until it ends, they are also appended to `entries`, which all games of a table share."""
 
     __slots__ = ("_entries", "_game")
 
@@ -70,21 +70,21 @@ class GameLog(list[Action]):
         self._game = game
         self._entries: list[GameLogEntry] | None = entries
 
-    def append(self, deed: Action) -> None:
-        """One more deed."""
-        super().append(deed)
+    def append(self, action: Action) -> None:
+        """Append an action."""
+        super().append(action)
         if self._entries is not None:
-            self._entries.append(ActionTaken(self._game, deed[0], deed[1], deed[2:]))
+            self._entries.append(ActionTaken(self._game, action[0], action[1], action[2:]))
 
     def end(self, *, void: bool) -> None:
-        """The game is over: the last pair, which may be thrown away even so, changes nothing (oldmaid-6.9)."""
+        """Record the end of the game. A discard after it is not journaled, as it changes nothing (oldmaid-6.9)."""
         assert self._entries is not None, "a game ends once"
         self._entries.append(GameEnded(self._game, void))
         self._entries = None
 
 
 class OldMaidGameSnapshot(Struct, frozen=True):
-    """A game that is not over: its number, its players in the order of the list, and what they have done."""
+    """A running game: its number, its players in the order of the list, and their actions."""
 
     game: int
     nicks: tuple[str, ...]
@@ -92,60 +92,61 @@ class OldMaidGameSnapshot(Struct, frozen=True):
 
 
 class OldMaidTableSnapshot(Struct, frozen=True):
-    """A table: how many games it has started, and those that are running."""
+    """A table: the number of games it has started, and the running ones."""
 
     started: int = 0
     games: tuple[OldMaidGameSnapshot, ...] = ()
     form: int = FORMAT_VERSION
 
     def to_json(self) -> bytes:
-        """These words as JSON."""
+        """Encode as JSON."""
         return encode(self)
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:
-        """The words of such JSON. Raises ValueError."""
+        """Decode from JSON. Raises ValueError."""
         try:
-            kept = decode(data, type=cls)
+            snapshot = decode(data, type=cls)
         except DecodeError as error:
-            raise ValueError(f"found what is no kept table of Old Maid: {error}") from None
-        if kept.form != FORMAT_VERSION:
-            raise ValueError(f"found a table kept in form {kept.form}; allowed: form {FORMAT_VERSION}")
-        return kept
+            raise ValueError(f"found an invalid snapshot of an Old Maid table: {error}") from None
+        if snapshot.form != FORMAT_VERSION:
+            raise ValueError(f"found a table snapshot of format {snapshot.form}; allowed: format {FORMAT_VERSION}")
+        return snapshot
 
 
 class LogReplay:
-    """What notes have told so far of a table: how many games it has `started`, and those that are running."""
+    """Rebuilds a table from log entries: the number of games it has started, and the running ones."""
 
     def __init__(self, snapshot: OldMaidTableSnapshot = OldMaidTableSnapshot()) -> None:
         self.started_count = snapshot.started
         self.running_games = {game.game: game for game in snapshot.games}
 
     def apply(self, entries: Sequence[GameLogEntry]) -> None:
-        """Go on. Raises ValueError for notes of a game that is not running."""
-        for note in entries:
-            if type(note) is GameStarted:
-                self.started_count = note.game
-                self.running_games[note.game] = OldMaidGameSnapshot(note.game, note.nicks, [])
+        """Apply entries in order. Raises ValueError for an entry of a game that is not running."""
+        for entry in entries:
+            if type(entry) is GameStarted:
+                self.started_count = entry.game
+                self.running_games[entry.game] = OldMaidGameSnapshot(entry.game, entry.nicks, [])
                 continue
-            if note.game not in self.running_games:
+            if entry.game not in self.running_games:
                 raise ValueError(
-                    f"found game {note.game} of Old Maid; allowed: {', '.join(map(str, self.running_games))}"
+                    f"found game {entry.game} of Old Maid; allowed: {', '.join(map(str, self.running_games))}"
                 )
-            if type(note) is ActionTaken:
-                self.running_games[note.game].deeds.append(note)
+            if type(entry) is ActionTaken:
+                self.running_games[entry.game].deeds.append(entry)
             else:
-                del self.running_games[note.game]
+                del self.running_games[entry.game]
 
     def snapshot(self) -> OldMaidTableSnapshot:
-        """The table as it is kept."""
+        """The snapshot of the table."""
         return OldMaidTableSnapshot(self.started_count, tuple(self.running_games.values()))
 
 
 class OldMaidRecord(Struct, frozen=True):
-    """A game that is over, for people and programs: what was done, with the seat and the names of the cards.
+    """A finished game, for people and programs.
 
-    `ranking` are the nicks from the winner to the loser, nobody in a void game.
+    `ranking` has the nicks from the winner to the loser; it is empty for a void game. `course` has the actions, each
+    with its kind, the seat and the names of the cards.
     """
 
     game: int
@@ -155,40 +156,40 @@ class OldMaidRecord(Struct, frozen=True):
     course: list[tuple[str | int, ...]]
 
     def to_json(self) -> bytes:
-        """These words as JSON."""
+        """Encode as JSON."""
         return encode(self)
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:
-        """The words of such JSON. Raises ValueError."""
+        """Decode from JSON. Raises ValueError."""
         try:
             return decode(data, type=cls)
         except DecodeError as error:
-            raise ValueError(f"found what is no record of Old Maid: {error}") from None
+            raise ValueError(f"found an invalid Old Maid record: {error}") from None
 
 
 def make_record(game: TableGame) -> OldMaidRecord:
-    """A game that is over as it is kept."""
-    course = [(deed[0], deed[1], *(CARD_NAMES[card] for card in deed[2:])) for deed in game.log]
+    """The record of a finished game."""
+    actions = [(action[0], action[1], *(CARD_NAMES[card] for card in action[2:])) for action in game.log]
     return OldMaidRecord(
-        game.number, game.nicks, game.is_void, tuple(game.nicks[seat] for seat in game.ranking), course
+        game.number, game.nicks, game.is_void, tuple(game.nicks[seat] for seat in game.ranking), actions
     )
 
 
 def rebuild_void_game(snapshot: OldMaidGameSnapshot) -> TableGame:
-    """A game that was running when its table was interrupted: it is void (oldmaid-9.14)."""
-    drawn = iter([deed.cards[0] for deed in snapshot.deeds if deed.kind == "drew"])
+    """Rebuild a game that was running when its table was interrupted, as a void game (oldmaid-9.14)."""
+    drawn = iter([action.cards[0] for action in snapshot.deeds if action.kind == "drew"])
     game = TableGame(snapshot.game, snapshot.nicks, drawn, 0.0)
-    for deed in snapshot.deeds:
-        match deed.kind:
+    for action in snapshot.deeds:
+        match action.kind:
             case "drew":
-                game.draw(deed.seat, 0.0)
+                game.draw(action.seat, 0.0)
             case "threw":
-                one, other = deed.cards
-                game.discard(deed.seat, WIRE_CARDS[one], WIRE_CARDS[other], 0.0)
+                one, other = action.cards
+                game.discard(action.seat, WIRE_CARDS[one], WIRE_CARDS[other], 0.0)
             case "out":
-                game.finish(deed.seat, 0.0)
+                game.finish(action.seat, 0.0)
             case "gone":
-                game.leave(deed.seat, 0.0)
+                game.leave(action.seat, 0.0)
     game.stop()
     return game
