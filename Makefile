@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Many tests wait for a process or for a clock, so half as many again run at the same time as there are processors.
+# Many tests wait for a process or a timer, so run 1.5 workers per processor.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1) // 2 or 1)')
 
 .PHONY: setup serve test crash check fmt bench fuzz docs lock clean
@@ -12,26 +12,26 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 12) else "croupier needs Python 3.12 or newer; $(PYTHON) is %d.%d (choose another: make PYTHON=python3.13)" % v[:2])'
 	$(PYTHON) -m venv $(VENV)
 
-# What playing needs: hashed wheels, then the package itself, without asking anybody for more.
+# Run-time dependencies: hashed wheels, then the package itself without resolving anything else.
 $(VENV)/run.stamp: $(BIN)/python requirements/run.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/run.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-# What developing needs on top: tests, linters, documentation.
+# Development dependencies: tests, linters, documentation.
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
 	@touch $@
 
-setup: $(VENV)/dev.stamp  ## everything a developer needs, in .venv
+setup: $(VENV)/dev.stamp  ## install everything for development in .venv
 
-serve: $(VENV)/run.stamp  ## all rooms on their default ports
+serve: $(VENV)/run.stamp  ## serve all rooms on their default ports
 	@exec $(BIN)/croupier serve $(ARGS)
 
-test: $(VENV)/dev.stamp  ## the tests
+test: $(VENV)/dev.stamp  ## run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-check: $(VENV)/dev.stamp  ## format, lint, types, layers, prose
+check: $(VENV)/dev.stamp  ## check format, lint, types, layers and prose
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -40,21 +40,21 @@ check: $(VENV)/dev.stamp  ## format, lint, types, layers, prose
 	$(BIN)/lint-imports
 	$(BIN)/python -m docs.check_prose
 
-fmt: $(VENV)/dev.stamp  ## format and mend what can be mended
+fmt: $(VENV)/dev.stamp  ## format, and apply automatic lint fixes
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-fuzz: $(VENV)/dev.stamp  ## the long fuzz and soak runs
+fuzz: $(VENV)/dev.stamp  ## run the long fuzz and soak tests
 	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
 
-crash: $(VENV)/dev.stamp  ## kill servers and a store 200 times each, at any moment, fill their disk, and look every time at what is left
+crash: $(VENV)/dev.stamp  ## kill servers and a store 200 times each at random moments, fill their disk, and check what is left
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow "tests/recording/test_crash_holdem.py::test_a_server_may_be_killed_a_thousand_times[0]" tests/recording/test_crash_oldmaid.py tests/recording/test_crash_deal_record.py tests/store/test_crash.py $(ARGS)
 
 $(VENV)/bench.stamp: $(VENV)/dev.stamp requirements/bench.txt
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/bench.txt
 	@touch $@
 
-bench: $(VENV)/bench.stamp  ## every benchmark beside its yardstick; see bench/results.md
+bench: $(VENV)/bench.stamp  ## run every benchmark with its yardstick; see bench/results.md
 	$(BIN)/python bench/start_up.py
 	$(BIN)/python bench/rules.py
 	$(BIN)/python bench/solve.py
@@ -68,14 +68,14 @@ bench: $(VENV)/bench.stamp  ## every benchmark beside its yardstick; see bench/r
 	$(BIN)/python bench/matrix.py
 	$(BIN)/python bench/rest.py
 
-docs: $(VENV)/dev.stamp  ## regenerate the generated parts, then build the pages, warnings being errors
+docs: $(VENV)/dev.stamp  ## update the generated parts, then build the pages with warnings as errors
 	$(BIN)/python -m docs.generate
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 COMPILE = $(VENV)/lock/bin/uv pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --upgrade
 
-lock: pyproject.toml  ## compile the requirement files anew
+lock: pyproject.toml  ## recompile the requirement files
 	$(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet uv
 	$(COMPILE) pyproject.toml --group build -o requirements/run.txt

@@ -1,6 +1,6 @@
-"""The yardstick over HTTP: a bare ASGI application on uvicorn, which says the same whatever it is asked.
+"""HTTP yardstick: a bare ASGI application on uvicorn that sends one fixed response to every request.
 
-What it says is a response in a file, as it stood on the wire: status, headers but for the date, and body.
+The response is read from a file in wire format: status line, headers (the Date header is ignored) and body.
 """
 
 import argparse
@@ -10,11 +10,11 @@ from typing import Any
 
 import uvicorn
 
-KEEP_ALIVE_S = 500
+KEEP_ALIVE_SECONDS = 500
 
 
 class Bare:
-    """Says one thing, whatever is asked."""
+    """ASGI application that sends `response` to every request."""
 
     def __init__(self, response: bytes) -> None:
         head, _, body = response.partition(b"\r\n\r\n")
@@ -23,14 +23,14 @@ class Bare:
         self.start = {"type": "http.response.start", "status": int(status.split()[1]), "headers": headers}
         self.body = {"type": "http.response.body", "body": body}
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ARG002 -- as ASGI calls it
-        """Say it."""
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ARG002 -- the signature of ASGI
+        """Send the response."""
         await send(self.start)
         await send(self.body)
 
 
 def main() -> None:
-    """Say it on a free port until SIGTERM or SIGINT."""
+    """Serve on a free port until SIGTERM or SIGINT."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("response", type=Path, metavar="FILE")
     app = Bare(parser.parse_args().response.read_bytes())
@@ -45,7 +45,7 @@ def main() -> None:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
     )
     listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
     host, port = listener.getsockname()

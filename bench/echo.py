@@ -1,4 +1,4 @@
-"""The yardstick: a bare uvloop echo, so that a server's speed can be given as a share of what the machine allows."""
+"""Yardstick: a bare uvloop echo server, the upper limit for servers on the same machine."""
 
 import asyncio
 import signal
@@ -12,10 +12,10 @@ class Echo(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport to write to."""
-        self.transport = cast(asyncio.Transport, transport)  # uvloop's own class does not derive from it
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's class is not a subclass
 
     def data_received(self, data: bytes) -> None:
-        """Write it back."""
+        """Write the data back."""
         self.transport.write(data)
 
 

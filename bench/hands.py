@@ -1,18 +1,16 @@
-"""How many hands of no-limit hold'em are played in a second, beside OpenSpiel and PokerKit driven in the same way.
+"""Benchmark: hands of no-limit hold'em per second, compared with OpenSpiel and PokerKit.
 
-Every engine plays whole hands through its public calls: it posts the blinds, deals, asks whose turn it is and what he
-may do, moves, and pays at the showdown. Stacks are 10,000, blinds 10/20. Callers check and call. Random players choose
-with equal chances among fold (where there is something to call), check or call, a raise by the pot, and all in, as far
-as these are legal: the moves of OpenSpiel's universal_poker with the abstraction `fcpa`, which has no raise where
-nobody could answer it, and one of two raises that are the same.
+Each engine plays whole hands through its public API: blinds, deal, turn and legal moves, moves, showdown. Stacks are
+10,000, blinds 10/20. Callers check and call. Random players choose uniformly among fold (if there is a bet to call),
+check or call, a pot-sized raise and all-in, as far as these are legal: the moves of OpenSpiel's universal_poker with
+the abstraction `fcpa`, which omits raises that no player could answer, and one of two equal raises.
 
-Cards are drawn one by one, each of those that are left being as likely as any other, by the same luck for all, and
-dealt from a pack that the caller makes: croupier is given the pack, the others card by card what they ask for. No
-engine reads its settings anew for every hand. How fast OpenSpiel is if it is asked for every card which are left is
-told beside it.
+Cards are drawn uniformly without replacement from the same random numbers for all engines. croupier receives the
+shuffled deck, the others receive card by card what they ask for. Settings are parsed once, not per hand. The rate of
+OpenSpiel when it enumerates the remaining cards at each deal is printed as well.
 
-OpenSpiel is in requirements/bench.txt, PokerKit in requirements/dev.txt. The engines take turns; the best round of each
-counts, for whatever else a machine does only ever slows one down.
+OpenSpiel is in requirements/bench.txt, PokerKit in requirements/dev.txt. The engines take turns. The best round of each
+counts, because other load on the machine can only slow an engine down.
 """
 
 import argparse
@@ -30,18 +28,18 @@ from croupier.rooms.holdem.rules import BLINDS, STARTING_STACK, Hand
 from harness import verdict
 
 SEED: Final = 1
-PACK: Final = [*range(len(CARDS))]
+DECK: Final = [*range(len(CARDS))]
 RATIO: Final = 1.2
-"""How many times OpenSpiel's rate is wanted."""
+"""Target: rate relative to OpenSpiel's."""
 
 type Draw = Callable[[], float]
 type Play = Callable[[int, int, Draw], int]
-"""So many hands for so many seats by this luck; it gives what the first seat has won."""
+"""A function of seats, number of hands and random numbers that plays and returns the first seat's winnings."""
 
 
 @dataclass(frozen=True)
-class Course:
-    """Seats, whether they play at random, and the hands a second that are wanted."""
+class Scenario:
+    """Seats, whether they play at random, and the target in hands per second."""
 
     title: str
     seats: int
@@ -49,24 +47,24 @@ class Course:
     target: int
 
 
-COURSES: Final = (
-    Course("heads-up, callers", 2, False, 60_000),
-    Course("six players, callers", 6, False, 30_000),
-    Course("six players, random", 6, True, 35_000),
+SCENARIOS: Final = (
+    Scenario("heads-up, callers", 2, False, 60_000),
+    Scenario("six players, callers", 6, False, 30_000),
+    Scenario("six players, random", 6, True, 35_000),
 )
 
 
 def drawn(seats: int, draw: Draw) -> list[int]:
-    """The cards of a hand, from a new pack."""
-    pop = PACK[:].pop
-    return [pop(int(draw() * left)) for left in range(len(PACK), len(PACK) - 2 * seats - 5, -1)]
+    """Draw the cards of a hand from a new deck."""
+    pop = DECK[:].pop
+    return [pop(int(draw() * left)) for left in range(len(DECK), len(DECK) - 2 * seats - 5, -1)]
 
 
 def croupier(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
-    """Ours, in either way."""
-    begun, won = Hand([STARTING_STACK] * seats), 0
+    """Play with croupier's engine."""
+    new_hand, won = Hand([STARTING_STACK] * seats), 0
     for _ in range(hands):
-        hand = begun.copy()
+        hand = new_hand.copy()
         hand.deal_from(drawn(seats, draw))
         if random:
             while moves := hand.fcpa:
@@ -83,7 +81,7 @@ def croupier(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
 
 
 def universal_poker(seats: int) -> Any:
-    """OpenSpiel's game. Its seats are in the order of the blinds; heads-up the second one is the button."""
+    """Return OpenSpiel's game. Its seats are in the order of the blinds; heads-up the second one is the button."""
     small, big = BLINDS
     blinds, first = ([big, small], [2, 1, 1, 1]) if seats == 2 else ([small, big] + [0] * (seats - 2), [3, 1, 1, 1])
     settings = {
@@ -103,7 +101,7 @@ def universal_poker(seats: int) -> Any:
 
 
 def openspiel(seats: int, hands: int, draw: Draw, *, random: bool, pack: bool) -> int:
-    """OpenSpiel's, in either way; without a `pack` it is asked for every card which are left."""
+    """Play with OpenSpiel. Without `pack`, chance outcomes are enumerated for every card."""
     game, call, won = universal_poker(seats), 1, 0
     for _ in range(hands):
         cards = iter(drawn(seats, draw) if pack else ())
@@ -156,19 +154,19 @@ def pokerkit(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
 
 
 def at_random(state: Any, draw: Draw) -> None:
-    """One random move of PokerKit's."""
+    """Make a random move in PokerKit."""
     moves: list[Callable[[], object]] = [state.check_or_call]
     if state.checking_or_calling_amount:
         moves.append(state.fold)
     if state.can_complete_bet_or_raise_to():
         pot = state.pot_completion_betting_or_raising_to_amount
-        most = state.max_completion_betting_or_raising_to_amount
-        moves += [partial(state.complete_bet_or_raise_to, size) for size in {min(pot, most), most}]
+        maximum = state.max_completion_betting_or_raising_to_amount
+        moves += [partial(state.complete_bet_or_raise_to, size) for size in {min(pot, maximum), maximum}]
     moves[int(draw() * len(moves))]()
 
 
 def engines(*, random: bool) -> Mapping[str, Play]:
-    """All that are compared, in one of the two ways."""
+    """Return the engines to compare, by name."""
     return {
         "croupier": partial(croupier, random=random),
         "OpenSpiel": partial(openspiel, random=random, pack=True),
@@ -178,7 +176,7 @@ def engines(*, random: bool) -> Mapping[str, Play]:
 
 
 def rate(play: Play, seats: int, seconds: float) -> float:
-    """Hands a second of processor time, over about so many seconds."""
+    """Return hands per second of CPU time, measured over at least `seconds`."""
     hands, took = 8, 0.0
     while took < seconds:
         hands *= 2
@@ -188,17 +186,17 @@ def rate(play: Play, seats: int, seconds: float) -> float:
     return hands / took
 
 
-def compare(course: Course, seconds: float, rounds: int) -> bool:
-    """Play one course with all engines in turns, print the best rates, and tell whether the targets are met."""
-    plays = engines(random=course.random)
+def compare(scenario: Scenario, seconds: float, rounds: int) -> bool:
+    """Play a scenario with all engines in turns and print the best rates. Return whether the targets are met."""
+    plays = engines(random=scenario.random)
     best = dict.fromkeys(plays, 0.0)
     for _ in range(rounds):
         for name, play in plays.items():
-            best[name] = max(best[name], rate(play, course.seats, seconds))
+            best[name] = max(best[name], rate(play, scenario.seats, seconds))
     ours = best.pop("croupier")
-    fast, faster = ours >= course.target, ours >= RATIO * best["OpenSpiel"]
-    print(f"{course.title}; one process, best of {rounds} rounds of {seconds:g} s")
-    print(f"  {'croupier':<30}{ours:>9,.0f} hands/s   target {course.target:,}: {verdict(fast)}")
+    fast, faster = ours >= scenario.target, ours >= RATIO * best["OpenSpiel"]
+    print(f"{scenario.title}; one process, best of {rounds} rounds of {seconds:g} s")
+    print(f"  {'croupier':<30}{ours:>9,.0f} hands/s   target {scenario.target:,}: {verdict(fast)}")
     for name, other in best.items():
         wanted = f", target {RATIO}: {verdict(faster)}" if name == "OpenSpiel" else ""
         print(f"  {name:<30}{other:>9,.0f} hands/s   ratio {ours / other:.{2 if ours < 10 * other else 0}f}{wanted}")
@@ -206,13 +204,13 @@ def compare(course: Course, seconds: float, rounds: int) -> bool:
 
 
 def main() -> int:
-    """Run the benchmark from the command line; the exit status tells whether all targets are met."""
+    """Run the benchmark. Return the exit status: 0 if all targets are met."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--rounds", type=int, default=9)
     options = parser.parse_args()
     simplefilter("ignore", UserWarning)
-    met = [compare(course, options.seconds, options.rounds) for course in COURSES]
+    met = [compare(scenario, options.seconds, options.rounds) for scenario in SCENARIOS]
     return 0 if all(met) else 1
 
 

@@ -1,4 +1,4 @@
-"""What the server benchmarks share: a server on one core, the load on another, and what the server used. Linux only."""
+"""Harness of the server benchmarks: runs a server and a load on two cores and measures the server. Linux only."""
 
 import json
 import os
@@ -18,23 +18,23 @@ LOAD = HERE / "load"
 BUILD = HERE / ".build"
 READY = re.compile(r"((?:\d{1,3}\.){3}\d{1,3}|localhost|\[[0-9a-fA-F:]*\]):(\d{1,5})\b")
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-PATIENCE_S = 30.0
+START_TIMEOUT_SECONDS = 30.0
 
 
 class BenchError(Exception):
-    """The measurement could not be made; the text says why."""
+    """The measurement failed; the message says why."""
 
 
 @dataclass(frozen=True)
 class Cores:
-    """Where the server and the load run: two cores, or the same one if there is only one."""
+    """The cores of the server and of the load; they are equal on a machine with one core."""
 
     server: int
     load: int
 
     @property
     def apart(self) -> bool:
-        """Whether the load leaves the server's core alone."""
+        """Whether server and load run on different cores."""
         return self.server != self.load
 
 
@@ -59,18 +59,18 @@ class Server:
         return int(found[1]) * 1024
 
     def open_files(self) -> int:
-        """How many descriptors it holds: accepted connections, and a dozen others."""
+        """The number of open file descriptors: accepted connections, and about a dozen others."""
         return sum(1 for _ in Path(f"/proc/{self.pid}/fd").iterdir())
 
 
 @dataclass(frozen=True)
 class Load:
-    """What the load is asked to do; the fields are its options.
+    """The options of the load program.
 
-    `size` is the length of an echo's flights in bytes. `script` names what is asked over HTTP: a file, or files with
-    commas between them. `ahead`: 1 for a client that says in one flight what the answer
-    leaves no choice about, 0 for one that waits for every answer. `turns`: of so many connections of an echo one waits
-    for it at a time. `spin`: 1 for a load that never sleeps, so that no server has to wake it, 0 for one that does.
+    `size` is the length of an echo's flights in bytes. `script` is the file with the HTTP requests, or several files
+    separated by commas. `ahead` is 1 for a client that pipelines messages which do not depend on the answer, and 0 for
+    one that waits for every answer. `turns`: of this number of echo connections, one at a time waits for an answer.
+    `spin` is 1 for a load that polls without sleeping, so that the server need not wake it, and 0 for one that sleeps.
     """
 
     speak: str
@@ -87,7 +87,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Result:
-    """What the load saw, and what the server's process used, in one window. Times in µs are round trips of a flight."""
+    """The measurements of the load and of the server process in one window. Times in µs are round trips of a flight."""
 
     seconds: float
     messages: int  # frames that were sent and answered
@@ -103,9 +103,9 @@ class Result:
     server_cpu_s: float
     memory_bytes: int  # of the server, when the window opened
     open_files: int  # of the server, when the window opened
-    acts: int = 0  # of the players, where these play with one another
-    hands: int = 0  # that were played to the end, there
-    games: int = 0  # likewise
+    acts: int = 0  # acts of players, where players play with each other
+    hands: int = 0  # finished hands, likewise
+    games: int = 0  # finished games, likewise
 
     @property
     def server_cpu_share(self) -> float:
@@ -114,17 +114,17 @@ class Result:
 
     @property
     def bytes_a_flight(self) -> float:
-        """The mean length of what is sent and what is received, of all flights and replies together."""
+        """The mean length of flights and replies, in bytes."""
         return (self.bytes_sent + self.bytes_received) / (2 * self.flights) if self.flights else 0.0
 
     @property
     def cpu_us_a_message(self) -> float:
-        """The server's CPU time a message, in µs."""
+        """The server's CPU time per message, in µs."""
         return self.server_cpu_s * 1e6 / self.messages if self.messages else 0.0
 
 
 def pick_cores() -> Cores:
-    """Take the first two cores this process may run on, and say so if there is only one."""
+    """Return the first two cores this process may run on; print a warning if there is only one."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) == 1:
         print("only one core: the load and the server share it, so the figures are lower than the server's own")
@@ -132,7 +132,7 @@ def pick_cores() -> Cores:
 
 
 def allow_open_files(count: int) -> None:
-    """Raise the soft limit on open files to the hard one, for the servers to inherit."""
+    """Raise the soft limit on open files to the hard limit; servers inherit it. Raises BenchError if it is too low."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if hard != resource.RLIM_INFINITY and hard < count + 100:
@@ -140,7 +140,7 @@ def allow_open_files(count: int) -> None:
 
 
 def compile_load() -> Path:
-    """Compile the load unless the binary is newer than all of its files."""
+    """Compile the load program unless the binary is newer than its sources, and return its path."""
     sources, binary = sorted(LOAD.glob("*.c")), BUILD / "load"
     changed = max(file.stat().st_mtime for file in (*sources, *LOAD.glob("*.h")))
     if not binary.exists() or binary.stat().st_mtime < changed:
@@ -156,7 +156,7 @@ def compile_load() -> Path:
 
 @contextmanager
 def running(command: Sequence[str], core: int) -> Iterator[Server]:
-    """Run a server on one core from its ready line (any line with host:port) to SIGTERM; it must serve 127.0.0.1."""
+    """Run a server on a core, from its ready line (any line with HOST:PORT) to SIGTERM. It must serve 127.0.0.1."""
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         try:
@@ -170,7 +170,7 @@ def running(command: Sequence[str], core: int) -> Iterator[Server]:
 
 
 def run_load(server: Server, load: Load, core: int) -> Result:
-    """Put the load on the server and read the server's CPU time at both edges of the window."""
+    """Run the load on the server, and measure the server's CPU time between the start and the end of the window."""
     options = {"port": server.port, **vars(load)}
     command = [str(compile_load()), *(part for name, value in options.items() for part in (f"--{name}", str(value)))]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -178,7 +178,7 @@ def run_load(server: Server, load: Load, core: int) -> Result:
     assert process.stderr is not None
     before = after = 0.0
     memory = open_files = 0
-    complaints = []
+    errors = []
     try:
         os.sched_setaffinity(process.pid, {core})
         for line in process.stderr:
@@ -188,11 +188,11 @@ def run_load(server: Server, load: Load, core: int) -> Result:
                     before = server.cpu_s()
                 case "measured":
                     after = server.cpu_s()
-                case complaint:
-                    complaints.append(complaint)
+                case error_line:
+                    errors.append(error_line)
         report = process.stdout.read()
         if process.wait() != 0:
-            raise BenchError("\n".join(complaints) or f"the load ended with status {process.returncode}")
+            raise BenchError("\n".join(errors) or f"the load ended with status {process.returncode}")
     finally:
         _end(process)
     seen = json.loads(report)
@@ -205,18 +205,18 @@ def run_load(server: Server, load: Load, core: int) -> Result:
 
 
 def verdict(met: bool) -> str:
-    """Say whether a target is met."""
+    """Return whether a target is met, as text."""
     return "met" if met else "MISSED"
 
 
 def fail(error: BenchError) -> int:
-    """Say why there is no measurement, and give the exit status."""
+    """Print an error and return the exit status."""
     print(f"bench: {error}", file=sys.stderr)
     return 1
 
 
 def _wait_for_port(process: subprocess.Popen[bytes], output: int, command: Sequence[str]) -> int:
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + START_TIMEOUT_SECONDS
     while time.monotonic() < end:
         ended = process.poll() is not None
         if ready := READY.search(_text(output)):
@@ -224,7 +224,7 @@ def _wait_for_port(process: subprocess.Popen[bytes], output: int, command: Seque
         if ended:
             raise BenchError(f"{' '.join(command)} ended with status {process.returncode}:\n{_text(output)}")
         time.sleep(0.02)
-    raise BenchError(f"{' '.join(command)} printed no host:port within {PATIENCE_S:.0f} s:\n{_text(output)}")
+    raise BenchError(f"{' '.join(command)} printed no host:port within {START_TIMEOUT_SECONDS:.0f} s:\n{_text(output)}")
 
 
 def _text(file: int) -> str:

@@ -1,4 +1,4 @@
-"""How long a class of ten takes, every client at every server in all three house games."""
+"""Benchmark: duration of a matrix of ten students, every client at every server in all three house games."""
 
 import argparse
 import asyncio
@@ -17,60 +17,64 @@ from croupier.conformance.matrix.submission import load_submissions
 from croupier.rooms import HOUSE_ROOMS
 
 TARGET_SECONDS = 60.0
-PYTHON = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(Path(__file__).with_name('pupil.py')))}"
+PYTHON = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(Path(__file__).with_name('student_program.py')))}"
 
 
 def compiled(folder: Path) -> str:
-    """How to start the pupil that is written in C."""
-    program = folder / "pupil"
-    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-o", program, Path(__file__).with_name("pupil.c")], check=True)
+    """Compile the student program written in C, and return the command that starts it."""
+    program = folder / "student_program"
+    subprocess.run(
+        [os.environ.get("CC", "cc"), "-O2", "-o", program, Path(__file__).with_name("student_program.c")], check=True
+    )
     return shlex.quote(str(program))
 
 
-def hand_in(folder: Path, students: int, pupil: str) -> None:
-    """A class in which everybody plays well."""
+def hand_in(folder: Path, students: int, program: str) -> None:
+    """Write the submissions of a class whose programs all follow the protocol."""
     for number in range(1, students + 1):
-        place = folder / f"student-{number:02}"
-        place.mkdir(parents=True)
+        submission = folder / f"student-{number:02}"
+        submission.mkdir(parents=True)
         tables = [
-            f"[{room}]\nserver = '{pupil} {room} server {{port}}'\nclient = '{pupil} {room} client {{host}} {{port}}'\n"
+            f"[{room}]\n"
+            f"server = '{program} {room} server {{port}}'\n"
+            f"client = '{program} {room} client {{host}} {{port}}'\n"
             for room in HOUSE_ROOMS
         ]
-        (place / "submission.toml").write_text("".join((f'name = "Student {number}"\n', *tables)))
+        (submission / "submission.toml").write_text("".join((f'name = "Student {number}"\n', *tables)))
 
 
 def cpu() -> float:
-    """The seconds of processor time that this process and all it has started have taken."""
+    """Return the CPU seconds of this process and its finished children."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def main() -> None:
-    """Play the class once, and print how long it took."""
+    """Run the matrix once and print its duration."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--students", type=int, default=10)
     parser.add_argument("--conversations", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--language", choices=("c", "python"), default="c", help="what the class programs in")
+    parser.add_argument("--language", choices=("c", "python"), default="c", help="language of the student programs")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder, out = Path(place, "class"), Path(place, "out")
         hand_in(folder, given.students, PYTHON if given.language == "python" else compiled(Path(place)))
-        found = load_submissions(folder, out)
+        submissions = load_submissions(folder, out)
         cells: list[Cell] = []
         plan = MatrixPlan(
             rooms=[*HOUSE_ROOMS.values()],
-            submissions=found,
+            submissions=submissions,
             output_folder=out,
             conversations=given.conversations,
             parallel_servers=given.jobs,
         )
         started, before = perf_counter(), cpu()
         matrix = Matrix(plan, lambda cell, _: cells.append(cell))
-        whole = asyncio.run(matrix.play())
-        write_results(plan, matrix.ordered_cells(), is_complete=whole)
+        is_complete = asyncio.run(matrix.play())
+        write_results(plan, matrix.ordered_cells(), is_complete=is_complete)
         seconds, used = perf_counter() - started, cpu() - before
-    assert whole
+    assert is_complete
     well = sum(cell.finding.kind is CellKind.WELL for cell in cells)
     conversations = sum(cell.connections for cell in cells)
     print(

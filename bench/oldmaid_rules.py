@@ -1,8 +1,7 @@
-"""How many whole games of Old Maid the rules play in a second, in one process and without a wire.
+"""Benchmark: games of Old Maid per second with the rules engine alone, in one process without network.
 
-The packs were shuffled before, and the picks are Python's; every card is dealt, every pair discarded and every card
-picked by the public calls of a `Ring`. The best of several rounds of processor time counts, for whatever else a machine
-does only ever slows one down.
+Decks are shuffled in advance; every card is dealt and picked, and every pair discarded, through the public methods of
+`RingGame`. The best round in CPU time counts, because other load on the machine can only slow it down.
 """
 
 import argparse
@@ -17,18 +16,18 @@ from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS, RingGame
 from harness import verdict
 
 SEED: Final = 1
-PACKS: Final = 997
+DECKS: Final = 997
 TARGETS: Final = {4: 5_000}
-"""The games a second that are wanted, by the number of players."""
+"""Targets in games per second, by number of players."""
 
 
-def play(players: int, games: int, packs: Sequence[Sequence[int]]) -> int:
-    """Play whole games; how many cards were picked."""
+def play(players: int, games: int, decks: Sequence[Sequence[int]]) -> int:
+    """Play whole games and return the number of cards picked."""
     draw, over, picks = Random(SEED).random, Turn.OVER, 0
     for number in range(games):
         ring = RingGame(players)
         deal, pick, hands = ring.deal, ring.pick, ring.hands
-        for card in packs[number % PACKS]:
+        for card in decks[number % DECKS]:
             deal(card)
         ring.discard_all()
         while ring.turn is not over:
@@ -40,17 +39,17 @@ def play(players: int, games: int, packs: Sequence[Sequence[int]]) -> int:
     return picks
 
 
-def measure(players: int, seconds: float, rounds: int, packs: Sequence[Sequence[int]]) -> bool:
-    """Print the best rate for so many players, and tell whether the target is met, if there is one."""
+def measure(players: int, seconds: float, rounds: int, decks: Sequence[Sequence[int]]) -> bool:
+    """Print the best rate for a number of players. Return whether the target, if there is one, is met."""
     games, took = 64, 0.0
     while took < seconds:
         games *= 2
         started = process_time()
-        picks = play(players, games, packs)
+        picks = play(players, games, decks)
         took = process_time() - started
     for _ in range(rounds - 1):
         started = process_time()
-        play(players, games, packs)
+        play(players, games, decks)
         took = min(took, process_time() - started)
     rate, target = games / took, TARGETS.get(players)
     judged = "" if target is None else f"   target {target:,}: {verdict(rate >= target)}"
@@ -59,15 +58,15 @@ def measure(players: int, seconds: float, rounds: int, packs: Sequence[Sequence[
 
 
 def main() -> int:
-    """Run the benchmark from the command line; the exit status tells whether the target is met."""
+    """Run the benchmark. Return the exit status: 0 if the target is met."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     luck = Random(SEED)
-    packs = [luck.sample(range(len(CARD_NAMES)), len(CARD_NAMES)) for _ in range(PACKS)]
+    decks = [luck.sample(range(len(CARD_NAMES)), len(CARD_NAMES)) for _ in range(DECKS)]
     print(f"Old Maid; one process, best of {options.rounds} rounds of {options.seconds:g} s or more")
-    met = [measure(players, options.seconds, options.rounds, packs) for players in range(MIN_PLAYERS, MAX_PLAYERS + 1)]
+    met = [measure(players, options.seconds, options.rounds, decks) for players in range(MIN_PLAYERS, MAX_PLAYERS + 1)]
     return 0 if all(met) else 1
 
 

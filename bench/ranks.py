@@ -1,8 +1,8 @@
-"""How many hands are ranked in a second, single calls beside phevaluator's, and how long exact equity takes.
+"""Benchmark: hands ranked per second, compared with phevaluator, and duration of exact equity.
 
-Both sides rank the same hands, dealt before, by their public calls: ours is plain Python, theirs is C behind a Python
-function. Ours takes a tuple and theirs the cards one by one, as each likes it best. They take turns; the best round of
-each counts, for whatever else the machine does only ever slows one down. Tables are built before, and timed apart.
+Both rank the same hands, dealt in advance, through their public functions: croupier's is pure Python, phevaluator's is
+C with a Python wrapper. Each takes its preferred arguments: a tuple, or single cards. They take turns. The best round
+of each counts, because other load can only slow it down. Lookup tables are built in advance and timed separately.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from croupier.rooms.holdem.engine.ranks import load_tables, rank, rank_many
 from harness import verdict
 
 TARGET = 2_000_000
-"""Seven-card hands a second, single calls."""
+"""Seven-card hands per second, one call per hand."""
 
 EQUITY_TARGET_MS = 50.0
 SEED = 1
@@ -37,20 +37,20 @@ type Hands = Sequence[tuple[int, ...]]
 
 
 def croupier(hands: Hands) -> None:
-    """Rank every hand by a call of ours."""
+    """Rank every hand with croupier."""
     for hand in hands:
         rank(hand)
 
 
 def phevaluator(hands: Hands) -> None:
-    """Rank every hand by a call of theirs."""
+    """Rank every hand with phevaluator."""
     evaluate: Callable[..., int] = import_module("phevaluator").evaluate_cards
     for hand in hands:
         evaluate(*hand)
 
 
 def best(tasks: Sequence[Callable[[], object]], seconds: float, rounds: int) -> list[float]:
-    """The time of each task in s: the least of so many rounds, in which each is repeated for so long."""
+    """Return the shortest time of each task in seconds, over `rounds` in which each is repeated for `seconds`."""
     least = [float("inf")] * len(tasks)
     for _ in range(rounds):
         for number, task in enumerate(tasks):

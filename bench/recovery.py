@@ -1,4 +1,4 @@
-"""How soon a server of hold'em that was killed answers again, with 10,000 hands in its journal."""
+"""Benchmark: time from the start of a hold'em server that was killed to its first answer, with 10,000 hands stored."""
 
 import argparse
 import os
@@ -25,24 +25,24 @@ from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Act, Join, Open
 from croupier.store.store import open_store
 from harness import READY, verdict
 
-TARGET_S = 2.0
+TARGET_SECONDS = 2.0
 PLAYERS = 3
 STACK = 1_000_000
-PATIENCE_S = 60.0
+TIMEOUT_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What is in the store when the server was killed: `again` are the facts since its state was kept."""
+class StoreContents:
+    """The contents of the store of a killed server. `replayed_facts` are those after its last snapshot."""
 
     hands: int
     facts: int
-    again: int
-    state: int
+    replayed_facts: int
+    snapshot_bytes: int
 
 
-class Evening:
-    """A house at whose tables everybody acts in turn, and folds now and then. `hands` are over."""
+class RandomPlay:
+    """Random play at the tables of a house; players sometimes fold. `hands` counts finished hands."""
 
     def __init__(self, house: House, luck: Random) -> None:
         self.hands = 0
@@ -50,7 +50,7 @@ class Evening:
         self._luck = luck
 
     def sit_down(self, tables: int) -> Iterator[HouseInput]:
-        """The facts with which so many tables of three begin."""
+        """Yield the inputs that seat three players at each table."""
         for number in range(tables):
             users = [f"user{number}-{seat}" for seat in range(PLAYERS)]
             if number:
@@ -60,7 +60,7 @@ class Evening:
                 yield HouseInput(time.time(), Join(user, table.guid))
 
     def act(self, table: Table) -> HouseInput:
-        """What whoever has to act does."""
+        """Return an act of the player to act."""
         turn = table.view().turn
         names = {player.player_id: player.handle for player in table.view().table}
         user = names[turn.player_id]
@@ -68,41 +68,41 @@ class Evening:
         chips = turn.bet_to_player - turn.bet_so_far
         return HouseInput(time.time(), Act(user, table.guid, turn.player_id, action, chips))
 
-    def hear(self, heard: HouseInput) -> Sequence[Effect[object]]:
-        """Let the house hear it."""
-        effects = self._house.apply(heard)
+    def apply(self, house_input: HouseInput) -> Sequence[Effect[object]]:
+        """Apply an input to the house and return the effects."""
+        effects = self._house.apply(house_input)
         self.hands += sum(type(effect) is HandFinished for effect in effects)
         return effects
 
 
-def build(begun: JournalStart) -> House:
-    """A house as the server builds it."""
-    return House(begun.settings, dealer_factory(begun.server_seed), begun.server_seed(0))
+def build(start: JournalStart) -> House:
+    """Build a house as the server does."""
+    return House(start.settings, dealer_factory(start.server_seed), start.server_seed(0))
 
 
 async def play(path: str, hands: int, tables: int) -> None:
-    """Play so many hands into a store, a fact of every table at a time, and say what is there."""
+    """Play `hands` hands into a store, one act per table at a time."""
     async with await open_store(path) as store:
         house, journal, _ = await open_journal(store, JournalStart(Settings(stack=STACK)), build)
-        evening = Evening(house, Random(hands))
-        for heard in evening.sit_down(tables):
-            await written(journal, [heard], evening.hear(heard))
-        while evening.hands < hands:
+        random_play = RandomPlay(house, Random(hands))
+        for house_input in random_play.sit_down(tables):
+            await write(journal, [house_input], random_play.apply(house_input))
+        while random_play.hands < hands:
             facts, effects = [], list[Effect[object]]()
             for table in house.games()[:tables]:
-                facts.append(evening.act(table))
-                effects += evening.hear(facts[-1])
-            await written(journal, facts, effects)
+                facts.append(random_play.act(table))
+                effects += random_play.apply(facts[-1])
+            await write(journal, facts, effects)
 
 
-async def written(journal: HoldemJournal, facts: Sequence[HouseInput], effects: Sequence[Effect[object]]) -> None:
-    """Write down what was heard, as the desk does."""
+async def write(journal: HoldemJournal, facts: Sequence[HouseInput], effects: Sequence[Effect[object]]) -> None:
+    """Write inputs and finished hands to the journal, as the hold'em service does."""
     await journal.write(facts, [effect for effect in effects if type(effect) is HandFinished])
     journal.confirm_written(facts)
 
 
-async def look(path: str) -> Kept:
-    """What is in a store."""
+async def inspect(path: str) -> StoreContents:
+    """Return the contents of a store."""
     async with await open_store(path) as store:
         snapshot, last = (
             await store.load_snapshot(ROOM_NAME, JOURNAL_TABLE),
@@ -110,12 +110,12 @@ async def look(path: str) -> Kept:
         )
         hands = len(await store.hands(ROOM_NAME, limit=10**9))
         if snapshot is None:
-            return Kept(hands, last, last, 0)
-        return Kept(hands, last, last - snapshot.seq, len(snapshot.state))
+            return StoreContents(hands, last, last, 0)
+        return StoreContents(hands, last, last - snapshot.seq, len(snapshot.state))
 
 
 def first_answer(path: str) -> float:
-    """The seconds from the start of the process to the first answer; then it is killed."""
+    """Start a server, return the seconds until its first answer, and kill it."""
     croupier = str(Path(sys.executable).with_name("croupier"))
     command = [
         croupier,
@@ -136,7 +136,7 @@ def first_answer(path: str) -> float:
         assert process.stdout is not None
         ready = READY.search(process.stdout.readline())
         assert ready, "the server does not open"
-        connection = HTTPConnection("127.0.0.1", int(ready[2]), timeout=PATIENCE_S)
+        connection = HTTPConnection("127.0.0.1", int(ready[2]), timeout=TIMEOUT_SECONDS)
         connection.request("GET", "/games/")
         assert connection.getresponse().status == 200
         return time.perf_counter() - started
@@ -146,7 +146,7 @@ def first_answer(path: str) -> float:
 
 
 def main() -> None:
-    """Play, kill and open again, at one table and at many."""
+    """Play, kill the process, and start a server, with one table and with many."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--hands", type=int, default=10_000)
     parser.add_argument("--tables", default="1,10,100")
@@ -158,18 +158,18 @@ def main() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     with tempfile.TemporaryDirectory() as folder:
         empty = min(first_answer(str(Path(folder) / "empty")) for _ in range(options.rounds))
-        print(f"a house that is new answers after {empty:.2f} s")
+        print(f"a new house answers after {empty:.2f} s")
         for tables in map(int, options.tables.split(",")):
             path = str(Path(folder) / f"{tables}.sqlite")
-            again = ["--hands", str(options.hands), "--tables", str(tables), "--play", path]
-            subprocess.run([sys.executable, __file__, *again], check=False)
-            kept = run(look(path))
+            arguments = ["--hands", str(options.hands), "--tables", str(tables), "--play", path]
+            subprocess.run([sys.executable, __file__, *arguments], check=False)
+            kept = run(inspect(path))
             assert kept.hands >= options.hands
             seconds = [first_answer(path) for _ in range(options.rounds)]
             print(f"{tables:>4} tables, {kept.hands:,} hands, {kept.facts:,} facts", end="; ")
-            print(f"{kept.again:,} of them have come since the state of {kept.state / 1e6:.2f} MB was kept")
-            told = f"  answers after {min(seconds):.2f} s, at the latest {max(seconds):.2f} s"
-            print(f"{told}   target under {TARGET_S:g} s: {verdict(max(seconds) < TARGET_S)}")
+            print(f"{kept.replayed_facts:,} of them after the snapshot of {kept.snapshot_bytes / 1e6:.2f} MB")
+            answers = f"  answers after {min(seconds):.2f} s, at the latest {max(seconds):.2f} s"
+            print(f"{answers}   target under {TARGET_SECONDS:g} s: {verdict(max(seconds) < TARGET_SECONDS)}")
 
 
 if __name__ == "__main__":

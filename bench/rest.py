@@ -1,14 +1,13 @@
-"""How fast hold'em is served over HTTP: to those who poll a game, and to bots that play as fast as they can.
+"""Benchmark: hold'em over HTTP, for clients that poll a game and for bots that play as fast as possible.
 
-Polling: many connections ask for one game, at which six players sit and the flop lies, over and over, each waiting for
-the answer. Beside it, on the same core in turns, a bare ASGI application on the same uvicorn (bench/bare.py) says the
-very same bytes, headers and all. The public asks without credentials, players with theirs, and both also with the
-ETag of what they know. The load compares every byte of every answer, but for the date.
+Polling: many connections repeatedly request one game with six players on the flop, each waiting for the answer. A bare
+ASGI application on the same uvicorn (bench/bare.py) takes turns on the same core and sends exactly the same bytes. The
+public sends no credentials, players send theirs, and both also poll with the ETag of the current state. The load
+compares every byte of every answer, except the date.
 
-Playing: each bot has one connection, asks for the game as a player, and when it is his turn checks or calls. The load
-checks all of every answer: that it is the game, the chips, the hole cards, and that no card is there twice. What a
-journal on disk leaves of the hands is measured there, where every act waits for the disk and nothing else goes on, and
-at many tables, whose acts share the disk's time.
+Playing: each bot has one connection, requests the game as a player, and checks or calls at its turn. The load checks
+every answer: the game, the chips, the hole cards, and that no card occurs twice. The same is measured with a journal on
+disk: at one table, where every act waits for the disk, and at many tables, whose acts share commits.
 """
 
 import argparse
@@ -25,32 +24,32 @@ from statistics import median
 from typing import Any, Final
 
 from harness import HERE, BenchError, Cores, Load, Result, Server, fail, pick_cores, run_load, running, verdict
-from servers import MANY, doubt, summarize
+from servers import MANY_CONNECTIONS, doubt, summarize
 
 CROUPIER: Final = [sys.executable, "-m", "croupier", "serve", "holdem", "--port", "0", "--log-level", "error"]
 IN_MEMORY: Final = ("--journal", "off")
-PATIENT: Final = [*CROUPIER, "--turn-seconds", "86400"]
-"""A server at which a game that is polled stays as it is, and nobody loses his turn while others sit down."""
+NO_TURN_TIMEOUT: Final = [*CROUPIER, "--turn-seconds", "86400"]
+"""A server without turn timeouts in practice, so that the polled game does not change."""
 
 STACK: Final = 1_000_000_000
-"""So many chips that no bot loses them all."""
+"""Enough chips that no bot loses them all."""
 
 BARE: Final = [sys.executable, str(HERE / "bare.py")]
 NAMES: Final = ("ann", "bob", "cyd", "dan", "eve", "fay")
 POLLING: Final = 32
 RATIO_TARGET: Final = 0.8
 AUTHENTICATION_TARGET: Final = 0.05
-KEPT_TARGET: Final = 0.8
-WARM_UP_S: Final = 1.0
+JOURNAL_TARGET: Final = 0.8
+WARM_UP_SECONDS: Final = 1.0
 RESPONSE: Final = "response"
-"""The file with what the bare application says."""
+"""The file with the response of the bare application."""
 
 WIDTHS: Final = (12, 16, 8, 16, 16, 13, 19)
 
 
 @dataclass(frozen=True)
-class Course:
-    """How many bots play at each table, the hands a second that are wanted, and those of the published Go server."""
+class Scenario:
+    """Bots per table, number of tables, target in hands per second, and figures of the published Go server."""
 
     bots: int
     tables: int = 1
@@ -58,31 +57,31 @@ class Course:
     go: str = ""  # figures measured elsewhere
 
 
-COURSES: Final = (
-    Course(2, target=600, go="585, on an idle machine, before it crashed"),
-    Course(6, target=100, go="25 to 58"),
+SCENARIOS: Final = (
+    Scenario(2, target=600, go="585, on an idle machine, before it crashed"),
+    Scenario(6, target=100, go="25 to 58"),
 )
 TABLES: Final = 64
-"""At so many tables two bots each play in the last course, unless told otherwise."""
+"""The default number of tables with two bots each in the last scenario."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is polled: by players or by the public, and whether they have the answer already (If-None-Match)."""
+    """A kind of request: by players or by the public, with or without the current ETag (If-None-Match)."""
 
     title: str
-    known: bool  # who asks
-    fresh: bool  # what he has
+    by_player: bool
+    has_etag: bool
     target: float | None = None
 
 
-PUBLIC: Final = Question("public", known=False, fresh=False, target=RATIO_TARGET)
-PLAYERS: Final = Question("players", known=True, fresh=False, target=RATIO_TARGET)
+PUBLIC: Final = Question("public", by_player=False, has_etag=False, target=RATIO_TARGET)
+PLAYERS: Final = Question("players", by_player=True, has_etag=False, target=RATIO_TARGET)
 QUESTIONS: Final = (
     PUBLIC,
     PLAYERS,
-    Question("public, 304", known=False, fresh=True),
-    Question("players, 304", known=True, fresh=True),
+    Question("public, 304", by_player=False, has_etag=True),
+    Question("players, 304", by_player=True, has_etag=True),
 )
 
 
@@ -98,7 +97,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Player:
-    """One who sits at the table; `credentials` as in Basic authorization."""
+    """A player at the table; `credentials` as in Basic authorization."""
 
     guid: str
     credentials: str
@@ -106,7 +105,7 @@ class Player:
 
 @dataclass(frozen=True)
 class Table:
-    """A game of a running server, and who plays there."""
+    """A game of a running server, and its players."""
 
     server: Server
     guid: str
@@ -114,31 +113,31 @@ class Table:
 
     @property
     def path(self) -> str:
-        """Where the game is to be seen."""
+        """The path of the game."""
         return f"/games/{self.guid}"
 
     def look(self, player: Player) -> Any:
-        """The game as a player sees it."""
+        """Request the game as a player."""
         return ask(self.server, "GET", self.path, player.credentials, status=200)
 
 
 def ask(server: Server, method: str, path: str, credentials: str, *, status: int, body: object = None) -> Any:
-    """Send a request and give the JSON of the answer. Raises BenchError if it has another status."""
+    """Send a request and return the JSON of the response. Raises BenchError on another status than `status`."""
     connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
     try:
         text = None if body is None else json.dumps(body)
         connection.request(method, path, text, {"Authorization": f"Basic {credentials}"})
         response = connection.getresponse()
-        told = response.read()
+        data = response.read()
     finally:
         connection.close()
     if response.status != status:
-        raise BenchError(f"{method} {path}: found {response.status} {told[:200]!r}; allowed: {status}")
-    return json.loads(told) if told else None
+        raise BenchError(f"{method} {path}: found {response.status} {data[:200]!r}; allowed: {status}")
+    return json.loads(data) if data else None
 
 
 def sit_down(server: Server, count: int, number: int = 0) -> Table:
-    """Enrol so many users, who join the first game, which there always is, or one that the first of them makes."""
+    """Register `count` users who join a game: the existing first game, or one that the first user creates."""
     players: list[Player] = []
     path = "/games/"
     for name in NAMES[:count]:
@@ -152,7 +151,7 @@ def sit_down(server: Server, count: int, number: int = 0) -> Table:
 
 
 def play_to_the_flop(table: Table) -> None:
-    """Check and call until all have cards and the flop lies: those who came late are dealt in to the second hand."""
+    """Check and call until the flop of a hand with all players; late players are dealt in to the second hand."""
     while True:
         game = table.look(table.players[0])
         if len(game["table"]) == len(table.players) and game["cards"]["flop"]:
@@ -164,13 +163,13 @@ def play_to_the_flop(table: Table) -> None:
 
 
 def exchange(table: Table, player: Player | None, etag: bytes = b"") -> tuple[bytes, bytes]:
-    """Ask for the game, and give the bytes of the request and of the response."""
-    asked = [f"GET {table.path} HTTP/1.1".encode(), b"Host: localhost"]
+    """Request the game, and return the bytes of the request and of the response."""
+    lines = [f"GET {table.path} HTTP/1.1".encode(), b"Host: localhost"]
     if player is not None:
-        asked.append(f"Authorization: Basic {player.credentials}".encode())
+        lines.append(f"Authorization: Basic {player.credentials}".encode())
     if etag:
-        asked.append(b"If-None-Match: " + etag)
-    request = b"\r\n".join((*asked, b"", b""))
+        lines.append(b"If-None-Match: " + etag)
+    request = b"\r\n".join((*lines, b"", b""))
     with socket.create_connection(("127.0.0.1", table.server.port), timeout=30) as connection:
         connection.sendall(request)
         with connection.makefile("rb") as stream:
@@ -180,7 +179,7 @@ def exchange(table: Table, player: Player | None, etag: bytes = b"") -> tuple[by
 
 
 def header(response: bytes, name: str) -> bytes:
-    """The value of a header, nothing if it is not there."""
+    """Return the value of a header, b"" if it is missing."""
     for line in response.partition(b"\r\n\r\n")[0].split(b"\r\n"):
         key, _, value = line.partition(b": ")
         if key == name.encode():
@@ -189,30 +188,32 @@ def header(response: bytes, name: str) -> bytes:
 
 
 def write_script(table: Table, question: Question, folder: Path) -> list[Path]:
-    """Ask each in turn, see that it is the game with the cards that he may see, and keep what was said in files."""
+    """Make and check one exchange per player, or one of the public, and write them to files for the load."""
     files = []
-    for number, player in enumerate(table.players if question.known else [None]):
+    for number, player in enumerate(table.players if question.by_player else [None]):
         request, response = exchange(table, player)
         game = json.loads(response.partition(b"\r\n\r\n")[2])
         cards = game["cards"]
-        if (game["gameID"], len(cards["hole"]), len(cards["flop"])) != (table.guid, 2 * question.known, 3):
+        if (game["gameID"], len(cards["hole"]), len(cards["flop"])) != (table.guid, 2 * question.by_player, 3):
             raise BenchError(f"found the game {game}; allowed: {table.guid} with the flop and the viewer's hole cards")
-        if question.fresh:
+        if question.has_etag:
             request, response = exchange(table, player, header(response, "etag"))
             if not (response.startswith(b"HTTP/1.1 304 ") and response.endswith(b"\r\n\r\n")):
                 raise BenchError(f"found {response!r}; allowed: 304 without a body")
         files.append(folder / f"exchange{number}")
         files[-1].write_bytes(request + response)
-    (folder / RESPONSE).write_bytes(response)  # that of the last; all are of the same length
+    (folder / RESPONSE).write_bytes(response)  # the last one; all have the same length
     return files
 
 
 def poll(setting: Setting, question: Question, table: Table) -> tuple[Result, Result]:
-    """Measure the bare application and ours, with the same answer to the same question."""
+    """Measure the bare application and croupier with the same exchange."""
 
     def measure(server: Server, files: Sequence[Path]) -> Result:
         script = ",".join(map(str, files))
-        return run_load(server, Load("http", POLLING, 0, setting.seconds, WARM_UP_S, script=script), setting.cores.load)
+        return run_load(
+            server, Load("http", POLLING, 0, setting.seconds, WARM_UP_SECONDS, script=script), setting.cores.load
+        )
 
     files = write_script(table, question, setting.folder)
     ours = measure(table.server, files)
@@ -221,25 +222,25 @@ def poll(setting: Setting, question: Question, table: Table) -> tuple[Result, Re
 
 
 def compare_polling(setting: Setting) -> None:
-    """Print what polling comes to, a line for each question, and what authentication costs."""
+    """Print the results of polling, one line per kind of request, and the cost of authentication."""
     print(
         f"One game with {len(NAMES)} players, polled by {POLLING} connections: medians of {setting.rounds} rounds of"
         f" {setting.seconds:g} s, bare/croupier; a ratio is the median of the pairs'.\n"
         "Round trips in µs; CPU is the server's, in µs a request; cores is the share that server+load used of theirs.\n"
     )
-    found: dict[Question, list[tuple[Result, Result]]] = {question: [] for question in QUESTIONS}
+    results: dict[Question, list[tuple[Result, Result]]] = {question: [] for question in QUESTIONS}
     for _ in range(setting.rounds):
-        with running([*PATIENT, *IN_MEMORY], setting.cores.server) as server:
+        with running([*NO_TURN_TIMEOUT, *IN_MEMORY], setting.cores.server) as server:
             table = sit_down(server, len(NAMES))
             play_to_the_flop(table)
-            for question, pairs in found.items():
+            for question, pairs in results.items():
                 pairs.append(poll(setting, question, table))
     print(table_line("asked by", ("bare req/s", "croupier req/s", "ratio", "p50", "p99", "CPU", "cores")) + "  target")
-    for question, pairs in found.items():
+    for question, pairs in results.items():
         print(polling_line(question, pairs, apart=setting.cores.apart))
     bare, ours = (
         median(known.cpu_us_a_message / public.cpu_us_a_message - 1 for public, known in zip(*rounds, strict=True))
-        for rounds in zip(*(zip(*found[question], strict=True) for question in (PUBLIC, PLAYERS)), strict=True)
+        for rounds in zip(*(zip(*results[question], strict=True) for question in (PUBLIC, PLAYERS)), strict=True)
     )
     print(
         f"\nCredentials take {ours:+.1%} of a request's CPU, of which {bare:+.1%} are the header's, which the bare"
@@ -265,33 +266,35 @@ def polling_line(question: Question, pairs: Sequence[tuple[Result, Result]], *, 
         f"{bare.cpu_us:.1f}/{ours.cpu_us:.1f}",
         "/".join(f"{row.server_share:.0%}+{row.load_share:.0%}" for row in rows),
     )
-    told = "none" if question.target is None else f"{question.target} {verdict(ratio >= question.target)}"
-    return table_line(question.title, cells) + f"  {told}{doubt(MANY, rows) if apart else ''}"
+    target = "none" if question.target is None else f"{question.target} {verdict(ratio >= question.target)}"
+    return table_line(question.title, cells) + f"  {target}{doubt(MANY_CONNECTIONS, rows) if apart else ''}"
 
 
-def play(setting: Setting, course: Course, journal: Sequence[str]) -> Result:
-    """Let so many bots play, at a server of their own."""
-    with running([*PATIENT, *journal, "--stack", str(STACK)], setting.cores.server) as server:
-        tables = [sit_down(server, course.bots, number) for number in range(course.tables)]
+def play(setting: Setting, scenario: Scenario, journal: Sequence[str]) -> Result:
+    """Let the bots of a scenario play at a new server."""
+    with running([*NO_TURN_TIMEOUT, *journal, "--stack", str(STACK)], setting.cores.server) as server:
+        tables = [sit_down(server, scenario.bots, number) for number in range(scenario.tables)]
         script = setting.folder / "players"
         players = [(table, player) for table in tables for player in table.players]
         lines = [f"{table.guid} {player.guid} {player.credentials} {STACK}\n" for table, player in players]
         script.write_text("".join(lines))
-        load = Load("holdem", len(players), 0, setting.seconds, WARM_UP_S, script=str(script))
+        load = Load("holdem", len(players), 0, setting.seconds, WARM_UP_SECONDS, script=str(script))
         seen = run_load(server, load, setting.cores.load)
     if not seen.hands:
         raise BenchError(f"{len(players)} bots played no hand to its end in {seen.seconds:g} s")
     return seen
 
 
-def compare_playing(setting: Setting, courses: Sequence[Course]) -> None:
-    """Print how many hands the bots play."""
+def compare_playing(setting: Setting, scenarios: Sequence[Scenario]) -> None:
+    """Print the hands per second of the bots."""
     print(f"\nBots that poll and check or call, each on one connection: medians of {setting.rounds} rounds.")
-    for course in courses:
+    for scenario in scenarios:
         pairs = [
             (
-                play(setting, course, IN_MEMORY),
-                play(setting, course, ("--store", str(setting.folder / f"{course.tables}-{course.bots}-{number}"))),
+                play(setting, scenario, IN_MEMORY),
+                play(
+                    setting, scenario, ("--store", str(setting.folder / f"{scenario.tables}-{scenario.bots}-{number}"))
+                ),
             )
             for number in range(setting.rounds)
         ]
@@ -304,16 +307,16 @@ def compare_playing(setting: Setting, courses: Sequence[Course]) -> None:
         )
         kept_acts = median(seen.acts / seen.messages for _, seen in pairs)
         acts = median(seen.acts / seen.messages for seen in results)
-        wanted = f"; target {course.target:g}: {verdict(hands >= course.target)}" if course.target else ""
+        wanted = f"; target {scenario.target:g}: {verdict(hands >= scenario.target)}" if scenario.target else ""
         print(
-            f"  {course.bots} bots at {'a table' if course.tables == 1 else f'each of {course.tables} tables'}:"
+            f"  {scenario.bots} bots at {'a table' if scenario.tables == 1 else f'each of {scenario.tables} tables'}:"
             f" {hands:,.0f} hands/s{wanted}\n"
             f"    {cpu_ms:.2f} ms of the server's CPU a hand; cores {row.server_share:.0%}+{row.load_share:.0%}\n"
             f"    {row.messages_per_s:,.0f} requests/s, {acts:.0%} of them acts; CPU {row.cpu_us:.1f} µs a request,"
             f" p50 {row.p50_us:,.0f} µs, p99 {row.p99_us:,.0f} µs\n"
-            + (f"    the published Go server, measured elsewhere: {course.go}\n" if course.go else "")
+            + (f"    the published Go server, measured elsewhere: {scenario.go}\n" if scenario.go else "")
             + f"    {kept:.2f} of the hands with a journal on disk, each act durable before it is answered; target"
-            f" {KEPT_TARGET}: {verdict(kept >= KEPT_TARGET)}\n"
+            f" {JOURNAL_TARGET}: {verdict(kept >= JOURNAL_TARGET)}\n"
             f"    {kept_ms:.2f} ms of the server's CPU a hand there, and {kept_acts:.0%} of the requests are acts",
             flush=True,
         )
@@ -323,14 +326,16 @@ def main() -> int:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=3.0, help="length of one measured window")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each is measured")
-    parser.add_argument("--tables", type=int, nargs="+", default=[TABLES], help="how many tables in the last courses")
+    parser.add_argument("--rounds", type=int, default=3, help="number of measurements")
+    parser.add_argument(
+        "--tables", type=int, nargs="+", default=[TABLES], help="number of tables in the last scenarios"
+    )
     options = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory() as folder:
             setting = Setting(pick_cores(), options.seconds, options.rounds, Path(folder))
             compare_polling(setting)
-            compare_playing(setting, [*COURSES, *(Course(2, tables=tables) for tables in options.tables)])
+            compare_playing(setting, [*SCENARIOS, *(Scenario(2, tables=tables) for tables in options.tables)])
     except BenchError as error:
         return fail(error)
     return 0

@@ -1,8 +1,8 @@
-"""How many games random minds play in one process, beside OpenSpiel driven in the same way where it has the game.
+"""Benchmark: games per second of random bots in one process, compared with OpenSpiel where it has the game.
 
-Ours go by the public questions of the rules: start, turn, legal, view, play, payoff. Chance and the minds draw from
-Python's generator on both sides, and every legal move is as likely as any other. OpenSpiel's blackjack is not quite
-ours: it deals the bank two cards and knows no surrender. Seven and a half it has not.
+croupier is driven through the public methods of the rules: start, turn, legal, view, play, payoff. On both sides chance
+and bots choose uniformly, with Python's random generator. OpenSpiel's blackjack differs: it deals the bank two cards
+and has no surrender. OpenSpiel has no seven and a half.
 """
 
 import argparse
@@ -28,8 +28,8 @@ SEED = 1
 BETS = 10
 
 
-class Light(Luck):
-    """Luck from Python's generator, as OpenSpiel's side has it: what is measured is the rules and not HMAC."""
+class FastLuck(Luck):
+    """Luck from Python's random generator, as on OpenSpiel's side, so that HMAC is not measured."""
 
     __slots__ = ("_random",)
 
@@ -37,34 +37,34 @@ class Light(Luck):
         self._random = draw
 
     def below(self, bound: int) -> int:
-        """Draw an integer from 0 to bound − 1."""
+        """Return a random integer from 0 to bound − 1."""
         return int(self._random() * bound)
 
 
 @dataclass(frozen=True)
 class Game:
-    """A game's rules, its cards (one of each), and what OpenSpiel calls it."""
+    """The rules of a game, its cards (one of each), and its name in OpenSpiel."""
 
     title: str
-    rules: Any  # three types of state, and none of them matters here
+    rules: Any  # the type of the state does not matter here
     cards: Sequence[str]
     openspiel: str | None
 
 
 SEVENHALF = SevenHalf(max_bet=BETS * 100)
 GAMES: Mapping[str, Game] = {
-    "kuhn": Game("Kuhn poker, two random minds", KUHN, CARDS, "kuhn_poker"),
+    "kuhn": Game("Kuhn poker, two random bots", KUHN, CARDS, "kuhn_poker"),
     "sevenhalf": Game(
-        f"Seven and a half, a random mind that may raise to {BETS} bets", SEVENHALF, SEVENHALF.cards, None
+        f"Seven and a half, a random bot that may raise to {BETS} bets", SEVENHALF, SEVENHALF.cards, None
     ),
-    "blackjack": Game("Blackjack, a random mind", BLACKJACK, BLACKJACK.cards, "blackjack"),
+    "blackjack": Game("Blackjack, a random bot", BLACKJACK, BLACKJACK.cards, "blackjack"),
 }
 
 
 def croupier(game: Game, games: int) -> int:
-    """Play whole games; chance deals a card that has not been dealt in this one."""
-    rules, cards, size, mind, draw = game.rules, game.cards, len(game.cards), RandomBot(), random.Random(SEED).random
-    luck, chance, over = Light(draw), Turn.CHANCE, Turn.OVER
+    """Play whole games; chance deals a card that has not been dealt yet."""
+    rules, cards, size, bot, draw = game.rules, game.cards, len(game.cards), RandomBot(), random.Random(SEED).random
+    luck, chance, over = FastLuck(draw), Turn.CHANCE, Turn.OVER
     won = 0
     for _ in range(games):
         state = rules.start()
@@ -73,14 +73,14 @@ def croupier(game: Game, games: int) -> int:
                 while (move := cards[int(draw() * size)]) in state.cards:
                     pass
             else:
-                move = mind.choose(rules.view(state, turn), rules.legal(state), luck)
+                move = bot.choose(rules.view(state, turn), rules.legal(state), luck)
             state = rules.play(state, move)
         won += rules.payoff(state)[0]
     return won
 
 
 def openspiel(name: str, games: int) -> int:
-    """The same with OpenSpiel's state objects; chance deals one of the legal cards."""
+    """Play whole games with OpenSpiel's state objects."""
     game: Any = import_module("pyspiel").load_game(name)
     draw = random.Random(SEED).random
     won = 0
@@ -94,7 +94,7 @@ def openspiel(name: str, games: int) -> int:
 
 
 def rate(play: Callable[[int], int], seconds: float) -> float:
-    """Games a second, over about so many seconds."""
+    """Return games per second, measured over about `seconds`."""
     games, took = 1_000, 0.0
     while took < seconds / 4:
         started = perf_counter()
@@ -108,7 +108,7 @@ def rate(play: Callable[[int], int], seconds: float) -> float:
 
 
 def compare(game: Game, seconds: float, rounds: int) -> None:
-    """Take turns, and print the medians and their ratio."""
+    """Measure both in turns, and print the medians and their ratio."""
     players = [partial(croupier, game)]
     if game.openspiel:
         players.append(partial(openspiel, game.openspiel))
@@ -126,7 +126,7 @@ def compare(game: Game, seconds: float, rounds: int) -> None:
 def main() -> None:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("rooms", nargs="*", metavar="ROOM", help=f"of {', '.join(GAMES)}; all of them if none is named")
+    parser.add_argument("rooms", nargs="*", metavar="ROOM", help=f"one of {', '.join(GAMES)}; default: all")
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()

@@ -1,18 +1,18 @@
-"""How fast the houses play, and what an idle connection costs, each beside a bare uvloop echo in the same run.
+"""Benchmark: message rate of the houses and cost of an idle connection, compared with a bare uvloop echo.
 
-The echo and a house take turns on the same core, while the load plays from another. A message is a frame the client
-sent and got its answer to. The echo answers one a flight. The documents give a fold of Kuhn poker and an ANTE of seven
-and a half no reply, so these travel in one flight with the frame behind them; so do STRT and DRAW of seven and a half,
-for nothing else is allowed behind STRT, and PLY and BET of blackjack, for the client knows what it has and bets always
-the same. All of them count: a flight of two messages. So both ratios are printed, messages and flights; and in a table
-of their own those of clients that wait for every answer, to which the target applies.
+Echo and house take turns on one core, the load runs on another. A message is a frame that the client sent and that was
+answered; the echo answers one per flight. A fold in Kuhn poker and an ANTE in seven and a half have no reply in the
+documents, so they travel in one flight with the next frame. So do STRT and DRAW in seven and a half, because only DRAW
+is allowed after STRT, and PLY and BET in blackjack, because the client always bets the same. These flights count as two
+messages. Therefore ratios are printed for messages and for flights. A separate table has clients that wait for every
+answer; the target applies to it.
 
-The echo moves as many bytes as the house: a flight of its client's is as long as the mean of what that room's client
-sends in a flight and is told for it, (sent + received) / 2. This is measured first, in a short run, and printed.
+The echo moves as many bytes as the house: its flights are as long as the mean of the room's flights and replies,
+(sent + received) / 2, which is measured first in a short run and printed.
 
-Nothing is kept of these games. With --journal a house that keeps them is measured beside the same house that does not,
-in the place of the echo: as a house does by itself (async), so that nobody is told what could be lost (durable), or
-with every game settled in the ledger (accounts).
+These games are not recorded. With --journal, a house that records its games is compared with the same house without a
+journal instead of the echo: written in the background (async, the default of a house), before the answer is sent
+(durable), or with every game settled in the ledger (accounts).
 """
 
 import argparse
@@ -48,24 +48,24 @@ JOURNALS: Mapping[str, Sequence[str]] = {
 }
 RICH = "1000000000"
 ROOMS: Mapping[str, Sequence[str]] = {"kuhn": ["--coins", RICH], "sevenhalf": [], "blackjack": ["--money", RICH]}
-"""The rooms and what they are opened with, so that no client runs out of money."""
+"""The rooms and their flags, chosen so that no client runs out of money."""
 
-SPEAK_AHEAD = ("sevenhalf", "blackjack")
-"""The rooms whose clients say in one flight what the answer leaves no choice about."""
+PIPELINING_ROOMS = ("sevenhalf", "blackjack")
+"""The rooms whose clients send messages ahead if no answer can change them."""
 
 RATIO_TARGET = 0.6
 RATIO_TARGET_AT = (100, 1000)
 ASYNC_TARGET = 0.7
 IDLE_TARGET_KIB = 4.0
 PLAYING_BESIDE_IDLE = 100
-BUSY = 0.90
-MANY = 100
+MIN_SERVER_SHARE = 0.90
+MANY_CONNECTIONS = 100
 WIDTHS = (13, 17, 8, 9, 17, 19, 13, 19)
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A server under test, and what the load speaks with it."""
+    """A server under test, and the protocol that the load uses with it."""
 
     name: str
     command: Sequence[str]
@@ -76,7 +76,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where each measurement runs, and for how long."""
+    """The cores and the duration of a measurement."""
 
     cores: Cores
     seconds: float
@@ -84,7 +84,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Row:
-    """The medians of one contestant's rounds."""
+    """The medians over the rounds of one contestant."""
 
     messages_per_s: float
     p50_us: float
@@ -95,7 +95,7 @@ class Row:
 
 
 def summarize(results: Sequence[Result]) -> Row:
-    """Take the median of each figure."""
+    """Return the median of each figure."""
     return Row(
         messages_per_s=median(result.messages_per_s for result in results),
         p50_us=median(result.p50_us for result in results),
@@ -107,7 +107,7 @@ def summarize(results: Sequence[Result]) -> Row:
 
 
 def measure(contestant: Contestant, setting: Setting, connections: int, idle: int = 0) -> Result:
-    """Start a fresh server, measure it once and end it."""
+    """Measure a new server once."""
     warmup = 1.0 + (connections + idle) / 10_000
     load = Load(contestant.speak, connections, idle, setting.seconds, warmup, contestant.size, contestant.ahead)
     with running(contestant.command, setting.cores.server) as server:
@@ -115,14 +115,14 @@ def measure(contestant: Contestant, setting: Setting, connections: int, idle: in
 
 
 def house(room: str, command: Sequence[str] = (), journal: str = "off", store: str = "") -> Contestant:
-    """Our house for a room, or another one that a command starts."""
+    """Return croupier's house for a room, or the server that `command` starts."""
     ours = [*CROUPIER, room, *ROOMS[room], *COMMON, *JOURNALS[journal], *(["--store", store] if store else [])]
     name = journal if store else "croupier"
     return Contestant("other" if command else name, command or ours, room)
 
 
 def echo_beside(other: Contestant, setting: Setting, connections: int = 10) -> Contestant:
-    """The echo that moves as many bytes a flight as the load and another contestant do."""
+    """Return the echo whose flights are as long as those between the load and another contestant."""
     load = Load(other.speak, connections, seconds=min(0.5, setting.seconds), warmup=0.2, ahead=other.ahead)
     with running(other.command, setting.cores.server) as server:
         seen = run_load(server, load, setting.cores.load)
@@ -130,10 +130,10 @@ def echo_beside(other: Contestant, setting: Setting, connections: int = 10) -> C
 
 
 def compare_speed(echo: Contestant, room: Contestant, setting: Setting, counts: Sequence[int], rounds: int) -> None:
-    """Print the table of rates, round trips and CPU time, one line for every number of connections."""
-    patient = "" if room.ahead else ", clients that wait for every answer"
+    """Print the table of rates, round trips and CPU time, one line per number of connections."""
+    description = "" if room.ahead else ", clients that wait for every answer"
     print(
-        f"\n{room.speak}{patient}: medians of {rounds} rounds of {setting.seconds:g} s, echo/{room.name};"
+        f"\n{room.speak}{description}: medians of {rounds} rounds of {setting.seconds:g} s, echo/{room.name};"
         f" a ratio is the median of the pairs'. The echo's flights are {echo.size} bytes long."
     )
     print(
@@ -143,13 +143,15 @@ def compare_speed(echo: Contestant, room: Contestant, setting: Setting, counts: 
     print(table_line("conns", heads) + "  target")
     for connections in counts:
         pairs = [(measure(echo, setting, connections), measure(room, setting, connections)) for _ in range(rounds)]
-        waits = not room.ahead or room.speak not in SPEAK_AHEAD  # the target is for clients that wait, as Kuhn's does
+        waits = (
+            not room.ahead or room.speak not in PIPELINING_ROOMS
+        )  # the target is for clients that wait, as Kuhn's does
         target = RATIO_TARGET if waits and connections in RATIO_TARGET_AT else None
         print(speed_line(connections, pairs, target, apart=setting.cores.apart), flush=True)
 
 
 def compare_journal(room: str, journal: str, setting: Setting, counts: Sequence[int], rounds: int) -> None:
-    """Print the table of a house that keeps its games, beside the same one that does not."""
+    """Print the table of a house with a journal, compared with the same house without."""
     print(
         f"\n{room}, --journal {journal} beside off: medians of {rounds} rounds of {setting.seconds:g} s;"
         " a ratio is the median of the pairs'. CPU is the server's, in µs a message.\n"
@@ -157,9 +159,11 @@ def compare_journal(room: str, journal: str, setting: Setting, counts: Sequence[
     heads = ("off msg/s", f"{journal} msg/s", "ratio", "flights", "p50", "p99", "CPU", "cores")
     print(table_line("conns", heads) + "  target")
     with tempfile.TemporaryDirectory() as folder:
-        plain, kept = house(room), house(room, journal=journal, store=f"{folder}/store.sqlite")
+        plain, journaling = house(room), house(room, journal=journal, store=f"{folder}/store.sqlite")
         for connections in counts:
-            pairs = [(measure(plain, setting, connections), measure(kept, setting, connections)) for _ in range(rounds)]
+            pairs = [
+                (measure(plain, setting, connections), measure(journaling, setting, connections)) for _ in range(rounds)
+            ]
             target = ASYNC_TARGET if journal == "async" and connections in RATIO_TARGET_AT else None
             print(speed_line(connections, pairs, target, apart=setting.cores.apart), flush=True)
 
@@ -184,24 +188,24 @@ def speed_line(connections: int, pairs: Sequence[tuple[Result, Result]], target:
         f"{echo.cpu_us:.2f}/{room.cpu_us:.2f}",
         "/".join(f"{row.server_share:.0%}+{row.load_share:.0%}" for row in (echo, room)),
     )
-    told = "none" if target is None else f"{target} {verdict(messages >= target)}"
-    suspicion = doubt(connections, (echo, room)) if apart else ""
-    return table_line(f"{connections:,}", cells) + f"  {told}{suspicion}"
+    target_text = "none" if target is None else f"{target} {verdict(messages >= target)}"
+    warning = doubt(connections, (echo, room)) if apart else ""
+    return table_line(f"{connections:,}", cells) + f"  {target_text}{warning}"
 
 
 def doubt(connections: int, rows: Sequence[Row]) -> str:
-    """Say if something other than the server limited a rate: many closed loops keep its core full."""
-    if connections >= MANY and any(row.server_share < BUSY for row in rows):
+    """Return a warning if the server's core was not busy with many connections, else ""."""
+    if connections >= MANY_CONNECTIONS and any(row.server_share < MIN_SERVER_SHARE for row in rows):
         return "; the load was the limit, or other work disturbed it"
     return ""
 
 
 def idle_kib(contestant: Contestant, cores: Cores, idle: int) -> float:
-    """Give the growth of the server's memory for each idle connection, in KiB."""
+    """Return the growth of the server's memory per idle connection, in KiB."""
     with running(contestant.command, cores.server) as server:
         run_load(server, Load(contestant.speak, connections=10, seconds=0.5, warmup=0.2), cores.load)
         before = server.memory_bytes()
-        # The warm-up leaves time to accept them all, and for a server's periodic work to begin.
+        # The warm-up leaves time to accept all connections, and for periodic work of the server to start.
         held = run_load(server, Load(contestant.speak, connections=0, idle=idle, seconds=0.2, warmup=3.0), cores.load)
     if held.open_files < idle:
         raise BenchError(f"{contestant.name} accepted only {held.open_files} of {idle} idle connections")
@@ -209,7 +213,7 @@ def idle_kib(contestant: Contestant, cores: Cores, idle: int) -> float:
 
 
 def compare_idle(echo: Contestant, room: Contestant, setting: Setting, idle: int) -> None:
-    """Print what an idle connection costs, and the rate while many are held."""
+    """Print the cost of an idle connection, and the rate of busy connections beside many idle ones."""
     print(f"\n{idle:,} idle connections (PSS growth, without the kernel's socket buffers):")
     echo_kib, room_kib = (idle_kib(contestant, setting.cores, idle) for contestant in (echo, room))
     extra = room_kib - echo_kib
@@ -225,7 +229,7 @@ def compare_idle(echo: Contestant, room: Contestant, setting: Setting, idle: int
 
 
 def parse_counts(text: str) -> list[int]:
-    """Read `1,100,1000`."""
+    """Parse a list such as `1,100,1000`. Raises ValueError."""
     counts = [int(part) for part in text.split(",")]
     if min(counts) < 1:
         raise ValueError(text)
@@ -235,28 +239,26 @@ def parse_counts(text: str) -> list[int]:
 def main() -> int:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("rooms", nargs="*", metavar="ROOM", help=f"of {', '.join(ROOMS)}; all of them if none is named")
+    parser.add_argument("rooms", nargs="*", metavar="ROOM", help=f"one of {', '.join(ROOMS)}; default: all")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of one measured window")
     parser.add_argument(
         "--rounds", type=int, default=3, help="pairs of echo and server for every number of connections"
     )
     parser.add_argument("--connections", type=parse_counts, default=[1, 100, 1000, 10_000], metavar="N,N,…")
-    parser.add_argument("--idle", type=int, default=10_000, help="idle connections to hold; 0 leaves that part out")
-    parser.add_argument(
-        "--command", type=shlex.split, default=(), help="another server of the one ROOM, instead of ours"
-    )
+    parser.add_argument("--idle", type=int, default=10_000, help="number of idle connections; 0: skip this part")
+    parser.add_argument("--command", type=shlex.split, default=(), help="command of another server for the one ROOM")
     parser.add_argument(
         "--journal",
         choices=[*JOURNALS],
         default="off",
-        help="measure a house that keeps its games beside one that does not",
+        help="compare a house with this journal with one without",
     )
     options = parser.parse_args()
     rooms = options.rooms or list(ROOMS)
     if unknown := [room for room in rooms if room not in ROOMS]:
         parser.error(f"found the room {unknown[0]}; allowed: {', '.join(ROOMS)}")
     if options.command and len(rooms) != 1:
-        parser.error("--command needs exactly one ROOM, which is what it serves")
+        parser.error("--command needs exactly one ROOM")
     try:
         allow_open_files(max(*options.connections, options.idle + PLAYING_BESIDE_IDLE))
         setting = Setting(pick_cores(), options.seconds)
@@ -267,10 +269,10 @@ def main() -> int:
             room = house(name, options.command)
             echo = echo_beside(room, setting)
             compare_speed(echo, room, setting, options.connections, options.rounds)
-            if name in SPEAK_AHEAD:
-                patient = replace(room, ahead=0)
+            if name in PIPELINING_ROOMS:
+                waiting_room = replace(room, ahead=0)
                 counts = [count for count in options.connections if count in RATIO_TARGET_AT]
-                compare_speed(echo_beside(patient, setting), patient, setting, counts, options.rounds)
+                compare_speed(echo_beside(waiting_room, setting), waiting_room, setting, counts, options.rounds)
             if options.idle:
                 compare_idle(echo, room, setting, options.idle)
     except BenchError as error:

@@ -1,4 +1,4 @@
-"""How long `croupier solve` takes as a whole process, for each of the games."""
+"""Benchmark: wall time of `croupier solve` for each game."""
 
 import argparse
 import subprocess
@@ -10,11 +10,11 @@ from time import perf_counter
 from harness import BenchError, fail, verdict
 
 ROOMS = ("kuhn", "sevenhalf", "blackjack")
-TARGET_S = 10.0
+TARGET_SECONDS = 10.0
 
 
 def seconds(command: list[str]) -> float:
-    """The wall time of one run, which has to succeed."""
+    """Return the wall time of one run. Raises BenchError if it fails."""
     started = perf_counter()
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     took = perf_counter() - started
@@ -24,7 +24,7 @@ def seconds(command: list[str]) -> float:
 
 
 def main() -> int:
-    """Solve each game some times, and print the medians."""
+    """Solve each game several times, and print the medians."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
@@ -32,9 +32,11 @@ def main() -> int:
     try:
         for room in ROOMS:
             took = median(seconds([croupier, "solve", room]) for _ in range(options.rounds))
-            told = f"croupier solve {room}"
-            print(f"{told:<25}{took:6.2f} s, median of {options.rounds}; target under {TARGET_S:g} s: ", end="")
-            print(verdict(took < TARGET_S), flush=True)
+            command = f"croupier solve {room}"
+            print(
+                f"{command:<25}{took:6.2f} s, median of {options.rounds}; target under {TARGET_SECONDS:g} s: ", end=""
+            )
+            print(verdict(took < TARGET_SECONDS), flush=True)
     except BenchError as error:
         return fail(error)
     return 0

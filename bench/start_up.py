@@ -1,4 +1,4 @@
-"""How long `croupier --help` takes as a whole process, beside a Python that does nothing."""
+"""Benchmark: wall time of `croupier --help`, compared with an empty Python program."""
 
 import subprocess
 import sys
@@ -11,14 +11,14 @@ RUNS = 15
 
 
 def milliseconds(command: list[str]) -> float:
-    """The wall time of one run."""
+    """Return the wall time of one run in milliseconds."""
     started = perf_counter()
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     return (perf_counter() - started) * 1e3
 
 
 def main() -> None:
-    """Take turns, and print the medians."""
+    """Run both in turns, and print the medians."""
     croupier = [str(Path(sys.executable).with_name("croupier")), "--help"]
     nothing = [sys.executable, "-c", ""]
     pairs = [(milliseconds(croupier), milliseconds(nothing)) for _ in range(RUNS)]

@@ -1,4 +1,4 @@
-"""How many facts a second are durable when 64 tables wait for each of theirs, on SQLite and on PostgreSQL."""
+"""Benchmark: durable journal entries per second of 64 tables that wait for each entry, on SQLite and PostgreSQL."""
 
 import argparse
 import asyncio
@@ -21,21 +21,21 @@ from harness import verdict
 FACT = b'{"kind":"bet","seat":3,"chips":%d,"pot":1234,"to_match":240,"turn":4}'
 TARGETS = {"SQLite": 25_000, "PostgreSQL": 40_000}
 LAG_TARGET_MS = 5.0
-GLANCE_S = 0.001
-"""How often the loop is asked how late it is."""
+LAG_SAMPLE_SECONDS = 0.001
+"""How often the lag of the event loop is measured."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What one round has shown: durable facts a second, and how late the loop was, in ms."""
+    """The results of one round: durable facts per second, and the lag of the event loop in ms."""
 
     facts_per_s: float
     lag_p99_ms: float
     lag_max_ms: float
 
 
-async def tables_wait(store: Store, tables: int, seconds: float) -> Figures:
-    """So many tables, each of which waits until its fact is durable before it has the next."""
+async def write_facts(store: Store, tables: int, seconds: float) -> Figures:
+    """Write facts of `tables` tables; each table waits until its fact is durable before it writes the next."""
     tag, written, lags = f"{time():.6f}", 0, []
     started = perf_counter()
     end = started + seconds
@@ -50,28 +50,28 @@ async def tables_wait(store: Store, tables: int, seconds: float) -> Figures:
 
     async def clock() -> None:
         while (now := perf_counter()) < end:
-            await asyncio.sleep(GLANCE_S)
-            lags.append((perf_counter() - now - GLANCE_S) * 1e3)
+            await asyncio.sleep(LAG_SAMPLE_SECONDS)
+            lags.append((perf_counter() - now - LAG_SAMPLE_SECONDS) * 1e3)
 
     await asyncio.gather(clock(), *(table(f"{tag}-{number:032}") for number in range(tables)))
     return Figures(written / (perf_counter() - started), quantiles(lags, n=100)[98], max(lags))
 
 
 async def measure(url: str, tables: int, seconds: float) -> Figures:
-    """One round on a store, whose books are in order afterwards."""
+    """Measure one round on a store, and check its consistency."""
     async with await open_store(url) as store:
-        figures = await tables_wait(store, tables, seconds)
+        figures = await write_facts(store, tables, seconds)
         assert await store.find_problems() == []
         return figures
 
 
 def rows(commit: int, tables: int) -> list[tuple[object, ...]]:
-    """What a commit of every table's next fact writes."""
+    """Return the journal rows of one commit with the next fact of every table."""
     return [("bare", f"{number:032}", commit, (FACT % commit).decode(), 0.0) for number in range(tables)]
 
 
 def bare_sqlite(path: str, tables: int, seconds: float) -> float:
-    """The yardstick: the same commits from a loop of Python that does nothing else, in facts/s."""
+    """Return the yardstick in facts/s: the same commits from a bare Python loop."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.executescript(f"{CONNECTION_PRAGMAS}; DELETE FROM journal WHERE room = 'bare'")
     started, commit = perf_counter(), 0
@@ -80,15 +80,15 @@ def bare_sqlite(path: str, tables: int, seconds: float) -> float:
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany("INSERT INTO journal VALUES (?, ?, ?, ?, ?)", rows(commit, tables))
         connection.execute("COMMIT")
-    found = commit * tables / (perf_counter() - started)
+    facts_per_s = commit * tables / (perf_counter() - started)
     connection.execute("DELETE FROM journal WHERE room = 'bare'")
     connection.close()
-    return found
+    return facts_per_s
 
 
 async def bare_postgres(url: str, tables: int, seconds: float) -> float:
-    """The same commits over one connection, in facts/s."""
-    import asyncpg  # type: ignore[import-untyped]  # it has no types of its own
+    """Return the yardstick in facts/s: the same commits over one bare connection."""
+    import asyncpg  # type: ignore[import-untyped]  # asyncpg has no type hints
 
     connection: Any = await asyncpg.connect(url)
     insert = "INSERT INTO journal SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::float8[])"
@@ -96,17 +96,17 @@ async def bare_postgres(url: str, tables: int, seconds: float) -> float:
     while perf_counter() < started + seconds:
         commit += 1
         await connection.execute(insert, *zip(*rows(commit, tables), strict=True))
-    found = commit * tables / (perf_counter() - started)
+    facts_per_s = commit * tables / (perf_counter() - started)
     await connection.execute("DELETE FROM journal WHERE room = 'bare'")
     await connection.close()
-    return found
+    return facts_per_s
 
 
 def compare(engine: str, url: str, bare: Callable[[], float], options: argparse.Namespace) -> None:
-    """Take turns with the yardstick, and print the best of both: noise only ever takes away."""
+    """Measure store and yardstick in turns, and print the best round of each: other load can only slow them down."""
     pairs = [(run(measure(url, options.tables, options.seconds)), bare()) for _ in range(options.rounds)]
     best = max((figures for figures, _ in pairs), key=lambda figures: figures.facts_per_s)
-    yardstick = max(found for _, found in pairs)
+    yardstick = max(bare_rate for _, bare_rate in pairs)
     target = TARGETS[engine]
     print(f"{engine}: {options.tables} tables that wait; the best of {options.rounds} rounds of {options.seconds:g} s")
     print(

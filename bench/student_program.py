@@ -1,6 +1,7 @@
-"""A student's server or client of any house game, which always plays the same one: it takes little but Python's start.
+"""Minimal server or client of any house game, which always plays the same game; its run time is mostly Python's start.
 
-python -I -S pupil.py ROOM server PORT, and python -I -S pupil.py ROOM client HOST PORT
+Usage: python -I -S student_program.py ROOM server PORT
+       python -I -S student_program.py ROOM client HOST PORT
 """
 
 import socket
@@ -20,36 +21,36 @@ GAME = {
         (b"STP", b"STP"),
     ],
 }
-"""What the client says, and what the house answers."""
+"""The messages of the client and the answers of the house."""
 
 
-def heard(line: socket.socket, expected: bytes) -> bool:
-    """Whether this comes next."""
+def receives(connection: socket.socket, expected: bytes) -> bool:
+    """Return whether `expected` arrives next."""
     found = b""
-    while len(found) < len(expected) and (data := line.recv(len(expected) - len(found))):
+    while len(found) < len(expected) and (data := connection.recv(len(expected) - len(found))):
         found += data
     return found == expected
 
 
 def serve(room: str, port: int) -> None:
-    """Play with one client after another."""
-    with socket.create_server(("127.0.0.1", port)) as listening:
+    """Play with clients, one after another."""
+    with socket.create_server(("127.0.0.1", port)) as listener:
         while True:
-            line, _ = listening.accept()
-            with line:
-                for said, answer in GAME[room]:
-                    if not heard(line, said):
+            connection, _ = listener.accept()
+            with connection:
+                for message, answer in GAME[room]:
+                    if not receives(connection, message):
                         break
-                    line.sendall(answer)
+                    connection.sendall(answer)
 
 
-def visit(room: str, host: str, port: int) -> None:
-    """Play once."""
-    with socket.create_connection((host, port)) as line:
-        for said, answer in GAME[room]:
-            line.sendall(said)
-            if not heard(line, answer):
-                sys.exit(f"not what was expected after {said!r}")
+def play(room: str, host: str, port: int) -> None:
+    """Play one game as the client."""
+    with socket.create_connection((host, port)) as connection:
+        for message, answer in GAME[room]:
+            connection.sendall(message)
+            if not receives(connection, answer):
+                sys.exit(f"not what was expected after {message!r}")
 
 
 if __name__ == "__main__":
@@ -57,4 +58,4 @@ if __name__ == "__main__":
     if role == "server":
         serve(room, int(place[0]))
     else:
-        visit(room, place[0], int(place[1]))
+        play(room, place[0], int(place[1]))

@@ -1,4 +1,4 @@
-"""Writes the parts of the documentation that are made from the code: `make docs` runs it, and a test holds it to it."""
+"""Generates the parts of the documentation that come from the code. Run by `make docs`; a test checks the result."""
 
 import json
 from collections.abc import Iterator
@@ -29,14 +29,14 @@ ROOT = DOCS.parent
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Every file with generated parts, and what has to stand in it."""
+    """Yield every file with generated parts, and its text."""
     for room, parts in PARTS.items():
         page = DOCS / "protocols" / f"{room}.md"
         text = page.read_text()
         for name, part in parts.items():
-            text = placed(text, name, part())
+            text = replace_part(text, name, part())
         yield page, text
-    yield DOCS / "settings.md", placed((DOCS / "settings.md").read_text(), "settings", settings())
+    yield DOCS / "settings.md", replace_part((DOCS / "settings.md").read_text(), "settings", settings())
     yield DOCS / "api.md", public_api_page()
     yield DOCS / "fair-deal.json", vectors()
     yield DOCS / "solutions.md", solutions((DOCS / "solutions.md").read_text())
@@ -44,29 +44,29 @@ def pages() -> Iterator[tuple[Path, str]]:
         yield DOCS / "transcripts" / f"{room}.md", transcripts(room)
 
 
-def placed(text: str, name: str, part: str) -> str:
-    """Put a generated part between its marks."""
+def replace_part(text: str, name: str, part: str) -> str:
+    """Replace the part of a page between its marks. Raises ValueError if the marks are missing."""
     before, mark, rest = text.partition(f"<!-- generated: {name} -->\n")
     _, end, after = rest.partition("<!-- end -->")
     if not mark or not end:
-        raise ValueError(f"found no place for {name!r}; allowed: <!-- generated: {name} --> and <!-- end -->")
+        raise ValueError(f"found no marks for {name!r}; allowed: <!-- generated: {name} --> and <!-- end -->")
     return f"{before}{mark}\n{part}\n{end}{after}"
 
 
 def betting() -> str:
-    """The betting tree of Kuhn poker as a table and as a diagram."""
-    rows = ["| What has been done | Decides | Choices |", "|---|---|---|"]
+    """Return the betting tree of Kuhn poker as a table and as a diagram."""
+    rows = ["| Actions so far | To act | Choices |", "|---|---|---|"]
     for history, (seat, actions) in BETTING_TREE.items():
-        rows.append(f"| {told(history) or 'nothing yet'} | P_{seat + 1} | {', '.join(actions)} |")
-    rows += ["", "| What has been done | The game ends | Worth |", "|---|---|---|"]
+        rows.append(f"| {history_text(history) or 'none'} | P_{seat + 1} | {', '.join(actions)} |")
+    rows += ["", "| Actions | The game ends | Coins |", "|---|---|---|"]
     for history, (winner, coins) in TERMINAL_HISTORIES.items():
         ends = "with a showdown" if winner == SHOWDOWN else f"and P_{int(winner) + 1} wins"
-        rows.append(f"| {told(history)} | {ends} | {coins} |")
+        rows.append(f"| {history_text(history)} | {ends} | {coins} |")
     return "\n".join([*rows, "", "```text", *tree(()), "```", ""])
 
 
 def tree(history: BettingHistory) -> list[str]:
-    """The betting tree from here on, as lines to be read from left to right."""
+    """Return the betting tree after a history as lines, to be read from left to right."""
     if history in TERMINAL_HISTORIES:
         winner, coins = TERMINAL_HISTORIES[history]
         return [f"showdown for {coins}" if winner == SHOWDOWN else f"P_{int(winner) + 1} wins {coins}"]
@@ -80,14 +80,14 @@ def tree(history: BettingHistory) -> list[str]:
     return lines
 
 
-def told(history: BettingHistory) -> str:
-    """What has been done, in the words of the wire."""
+def history_text(history: BettingHistory) -> str:
+    """Return a betting history as its wire codes."""
     return " ".join(history)
 
 
 def replies() -> str:
-    """What the house may answer to every action of the client."""
-    rows = ["| Client | After | Client says | House answers |", "|---|---|---|---|"]
+    """Return the possible answers of the house to every action of the client, as a table."""
+    rows = ["| Client | After | Client sends | House answers |", "|---|---|---|---|"]
     rows.append("| | between games | `STRT P_1` | `CARD` |")
     rows.append(f"| | between games | `STRT P_2` | `CARD`, then {answers(())} |")
     for history, (seat, actions) in BETTING_TREE.items():
@@ -99,77 +99,79 @@ def replies() -> str:
                 answer = "`CARD`"
             else:
                 answer = "nothing"
-            rows.append(f"| P_{seat + 1} | {said(history)} | `ACTN {action}` | {answer} |")
+            rows.append(f"| P_{seat + 1} | {history_with_sides(history)} | `ACTN {action}` | {answer} |")
     return "\n".join([*rows, ""])
 
 
 def answers(history: BettingHistory) -> str:
-    """What the house may say when it decides."""
-    return " or ".join("`CARD`" if says == "CARD" else f"`ACTN {says}`" for says in HOUSE_DECISIONS[history])
+    """Return the possible messages of the house when it has to act."""
+    return " or ".join(
+        "`CARD`" if decision == "CARD" else f"`ACTN {decision}`" for decision in HOUSE_DECISIONS[history]
+    )
 
 
-def said(history: BettingHistory) -> str:
-    """What has been done, by whom: the house and the client take turns."""
+def history_with_sides(history: BettingHistory) -> str:
+    """Return a betting history with the side of each action; house and client take turns."""
     sides = ("house",) if len(history) == 1 else ("client", "house")
     return ", ".join(f"{side} {action}" for side, action in zip(sides, history, strict=False)) or "`CARD`"
 
 
 def payment() -> str:
-    """What seven and a half pays, by both scores."""
+    """Return what seven and a half pays, by both scores, as a table."""
     banks = {"½ to 7": range(1, TARGET_HALVES), "7½": (TARGET_HALVES,), "over": (TARGET_HALVES + 1,)}
-    rows = ["| Player | " + " | ".join(f"bank {told}" for told in banks) + " |", "|---" * (len(banks) + 1) + "|"]
-    for told, client in {
+    rows = ["| Player | " + " | ".join(f"bank {label}" for label in banks) + " |", "|---" * (len(banks) + 1) + "|"]
+    for label, client in {
         "½ to 7": range(1, TARGET_HALVES),
         "7½": (TARGET_HALVES,),
         "over": (TARGET_HALVES + 1,),
     }.items():
         cells = [
-            gains({payout_in_bets(own, bank) for own in client for bank in found if ends(own, bank)})
-            for found in banks.values()
+            gains({payout_in_bets(own, bank) for own in client for bank in scores if bank_stops(own, bank)})
+            for scores in banks.values()
         ]
-        rows.append(f"| {told} | {' | '.join(cells)} |")
+        rows.append(f"| {label} | {' | '.join(cells)} |")
     return "\n".join([*rows, "", "An empty cell is a score at which the bank does not stop.", ""])
 
 
-def ends(client: int, bank: int) -> bool:
-    """Whether the bank of seven and a half stops there: ahead, at seven and a half, or behind one card."""
+def bank_stops(client: int, bank: int) -> bool:
+    """Return whether the bank stops: the client is over, or the bank is ahead or at seven and a half."""
     return client > TARGET_HALVES or bank > client or bank == TARGET_HALVES
 
 
-def gains(found: set[int]) -> str:
-    """What is paid, in bets."""
-    return " or ".join({-1: "−bet", 0: "0", 1: "+bet", 2: "+2·bet"}[bets] for bets in sorted(found))
+def gains(payouts: set[int]) -> str:
+    """Return payouts in bets as text."""
+    return " or ".join({-1: "−bet", 0: "0", 1: "+bet", 2: "+2·bet"}[bets] for bets in sorted(payouts))
 
 
 def allowed() -> str:
-    """The commands of seven and a half that are allowed in each state."""
+    """Return the commands of seven and a half that are allowed in each state, as a table."""
     rows = [
         "| State | LIST | LIST in the dialect `lenient` |",
         "|---|---|---|",
         "| between games | `STRT` | `STRT, DRAW` |",
     ]
     states: dict[Phase, str] = {"bet": "after STBT", "hand": "after CARD", "raised": "after ANTE"}
-    for phase, told in states.items():
+    for phase, label in states.items():
         lists = []
         for lenient in (False, True):
-            may = {
+            commands = {
                 *MOVES[lenient][phase],
                 *(["ANTE"] if phase in RAISE_PHASES[lenient] else []),
                 *(["STRT"] if lenient else []),
             }
-            lists.append(", ".join(command for command in COMMANDS if command in may))
-        rows.append(f"| {told} | `{lists[0]}` | `{lists[1]}` |")
+            lists.append(", ".join(command for command in COMMANDS if command in commands))
+        rows.append(f"| {label} | `{lists[0]}` | `{lists[1]}` |")
     return "\n".join([*rows, ""])
 
 
 def stands() -> str:
-    """Who wins at blackjack when the client stands."""
+    """Return the winner of blackjack when the client stands, as a table."""
     banks = range(BANK_STANDS_AT, TWENTY_ONE + 2)
     head = " | ".join("bank over" if bank > TWENTY_ONE else f"bank {bank}" for bank in banks)
     rows = [f"| Client stands on | {head} |", "|---" * (len(banks) + 1) + "|"]
     for client in range(BANK_STANDS_AT - 1, TWENTY_ONE + 1):
-        told = f"{client} or less" if client < BANK_STANDS_AT else str(client)
-        rows.append(f"| {told} | {' | '.join('client' if client_wins(client, bank) else 'bank' for bank in banks)} |")
+        label = f"{client} or less" if client < BANK_STANDS_AT else str(client)
+        rows.append(f"| {label} | {' | '.join('client' if client_wins(client, bank) else 'bank' for bank in banks)} |")
     return "\n".join([*rows, ""])
 
 
@@ -178,18 +180,18 @@ PARTS = {
     "sevenhalf": {"payment": payment, "allowed": allowed},
     "blackjack": {"stands": stands},
 }
-"""The generated parts of every protocol's page."""
+"""The functions that generate the parts of each protocol page."""
 
 
 def settings() -> str:
-    """Every setting of every room, with its flag, its variable, its place in the TOML file, and what it does."""
+    """Return tables of all settings, with flag, environment variable, TOML key, default and help."""
     parts = []
     shared: list[Argument] = []
     for name, room in ROOMS.items():
         own: list[Argument] = []
         shared.clear()
-        for found in arguments("serve", name):
-            (shared if found.parameter.group == (EVERY_ROOM,) else own).append(found)
+        for argument in arguments("serve", name):
+            (shared if argument.parameter.group == (EVERY_ROOM,) else own).append(argument)
         parts += [f"## The room of {room.title}\n\n`croupier serve {name}` has these of its own."]
         parts += [table(own, f"CROUPIER_SERVE_{name.upper()}_", f"[serve.{name}]")]
         where = "HOST:PORT" if name != "holdem" else "URL"
@@ -200,13 +202,13 @@ def settings() -> str:
 
 
 def arguments(*command: str) -> list[Argument]:
-    """The flags of a command."""
-    found = app[command[0]][command[1]].assemble_argument_collection(parse_docstring=True)
-    return [argument for argument in found if argument.show and argument.names[0].startswith("--")]
+    """Return the arguments of a command that are flags."""
+    collected = app[command[0]][command[1]].assemble_argument_collection(parse_docstring=True)
+    return [argument for argument in collected if argument.show and argument.names[0].startswith("--")]
 
 
 def table(arguments: list[Argument], prefix: str, section: str) -> str:
-    """Settings as a table."""
+    """Return settings as a table."""
     rows = [f"| Flag | Variable | TOML, in `{section}` | Default | |", "|---|---|---|---|---|"]
     for argument in arguments:
         flags = " ".join(f"`{name}`" for name in argument.names if not name.startswith("--no-"))
@@ -214,19 +216,19 @@ def table(arguments: list[Argument], prefix: str, section: str) -> str:
         default = argument.field_info.default
         if callable(shown := argument.parameter.show_default):
             default = json.loads(shown(default))
-        written = "" if default is None else f"`{json.dumps(default)}`"
+        default_text = "" if default is None else f"`{json.dumps(default)}`"
         variable = prefix + key.replace("-", "_").upper()
-        rows.append(f"| {flags} | `{variable}` | `{key}` | {written} | {cell(argument.parameter.help or '')} |")
+        rows.append(f"| {flags} | `{variable}` | `{key}` | {default_text} | {cell(argument.parameter.help or '')} |")
     return "\n".join(rows)
 
 
 def cell(text: str) -> str:
-    """Text for one cell of a table: on one line, with its vertical bars escaped."""
+    """Return text for a table cell: on one line, with vertical bars escaped."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def vectors() -> str:
-    """Test vectors of the fair deal, a line each; the text of docs/fair-deal.md says what each of them is."""
+    """Return the test vectors of the fair deal as JSON; docs/fair-deal.md describes them."""
     server_seed = bytes(range(32))
     hands = []
     for client_seed in ("", "señor"):
@@ -241,7 +243,7 @@ def vectors() -> str:
         {"seed": seed, "room": room, "table": table, "server_seed": derive_server_seed(seed, room, table).hex()}
         for seed, room, table in ((1, "kuhn", 1), (1, "kuhn", 2), (42, "blackjack", 7))
     ]
-    found = {
+    parts = {
         "algorithm": FAIR_ALGORITHM,
         "server_seed": server_seed.hex(),
         "commitment": commitment(server_seed).hex(),
@@ -254,7 +256,7 @@ def vectors() -> str:
         "derived": derived,
     }
     lines = []
-    for name, value in found.items():
+    for name, value in parts.items():
         if isinstance(value, list):
             written = "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
         else:
@@ -264,16 +266,16 @@ def vectors() -> str:
 
 
 def solutions(text: str) -> str:
-    """What perfect play is worth: the page with its generated parts."""
+    """Return the page of solutions with its generated parts."""
     games = {"kuhn": solved_kuhn, "sevenhalf": solved_sevenhalf, "blackjack": solved_blackjack}
     for name, game in games.items():
-        text = placed(text, name, solution(game.solve()))
-    text = placed(text, "oldmaid", solution(solved_oldmaid.solve(3)))
-    return placed(text, "raises", raises())
+        text = replace_part(text, name, solution(game.solve()))
+    text = replace_part(text, "oldmaid", solution(solved_oldmaid.solve(3)))
+    return replace_part(text, "raises", raises())
 
 
 def solution(solved: Solution) -> str:
-    """A solved game as `croupier solve` prints it."""
+    """Return a solved game as Markdown, with the content of `croupier solve`."""
     parts = [headline(solved)]
     for grid in solved.grids:
         rows = [f"| {' | '.join(grid.head)} |", "|---" * len(grid.head) + "|"]
@@ -284,48 +286,49 @@ def solution(solved: Solution) -> str:
 
 
 def raises() -> str:
-    """What seven and a half is worth with several limits."""
-    rows = ["| Largest total bet | Worth | |", "|---|---|---|"]
-    for most in (1, 2, 10, 100):
-        value = solved_sevenhalf.solve(most).value
-        assert value is not None, "it has decisions"
-        rows.append(f"| {most} | {float(value):+.10f} | {value} |")
+    """Return the value of seven and a half for several limits, as a table."""
+    rows = ["| Largest total bet | Value | |", "|---|---|---|"]
+    for max_bet in (1, 2, 10, 100):
+        value = solved_sevenhalf.solve(max_bet).value
+        assert value is not None, "the game has decisions"
+        rows.append(f"| {max_bet} | {float(value):+.10f} | {value} |")
     return "\n".join(rows) + "\n"
 
 
 STREAMS = (
-    "Every conversation on this page is played by the tests against the house (whole, in pieces of 1, 2, 3 and 7 "
-    "bytes, and over real connections) and, in reverse, against the client; the referee watches both.",
-    "`p>` is what the client says, `p<` what it hears, `*` what happens besides. A line `fault:` says who breaks "
-    "the protocol.",
+    "The tests play every conversation on this page against the house (whole, in pieces of 1, 2, 3 and 7 bytes, and "
+    "over real connections) and, in reverse, against the client. The referee checks both.",
+    "`p>` is a message that the client sends, `p<` one that it receives, `*` any other event. A line `fault:` names "
+    "the side that breaks the protocol.",
 )
 REQUESTS = (
-    "Every conversation on this page is played by the tests against the service, with a clock of its own and, where no "
-    "time passes, over real connections, whole and in pieces.",
-    "`ann>` is what the user ann asks, with the password `secret`; `ann<` is the status, the headers in brackets and "
-    "the body that she is told. `nobody` has no credentials. `$name` stands for whatever is told there first, and for "
-    "the same afterwards; `$_` for anything. `*` is what happens besides.",
+    "The tests play every conversation on this page against the service with a simulated clock and, where no time "
+    "passes, over real connections, whole and in pieces.",
+    "`ann>` is a request of the user ann, whose password is `secret`; `ann<` is the response: the status, the headers "
+    "in brackets, and the body. `nobody` sends no credentials. `$name` matches any value at its first occurrence and "
+    "the same value afterwards; `$_` matches any value. `*` is any other event.",
 )
 RING = (
-    "The conversations on this page are played by the tests, whole and in pieces: with the table, and, where the title "
-    "says player, with a player, whose table and neighbours are on the paper. Those of the table are also played over "
-    "real connections, where no time passes.",
-    "`p>` is what a peer of the table says, `p<` what it hears. Of a player, the lines tell what `table`, `left`, "
-    "`next` and `right` say to him and hear from him. JSON is compared as JSON; `$name` stands for whatever is told "
-    "there first, and for the same afterwards; `$_` for anything. `*` is what happens besides.",
+    "The tests play the conversations on this page, whole and in pieces: against the table or, where the title says "
+    "player, against a player, whose table and neighbours are simulated. Those of the table are also played over real "
+    "connections, where no time passes.",
+    "`p>` is a message that a peer sends to the table, `p<` one that it receives. In transcripts of a player, `table`, "
+    "`left`, `next` and `right` are the peers that send to the player and receive from it. JSON is compared as JSON. "
+    "`$name` matches any value at its first occurrence and the same value afterwards; `$_` matches any value. `*` is "
+    "any other event.",
 )
-"""How a page of transcripts begins."""
+"""The introductions of the pages of transcripts."""
 
 
 def transcripts(room: str) -> str:
-    """All transcripts of a room on one page."""
+    """Return the page with all transcripts of a room."""
     paths = sorted((ROOT / "transcripts" / room).glob("*.txt"))
-    found = sorted((parse_transcript(path.read_text(), path.stem) for path in paths), key=by_clause)
+    ordered = sorted((parse_transcript(path.read_text(), path.stem) for path in paths), key=by_clause)
     parts = [
         f"# Transcripts: {ROOMS[room].title}",
         *(STREAMS if room in HOUSE_ROOMS else {"holdem": REQUESTS, "oldmaid": RING}[room]),
     ]
-    for transcript in found:
+    for transcript in ordered:
         clauses = ", ".join(f"[{clause}](#{clause})" for clause in transcript.clauses)
         path = f"../../transcripts/{room}/{transcript.name}.txt"
         parts.append(f"## {transcript.title}\n\n{clauses}\n\n```{{literalinclude}} {path}\n:language: text\n```")
@@ -333,12 +336,12 @@ def transcripts(room: str) -> str:
 
 
 def by_clause(transcript: Transcript) -> list[int]:
-    """The order of the protocol page: by the first clause that is shown."""
+    """Return a sort key: the number of the transcript's first clause, as on the protocol page."""
     return [int(number) for number in transcript.clauses[0].rpartition("-")[2].split(".")]
 
 
 def main() -> None:
-    """Write what has changed."""
+    """Write the files that have changed."""
     for path, text in pages():
         if not path.exists() or path.read_text() != text:
             path.write_text(text)

@@ -1,4 +1,4 @@
-"""The documentation is what the code says, and builds without a warning."""
+"""The documentation matches the code and builds without warnings."""
 
 import re
 import shlex
@@ -24,7 +24,7 @@ every_page = pytest.mark.parametrize("page", [pytest.param(path, id=str(path.rel
 
 @pytest.mark.parametrize(("path", "text"), [pytest.param(path, text, id=path.name) for path, text in pages()])
 def test_generated_pages_are_up_to_date(path: Path, text: str) -> None:
-    assert path.read_text() == text, "make docs writes it anew"
+    assert path.read_text() == text, "run `make docs` to update it"
 
 
 def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
@@ -39,9 +39,9 @@ def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
 
 
 def broken_rows(text: str) -> list[str]:
-    """The rows of tables that have not as many cells as the head of their table, and what interrupts a table.
+    """Return table rows with another number of cells than the header, and other lines inside a table.
 
-    A table ends with an empty line, so any other line below a row is a row whose text was broken.
+    A table ends with an empty line, so any other line below a row is a row that was wrapped.
     """
     broken = []
     for filled, block in groupby(FENCED.sub("", text).splitlines(), key=lambda line: bool(line.strip())):
@@ -54,7 +54,7 @@ def broken_rows(text: str) -> list[str]:
 
 
 def cells(row: str) -> int:
-    """How many cells a row of a table has; 0 if it is none."""
+    """Return the number of cells of a table row, 0 for any other line."""
     whole = row.startswith("|") and row.endswith("|")
     return len(re.findall(r"(?<!\\)\|", row)) - 1 if whole else 0
 
@@ -82,14 +82,14 @@ CITING = [*WRITTEN, *sorted((ROOT / "src").rglob("*.py"))]
 
 
 def rulings() -> list[str]:
-    """Every ruling whose text is in the documentation, under an anchor of its own name."""
+    """Return the names of the rulings in the documentation, after checking their anchors."""
     found = [ruling for page in WRITTEN for ruling in RULING.findall(page.read_text())]
     assert [anchor for anchor, _ in found] == [name.lower() for _, name in found]
     return [name for _, name in found]
 
 
 def without_text(text: str, known: list[str]) -> set[str]:
-    """The rulings that a text cites and that the documentation does not have."""
+    """Return the rulings that a text cites and the documentation lacks."""
     return {*CITED.findall(text)} - {*known}
 
 
@@ -114,7 +114,7 @@ COMMAND = re.compile(r"^ *(?:\$ )?croupier (?!: )(.+?)(?:  +#.*)?$", re.MULTILIN
 
 
 def commands() -> list[tuple[str, str]]:
-    """Every command that a block of code on a page shows, without `croupier`, and the page."""
+    """Return every croupier command in a code block, with its page and without `croupier`."""
     return [
         (page.stem, part.strip().removeprefix("croupier "))
         for page in WRITTEN

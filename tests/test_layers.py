@@ -1,4 +1,4 @@
-"""The house is built in floors: the contracts of pyproject.toml hold, and each of them catches a breach of it."""
+"""Import layers: the contracts of pyproject.toml hold, and each contract catches a violation."""
 
 import ast
 import os
@@ -66,11 +66,11 @@ BREACHES: list[tuple[str, str, str]] = [
     ("sockets", "conformance/tap/relay.py", "import socket"),
     ("sockets", "observers/metrics.py", "import select"),
 ]
-"""The contract, the module in which it is breached, and the import that does it."""
+"""The contract, the module, and the import that breaks the contract there."""
 
 
 def lint(source: Path) -> tuple[set[str], str]:
-    """The names of the contracts that are broken in a tree, and everything that was told."""
+    """Return the names of the contracts that a source tree breaks, and the output of lint-imports."""
     done = subprocess.run(
         [str(Path(sys.executable).parent / "lint-imports"), "--config", str(ROOT / "pyproject.toml"), "--no-cache"],
         cwd=source,
@@ -80,17 +80,17 @@ def lint(source: Path) -> tuple[set[str], str]:
         timeout=60,
         check=False,
     )
-    told = done.stdout + done.stderr
-    found = {match[1]: match[2] for match in re.finditer(r"^(.+?)(?: \(.*\))? (KEPT|BROKEN)\b", told, re.MULTILINE)}
-    assert {*found} == {*CONTRACTS.values()}, told
+    output = done.stdout + done.stderr
+    found = {match[1]: match[2] for match in re.finditer(r"^(.+?)(?: \(.*\))? (KEPT|BROKEN)\b", output, re.MULTILINE)}
+    assert {*found} == {*CONTRACTS.values()}, output
     broken = {name for name, verdict in found.items() if verdict == "BROKEN"}
-    assert bool(broken) == bool(done.returncode), told
-    return broken, told
+    assert bool(broken) == bool(done.returncode), output
+    return broken, output
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The tree, with a second room in it."""
+    """A copy of the source tree with one more room."""
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in NEW_ROOM.items():
         path = tmp_path / "src" / "croupier" / name
@@ -100,21 +100,21 @@ def copy(tmp_path: Path) -> Path:
 
 
 def test_all_contracts_hold() -> None:
-    broken, told = lint(ROOT / "src")
-    assert not broken, told
+    broken, output = lint(ROOT / "src")
+    assert not broken, output
 
 
 def test_a_new_room_breaks_nothing(copy: Path) -> None:
-    broken, told = lint(copy)
-    assert not broken, told
+    broken, output = lint(copy)
+    assert not broken, output
 
 
 @pytest.mark.parametrize(("contract", "module", "line"), BREACHES, ids=[f"{c}: {m} {i}" for c, m, i in BREACHES])
 def test_the_contract_catches_its_breach(copy: Path, contract: str, module: str, line: str) -> None:
     path = copy / "croupier" / module
     path.write_text(f"{path.read_text()}\n{line}\n")
-    broken, told = lint(copy)
-    assert broken == {CONTRACTS[contract]}, told
+    broken, output = lint(copy)
+    assert broken == {CONTRACTS[contract]}, output
 
 
 def test_every_contract_has_a_breach_here() -> None:
@@ -125,7 +125,7 @@ TEXT_MODES = re.compile(r"[^b]*")
 
 
 def unencoded(tree: ast.AST) -> Iterator[int]:
-    """The lines on which a text file is opened, read or written in the encoding of whoever runs it."""
+    """Yield the lines that open, read or write a text file without an explicit encoding."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
@@ -138,7 +138,7 @@ def unencoded(tree: ast.AST) -> Iterator[int]:
             yield node.lineno
 
 
-def test_every_text_file_is_read_and_written_in_an_encoding_that_is_named() -> None:
+def test_every_text_file_is_opened_with_an_explicit_encoding() -> None:
     assert [*unencoded(ast.parse("a.open('w')\nb.read_text()\nc.open('rb')\nd.open(encoding='utf-8')"))] == [1, 2]
     found = [
         f"{file.relative_to(ROOT)}:{line}"

@@ -1,4 +1,4 @@
-"""Paper runs: every command and every snippet of the README and of the pages about bots and the library."""
+"""Runs every command and snippet of the README and of the pages about bots and the library."""
 
 import re
 import shlex
@@ -15,21 +15,21 @@ from tests.processes import COMMAND, PATIENCE, ROOT, Serving, environment
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 NC = f"""#!{sys.executable}
-# As much of netcat as the README needs: send standard input, close that direction, print what comes.
+# A minimal netcat for the README: sends standard input, closes that direction, prints what it receives.
 import socket, sys
-with socket.create_connection((sys.argv[-2], int(sys.argv[-1]))) as line:
-    line.sendall(sys.stdin.buffer.read())
-    line.shutdown(socket.SHUT_WR)
-    while data := line.recv(4096):
+with socket.create_connection((sys.argv[-2], int(sys.argv[-1]))) as connection:
+    connection.sendall(sys.stdin.buffer.read())
+    connection.shutdown(socket.SHUT_WR)
+    while data := connection.recv(4096):
         sys.stdout.buffer.write(data)
 """
 
 
 class Reader:
-    """Somebody who does all that a page says, in order, in an empty folder."""
+    """Runs the commands and snippets of a page, in order, in an empty folder."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.did: list[str] = []
+        self.commands: list[str] = []
         self._folder = folder
         self._stack = stack
         self._server: Serving | None = None
@@ -48,8 +48,8 @@ class Reader:
         play = {f"CROUPIER_PLAY_{room.upper()}_PORT": str(port) for room, port in open_now.items() if room in ROOMS}
         return environment({"PATH": self._path, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200", **serve, **play})
 
-    def here(self, text: str) -> str:
-        """The same with this machine's ports: tests take free ones, and listen on 127.0.0.1."""
+    def localize(self, text: str) -> str:
+        """Return a text with 127.0.0.1 and free ports in place of its addresses."""
         text = text.replace("0.0.0.0", "127.0.0.1")
         text = re.sub(r"(--(?:metrics-)?port) \d+", r"\1 0", text)
         return re.sub(r"(127\.0\.0\.1[: ]|, )(121\d|8080|9898)\b", self._port, text)
@@ -63,7 +63,7 @@ class Reader:
             self.command(command.partition("#")[0].strip(), expected)
 
     def command(self, command: str, expected: str) -> None:
-        self.did.append(command)
+        self.commands.append(command)
         if command.startswith("make "):
             assert (
                 subprocess.run(
@@ -75,7 +75,7 @@ class Reader:
             self.serve(command, expected)
         else:
             done = subprocess.run(
-                ["sh", "-c", self.here(command)],
+                ["sh", "-c", self.localize(command)],
                 cwd=self._folder,
                 env=self.environment(),
                 capture_output=True,
@@ -91,17 +91,17 @@ class Reader:
     def serve(self, command: str, expected: str) -> None:
         if self._server is not None:
             assert self._server.stop() == 0
-        words = shlex.split(self.here(command))[2:]
+        words = shlex.split(self.localize(command))[2:]
         server = Serving(*words, ready=len(expected.splitlines()), variables=self.environment(), cwd=self._folder)
         self._server = self._stack.enter_context(server)
         named = re.findall(r"^(\w+) is open at .*:(\d+)$", expected, re.MULTILINE)
         self._ports = {port: server.ports[room] for room, port in named}
         ports = re.compile(r":\d+\b")
-        self.compare(ports.sub(":PORT", self.here(expected)), ports.sub(":PORT", "\n".join(server.lines)))
+        self.compare(ports.sub(":PORT", self.localize(expected)), ports.sub(":PORT", "\n".join(server.lines)))
 
     def python(self, block: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", self.here(block)],
+            [sys.executable, "-W", "error", "-c", self.localize(block)],
             env=self.environment(),
             capture_output=True,
             text=True,
@@ -112,7 +112,7 @@ class Reader:
         return done.stdout
 
     def compare(self, expected: str, found: str) -> None:
-        pattern = re.escape(self.here(expected).strip()).replace(re.escape("..."), ".*")
+        pattern = re.escape(self.localize(expected).strip()).replace(re.escape("..."), ".*")
         assert re.fullmatch(pattern, found.strip(), re.DOTALL), f"found {found!r}; the page says {expected!r}"
 
 
@@ -129,7 +129,7 @@ def test_every_command_and_snippet_of_the_readme_works(reader: Reader) -> None:
         else:
             assert reader.python(block)
             assert len(block.strip().splitlines()) < 15, "a snippet of the README is short"
-    assert len(reader.did) >= 10
+    assert len(reader.commands) >= 10
 
 
 def test_the_snippets_about_bots_work(reader: Reader) -> None:

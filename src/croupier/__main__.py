@@ -1,4 +1,4 @@
-"""`python -m croupier` is `croupier`."""
+"""Runs the command line as `python -m croupier`."""
 
 from croupier.cli import main
 

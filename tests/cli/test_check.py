@@ -1,4 +1,4 @@
-"""`croupier check` as a student calls it: a server, a client, what is wrong with them, and what could not be tested."""
+"""`croupier check`: tests of servers and clients, reports, exit statuses and errors."""
 
 import json
 import os
@@ -23,16 +23,16 @@ from croupier.conformance.run import cases as cases_of
 from croupier.rooms import ROOMS
 from tests.processes import COMMAND, ROOT, Serving, environment
 
-PATIENCE = 90.0
+TIMEOUT_SECONDS = 90.0
 PROGRAMS = ROOT / "tests" / "conformance" / "programs"
 
 
-def otherwise(habit: str, room: str = "kuhn") -> str:
-    """The command of a server that writes its messages otherwise."""
-    return shlex.join([sys.executable, "-m", "tests.conformance.dialect_server", room, "{port}", habit])
+def dialect_server(dialect: str, room: str = "kuhn") -> str:
+    """Return the command of a server that writes its messages in another dialect."""
+    return shlex.join([sys.executable, "-m", "tests.conformance.dialect_server", room, "{port}", dialect])
 
 
-HONEST = otherwise("honest")
+HONEST = dialect_server("honest")
 
 
 def check(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -42,33 +42,33 @@ def check(*arguments: object, **variables: str) -> subprocess.CompletedProcess[s
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT_SECONDS,
         check=False,
         stdin=subprocess.DEVNULL,
     )
 
 
 def cases(text: str, outcome: str) -> set[str]:
-    """The ids of the cases that came to this, as they were told."""
+    """Return the ids of the printed cases with an outcome."""
     return {*re.findall(rf"^\S {outcome} +(\S+/\S+/\S+) ", text, re.MULTILINE)}
 
 
-def test_our_own_server_passes_and_every_case_is_told() -> None:
+def test_croupiers_server_passes_and_every_case_is_printed() -> None:
     with Serving("kuhn", "--port", "0") as server:
-        done = check("kuhn/4.1", server.address)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert len(cases(done.stdout, "PASS")) >= 1
-    assert done.stdout.rstrip().endswith("No case fails.")
-    assert f"kuhn: the server {server.address}" in done.stdout
+        result = check("kuhn/4.1", server.address)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert len(cases(result.stdout, "PASS")) >= 1
+    assert result.stdout.rstrip().endswith("No case fails.")
+    assert f"kuhn: the server {server.address}" in result.stdout
 
 
 def test_a_server_is_started_tested_and_stopped(tmp_path: Path) -> None:
-    """And every report is written."""
+    """All report formats are written."""
     files = [f"{kind}={tmp_path / kind}" for kind in REPORT_FORMATS]
-    done = check("kuhn/4.1", "--server", HONEST, "--report", *files)
-    assert (done.returncode, done.stderr) == (0, "")
-    told = json.loads((tmp_path / "json").read_text())
-    assert (told["status"], told["counts"]["FAIL"]) == (0, 0)
+    result = check("kuhn/4.1", "--server", HONEST, "--report", *files)
+    assert (result.returncode, result.stderr) == (0, "")
+    report = json.loads((tmp_path / "json").read_text())
+    assert (report["status"], report["counts"]["FAIL"]) == (0, 0)
     assert ET.parse(tmp_path / "junit").getroot().get("failures") == "0"
     assert (tmp_path / "tap").read_text().startswith("TAP version 14\n1..")
     assert (tmp_path / "html").read_text().startswith("<!DOCTYPE html>")
@@ -76,93 +76,96 @@ def test_a_server_is_started_tested_and_stopped(tmp_path: Path) -> None:
     assert (tmp_path / "md").read_text().startswith("# kuhn: the server ")
 
 
-def test_a_dialect_is_named_once_and_the_rest_is_judged_in_it() -> None:
-    done = check("kuhn/4", "--server", otherwise("ends its messages with a NUL"))
-    assert done.returncode == 1
-    assert "dialect: the server departs from the protocol all along: it ends its messages with a NUL" in done.stdout
-    assert re.search(r"✘ 1 FAIL", done.stdout)
-    assert re.search(r"✔ \d\d PASS", done.stdout)
+def test_a_dialect_is_reported_once_and_other_cases_are_tested_in_it() -> None:
+    result = check("kuhn/4", "--server", dialect_server("ends its messages with a NUL"))
+    assert result.returncode == 1
+    assert "dialect: the server departs from the protocol all along: it ends its messages with a NUL" in result.stdout
+    assert re.search(r"✘ 1 FAIL", result.stdout)
+    assert re.search(r"✔ \d\d PASS", result.stdout)
 
 
-def test_a_dialect_that_is_known_is_said_and_one_that_there_is_not_is_refused() -> None:
+def test_a_known_dialect_is_accepted_and_an_unknown_one_is_rejected() -> None:
     known = build_options([ROOMS["holdem"].options, ROOMS["holdem"].settings], {"dialect": "hspe-go"}, ROOMS["holdem"])
     assert known.dialect == "hspe-go"
     with pytest.raises(ValueError, match=r"found \{'dialect': 'welsh'\}"):
         build_options([ROOMS["holdem"].options, ROOMS["holdem"].settings], {"dialect": "welsh"}, ROOMS["holdem"])
 
 
-def test_a_failure_shows_its_clause_its_bytes_its_cause_and_how_to_repeat_it(tmp_path: Path) -> None:
-    command = otherwise("writes its integers as text", "sevenhalf")
-    done = check("sevenhalf/4.1", "--server", command, "--timeout", 1, "--report", f"json={tmp_path / 'found'}")
-    assert done.returncode == 1
-    told = json.loads((tmp_path / "found").read_text())
-    failed = [result for result in told["results"] if result["outcome"] == "FAIL"]
+def test_a_failure_shows_clause_bytes_cause_and_the_command_to_repeat_it(tmp_path: Path) -> None:
+    command = dialect_server("writes its integers as text", "sevenhalf")
+    result = check("sevenhalf/4.1", "--server", command, "--timeout", 1, "--report", f"json={tmp_path / 'found'}")
+    assert result.returncode == 1
+    report = json.loads((tmp_path / "found").read_text())
+    failed = [case for case in report["results"] if case["outcome"] == "FAIL"]
     assert failed[0]["failure"]["cause"] == "it writes its integers as text"
     assert failed[0]["failure"]["text"]
     options = f"--server {shlex.quote(command)} --seed 1 --timeout 1.0"
     assert failed[0]["repeat"] == f"croupier check {failed[0]['case']} {options}"
-    assert failed[0]["repeat"] in done.stdout
-    assert "likely" in done.stdout
+    assert failed[0]["repeat"] in result.stdout
+    assert "likely" in result.stdout
     again = check(*shlex.split(failed[0]["repeat"])[2:])
     assert again.returncode == 1
     assert cases(again.stdout, "FAIL") == {failed[0]["case"]}
 
 
-def test_a_client_is_tested_by_a_house_of_ours() -> None:
+def test_a_client_is_tested() -> None:
     command = shlex.join([sys.executable, "-I", "-S", str(PROGRAMS / "kuhn_client.py"), "{host}", "{port}"])
-    honest = check("kuhn/4.1", "--client", command)
-    assert (honest.returncode, honest.stderr) == (0, "")
-    assert "kuhn: the client" in honest.stdout
-    rogue = check("kuhn/4.1", "--client", f"{command} --habit no-space", "--timeout", 1)
-    assert rogue.returncode == 1
-    assert "it forgets the space" in rogue.stdout
+    honest_result = check("kuhn/4.1", "--client", command)
+    assert (honest_result.returncode, honest_result.stderr) == (0, "")
+    assert "kuhn: the client" in honest_result.stdout
+    rogue_result = check("kuhn/4.1", "--client", f"{command} --habit no-space", "--timeout", 1)
+    assert rogue_result.returncode == 1
+    assert "it forgets the space" in rogue_result.stdout
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["chess"], "found the room 'chess'; allowed: kuhn, sevenhalf, blackjack"),
         (["kuhn/4.99"], "found 'kuhn/4.99'; allowed: ROOM[/SECTION[/CASE]], as in kuhn/4.9"),
         (["kuhn", "127.0.0.1:1", "--server", "true"], "found HOST:PORT and --server; allowed: one of them"),
         (["kuhn", "127.0.0.1:nowhere"], "found '127.0.0.1:nowhere'; allowed: HOST or HOST:PORT"),
         (["kuhn", "--report", "pdf=x"], "found --report pdf=x; allowed: KIND=FILE, KIND one of html, junit, tap, json"),
-        (["kuhn", "--report", "md=/nowhere/x"], "found --report md=/nowhere/x; allowed: a file in a folder"),
+        (["kuhn", "--report", "md=/nowhere/x"], "found --report md=/nowhere/x; allowed: a file in an existing folder"),
         (["kuhn", "--decks", "2"], "found --decks 2; allowed: nothing of the kind in Kuhn poker"),
         (["sevenhalf", "--dialect", "welsh"], "found {'dialect': 'welsh'}"),
-        (["kuhn", "--deck-flag", "--deck {file}"], "found --deck-flag '--deck {file}'; allowed: with --server"),
+        (
+            ["kuhn", "--deck-flag", "--deck {file}"],
+            "found --deck-flag '--deck {file}'; allowed: a value that contains {file}",
+        ),
         (["kuhn", "--timeout", "0"], "found --timeout 0; allowed: more than 0"),
         (["kuhn", "--max-failures", "0"], "found --max-failures 0; allowed: 1 or more"),
         (["kuhn", "--server", "no-such-program {port}"], "no-such-program"),
         (["kuhn", "--server", "true {nowhere}"], "found {nowhere} in 'true {nowhere}'; allowed: {host}, {port}"),
     ],
 )
-def test_what_cannot_be_tested_is_said_and_is_not_green(arguments: list[str], told: str) -> None:
-    done = check(*arguments)
-    assert done.returncode == 2
-    assert done.stderr.startswith("croupier: ")
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
+def test_invalid_arguments_are_rejected_with_status_2(arguments: list[str], message: str) -> None:
+    result = check(*arguments)
+    assert result.returncode == 2
+    assert result.stderr.startswith("croupier: ")
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
 
 
-def test_a_server_that_is_not_there_cannot_be_tested() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        port = nobody.getsockname()[1]
-    done = check("kuhn", f"127.0.0.1:{port}")
-    assert done.returncode == 2
-    assert f"127.0.0.1:{port}" in done.stderr
+def test_an_unreachable_server_is_an_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    result = check("kuhn", f"127.0.0.1:{port}")
+    assert result.returncode == 2
+    assert f"127.0.0.1:{port}" in result.stderr
 
 
-def test_a_server_that_does_not_start_shows_what_it_has_said() -> None:
+def test_a_server_that_does_not_start_shows_its_output() -> None:
     command = shlex.join([sys.executable, "-c", "import sys; sys.exit('no such deck')", "{port}"])
-    done = check("kuhn", "--server", command)
-    assert done.returncode == 2
-    assert "no such deck" in done.stderr
+    result = check("kuhn", "--server", command)
+    assert result.returncode == 2
+    assert "no such deck" in result.stderr
 
 
-def test_the_cases_of_both_roles_are_listed_with_what_cannot_be_tested() -> None:
-    done = check("kuhn", "--list")
-    assert (done.returncode, done.stderr) == (0, "")
-    server, client = done.stdout.split("client: ", 1)
+def test_list_prints_the_cases_of_both_roles_and_untestable_clauses() -> None:
+    result = check("kuhn", "--list")
+    assert (result.returncode, result.stderr) == (0, "")
+    server, client = result.stdout.split("client: ", 1)
     assert len(re.findall(r"^  kuhn/\d+\.\d+/\S+  \S", server, re.MULTILINE)) >= 50
     assert len(re.findall(r"^  kuhn/\d+\.\d+/\S+  \S", client, re.MULTILINE)) >= 50
     assert "  kuhn-8.5  " in server
@@ -171,36 +174,38 @@ def test_the_cases_of_both_roles_are_listed_with_what_cannot_be_tested() -> None
     assert {*re.findall(r"kuhn[/-](\d+\.\d+)", part)} == {"4.3"}
 
 
-def test_a_deck_shows_what_luck_does_not_bring_up() -> None:
-    stubborn = otherwise("stubborn")
+def test_a_deck_flag_reaches_cases_that_random_deals_miss() -> None:
+    stubborn = dialect_server("stubborn")
     assert check("kuhn/4.4", "--server", stubborn).stdout.count("SKIP") > 0
-    done = check("kuhn/4.4", "--server", stubborn, "--deck-flag", "{file}")
-    assert done.returncode == 0
-    assert cases(done.stdout, "SKIP") <= cases(done.stdout, "PASS")
+    result = check("kuhn/4.4", "--server", stubborn, "--deck-flag", "{file}")
+    assert result.returncode == 0
+    assert cases(result.stdout, "SKIP") <= cases(result.stdout, "PASS")
 
 
-def test_a_server_that_takes_no_deck_is_judged_by_what_luck_brought_up() -> None:
-    done = check("kuhn/4.4", "--server", otherwise("stubborn"), "--deck-flag", "{file} but not so", "--timeout", 1)
-    assert done.returncode == 0
-    assert "takes no connections" in done.stdout
-    assert cases(done.stdout, "SKIP")
+def test_without_deck_support_the_server_is_tested_with_random_deals() -> None:
+    result = check(
+        "kuhn/4.4", "--server", dialect_server("stubborn"), "--deck-flag", "{file} but not so", "--timeout", 1
+    )
+    assert result.returncode == 0
+    assert "takes no connections" in result.stdout
+    assert cases(result.stdout, "SKIP")
 
 
-def test_a_terminal_without_unicode_is_told_by_words() -> None:
-    done = check("kuhn/4.3", "--server", HONEST, PYTHONIOENCODING="ascii")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "? PASS" in done.stdout
+def test_a_terminal_without_unicode_gets_outcomes_as_words() -> None:
+    result = check("kuhn/4.3", "--server", HONEST, PYTHONIOENCODING="ascii")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "? PASS" in result.stdout
 
 
-def test_who_wants_quiet_hears_what_came_of_it() -> None:
-    done = check("kuhn/4.1", "--server", HONEST, "--quiet")
-    assert done.returncode == 0
-    assert len(done.stdout.splitlines()) == 2
-    assert re.match(r"✔ \d+ PASS", done.stdout)
+def test_quiet_prints_only_the_result() -> None:
+    result = check("kuhn/4.1", "--server", HONEST, "--quiet")
+    assert result.returncode == 0
+    assert len(result.stdout.splitlines()) == 2
+    assert re.match(r"✔ \d+ PASS", result.stdout)
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_it_ends_its_server_when_it_is_ended_itself(number: int, status: int) -> None:
+def test_a_signal_also_ends_the_server_under_test(number: int, status: int) -> None:
     process = subprocess.Popen(
         [*COMMAND, "check", "kuhn", "--server", HONEST],
         env=environment({"COLUMNS": "200"}),
@@ -213,12 +218,12 @@ def test_it_ends_its_server_when_it_is_ended_itself(number: int, status: int) ->
         assert "PASS" in process.stdout.readline()
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         process.send_signal(number)
-        process.communicate(timeout=PATIENCE)
+        process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == status
     assert children
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT_SECONDS
     while any(Path(f"/proc/{child}").exists() for child in children):
-        assert time.monotonic() < end, "it is still there"
+        assert time.monotonic() < end, "the server is still running"
         os.sched_yield()
 
 
@@ -226,10 +231,10 @@ DOCUMENTED = re.findall(r"^croupier (check .+)$", (ROOT / "docs" / "check.md").r
 
 
 @pytest.mark.parametrize("command", DOCUMENTED)
-def test_the_commands_of_the_page_are_understood_and_choose_cases_that_there_are(command: str) -> None:
+def test_documented_commands_parse_and_select_existing_cases(command: str) -> None:
     _, bound, *_ = app.parse_args(shlex.split(command), exit_on_error=False, print_error=False)
     selection = bound.arguments["selection"]
     role: Role = "client" if bound.arguments.get("client") else "server"
     assert select(cases_of(room_of_selection(selection), role), selection)
-    asked = bound.arguments.get("report") or []
-    assert len(parse_reports(asked)) == len(asked)
+    reports = bound.arguments.get("report") or []
+    assert len(parse_reports(reports)) == len(reports)

@@ -1,4 +1,4 @@
-"""Hands that were played are in the store: they can be listed, shown, and taken elsewhere."""
+"""`croupier hands` with hold'em: list, show and export recorded hands."""
 
 import json
 from pathlib import Path
@@ -7,84 +7,86 @@ import pokerkit
 import pytest
 
 from croupier.rooms.holdem.histories import from_phh
-from tests.cli.test_serve_holdem import Parlour, parlour
+from tests.cli.test_serve_holdem import HoldemServer, running_holdem
 from tests.processes import croupier
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A store, and the game in it: two hands, the second one shown down, and a third that is not over."""
-    kept = tmp_path_factory.mktemp("hands") / "kept.db"
-    with parlour("--store", kept) as found:
-        found.seat("ann", "bob")
-        found.act(0)
+    """A store and the id of its game: two finished hands, the second with a showdown, and an unfinished third."""
+    store = tmp_path_factory.mktemp("hands") / "store.db"
+    with running_holdem("--store", store) as server:
+        server.seat("ann", "bob")
+        server.act(0)
         for _ in range(4):
-            call(found)
-            call(found)
-        game = found.game
-        assert found.serving.stop() == 0
-    return kept, game
+            check_or_call(server)
+            check_or_call(server)
+        game = server.game
+        assert server.serving.stop() == 0
+    return store, game
 
 
-def call(found: Parlour) -> None:
-    """Whose turn it is checks or calls."""
-    turn = found.see()["turn"]
-    found.act(1, turn["bet_to_player"] - turn["bet_so_far"])
+def check_or_call(server: HoldemServer) -> None:
+    """Let the player to act check or call."""
+    turn = server.see()["turn"]
+    server.act(1, turn["bet_to_player"] - turn["bet_so_far"])
 
 
-def test_hands_are_listed_the_latest_first(played: tuple[Path, str]) -> None:
-    kept, game = played
-    lines = croupier("hands", "list", "--json", "--store", kept).stdout.splitlines()
+def test_hands_are_listed_newest_first(played: tuple[Path, str]) -> None:
+    store, game = played
+    lines = croupier("hands", "list", "--json", "--store", store).stdout.splitlines()
     hands = [json.loads(line) for line in lines]
     assert [(hand["table"], hand["number"]) for hand in hands] == [(game, 2), (game, 1)]
     assert [sorted(hand["players"]) for hand in hands] == [["ann", "bob"]] * 2
     assert sorted(hands[1]["summary"].split(", ")) == ["ann -10", "bob +10"]
-    told = croupier("hands", "list", "--store", kept).stdout
-    assert told.index(f"{game}/2") < told.index(f"{game}/1")
-    assert len(croupier("hands", "list", "--json", "--limit", 1, "--store", kept).stdout.splitlines()) == 1
-    assert croupier("hands", "list", "--json", "--player", "cid", "--store", kept).stdout == ""
+    listing = croupier("hands", "list", "--store", store).stdout
+    assert listing.index(f"{game}/2") < listing.index(f"{game}/1")
+    assert len(croupier("hands", "list", "--json", "--limit", 1, "--store", store).stdout.splitlines()) == 1
+    assert croupier("hands", "list", "--json", "--player", "cid", "--store", store).stdout == ""
 
 
-def test_a_hand_is_shown_with_all_cards_in_any_form(played: tuple[Path, str]) -> None:
-    kept, game = played
-    text = croupier("hands", "show", f"{game}/2", "--store", kept).stdout
+def test_a_hand_is_shown_with_all_cards_in_every_format(played: tuple[Path, str]) -> None:
+    store, game = played
+    text = croupier("hands", "show", f"{game}/2", "--store", store).stdout
     hand = from_phh(text)
     assert len(hand.board) == 5
     assert "?" not in text
     (state,) = [[*pokerkit.HandHistory.loads(text)][-1]]
     assert state.stacks == [*hand.stacks] or sorted(state.stacks) == sorted(hand.stacks)
-    ohh = json.loads(croupier("hands", "show", f"{game}/2", "--format", "ohh", "--store", kept).stdout)["ohh"]
+    ohh = json.loads(croupier("hands", "show", f"{game}/2", "--format", "ohh", "--store", store).stdout)["ohh"]
     assert [player["name"] for player in ohh["players"]]
-    kept_hand = json.loads(croupier("hands", "show", f"{game}/2", "--format", "jsonl", "--store", kept).stdout)
-    assert (kept_hand["table"], kept_hand["number"]) == (game, 2)
+    stored_hand = json.loads(croupier("hands", "show", f"{game}/2", "--format", "jsonl", "--store", store).stdout)
+    assert (stored_hand["table"], stored_hand["number"]) == (game, 2)
 
 
 def test_hands_are_exported_into_a_new_folder(played: tuple[Path, str], tmp_path: Path) -> None:
-    kept, game = played
+    store, game = played
     folder = tmp_path / "out"
-    done = croupier("hands", "export", folder, "--store", kept)
-    assert done.stdout == f"2 hands of {kept} are in {folder}\n"
+    done = croupier("hands", "export", folder, "--store", store)
+    assert done.stdout == f"2 hands of {store} are in {folder}\n"
     assert sorted(path.name for path in folder.iterdir()) == [f"{game}-1.phh", f"{game}-2.phh"]
-    again = croupier("hands", "export", folder, "--store", kept)
+    again = croupier("hands", "export", folder, "--store", store)
     assert again.returncode == 1
     assert "File exists" in again.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["show", "x"], "found the hand 'x'; allowed: TABLE/NUMBER, ROOM/TABLE/NUMBER"),
-        (["show", "x/9"], "found no hand 'x/9'; allowed: one of `croupier hands list`"),
+        (["show", "x/9"], "there is no hand 'x/9'; `croupier hands list` lists them"),
         (["show", "x/1.5"], "found the hand 'x/1.5'; allowed: TABLE/NUMBER, ROOM/TABLE/NUMBER"),
-        (["list", "--limit", "0"], "found 0 hands; allowed: 1 or more"),
+        (["list", "--limit", "0"], "found --limit 0; allowed: 1 or more"),
     ],
 )
-def test_what_is_not_there_is_not_shown(played: tuple[Path, str], arguments: list[str], told: str) -> None:
+def test_unknown_hands_and_bad_arguments_are_rejected(
+    played: tuple[Path, str], arguments: list[str], message: str
+) -> None:
     done = croupier("hands", *arguments, "--store", played[0])
     assert done.returncode == 1
-    assert done.stderr == f"croupier: {told}\n"
+    assert done.stderr == f"croupier: {message}\n"
 
 
-def test_the_books_with_hands_are_in_order(played: tuple[Path, str]) -> None:
+def test_a_store_with_hands_passes_db_check(played: tuple[Path, str]) -> None:
     done = croupier("db", "check", "--store", played[0])
     assert done.stdout == f"{played[0]}: 0 faults\n"

@@ -1,4 +1,4 @@
-"""Servers that send what a terminal would obey: no client shows it raw, whether a bot plays or a person."""
+"""Servers that send terminal control sequences: neither bots nor the terminal interface print them unescaped."""
 
 import json
 import socket
@@ -34,8 +34,8 @@ ANSWERS = {
 
 
 @contextmanager
-def hostile(answer: bytes) -> Iterator[int]:
-    """A server that answers whatever it hears with this, and hangs up: its port."""
+def hostile_server(answer: bytes) -> Iterator[int]:
+    """Run a server that sends `answer` to each client and disconnects. Yields its port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
@@ -61,23 +61,23 @@ def hostile(answer: bytes) -> Iterator[int]:
     thread.join(5)
 
 
-def harmless(text: str) -> bool:
+def is_printable(text: str) -> bool:
     return all(sign.isprintable() or sign == "\n" for sign in text)
 
 
 @pytest.mark.parametrize("room", ANSWERS)
-def test_a_bot_tells_of_a_hostile_server_without_obeying_it(
+def test_a_bot_escapes_the_text_of_a_hostile_server(
     room: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.environ", environment())
     more = {"holdem": ("--user", "ann", "--password", "x"), "oldmaid": ("--retry-seconds", "0")}.get(room, ())
-    with hostile(ANSWERS[room]) as port, pytest.raises(SystemExit) as end:
+    with hostile_server(ANSWERS[room]) as port, pytest.raises(SystemExit) as end:
         main(["play", room, f"127.0.0.1:{port}", "--bot", "random", *more])
-    told = capfd.readouterr()
+    output = capfd.readouterr()
     assert end.value.code == 1
-    assert told.err.startswith("croupier: ")
-    assert harmless(told.out + told.err)
-    assert len(told.err.splitlines()) == 1
+    assert output.err.startswith("croupier: ")
+    assert is_printable(output.out + output.err)
+    assert len(output.err.splitlines()) == 1
 
 
 def rendered(scene: object) -> str:
@@ -92,20 +92,20 @@ def rendered(scene: object) -> str:
     [KuhnScene, SevenHalfScene, BlackjackScene, OldMaidScene, lambda house: HoldemScene(house, lambda: 0.0)],
     ids=["kuhn", "sevenhalf", "blackjack", "oldmaid", "holdem"],
 )
-def test_a_person_is_shown_the_words_of_a_hostile_server_without_obeying_them(scene: object) -> None:
-    made = scene(f"[::1]:80 {NASTY}")
-    made.ended(NASTY)
-    shown = rendered(made.draw())
-    assert harmless(shown)
-    assert "[red]you" in shown, "no markup either"
+def test_screens_escape_the_text_of_a_hostile_server(scene: object) -> None:
+    screen = scene(f"[::1]:80 {NASTY}")
+    screen.on_ended(NASTY)
+    shown = rendered(screen.draw())
+    assert is_printable(shown)
+    assert "[red]you" in shown, "markup is not interpreted"
     assert "[::1]:80" in shown
 
 
-def test_a_story_is_shown_without_obeying_it() -> None:
+def test_a_replay_is_escaped() -> None:
     shown = rendered(ReplayScreen(GameReplay(NASTY, [ReplayStep(NASTY, [NASTY])])).draw())
-    assert harmless(shown)
+    assert is_printable(shown)
     assert shown.count("[red]you") == 3
 
 
-def test_the_name_of_a_player_is_shown_without_obeying_it() -> None:
+def test_a_player_name_is_escaped() -> None:
     assert display_name(Player("p", NASTY, "active", 1, 0, small_blind=True)).isprintable()

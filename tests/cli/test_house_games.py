@@ -1,4 +1,4 @@
-"""What was played against a house is in the store: it can be listed, shown, and taken elsewhere."""
+"""`croupier hands` and `croupier accounts` with games against a house."""
 
 import json
 from pathlib import Path
@@ -11,11 +11,11 @@ from tests.processes import Serving, croupier
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with games of two connections, and with one of a client that has an account."""
+    """A store with games of two connections, and one game of a client with an account."""
     folder = tmp_path_factory.mktemp("games")
-    kept = folder / "kept.db"
+    store = folder / "kept.db"
     (folder / "deck").write_text("Q\nK\n\nK\nJ\n")
-    flags = ("--port", 0, "--deck", folder / "deck", "--bot", "script:CAL", "--store", kept)
+    flags = ("--port", 0, "--deck", folder / "deck", "--bot", "script:CAL", "--store", store)
     with Serving("kuhn", *flags, "--journal", "async") as serving:
         serving.talk(b"STRT P_1ACTN BETSTRT P_1ACTN BETDISC")
         serving.talk(b"STRT P_1DISC")
@@ -23,34 +23,34 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Serving("kuhn", *flags, "--accounts", "address") as serving:
         serving.talk(b"STRT P_1ACTN BETDISC")
         assert serving.stop() == 0
-    return kept
+    return store
 
 
-def listed(kept: Path, *flags: object) -> list[dict[str, object]]:
-    lines = croupier("hands", "list", "kuhn", "--json", "--store", kept, *flags).stdout.splitlines()
+def listed(store: Path, *flags: object) -> list[dict[str, object]]:
+    lines = croupier("hands", "list", "kuhn", "--json", "--store", store, *flags).stdout.splitlines()
     return [json.loads(line) for line in lines]
 
 
-@pytest.mark.parametrize("way", ["flag", "variable", "file"])
-def test_a_store_that_is_named_is_used_with_a_seed_too(tmp_path: Path, way: str) -> None:
-    kept, config = tmp_path / "kept.db", tmp_path / "croupier.toml"
-    config.write_text(f'[serve]\nstore = "{kept}"\n', encoding="utf-8")
-    flags = {"flag": ("--store", kept), "file": ("--config", config)}.get(way, ())
-    variables = {"CROUPIER_SERVE_STORE": str(kept)} if way == "variable" else None
+@pytest.mark.parametrize("source", ["flag", "variable", "file"])
+def test_an_explicit_store_is_used_with_a_seed(tmp_path: Path, source: str) -> None:
+    store, config = tmp_path / "kept.db", tmp_path / "croupier.toml"
+    config.write_text(f'[serve]\nstore = "{store}"\n', encoding="utf-8")
+    flags = {"flag": ("--store", store), "file": ("--config", config)}.get(source, ())
+    variables = {"CROUPIER_SERVE_STORE": str(store)} if source == "variable" else None
     with Serving("kuhn", "--port", 0, "--seed", 7, *flags, variables=variables) as serving:
         serving.talk(b"STRT P_1DISC")
         assert serving.stop() == 0
-    assert len(listed(kept)) == 1
+    assert len(listed(store)) == 1
 
 
-def test_a_seed_alone_makes_a_rehearsal_of_which_nothing_is_kept(tmp_path: Path) -> None:
+def test_with_a_seed_and_without_a_store_nothing_is_recorded(tmp_path: Path) -> None:
     with Serving("kuhn", "--port", 0, "--seed", 7, variables={"XDG_DATA_HOME": str(tmp_path)}) as serving:
         serving.talk(b"STRT P_1DISC")
         assert serving.stop() == 0
     assert not [*tmp_path.iterdir()]
 
 
-def test_games_are_listed_the_latest_first(played: Path) -> None:
+def test_games_are_listed_newest_first(played: Path) -> None:
     games = listed(played)
     assert [(game["number"], game["net"], game["client"]) for game in games] == [
         (1, -2, "kuhn:127.0.0.1"),
@@ -73,7 +73,7 @@ def test_games_of_one_connection_or_one_account_are_found(played: Path) -> None:
     assert listed(played, "--table", "nothing-1") == []
 
 
-def test_games_are_listed_for_people_too(played: Path) -> None:
+def test_games_are_listed_as_text(played: Path) -> None:
     first, *_, last = croupier("hands", "list", "kuhn", "--store", played).stdout.splitlines()
     assert first.endswith("/1  kuhn:127.0.0.1 -2  Q K | BET CAL")
     assert last.endswith("-1/1  the client -2  Q K | BET CAL")
@@ -87,7 +87,7 @@ def test_one_game_is_shown(played: Path) -> None:
     assert json.loads(again.stdout) == game
 
 
-def test_games_are_exported_the_oldest_first(played: Path, tmp_path: Path) -> None:
+def test_games_are_exported_oldest_first(played: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     done = croupier("hands", "export", folder, "--room", "kuhn", "--store", played)
     assert done.stdout == f"4 games of {played} are in {folder}\n"
@@ -99,12 +99,12 @@ def test_games_are_exported_the_oldest_first(played: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["list", "poker"], "found the room 'poker'; allowed: "),
         (["show", "poker/x-1/1"], "found the room 'poker'; allowed: "),
         (["export", "out", "--room", "poker"], "found the room 'poker'; allowed: "),
-        (["show", "kuhn/x-1/9"], "found no game kuhn/x-1/9; allowed: one of `croupier hands list kuhn`"),
+        (["show", "kuhn/x-1/9"], "there is no game kuhn/x-1/9; `croupier hands list kuhn` lists them"),
         (["show", "kuhn/x-1/1", "--format", "phh"], "found --format phh for a game of kuhn; allowed: jsonl"),
         (
             ["export", "out", "--room", "kuhn", "--format", "ohh"],
@@ -112,17 +112,17 @@ def test_games_are_exported_the_oldest_first(played: Path, tmp_path: Path) -> No
         ),
     ],
 )
-def test_what_is_not_there_is_not_shown(played: Path, arguments: list[str], told: str) -> None:
+def test_unknown_rooms_games_and_formats_are_rejected(played: Path, arguments: list[str], message: str) -> None:
     done = croupier("hands", *arguments, "--store", played)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"croupier: {told}")
+    assert done.stderr.startswith(f"croupier: {message}")
 
 
 def test_accounts_of_clients_are_listed_and_credited(played: Path) -> None:
     done = croupier("accounts", "credit", "kuhn:127.0.0.1", 5, "--reason", "a present", "--store", played)
     assert done.stdout == "kuhn:127.0.0.1 has 13 coins\n"
-    told = croupier("accounts", "list", "--json", "--store", played).stdout
-    accounts = [json.loads(line) for line in told.splitlines()]
+    output = croupier("accounts", "list", "--json", "--store", played).stdout
+    accounts = [json.loads(line) for line in output.splitlines()]
     assert {account["name"]: account["balance"] for account in accounts} == {
         "cashier": -15,
         "kuhn": 2,
@@ -131,45 +131,56 @@ def test_accounts_of_clients_are_listed_and_credited(played: Path) -> None:
     assert croupier("db", "check", "--store", played).stdout == f"{played}: 0 faults\n"
 
 
-def test_a_bot_is_known_by_its_certificate(tmp_path: Path) -> None:
+def test_a_client_certificate_identifies_the_account(tmp_path: Path) -> None:
     authority = trustme.CA()
     server, bot = authority.issue_cert("127.0.0.1"), authority.issue_cert("bot.example", common_name="ann")
     for name, issued in (("server", server), ("bot", bot)):
         issued.private_key_and_cert_chain_pem.write_to_path(tmp_path / f"{name}.pem")
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     tls = ("--tls-cert", tmp_path / "server.pem", "--tls-key", tmp_path / "server.pem", "--tls-client-ca")
-    kept = tmp_path / "kept.db"
-    flags = ("--accounts", "certificate", "--coins", 1000, "--store", kept)
+    store = tmp_path / "kept.db"
+    flags = ("--accounts", "certificate", "--coins", 1000, "--store", store)
     with Serving("kuhn", "--port", 0, *tls, tmp_path / "ca.pem", *flags) as serving:
-        visit = ("play", "kuhn", serving.address, "--bot", "random", "-n", 5, "--json", "--tls-ca", tmp_path / "ca.pem")
+        command = (
+            "play",
+            "kuhn",
+            serving.address,
+            "--bot",
+            "random",
+            "-n",
+            5,
+            "--json",
+            "--tls-ca",
+            tmp_path / "ca.pem",
+        )
         nets = []
         for _ in range(2):
-            done = croupier(*visit, "--tls-cert", tmp_path / "bot.pem")
+            done = croupier(*command, "--tls-cert", tmp_path / "bot.pem")
             assert done.returncode == 0, done.stderr
             nets.append(json.loads(done.stdout)["coins"])
-        assert croupier(*visit).returncode == 1  # whoever shows none is not let in
+        assert croupier(*command).returncode == 1  # without a certificate
         assert serving.stop() == 0
-    found = croupier("accounts", "list", "--json", "--store", kept).stdout
+    found = croupier("accounts", "list", "--json", "--store", store).stdout
     (account,) = [account for line in found.splitlines() if not (account := json.loads(line))["house"]]
     assert account["name"].endswith(",CN=ann")
     assert account["balance"] == 1000 + sum(nets)
 
 
-def test_a_house_keeps_its_games_among_the_user_s_data_unless_it_is_a_rehearsal(tmp_path: Path) -> None:
+def test_games_are_recorded_in_the_users_store_by_default(tmp_path: Path) -> None:
     home = {"XDG_DATA_HOME": str(tmp_path)}
-    kept = tmp_path / "croupier" / "store.sqlite"
+    store = tmp_path / "croupier" / "store.sqlite"
     for flags in (("--seed", 1), ("--journal", "off")):
         with Serving("kuhn", "--port", 0, *flags, variables=home) as serving:
             serving.talk(b"STRT P_1DISC")
             assert serving.stop() == 0
-        assert not kept.exists()
+        assert not store.exists()
     with Serving("kuhn", "--port", 0, variables=home) as serving:
         serving.talk(b"STRT P_1DISC")
         assert serving.stop() == 0
-    assert [game["net"] for game in listed(kept)] == [-1]
+    assert [game["net"] for game in listed(store)] == [-1]
 
 
-def test_a_store_that_is_none_is_told_before_a_house_opens(tmp_path: Path) -> None:
+def test_an_invalid_store_is_reported_before_the_house_opens(tmp_path: Path) -> None:
     (tmp_path / "kept.db").write_text("rubbish, and more of it than a header of a file has in it")
     done = croupier("serve", "kuhn", "--port", 0, "--store", tmp_path / "kept.db")
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""`croupier matrix`: a class as a teacher plays it, interrupted and gone on with."""
+"""`croupier matrix`: a whole run, an interrupted and continued run, and errors."""
 
 import csv
 import json
@@ -28,20 +28,20 @@ def matrix(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def running(folder: Path) -> list[str]:
-    """The programs whose command line or folder names a folder."""
-    found = []
+    """Return the command lines of processes whose working directory is inside a folder."""
+    commands = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-            place = str((process / "cwd").readlink())
-        except OSError:  # it has just ended
+            working_folder = str((process / "cwd").readlink())
+        except OSError:  # the process has just ended
             continue
-        if str(folder) in place:
-            found.append(command)
-    return found
+        if str(folder) in working_folder:
+            commands.append(command)
+    return commands
 
 
-def test_a_class_is_played_with_our_own_house_and_client_among_it(tmp_path: Path) -> None:
+def test_a_matrix_includes_the_reference_server_and_client(tmp_path: Path) -> None:
     folder, out = tmp_path / "class", tmp_path / "out"
     hand_in(folder, "ada")
     hand_in(folder, "bob", server="deals-twice", client=None)
@@ -70,7 +70,7 @@ def test_a_class_is_played_with_our_own_house_and_client_among_it(tmp_path: Path
     ]
 
 
-def test_who_interrupts_a_class_ends_every_program_and_can_go_on(tmp_path: Path) -> None:
+def test_an_interrupt_ends_all_programs_and_the_run_can_continue(tmp_path: Path) -> None:
     folder, out = tmp_path / "class", tmp_path / "out"
     hand_in(folder, "ada")
     hand_in(folder, "bob", server=None, client="says-nothing")
@@ -86,20 +86,20 @@ def test_who_interrupts_a_class_ends_every_program_and_can_go_on(tmp_path: Path)
             time.sleep(0.02)
         assert any("server honest" in command for command in running(out))
         process.send_signal(signal.SIGINT)
-        told, _ = process.communicate(timeout=PATIENCE)
+        output, _ = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         process.wait()
     assert process.returncode == 130
     assert running(out) == []
-    assert b"1 of 2 cells are in " in told
-    assert b"left are 1: the same command goes on with them" in told
+    assert b"1 of 2 cells are in " in output
+    assert b"1 remain: run the same command to continue" in output
     assert len((out / "cells.jsonl").read_text().splitlines()) == 1
     assert "more to come" in (out / "matrix.html").read_text()
     hand_in(folder, "bob", server=None, client="acts-first")
     done = matrix(*arguments)
     assert done.returncode == 0
-    assert "ada at ada" not in done.stdout, "that was played"
+    assert "ada at ada" not in done.stdout, "this cell was saved"
     assert "kuhn: bob at ada: the client breaks kuhn-6.2: " in done.stdout
 
 
@@ -117,10 +117,10 @@ def test_who_interrupts_a_class_ends_every_program_and_can_go_on(tmp_path: Path)
             "found holdem, whose conversations cannot be relayed; allowed: kuhn, sevenhalf,",
         ),
         (["class", "--room", "kuhn", "--decks", "2"], "found --decks 2; allowed: nothing of the kind in Kuhn poker"),
-        (["empty"], "found no submission for any of the rooms; allowed: kuhn, sevenhalf, blackjack"),
+        (["empty"], "no submission has a program for any of these rooms: kuhn, sevenhalf, blackjack"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
+def test_invalid_arguments_are_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], found: str
 ) -> None:
     if arguments[0] == "class":
@@ -133,7 +133,7 @@ def test_what_makes_no_sense_is_refused(
     assert done.stderr.startswith(f"croupier: {found}")
 
 
-def test_results_that_cannot_be_kept_are_no_results(tmp_path: Path) -> None:
+def test_an_unwritable_output_folder_is_an_error(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada")
     (tmp_path / "out").write_text("a file")
     done = matrix(tmp_path / "class", "--out", tmp_path / "out")

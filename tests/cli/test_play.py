@@ -1,4 +1,4 @@
-"""`croupier play`: bots, summaries, and what a person is told when a house is not there or breaks the protocol."""
+"""`croupier play`: bots, summaries, and errors of houses that are unreachable or break the protocol."""
 
 import json
 import signal
@@ -27,7 +27,7 @@ def house() -> Iterator[Serving]:
         yield server
 
 
-def test_a_bot_plays_all_its_games_and_sums_them_up(house: Serving) -> None:
+def test_a_bot_plays_all_games_and_prints_a_summary(house: Serving) -> None:
     done = play(house.address, "--bot", "random", "--games", "300", "--json")
     summary = json.loads(done.stdout)
     assert (done.returncode, summary["games"], summary["fault"]) == (0, 300, None)
@@ -36,19 +36,19 @@ def test_a_bot_plays_all_its_games_and_sums_them_up(house: Serving) -> None:
     assert summary["coins_per_game"] == pytest.approx(summary["coins"] / 300)
 
 
-def test_an_empty_purse_is_left_for_a_new_one(house: Serving) -> None:
+def test_a_bot_with_an_empty_purse_reconnects(house: Serving) -> None:
     done = play(house.address, "--bot", "book:never-bet", "-n", "400", "--json")
     assert json.loads(done.stdout)["connections"] > 1
 
 
-def test_without_a_terminal_the_equilibrium_plays_at_the_address_that_graders_give(house: Serving) -> None:
+def test_without_a_terminal_the_default_bot_plays(house: Serving) -> None:
     done = play("-s", house.host, "-p", str(house.port), "-n", "50")
     assert done.returncode == 0
     assert done.stdout.startswith(f"equilibrium against {house.host}:{house.port}: 50 games in ")
     assert "95 % interval" in done.stdout
 
 
-def test_luck_can_be_fixed() -> None:
+def test_seeds_make_results_reproducible() -> None:
     found = []
     for _ in range(2):
         with Serving("kuhn", "--port", "0", "--seed", "9", "--log-level", "error") as server:
@@ -57,12 +57,12 @@ def test_luck_can_be_fixed() -> None:
     assert found[0] == found[1]
 
 
-def test_one_seat_may_be_taken_all_the_time(house: Serving) -> None:
+def test_the_seat_flag(house: Serving) -> None:
     done = play(f":{house.port}", "--bot", "script:FLD,CHK", "--seat", "2", "-n", "20", "--json")
     assert json.loads(done.stdout)["games"] == 20
 
 
-def test_variables_set_what_flags_set(house: Serving) -> None:
+def test_environment_variables_set_flags(house: Serving) -> None:
     done = play(
         CROUPIER_PLAY_KUHN_PORT=str(house.port), CROUPIER_PLAY_KUHN_GAMES="7", CROUPIER_PLAY_KUHN_BOT="book:no-jack"
     )
@@ -75,28 +75,28 @@ def test_the_bots_are_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--bot", "nobody"], "found the bot 'nobody'; allowed: equilibrium, random"),
         (["--bot", "equilibrium:1/2"], "found alpha = 1/2; allowed: 0 to 1/3"),
         (["--bot", "equilibrium:half"], "equilibrium:half"),
         (["--bot", "random:3"], "found the bot 'random:3'"),
         (["--bot", "script:BET,RAISE"], "allowed: CHK, BET, CAL, FLD"),
-        (["--bot", "random", "-n", "0"], "found 0 games; allowed: 1 or more"),
+        (["--bot", "random", "-n", "0"], "found --games 0; allowed: 1 or more"),
         (["--bot", "random", "--answer-seconds", "0"], "found --answer-seconds 0; allowed: more than 0"),
         (["127.0.0.1:poker"], "found '127.0.0.1:poker'; allowed: HOST or HOST:PORT"),
         (["127.0.0.1:99999"], "found the port 99999; allowed: 1 to 65535"),
         (["--tls-ca", "/nowhere.pem"], "No such file"),
     ],
 )
-def test_a_wrong_word_on_the_command_line_is_explained(arguments: list[str], told: str) -> None:
+def test_an_invalid_argument_is_explained(arguments: list[str], message: str) -> None:
     done = play(*arguments)
     assert done.returncode == 1
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_nobody_there_is_said_plainly() -> None:
+def test_an_unreachable_house_is_reported() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
@@ -108,17 +108,17 @@ def test_nobody_there_is_said_plainly() -> None:
 
 @contextmanager
 def rogue(*answers: bytes) -> Iterator[int]:
-    """A house that answers everything it hears with the next of these, and then closes."""
+    """Run a house that sends the next of `answers` after each read, and then closes. Yields its port."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
-            line, _ = server.accept()
-            with line:
+            connection, _ = server.accept()
+            with connection:
                 for answer in answers:
-                    line.recv(4096)
-                    line.sendall(answer)
-                line.shutdown(socket.SHUT_WR)
-                while line.recv(4096):
+                    connection.recv(4096)
+                    connection.sendall(answer)
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(4096):
                     pass
 
         thread = Thread(target=serve)
@@ -137,35 +137,35 @@ def rogue(*answers: bytes) -> Iterator[int]:
         ([b"CARD C_K", b"FAIL W_A"], "kuhn-4.4"),
     ],
 )
-def test_a_house_that_breaks_the_protocol_is_survived_and_explained(answers: list[bytes], clause: str) -> None:
+def test_a_protocol_violation_of_the_house_is_reported(answers: list[bytes], clause: str) -> None:
     with rogue(*answers) as port:
         done = play(f":{port}", "--bot", "book:always-bet", "--seat", "1")
     assert done.returncode == 1
-    assert f"ended it: {clause}: found" in done.stderr
+    assert f": {clause}: found" in done.stderr
     assert "no game was finished" in done.stdout
 
 
-def test_a_house_that_says_goodbye_is_not_blamed() -> None:
+def test_a_house_that_disconnects_is_an_error() -> None:
     with rogue(b"DISC") as port:
         done = play(f":{port}", "--bot", "random")
     assert done.returncode == 1
 
 
-def test_a_house_without_coins_is_not_asked_for_ever() -> None:
+def test_a_bot_does_not_reconnect_forever_to_a_house_without_coins() -> None:
     with Serving("kuhn", "--port", "0", "--coins", "0", "--log-level", "error") as server:
         done = play(f":{server.port}", "--bot", "random")
     assert done.returncode == 1
     assert "gives a new connection no coins to play with" in done.stderr
 
 
-def test_the_last_words_of_a_house_are_printed() -> None:
+def test_the_last_message_of_a_house_is_printed() -> None:
     with rogue(b"CARD C_K", b"Syntax error\n") as port:
         done = play(f":{port}", "--bot", "book:always-bet", "--seat", "1", "--json")
     assert "last received: 'Syntax error\\n'" in done.stderr
     assert json.loads(done.stdout)["fault"].endswith("last received: 'Syntax error\\n'")
 
 
-def test_without_rebuying_a_bot_ends_when_its_purse_is_empty() -> None:
+def test_no_rebuy_ends_the_bot_when_its_purse_is_empty() -> None:
     with Serving("kuhn", "--port", "0", "--coins", "1", "--bot", "script:CHK", "--seed", "3") as server:
         done = play(f":{server.port}", "--bot", "script:FLD,CHK", "--no-rebuy", "-n", "50", "--json")
     summary = json.loads(done.stdout)
@@ -173,7 +173,7 @@ def test_without_rebuying_a_bot_ends_when_its_purse_is_empty() -> None:
     assert 0 < summary["games"] < 50
 
 
-def test_a_bot_speaks_tls(tmp_path: Path) -> None:
+def test_a_bot_plays_over_tls(tmp_path: Path) -> None:
     authority = trustme.CA()
     certificate = authority.issue_cert("127.0.0.1")
     certificate.private_key_pem.write_to_path(tmp_path / "key.pem")
@@ -183,13 +183,13 @@ def test_a_bot_speaks_tls(tmp_path: Path) -> None:
     with Serving("kuhn", "--port", "0", "--log-level", "error", *keys) as server:
         good = play(f":{server.port}", "--tls-ca", str(tmp_path / "ca.pem"), "-n", "10", "--bot", "random", "--json")
         assert json.loads(good.stdout)["games"] == 10
-        stranger = play(f":{server.port}", "--tls", "-n", "10", "--bot", "random")
-        assert stranger.returncode == 1
-        assert "certificate" in stranger.stderr.lower()
+        untrusted = play(f":{server.port}", "--tls", "-n", "10", "--bot", "random")
+        assert untrusted.returncode == 1
+        assert "certificate" in untrusted.stderr.lower()
 
 
 @pytest.mark.parametrize(
-    ("given", "visit", "expected"),
+    ("given", "connection", "expected"),
     [
         (None, ConnectionOptions(), ("127.0.0.1", None)),
         (None, ConnectionOptions(server="cards.example", port=7), ("cards.example", 7)),
@@ -200,24 +200,24 @@ def test_a_bot_speaks_tls(tmp_path: Path) -> None:
         ("[::1]", ConnectionOptions(port=3), ("::1", 3)),
     ],
 )
-def test_addresses_are_read_in_every_form(
-    given: str | None, visit: ConnectionOptions, expected: tuple[str, int | None]
+def test_addresses_are_parsed_in_every_form(
+    given: str | None, connection: ConnectionOptions, expected: tuple[str, int | None]
 ) -> None:
-    assert parse_address(given, visit) == expected
+    assert parse_address(given, connection) == expected
 
 
 def test_an_interrupted_bot_ends_without_a_traceback() -> None:
-    """Interrupted while it waits for a house that never answers."""
+    """The bot is interrupted while it waits for a house that never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE)
         command = [*COMMAND, "play", "kuhn", f":{server.getsockname()[1]}", "--bot", "random"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
-            line, _ = server.accept()
-            with line:
-                line.settimeout(PATIENCE)
-                assert line.recv(8)
+            connection, _ = server.accept()
+            with connection:
+                connection.settimeout(PATIENCE)
+                assert connection.recv(8)
                 process.send_signal(signal.SIGINT)
-                assert line.recv(8) in {b"DISC", b""}
-            summary, complaints = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, complaints) == (130, b"")
+                assert connection.recv(8) in {b"DISC", b""}
+            summary, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, errors) == (130, b"")
     assert b"no game was finished" in summary

@@ -1,4 +1,4 @@
-"""`croupier play holdem`: bots, summaries, and what is said when there is no table to come to."""
+"""`croupier play holdem`: bots, summaries, and errors."""
 
 import json
 import signal
@@ -28,13 +28,13 @@ def play(*arguments: object, **variables: str) -> subprocess.CompletedProcess[st
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Serving]:
-    with Serving("holdem", "--port", "0", "--log-level", "error") as found:
-        yield found
+    with Serving("holdem", "--port", "0", "--log-level", "error") as running:
+        yield running
 
 
 @contextmanager
-def rival(address: str, *flags: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A bot that calls, until it is told to stop."""
+def rival_bot(address: str, *flags: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a bot that calls until the end of the context."""
     command = [*COMMAND, "play", "holdem", address, "--user", "bob", "--password", "hidden", "--bot", "caller", *flags]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
         try:
@@ -47,8 +47,8 @@ def rival(address: str, *flags: str) -> Iterator[subprocess.Popen[bytes]]:
                 process.kill()
 
 
-def test_a_bot_plays_all_its_hands_and_sums_them_up(server: Serving) -> None:
-    with rival(server.address):
+def test_a_bot_plays_all_hands_and_prints_a_summary(server: Serving) -> None:
+    with rival_bot(server.address):
         done = play(server.address, *ANN, "--bot", "random", "--hands", "30", "--json")
     summary = json.loads(done.stdout)
     assert (done.returncode, summary["bot"], summary["hands"], summary["fault"]) == (0, "random", 30, None)
@@ -59,8 +59,8 @@ def test_a_bot_plays_all_its_hands_and_sums_them_up(server: Serving) -> None:
     assert summary["seats"] >= 1
 
 
-def test_without_a_terminal_the_usual_bot_plays_and_tells_people(server: Serving) -> None:
-    with rival(server.address):
+def test_without_a_terminal_the_default_bot_plays(server: Serving) -> None:
+    with rival_bot(server.address):
         done = play(f"http://{server.address}/", *ANN, "-n", "3")
     assert done.returncode == 0
     assert done.stdout.startswith(f"equity against http://{server.address}/: 3 hands in ")
@@ -68,24 +68,24 @@ def test_without_a_terminal_the_usual_bot_plays_and_tells_people(server: Serving
     assert " a hand" in done.stdout
 
 
-def test_a_bot_that_waits_alone_is_interrupted_and_tells_what_it_has_won(server: Serving) -> None:
-    with rival(server.address, "-n", "1000000", "--json") as process:
+def test_an_interrupted_bot_prints_its_summary(server: Serving) -> None:
+    with rival_bot(server.address, "-n", "1000000", "--json") as process:
         assert play(server.address, *ANN, "--bot", "maniac", "-n", "5", "--json").returncode == 0
         process.send_signal(signal.SIGINT)
-        told, complaints = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, complaints) == (130, b"")
-    assert json.loads(told)["hands"] >= 5
+        output, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, errors) == (130, b"")
+    assert json.loads(output)["hands"] >= 5
 
 
-def test_luck_can_be_fixed() -> None:
+def test_a_seed_fixes_the_randomness_of_a_bot() -> None:
     first, again, other = (bot_luck(ROOM, seed) for seed in (4, 4, 5))
     drawn = [first.below(1000) for _ in range(20)]
     assert drawn == [again.below(1000) for _ in range(20)]
     assert drawn != [other.below(1000) for _ in range(20)]
 
 
-def test_variables_set_what_flags_set(server: Serving) -> None:
-    with rival(server.address):
+def test_environment_variables_set_flags(server: Serving) -> None:
+    with rival_bot(server.address):
         done = play(
             server.address,
             CROUPIER_PLAY_HOLDEM_USER="ann",
@@ -101,7 +101,7 @@ def test_the_bots_are_listed_without_a_server() -> None:
     assert [line.split()[0] for line in done.stdout.splitlines()] == [*BOT_SPECS]
 
 
-def test_help_comes_without_what_speaks_http() -> None:
+def test_help_does_not_import_the_http_client() -> None:
     script = (
         "import sys; from croupier.cli import app; app(['play', 'holdem', '--help'], result_action='return_value'); "
         "sys.exit('croupier.cli.holdem' not in sys.modules or 'httpx' in sys.modules)"
@@ -112,51 +112,53 @@ def test_help_comes_without_what_speaks_http() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([*ANN, "--bot", "nobody"], "found the bot 'nobody'; allowed: equity, tight"),
         ([*ANN, "--bot", "tight:99"], "found 99 points; allowed: 0 to 20"),
-        ([*ANN, "-n", "0"], "found 0 hands; allowed: 1 or more"),
+        ([*ANN, "-n", "0"], "found --hands 0; allowed: 1 or more"),
         (["--user", "a:b", "--password", "x"], "found the name 'a:b'; allowed: one without a colon"),
         (["ftp://127.0.0.1", *ANN], "found 'ftp://127.0.0.1'; allowed: http://HOST:PORT or https://HOST:PORT"),
         (["http://", *ANN], "allowed: http://HOST:PORT or https://HOST:PORT"),
         ([*ANN, "--tls-ca", "/nowhere.pem"], "No such file"),
-        ([], "found no name or no password; allowed: --user and CROUPIER_PLAY_HOLDEM_PASSWORD"),
-        (["--user", "ann"], "found no name or no password"),
+        ([], "username and password are required; set --user and CROUPIER_PLAY_HOLDEM_PASSWORD"),
+        (["--user", "ann"], "username and password are required"),
     ],
 )
-def test_a_wrong_word_on_the_command_line_is_explained(arguments: list[str], told: str) -> None:
-    complains(play(*arguments), told)
+def test_an_invalid_argument_is_explained(arguments: list[str], message: str) -> None:
+    assert_fails(play(*arguments), message)
 
 
-def complains(done: subprocess.CompletedProcess[str], told: str) -> None:
+def assert_fails(done: subprocess.CompletedProcess[str], message: str) -> None:
     assert done.returncode == 1
-    assert told in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_nobody_there_is_said_plainly_and_at_once() -> None:
+def test_an_unreachable_server_is_reported_at_once() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
-    complains(play(f"127.0.0.1:{port}", *ANN), f"127.0.0.1:{port}: no answer to POST /users/: ")
+    assert_fails(play(f"127.0.0.1:{port}", *ANN), f"127.0.0.1:{port}: no answer to POST /users/: ")
 
 
-def test_a_wrong_password_is_said_plainly(server: Serving) -> None:
+def test_a_wrong_password_is_reported(server: Serving) -> None:
     assert "no name" not in play(server.address, "--user", "dan", "--password", "one", "--game", "x").stderr
-    complains(
+    assert_fails(
         play(server.address, "--user", "dan", "--password", "two"),
-        f"{server.address} knows this user by another password",
+        f"{server.address}: wrong password for this user",
     )
 
 
-def test_what_the_server_refuses_is_said_in_its_words(server: Serving) -> None:
-    complains(play(server.address, "--user", "x" * 65, "--password", ""), "refuses: 400 Bad Request: holdem-2.5: ")
-    complains(play(server.address, *ANN, "--game", "../users"), "404 Not Found: holdem-8.3")
+def test_a_refusal_of_the_server_is_quoted(server: Serving) -> None:
+    assert_fails(
+        play(server.address, "--user", "x" * 65, "--password", ""), "refused the request: 400 Bad Request: holdem-2.5: "
+    )
+    assert_fails(play(server.address, *ANN, "--game", "../users"), "404 Not Found: holdem-8.3")
 
 
-class Stranger(BaseHTTPRequestHandler):
-    """Answers everything with the same words."""
+class OtherHttpServer(BaseHTTPRequestHandler):
+    """An HTTP server of another application: answers everything with the same text."""
 
     def do_POST(self) -> None:
         self.send_response(201)
@@ -168,19 +170,19 @@ class Stranger(BaseHTTPRequestHandler):
         pass
 
 
-def test_a_server_of_something_else_is_told_which_clause_it_breaks() -> None:
-    with HTTPServer(("127.0.0.1", 0), Stranger) as stranger:
-        thread = Thread(target=stranger.serve_forever)
+def test_a_server_of_another_application_breaks_a_clause() -> None:
+    with HTTPServer(("127.0.0.1", 0), OtherHttpServer) as server:
+        thread = Thread(target=server.serve_forever)
         thread.start()
         try:
-            done = play(f"127.0.0.1:{stranger.server_address[1]}", *ANN)
+            done = play(f"127.0.0.1:{server.server_address[1]}", *ANN)
         finally:
-            stranger.shutdown()
+            server.shutdown()
             thread.join(PATIENCE)
-    complains(done, "breaks the protocol: holdem-")
+    assert_fails(done, "broke the protocol: holdem-")
 
 
-def test_a_bot_speaks_tls(tmp_path: Path) -> None:
+def test_a_bot_plays_over_tls(tmp_path: Path) -> None:
     authority = trustme.CA()
     certificate = authority.issue_cert("127.0.0.1")
     certificate.private_key_pem.write_to_path(tmp_path / "key.pem")
@@ -190,10 +192,10 @@ def test_a_bot_speaks_tls(tmp_path: Path) -> None:
     trusting = ("--tls-ca", str(tmp_path / "ca.pem"))
     with Serving("holdem", "--port", "0", "--log-level", "error", *keys) as server:
         address = f"https://{server.address}"
-        with rival(address, *trusting):
+        with rival_bot(address, *trusting):
             good = play(address, *ANN, *trusting, "--bot", "caller", "-n", "2", "--json")
         assert json.loads(good.stdout)["hands"] == 2
-        complains(play(address, *ANN), "certificate")
+        assert_fails(play(address, *ANN), "certificate")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`croupier play oldmaid`: bots of one or more processes, their summaries, and what is said when nobody can play."""
+"""`croupier play oldmaid`: bots in one or several processes, summaries, and errors."""
 
 import json
 import signal
@@ -16,7 +16,7 @@ from croupier.clients.ring import RingTally
 from croupier.rooms.oldmaid.bots import BOT_SPECS
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
 
-HASTE = ("--pause", 0, "--poll-seconds", 0.05)
+FAST_PLAY = ("--pause", 0, "--poll-seconds", 0.05)
 
 
 def play(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -25,13 +25,13 @@ def play(*arguments: object, **variables: str) -> subprocess.CompletedProcess[st
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Serving]:
-    with Serving("oldmaid", "--port", 0, "--players", 3, "--log-level", "error") as found:
-        yield found
+    with Serving("oldmaid", "--port", 0, "--players", 3, "--log-level", "error") as running:
+        yield running
 
 
 def test_five_bots_of_one_process_play_at_one_table() -> None:
     with Serving("oldmaid", "--port", 0, "--players", 5, "--strict") as server:
-        done = play(server.address, "--nick", "ann", "--bots", 5, "--games", 2, "--strict", "--json", *HASTE)
+        done = play(server.address, "--nick", "ann", "--bots", 5, "--games", 2, "--strict", "--json", *FAST_PLAY)
     assert (done.returncode, done.stderr) == (0, "")
     summary = json.loads(done.stdout)
     assert (summary["bot"], summary["table"]) == ("random", server.address)
@@ -43,19 +43,19 @@ def test_five_bots_of_one_process_play_at_one_table() -> None:
     assert sum(one["lost"] for one in players) == 2 == sum(one["places"].get("5", 0) for one in players)
 
 
-def test_bots_of_three_processes_play_at_one_table_and_tell_people(server: Serving) -> None:
-    command = [*COMMAND, "play", "oldmaid", server.address, *map(str, HASTE), "--nick"]
+def test_bots_of_three_processes_play_at_one_table_and_print_text(server: Serving) -> None:
+    command = [*COMMAND, "play", "oldmaid", server.address, *map(str, FAST_PLAY), "--nick"]
     others = [
         subprocess.Popen([*command, nick], env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         for nick in ("bob", "cyd")
     ]
     with others[0], others[1]:
-        done = play(server.address, *HASTE, "--nick", "ann", "--bot", "first")
-        told = [done.stdout, *(other.communicate(timeout=PATIENCE)[0].decode() for other in others)]
+        done = play(server.address, *FAST_PLAY, "--nick", "ann", "--bot", "first")
+        outputs = [done.stdout, *(other.communicate(timeout=PATIENCE)[0].decode() for other in others)]
     assert done.returncode == 0, done.stderr
-    assert told[0].startswith(f"first at {server.address}: ")
-    assert told[1].startswith(f"random at {server.address}: ")
-    lines = [text.splitlines()[1] for text in told]
+    assert outputs[0].startswith(f"first at {server.address}: ")
+    assert outputs[1].startswith(f"random at {server.address}: ")
+    lines = [text.splitlines()[1] for text in outputs]
     assert [line.split(":")[0] for line in lines] == ["ann", "bob", "cyd"]
     assert sorted(line.split(", ", 1)[1] for line in lines) == [
         "0 lost, place 1: 1",
@@ -64,8 +64,8 @@ def test_bots_of_three_processes_play_at_one_table_and_tell_people(server: Servi
     ]
 
 
-def two_ports() -> int:
-    """A port that nobody listens on, and behind which there is another such port."""
+def free_port_pair() -> int:
+    """Return a free port whose successor is free, too."""
     while True:
         with socket.socket() as one, socket.socket() as two:
             one.bind(("127.0.0.1", 0))
@@ -75,16 +75,16 @@ def two_ports() -> int:
                 return port
 
 
-def test_ports_that_are_given_count_up() -> None:
-    port = two_ports()
+def test_explicit_ports_count_up() -> None:
+    port = free_port_pair()
     with Serving("oldmaid", "--port", 0, "--players", 2, "--log-level", "debug") as server:
-        done = play(server.address, "--bots", 2, "--listen", f"127.0.0.1:{port}", *HASTE)
+        done = play(server.address, "--bots", 2, "--listen", f"127.0.0.1:{port}", *FAST_PLAY)
         assert (done.returncode, done.stderr) == (0, "")
         joined = [entry["address"] for entry in server.entries if entry["event"] == "joined"]
     assert sorted(joined) == [["127.0.0.1", port], ["127.0.0.1", port + 1]]
 
 
-def test_a_bot_that_waits_alone_is_interrupted_and_tells_what_it_has_played() -> None:
+def test_an_interrupted_bot_prints_its_summary() -> None:
     with Serving("oldmaid", "--port", 0, "--log-level", "debug") as server:
         command = [*COMMAND, "play", "oldmaid", server.address, "--bot", "random", "--json"]
         with subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
@@ -92,9 +92,9 @@ def test_a_bot_that_waits_alone_is_interrupted_and_tells_what_it_has_played() ->
             while not any(entry["event"] == "says" for entry in server.entries):
                 assert time.monotonic() < end, "the bot does not join"
             process.send_signal(signal.SIGINT)
-            told, _ = process.communicate(timeout=PATIENCE)
+            output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    (player,) = json.loads(told)["players"]
+    (player,) = json.loads(output)["players"]
     assert player == {"nick": "croupier", "games": 0, "lost": 0, "places": {}, "faults": []}
 
 
@@ -103,14 +103,14 @@ def test_the_bots_are_listed_without_a_table() -> None:
     assert [line.split()[0] for line in done.stdout.splitlines()] == [*BOT_SPECS]
 
 
-def test_luck_can_be_fixed_and_is_another_for_everybody() -> None:
+def test_a_seed_fixes_the_randomness_and_differs_by_player() -> None:
     first, again, other = bot_luck(4, 1), bot_luck(4, 1), bot_luck(4, 2)
     drawn = [first.below(1000) for _ in range(20)]
     assert drawn == [again.below(1000) for _ in range(20)]
     assert drawn != [other.below(1000) for _ in range(20)]
 
 
-def test_variables_set_what_flags_set(server: Serving) -> None:
+def test_environment_variables_set_flags(server: Serving) -> None:
     done = play(
         CROUPIER_PLAY_OLDMAID_SERVER=server.host,
         CROUPIER_PLAY_OLDMAID_PORT=str(server.port),
@@ -121,7 +121,7 @@ def test_variables_set_what_flags_set(server: Serving) -> None:
     assert [line.split(":")[0] for line in done.stdout.splitlines()[1:]] == ["zoe1", "zoe2", "zoe3"]
 
 
-def test_help_comes_without_what_has_sockets() -> None:
+def test_help_does_not_import_the_network_client() -> None:
     script = (
         "import sys; from croupier.cli import app; app(['play', 'oldmaid', '--help'], result_action='return_value'); "
         "sys.exit('croupier.cli.oldmaid' not in sys.modules or 'croupier.clients.ring' in sys.modules)"
@@ -132,11 +132,11 @@ def test_help_comes_without_what_has_sockets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--bot", "nobody"], "found the bot 'nobody'; allowed: random, first, last"),
-        (["--games", "0"], "found 0 games; allowed: 1 or more"),
-        (["--bots", "0"], "found 0 bots; allowed: 1 or more"),
+        (["--games", "0"], "found --games 0; allowed: 1 or more"),
+        (["--bots", "0"], "found --bots 0; allowed: 1 or more"),
         (["--announce", "65536"], "found --announce 65536; allowed: 1 to 65535"),
         (["--poll-seconds", "0"], "found --poll-seconds 0; allowed: more than 0"),
         (["--pause", "nan"], "found --pause nan; allowed: 0 or more"),
@@ -146,14 +146,14 @@ def test_help_comes_without_what_has_sockets() -> None:
         (["--tls-ca", "/nowhere.pem"], "No such file"),
     ],
 )
-def test_a_wrong_word_on_the_command_line_is_explained(arguments: list[str], told: str) -> None:
+def test_an_invalid_argument_is_explained(arguments: list[str], message: str) -> None:
     done = play(*arguments)
     assert (done.returncode, done.stdout) == (1, "")
-    assert told in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_no_table_and_no_seat_are_said_plainly(server: Serving) -> None:
+def test_an_unreachable_table_and_a_refused_nick_are_reported(server: Serving) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]

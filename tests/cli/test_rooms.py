@@ -1,4 +1,4 @@
-"""Every room as its users meet it: opened, played in by every mind, recorded, verified, and written down."""
+"""Every room end to end: served, played by every bot, recorded, verified and logged."""
 
 import json
 import stat
@@ -20,11 +20,11 @@ from tests.properties.every_room import every_room
 from tests.properties.random_session import bot_names
 from tests.sampling import sampled
 
-MINDS = [(room, mind) for room in HOUSE_ROOMS.values() for mind in bot_names(room)]
+BOTS = [(room, bot) for room in HOUSE_ROOMS.values() for bot in bot_names(room)]
 
 
-HASTE = ("--pause", 0, "--poll-seconds", 0.05)
-"""Nobody who plays Old Maid here needs time to read."""
+FAST_PLAY = ("--pause", 0, "--poll-seconds", 0.05)
+"""Old Maid without pauses."""
 
 
 def play(room: str, address: str, *flags: object) -> dict[str, object]:
@@ -33,44 +33,42 @@ def play(room: str, address: str, *flags: object) -> dict[str, object]:
     return json.loads(done.stdout)
 
 
-SOME = pytest.mark.parametrize("step", sampled((3, 1), 2), ids=["some", "all"])
-"""In the long run all minds play."""
+sampled_bots = pytest.mark.parametrize("step", sampled((3, 1), 2), ids=["some", "all"])
+"""Run with some of the bots; in the long test run, with all."""
 
 
-@SOME
+@sampled_bots
 @every_room
-def test_every_mind_plays_in_its_room(room: HouseRoom, step: int) -> None:
+def test_every_bot_plays_in_its_room(room: HouseRoom, step: int) -> None:
     with Serving(room.name, "--port", 0) as server:
-        for mind in bot_names(room)[::step]:
-            summary = play(room.name, server.address, "--bot", mind, "--games", 25)
-            assert (summary["games"], summary["fault"], summary["bot"]) == (25, None, mind)
+        for bot in bot_names(room)[::step]:
+            summary = play(room.name, server.address, "--bot", bot, "--games", 25)
+            assert (summary["games"], summary["fault"], summary["bot"]) == (25, None, bot)
 
 
-@SOME
-def test_every_mind_plays_hold_em_and_the_record_of_its_deals_can_be_verified(tmp_path: Path, step: int) -> None:
+@sampled_bots
+def test_every_bot_plays_holdem_and_the_deal_record_verifies(tmp_path: Path, step: int) -> None:
     login = ("--password", "secret", "--user")
     record = tmp_path / "deals.jsonl"
     with Serving("holdem", "--port", 0, "--drain-seconds", 0, "--deals", record) as server:
         rival = [*COMMAND, "play", "holdem", server.address, *login, "rival", "--bot", "caller", "--hands", "9999"]
         with subprocess.Popen(rival, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as other:
             try:
-                for mind in bot_names(ROOMS["holdem"])[::step]:
-                    summary = play(
-                        "holdem", server.address, *login, mind.replace(":", "-"), "--bot", mind, "--hands", 5
-                    )
-                    assert (summary["hands"], summary["fault"], summary["bot"]) == (5, None, mind)
+                for bot in bot_names(ROOMS["holdem"])[::step]:
+                    summary = play("holdem", server.address, *login, bot.replace(":", "-"), "--bot", bot, "--hands", 5)
+                    assert (summary["hands"], summary["fault"], summary["bot"]) == (5, None, bot)
             finally:
                 other.terminate()
         assert server.stop() == 0
     assert croupier("verify", record).returncode == 0
 
 
-@SOME
-def test_every_mind_plays_old_maid_and_the_record_of_its_deals_can_be_verified(tmp_path: Path, step: int) -> None:
+@sampled_bots
+def test_every_bot_plays_old_maid_and_the_deal_record_verifies(tmp_path: Path, step: int) -> None:
     record = tmp_path / "deals.jsonl"
     with Serving("oldmaid", "--port", 0, "--players", 3, "--deals", record) as server:
-        for mind in bot_names(ROOMS["oldmaid"])[::step]:
-            summary = play("oldmaid", server.address, "--bot", mind, "--bots", 3, *HASTE)
+        for bot in bot_names(ROOMS["oldmaid"])[::step]:
+            summary = play("oldmaid", server.address, "--bot", bot, "--bots", 3, *FAST_PLAY)
             players = summary["players"]
             assert isinstance(players, list)
             assert [(one["games"], one["faults"]) for one in players] == [(1, [])] * 3
@@ -80,7 +78,7 @@ def test_every_mind_plays_old_maid_and_the_record_of_its_deals_can_be_verified(t
 
 
 @every_room
-def test_a_record_of_the_deals_can_be_verified(room: HouseRoom, tmp_path: Path) -> None:
+def test_the_deal_record_verifies(room: HouseRoom, tmp_path: Path) -> None:
     with Serving(room.name, "--port", 0, "--deals", tmp_path / "deals.jsonl") as server:
         play(room.name, server.address, "--bot", "random", "--games", 25)
         assert server.stop() == 0
@@ -89,7 +87,7 @@ def test_a_record_of_the_deals_can_be_verified(room: HouseRoom, tmp_path: Path) 
     assert "hands are as the seed deals them" in done.stdout
 
 
-def test_a_shoe_of_several_decks_can_be_verified_and_a_lie_about_it_is_found(tmp_path: Path) -> None:
+def test_a_shoe_of_several_decks_verifies_and_a_forged_record_does_not(tmp_path: Path) -> None:
     record = tmp_path / "deals.jsonl"
     with Serving("blackjack", "--port", 0, "--decks", 6, "--deals", record) as server:
         play("blackjack", server.address, "--decks", 6, "--games", 100)
@@ -101,7 +99,7 @@ def test_a_shoe_of_several_decks_can_be_verified_and_a_lie_about_it_is_found(tmp
 
 
 @every_room
-def test_the_same_seeds_are_the_same_conversation_to_the_last_byte(room: HouseRoom, tmp_path: Path) -> None:
+def test_equal_seeds_make_identical_conversations(room: HouseRoom, tmp_path: Path) -> None:
     for run in ("one", "two"):
         with Serving(room.name, "--port", 0, "--seed", 7, "--log", tmp_path / f"{run}-{{n}}.txt") as server:
             play(room.name, server.address, "--bot", "random", "--games", 30, "--seed", 3)
@@ -112,39 +110,39 @@ def test_the_same_seeds_are_the_same_conversation_to_the_last_byte(room: HouseRo
 
 
 def open_a_game(address: str) -> None:
-    """Somebody becomes a user of a hold'em server, and opens a game."""
-    told = {"Authorization": f"Basic {b64encode(b'ann:secret').decode()}"}
+    """Register a user at a hold'em server and open a game."""
+    headers = {"Authorization": f"Basic {b64encode(b'ann:secret').decode()}"}
     for path in ("/users/", "/games/"):
-        with urlopen(Request(f"http://{address}{path}", method="POST", headers=told)) as answer:
+        with urlopen(Request(f"http://{address}{path}", method="POST", headers=headers)) as answer:
             assert answer.status == 201
 
 
-def test_seven_and_a_half_opened_alone_asks_for_both_ports_unless_one_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[int, int | None]] = []
+def test_sevenhalf_alone_listens_on_both_ports_unless_one_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    ports: list[tuple[int, int | None]] = []
 
-    def note(openings: list[RoomConfig], _: object) -> int:
-        asked.extend((opening.port, opening.document_port) for opening in openings)
+    def note(room_configs: list[RoomConfig], _: object) -> int:
+        ports.extend((room_config.port, room_config.document_port) for room_config in room_configs)
         return 0
 
     monkeypatch.setattr(serving, "open_rooms", note)
-    opened = serving.room_command(ROOMS["sevenhalf"])
-    opened()
-    opened(port=1213)
-    assert asked == [(1213, 1212), (1213, None)]
-    asked.clear()
+    open_room = serving.room_command(ROOMS["sevenhalf"])
+    open_room()
+    open_room(port=1213)
+    assert ports == [(1213, 1212), (1213, None)]
+    ports.clear()
     serving.COMMAND_TOKENS.set(("serve",))
     serving.open_all_rooms()
-    assert {document for _, document in asked} == {None}
+    assert {document for _, document in ports} == {None}
 
 
-def test_a_log_of_all_rooms_is_a_file_for_each_that_its_owner_alone_may_read(tmp_path: Path) -> None:
+def test_each_room_logs_to_its_own_private_file(tmp_path: Path) -> None:
     free = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
     two = {"CROUPIER_SERVE_OLDMAID_PLAYERS": "2"}
     flags = ("--log", tmp_path / "log.txt", "--deals", tmp_path / "deals.jsonl")
     with Serving(*flags, ready=len(ROOMS), variables=free | two) as server:
         for room in HOUSE_ROOMS:
             play(room, f"{server.host}:{server.ports[room]}", "--games", 3)
-        play("oldmaid", f"{server.host}:{server.ports['oldmaid']}", "--bots", 2, *HASTE)
+        play("oldmaid", f"{server.host}:{server.ports['oldmaid']}", "--bots", 2, *FAST_PLAY)
         open_a_game(f"{server.host}:{server.ports['holdem']}")
     logs = {path.name: path.read_text() for path in tmp_path.glob("log*")}
     assert {*logs} == {f"log.{room}.txt" for room in ROOMS}
@@ -163,17 +161,17 @@ def test_a_log_of_all_rooms_is_a_file_for_each_that_its_owner_alone_may_read(tmp
         ("{room}.txt", True, "kuhn.txt"),
     ],
 )
-def test_rooms_never_share_the_file_of_their_conversations(name: str, found: str, *, alone: bool) -> None:
+def test_conversation_log_paths_differ_by_room(name: str, found: str, *, alone: bool) -> None:
     assert conversation_log_path(ROOMS["kuhn"], Path("logs") / name, alone=alone) == Path("logs") / found
 
 
-def test_a_log_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+def test_an_unwritable_log_is_reported(tmp_path: Path) -> None:
     done = croupier("serve", "kuhn", "--port", 0, "--log", tmp_path / "nowhere" / "log.txt")
     assert done.returncode == 1
     assert "nowhere" in done.stderr
 
 
-def test_a_house_that_plays_once_is_visited_again_for_every_game() -> None:
+def test_with_once_clients_reconnect_for_every_game() -> None:
     with Serving("sevenhalf", "--port", 0, "--once") as server:
         summary = play("sevenhalf", server.address, "--games", 7)
         assert (summary["games"], summary["connections"]) == (7, 7)
@@ -182,7 +180,7 @@ def test_a_house_that_plays_once_is_visited_again_for_every_game() -> None:
         assert "sevenhalf-8.5" in done.stderr
 
 
-def test_stand_at_is_the_bot_that_stands_there() -> None:
+def test_stand_at_selects_the_book_bot() -> None:
     with Serving("sevenhalf", "--port", 0) as server:
         summary = play("sevenhalf", server.address, "--stand-at", 5.5, "--games", 10)
         assert summary["bot"] == "book:5.5"
@@ -197,25 +195,25 @@ def test_every_spelling_of_the_ten_can_be_played(ten: str) -> None:
         assert play("blackjack", server.address, "--games", 30)["games"] == 30
 
 
-def test_characters_of_one_byte_can_be_played_by_both_ends_and_only_by_both() -> None:
+def test_char8_works_only_if_both_ends_use_it() -> None:
     with Serving("blackjack", "--port", 0, "--dialect", "char8") as server:
         assert play("blackjack", server.address, "--dialect", "char8", "--games", 30)["games"] == 30
         assert croupier("play", "blackjack", server.address, "--games", 30).returncode == 1
 
 
-def test_digits_do_not_fit_one_byte() -> None:
+def test_char8_excludes_digits() -> None:
     done = croupier("serve", "blackjack", "--port", 0, "--dialect", "char8", "--ten", "digits")
     assert done.returncode == 1
     assert "allowed: T, X, 10" in done.stderr
 
 
-def test_a_raise_above_the_limit_of_the_table_is_refused_and_the_game_goes_on() -> None:
+def test_after_a_refused_raise_the_game_continues() -> None:
     with Serving("sevenhalf", "--port", 0, "--bet", 10, "--max-bet", 25) as server:
         summary = play("sevenhalf", server.address, "--limit", 5, "--games", 60)
         assert (summary["games"], summary["fault"]) == (60, None)
 
 
-def test_rooms_whose_documents_claim_the_same_port_are_kept_apart() -> None:
+def test_rooms_with_the_same_default_port_get_different_ports() -> None:
     own = [room.port for room in ROOMS.values()]
     assert assign_ports(own, [None] * 5) == [1212, 1213, 1214, 8080, 9898]
     assert assign_ports([1212, 1212], [None, 1212]) == [1213, 1212]

@@ -1,4 +1,4 @@
-"""A server whose disk is full says so, refuses what it cannot keep, and goes on by itself when there is room again."""
+"""Health checks and metrics of a server, and its behaviour while the disk is full."""
 
 import json
 import resource
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_serve_holdem import parlour
+from tests.cli.test_serve_holdem import running_holdem
 from tests.cli.test_serve_oldmaid import seated, serving, talk
 from tests.processes import PATIENCE, Serving, croupier
 
@@ -27,44 +27,44 @@ def health(serving: Serving) -> tuple[int, Any]:
             return error.code, json.load(error)
 
 
-def test_the_health_of_all_rooms_is_told_beside_the_metrics() -> None:
+def test_healthz_reports_the_status_of_all_rooms() -> None:
     with Serving("kuhn", "--port", 0, "--metrics-port", 0, ready=2) as serving:
         assert health(serving) == (200, {"status": "ok", "rooms": {"kuhn": {"status": "ok"}}})
 
 
-def test_a_full_disk_refuses_what_is_not_durable_and_stops_no_clock(tmp_path: Path) -> None:
+def test_acts_are_refused_while_the_disk_is_full_and_no_player_times_out(tmp_path: Path) -> None:
     """holdem-3.17"""
-    kept = tmp_path / "kept.db"
-    with parlour("--store", kept, "--metrics-port", 0, "--turn-seconds", 1, ready=2) as found:
-        assert found.seat("ann", "bob") == [201, 201]
-        limit(found.serving, 4096)
-        assert found.act(1, 10).status == 503
-        status, told = health(found.serving)
-        assert (status, told["status"], told["rooms"]["holdem"]["status"]) == (503, "down", "down")
-        assert str(kept) in told["rooms"]["holdem"]["reason"]
-        time.sleep(1.2)  # longer than a turn: nobody is removed
-        limit(found.serving, resource.RLIM_INFINITY)
-        await_health(found.serving)
-        seen = found.see()
+    store = tmp_path / "kept.db"
+    with running_holdem("--store", store, "--metrics-port", 0, "--turn-seconds", 1, ready=2) as server:
+        assert server.seat("ann", "bob") == [201, 201]
+        limit(server.serving, 4096)
+        assert server.act(1, 10).status == 503
+        status, report = health(server.serving)
+        assert (status, report["status"], report["rooms"]["holdem"]["status"]) == (503, "down", "down")
+        assert str(store) in report["rooms"]["holdem"]["reason"]
+        time.sleep(1.2)  # longer than a turn: no player is removed
+        limit(server.serving, resource.RLIM_INFINITY)
+        await_health(server.serving)
+        seen = server.see()
         assert [player["handle"] for player in seen["table"]] == ["ann", "bob"]
-        assert found.act(1, 0).status == 201
-        events = [entry["event"] for entry in found.serving.entries]
+        assert server.act(1, 0).status == 201
+        events = [entry["event"] for entry in server.serving.entries]
         assert events.count("store unavailable") == 1
         assert events.count("store available again") == 1
 
 
-def test_a_full_disk_voids_games_of_old_maid_until_there_is_room_again(tmp_path: Path) -> None:
+def test_old_maid_games_are_void_while_the_disk_is_full(tmp_path: Path) -> None:
     """oldmaid-9.15"""
-    kept = tmp_path / "kept.db"
-    with serving("--players", 2, "--store", kept, "--metrics-port", 0, ready=2) as server:
+    store = tmp_path / "kept.db"
+    with serving("--players", 2, "--store", store, "--metrics-port", 0, ready=2) as server:
         idle, (ann, bob) = talk(server), seated(server, "ann", "bob")
         limit(server, 4096)
         ann.say(cmd="draw")
         for player in (ann, bob):
             assert player.error().startswith("oldmaid-9.15: ")
             assert player.ends()
-        status, told = health(server)
-        assert (status, told["rooms"]["oldmaid"]["status"]) == (503, "down")
+        status, report = health(server)
+        assert (status, report["rooms"]["oldmaid"]["status"]) == (503, "down")
         idle.say(cmd="join", nick="cyd")
         assert idle.error().startswith("oldmaid-9.15: ")
         limit(server, resource.RLIM_INFINITY)
@@ -74,15 +74,15 @@ def test_a_full_disk_voids_games_of_old_maid_until_there_is_room_again(tmp_path:
         dan.say(cmd="join", nick="dan")
         assert idle.hear() == dan.hear()
         assert server.stop() == 0
-    lines = croupier("hands", "list", "oldmaid", "--store", kept).stdout.splitlines()
+    lines = croupier("hands", "list", "oldmaid", "--store", store).stdout.splitlines()
     assert [line.split()[2:] for line in lines] == [["oldmaid/table/2", "void"], ["oldmaid/table/1", "void"]]
-    done = croupier("hands", "export", tmp_path / "out", "--room", "oldmaid", "--store", kept)
+    done = croupier("hands", "export", tmp_path / "out", "--room", "oldmaid", "--store", store)
     assert done.returncode == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["table-1.jsonl", "table-2.jsonl"]
 
 
 def await_health(server: Serving) -> None:
-    """Wait until everything is well again."""
+    """Wait until /healthz reports 200."""
     end = time.monotonic() + PATIENCE
     while health(server)[0] != 200:
         assert time.monotonic() < end
@@ -90,7 +90,7 @@ def await_health(server: Serving) -> None:
 
 
 def limit(server: Serving, size: int) -> None:
-    """No file of the server may be larger than so many bytes; 4096 is less than a page and what stands before it."""
+    """Limit the file size of the server process to `size` bytes; 4096 does not suffice for a page and its header."""
     hard = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)[1]
     resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (size if size >= 0 else hard, hard))
 
@@ -104,8 +104,8 @@ def test_metrics_are_served_on_this_machine_only_unless_another_address_is_named
     other = "::1" if host == "127.0.0.1" else "127.0.0.1"
     with Serving("kuhn", "--port", 0, "--host", other, "--metrics-port", 0, *flags, ready=2) as serving:
         port = serving.ports["metrics"]
-        with socket.create_connection((host, port)) as caller:
-            caller.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert caller.recv(12) == b"HTTP/1.1 200"
+        with socket.create_connection((host, port)) as connection:
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(12) == b"HTTP/1.1 200"
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection((other, port))

@@ -1,4 +1,4 @@
-"""`croupier serve oldmaid`: its flags, its record, its logs and its end, heard through bare sockets."""
+"""`croupier serve oldmaid`: flags, deal record, logs and shutdown, tested with raw sockets."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment, r
 
 
 class Talk:
-    """A bare socket that says and hears a JSON object a line."""
+    """A raw socket client that sends and receives one JSON object per line."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
@@ -37,7 +37,7 @@ class Talk:
         return self.hear()
 
     def error(self) -> str:
-        """The text of the error that is heard."""
+        """Receive an error and return its message."""
         answer = self.hear()
         assert answer["result"] == "error"
         return str(answer["message"])
@@ -51,12 +51,12 @@ def talk(server: Serving) -> Talk:
 
 
 def serving(*flags: object, ready: int = 1) -> Serving:
-    """A table that does not wait for anybody when it is closed, unless it is told to."""
+    """Return a table server with a drain time of 0 seconds unless the flags set another."""
     return Serving("oldmaid", "--port", 0, *flags, ready=ready, variables={"CROUPIER_SERVE_OLDMAID_DRAIN_SECONDS": "0"})
 
 
 def seated(server: Serving, *nicks: str) -> list[Talk]:
-    """Players who have joined, and heard that the game has started."""
+    """Connect players, let them join, and wait until the game has started."""
     players = [talk(server) for _ in nicks]
     for player, nick in zip(players, nicks, strict=True):
         player.say(cmd="join", nick=nick)
@@ -66,16 +66,16 @@ def seated(server: Serving, *nicks: str) -> list[Talk]:
 
 
 def drawn(players: list[Talk], cards: int) -> list[str]:
-    """So many cards, drawn in turn."""
+    """Let the players draw `cards` cards in turn, and return the cards."""
     return [" ".join(players[at % len(players)].ask(cmd="draw")["card"]) for at in range(cards)]
 
 
-def test_its_port_is_that_of_the_document() -> None:
+def test_the_default_port_is_that_of_the_document() -> None:
     assert ROOM.port == 9898
     assert "[default: 9898]" in croupier("serve", "oldmaid", "--help").stdout
 
 
-def test_a_game_starts_when_as_many_have_joined_as_it_is_for_and_the_list_has_their_addresses() -> None:
+def test_a_full_game_starts_and_lists_the_addresses_of_its_players() -> None:
     with serving("--players", 3) as server:
         assert re.search(r"^oldmaid is open at 127\.0\.0\.1:\d+$", server.lines[0])
         calls = [server.call("oldmaid") for _ in range(3)]
@@ -90,7 +90,7 @@ def test_a_game_starts_when_as_many_have_joined_as_it_is_for_and_the_list_has_th
             assert player.hear() == {"result": "ok", "players": listed}
 
 
-def test_a_game_also_starts_when_two_have_waited_long_enough() -> None:
+def test_a_game_with_two_players_starts_after_the_join_window() -> None:
     with serving("--players", 8, "--join-window", 0.2, "--dialect", "njaal") as server:
         players = [talk(server), talk(server)]
         for player, nick in zip(players, "ab", strict=True):
@@ -98,7 +98,7 @@ def test_a_game_also_starts_when_two_have_waited_long_enough() -> None:
         assert [nick for _, nick in players[0].hear()["players"]] == ["a", "b"]
 
 
-def test_a_deck_file_is_dealt_from_its_top_and_its_decks_in_turn(tmp_path: Path) -> None:
+def test_decks_of_a_file_are_dealt_in_turn_and_repeated(tmp_path: Path) -> None:
     deck = tmp_path / "deck"
     deck.write_text("3 spades\njoker maid\nT hearts\n\nA clubs\n")
     with serving("--players", 2, "--deck", deck) as server:
@@ -107,7 +107,7 @@ def test_a_deck_file_is_dealt_from_its_top_and_its_decks_in_turn(tmp_path: Path)
         assert drawn(seated(server, "e", "f"), 1) == ["3 spades"]
 
 
-def test_a_seed_deals_the_same_games_again_and_a_record_of_them_can_be_verified(tmp_path: Path) -> None:
+def test_a_seed_repeats_the_deals_and_their_record_verifies(tmp_path: Path) -> None:
     dealt, records = [], [tmp_path / "deals.jsonl", tmp_path / "again.jsonl"]
     for record in records:
         with serving("--players", 2, "--seed", 7, "--deals", record, "--client-seed", "ours") as server:
@@ -134,7 +134,7 @@ def test_a_seed_deals_the_same_games_again_and_a_record_of_them_can_be_verified(
     assert croupier("verify", record).returncode == 1
 
 
-def test_a_game_that_has_not_ended_when_the_table_is_closed_is_void_and_its_deal_can_be_verified(
+def test_an_unfinished_game_is_void_at_shutdown_and_its_deal_verifies(
     tmp_path: Path,
 ) -> None:
     record = tmp_path / "deals.jsonl"
@@ -150,7 +150,7 @@ def test_a_game_that_has_not_ended_when_the_table_is_closed_is_void_and_its_deal
     assert (len(hand["cards"]), hand["net"]) == (5, [0, 0])
 
 
-def test_who_waits_is_seen_off_at_once_when_the_table_is_closed() -> None:
+def test_waiting_players_are_disconnected_at_once_at_shutdown() -> None:
     with serving("--drain-seconds", 30) as server:
         player = talk(server)
         player.say(cmd="join", nick="ann")
@@ -161,37 +161,37 @@ def test_who_waits_is_seen_off_at_once_when_the_table_is_closed() -> None:
         assert player.error().startswith("oldmaid-9.12: ")
 
 
-def test_a_running_game_may_be_finished_while_the_table_is_closed() -> None:
+def test_a_running_game_can_finish_during_shutdown() -> None:
     with serving("--players", 4, "--drain-seconds", 30) as server:
         bots = [*COMMAND, "play", "oldmaid", server.address, "--bots", "3", "--nick", "bot", "--json"]
         with subprocess.Popen(bots, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
             ring = (
-                "import asyncio, sys; from croupier.clients.ring import sit\n"
-                "from croupier.rooms.oldmaid.ring.player_events import Offered, Over; "
+                "import asyncio, sys; from croupier.clients.ring import join_table\n"
+                "from croupier.rooms.oldmaid.ring.player_events import OfferReceived, PlayerFinished; "
                 "from croupier.rooms.oldmaid.wire import Pick\n"
                 "async def main():\n"
-                f"    async with sit('127.0.0.1', {server.port}, nick='ann') as ring:\n"
-                "        while not isinstance(news := await ring.hear(), Over):\n"
-                "            if isinstance(news, Offered):\n"
+                f"    async with join_table('127.0.0.1', {server.port}, nick='ann') as ring:\n"
+                "        while not isinstance(event := await ring.receive(), PlayerFinished):\n"
+                "            if isinstance(event, OfferReceived):\n"
                 "                print('offered', flush=True)\n"
-                "            if ring.legal:\n"
-                "                await ring.say(Pick(0))\n"
-                "        print(news.result.outcome)\n"
+                "            if ring.player.legal:\n"
+                "                await ring.send(Pick(0))\n"
+                "        print(event.result.outcome)\n"
                 "asyncio.run(main())"
             )
             with subprocess.Popen([sys.executable, "-c", ring], stdout=subprocess.PIPE, text=True) as person:
                 assert person.stdout is not None
                 assert person.stdout.readline() == "offered\n"
                 server.signal()
-                told, _ = process.communicate(timeout=PATIENCE)
+                output, _ = process.communicate(timeout=PATIENCE)
                 assert person.stdout.read().splitlines()[-1] in {"out", "lost"}
-        players = json.loads(told)["players"]
+        players = json.loads(output)["players"]
         assert [(one["games"], one["faults"]) for one in players] == [(1, [])] * 3
         assert server.end() == 0
 
 
-def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
-    for flags, told in (
+def test_invalid_settings_are_rejected(tmp_path: Path) -> None:
+    for flags, message in (
         (("--players", 9), "found players: 9; allowed: 2 to 8"),
         (("--players", 1), "found players: 1; allowed: 2 to 8"),
         (("--join-window", -1), "allowed: 0.0 to "),
@@ -199,25 +199,25 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
     ):
         done = croupier("serve", "oldmaid", "--port", 0, *flags)
         assert done.returncode == 1
-        assert told in done.stderr
+        assert message in done.stderr
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_strict_refuses_what_is_only_tolerated() -> None:
+def test_strict_rejects_a_tolerated_deviation() -> None:
     with serving("--strict") as server:
         player = talk(server)
         player.say(cmd="join", nick="ann", port=4001)
         assert player.error().startswith("oldmaid-3.5: ")
 
 
-def test_who_does_nothing_is_dropped() -> None:
+def test_an_idle_client_is_disconnected() -> None:
     with serving("--idle-seconds", 0.2) as server:
         player = talk(server)
         assert player.error().startswith("oldmaid-8.10: ")
         assert player.ends()
 
 
-def test_who_finds_no_room_is_told() -> None:
+def test_a_client_above_the_connection_limit_gets_an_error() -> None:
     with serving("--max-connections", 1) as server:
         first = talk(server)
         assert first.ask(cmd="status")["result"] == "error"
@@ -226,7 +226,7 @@ def test_who_finds_no_room_is_told() -> None:
         assert second.ends()
 
 
-def test_every_conversation_can_be_a_file(tmp_path: Path) -> None:
+def test_each_connection_can_have_its_own_log_file(tmp_path: Path) -> None:
     with serving("--players", 2, "--log", tmp_path / "{room}-{n}.txt") as server:
         players = seated(server, "ann", "bob")
         drawn(players, 1)
@@ -238,7 +238,7 @@ def test_every_conversation_can_be_a_file(tmp_path: Path) -> None:
     assert re.fullmatch(r'S: \{"result":"ok","card":\["\w+","\w+"\]\}', others[1])
 
 
-def test_it_speaks_tls_and_counts_its_games(tmp_path: Path) -> None:
+def test_tls_and_metrics(tmp_path: Path) -> None:
     authority = trustme.CA()
     certificate = authority.issue_cert("127.0.0.1")
     certificate.private_key_pem.write_to_path(tmp_path / "key")
@@ -258,36 +258,36 @@ def test_it_speaks_tls_and_counts_its_games(tmp_path: Path) -> None:
         assert 'croupier_games_total{room="oldmaid"} 1.0' in text
 
 
-@pytest.mark.parametrize("nonsense", [b"\xff\xfe{}\n", b"[" * 70_000])
-def test_what_is_no_text_or_has_no_end_ends_the_conversation(nonsense: bytes) -> None:
+@pytest.mark.parametrize("data", [b"\xff\xfe{}\n", b"[" * 70_000])
+def test_invalid_utf_8_and_endless_messages_end_the_connection(data: bytes) -> None:
     with serving() as server:
         connection = server.call("oldmaid")
-        connection.sendall(nonsense)
+        connection.sendall(data)
         assert re.match(rb'\{"result":"error","message":"oldmaid-8\.[389]: ', rest(connection))
 
 
-def test_a_table_that_is_killed_voids_its_games_and_keeps_its_promises(tmp_path: Path) -> None:
+def test_a_killed_table_voids_its_games_and_keeps_its_promises(tmp_path: Path) -> None:
     """oldmaid-9.14"""
-    kept, record = ("--store", tmp_path / "kept.db"), tmp_path / "deals.jsonl"
-    with serving("--players", 2, *kept, "--deals", record) as server:
+    store, record = ("--store", tmp_path / "kept.db"), tmp_path / "deals.jsonl"
+    with serving("--players", 2, *store, "--deals", record) as server:
         players = seated(server, "ann", "bob")
         cards = drawn(players, 5)
         server.signal(signal.SIGKILL)
         assert all(player.ends() for player in players)
         server.end()
-    with serving("--players", 2, *kept, "--deals", record) as server:
-        (told,) = [entry for entry in server.entries if entry["level"] == "warning"]
-        assert (told["event"], told["games"]) == ("interrupted games voided", [1])
+    with serving("--players", 2, *store, "--deals", record) as server:
+        (warning,) = [entry for entry in server.entries if entry["level"] == "warning"]
+        assert (warning["event"], warning["games"]) == ("interrupted games voided", [1])
         late = talk(server)
         late.say(cmd="status")
         assert "found status (the table was interrupted: 1 game is void); allowed: join" in late.error()
         seated(server, "ann", "bob")
         assert server.stop() == 0
-    hands = [json.loads(line) for line in croupier("hands", "list", "oldmaid", "--json", *kept).stdout.splitlines()]
+    hands = [json.loads(line) for line in croupier("hands", "list", "oldmaid", "--json", *store).stdout.splitlines()]
     assert [(hand["number"], hand["summary"]) for hand in hands] == [(2, "void"), (1, "void")]
-    shown = json.loads(croupier("hands", "show", "oldmaid/table/1", *kept).stdout)
+    shown = json.loads(croupier("hands", "show", "oldmaid/table/1", *store).stdout)
     assert [step[2] for step in shown["course"]] == cards
-    found = croupier("verify", record)
-    assert (found.returncode, "BROKEN" in found.stdout) == (0, False), found.stdout
-    assert "oldmaid table 1: the promise was kept" in found.stdout
-    assert croupier("db", "check", *kept).stdout.endswith(": 0 faults\n")
+    verification = croupier("verify", record)
+    assert (verification.returncode, "BROKEN" in verification.stdout) == (0, False), verification.stdout
+    assert "oldmaid table 1: the promise was kept" in verification.stdout
+    assert croupier("db", "check", *store).stdout.endswith(": 0 faults\n")

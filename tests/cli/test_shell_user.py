@@ -1,4 +1,4 @@
-"""`croupier verify`, the help, and what is refused, as somebody at a shell sees them."""
+"""`croupier verify`, --help, and invalid settings."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.processes import Serving, croupier
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The record of a house at which a bot has played, and which has closed."""
+    """The deal record of a closed house at which a bot has played."""
     file = tmp_path_factory.mktemp("record") / "deals.jsonl"
     with Serving("kuhn", "--port", "0", "--deals", file, "--client-seed", "señor", "--coins", "1000") as server:
         assert croupier("play", "kuhn", f":{server.port}", "--bot", "random", "-n", "30").returncode == 0
@@ -18,7 +18,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_a_record_that_was_kept_is_found_kept(record: Path) -> None:
+def test_a_complete_record_verifies(record: Path) -> None:
     done = croupier("verify", str(record))
     assert done.returncode == 0
     assert "the promise was kept" in done.stdout
@@ -26,7 +26,7 @@ def test_a_record_that_was_kept_is_found_kept(record: Path) -> None:
     assert "30 hands are as the seed deals them; the nets follow from the cards and the moves" in done.stdout
 
 
-def test_a_card_that_was_changed_is_found(record: Path, tmp_path: Path) -> None:
+def test_a_changed_card_is_detected(record: Path, tmp_path: Path) -> None:
     text = record.read_text()
     swapped = {'["J","Q"]': '["J","K"]', '["Q","J"]': '["K","J"]', '["K","J"]': '["K","Q"]'}
     before, after = next((a, b) for a, b in swapped.items() if a in text)
@@ -37,7 +37,7 @@ def test_a_card_that_was_changed_is_found(record: Path, tmp_path: Path) -> None:
     assert "BROKEN" in done.stdout
 
 
-def test_a_seed_that_is_not_revealed_yet_leaves_it_open(record: Path, tmp_path: Path) -> None:
+def test_a_promise_without_its_seed_is_not_opened(record: Path, tmp_path: Path) -> None:
     unfinished = tmp_path / "unfinished.jsonl"
     unfinished.write_text(
         "".join(line for line in record.read_text().splitlines(keepends=True) if '"deal":"seed"' not in line)
@@ -48,8 +48,8 @@ def test_a_seed_that_is_not_revealed_yet_leaves_it_open(record: Path, tmp_path: 
     assert done.stdout.endswith("0 tables as promised, 1 promise not opened, 0 faults\n")
 
 
-def test_what_a_record_cannot_prove_is_no_exit_status_of_success(record: Path, tmp_path: Path) -> None:
-    """A promise of several, hands that are left out, a seed that is used again, a net, and moves that are left out."""
+def test_forged_and_incomplete_records_have_a_failing_exit_status(record: Path, tmp_path: Path) -> None:
+    """A second promise, missing hands, a reused seed, a wrong net result, and missing moves."""
     lines = record.read_text().splitlines()
     promise, hands, seed = lines[0], lines[1:-1], lines[-1]
     other = promise.replace(promise.split('"')[-2], "00" * 32)
@@ -63,32 +63,32 @@ def test_what_a_record_cannot_prove_is_no_exit_status_of_success(record: Path, t
     named = {2: ["line 1: kuhn table 1: not opened", "of hands 5\n"]}
     named[1] = ["hand 5: this hand is not in the record", "table 2: found a server seed", "hand 5: found the net 100"]
     for status, records in forged.items():
-        for texts, told in zip(records, named[status], strict=True):
+        for texts, message in zip(records, named[status], strict=True):
             file = tmp_path / "forged.jsonl"
             file.write_text("\n".join(texts) + "\n")
             done = croupier("verify", str(file))
-            assert (done.returncode, told in done.stdout) == (status, True), done.stdout
+            assert (done.returncode, message in done.stdout) == (status, True), done.stdout
 
 
-def test_a_record_that_is_not_there_is_said_plainly(tmp_path: Path) -> None:
+def test_a_missing_record_is_reported(tmp_path: Path) -> None:
     done = croupier("verify", str(tmp_path / "nothing.jsonl"))
     assert (done.returncode, "cannot read" in done.stderr) == (2, True)
 
 
-def test_help_tells_every_command_and_every_setting() -> None:
+def test_help_lists_commands_and_settings() -> None:
     assert all(command in croupier("--help").stdout for command in ("serve", "play", "verify", "--config"))
-    told = croupier("serve", "kuhn", "--help").stdout
-    assert all(flag in told for flag in ("--port", "-p", "--deck", "--coins", "--bot", "--seed", "--tls-cert"))
+    message = croupier("serve", "kuhn", "--help").stdout
+    assert all(flag in message for flag in ("--port", "-p", "--deck", "--coins", "--bot", "--seed", "--tls-cert"))
 
 
-def test_an_unknown_word_is_refused() -> None:
+def test_an_unknown_command_is_rejected() -> None:
     done = croupier("deal")
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["serve", "poker"], "found the room 'poker'; allowed: kuhn"),
         (["serve", "kuhn", "-p", "0", "--idle-seconds", "0"], "found --idle-seconds 0; allowed: more than 0"),
@@ -101,8 +101,8 @@ def test_an_unknown_word_is_refused() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_a_setting_that_makes_no_sense_is_refused_with_what_is_allowed(arguments: list[str], told: str) -> None:
+def test_an_invalid_setting_is_rejected_with_what_is_allowed(arguments: list[str], message: str) -> None:
     done = croupier(*arguments)
     assert done.returncode != 0
-    assert told in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr

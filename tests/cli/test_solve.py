@@ -1,4 +1,4 @@
-"""`croupier solve`: what it prints for people and for programs is what the solvers find."""
+"""`croupier solve`: its tables, CSV and JSON match the results of the solvers."""
 
 import csv
 import io
@@ -25,14 +25,14 @@ from tests.rooms.kuhn.action_odds import chances
 
 
 def solved(*arguments: object, columns: int = 200) -> str:
-    """What is printed, in a wide terminal."""
+    """Return the output of `croupier solve` on a wide terminal."""
     done = croupier("solve", *arguments, variables={"COLUMNS": str(columns)})
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
 def rows(*arguments: object) -> list[dict[str, str]]:
-    """The CSV, whose decimals are those of its fractions."""
+    """Return the rows of the CSV, after checking its decimals against its fractions."""
     found = list(csv.DictReader(io.StringIO(solved(*arguments, "--csv"))))
     for row in found:
         for name in row:
@@ -42,7 +42,7 @@ def rows(*arguments: object) -> list[dict[str, str]]:
 
 
 def objects(*arguments: object) -> dict[str, Any]:
-    """The JSON, whose decimals are those of its fractions."""
+    """Return the JSON, after checking its decimals against its fractions."""
     found: dict[str, Any] = json.loads(solved(*arguments, "--json"))
     for record in [found, *found["decisions"]]:
         for value in record.values():
@@ -51,11 +51,11 @@ def objects(*arguments: object) -> dict[str, Any]:
     return found
 
 
-def told(worth: Fraction | None) -> str:
-    return "" if worth is None else str(worth)
+def cell_text(value: Fraction | None) -> str:
+    return "" if value is None else str(value)
 
 
-def test_kuhn_poker_is_printed_with_its_family() -> None:
+def test_kuhn_poker_prints_its_family_of_equilibria() -> None:
     printed = solved("kuhn")
     assert "Kuhn poker is worth -1/18 = -0.0555555556 coins a game to P_1." in printed
     assert "P_1 may choose any α from 0 to 1/3." in printed
@@ -80,7 +80,7 @@ def test_the_rows_of_kuhn_poker_are_the_published_equilibria(column: str, alpha:
         assert Fraction(row[column]) == book[View(card, history)][row["action"]]
 
 
-def test_kuhn_poker_as_json_says_the_same() -> None:
+def test_kuhn_json_matches_csv() -> None:
     found = objects("kuhn")
     assert (found["game"], found["settings"], found["value"]["exact"]) == ("Kuhn poker", {}, "-1/18")
     for record, row in zip(found["decisions"], rows("kuhn"), strict=True):
@@ -97,25 +97,27 @@ def test_seven_and_a_half_is_printed_by_total() -> None:
     assert "No exceptions" in printed
 
 
-def test_with_a_limit_above_the_bet_it_says_when_to_raise() -> None:
+def test_a_limit_above_the_bet_prints_when_to_raise() -> None:
     printed = solved("sevenhalf", "--max-bet", 10)
     assert "= +0.0652075026 starting bets" in printed
     assert [line.split("│")[1].strip() for line in printed.splitlines() if "RAISE " in line] == ["0.5"]
 
 
-@pytest.mark.parametrize("most", [1, 3])
-def test_the_rows_of_seven_and_a_half_are_what_the_solver_finds(most: int) -> None:
-    rules = SevenHalf(most)
+@pytest.mark.parametrize("max_bet", [1, 3])
+def test_sevenhalf_csv_matches_the_solver(max_bet: int) -> None:
+    rules = SevenHalf(max_bet)
     solver = SinglePlayerSolver(rules)
-    found = {(row["hand"], row["bet"], row["pass"] != ""): row for row in rows("sevenhalf", "--max-bet", most)}
+    found = {(row["hand"], row["bet"], row["pass"] != ""): row for row in rows("sevenhalf", "--max-bet", max_bet)}
     decisions = solver.reachable_decisions(rules.start(1))
     assert len(found) == len(decisions)
     for state in decisions:
-        worth = {"raise" if isinstance(move, int) else move: coins for move, coins in solver.move_values(state).items()}
+        values = {
+            "raise" if isinstance(move, int) else move: coins for move, coins in solver.move_values(state).items()
+        }
         hand = "".join(sorted(str(card)[0] if str(card)[0].isdigit() else "s" for card in state.cards))
-        row = found[hand, str(state.bet), "PASS" in worth]
-        assert [row["draw"], row["pass"], row["raise"]] == [told(worth.get(n)) for n in ("DRAW", "PASS", "raise")]
-        assert worth[row["best"] if row["best"] != "RAISE" else "raise"] == max(worth.values())
+        row = found[hand, str(state.bet), "PASS" in values]
+        assert [row["draw"], row["pass"], row["raise"]] == [cell_text(values.get(n)) for n in ("DRAW", "PASS", "raise")]
+        assert values[row["best"] if row["best"] != "RAISE" else "raise"] == max(values.values())
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +141,7 @@ def test_blackjack_is_printed_with_its_exceptions() -> None:
     assert len({line.split(":")[0] for line in printed.splitlines() if ", but " in line}) == stars
 
 
-def test_the_rows_of_blackjack_are_what_the_solver_finds(cards: list[dict[str, str]]) -> None:
+def test_blackjack_csv_matches_the_solver(cards: list[dict[str, str]]) -> None:
     solver = SinglePlayerSolver(BLACKJACK)
     found = {(row["hand"], row["up"]): row for row in cards}
     decisions = solver.reachable_decisions(BLACKJACK.start(2))
@@ -147,13 +149,13 @@ def test_the_rows_of_blackjack_are_what_the_solver_finds(cards: list[dict[str, s
     for state in decisions[::11]:
         ranks = ["T" if RANK_VALUES[str(card)[0]] == 10 else str(card)[0] for card in state.cards]
         row = found["".join(sorted(ranks[:2] + ranks[3:], key="A23456789T".index)), ranks[2]]
-        worth = solver.move_values(state)
-        assert [row["hit"], row["stand"], row["surrender"]] == [str(worth[n] / 2) for n in (HIT, STAND, SURRENDER)]
-        assert Fraction(row[row["best"]]) == max(worth.values()) / 2
+        values = solver.move_values(state)
+        assert [row["hit"], row["stand"], row["surrender"]] == [str(values[n] / 2) for n in (HIT, STAND, SURRENDER)]
+        assert Fraction(row[row["best"]]) == max(values.values()) / 2
 
 
-def test_the_rows_of_blackjack_add_up_to_its_value(cards: list[dict[str, str]]) -> None:
-    """Every round comes to one decision with two cards first."""
+def test_blackjack_csv_adds_up_to_the_value(cards: list[dict[str, str]]) -> None:
+    """Every round begins with one decision with two cards."""
     openings = [row for row in cards if len(row["hand"]) == 2]
     assert len(openings) == 550
     assert sum(Fraction(row["reached"]) for row in openings) == 1
@@ -161,7 +163,7 @@ def test_the_rows_of_blackjack_add_up_to_its_value(cards: list[dict[str, str]]) 
     assert value == SinglePlayerSolver(BLACKJACK).value(BLACKJACK.start(2)) / 2
 
 
-def test_blackjack_as_json_says_the_same(cards: list[dict[str, str]]) -> None:
+def test_blackjack_json_matches_csv(cards: list[dict[str, str]]) -> None:
     found = objects("blackjack", "--decks", 1)
     assert found["settings"] == {"decks": 1}
     assert Fraction(found["value"]["exact"]) == Fraction(266283420280804127, 6358710501602058600)
@@ -170,7 +172,7 @@ def test_blackjack_as_json_says_the_same(cards: list[dict[str, str]]) -> None:
         assert [record[name]["exact"] for name in ("hit", "stand")] == [row["hit"], row["stand"]]
 
 
-def test_two_decks_are_another_game() -> None:
+def test_blackjack_with_two_decks() -> None:
     assert "= +0.0403156183 bets" in solved("blackjack", "--decks", 2)
 
 
@@ -186,7 +188,7 @@ def test_old_maid_is_printed_by_seat(players: int) -> None:
     assert ("player1 loses 1723353095189/3455521292986 of the games" in printed) == (players == 2)
 
 
-def test_where_old_maid_is_played_it_says_how_sure_it_is() -> None:
+def test_simulated_old_maid_prints_confidence_intervals() -> None:
     printed = solved("oldmaid", "--players", 5, "--games", 20_000, "--seed", 7)
     assert "From 5 players on: 20,000 games each with seed 7, and 95 % intervals." in printed
     found = rows("oldmaid", "--players", 5, "--games", 20_000, "--seed", 7)
@@ -201,15 +203,15 @@ def test_where_old_maid_is_played_it_says_how_sure_it_is() -> None:
     assert found != rows("oldmaid", "--players", 5, "--games", 20_000, "--seed", 8)
 
 
-def test_a_share_of_nothing_or_everything_has_an_interval_as_well() -> None:
-    """E. B. Wilson's, by hand: z²/(n + z²) is how far it reaches."""
+def test_wilson_intervals_of_extreme_shares() -> None:
+    """Values calculated by hand: for a share of 0 the interval ends at z²/(n + z²)."""
     none, half, every = (solution.wilson_interval(lost, 100) for lost in (0, 50, 100))
     assert [none.low, none.high] == pytest.approx([0, 0.0369935])
     assert [half.low, half.high] == pytest.approx([0.4038315, 0.5961685])
     assert [every.low, every.high] == pytest.approx([0.9630065, 1])
 
 
-def test_the_rows_of_old_maid_hold_what_is_certain() -> None:
+def test_exact_old_maid_rows() -> None:
     found = rows("oldmaid", "--players", 3)
     assert [row["offers_first"] for row in found] == ["False", "True", "False"]
     assert [int(row["cards"]) for row in found] == [18, 18, 17]
@@ -221,7 +223,7 @@ def test_the_rows_of_old_maid_hold_what_is_certain() -> None:
     assert [float(Fraction(row["fraction"])) for row in two] == [float(row["loses"]) for row in two]
 
 
-def test_old_maid_as_json_says_the_same() -> None:
+def test_oldmaid_json_matches_csv() -> None:
     found = objects("oldmaid", "--players", 3)
     assert (found["game"], found["value"]) == ("Old Maid", None)
     assert found["settings"] == {"players": 3, "games": 1_000_000, "seed": 1}
@@ -229,7 +231,7 @@ def test_old_maid_as_json_says_the_same() -> None:
         assert {name: str(value) for name, value in record.items()} == row
 
 
-def test_the_tables_of_old_maid_fit_80_columns_without_a_word_that_is_cut(
+def test_oldmaid_tables_fit_80_columns_without_truncation(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(solution, "MAX_SOLVED_PLAYERS", 3)
@@ -250,7 +252,7 @@ def test_every_table_fits_80_columns(arguments: tuple[object, ...]) -> None:
     assert "…" not in printed
 
 
-def test_without_a_number_of_players_every_number_is_a_row(
+def test_without_players_every_number_of_players_is_a_row(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(solution, "MAX_SOLVED_PLAYERS", 3)
@@ -260,31 +262,31 @@ def test_without_a_number_of_players_every_number_is_a_row(
     found = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if "│" in line]
     assert [row[0] for row in found] == [str(players) for players in range(2, 9)]
     for players, row in enumerate(found, start=2):
-        told = [cell for cell in row[1:] if cell]
-        assert len(told) == players
-        assert [seat for seat, cell in enumerate(told) if cell.endswith("*")] == [52 % players]
-        assert sum(float(cell.rstrip("*")) for cell in told) == pytest.approx(1, abs=0.0005)
+        shares = [cell for cell in row[1:] if cell]
+        assert len(shares) == players
+        assert [seat for seat, cell in enumerate(shares) if cell.endswith("*")] == [52 % players]
+        assert sum(float(cell.rstrip("*")) for cell in shares) == pytest.approx(1, abs=0.0005)
     assert "From 4 players on: 2,000 games each with seed 1" in printed
 
 
 @pytest.mark.slow
-def test_the_tables_of_old_maid_in_the_documentation_are_what_is_found() -> None:
+def test_documented_oldmaid_tables_are_up_to_date() -> None:
     page = (ROOT / "docs" / "solutions.md").read_text().partition("## Old Maid")[2].partition("###")[0]
     found = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
-    told = solution.solve()
+    solved_game = solution.solve()
     assert [row for row in found if row[0].isdigit() and len(row) == 9] == [
-        [cell.replace("*", "\\*") for cell in row] for row in told.grids[0].rows
+        [cell.replace("*", "\\*") for cell in row] for row in solved_game.grids[0].rows
     ]
     exact = {int(row[0]): [cell for cell in row[1:] if cell] for row in found if row[0].isdigit() and len(row) == 5}
     assert [*exact] == [2, 3, 4]
     for players, cells in exact.items():
-        records = [record for record in told.records if record["players"] == players]
+        records = [record for record in solved_game.records if record["players"] == players]
         for end in ("low", "loses", "high"):
-            assert cells == [f"{record[end]:.9f}" for record in records], "all decimals are certain"
+            assert cells == [f"{record[end]:.9f}" for record in records], "all printed decimals are exact"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "said"),
+    ("arguments", "status", "message"),
     [
         (["blackjack", "--decks", "0"], 1, "croupier: found 0 decks; allowed: 1 or more"),
         (["sevenhalf", "--max-bet", "0"], 1, "croupier: found a highest bet of 0; allowed: 1 to 1073741823"),
@@ -298,10 +300,10 @@ def test_the_tables_of_old_maid_in_the_documentation_are_what_is_found() -> None
         (["holdem"], 2, "kuhn, sevenhalf, blackjack, oldmaid"),
     ],
 )
-def test_wrong_options_are_refused_with_what_is_allowed(arguments: list[str], status: int, said: str) -> None:
+def test_invalid_options_are_rejected_with_what_is_allowed(arguments: list[str], status: int, message: str) -> None:
     done = croupier("solve", *arguments, variables={"COLUMNS": "200"})
     assert done.returncode == status
-    assert said in done.stdout + done.stderr
+    assert message in done.stdout + done.stderr
 
 
 def test_without_a_game_the_games_are_listed() -> None:
@@ -309,30 +311,30 @@ def test_without_a_game_the_games_are_listed() -> None:
     assert all(game in printed for game in ("blackjack", "kuhn", "oldmaid", "sevenhalf"))
 
 
-def test_without_highs_it_says_how_to_install_it(
+def test_without_highspy_the_error_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
     assert solve.solve_kuhn() == 1
-    assert "found no highspy, which solves it; pip install 'croupier[solve]' installs it" in capsys.readouterr().err
+    assert "the module highspy is missing; install it with: pip install 'croupier[solve]'" in capsys.readouterr().err
 
 
-def test_without_numpy_old_maid_says_so_too(
+def test_without_numpy_the_error_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
     for name in ("exact", "sampled"):
-        monkeypatch.delitem(sys.modules, f"croupier.rooms.oldmaid.{name}", raising=False)
+        monkeypatch.delitem(sys.modules, f"croupier.rooms.oldmaid.odds.{name}", raising=False)
     assert [solve.solve_oldmaid(players=players) for players in (3, 5)] == [1, 1]
-    assert capsys.readouterr().err.count("found no numpy, which solves it; pip") == 2
+    assert capsys.readouterr().err.count("the module numpy is missing; install it with: pip") == 2
 
 
-def test_nothing_that_is_not_needed_is_imported() -> None:
+def test_solvers_are_imported_on_demand() -> None:
     check = "import sys, croupier.cli.solve, croupier.strategy.zero_sum; print({'numpy', 'highspy'} & {*sys.modules})"
     assert subprocess.check_output([sys.executable, "-c", check], text=True) == "set()\n"
 
 
-def test_somebody_who_reads_only_the_first_lines_is_left_in_peace() -> None:
+def test_a_closed_pipe_ends_solve_silently() -> None:
     with subprocess.Popen(
         [*COMMAND, "solve", "blackjack", "--csv"],
         stdout=subprocess.PIPE,
@@ -346,9 +348,9 @@ def test_somebody_who_reads_only_the_first_lines_is_left_in_peace() -> None:
         assert process.stderr.read() == b""
 
 
-def bar(monkeypatch: pytest.MonkeyPatch, patience: float, *, terminal: bool) -> str:
-    """What is drawn while 500 decisions are handed out."""
-    monkeypatch.setattr(solve, "PROGRESS_DELAY_SECONDS", patience)
+def progress_output(monkeypatch: pytest.MonkeyPatch, delay: float, *, terminal: bool) -> str:
+    """Return the output of `track_progress` over 500 decisions."""
+    monkeypatch.setattr(solve, "PROGRESS_DELAY_SECONDS", delay)
     console = Console(file=io.StringIO(), force_terminal=terminal, width=80)
     states = [BLACKJACK.start(bet) for bet in range(500)]
     assert [*solve.track_progress(states, console)] == states
@@ -356,7 +358,7 @@ def bar(monkeypatch: pytest.MonkeyPatch, patience: float, *, terminal: bool) -> 
     return console.file.getvalue()
 
 
-def test_a_bar_is_shown_when_it_takes_long_and_to_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "solving" in bar(monkeypatch, -1, terminal=True)
-    assert "solving" not in bar(monkeypatch, 100, terminal=True)
-    assert bar(monkeypatch, -1, terminal=False) == ""
+def test_a_progress_bar_appears_after_the_delay_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "solving" in progress_output(monkeypatch, -1, terminal=True)
+    assert "solving" not in progress_output(monkeypatch, 100, terminal=True)
+    assert progress_output(monkeypatch, -1, terminal=False) == ""

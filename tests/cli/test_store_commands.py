@@ -1,4 +1,4 @@
-"""`croupier db` and `croupier accounts`, as somebody at a shell sees them."""
+"""`croupier db` and `croupier accounts`: output, errors and exit statuses."""
 
 import asyncio
 import io
@@ -26,21 +26,21 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def at_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Shell:
-    """Say a command with the store of this test: the exit status, and what was printed on both streams.
+    """A function that runs a command with the store of this test and returns exit status, stdout and stderr.
 
-    `typed` is what stands on standard input, None for a terminal.
+    `typed` is the text on standard input, None for a terminal.
     """
 
-    def say(
+    def run_command(
         command: str, *arguments: object, typed: str | None = "", store: object = tmp_path / "store"
     ) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.stdin", Terminal() if typed is None else io.StringIO(typed))
         with pytest.raises(SystemExit) as end:
             main([*command.split(), *map(str, arguments), "--store", str(store)])
-        told = capfd.readouterr()
-        return int(end.value.code or 0), told.out, told.err
+        output = capfd.readouterr()
+        return int(end.value.code or 0), output.out, output.err
 
-    return say
+    return run_command
 
 
 def hashed(store: Path, name: str) -> str:
@@ -48,13 +48,13 @@ def hashed(store: Path, name: str) -> str:
         return file.execute("SELECT password FROM accounts WHERE name = ?", (name,)).fetchone()[0]
 
 
-def test_the_first_account_makes_the_store(at_shell: Shell, tmp_path: Path) -> None:
+def test_adding_an_account_creates_the_store(at_shell: Shell, tmp_path: Path) -> None:
     assert at_shell("accounts add alice --coins 100", typed="secret\n") == (0, "alice has 100 coins\n", "")
     assert PasswordHasher().verify(hashed(tmp_path / "store", "alice"), "secret")
     assert at_shell("db check") == (0, f"{tmp_path / 'store'}: 0 faults\n", "")
 
 
-def test_accounts_are_listed_for_people_and_for_programs(at_shell: Shell) -> None:
+def test_accounts_are_listed_as_a_table_and_as_json(at_shell: Shell) -> None:
     at_shell("accounts add alice --coins 1234", typed="secret\n")
     status, table, _ = at_shell("accounts list")
     assert status == 0
@@ -68,68 +68,68 @@ def test_accounts_are_listed_for_people_and_for_programs(at_shell: Shell) -> Non
     assert "argon2" not in lines + table
 
 
-def test_coins_come_and_go_with_a_reason_and_never_more_than_there_are(at_shell: Shell, tmp_path: Path) -> None:
+def test_credits_need_cover_and_record_their_reason(at_shell: Shell, tmp_path: Path) -> None:
     at_shell("accounts add alice --coins 10", typed="secret\n")
     assert at_shell("accounts credit alice 5 --reason gift") == (0, "alice has 15 coins\n", "")
     assert at_shell("accounts credit alice -7 --reason", "paid out") == (0, "alice has 8 coins\n", "")
-    told = "croupier: found 9 coins to be taken from 'alice'; allowed: 8\n"
-    assert at_shell("accounts credit alice -9 --reason greed") == (1, "", told)
+    expected = "croupier: found 9 coins to be taken from 'alice'; allowed: 8\n"
+    assert at_shell("accounts credit alice -9 --reason greed") == (1, "", expected)
     with closing(sqlite3.connect(tmp_path / "store")) as file:
         reasons = file.execute("SELECT reason FROM transfers ORDER BY id").fetchall()
     assert reasons == [("opened",), ("gift",), ("paid out",)]
 
 
-def test_coins_without_a_reason_are_refused(at_shell: Shell) -> None:
+def test_a_credit_without_a_reason_is_rejected(at_shell: Shell) -> None:
     at_shell("accounts add alice", typed="secret\n")
     assert at_shell("accounts credit alice 5")[0] == 2
     assert at_shell("accounts list --json")[1].count('"balance": 0') == 2
 
 
-def test_a_password_is_changed(at_shell: Shell, tmp_path: Path) -> None:
+def test_reset_password(at_shell: Shell, tmp_path: Path) -> None:
     at_shell("accounts add alice", typed="secret\n")
     assert at_shell("accounts reset-password alice", typed="new one\n") == (0, "alice has a new password\n", "")
     assert PasswordHasher().verify(hashed(tmp_path / "store", "alice"), "new one")
 
 
-def test_a_terminal_is_asked_twice_and_shown_nothing(
+def test_a_terminal_prompts_twice_for_the_password(
     at_shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed = iter(["one", "two", "three", "three"])
-    asked: list[str] = []
+    prompts: list[str] = []
 
     def ask(prompt: str) -> str:
-        asked.append(prompt)
+        prompts.append(prompt)
         return next(typed)
 
     monkeypatch.setattr("croupier.cli.accounts.getpass", ask)
-    told = "croupier: found two passwords; allowed: the same one twice\n"
-    assert at_shell("accounts add alice", typed=None) == (1, "", told)
+    expected = "croupier: the passwords do not match\n"
+    assert at_shell("accounts add alice", typed=None) == (1, "", expected)
     assert at_shell("accounts add alice", typed=None)[0] == 0
-    assert asked == ["Password of alice: ", "Once more: "] * 2
+    assert prompts == ["Password of alice: ", "Repeat the password: "] * 2
     assert PasswordHasher().verify(hashed(tmp_path / "store", "alice"), "three")
 
 
-def test_an_account_without_a_password_or_with_an_odd_name_is_not_opened(at_shell: Shell, tmp_path: Path) -> None:
-    assert at_shell("accounts add alice", typed="\n")[2].startswith("croupier: found no password")
+def test_an_empty_password_and_invalid_names_are_rejected(at_shell: Shell, tmp_path: Path) -> None:
+    assert at_shell("accounts add alice", typed="\n")[2].startswith("croupier: the password is empty")
     for name in ("a:b", "a\nb", "a" * 65, ""):
         assert at_shell("accounts add", name, typed="secret\n")[2].startswith("croupier: found ")
     assert not (tmp_path / "store").exists()
 
 
-def test_a_name_is_found_in_any_normalization_and_never_looks_like_another(at_shell: Shell) -> None:
+def test_names_are_normalized_and_confusable_names_are_rejected(at_shell: Shell) -> None:
     assert at_shell("accounts add", "Zoe\u0308", typed="secret\n") == (0, "Zo\u00eb has 0 coins\n", "")
     assert at_shell("accounts credit", "Zoe\u0308", 5, "--reason", "gift") == (0, "Zo\u00eb has 5 coins\n", "")
     assert at_shell("accounts reset-password", "\uff3ao\u00eb", typed="other\n")[0] == 0
-    told = "croupier: found an account 'Zo\u00eb', which 'ZO\u00cb' looks like; allowed: a name of its own\n"
-    assert at_shell("accounts add", "ZO\u00cb", typed="secret\n") == (1, "", told)
+    expected = "croupier: found an account 'Zo\u00eb', which 'ZO\u00cb' looks like; allowed: a name of its own\n"
+    assert at_shell("accounts add", "ZO\u00cb", typed="secret\n") == (1, "", expected)
     assert "U+200B" in at_shell("accounts add", "bo\u200bb", typed="secret\n")[2]
     assert at_shell("accounts close", "Zoe\u0308", "--reason", "moved")[0] == 0
 
 
-def test_a_name_that_somebody_has_is_refused(at_shell: Shell) -> None:
+def test_a_duplicate_name_is_rejected(at_shell: Shell) -> None:
     at_shell("accounts add alice", typed="secret\n")
-    told = "croupier: found an account 'alice'; allowed: a name that is not taken\n"
-    assert at_shell("accounts add alice", typed="secret\n") == (1, "", told)
+    expected = "croupier: found an account 'alice'; allowed: a name that is not taken\n"
+    assert at_shell("accounts add alice", typed="secret\n") == (1, "", expected)
 
 
 def test_a_closed_account_is_paid_out_and_stays_closed(at_shell: Shell) -> None:
@@ -139,16 +139,16 @@ def test_a_closed_account_is_paid_out_and_stays_closed(at_shell: Shell) -> None:
     assert json.loads(at_shell("accounts list --json")[1].splitlines()[1])["closed"] is not None
 
 
-def test_only_what_makes_something_makes_a_store(at_shell: Shell, tmp_path: Path) -> None:
-    told = f"croupier: found nothing at {tmp_path / 'store'}; allowed: a store of croupier\n"
+def test_only_add_and_upgrade_create_a_store(at_shell: Shell, tmp_path: Path) -> None:
+    expected = f"croupier: found nothing at {tmp_path / 'store'}; allowed: a store of croupier\n"
     for command in ("db check", "db export", "db backup copy", "accounts list", "accounts close a --reason b"):
-        assert at_shell(command) == (1, "", told)
+        assert at_shell(command) == (1, "", expected)
     assert not (tmp_path / "store").exists()
-    assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is of revision 0002\n", "")
-    assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is of revision 0002\n", "")
+    assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is at revision 0002\n", "")
+    assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is at revision 0002\n", "")
 
 
-def test_what_is_no_store_is_neither_upgraded_nor_checked(at_shell: Shell, tmp_path: Path) -> None:
+def test_a_file_that_is_no_store_is_rejected(at_shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "store").write_text("Dear friend, " * 100)
     for command in ("db upgrade", "db check"):
         status, out, err = at_shell(command)
@@ -156,21 +156,21 @@ def test_what_is_no_store_is_neither_upgraded_nor_checked(at_shell: Shell, tmp_p
         assert "file is not a database; allowed: a store of croupier" in err
 
 
-def test_faults_are_told_and_make_the_exit_status_1(at_shell: Shell, tmp_path: Path) -> None:
+def test_db_check_prints_faults_and_exits_with_1(at_shell: Shell, tmp_path: Path) -> None:
     at_shell("accounts add alice --coins 10", typed="secret\n")
     with closing(sqlite3.connect(tmp_path / "store")) as file:
         file.execute("UPDATE accounts SET balance = 11 WHERE name = 'alice'")
         file.commit()
-    told = "accounts alice: found a balance of 11; allowed: 10, the sum of its entries\n"
-    assert at_shell("db check") == (1, f"{told}{tmp_path / 'store'}: 1 fault\n", "")
+    expected = "accounts alice: found a balance of 11; allowed: 10, the sum of its entries\n"
+    assert at_shell("db check") == (1, f"{expected}{tmp_path / 'store'}: 1 fault\n", "")
 
 
-def test_a_backup_is_a_store_and_takes_nobodys_place(at_shell: Shell, tmp_path: Path) -> None:
+def test_a_backup_is_a_store_and_overwrites_nothing(at_shell: Shell, tmp_path: Path) -> None:
     at_shell("accounts add alice --coins 10", typed="secret\n")
     copy = tmp_path / "copy"
     assert at_shell("db backup", copy) == (0, f"{tmp_path / 'store'} is copied to {copy}\n", "")
     assert at_shell("accounts credit alice 5 --reason gift", store=copy)[1] == "alice has 15 coins\n"
-    assert at_shell("db backup", copy)[2] == f"croupier: found {copy}, which is there already; allowed: a new file\n"
+    assert at_shell("db backup", copy)[2] == f"croupier: {copy} already exists; choose a new file\n"
 
 
 def test_an_export_goes_to_a_file_or_to_standard_output(at_shell: Shell, tmp_path: Path) -> None:
@@ -180,13 +180,13 @@ def test_an_export_goes_to_a_file_or_to_standard_output(at_shell: Shell, tmp_pat
     assert len(lines.read_text().splitlines()) == 6
     done = croupier("db", "export", "--store", tmp_path / "store")
     assert [*map(json.loads, done.stdout.splitlines())][1:] == [*map(json.loads, lines.read_text().splitlines())][1:]
-    told = f"croupier: found {lines}, which is there already; allowed: a new file\n"
-    assert at_shell("db export", lines) == (1, "", told)
+    expected = f"croupier: {lines} already exists; choose a new file\n"
+    assert at_shell("db export", lines) == (1, "", expected)
     nowhere = tmp_path / "no-such-folder" / "books.jsonl"
     assert at_shell("db export", nowhere) == (1, "", f"croupier: cannot write {nowhere}: No such file or directory\n")
 
 
-def test_who_has_read_enough_of_an_export_ends_it_without_a_word(at_shell: Shell, tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_an_export_silently(at_shell: Shell, tmp_path: Path) -> None:
     at_shell("accounts add alice --coins 10", typed="secret\n")
     command = [*COMMAND, "db", "export", "--store", str(tmp_path / "store")]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as export:
@@ -197,19 +197,19 @@ def test_who_has_read_enough_of_an_export_ends_it_without_a_word(at_shell: Shell
         assert export.wait(20) == 1
 
 
-def test_a_backup_is_restored_into_a_new_store_and_over_another_only_by_force(at_shell: Shell, tmp_path: Path) -> None:
+def test_a_backup_is_restored_to_a_new_store_or_with_force(at_shell: Shell, tmp_path: Path) -> None:
     copy, other = tmp_path / "copy", tmp_path / "other"
     at_shell("accounts add alice --coins 10", typed="secret\n")
     at_shell("db backup", copy)
     assert at_shell("db restore", copy, store=other) == (0, f"{copy} is restored to {other}\n", "")
     assert at_shell("accounts credit alice 5 --reason gift", store=other)[1] == "alice has 15 coins\n"
-    told = f"croupier: found {other}, which is not empty; allowed: an empty store, or --force, which replaces it\n"
-    assert at_shell("db restore", copy, store=other) == (1, "", told)
+    expected = f"croupier: found {other}, which is not empty; allowed: an empty store, or --force, which replaces it\n"
+    assert at_shell("db restore", copy, store=other) == (1, "", expected)
     assert at_shell("db restore --force", copy, store=other)[0] == 0
     assert at_shell("accounts credit alice 5 --reason gift", store=other)[1] == "alice has 15 coins\n"
 
 
-def test_a_list_of_accounts_fits_80_columns_and_shows_every_name_whole(
+def test_the_list_of_accounts_fits_80_columns_with_full_names(
     at_shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")

@@ -1,4 +1,4 @@
-"""`croupier tap`: conversations are told as they are held, judged, kept, and disturbed."""
+"""`croupier tap`: printed messages, verdicts, transcripts, captures and disturbances."""
 
 import re
 import signal
@@ -20,7 +20,7 @@ TAP = (*COMMAND, "tap", "kuhn", "0")
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """A house that deals the same cards to every client, and calls every bet."""
+    """A house that deals the same cards to every client and calls every bet."""
     deck = tmp_path_factory.mktemp("house") / "deck.txt"
     deck.write_text("\n\n".join(["Q\nK\nJ"] * 20))
     with Serving("kuhn", "--port", 0, "--deck", deck, "--bot", "script:CAL,CAL,CAL") as serving:
@@ -31,66 +31,66 @@ def tapped(house: Serving, *arguments: object) -> Serving:
     return Serving(house.address, *arguments, command=TAP)
 
 
-def told(serving: Serving) -> list[str]:
-    """All that a tap has told before it ended, without the times."""
+def tap_lines(serving: Serving) -> list[str]:
+    """Return the output of a tap after its end, without the times."""
     assert serving._process.stdout is not None
     text = serving._process.stdout.read().decode()
     return [re.sub(r"^ *(\d+) +\d+\.\d{3}  ", r"\1 ", line) for line in text.splitlines()]
 
 
-def test_a_conversation_is_told_message_by_message_and_kept(house: Serving, tmp_path: Path) -> None:
+def test_a_conversation_is_printed_and_recorded(house: Serving, tmp_path: Path) -> None:
     with tapped(house, "--transcript", tmp_path / "kept", "--pcap", tmp_path / "talk.pcap") as tap:
         with tap.call() as client:
-            for said, heard in ((b"STRT P_1", b"CARD C_Q"), (b'ACTN "BET"', b"CARD C_K"), (b"DISC", b"")):
-                client.sendall(said)
-                assert hear(client, len(heard)) == heard
+            for sent, received in ((b"STRT P_1", b"CARD C_Q"), (b'ACTN "BET"', b"CARD C_K"), (b"DISC", b"")):
+                client.sendall(sent)
+                assert hear(client, len(received)) == received
             assert rest(client) == b""
         assert tap.stop() == 0
-        lines = told(tap)
+        lines = tap_lines(tap)
     assert lines[0].startswith("1 client is here: 127.0.0.1 ")
     assert "1 client → STRT P_1" in lines
     assert "1 house  ← CARD C_Q" in lines
     assert "1 client → ACTN BET  = 41 43 54 4e 20 22 42 45 54 22" in lines
     assert lines[-1].endswith("the client departs from kuhn-2.5, which is tolerated; nothing is broken")
-    paper = (tmp_path / "kept" / "kuhn-0001.txt").read_text()
-    assert paper.startswith("title: Connection 1\nclause:\np> STRT P_1\np< CARD C_Q\n")
+    transcript = (tmp_path / "kept" / "kuhn-0001.txt").read_text()
+    assert transcript.startswith("title: Connection 1\nclause:\np> STRT P_1\np< CARD C_Q\n")
     assert (tmp_path / "talk.pcap").read_bytes()[:4] == bytes.fromhex("d4c3b2a1")
 
 
-def test_a_transcript_of_what_was_tapped_is_replayed(house: Serving, tmp_path: Path) -> None:
+def test_a_recorded_transcript_can_be_replayed(house: Serving, tmp_path: Path) -> None:
     with tapped(house, "--transcript", tmp_path) as tap, tap.call() as connection:
-        for said, heard in ((b"STRT P_1", b"CARD C_Q"), (b"ACTN BET", b"CARD C_K"), (b"HELP", b"FAIL W_ADISC")):
-            connection.sendall(said)
-            assert hear(connection, len(heard)) == heard
+        for sent, received in ((b"STRT P_1", b"CARD C_Q"), (b"ACTN BET", b"CARD C_K"), (b"HELP", b"FAIL W_ADISC")):
+            connection.sendall(sent)
+            assert hear(connection, len(received)) == received
         assert rest(connection) == b""
         connection.close()
         assert tap.stop() == 1
-        lines = told(tap)
+        lines = tap_lines(tap)
     assert [line for line in lines if "✗" in line] == [
         "1 ✗ the client breaks kuhn-2.7: found 'HELP'; allowed: one of the codes STRT, ACTN, CARD, FAIL, DISC"
     ]
     text = (tmp_path / "kuhn-0001.txt").read_text()
-    paper = parse_transcript(f"deck: Q K J\nhouse: CAL\n{text}", "tapped")
-    assert paper.clauses == ("kuhn-2.7",)
-    play_transcript(paper, make_harness(ROOM, paper), ROOM.patterns)
+    transcript = parse_transcript(f"deck: Q K J\nhouse: CAL\n{text}", "tapped")
+    assert transcript.clauses == ("kuhn-2.7",)
+    play_transcript(transcript, make_harness(ROOM, transcript), ROOM.patterns)
 
 
-def test_a_house_that_breaks_the_protocol_is_found_out() -> None:
+def test_a_violation_of_the_house_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as rogue:
         rogue.settimeout(PATIENCE)
         target = f"127.0.0.1:{rogue.getsockname()[1]}"
         with Serving(target, command=TAP) as tap, tap.call() as client:
             client.sendall(b"STRT P_2")
-            line, _ = rogue.accept()
-            with line:
-                assert hear(line, 8) == b"STRT P_2"
-                line.sendall(b"CARD C_QACTN FLD")
+            connection, _ = rogue.accept()
+            with connection:
+                assert hear(connection, 8) == b"STRT P_2"
+                connection.sendall(b"CARD C_QACTN FLD")
                 assert hear(client, 16) == b"CARD C_QACTN FLD"
                 client.close()
-                assert rest(line) == b""
+                assert rest(connection) == b""
             tap.signal(signal.SIGINT)
             assert tap.end() == 1
-            lines = told(tap)
+            lines = tap_lines(tap)
     at = next(number for number, line in enumerate(lines) if "✗ the house breaks kuhn-" in line)
     assert lines[at - 1] == "1 house  ← ACTN FLD"
     assert "the house breaks kuhn-" in lines[-1]
@@ -104,22 +104,22 @@ def test_a_conversation_is_chopped_and_cut(house: Serving) -> None:
             client.sendall(b"ACTN BET")
             assert rest(client) == b""
         assert tap.stop() == 0
-        lines = told(tap)
+        lines = tap_lines(tap)
     assert "3 messages; 0 games; cut after 3 messages; nothing is broken" in lines[-1]
 
 
-def test_where_there_is_no_house_the_client_is_told_so_by_the_end() -> None:
+def test_without_a_house_the_client_is_disconnected() -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
     with Serving(f"127.0.0.1:{port}", command=TAP) as tap:
         with tap.call() as client:
             assert rest(client) == b""
         assert tap.stop() == 0
-        lines = told(tap)
+        lines = tap_lines(tap)
     assert "0 messages; 0 games; no house answers: " in lines[-1]
 
 
-def test_an_answer_reaches_who_has_closed_his_own_direction(house: Serving) -> None:
+def test_a_half_closed_client_receives_the_answer(house: Serving) -> None:
     with tapped(house) as tap:
         with tap.call() as client:
             client.sendall(b"STRT P_1DISC")
@@ -128,7 +128,7 @@ def test_an_answer_reaches_who_has_closed_his_own_direction(house: Serving) -> N
         assert tap.stop() == 0
 
 
-def test_holdem_is_tapped_and_no_password_is_told(tmp_path: Path) -> None:
+def test_holdem_is_tapped_without_passwords(tmp_path: Path) -> None:
     command = (*COMMAND, "tap", "holdem", "0")
     with (
         Serving("holdem", "--port", 0) as room,
@@ -144,17 +144,17 @@ def test_holdem_is_tapped_and_no_password_is_told(tmp_path: Path) -> None:
         ]
         assert [bot.wait(PATIENCE) for bot in bots] == [0, 0]
         assert tap.stop() == 0
-        lines = told(tap)
+        lines = tap_lines(tap)
     assert any(" client → ann POST /users/" in line for line in lines)
     assert any("; turn of " in line for line in lines)
     assert all(line.endswith("nothing is broken") for line in lines if " messages; " in line)
-    paper = (tmp_path / "holdem.txt").read_text()
-    assert "ann> POST /users/\n" in paper
-    assert b64encode(b"ann:mellon").decode() not in paper + "".join(lines)
-    assert "mellon" not in paper + "".join(lines)
+    transcript = (tmp_path / "holdem.txt").read_text()
+    assert "ann> POST /users/\n" in transcript
+    assert b64encode(b"ann:mellon").decode() not in transcript + "".join(lines)
+    assert "mellon" not in transcript + "".join(lines)
 
 
-def test_a_ring_of_old_maid_is_tapped_at_its_table(tmp_path: Path) -> None:
+def test_old_maid_is_tapped_at_its_table(tmp_path: Path) -> None:
     command = (*COMMAND, "tap", "oldmaid", "0")
     with (
         Serving("oldmaid", "--port", 0, "--players", 2) as room,
@@ -163,7 +163,7 @@ def test_a_ring_of_old_maid_is_tapped_at_its_table(tmp_path: Path) -> None:
         done = croupier("play", "oldmaid", tap.address, "--bots", 2, "--poll-seconds", "0.1", "--pause", 0)
         assert (done.returncode, done.stderr) == (0, "")
         assert tap.stop() == 0
-        lines = told(tap)
+        lines = tap_lines(tap)
     assert sum("; 1 game; " in line for line in lines) == 1
     assert (tmp_path / "oldmaid.txt").read_text().count('> {"cmd":"join"') == 2
 
@@ -176,7 +176,7 @@ def test_a_ring_of_old_maid_is_tapped_at_its_table(tmp_path: Path) -> None:
         (["oldmaid", "0", "h:1", "--dialect", "x"], "found {'dialect': 'x'}; "),
         (["kuhn", "x", "h:1"], "found 'x'; allowed: HOST:PORT, the port 0 to 65535"),
         (["kuhn", "0", "h:0"], "found 'h:0'; allowed: HOST:PORT, the port 1 to 65535"),
-        (["kuhn", "0", "h:1", "--delay", "soon"], "found --delay 'soon'; allowed: a time, as in 50ms or 1.5s"),
+        (["kuhn", "0", "h:1", "--delay", "soon"], "found --delay 'soon'; allowed: a duration such as 50ms or 1.5s"),
         (["kuhn", "0", "h:1", "--chop", "-1"], "found --chop -1; allowed: 0 or more"),
         (["kuhn", "0", "h:1", "--cut-after", "0"], "found --cut-after 0; allowed: 1 or more"),
         (["kuhn", "0", "h:1", "--timeout", "0"], "found --timeout 0; allowed: more than 0"),
@@ -188,13 +188,13 @@ def test_a_ring_of_old_maid_is_tapped_at_its_table(tmp_path: Path) -> None:
         (["kuhn", "0", "h:1", "--pcap", "nowhere/x.pcap"], "[Errno 2] No such file or directory: 'nowhere/x.pcap'"),
     ],
 )
-def test_what_makes_no_sense_is_refused(arguments: list[str], found: str) -> None:
+def test_invalid_arguments_are_rejected(arguments: list[str], found: str) -> None:
     done = croupier("tap", *arguments)
     assert done.returncode == 2
     assert done.stderr.startswith(f"croupier: {found}")
 
 
-def test_an_address_that_is_taken_is_refused(house: Serving) -> None:
+def test_an_address_in_use_is_reported(house: Serving) -> None:
     done = croupier("tap", "kuhn", house.address, "127.0.0.1:1")
     assert done.returncode == 2
     assert done.stderr.startswith(f"croupier: cannot listen on {house.address}: ")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_serve_health import await_health, health
-from tests.cli.test_serve_holdem import parlour
+from tests.cli.test_serve_holdem import running_holdem as parlour
 from tests.cli.test_serve_oldmaid import seated, serving, talk
 from tests.processes import PATIENCE, Serving, rest
 from tests.recording.test_house_faults import play_one_game, read_store, wait_for_health, wait_until_refused

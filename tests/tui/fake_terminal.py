@@ -1,4 +1,4 @@
-"""A person's terminal, with real keys and what is on the screen, and houses to sit down at."""
+"""A pseudo-terminal that runs croupier, with keys and a screen to check, and houses to play against."""
 
 import fcntl
 import os
@@ -21,11 +21,11 @@ from tests.processes import COMMAND, PATIENCE, Serving, environment
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLUMNS = 100
 SIZELESS = {"COLUMNS": "", "LINES": ""}
-"""The environment of a terminal that has to be asked for its size."""
+"""Environment variables that leave the size to the terminal itself."""
 
 
 class Seat:
-    """A person's terminal. `screen` is all that has been shown since the last key."""
+    """A pseudo-terminal with a running program. `screen` is the output since the last key."""
 
     def __init__(self, process: subprocess.Popen[bytes], terminal: int) -> None:
         self.process = process
@@ -44,30 +44,30 @@ class Seat:
             assert time.monotonic() < end, f"{text!r} is never on the screen:\n{self.screen}"
             try:
                 data = os.read(self._terminal, 65536)
-            except OSError:  # the other end is closed
+            except OSError:  # the program has closed the terminal
                 data = b""
             assert data, f"{text!r} was never on the screen:\n{self.screen}"
             self.screen += ANSI.sub("", data.decode(errors="replace"))
 
     def plays(self, *steps: tuple[str, str]) -> None:
-        """Keys, and what is seen behind each of them."""
+        """Press keys, and wait for a text after each of them."""
         for keys, text in steps:
             self.press(keys)
             self.sees(text)
 
     def leaves(self, status: int = 0) -> None:
-        """The program ends by itself."""
+        """Wait until the program ends with this exit status."""
         assert self.process.wait(PATIENCE) == status
 
     def resize(self, columns: int, lines: int) -> None:
-        """The window has another size. It has to have none in its environment: `variables=SIZELESS`."""
+        """Resize the terminal. The program must be started with `variables=SIZELESS`."""
         self.screen = ""
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self.process.send_signal(signal.SIGWINCH)
 
     @property
     def width(self) -> int:
-        """The widest line of the screen."""
+        """The width of the widest line of the screen."""
         return max(map(len, re.split(r"[\r\n]+", self.screen)))
 
 
@@ -80,17 +80,17 @@ def sitting(
     encoding: str = "utf-8",
     variables: Mapping[str, str] = {},
 ) -> Iterator[Seat]:
-    """A person at a house. The window is small if its columns are few."""
+    """Run `croupier play` against a house on a port. A terminal with few columns also has few lines."""
     command = ("play", room, f"127.0.0.1:{port}", *options)
-    with before(*command, columns=columns, encoding=encoding, variables=variables) as seat:
+    with terminal(*command, columns=columns, encoding=encoding, variables=variables) as seat:
         yield seat
 
 
 @contextmanager
-def before(
+def terminal(
     *command: str, columns: int = COLUMNS, encoding: str = "utf-8", variables: Mapping[str, str] = {}
 ) -> Iterator[Seat]:
-    """A person before a terminal in which a command of croupier runs."""
+    """Run a croupier command in a terminal."""
     outer, inner = pty.openpty()
     size = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "24" if columns < COLUMNS else "40"}
     try:
@@ -115,7 +115,7 @@ def before(
 def seated(
     room: str, *flags: str, options: Sequence[str] = (), columns: int = COLUMNS, encoding: str = "utf-8"
 ) -> Iterator[Seat]:
-    """A person at a house of ours."""
+    """Run `croupier play` against a new server."""
     with (
         Serving(room, "--port", "0", "--log-level", "error", *flags) as server,
         sitting(room, server.port, *options, columns=columns, encoding=encoding) as seat,
@@ -123,45 +123,45 @@ def seated(
         yield seat
 
 
-def laid(folder: Path, *decks: str) -> str:
-    """The file of decks laid out by hand, each with its cards top first."""
+def deck_file(folder: Path, *decks: str) -> str:
+    """Write a deck file, cards top first, and return its path."""
     path = folder / "deck.txt"
     path.write_text("\n\n".join(deck.replace(" ", "\n") for deck in decks) + "\n")
     return str(path)
 
 
 class Rogue:
-    """A house that answers whatever it hears with the next of its answers and then closes; one list a connection."""
+    """A house that sends the next answer after each read and then closes, with one list of answers per connection."""
 
-    def __init__(self, *talks: Sequence[bytes]) -> None:
-        self.heard = b""
-        self._talks = talks
+    def __init__(self, *answers: Sequence[bytes]) -> None:
+        self.received = b""
+        self._answers = answers
         self._server = socket.create_server(("127.0.0.1", 0))
         self._server.settimeout(PATIENCE)
         self.port = self._server.getsockname()[1]
 
     def serve(self) -> None:
         with self._server:
-            for answers in self._talks:
-                line, _ = self._server.accept()
-                with line:
-                    line.settimeout(PATIENCE)
-                    for answer in answers:
-                        self.heard += line.recv(4096)
-                        line.sendall(answer)
-                    line.shutdown(socket.SHUT_WR)
-                    while data := line.recv(4096):
-                        self.heard += data
+            for connection_answers in self._answers:
+                connection, _ = self._server.accept()
+                with connection:
+                    connection.settimeout(PATIENCE)
+                    for answer in connection_answers:
+                        self.received += connection.recv(4096)
+                        connection.sendall(answer)
+                    connection.shutdown(socket.SHUT_WR)
+                    while data := connection.recv(4096):
+                        self.received += data
 
 
 @contextmanager
-def rogue(*talks: Sequence[bytes]) -> Iterator[Rogue]:
-    """Such a house; when this ends it has heard everything."""
-    house = Rogue(*talks)
+def rogue(*answers: Sequence[bytes]) -> Iterator[Rogue]:
+    """Run a `Rogue` house, and wait at the end until all its clients have closed."""
+    house = Rogue(*answers)
     thread = Thread(target=house.serve)
     thread.start()
     try:
         yield house
     finally:
         thread.join(PATIENCE)
-    assert not thread.is_alive(), "somebody has not closed"
+    assert not thread.is_alive(), "a client has not closed its connection"

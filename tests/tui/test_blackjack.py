@@ -1,4 +1,4 @@
-"""Blackjack at a terminal."""
+"""Blackjack in the terminal."""
 
 from functools import partial
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tests.processes import Serving
 from tests.tui import fake_terminal as seats
-from tests.tui.fake_terminal import laid, rogue
+from tests.tui.fake_terminal import deck_file, rogue
 
 seated = partial(seats.seated, "blackjack")
 sitting = partial(seats.sitting, "blackjack")
@@ -27,10 +27,10 @@ DEAL = crd("C8S CTH S9C") + b"TRN"
 @pytest.fixture
 def deck(tmp_path: Path) -> str:
     """Won by standing, then won by a hit to 21, then lost by a hit."""
-    return laid(tmp_path, "8S TH 9C 8D", "AS 6H TC 4D", "TS 6D 5C KD")
+    return deck_file(tmp_path, "8S TH 9C 8D", "AS 6H TC 4D", "TS 6D 5C KD")
 
 
-def test_rounds_are_won_and_lost_and_told(deck: str) -> None:
+def test_rounds_are_played_and_shown(deck: str) -> None:
     with seated("--deck", deck) as seat:
         seat.sees("[p/Enter] play a round  [q] leave")
         seat.plays(PLAY)
@@ -56,16 +56,16 @@ def test_rounds_are_won_and_lost_and_told(deck: str) -> None:
         seat.leaves()
 
 
-def test_another_bet_is_typed_and_offered_again(deck: str) -> None:
+def test_an_entered_bet_becomes_the_default(deck: str) -> None:
     with seated("--deck", deck) as seat:
         seat.sees("play a round")
-        seat.plays(PLAY, ("2", "Bet 2_  [Enter] do it"), ("5", "Bet 25_"), ("\n", "Bet: 25   Balance: 975"))
+        seat.plays(PLAY, ("2", "Bet 2_  [Enter] confirm"), ("5", "Bet 25_"), ("\n", "Bet: 25   Balance: 975"))
         seat.sees("[s] stand")
         seat.plays(("s", "You win 25."), PLAY)
         seat.sees("[Enter] bet 25")
 
 
-def test_a_bet_that_cannot_be_paid_is_not_said(deck: str) -> None:
+def test_an_unaffordable_bet_is_not_sent(deck: str) -> None:
     with seated("--deck", deck) as seat:
         seat.sees("play a round")
         seat.plays(PLAY, ("5000", "Bet 5000_"), ("\r", "You cannot bet 5000; allowed: 1 to 1000."))
@@ -87,8 +87,8 @@ def test_a_surrender_keeps_half_of_the_bet(deck: str) -> None:
         seat.sees("Bet: 5   Balance: 997")
 
 
-def test_an_empty_purse_is_told_and_can_be_filled(tmp_path: Path) -> None:
-    with seated("--deck", laid(tmp_path, "TS 6D 5C KD"), "--money", "15") as seat:
+def test_an_empty_purse_is_shown_and_can_be_replaced(tmp_path: Path) -> None:
+    with seated("--deck", deck_file(tmp_path, "TS 6D 5C KD"), "--money", "15") as seat:
         seat.sees("play a round")
         seat.plays(PLAY)
         seat.sees("[Enter] bet 10")
@@ -114,21 +114,21 @@ def test_all_coins_may_be_bet_and_won(deck: str) -> None:
         seat.sees("[p/Enter] play a round")
 
 
-def test_a_purse_that_begins_empty_is_told(deck: str) -> None:
+def test_an_initially_empty_purse_is_shown(deck: str) -> None:
     with seated("--deck", deck, "--money", "0") as seat:
         seat.sees("play a round")
         seat.plays(("p", "Your purse is empty."))
         seat.sees("[n] a new purse  [q] leave")
 
 
-def test_a_purse_without_room_for_a_win_is_told(deck: str) -> None:
+def test_a_purse_too_full_for_a_win_is_shown(deck: str) -> None:
     with seated("--deck", deck, "--money", "2147483647") as seat:
         seat.sees("play a round")
         seat.plays(("p", "Your purse is too full for another bet."))
         seat.sees("[n] a new purse")
 
 
-def test_keys_that_mean_nothing_are_said_to(deck: str) -> None:
+def test_unknown_keys_are_reported(deck: str) -> None:
     with seated("--deck", deck) as seat:
         seat.sees("play a round")
         seat.plays(("h", "'h' does nothing now."), ("3", "'3' does nothing now."), PLAY)
@@ -136,12 +136,12 @@ def test_keys_that_mean_nothing_are_said_to(deck: str) -> None:
         seat.plays(("5", "'5' does nothing now."))
 
 
-def test_a_house_that_closes_says_so_in_words(deck: str) -> None:
+def test_a_closing_house_is_explained(deck: str) -> None:
     with Serving("blackjack", "--port", "0", "--deck", deck) as server, sitting(server.port) as seat:
         seat.sees("play a round")
         assert server.stop() == 0
-        seat.sees("The house says ERR 300: it is about to disconnect you.")
-        seat.sees("goodbye (STP).")
+        seat.sees("The house reports ERR 300: it is about to close the connection.")
+        seat.sees("ends the session (STP).")
         seat.sees("gone")
         seat.leaves(1)
 
@@ -157,7 +157,7 @@ def test_a_house_that_closes_says_so_in_words(deck: str) -> None:
         ([MON, DEAL, b"RES\x00L\x00\x00\x00\x05", b"MON\x00\x00\x03\xe8"], "p\rrp", "blackjack-7.2"),
     ],
 )
-def test_a_house_that_breaks_the_protocol_is_told_its_clause(answers: list[bytes], keys: str, clause: str) -> None:
+def test_a_violation_of_the_house_shows_its_clause(answers: list[bytes], keys: str, clause: str) -> None:
     seen = {"p": "How much do you bet?", "\r": "[h] hit", "r": "You lose 5."}
     with rogue(answers) as house, sitting(house.port) as seat:
         seat.sees("play a round")
@@ -169,7 +169,7 @@ def test_a_house_that_breaks_the_protocol_is_told_its_clause(answers: list[bytes
 
 
 def test_many_cards_fit_a_narrow_terminal(tmp_path: Path) -> None:
-    with seated("--deck", laid(tmp_path, "AS AH TC AD AC 2S 2H 2D 2C 3S 3H 9C"), columns=30) as seat:
+    with seated("--deck", deck_file(tmp_path, "AS AH TC AD AC 2S 2H 2D 2C 3S 3H 9C"), columns=30) as seat:
         seat.sees("leave")
         seat.press("p")
         seat.sees("bet?")
@@ -195,9 +195,9 @@ def test_suits_are_shown_as_the_terminal_can(deck: str, encoding: str, spades: s
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x04", "q"])
-def test_leaving_in_the_middle_of_a_round_says_goodbye(key: str) -> None:
+def test_leaving_during_a_round_sends_stp(key: str) -> None:
     with rogue([MON, DEAL, b"STP"]) as house, sitting(house.port) as seat:
         seat.sees("play a round")
         seat.plays(PLAY, ("\r", "[h] hit"), (key, "You have left the table."))
         seat.leaves()
-    assert house.heard == b"PLYBET\x00\x00\x00\x0aSTP"
+    assert house.received == b"PLYBET\x00\x00\x00\x0aSTP"

@@ -1,4 +1,4 @@
-"""A person at a hold'em table: a real terminal, a real server, and others who play there."""
+"""Hold'em in the terminal, with a real server and other players."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,36 +11,36 @@ from croupier.clients.blocking import BlockingHoldemClient, BlockingHoldemSeat
 from croupier.rooms.holdem.engine.legal import FOLD, Move
 from tests.processes import Serving
 from tests.tui import fake_terminal as seats
-from tests.tui.fake_terminal import SIZELESS, Seat, laid
+from tests.tui.fake_terminal import SIZELESS, Seat, deck_file
 
 sitting = partial(seats.sitting, "holdem")
 
 ANN = ("--user", "ann", "--password", "secret")
 ACES = "AS KD AH QD 2C 7D JS 3H 4S"
-"""Aces for the button of two, who is dealt the first card; king and queen for the other; no help on the board."""
+"""Heads-up deck: aces for the button, who gets the first card; king-queen for the other; a board that helps neither."""
 
 
 TITLE = "Hold'em at"
 BOTTOM = f"{'─' * 16}╯"
-"""The edges of a picture."""
+"""The first and the last characters of a drawn screen."""
 
 
 @contextmanager
 def serving(*flags: str, deck: Path | None = None) -> Iterator[Serving]:
-    laid_out = () if deck is None else ("--deck", laid(deck, ACES))
+    laid_out = () if deck is None else ("--deck", deck_file(deck, ACES))
     with Serving("holdem", "--port", "0", "--log-level", "error", *laid_out, *flags) as server:
         yield server
 
 
 class Other:
-    """Somebody else at the table."""
+    """Another player at the table."""
 
     def __init__(self, client: BlockingHoldemClient, table: BlockingHoldemSeat) -> None:
         self.client = client
         self.table = table
 
     def does(self, move: Move | None = None) -> None:
-        """Act when it is his turn; None calls or checks."""
+        """Wait for the player's turn and act; None calls or checks."""
         while not self.table.player.legal:
             next(self.table)
         view = self.table.player.view
@@ -49,7 +49,7 @@ class Other:
 
     @property
     def handles(self) -> list[str]:
-        """Who is at the table."""
+        """The handles of the players at the table."""
         return [one.handle for one in self.client.get_game(self.table.joined_game.game).table]
 
 
@@ -63,9 +63,9 @@ def other(server: Serving, name: str = "bob") -> Iterator[Other]:
 
 @contextmanager
 def two(tmp_path: Path, *flags: str, columns: int = 100) -> Iterator[tuple[Seat, Other]]:
-    """Ann, who has the button and aces, at a terminal; and Bob."""
+    """Ann, with the button and aces, in a terminal; and Bob."""
     with serving(*flags, deck=tmp_path) as server, sitting(server.port, *ANN, columns=columns) as seat:
-        seat.sees("Waiting for somebody to play")
+        seat.sees("Waiting for another player")
         with other(server) as bob:
             seat.sees("It is your turn: 10 to call")
             seat.sees("[q] leave")
@@ -73,7 +73,7 @@ def two(tmp_path: Path, *flags: str, columns: int = 100) -> Iterator[tuple[Seat,
 
 
 def picture(seat: Seat, text: str) -> list[str]:
-    """The lines of a whole picture with this text."""
+    """Return the lines of a complete screen that contains a text."""
     seat.sees(text)
     seat.screen = seat.screen[seat.screen.rindex(TITLE, 0, seat.screen.rindex(text)) :]
     seat.sees(BOTTOM)
@@ -81,9 +81,9 @@ def picture(seat: Seat, text: str) -> list[str]:
     return [line.removeprefix("│").removesuffix("│").strip() for line in lines[1:-1]]
 
 
-def test_a_hand_is_played_with_keys_and_seen_to_its_end(tmp_path: Path) -> None:
+def test_a_hand_is_played_with_keys(tmp_path: Path) -> None:
     with two(tmp_path) as (seat, bob):
-        seat.plays(("r", "Raise to 40_  [Enter] do it  [Esc] never mind  [q] leave"), ("\r", "It is bob's turn"))
+        seat.plays(("r", "Raise to 40_  [Enter] confirm  [Esc] cancel  [q] leave"), ("\r", "It is bob's turn"))
         seat.sees("You raise to 40")
         bob.does()
         seat.sees("bob calls 20")
@@ -110,7 +110,7 @@ def test_a_hand_is_played_with_keys_and_seen_to_its_end(tmp_path: Path) -> None:
         assert bob.handles == ["bob"]
 
 
-def test_cards_that_are_compared_settle_the_hand(tmp_path: Path) -> None:
+def test_a_showdown_settles_the_hand(tmp_path: Path) -> None:
     with two(tmp_path) as (seat, bob):
         seat.press("c")
         bob.does()
@@ -124,7 +124,7 @@ def test_cards_that_are_compared_settle_the_hand(tmp_path: Path) -> None:
         seat.sees("You win, +80")
 
 
-def test_what_the_player_sees_is_the_table(tmp_path: Path) -> None:
+def test_the_table_view(tmp_path: Path) -> None:
     with two(tmp_path) as (seat, _):
         rows = picture(seat, "Pot: 30")
         assert rows[0].split() == ["player", "chips", "bet"]
@@ -135,7 +135,7 @@ def test_what_the_player_sees_is_the_table(tmp_path: Path) -> None:
         seat.plays(("x", "'x' does nothing now."))
 
 
-def test_a_total_is_typed_and_one_that_is_not_allowed_is_explained(tmp_path: Path) -> None:
+def test_totals_are_entered_and_illegal_ones_are_explained(tmp_path: Path) -> None:
     with two(tmp_path) as (seat, bob):
         seat.plays(("3", "Raise to 3_"), ("5", "Raise to 35_"))
         seat.plays(("\r", "You cannot raise to 35; allowed: 40 to 10000."))
@@ -150,16 +150,16 @@ def test_a_total_is_typed_and_one_that_is_not_allowed_is_explained(tmp_path: Pat
         seat.sees("You check")
 
 
-def test_a_total_that_is_the_bet_to_match_is_a_call(tmp_path: Path) -> None:
+def test_a_total_equal_to_the_bet_to_match_is_a_call(tmp_path: Path) -> None:
     with two(tmp_path) as (seat, _):
         seat.plays(("2", "Raise to 2_"), ("0", "Raise to 20_"), ("\r", "You call 10"))
 
 
-def test_who_leaves_with_chips_in_the_pot_is_asked_whether_he_is_sure(tmp_path: Path) -> None:
+def test_leaving_with_chips_in_the_pot_needs_confirmation(tmp_path: Path) -> None:
     with two(tmp_path) as (seat, bob):
         seat.plays(("q", "Your 10 chips in the pot are lost if you leave."))
-        seat.sees("[q] leave all the same  [Esc] stay")
-        seat.plays(("\x1b", "[f] fold"), ("q", "all the same"), ("c", "You call 10"))
+        seat.sees("[q] leave anyway  [Esc] stay")
+        seat.plays(("\x1b", "[f] fold"), ("q", "leave anyway"), ("c", "You call 10"))
         bob.does()
         seat.plays(("q", "Your 20 chips in the pot"), ("q", "You have left the table."))
         seat.leaves()
@@ -174,7 +174,7 @@ def test_control_c_and_control_d_leave_at_once(tmp_path: Path, key: str) -> None
         assert bob.handles == ["bob"]
 
 
-def test_who_has_folded_has_nothing_more_to_lose(tmp_path: Path) -> None:
+def test_leaving_after_a_fold_needs_no_confirmation(tmp_path: Path) -> None:
     with (
         serving(deck=tmp_path) as server,
         other(server, "bob") as bob,
@@ -191,9 +191,9 @@ def test_who_has_folded_has_nothing_more_to_lose(tmp_path: Path) -> None:
         seat.leaves()
 
 
-def test_who_runs_out_of_time_is_told_and_may_join_again(tmp_path: Path) -> None:
+def test_a_player_who_times_out_can_join_again(tmp_path: Path) -> None:
     with two(tmp_path, "--turn-seconds", "1.5") as (seat, _):
-        seat.sees("Your time was over: you are out of the game.")
+        seat.sees("Your time ran out: you are out of the game.")
         seat.sees("Chips won: -10")
         seat.sees("[j/Enter] join again  [q] leave")
         seat.plays(("f", "'f' does nothing now."), ("j", "Welcome."))
@@ -201,7 +201,7 @@ def test_who_runs_out_of_time_is_told_and_may_join_again(tmp_path: Path) -> None
         seat.sees("It is bob's turn")
 
 
-def test_who_has_lost_everything_is_told(tmp_path: Path) -> None:
+def test_losing_the_last_chip_is_shown(tmp_path: Path) -> None:
     with serving("--stack", "100", deck=tmp_path) as server, other(server) as bob, sitting(server.port, *ANN) as seat:
         seat.sees("It is bob's turn")
         bob.does(90)
@@ -213,7 +213,7 @@ def test_who_has_lost_everything_is_told(tmp_path: Path) -> None:
         seat.leaves()
 
 
-def test_who_finds_no_free_seat_waits_for_one(tmp_path: Path) -> None:
+def test_waiting_for_a_free_seat(tmp_path: Path) -> None:
     with (
         serving("--seats", "2") as server,
         other(server, "bob"),
@@ -227,15 +227,15 @@ def test_who_finds_no_free_seat_waits_for_one(tmp_path: Path) -> None:
         seat.sees("It is your turn: 10 to call")
 
 
-def test_a_server_that_stops_is_told_of(tmp_path: Path) -> None:
+def test_a_stopped_server_is_reported(tmp_path: Path) -> None:
     with serving() as server, sitting(server.port, *ANN) as seat:
-        seat.sees("Waiting for somebody")
+        seat.sees("Waiting for another player")
         assert server.stop() == 0
         seat.sees("The server is gone: ")
         seat.leaves(1)
 
 
-def test_the_other_dialect_tells_with_what_somebody_wins(tmp_path: Path) -> None:
+def test_the_go_dialect_shows_the_winning_hand(tmp_path: Path) -> None:
     with two(tmp_path, "--dialect", "hspe-go") as (seat, bob):
         seat.plays(("a", "Raise to 10000_"), ("\r", "all-in"))
         bob.does()
@@ -243,14 +243,14 @@ def test_the_other_dialect_tells_with_what_somebody_wins(tmp_path: Path) -> None
         seat.sees("Hands: 1   Chips won: +10000")
 
 
-def test_the_end_of_a_hand_is_shown_where_the_server_shows_it(tmp_path: Path) -> None:
+def test_the_end_of_a_hand_is_shown_during_the_pause(tmp_path: Path) -> None:
     with two(tmp_path, "--pause-seconds", "2") as (seat, bob):
         seat.plays(("a", "Raise to 10000_"), ("\r", "You raise to 10000, all-in"))
         bob.does()
         seat.sees("River: 4♠")
         seat.sees("You win, +10000")
         seat.sees("you: pair of aces")
-        seat.sees("Waiting for somebody to play with")
+        seat.sees("Waiting for another player")
 
 
 def test_a_narrow_terminal_is_enough(tmp_path: Path) -> None:
@@ -263,16 +263,16 @@ def test_a_narrow_terminal_is_enough(tmp_path: Path) -> None:
 
 def test_a_terminal_without_line_drawing_sees_plainer_cards(tmp_path: Path) -> None:
     with serving(deck=tmp_path) as server, sitting(server.port, *ANN, encoding="ascii") as seat:
-        seat.sees("Waiting for somebody to play with ...")
+        seat.sees("Waiting for another player ...")
         with other(server):
             seat.sees("|S      |")
             seat.sees("[q] leave")
         assert seat.screen.isascii()
 
 
-def test_another_size_of_the_terminal_is_another_picture(tmp_path: Path) -> None:
+def test_a_resize_redraws_the_screen(tmp_path: Path) -> None:
     with serving(deck=tmp_path) as server, sitting(server.port, *ANN, variables=SIZELESS) as seat:
-        seat.sees("Waiting for somebody")
+        seat.sees("Waiting for another player")
         seat.resize(90, 40)
         with other(server):
             seat.sees("│A      │ │A      │")
@@ -283,22 +283,22 @@ def test_another_size_of_the_terminal_is_another_picture(tmp_path: Path) -> None
             seat.sees("│A      │ │A      │")
 
 
-def test_a_password_is_asked_for_and_not_shown(tmp_path: Path) -> None:
+def test_the_password_prompt_does_not_echo(tmp_path: Path) -> None:
     with serving() as server, sitting(server.port) as seat:
-        seat.plays(("", "Name: "), ("ann\r", "Password of ann: "), ("secret\r", "Waiting for somebody"))
+        seat.plays(("", "Name: "), ("ann\r", "Password of ann: "), ("secret\r", "Waiting for another player"))
         assert "secret" not in seat.screen
         with sitting(server.port, "--user", "ann", "--password", "wrong") as stranger:
-            stranger.sees("knows this user by another password")
+            stranger.sees("wrong password for this user")
             stranger.leaves(1)
 
 
-def test_who_does_not_want_to_tell_his_name_does_not_play() -> None:
+def test_end_of_input_at_the_name_prompt_ends_the_program() -> None:
     with sitting(9) as seat:
-        seat.plays(("", "Name: "), ("\x04", "croupier: found no name or password; allowed: to type them"))
+        seat.plays(("", "Name: "), ("\x04", "croupier: username and password are required"))
         seat.leaves(1)
 
 
-def test_a_game_that_is_not_there_is_refused_in_one_line() -> None:
+def test_an_unknown_game_is_reported() -> None:
     with serving() as server, sitting(server.port, *ANN, "--game", "nowhere") as seat:
-        seat.sees("refuses: 404 Not Found: holdem-8.4: found the game 'nowhere'")
+        seat.sees("refused the request: 404 Not Found: holdem-8.4: found the game 'nowhere'")
         seat.leaves(1)

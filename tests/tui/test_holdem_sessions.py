@@ -1,4 +1,4 @@
-"""A visit to a hold'em server that does not do what it should, seen without a terminal."""
+"""Hold'em sessions with a misbehaving server, without a terminal."""
 
 import asyncio
 from typing import Any, cast
@@ -17,7 +17,7 @@ from tests.processes import PATIENCE
 
 
 class Host:
-    """A server that answers what it is told to, by method and the end of the path; None: it never does."""
+    """A mock server. `answers` maps METHOD_LAST-PATH-SEGMENT to status and JSON, or to None for no answer at all."""
 
     def __init__(self, **answers: tuple[int, Any] | None) -> None:
         self.answers: dict[str, tuple[int, Any] | None] = {
@@ -26,12 +26,12 @@ class Host:
             "GET_g": (200, ALONE),
             "DELETE_p": (200, ""),
         } | answers
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     async def __call__(self, request: httpx.Request) -> httpx.Response:
-        what = f"{request.method}_{request.url.path.rstrip('/').rpartition('/')[2]}"
-        self.asked.append(what)
-        answer = self.answers[what]
+        endpoint = f"{request.method}_{request.url.path.rstrip('/').rpartition('/')[2]}"
+        self.requests.append(endpoint)
+        answer = self.answers[endpoint]
         if answer is None:
             await asyncio.get_running_loop().create_future()
         assert answer is not None
@@ -53,7 +53,7 @@ TURN = {
 
 
 class Screen:
-    """A visit to such a server, without a terminal; keys are pressed when what they wait for is on the screen."""
+    """A session with a `Host`. Each entry of `keys` has texts to wait for on the screen, and the key to press then."""
 
     def __init__(self, host: Host, *keys: tuple[str, ...]) -> None:
         self.host = host
@@ -71,84 +71,87 @@ class Screen:
         if self._keys and all(text in self.shown for text in self._keys[0][:-1]):
             self._pressed.put_nowait(self._keys.pop(0)[-1])
 
-    def visit(self) -> tuple[TableAction | None, str]:
+    def play(self) -> tuple[TableAction | None, str]:
         async def main() -> tuple[TableAction | None, str]:
             transport = httpx.MockTransport(self.host)
             async with HoldemClient("server", "ann", "secret", retry_timeout=0.0, transport=transport) as client:
                 return await _play_session(client, None, self.scene, self._pressed, cast(Live, self))
 
-        async def patient() -> tuple[TableAction | None, str]:
+        async def with_timeout() -> tuple[TableAction | None, str]:
             async with asyncio.timeout(PATIENCE):
                 return await main()
 
-        return asyncio.run(patient())
+        return asyncio.run(with_timeout())
 
 
 @pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.tui.holdem.interaction.JOIN_TIMEOUT_SECONDS", 0.05)
 
 
-def test_a_server_that_does_not_answer_who_joins_is_given_up(hasty: None) -> None:
+def test_joining_times_out(short_timeout: None) -> None:
     with pytest.raises(ConnectionError, match="no answer"):
-        Screen(Host(POST_players=None)).visit()
+        Screen(Host(POST_players=None)).play()
 
 
-def test_who_wants_to_join_again_is_told_when_nobody_answers(hasty: None) -> None:
-    screen = Screen(Host(), ("Waiting for somebody", "q"))
-    assert screen.visit() == (TableAction.LEAVE, "")
+def test_rejoining_times_out(short_timeout: None) -> None:
+    screen = Screen(Host(), ("Waiting for another player", "q"))
+    assert screen.play() == (TableAction.LEAVE, "")
     screen.host.answers["POST_players"] = None
-    assert screen.visit() == (None, "The server is gone: no answer")
+    assert screen.play() == (None, "The server is gone: no answer")
 
 
-def test_who_leaves_does_not_wait_for_a_server_that_does_not_answer(hasty: None) -> None:
-    screen = Screen(Host(DELETE_p=None), ("Waiting for somebody", "q"))
-    assert screen.visit() == (TableAction.LEAVE, "")
-    assert screen.host.asked[-1] == "DELETE_p"
+def test_leaving_times_out(short_timeout: None) -> None:
+    screen = Screen(Host(DELETE_p=None), ("Waiting for another player", "q"))
+    assert screen.play() == (TableAction.LEAVE, "")
+    assert screen.host.requests[-1] == "DELETE_p"
 
 
-def test_a_refusal_in_the_middle_of_a_game_ends_it() -> None:
+def test_a_refusal_during_a_game_ends_the_session() -> None:
     screen = Screen(Host(GET_g=(401, "who?")))
-    assert screen.visit() == (None, 'The server refuses: 401 Unauthorized: "who?"')
+    assert screen.play() == (None, 'The server refused the request: 401 Unauthorized: "who?"')
 
 
-def test_a_server_that_breaks_the_protocol_is_told_its_clause() -> None:
+def test_a_violation_of_the_server_shows_its_clause() -> None:
     screen = Screen(Host(GET_g=(200, TURN | {"cards": {}})))
-    assert screen.visit() == (
+    assert screen.play() == (
         None,
         "The server broke the protocol. holdem-5.6: found no hole cards in our own turn; allowed: two",
     )
 
 
-def test_an_act_that_the_server_refuses_is_told_and_the_turn_comes_back() -> None:
+def test_after_a_refused_act_the_player_can_act_again() -> None:
     screen = Screen(
         Host(GET_g=(200, TURN), POST_acts=(503, "later")), ("[c] call 10", "c"), ("503", "[c] call 10", END_OF_INPUT)
     )
-    assert screen.visit() == (TableAction.LEAVE, "")
-    assert 'The server says: 503 Service Unavailable: "later"' in screen.shown
+    assert screen.play() == (TableAction.LEAVE, "")
+    assert 'The server answers: 503 Service Unavailable: "later"' in screen.shown
     assert "[c] call 10" in screen.shown
-    assert screen.host.asked.count("POST_acts") == 1
+    assert screen.host.requests.count("POST_acts") == 1
 
 
-def test_an_act_is_under_way_until_it_is_answered(hasty: None) -> None:
+def test_only_one_act_is_sent_at_a_time(short_timeout: None) -> None:
     screen = Screen(
-        Host(GET_g=(200, TURN), POST_acts=None), ("[f] fold", "f"), ("on its way", "f"), ("'f' does", END_OF_INPUT)
+        Host(GET_g=(200, TURN), POST_acts=None),
+        ("[f] fold", "f"),
+        ("Waiting for the server", "f"),
+        ("'f' does", END_OF_INPUT),
     )
-    assert screen.visit() == (TableAction.LEAVE, "")
-    assert "Your act is on its way" in screen.shown
-    assert screen.host.asked.count("POST_acts") == 1
+    assert screen.play() == (TableAction.LEAVE, "")
+    assert "Waiting for the server" in screen.shown
+    assert screen.host.requests.count("POST_acts") == 1
 
 
-def test_who_is_put_out_of_the_game_for_no_reason_that_can_be_seen_is_told_so() -> None:
+def test_an_unexplained_loss_of_the_seat_is_shown() -> None:
     host = Host(GET_g=(200, TURN), POST_acts=(404, "gone"))
-    screen = Screen(host, ("[f] fold", "f"), ("no seat in this game any more", "j"))
-    assert screen.visit() == (TableAction.REJOIN, "")
-    assert "DELETE_p" not in host.asked
+    screen = Screen(host, ("[f] fold", "f"), ("no longer have a seat in this game", "j"))
+    assert screen.play() == (TableAction.REJOIN, "")
+    assert "DELETE_p" not in host.requests
 
 
-def test_the_next_hand_is_waited_for() -> None:
+def test_waiting_for_the_next_hand() -> None:
     screen = Screen(
         Host(GET_g=(200, {"gameID": "g", "table": [player("ann", "p"), player("bob", "q")]})),
         ("The next hand is about to begin", "q"),
     )
-    assert screen.visit() == (TableAction.LEAVE, "")
+    assert screen.play() == (TableAction.LEAVE, "")

@@ -1,4 +1,4 @@
-"""A person in a ring of Old Maid: a real terminal, a real table, and a bot beside him."""
+"""Old Maid in the terminal, with a real table and a bot as the other player."""
 
 import subprocess
 import time
@@ -24,8 +24,8 @@ PAIRS = [
 ]
 
 
-def laid(folder: Path, left: list[str], right: list[str]) -> str:
-    """A deck for two: who draws first has these 27 cards at last, and the other one those, and pairs besides."""
+def deck_file(folder: Path, left: list[str], right: list[str]) -> str:
+    """Write a deck for two players: `left` and `right` remain in their hands after all pairs are discarded."""
     pairs = [pair for pair in PAIRS if not {*pair} & {*left, *right}]
     split = (27 - len(left)) // 2
     hands = [*left, *chain(*pairs[:split])], [*right, *chain(*pairs[split:])]
@@ -37,7 +37,7 @@ def laid(folder: Path, left: list[str], right: list[str]) -> str:
 
 @contextmanager
 def bob_waits(*flags: str) -> Iterator[Serving]:
-    """A table for two at which Bob, a bot, has joined first."""
+    """Run a table for two at which the bot Bob has joined first."""
     with Serving(
         "oldmaid", "--port", "0", "--players", "2", "--log-level", "debug", "--drain-seconds", "0", *flags
     ) as server:
@@ -54,8 +54,8 @@ def bob_waits(*flags: str) -> Iterator[Serving]:
 
 @contextmanager
 def offered_three(tmp_path: Path, *flags: str, columns: int = 100, **more: object) -> Iterator[Seat]:
-    """Ann, with a king and an ace; Bob offers her a king, an ace and the joker."""
-    deck = laid(tmp_path, ["A spades", "K spades", "joker maid"], ["A clubs", "K clubs"])
+    """Ann in a terminal, with a king and an ace; Bob offers her a king, an ace and the joker."""
+    deck = deck_file(tmp_path, ["A spades", "K spades", "joker maid"], ["A clubs", "K clubs"])
     with (
         bob_waits("--deck", deck) as server,
         sitting(server.port, *ANN, *flags, columns=columns, **more) as seat,  # type: ignore[arg-type]
@@ -64,12 +64,12 @@ def offered_three(tmp_path: Path, *flags: str, columns: int = 100, **more: objec
         yield seat
 
 
-def test_a_game_is_played_to_its_end_and_another_one_can_be(tmp_path: Path) -> None:
-    deck = laid(tmp_path, ["A spades"], ["A clubs", "joker maid"])
+def test_a_game_is_played_and_another_can_follow(tmp_path: Path) -> None:
+    deck = deck_file(tmp_path, ["A spades"], ["A clubs", "joker maid"])
     with bob_waits("--deck", deck) as server, sitting(server.port, *ANN) as seat:
         seat.sees("2 players; you are number 2")
         seat.sees("You throw away ")
-        seat.sees("You are offered 1 card: which one do you pick?")
+        seat.sees("You are offered 1 card: which card do you pick?")
         seat.sees("> bob")
         seat.sees("[← → 0-9] choose  [Enter] pick card 1  [q] leave")
         seat.press("\r")
@@ -77,7 +77,7 @@ def test_a_game_is_played_to_its_end_and_another_one_can_be(tmp_path: Path) -> N
         seat.sees("You are left with the old maid: you have lost.")
         seat.sees("Games: 1   Lost: 1")
         seat.sees("[n/Enter] another game  [q] leave")
-        seat.plays(("n", "Waiting for others to play with …"), ("q", "You have left the table."))
+        seat.plays(("n", "Waiting for other players …"), ("q", "You have left the table."))
         seat.leaves()
 
 
@@ -97,12 +97,12 @@ def test_a_card_is_chosen_with_arrows_and_numbers(tmp_path: Path) -> None:
         )
 
 
-def test_who_is_in_is_asked_whether_he_wants_to_leave(tmp_path: Path) -> None:
+def test_leaving_during_a_game_needs_confirmation(tmp_path: Path) -> None:
     with offered_three(tmp_path) as seat:
         seat.plays(
-            ("q", "Whoever leaves comes last."),
+            ("q", "You come last if you leave now."),
             ("\x1b", "[Enter] pick card 1"),
-            ("q", "[q] leave all the same  [Esc] stay"),
+            ("q", "[q] leave anyway  [Esc] stay"),
             ("q", "You have left the table."),
         )
         seat.leaves()
@@ -119,7 +119,7 @@ def test_a_narrow_terminal_and_one_without_line_drawing_are_enough(tmp_path: Pat
         assert seat.width <= 36
 
 
-def test_another_size_of_the_terminal_is_another_picture(tmp_path: Path) -> None:
+def test_a_resize_redraws_the_screen(tmp_path: Path) -> None:
     with offered_three(tmp_path, variables=SIZELESS) as seat:
         seat.resize(90, 40)
         seat.sees("│░│ │░│")
@@ -132,16 +132,16 @@ def test_another_size_of_the_terminal_is_another_picture(tmp_path: Path) -> None
 
 def test_control_c_leaves(tmp_path: Path) -> None:
     with Serving("oldmaid", "--port", "0", "--log-level", "error") as server, sitting(server.port, *ANN) as seat:
-        seat.sees("Waiting for others to play with …")
+        seat.sees("Waiting for other players …")
         seat.plays(("\x03", "You have left the table."))
         seat.leaves()
 
 
-def test_nobody_there_and_no_seat_are_said_plainly() -> None:
+def test_an_unreachable_table_and_a_refused_nick_are_reported() -> None:
     with Serving("oldmaid", "--port", "0", "--log-level", "error") as server:
         port = server.port
         with sitting(port, *ANN) as seat:
-            seat.sees("Waiting for others")
+            seat.sees("Waiting for other players")
             with sitting(port, *ANN) as other:
                 other.sees("does not let us in: oldmaid-3.8:")
                 other.leaves(1)

@@ -1,4 +1,4 @@
-"""The small pieces of the terminal: keys, numbers, cards and the frame."""
+"""Parts of the terminal interface: keys, number input, cards and the frame."""
 
 import pytest
 from hypothesis import given
@@ -26,18 +26,18 @@ from croupier.tui.number_input import NumberInput
         ("\x1bOP\x1b[15~d", ["\x1bOP", "\x1b[15~", "d"]),
     ],
 )
-def test_keys_are_told_apart(typed: str, found: list[str]) -> None:
+def test_split_keys(typed: str, found: list[str]) -> None:
     assert split_keys(typed) == found
 
 
 @pytest.mark.parametrize(
     ("line", "found"), [("c\n", ["c"]), ("\n", [ENTER]), ("25\n", ["2", "5", ENTER]), (" p \n", ["p"])]
 )
-def test_a_whole_line_ends_with_enter_where_enter_says_something(line: str, found: list[str]) -> None:
+def test_keys_of_line(line: str, found: list[str]) -> None:
     assert keys_of_line(line) == found
 
 
-def test_a_number_takes_digits_and_corrections_and_no_more() -> None:
+def test_number_input_accepts_digits_and_corrections() -> None:
     number = NumberInput()
     taken = [number.accept_key(key) for key in [BACKSPACE, ESCAPE, "٣", "4", "2", BACKSPACE, "0", "x", ENTER]]
     assert taken == [False, False, False, True, True, True, True, False, False]
@@ -47,14 +47,14 @@ def test_a_number_takes_digits_and_corrections_and_no_more() -> None:
     assert number.digits == ""
 
 
-def test_a_number_has_an_end() -> None:
+def test_number_input_is_limited() -> None:
     number = NumberInput()
     for key in "9" * 99:
         number.accept_key(key)
     assert number.pop_value() < 10**10
 
 
-def test_cards_have_the_names_that_people_know() -> None:
+def test_card_names() -> None:
     assert [spanish_face(card).name for card in ("7o", "sc", "ce", "rb")] == [
         "the 7 of oros",
         "the sota of copes",
@@ -70,7 +70,7 @@ def test_cards_have_the_names_that_people_know() -> None:
 
 
 @given(st.integers(0, 20), st.integers(CARD_WIDTH_COLUMNS, 90))
-def test_however_many_cards_fit_any_width_and_each_can_be_told(count: int, width: int) -> None:
+def test_fan_lines_fit_any_width_and_show_every_card(count: int, width: int) -> None:
     for faces in (
         [spanish_face(card) for card in SPANISH[-count - 1 :]],
         [french_face(card) for card in FRENCH[:count]],
@@ -95,7 +95,7 @@ def test_two_hands_fit_any_width(own: int, bank: int, width: int) -> None:
 
 
 @pytest.mark.parametrize(("height", "kept"), [(30, 5), (8, 3), (5, 0), (3, 0)])
-def test_the_history_gives_way_and_the_keys_stay(height: int, kept: int) -> None:
+def test_the_history_is_cut_before_the_keys(height: int, kept: int) -> None:
     console = Console(width=40, height=height, force_terminal=True, color_system=None)
     frame = SceneFrame(
         "title", [Text("above")], [f"game {number}" for number in range(5)], [Text("keys"), Text("more")]

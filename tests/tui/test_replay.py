@@ -1,4 +1,4 @@
-"""What was played can be looked at again, step by step, whoever has written it down."""
+"""Replays: reading every format, and the interactive screen."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from croupier.tui.replay import read_replay, replay_lines
 from croupier.tui.replay.holdem import hand_replay
 from croupier.tui.replay.screen import ReplayScreen
 from tests.rooms.holdem.random_hands import begin, end
-from tests.tui.fake_terminal import before
+from tests.tui.fake_terminal import terminal
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("ann", "bob", "cid")
@@ -35,19 +35,19 @@ def hand() -> Hand:
     return found
 
 
-def words(text: str, name: str = "it") -> list[str]:
+def step_texts(text: str, name: str = "it") -> list[str]:
     return [step.text for step in read_replay(text, name).steps]
 
 
-def test_a_hand_is_told_from_the_blinds_to_the_pots() -> None:
+def test_a_hand_is_replayed_from_blinds_to_pots() -> None:
     steps = hand_replay(hand(), NAMES, "a hand").steps
     assert [step.text for step in steps[:6]] == [
-        "Everybody puts in 1; bob posts the small blind, 5, cid the big blind, 10.",
-        "Everybody has two cards.",
+        "Each player posts an ante of 1; bob posts the small blind, 5, cid the big blind, 10.",
+        "Each player is dealt two cards.",
         "ann raises to 299, all-in.",
         "bob calls 94, all-in.",
         "cid folds.",
-        "ann takes 200 back, which nobody has called.",
+        "ann takes back an uncalled bet of 200.",
     ]
     assert steps[-1].text == "bob wins the pot, 211: pair of twos."
     assert "bob" in steps[2].table_lines[2]
@@ -55,7 +55,7 @@ def test_a_hand_is_told_from_the_blinds_to_the_pots() -> None:
     assert steps[2].table_lines[-1] == "Pot: 317"
 
 
-def test_a_player_who_leaves_is_told_and_a_hand_that_is_not_over_has_no_winner() -> None:
+def test_a_player_leaves_an_unfinished_hand() -> None:
     found = Hand([100, 100, 100])
     found.deal(range(6))
     found.bet(20)
@@ -66,7 +66,7 @@ def test_a_player_who_leaves_is_told_and_a_hand_that_is_not_over_has_no_winner()
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_chips_on_the_screen_are_those_of_the_hand(seed: int) -> None:
+def test_the_last_step_shows_the_final_stacks(seed: int) -> None:
     luck = Random(seed)
     whole = end(begin(luck), luck, leaving=0.03)
     names = [f"player{seat}" for seat in range(len(whole.stacks))]
@@ -78,27 +78,27 @@ def test_the_chips_on_the_screen_are_those_of_the_hand(seed: int) -> None:
     assert len(gains) == len(whole.awards)
 
 
-def test_a_phh_file_is_told_with_the_names_that_it_has() -> None:
+def test_a_phh_file_is_replayed_with_its_names() -> None:
     text = to_phh(hand(), players=NAMES, table="t", number=3)
-    assert words(text) == [step.text for step in hand_replay(hand(), NAMES, "").steps]
+    assert step_texts(text) == [step.text for step in hand_replay(hand(), NAMES, "").steps]
     nameless = re.sub(r"^players = \[.*?\]$", "", text, flags=re.MULTILINE | re.DOTALL)
-    assert "p1 posts the small blind, 5, p2 the big blind, 10." in words(nameless)[0]
+    assert "p1 posts the small blind, 5, p2 the big blind, 10." in step_texts(nameless)[0]
 
 
-def test_open_hand_history_is_told_as_it_stands() -> None:
+def test_open_hand_history_is_replayed() -> None:
     steps = read_replay(to_ohh(hand(), players=NAMES, table="t", number=3).decode(), "it").steps
     assert steps[0].text == "Preflop."
     assert {"ann raises by adding 299, all-in.", "bob calls 94, all-in.", "cid folds."} <= {step.text for step in steps}
-    assert [step.text for step in steps[-2:]] == ["ann takes 200 back, which nobody has called.", "bob wins 211."]
+    assert [step.text for step in steps[-2:]] == ["ann takes back an uncalled bet of 200.", "bob wins 211."]
     assert steps[-1].table_lines[-1] == "Pot: 0"
     assert [line.split()[1] for line in steps[-1].table_lines[1:4]] == ["200", "211", "69"]
 
 
-def test_what_the_store_has_of_hands_and_games_is_told() -> None:
-    kept = FinishedHand("game", 3, 9, NAMES, ("a", "b", "c"), hand(), ()).json.decode()
-    assert read_replay(kept, "it").title == "holdem/game/3"
-    maids = OldMaidRecord(4, ("ann", "bob"), False, ("bob", "ann"), [("drew", 0, "3 spades"), ("gone", 1)])
-    assert words(maids.to_json().decode()) == [
+def test_stored_hands_and_games_are_replayed() -> None:
+    saved_hand = FinishedHand("game", 3, 9, NAMES, ("a", "b", "c"), hand(), ()).json.decode()
+    assert read_replay(saved_hand, "it").title == "holdem/game/3"
+    record = OldMaidRecord(4, ("ann", "bob"), False, ("bob", "ann"), [("drew", 0, "3 spades"), ("gone", 1)])
+    assert step_texts(record.to_json().decode()) == [
         "ann, bob sit down.",
         "ann draws 3 spades.",
         "bob is gone.",
@@ -113,18 +113,18 @@ def test_what_the_store_has_of_hands_and_games_is_told() -> None:
         "cards": ["Q", "K"],
         "done": ["BET", "CAL"],
     }
-    assert words(json.dumps(game)) == [
-        "The cards, in the order of the deal: Q K.",
+    assert step_texts(json.dumps(game)) == [
+        "Cards, in the order of the deal: Q K.",
         "BET.",
         "CAL.",
         "The client loses 2.",
     ]
-    many = f"{maids.to_json().decode()}\n{json.dumps(game)}\n"
-    assert words(many)[0] == "oldmaid/table/4:"
-    assert words(many)[-1] == "The client loses 2."
+    many = f"{record.to_json().decode()}\n{json.dumps(game)}\n"
+    assert step_texts(many)[0] == "oldmaid/table/4:"
+    assert step_texts(many)[-1] == "The client loses 2."
 
 
-def test_a_dealers_record_is_told() -> None:
+def test_a_deal_record_is_replayed() -> None:
     lines = [
         {"deal": "promise", "room": "kuhn", "table": 1, "algorithm": "x", "commitment": "ab" * 32},
         {"deal": "hand", "room": "kuhn", "table": 1, "hand": 1, "cards": ["Q", "K"], "net": -2},
@@ -132,8 +132,8 @@ def test_a_dealers_record_is_told() -> None:
         {"deal": "seed", "room": "kuhn", "table": 1, "server_seed": "cd" * 32, "client_seed": "", "hands": 1},
         {"deal": "missing", "room": "kuhn", "first": 2, "last": 4, "tables": 3},
     ]
-    assert words("\n".join(map(json.dumps, lines))) == [
-        "kuhn table 1: the dealer promises abababababababab...",
+    assert step_texts("\n".join(map(json.dumps, lines))) == [
+        "kuhn table 1: the dealer commits to abababababababab...",
         "kuhn table 1, hand 1: Q K; -2",
         "holdem table 2, hand 1: no card is shown; +5 -5",
         "kuhn table 1: the seed was cdcdcdcdcdcdcdcd...",
@@ -141,45 +141,45 @@ def test_a_dealers_record_is_told() -> None:
     ]
 
 
-@pytest.mark.parametrize("paper", sorted((ROOT / "transcripts").glob("*/*.txt"))[::23], ids=lambda path: path.stem)
-def test_a_transcript_is_told_line_by_line(paper: Path) -> None:
-    told_words = words(paper.read_text(), paper.name)
-    assert any(" says " in line for line in told_words)
-    assert any(" hears " in line or "hangs up" in line or "ends" in line for line in told_words)
+@pytest.mark.parametrize("path", sorted((ROOT / "transcripts").glob("*/*.txt"))[::23], ids=lambda path: path.stem)
+def test_a_transcript_is_replayed_line_by_line(path: Path) -> None:
+    texts = step_texts(path.read_text(), path.name)
+    assert any(" sends " in line for line in texts)
+    assert any(" receives " in line or "disconnects" in line for line in texts)
 
 
 @given(
     st.text()
     | st.sampled_from(["{}", "[]", "{", '{"ohh": 1}', '{"course": 1}', '{"guids": []}', "variant = 'NT'", "clause: x"])
 )
-def test_what_tells_no_game_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"found|missing"):
+def test_other_texts_are_rejected(text: str) -> None:
+    with pytest.raises(ValueError, match=r"allowed: a PHH file|found|missing"):
         read_replay(text, "it")
 
 
-def test_the_keys_go_forward_and_back_and_away() -> None:
-    found = read_replay(to_phh(hand(), players=NAMES), "it")
-    reader, last = ReplayScreen(found), len(found.steps) - 1
+def test_keys_move_through_a_replay() -> None:
+    replay = read_replay(to_phh(hand(), players=NAMES), "it")
+    screen, last = ReplayScreen(replay), len(replay.steps) - 1
     for key, at in ((" ", 1), ("\x1b[C", 2), ("\x1b[D", 1), ("\x1b[F", last), (" ", last), ("\x1b[H", 0), ("p", 0)):
-        assert reader.press(key)
-        assert reader.position == at, repr(key)
-    assert reader.press("x")
-    assert not reader.press("q")
-    assert not ReplayScreen(found).press("\x04")
+        assert screen.press(key)
+        assert screen.position == at, repr(key)
+    assert screen.press("x")
+    assert not screen.press("q")
+    assert not ReplayScreen(replay).press("\x04")
 
 
-def test_a_story_in_lines_ends_with_the_table() -> None:
+def test_printed_replays_end_with_the_table() -> None:
     lines = [*replay_lines(read_replay(to_phh(hand(), players=NAMES), "a hand"))]
     assert lines[0] == "a hand"
     assert lines[3] == "   3  ann raises to 299, all-in."
     assert lines[-1].startswith("Board: ")
 
 
-def test_somebody_looks_at_a_hand_on_the_terminal(tmp_path: Path) -> None:
+def test_a_replay_in_the_terminal(tmp_path: Path) -> None:
     file = tmp_path / "hand.phh"
     file.write_text(to_phh(hand(), players=NAMES))
-    with before("replay", str(file)) as seat:
-        seat.sees("Everybody puts in 1")
+    with terminal("replay", str(file)) as seat:
+        seat.sees("Each player posts an ante of 1")
         seat.plays(
             (" ", "Step 2 of"), ("\x1b[C", "ann raises to 299, all-in."), ("\x1b[D", "Step 2 of"), ("G", "wins the pot")
         )

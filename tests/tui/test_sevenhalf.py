@@ -1,4 +1,4 @@
-"""Seven and a half at a terminal."""
+"""Seven and a half in the terminal."""
 
 from functools import partial
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tests.processes import Serving
 from tests.tui import fake_terminal as seats
-from tests.tui.fake_terminal import laid, rogue
+from tests.tui.fake_terminal import deck_file, rogue
 
 seated = partial(seats.seated, "sevenhalf")
 sitting = partial(seats.sitting, "sevenhalf")
@@ -22,7 +22,7 @@ LOSS = b"GAIN \xff\xff\xff\x9c"
 @pytest.fixture
 def deck(tmp_path: Path) -> str:
     """Seven and a half for the client, and then too much for the bank."""
-    return laid(tmp_path, "7o sc 5e 6e")
+    return deck_file(tmp_path, "7o sc 5e 6e")
 
 
 def test_a_game_is_won_with_seven_and_a_half(deck: str) -> None:
@@ -40,7 +40,7 @@ def test_a_game_is_won_with_seven_and_a_half(deck: str) -> None:
 
 
 def test_too_much_loses_and_a_figure_counts_a_half(tmp_path: Path) -> None:
-    with seated("--deck", laid(tmp_path, "rb 5c 4o cc")) as seat:
+    with seated("--deck", deck_file(tmp_path, "rb 5c 4o cc")) as seat:
         seat.sees("start a game")
         seat.plays(START, ("d", "you: ½"), ("d", "you: 5½"))
         seat.plays(("d", "You draw the 4 of oros. That is too much. The bank draws the cavall"))
@@ -48,14 +48,14 @@ def test_too_much_loses_and_a_figure_counts_a_half(tmp_path: Path) -> None:
         seat.sees("you 9½, over  bank ½         bet 100        -100")
 
 
-def test_a_tie_is_nobodys(tmp_path: Path) -> None:
-    with seated("--deck", laid(tmp_path, "7o sc 7e se")) as seat:
+def test_nobody_wins_a_tie(tmp_path: Path) -> None:
+    with seated("--deck", deck_file(tmp_path, "7o sc 7e se")) as seat:
         seat.sees("start a game")
         seat.plays(START, ("d", "[p] pass"), ("d", "you: 7½"), ("p", "Nobody wins."))
         seat.sees("Games: 1   Coins won: +0")
 
 
-def test_a_raise_by_the_starting_bet_obliges_to_draw(deck: str) -> None:
+def test_after_a_raise_the_player_must_draw(deck: str) -> None:
     with seated("--deck", deck, "--bet", "50") as seat:
         seat.sees("start a game")
         seat.plays(("\r", "You bet 50."), ("d", "[a] raise by 50"))
@@ -64,11 +64,11 @@ def test_a_raise_by_the_starting_bet_obliges_to_draw(deck: str) -> None:
         seat.plays(("p", "'p' does nothing now."), ("d", "You draw the sota of copes."), ("p", "You win 200."))
 
 
-def test_another_raise_is_typed_and_seen_while_it_is_typed(deck: str) -> None:
+def test_a_raise_is_entered_as_a_number(deck: str) -> None:
     with seated("--deck", deck) as seat:
         seat.sees("start a game")
         seat.plays(START, ("d", "[p] pass"))
-        seat.plays(("2", "Raise by 2_  [Enter] do it  [Esc] never mind  [q] leave"), ("5", "Raise by 25_"))
+        seat.plays(("2", "Raise by 2_  [Enter] confirm  [Esc] cancel  [q] leave"), ("5", "Raise by 25_"))
         seat.plays(("\x7f", "Raise by 2_"), ("0", "Raise by 20_"), ("\r", "You raise by 20, to 120."))
         seat.sees("Bet: 120")
         seat.plays(("9", "Raise by 9_"), ("\x1b", "[0-9] another raise"))
@@ -78,22 +78,22 @@ def test_another_raise_is_typed_and_seen_while_it_is_typed(deck: str) -> None:
         seat.sees("Bet: 120")
 
 
-def test_a_raise_that_the_house_refuses_is_explained_in_its_words(deck: str) -> None:
+def test_the_error_for_a_refused_raise_is_quoted(deck: str) -> None:
     with seated("--deck", deck, "--max-bet", "150") as seat:
         seat.sees("start a game")
-        seat.plays(START, ("d", "[p] pass"), ("a", "The house says: ANTE 100 refused; allowed: 1 to 50."))
+        seat.plays(START, ("d", "[p] pass"), ("a", "The house reports an error: ANTE 100 refused; allowed: 1 to 50."))
         seat.sees("Bet: 100")
         seat.sees("[p] pass")
 
 
-def test_what_the_house_says_is_shown_and_not_obeyed() -> None:
+def test_error_texts_of_the_house_are_escaped() -> None:
     with rogue([STBT, b"CARD 7o", b"ERRO 07\x1b[2J\xff\x07\n"]) as house, sitting(house.port) as seat:
         seat.sees("start a game")
-        seat.plays(START, ("d", "[p] pass"), ("a", "The house says: ?[2Jÿ??."))
+        seat.plays(START, ("d", "[p] pass"), ("a", "The house reports an error: ?[2Jÿ??."))
         seat.press("q")
 
 
-def test_keys_that_mean_nothing_are_said_to(deck: str) -> None:
+def test_unknown_keys_are_reported(deck: str) -> None:
     with seated("--deck", deck) as seat:
         seat.sees("start a game")
         seat.plays(("d", "'d' does nothing now."), ("7", "'7' does nothing now."), START)
@@ -101,7 +101,7 @@ def test_keys_that_mean_nothing_are_said_to(deck: str) -> None:
         seat.plays(("\x1b[D", "That key does nothing now."), ("\x7f", "Backspace does nothing now."))
 
 
-def test_a_house_that_closes_after_every_game_is_come_back_to(deck: str) -> None:
+def test_play_continues_on_new_connections_after_each_game(deck: str) -> None:
     with seated("--deck", deck, "--once") as seat:
         seat.sees("start a game")
         for key, games in (("s", 1), ("\r", 2), ("s", 3)):
@@ -114,29 +114,29 @@ def test_a_house_that_closes_after_every_game_is_come_back_to(deck: str) -> None
         seat.leaves()
 
 
-def test_a_close_that_crosses_the_wish_for_the_next_game_is_survived() -> None:
+def test_a_close_may_cross_the_start_of_the_next_game() -> None:
     with rogue([STBT, b"CARD 7o", BKSC + LOSS, b""], [STBT, b""]) as house, sitting(house.port) as seat:
         seat.sees("start a game")
         seat.plays(START, ("d", "[p] pass"), ("p", "You lose 100."), ("s", "The house has closed this table."))
         seat.plays(START, ("q", "You have left the table."))
         seat.leaves()
-    assert house.heard == b"STRTDRAWPASSSTRTSTRT"
+    assert house.received == b"STRTDRAWPASSSTRTSTRT"
 
 
 def test_a_house_that_closes_says_why(deck: str) -> None:
     with Serving("sevenhalf", "--port", "0", "--deck", deck) as server, sitting(server.port) as seat:
         seat.sees("start a game")
         assert server.stop() == 0
-        seat.sees("The house says: the room closes. The house is gone")
+        seat.sees("The house reports an error: the room closes. The house is gone")
         seat.leaves(1)
 
 
-def test_a_house_that_has_closed_for_good_is_told_of(deck: str) -> None:
+def test_a_stopped_house_is_reported(deck: str) -> None:
     with Serving("sevenhalf", "--port", "0", "--deck", deck) as server, sitting(server.port) as seat:
         seat.sees("start a game")
         seat.plays(START, ("d", "[p] pass"), ("d", "you: 7½"), ("p", "You win 200."))
         assert server.stop() == 0
-        seat.sees("The house says: the room closes. The house has closed this table.")
+        seat.sees("The house reports an error: the room closes. The house has closed")
         seat.plays(("s", "No house answers at"))
         seat.leaves(1)
 
@@ -150,7 +150,7 @@ def test_a_house_that_has_closed_for_good_is_told_of(deck: str) -> None:
         ([STBT, b"CARD 7o", BKSC + GAIN], "sdp", "sevenhalf-5.8"),
     ],
 )
-def test_a_house_that_breaks_the_protocol_is_told_its_clause(answers: list[bytes], keys: str, clause: str) -> None:
+def test_a_violation_of_the_house_shows_its_clause(answers: list[bytes], keys: str, clause: str) -> None:
     seen = {"s": "Draw your first card.", "d": "[p] pass"}
     with rogue(answers) as house, sitting(house.port) as seat:
         seat.sees("start a game")
@@ -159,12 +159,12 @@ def test_a_house_that_breaks_the_protocol_is_told_its_clause(answers: list[bytes
         seat.sees("The house broke the protocol.")
         seat.sees(clause)
         seat.leaves(1)
-    assert house.heard.endswith(f"ERRO {len(clause) + 10}{clause} is broken".encode())
+    assert house.received.endswith(f"ERRO {len(clause) + 10}{clause} is broken".encode())
 
 
 def test_many_cards_fit_a_narrow_terminal(tmp_path: Path) -> None:
     cards = "so sc se sb co cc ce cb ro rc re rb 1o"
-    with seated("--deck", laid(tmp_path, f"{cards} 1c 7o"), columns=30) as seat:
+    with seated("--deck", deck_file(tmp_path, f"{cards} 1c 7o"), columns=30) as seat:
         seat.sees("leave")
         seat.press("s")
         seat.sees("first card.")

@@ -1,4 +1,4 @@
-"""A person at a terminal: a real pseudo-terminal, real keys, and what is on the screen."""
+"""Kuhn poker in the terminal, and behaviour shared by all house games."""
 
 import socket
 from functools import partial
@@ -11,7 +11,7 @@ from rich.console import Console
 from croupier.tui.kuhn import KuhnScene
 from tests.processes import PATIENCE, Serving
 from tests.tui import fake_terminal as seats
-from tests.tui.fake_terminal import laid, rogue
+from tests.tui.fake_terminal import deck_file, rogue
 
 seated = partial(seats.seated, "kuhn")
 sitting = partial(seats.sitting, "kuhn")
@@ -19,10 +19,10 @@ sitting = partial(seats.sitting, "kuhn")
 
 @pytest.fixture
 def deck(tmp_path: Path) -> str:
-    return laid(tmp_path, "Q K J")
+    return deck_file(tmp_path, "Q K J")
 
 
-def test_a_game_is_played_with_keys_and_seen_to_its_end(deck: str) -> None:
+def test_a_game_is_played_with_keys(deck: str) -> None:
     with seated("--deck", deck, "--bot", "script:CAL") as seat:
         seat.sees("[1] play as P_1  [2] play as P_2  [q] leave")
         seat.press("1")
@@ -38,7 +38,7 @@ def test_a_game_is_played_with_keys_and_seen_to_its_end(deck: str) -> None:
         assert seat.process.wait(PATIENCE) == 0
 
 
-def test_the_second_seat_sees_what_the_house_has_done_first(deck: str) -> None:
+def test_the_second_seat_sees_the_first_action_of_the_house(deck: str) -> None:
     with seated("--deck", deck, "--bot", "script:BET") as seat:
         seat.sees("[2] play as P_2")
         seat.press("2")
@@ -48,25 +48,25 @@ def test_the_second_seat_sees_what_the_house_has_done_first(deck: str) -> None:
         seat.sees("The house shows the queen. You win 2.")
 
 
-def test_a_key_that_means_nothing_is_said_to(deck: str) -> None:
+def test_an_unknown_key_is_reported(deck: str) -> None:
     with seated("--deck", deck) as seat:
         seat.sees("play as P_1")
         seat.press("x")
         seat.sees("'x' does nothing now.")
 
 
-def test_a_refusal_is_explained_and_an_empty_purse_can_be_filled(deck: str) -> None:
+def test_a_refusal_is_explained_and_an_empty_purse_can_be_replaced(deck: str) -> None:
     with seated("--deck", deck, "--coins", "1", "--bot", "script:CHK") as seat:
         seat.sees("play as P_1")
         seat.press("1")
         seat.sees("[b] bet a coin")
         seat.press("b")
-        seat.sees("Refused, N_C: there is no coin left in your purse for that")
+        seat.sees("Refused (N_C): your purse has no coin left for that")
         seat.sees("[c] check  [q] leave")
         seat.press("c")
         seat.sees("You lose 1.")
         seat.press("1")
-        seat.sees("Refused, N_C: there is no coin left in your purse for the ante")
+        seat.sees("Refused (N_C): your purse has no coin left for the ante")
         seat.sees("[n] a new purse")
         seat.press("n")
         seat.sees("Welcome.")
@@ -74,7 +74,7 @@ def test_a_refusal_is_explained_and_an_empty_purse_can_be_filled(deck: str) -> N
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"])
-def test_control_c_and_control_d_say_goodbye_and_leave(deck: str, key: str) -> None:
+def test_control_c_and_control_d_leave(deck: str, key: str) -> None:
     with seated("--deck", deck) as seat:
         seat.sees("play as P_1")
         seat.press(key)
@@ -82,7 +82,7 @@ def test_control_c_and_control_d_say_goodbye_and_leave(deck: str, key: str) -> N
         assert seat.process.wait(PATIENCE) == 0
 
 
-def test_a_house_that_closes_is_told_of(deck: str) -> None:
+def test_a_closed_house_is_reported(deck: str) -> None:
     with Serving("kuhn", "--port", "0") as server, sitting(server.port) as seat:
         seat.sees("play as P_1")
         assert server.stop() == 0
@@ -90,7 +90,7 @@ def test_a_house_that_closes_is_told_of(deck: str) -> None:
         assert seat.process.wait(PATIENCE) == 1
 
 
-def test_a_fold_ends_a_game_without_a_word_from_the_house(deck: str) -> None:
+def test_a_fold_ends_a_game_without_a_message_from_the_house(deck: str) -> None:
     with seated("--deck", deck, "--bot", "script:BET") as seat:
         seat.sees("play as P_1")
         seat.press("1")
@@ -111,24 +111,24 @@ def test_games_are_counted_across_purses(deck: str) -> None:
         seat.plays(("1", "[c] check"), ("c", "Games: 2   Coins won: -2"))
 
 
-def test_an_arrow_is_one_key_and_not_the_letter_that_it_ends_with(deck: str) -> None:
+def test_an_arrow_is_one_key(deck: str) -> None:
     with seated("--deck", deck) as seat:
         seat.sees("play as P_1")
         seat.plays(("1", "[c] check"), ("\x1b[C", "That key does nothing now."), ("c", "The house"))
 
 
-def test_nobody_there_is_said_plainly() -> None:
+def test_an_unreachable_house_is_reported() -> None:
     with rogue([]) as house:
-        pass_by = house.port
-        with sitting(pass_by) as seat:
+        port = house.port
+        with sitting(port) as seat:
             seat.sees("kuhn-8.2")
             seat.leaves(1)
-    with sitting(pass_by) as seat:
-        seat.sees(f"No house answers at 127.0.0.1:{pass_by}")
+    with sitting(port) as seat:
+        seat.sees(f"No house answers at 127.0.0.1:{port}")
         seat.leaves(1)
 
 
-def test_a_house_that_breaks_the_protocol_is_told_its_clause() -> None:
+def test_a_violation_of_the_house_shows_its_clause() -> None:
     with rogue([b"CARD C_K", b"CARD C_K"]) as house, sitting(house.port) as seat:
         seat.sees("play as P_1")
         seat.plays(("1", "[b] bet a coin"), ("b", "kuhn-5.4"))
@@ -150,7 +150,7 @@ def test_a_terminal_without_line_drawing_sees_plainer_cards(deck: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["\x03", "q"])
-def test_a_person_may_leave_while_the_table_still_connects(key: str) -> None:
+def test_leaving_while_connecting(key: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, sitting(silent.getsockname()[1], "--tls") as seat:
         seat.sees("Connecting")
         seat.press(key)

@@ -1,4 +1,4 @@
-"""The command line. Commands are imported when they are asked for, so that help comes at once."""
+"""The `croupier` command line. Command modules are imported on demand to keep start-up fast."""
 
 import sys
 from pathlib import Path
@@ -10,37 +10,37 @@ from croupier.version import __version__
 
 app = App(
     name="croupier",
-    help="A card room for programs and people: five card-game protocols as servers, clients and bots.",
+    help="Servers, clients and bots for five card-game protocols.",
     version=__version__,
     help_format="plaintext",
     default_parameter=Parameter(negative=()),
 )
-app.command("croupier.cli.serve:app", name="serve", help="Open rooms: every one there is, or the one that is named.")
-app.command("croupier.cli.play:app", name="play", help="Play in a room, yourself or by a bot.")
+app.command("croupier.cli.serve:app", name="serve", help="Serve one room, or all of them.")
+app.command("croupier.cli.play:app", name="play", help="Play in a room, in the terminal or with a bot.")
 app.command(
-    "croupier.cli.verify:verify", name="verify", help="Check a dealer's record: was every hand dealt as promised?"
+    "croupier.cli.verify:verify", name="verify", help="Verify that the hands in a deal record were dealt as promised."
 )
-app.command("croupier.cli.solve:app", name="solve", help="What a game is worth, and how to play it perfectly.")
-app.command("croupier.cli.check:check", name="check", help="Test a server or a client: which clause does it break?")
-app.command("croupier.cli.accounts:app", name="accounts", help="Players' accounts: open, credit and close them.")
-app.command("croupier.cli.hands:app", name="hands", help="Hands that were played: list them, show one, export them.")
-app.command("croupier.cli.replay:replay", name="replay", help="Look at a game again, step by step.")
-app.command("croupier.cli.db:app", name="db", help="Look after the store: upgrade it, check it, copy it, restore it.")
+app.command("croupier.cli.solve:app", name="solve", help="Compute the value of a game and its optimal play.")
 app.command(
-    "croupier.cli.tap:tap", name="tap", help="Listen in on conversations of clients with a house, and judge them."
+    "croupier.cli.check:check", name="check", help="Test whether a server or a client conforms to its protocol."
 )
+app.command("croupier.cli.accounts:app", name="accounts", help="Manage player accounts.")
+app.command("croupier.cli.hands:app", name="hands", help="List, show and export recorded hands.")
+app.command("croupier.cli.replay:replay", name="replay", help="Replay a recorded game step by step.")
+app.command("croupier.cli.db:app", name="db", help="Manage the store: upgrade, check, back up, restore.")
 app.command(
-    "croupier.cli.matrix:matrix", name="matrix", help="A class: every client plays at every server, and is judged."
+    "croupier.cli.tap:tap", name="tap", help="Relay connections between clients and a house, and check both sides."
 )
+app.command("croupier.cli.matrix:matrix", name="matrix", help="Test every client of a class against every server.")
 app.meta.group_parameters = Group("Session", sort_key=0)
 
 
 @app.meta.default
 def launch(
     *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
-    config: Annotated[Path | None, Parameter(help="A TOML file that sets what flags set (docs/settings.md).")] = None,
+    config: Annotated[Path | None, Parameter(help="TOML file with settings (docs/settings.md).")] = None,
 ) -> Any:
-    """Run a command with its settings from flags, CROUPIER_… variables and a TOML file, in this order."""
+    """Run a command. Flags override CROUPIER_… environment variables, and those override the TOML file."""
     from croupier.cli.settings import config_sources
 
     app.config = config_sources(config)
@@ -52,7 +52,7 @@ def launch(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The entry point: run the command, and end the process with its exit status."""
+    """Run a command and exit with its status. `arguments` defaults to those of the process."""
     from croupier.cli.output import tolerate_output_errors
 
     try:

@@ -1,4 +1,4 @@
-"""`croupier accounts`: who has an account in the store, and how many coins are in it."""
+"""`croupier accounts`: manage the player accounts of a store."""
 
 import sys
 from datetime import UTC, datetime
@@ -16,41 +16,40 @@ if TYPE_CHECKING:
     from croupier.store.records import Account
     from croupier.store.store import Store
 
-app = App(name="accounts", help="Players' accounts: open, credit and close them.")
+app = App(name="accounts", help="Manage player accounts.")
 
 COLUMN_GAP = "  "
-"""What stands between two columns."""
 
-type LedgerReason = Annotated[str, Parameter(help="Why, for the ledger.")]
+type LedgerReason = Annotated[str, Parameter(help="Reason to record in the ledger.")]
 
 
 @app.command(name="list")
 def list_accounts(*, json: bool = False, store: StoreArgument = None) -> int:
-    """List all accounts, those of the house first.
+    """List all accounts, the house's first.
 
     Parameters
     ----------
     json:
-        Print a JSON object a line.
+        Print one JSON object per line.
     """
 
-    async def story(store: "Store") -> int:
+    async def action(store: "Store") -> int:
         (_print_accounts_json if json else _print_accounts_table)(await store.accounts())
         return 0
 
-    return with_store(store, story)
+    return with_store(store, action)
 
 
 @app.command
 def add(name: str, *, coins: int = 0, reason: LedgerReason = "opened", store: StoreArgument = None) -> int:
-    """Open an account. The password is asked for; without a terminal it is a line of standard input.
+    """Add an account. Prompts for the password, or reads one line from standard input if that is not a terminal.
 
     Parameters
     ----------
     name:
-        The user's name: 1 to 64 characters of one script, none invisible and no colon; one that looks like no other's.
+        Username: 1 to 64 visible characters of one script, without a colon, not confusable with an existing name.
     coins:
-        What the cashier puts into it.
+        Initial balance.
     """
     from croupier.core.usernames import validate_username
 
@@ -60,28 +59,28 @@ def add(name: str, *, coins: int = 0, reason: LedgerReason = "opened", store: St
     except ValueError as error:
         return fail(error)
 
-    async def story(store: "Store") -> int:
+    async def action(store: "Store") -> int:
         account = await store.add_account(name, hashed, coins=coins, reason=reason)
         print_line(f"{account.name} has {format_count(account.balance, 'coin')}")
         return 0
 
-    return with_store(store, story, new=True)
+    return with_store(store, action, new=True)
 
 
 @app.command
 def reset_password(name: str, *, reason: LedgerReason = "password reset", store: StoreArgument = None) -> int:
-    """Change a password. It is asked for; without a terminal it is a line of standard input."""
+    """Change a password. Prompts for it, or reads one line from standard input if that is not a terminal."""
     try:
         hashed = _ask_password_hash(name)
     except ValueError as error:
         return fail(error)
 
-    async def story(store: "Store") -> int:
+    async def action(store: "Store") -> int:
         await store.set_password(await _account_name(store, name), hashed, reason=reason)
         print_line(f"{name} has a new password")
         return 0
 
-    return with_store(store, story)
+    return with_store(store, action)
 
 
 @app.command
@@ -92,51 +91,51 @@ def credit(
     reason: LedgerReason,
     store: StoreArgument = None,
 ) -> int:
-    """Put coins into an account, from the cashier.
+    """Transfer coins from the cashier to an account.
 
     Parameters
     ----------
     coins:
-        How many; a negative number takes them out.
+        Number of coins; a negative number transfers them back to the cashier.
     """
 
-    async def story(store: "Store") -> int:
+    async def action(store: "Store") -> int:
         account = await store.credit(await _account_name(store, name), coins, reason=reason)
         print_line(f"{account.name} has {format_count(account.balance, 'coin')}")
         return 0
 
-    return with_store(store, story)
+    return with_store(store, action)
 
 
 @app.command
 def close(name: str, *, reason: LedgerReason, store: StoreArgument = None) -> int:
-    """Close an account for good. What is in it goes to the cashier."""
+    """Close an account permanently. Its balance goes to the cashier."""
 
-    async def story(store: "Store") -> int:
+    async def action(store: "Store") -> int:
         coins = await store.close_account(await _account_name(store, name), reason=reason)
         print_line(f"{name} is closed, {format_count(coins, 'coin')} {'is' if coins == 1 else 'are'} paid out")
         return 0
 
-    return with_store(store, story)
+    return with_store(store, action)
 
 
 def _ask_password_hash(name: str) -> str:
-    """The hash of a password that is asked for. Raises ValueError if none is given, or two that differ."""
+    """Read a password and return its hash. Raises ValueError if it is empty or the repetition differs."""
     from croupier.http.auth import DEFAULT_HASHER
 
     if sys.stdin.isatty():
         password = getpass(f"Password of {name}: ")
-        if getpass("Once more: ") != password:
-            raise ValueError("found two passwords; allowed: the same one twice")
+        if getpass("Repeat the password: ") != password:
+            raise ValueError("the passwords do not match")
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     if not password:
-        raise ValueError("found no password; allowed: one of at least one character")
+        raise ValueError("the password is empty; it needs at least one character")
     return DEFAULT_HASHER.hash(password)
 
 
 async def _account_name(store: "Store", name: str) -> str:
-    """A name as its account has it: normalized, unless an older account has just this one."""
+    """Return the name under which the store has an account: `name` itself if it exists, else normalized."""
     from croupier.core.usernames import normalize_username
 
     return normalize_username(name) if await store.account(name) is None else name
@@ -144,38 +143,38 @@ async def _account_name(store: "Store", name: str) -> str:
 
 def _print_accounts_json(accounts: "list[Account]") -> None:
     for account in accounts:
-        told = {
+        record = {
             "name": account.name,
             "house": account.house,
             "balance": account.balance,
             "created": account.created,
             "closed": account.closed,
         }
-        print_json(told)
+        print_json(record)
 
 
 def _print_accounts_table(accounts: "list[Account]") -> None:
-    """A row an account; a name that is too long for its column has a line of its own above its row."""
+    """Print one row per account. A name that does not fit its column gets its own line above the row."""
     from rich.cells import cell_len, set_cell_size
     from rich.console import Console
 
     rows = [("account", "of", "created", "closed", "coins"), *map(_row, accounts)]
     widths = [max(cell_len(row[at]) for row in rows) for at in range(5)]
-    left = Console().width - sum(widths[1:]) - 4 * len(COLUMN_GAP)
-    widths[0] = max(cell_len(row[0]) for row in rows if cell_len(row[0]) <= max(left, len("account")))
-    for name, *told, coins in rows:
+    name_width = Console().width - sum(widths[1:]) - 4 * len(COLUMN_GAP)
+    widths[0] = max(cell_len(row[0]) for row in rows if cell_len(row[0]) <= max(name_width, len("account")))
+    for name, *texts, coins in rows:
         if cell_len(name) > widths[0]:
             print(name)
-            name = ""  # noqa: PLW2901 -- it has been printed
-        cells = [set_cell_size(cell, width) for cell, width in zip((name, *told), widths, strict=False)]
+            name = ""  # noqa: PLW2901 -- already printed
+        cells = [set_cell_size(cell, width) for cell, width in zip((name, *texts), widths, strict=False)]
         print(COLUMN_GAP.join([*cells, f"{coins:>{widths[-1]}}"]))
 
 
 def _row(account: "Account") -> tuple[str, ...]:
-    of = "the house" if account.house else "a player"
+    owner = "the house" if account.house else "a player"
     return (
         printable(account.name),
-        of,
+        owner,
         _format_time(account.created),
         _format_time(account.closed),
         f"{account.balance:,}",

@@ -1,4 +1,4 @@
-"""`croupier check`: which clause of its protocol does a server or a client break?"""
+"""`croupier check`: test whether a server or a client conforms to its protocol."""
 
 import asyncio
 import signal
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from croupier.conformance.run import OnResult, Plan, Role
     from croupier.core.room import Room
 
-TARGET = Group("What is tested", sort_key=1)
+TARGET = Group("Target", sort_key=1)
 CASES = Group("Cases", sort_key=2)
 ROOM = Group("Room", sort_key=3)
 OUTPUT = Group("Output", sort_key=4)
 
 EXIT_NOT_TESTED: Final = 2
-"""The exit status when nothing could be tested."""
+"""Exit status if no case could be run."""
 
 EXIT_TERMINATED: Final = 128 + signal.SIGTERM
-"""The exit status when somebody has ended it."""
+"""Exit status after SIGTERM."""
 
 DEFAULT_SEED: Final = 1
 
@@ -56,42 +56,42 @@ def check(
     report: Annotated[list[str] | None, Parameter(group=OUTPUT, consume_multiple=True)] = None,
     quiet: Annotated[bool, Parameter(group=OUTPUT)] = False,
 ) -> int:
-    """Test a server or a client: which clause of its protocol does it break?
+    """Test whether a server or a client conforms to its protocol. Each failure names the clause it breaks.
 
-    Exit status 0: no case has failed; 1: some have; 2: nothing could be tested.
+    Exit status: 0 if no case failed, 1 if any failed, 2 if nothing could be tested.
 
     Parameters
     ----------
     selection:
-        The room, and with it which cases: kuhn, kuhn/4, kuhn/4.3, or the whole id of one.
+        Room or cases to test: a room (kuhn), a section (kuhn/4), a clause (kuhn/4.3) or a full case id.
     target:
-        The server to test. [default: this machine, the room's port]
+        Address of a running server. [default: 127.0.0.1, the room's port]
     server:
-        Start this server, test it, and stop it: 'java -jar mine.jar -p {port}'.
+        Command that starts the server, for example 'java -jar mine.jar -p {port}'. It is stopped after the test.
     client:
-        Test this client, which is started for every case: 'mine -s {host} -p {port}'.
+        Command that starts the client, for example 'mine -s {host} -p {port}'. It is run once per case.
     deck_flag:
-        How --server is told a file of cards to deal from: '--deck {file}'. It shows what luck does not bring up.
+        Flag that makes --server deal from a file, for example '--deck {file}'. Reaches cases that random deals miss.
     list_cases:
         List the cases, and the clauses that no case can test.
     strict:
-        Take for wrong what the protocol only tolerates.
+        Fail on deviations that the protocol tolerates.
     seed:
-        Fixes the luck of the tester.
+        Seed for the tester's randomness.
     timeout:
-        So many seconds an answer may take. [default: the room's own]
+        Seconds to wait for an answer. [default: depends on the room]
     max_failures:
-        Stop when so many cases have failed.
+        Stop after this number of failed cases.
     dialect:
-        The dialect that is spoken, where the room has some.
+        Protocol dialect, in rooms that have several.
     decks:
-        How many decks the house shuffles together, where it may be more than one.
+        Number of decks the house shuffles together, in rooms where it varies.
     bet:
-        The bet, where the room has one to set.
+        Bet, in rooms where it is configurable.
     report:
-        Write reports: html=FILE, junit=FILE, tap=FILE, json=FILE, gradescope=FILE, md=FILE; as many as are wanted.
+        Write a report: html=FILE, junit=FILE, tap=FILE, json=FILE, gradescope=FILE or md=FILE. Can be repeated.
     quiet:
-        Print nothing but what came of it.
+        Print only the result.
     """
     from rich.console import Console
 
@@ -100,7 +100,7 @@ def check(
     from croupier.conformance.run import Plan, default_timeout
 
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # the words stand beside the signs for terminals without Unicode, too
+        sys.stdout.reconfigure(errors="replace")  # symbols may be lost: words repeat them
     console = Console(highlight=False)
     known = {name: value for name, value in (("dialect", dialect), ("decks", decks), ("bet", bet)) if value is not None}
     try:
@@ -109,12 +109,12 @@ def check(
             return print_cases(console, room, selection)
         files = parse_reports(report or [])
         role, where = resolve_target(room, target, server, client, deck_flag)
-        own = build_options([room.settings] if role == "client" else [room.options, room.settings], known, room)
+        options = build_options([room.settings] if role == "client" else [room.options, room.settings], known, room)
         check_limits(timeout, max_failures)
-        set_here = {"seed": seed, "timeout": timeout}
+        settings = {"seed": seed, "timeout": timeout}
         given = [
             *([target] if target else []),
-            *command_line_flags({"server": server, "client": client, "deck-flag": deck_flag, **set_here, **known}),
+            *command_line_flags({"server": server, "client": client, "deck-flag": deck_flag, **settings, **known}),
             *(["--strict"] if strict else []),
         ]
         plan = Plan(
@@ -122,26 +122,26 @@ def check(
             role=role,
             selection=selection,
             **where,
-            known_options=own,
+            known_options=options,
             strict=strict,
             seed=seed,
             timeout=default_timeout(room, role) if timeout is None else timeout,
             max_failures=max_failures,
             arguments=given,
         )
-        found = run_tests(console, plan, quiet=quiet)
-        print_parts(console, terminal(found)[-2 if quiet else 0 :])
+        results = run_tests(console, plan, quiet=quiet)
+        print_parts(console, terminal(results)[-2 if quiet else 0 :])
         for path, text in files:
-            path.write_text(text(found), encoding="utf-8")
+            path.write_text(text(results), encoding="utf-8")
     except asyncio.CancelledError:
         return EXIT_TERMINATED
     except (ValueError, OSError, ProgramError) as error:
-        return fail(error, EXIT_NOT_TESTED, keep="\n\t")  # a program's own complaint has lines
-    return found.exit_status
+        return fail(error, EXIT_NOT_TESTED, keep="\n\t")  # a ProgramError may quote several lines
+    return results.exit_status
 
 
 def room_of_selection(selection: str) -> "Room":
-    """The room of a selection. Raises ValueError."""
+    """Return the room that a selection names. Raises ValueError if there is none."""
     from croupier.rooms import ROOMS
 
     name = selection.partition("/")[0]
@@ -153,7 +153,10 @@ def room_of_selection(selection: str) -> "Room":
 def resolve_target(
     room: "Room", target: str | None, server: str | None, client: str | None, deck_flag: str | None
 ) -> tuple["Role", Mapping[str, Any]]:
-    """The role of the program under test, and where it is. Raises ValueError."""
+    """Return the role of the program under test and the `Plan` arguments that locate it.
+
+    Raises ValueError if the flags contradict each other.
+    """
     from croupier.cli.play import ConnectionOptions, parse_address
     from croupier.rooms import HOUSE_ROOMS
 
@@ -161,7 +164,7 @@ def resolve_target(
     if len(given) > 1:
         raise ValueError(f"found {' and '.join(given)}; allowed: one of them")
     if deck_flag and (server is None or "{file}" not in deck_flag or room.name not in HOUSE_ROOMS):
-        allowed = f"with --server, and {{file}} in it, in {', '.join(HOUSE_ROOMS)}"
+        allowed = f"a value that contains {{file}}, together with --server, in {', '.join(HOUSE_ROOMS)}"
         raise ValueError(f"found --deck-flag {deck_flag!r}; allowed: {allowed}")
     if client is not None:
         return "client", {"command": client}
@@ -172,9 +175,9 @@ def resolve_target(
 
 
 def build_options(kinds: Sequence[type[Any]], values: Mapping[str, Any], room: "Room") -> Any:
-    """The settings of a house or the options of a client: the first kind that has all that is known.
+    """Return the first of `kinds` that has all these fields, made from `values`; None if `values` is empty.
 
-    None where nothing is known. Raises ValueError.
+    Raises ValueError on a field that no kind has, and on a value of the wrong type.
     """
     from msgspec import ValidationError, convert
 
@@ -195,7 +198,7 @@ def _field_names(kind: type[Any]) -> set[str]:
 
 
 def check_limits(timeout: float | None, max_failures: int | None) -> None:
-    """Raises ValueError on limits that make no sense."""
+    """Raise ValueError if a limit is not positive."""
     if timeout is not None and not timeout > 0:
         raise ValueError(f"found --timeout {timeout:g}; allowed: more than 0")
     if max_failures is not None and max_failures < 1:
@@ -203,47 +206,50 @@ def check_limits(timeout: float | None, max_failures: int | None) -> None:
 
 
 def command_line_flags(values: Mapping[str, object]) -> Iterator[str]:
-    """What is set, as words of a command line."""
+    """Yield command-line arguments for the values that are not None."""
     for name, value in values.items():
         if value is not None:
             yield from (f"--{name}", str(value))
 
 
 def parse_reports(specs: Sequence[str]) -> list[tuple[Path, Callable[["Report"], str]]]:
-    """The files to write, and what makes them. Raises ValueError before anything is tested that could not be kept."""
+    """Parse KIND=FILE specifications to paths and report functions. Raises ValueError.
+
+    Folders are checked here, so that a long test run does not end without its report.
+    """
     from croupier.conformance.report.reports import REPORT_FORMATS
 
-    found = []
+    reports = []
     for each in specs:
         kind, equals, name = each.partition("=")
         if kind not in REPORT_FORMATS or not equals or not name:
             raise ValueError(f"found --report {each}; allowed: KIND=FILE, KIND one of {', '.join(REPORT_FORMATS)}")
         path = Path(name)
         if path.is_dir() or not path.absolute().parent.is_dir():
-            raise ValueError(f"found --report {each}; allowed: a file in a folder that is there")
-        found.append((path, REPORT_FORMATS[kind]))
-    return found
+            raise ValueError(f"found --report {each}; allowed: a file in an existing folder")
+        reports.append((path, REPORT_FORMATS[kind]))
+    return reports
 
 
 def run_tests(console: "Console", plan: "Plan", *, quiet: bool) -> "Report":
-    """Test the program, and tell of every case as it is decided."""
-    from croupier.conformance.run import check as checked
+    """Run the tests and print each result as it arrives."""
+    from croupier.conformance.run import check as run_plan
     from croupier.net.event_loop import run
 
     async def main() -> "Report":
         this = asyncio.current_task()
-        assert this is not None, "who runs this is a task"
+        assert this is not None, "asyncio.run() runs a task"
         with suppress(NotImplementedError):  # Windows
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
-        return await checked(plan, say, time.time())
+        return await run_plan(plan, on_result, time.time())
 
-    with show_progress(console, len(plan.cases), quiet=quiet) as say:
-        return asyncio.run(main()) if plan.command else run(main())  # uvloop takes twice as long to start a program
+    with show_progress(console, len(plan.cases), quiet=quiet) as on_result:
+        return asyncio.run(main()) if plan.command else run(main())  # uvloop starts programs more slowly
 
 
 @contextmanager
 def show_progress(console: "Console", cases: int, *, quiet: bool) -> Iterator["OnResult"]:
-    """Lines for whoever reads them later, and a bar that shows how far it has come for whoever looks on."""
+    """Print results, and on a terminal a progress bar. Yields the callback that receives them."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.text import Text
 
@@ -254,30 +260,30 @@ def show_progress(console: "Console", cases: int, *, quiet: bool) -> Iterator["O
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("cases", total=cases)
 
-        def say(news: Result | str) -> None:
-            if isinstance(news, str):
+        def on_result(result: Result | str) -> None:
+            if isinstance(result, str):
                 bar.reset(task)
                 if not quiet:
-                    console.print(Text(news, "bold"))
+                    console.print(Text(result, "bold"))
                 return
             bar.advance(task)
-            if not quiet and (news.outcome is not Outcome.PASS or not console.is_terminal):
-                console.print(result_line(news), soft_wrap=True)
+            if not quiet and (result.outcome is not Outcome.PASS or not console.is_terminal):
+                console.print(result_line(result), soft_wrap=True)
 
-        yield say
+        yield on_result
 
 
 def print_cases(console: "Console", room: "Room", selection: str) -> int:
-    """Print the cases of both roles; the exit status."""
+    """Print the cases of both roles and return the exit status."""
     from rich.text import Text
 
     from croupier.conformance.case import Case, make_case_id, select
     from croupier.conformance.run import ROLES, cases, untestable
 
     for role in ROLES:
-        found = select(cases(room, role), selection)
-        console.print(Text(f"{role}: {format_count(len(found), 'case')}", "bold"))
-        for case in found:
+        selected = select(cases(room, role), selection)
+        console.print(Text(f"{role}: {format_count(len(selected), 'case')}", "bold"))
+        for case in selected:
             console.print(Text(f"  {case.id}  {case.title}"), soft_wrap=True)
         missing = {
             clause: why
@@ -285,7 +291,7 @@ def print_cases(console: "Console", room: "Room", selection: str) -> int:
             if Case(id=make_case_id(room.name, clause, ""), title=why, clause=clause).is_within(selection)
         }
         if missing:
-            console.print(Text(f"{role}: what no case can test", "bold"))
+            console.print(Text(f"{role}: clauses that cannot be tested", "bold"))
         for clause, why in missing.items():
             console.print(Text(f"  {clause}  {why}"), soft_wrap=True)
     return 0

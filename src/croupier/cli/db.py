@@ -1,4 +1,4 @@
-"""`croupier db`: look after the store, in which everything is kept that must not be lost."""
+"""`croupier db`: manage the store, the database of accounts, hands and running games."""
 
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -16,35 +16,35 @@ from croupier.observers.private_files import private_opener
 if TYPE_CHECKING:
     from croupier.store.store import Store
 
-app = App(name="db", help="Look after the store: upgrade it, check it, copy it, restore it.")
+app = App(name="db", help="Manage the store: upgrade, check, back up, restore.")
 
 type StoreArgument = Annotated[
     str | None,
     Parameter(
         name="--store",
-        help="The store: a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE. [default: a file of this user]",
+        help="Store: a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE. [default: the user's store]",
     ),
 ]
 
 
 def with_store(location: str | None, action: Callable[["Store"], Awaitable[int]], *, new: bool = False) -> int:
-    """Open a store and do something with it; the exit status. One that is not there is made only if it is `new`."""
+    """Run `action` with an open store and return its exit status. Creates a missing store only if `new` is set."""
     from croupier.store.records import StoreError
     from croupier.store.store import open_store
 
-    async def told() -> int:
+    async def main() -> int:
         async with await open_store(location, create=new) as store:
             return await action(store)
 
     try:
-        return run(told())
+        return run(main())
     except StoreError as error:
         return fail(error)
 
 
 @app.command
 def upgrade(*, store: StoreArgument = None) -> int:
-    """Make a store, or bring one that an older croupier has made to this one's schema."""
+    """Create a store, or upgrade one to the schema of this version."""
     from croupier.store.migrations import REVISIONS
     from croupier.store.records import StoreError
     from croupier.store.store import upgrade_store
@@ -53,56 +53,56 @@ def upgrade(*, store: StoreArgument = None) -> int:
         place = run(upgrade_store(store))
     except StoreError as error:
         return fail(error)
-    print(f"{place} is of revision {REVISIONS[-1]}")
+    print(f"{place} is at revision {REVISIONS[-1]}")
     return 0
 
 
 @app.command
 def check(*, store: StoreArgument = None) -> int:
-    """Go through the books: do all transfers sum to zero, is every fact there?
+    """Check the store for consistency: transfers sum to zero, and no record is missing.
 
-    Exit status 0: everything is as it must be; 1: something is not.
+    Exit status: 0 if the store is consistent, 1 if not.
     """
 
-    async def story(store: "Store") -> int:
+    async def action(store: "Store") -> int:
         findings = await store.find_problems()
         for finding in findings:
             print_line(f"{finding.where}: {finding.message}")
         print(f"{store.location}: {format_count(len(findings), 'fault')}")
         return 1 if findings else 0
 
-    return with_store(store, story)
+    return with_store(store, action)
 
 
 @app.command
 def backup(file: Path, *, store: StoreArgument = None) -> int:
-    """Copy the books as they are now, while the house goes on. The copy is a store itself.
+    """Copy the store to an SQLite file. Servers can keep running, and the copy is a store itself.
 
     Parameters
     ----------
     file:
-        The file of SQLite to write. Nothing may be there.
+        File to write. It must not exist.
     """
 
-    async def story(store: "Store") -> int:
+    async def action(store: "Store") -> int:
         with _report_write_errors(file):
             await store.backup(file)
         print(f"{store.location} is copied to {file}")
         return 0
 
-    return with_store(store, story)
+    return with_store(store, action)
 
 
 @app.command
 def restore(file: Path, *, force: bool = False, store: StoreArgument = None) -> int:
-    """Put a backup into a store: all of it or nothing. Where no store is yet, one is made.
+    """Restore a backup to a store, completely or not at all. Creates the store if it does not exist.
 
     Parameters
     ----------
     file:
-        What `croupier db backup` wrote. It is not changed.
+        Backup written by `croupier db backup`. It is not changed.
     force:
-        Replace what is in the store. Without this flag a store that is not empty is left as it is.
+        Replace the contents of a store that is not empty.
     """
     from croupier.store.records import StoreError
     from croupier.store.restore import restore_store
@@ -117,15 +117,15 @@ def restore(file: Path, *, force: bool = False, store: StoreArgument = None) -> 
 
 @app.command
 def export(file: Path | None = None, *, store: StoreArgument = None) -> int:
-    """Write the books as they are now for other programs: JSON, a row a line, without the hashes of passwords.
+    """Export the store as JSON, one row per line, without password hashes.
 
     Parameters
     ----------
     file:
-        The file to write. [default: standard output]
+        File to write. It must not exist. [default: standard output]
     """
 
-    async def story(store: "Store") -> int:
+    async def action(store: "Store") -> int:
         if file is None:
             await store.export(sys.stdout.buffer)
             return 0
@@ -134,17 +134,17 @@ def export(file: Path | None = None, *, store: StoreArgument = None) -> int:
         print(f"{rows} rows of {store.location} are in {file}")
         return 0
 
-    return with_store(store, story)
+    return with_store(store, action)
 
 
 @contextmanager
 def _report_write_errors(file: Path) -> Iterator[None]:
-    """Say what is wrong with a file that is to be written."""
+    """Turn the OSError of a file that cannot be written into a StoreError."""
     from croupier.store.records import StoreError
 
     try:
         yield
     except FileExistsError:
-        raise StoreError(f"found {file}, which is there already; allowed: a new file") from None
+        raise StoreError(f"{file} already exists; choose a new file") from None
     except OSError as error:
         raise StoreError(f"cannot write {file}: {error.strerror}") from error

@@ -1,4 +1,4 @@
-"""Games against a house, as `croupier hands` lists, shows and exports them: JSON, a game a line."""
+"""Lists, shows and exports recorded games against a house, for `croupier hands`."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 async def list_games(
     store: "Store", room: str, table: str | None, player: str | None, *, limit: int, as_json: bool
 ) -> int:
-    """Print the latest games, the latest first."""
-    left = limit
+    """Print the latest `limit` games, newest first, and return the exit status."""
+    remaining = limit
     async for game in latest_games(store, room, table, player):
         if as_json:
             print_json(msgspec.to_builtins(game))
         else:
             print_line(_game_line(game))
-        left -= 1
-        if not left:
+        remaining -= 1
+        if not remaining:
             break
     return 0
 
 
 async def show_game(store: "Store", room: str, table: str, number: int) -> int:
-    """Print one game."""
+    """Print one game as JSON and return the exit status."""
     game = await find_game(store, room, table, number)
     if game is None:
-        return fail(f"found no game {room}/{table}/{number}; allowed: one of `croupier hands list {room}`")
+        return fail(f"there is no game {room}/{table}/{number}; `croupier hands list {room}` lists them")
     print_json(msgspec.to_builtins(game))
     return 0
 
 
 async def export_games(store: "Store", room: str, folder: Path, table: str | None, player: str | None) -> int:
-    """Write games into one file of a new folder, the oldest first."""
+    """Write games to one JSON Lines file in a new folder, oldest first, and return the exit status."""
     count = 0
     try:
         folder.mkdir(parents=True)
@@ -56,5 +56,5 @@ async def export_games(store: "Store", room: str, folder: Path, table: str | Non
 
 def _game_line(game: GameRecord) -> str:
     time = datetime.fromtimestamp(game.time, UTC)
-    told = " ".join((*game.cards, "|", *game.done))
-    return f"{time:%Y-%m-%d %H:%M:%S}  {game.table}/{game.number}  {game.client or 'the client'} {game.net:+,}  {told}"
+    play = " ".join((*game.cards, "|", *game.done))
+    return f"{time:%Y-%m-%d %H:%M:%S}  {game.table}/{game.number}  {game.client or 'the client'} {game.net:+,}  {play}"

@@ -1,4 +1,4 @@
-"""`croupier hands`: what was played in rooms whose store it is, hands of hold'em and games against a house."""
+"""`croupier hands`: list, show and export the hands and games recorded in a store."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -11,8 +11,7 @@ from cyclopts import App, Parameter
 
 from croupier.cli.db import StoreArgument, with_store
 from croupier.cli.games import export_games, list_games, show_game
-from croupier.cli.output import fail, print_json, use_utf8_output
-from croupier.cli.output import print_line as show_line
+from croupier.cli.output import fail, print_json, print_line, use_utf8_output
 from croupier.core.plural import format_count
 from croupier.core.text import printable
 from croupier.rooms import HOUSE_ROOMS
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
     from croupier.store.records import StoredHand
     from croupier.store.store import Store
 
-app = App(name="hands", help="Hands that were played: list them, show one, export them.")
+app = App(name="hands", help="List, show and export recorded hands.")
 
 type ExportFormat = Literal["phh", "ohh", "jsonl"]
 
 HOLDEM: Final = "holdem"
 OLDMAID: Final = "oldmaid"
 RECORDED_ROOMS: Final = (HOLDEM, OLDMAID, *HOUSE_ROOMS)
-"""The rooms whose hands or games are kept."""
+"""Rooms whose hands or games are recorded."""
 
 
 @app.command(name="list")
@@ -41,34 +40,34 @@ def list_hands(
     json: bool = False,
     store: StoreArgument = None,
 ) -> int:
-    """List the latest hands of a room, the latest first.
+    """List the latest hands of a room, newest first.
 
     Parameters
     ----------
     room:
-        holdem, oldmaid, or a house: kuhn, sevenhalf, blackjack.
+        Room: holdem, oldmaid, kuhn, sevenhalf or blackjack.
     table:
-        Only those of this table; in a house, of this connection.
+        Only hands of this table. In kuhn, sevenhalf and blackjack a table is a connection.
     player:
-        Only those that this user has played; in a house, whoever has this account.
+        Only hands of this user.
     limit:
-        How many are listed.
+        Maximum number of hands.
     json:
-        Print a JSON object a line.
+        Print one JSON object per line.
     """
     if limit < 1:
-        return fail(f"found {limit} hands; allowed: 1 or more")
+        return fail(f"found --limit {limit}; allowed: 1 or more")
     if room not in RECORDED_ROOMS:
         return fail(_unknown_room_message(room))
 
-    async def story(store: "Store") -> int:
+    async def action(store: "Store") -> int:
         if room in HOUSE_ROOMS:
             return await list_games(store, room, table, player, limit=limit, as_json=json)
-        found = await store.hands(room, table, player, limit=limit)
-        (_print_hands_json if json else _print_hands)(found)
+        hands = await store.hands(room, table, player, limit=limit)
+        (_print_hands_json if json else _print_hands)(hands)
         return 0
 
-    return with_store(store, story)
+    return with_store(store, action)
 
 
 @app.command
@@ -78,15 +77,14 @@ def show(
     export_format: Annotated[ExportFormat | None, Parameter(name="--format")] = None,
     store: StoreArgument = None,
 ) -> int:
-    """Show one hand, with all cards.
+    """Show one hand, including all cards.
 
     Parameters
     ----------
     hand:
-        Its table and its number, as `list` has them, TABLE/NUMBER; of another room than hold'em ROOM/TABLE/NUMBER.
+        Hand as `croupier hands list` prints it: TABLE/NUMBER, or ROOM/TABLE/NUMBER for other rooms than holdem.
     export_format:
-        Of hold'em: as a PHH file (without this flag), as Open Hand History, or as it is kept. Other games are shown as
-        JSON.
+        phh, ohh (Open Hand History) or jsonl (as stored). [default: phh for holdem; others have only jsonl]
     """
     place, slash, number = hand.rpartition("/")
     if not slash or not (number.isascii() and number.isdecimal() and len(number) < 19):
@@ -98,21 +96,21 @@ def show(
     if room != HOLDEM and export_format not in {None, "jsonl"}:
         return fail(f"found --format {export_format} for a game of {room}; allowed: jsonl")
 
-    async def story(store: "Store") -> int:
+    async def action(store: "Store") -> int:
         if room in HOUSE_ROOMS:
             return await show_game(store, room, table, int(number))
-        found = await store.hand(room, table, int(number))
-        if found is None:
-            return fail(f"found no hand {hand[:100]!r}; allowed: one of `croupier hands list`")
+        stored_hand = await store.hand(room, table, int(number))
+        if stored_hand is None:
+            return fail(f"there is no hand {hand[:100]!r}; `croupier hands list` lists them")
         use_utf8_output()
         try:
-            text = FORMATTERS[export_format or DEFAULT_FORMATS[room]](found)
+            text = FORMATTERS[export_format or DEFAULT_FORMATS[room]](stored_hand)
             sys.stdout.write(printable(text, len(text), keep="\n") if sys.stdout.isatty() else text)
         except ValueError as error:
             return fail(f"hand {hand}: {error}")
         return 0
 
-    return with_store(store, story)
+    return with_store(store, action)
 
 
 @app.command
@@ -125,31 +123,32 @@ def export(
     player: str | None = None,
     store: StoreArgument = None,
 ) -> int:
-    """Write hands into a new folder, with all cards: each into a file of its own, or all games of a house into one.
+    """Export hands, including all cards, to a new folder.
+
+    Hands of holdem and oldmaid are written to one file each, games of the other rooms to one JSON Lines file.
 
     Parameters
     ----------
     folder:
-        Nothing may be there.
+        Folder to create. It must not exist.
     room:
-        holdem, oldmaid, or a house: kuhn, sevenhalf, blackjack.
+        Room: holdem, oldmaid, kuhn, sevenhalf or blackjack.
     export_format:
-        Of hold'em: PHH files (without this flag), Open Hand History, or as they are kept. Other games are lines of
-        JSON.
+        phh, ohh (Open Hand History) or jsonl (as stored). [default: phh for holdem; others have only jsonl]
     table:
-        Only those of this table; in a house, of this connection.
+        Only hands of this table. In kuhn, sevenhalf and blackjack a table is a connection.
     player:
-        Only those that this user has played; in a house, whoever has this account.
+        Only hands of this user.
     """
     if room not in RECORDED_ROOMS:
         return fail(_unknown_room_message(room))
     if room != HOLDEM and export_format not in {None, "jsonl"}:
         return fail(f"found --format {export_format} for games of {room}; allowed: jsonl")
 
-    async def story(store: "Store") -> int:
+    async def action(store: "Store") -> int:
         if room in HOUSE_ROOMS:
             return await export_games(store, room, folder, table, player)
-        told, suffix = (
+        format_hand, suffix = (
             FORMATTERS[export_format or DEFAULT_FORMATS[room]],
             FILE_SUFFIXES[export_format or DEFAULT_FORMATS[room]],
         )
@@ -157,9 +156,9 @@ def export(
         try:
             folder.mkdir(parents=True)
             async for each in store.iterate_hands(room, table, player):
-                name = f"{quote(each.table, safe='')}-{each.number}.{suffix}"  # a table's name is never a path
+                name = f"{quote(each.table, safe='')}-{each.number}.{suffix}"  # the name may contain a slash
                 with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
-                    file.write(told(each))
+                    file.write(format_hand(each))
                 count += 1
         except OSError as error:
             return fail(f"cannot write {folder}: {error.strerror}")
@@ -168,7 +167,7 @@ def export(
         print(f"{format_count(count, 'hand')} of {store.location} {'is' if count == 1 else 'are'} in {folder}")
         return 0
 
-    return with_store(store, story)
+    return with_store(store, action)
 
 
 def _unknown_room_message(room: str) -> str:
@@ -190,8 +189,8 @@ def _format_ohh(hand: "StoredHand") -> str:
     from croupier.rooms.holdem.table.persistence import HandSnapshot
 
     played = FinishedHand.from_snapshot(HandSnapshot.from_json(hand.record.encode()))
-    told = to_ohh(played.hand, players=hand.players, table=hand.table, number=hand.number)
-    return f"{told.decode()}\n"
+    history = to_ohh(played.hand, players=hand.players, table=hand.table, number=hand.number)
+    return f"{history.decode()}\n"
 
 
 FORMATTERS: Final[dict[ExportFormat, Callable[["StoredHand"], str]]] = {
@@ -200,7 +199,7 @@ FORMATTERS: Final[dict[ExportFormat, Callable[["StoredHand"], str]]] = {
     "jsonl": lambda hand: f"{hand.record}\n",
 }
 DEFAULT_FORMATS: Final[dict[str, ExportFormat]] = {HOLDEM: "phh", OLDMAID: "jsonl"}
-"""How the hands of a room are told unless somebody wants it otherwise."""
+"""The format of a room's hands without --format."""
 
 FILE_SUFFIXES: Final[dict[ExportFormat, str]] = {"phh": "phh", "ohh": "json", "jsonl": "jsonl"}
 
@@ -211,11 +210,11 @@ def _utc_time(hand: "StoredHand") -> datetime:
 
 def _print_hands_json(hands: "Sequence[StoredHand]") -> None:
     for hand in hands:
-        told = {"table": hand.table, "number": hand.number, "time": hand.time, "players": hand.players}
-        print_json(told | {"summary": hand.summary})
+        record = {"table": hand.table, "number": hand.number, "time": hand.time, "players": hand.players}
+        print_json(record | {"summary": hand.summary})
 
 
 def _print_hands(hands: "Sequence[StoredHand]") -> None:
     for hand in hands:
-        place = "" if hand.room == HOLDEM else f"{hand.room}/"
-        show_line(f"{_utc_time(hand):%Y-%m-%d %H:%M:%S}  {place}{hand.table}/{hand.number}  {hand.summary}")
+        prefix = "" if hand.room == HOLDEM else f"{hand.room}/"
+        print_line(f"{_utc_time(hand):%Y-%m-%d %H:%M:%S}  {prefix}{hand.table}/{hand.number}  {hand.summary}")

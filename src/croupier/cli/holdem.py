@@ -1,4 +1,4 @@
-"""`croupier play holdem`: a person or a bot at a table of a hold'em server."""
+"""`croupier play holdem`: play hold'em at a server, in the terminal or with a bot."""
 
 import ssl
 import sys
@@ -21,55 +21,55 @@ from croupier.net.event_loop import run
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.wire import Dialect
 
-if TYPE_CHECKING:  # what speaks HTTP is imported when it is needed: help comes at once
+if TYPE_CHECKING:  # the HTTP client is imported on demand, which keeps --help fast
     from croupier.clients.holdem import HoldemClient
 
 SERVER = Group("Server", sort_key=1)
 BOT = Group("Bot", sort_key=2)
 
 SUMMARY_NOUNS: Final = SummaryNouns("hand", "chip", "seat")
-"""What a summary counts."""
+"""The nouns of a summary."""
 
 PERSON_RETRY_TIMEOUT_SECONDS: Final = 5.0
 BOT_RETRY_TIMEOUT_SECONDS: Final = 30.0
-"""For how many seconds a server may be gone."""
+"""How long a client keeps trying to reach a server that does not respond."""
 
 
 @dataclass(frozen=True)
 class LoginOptions:
-    """Who comes to which table."""
+    """The user, and the game to join."""
 
     user: Annotated[str | None, Parameter(name=("--user", "-u"))] = None
-    """The name to play with. It becomes a user of the server, unless it is one."""
+    """Username. Registered at the server if it is new."""
 
     password: str | None = None
-    """Its password. A terminal is asked for it; CROUPIER_PLAY_HOLDEM_PASSWORD keeps it off the command line."""
+    """Password. [default: prompt] CROUPIER_PLAY_HOLDEM_PASSWORD keeps it off the command line."""
 
     game: str | None = None
-    """The GUID of the game to join. [default: one with a free seat]"""
+    """GUID of the game to join. [default: one with a free seat]"""
 
     dialect: Dialect | None = None
-    """What the server speaks. [default: as its answers show]"""
+    """Protocol dialect of the server. [default: detected]"""
 
     tls_ca: Path | None = None
-    """Trust the authority in this PEM file, for an address that begins with https."""
+    """PEM file with the certificate authority to trust, for https URLs."""
 
 
 @dataclass(frozen=True)
 class HoldemBotOptions:
-    """How a bot plays. Without --bot, and with a terminal on both ends, a person plays."""
+    """How a bot plays. Without --bot, and if standard input and output are terminals, a person plays."""
 
     bot: str | None = None
-    """The bot's mind; `croupier play holdem --bot help` lists them."""
+    """Bot that plays; `croupier play holdem --bot help` lists them."""
 
     hands: Annotated[int, Parameter(name=("--hands", "-n"))] = 1000
-    """How many hands it plays."""
+    """Number of hands to play."""
 
     rebuy: bool = True
-    """Join again when it has no chips or no time left; otherwise it ends there."""
+    """Join again after losing the seat, out of chips or of time."""
 
     seed: int | None = None
-    """Fixes its luck."""
+    """Seed for the bot's randomness. [default: random]"""
 
     json: bool = False
     """Print the summary as JSON."""
@@ -77,7 +77,7 @@ class HoldemBotOptions:
 
 def play_holdem(
     url: Annotated[
-        str, Parameter(name="URL", help="The server: http://HOST:PORT, https://HOST:PORT or HOST:PORT.")
+        str, Parameter(name="URL", help="Server: http://HOST:PORT, https://HOST:PORT or HOST:PORT.")
     ] = f"http://127.0.0.1:{ROOM.port}",
     /,
     *,
@@ -94,10 +94,10 @@ def play_holdem(
         return _play(url, login, bot_options)
     except Refusal as refusal:
         if refusal.status == HTTPStatus.UNAUTHORIZED:
-            return fail(f"{url} knows this user by another password")
-        return fail(f"{url} refuses: {refusal}")
+            return fail(f"{url}: wrong password for this user")
+        return fail(f"{url} refused the request: {refusal}")
     except Violation as violation:
-        return fail(f"{url} breaks the protocol: {violation}")
+        return fail(f"{url} broke the protocol: {violation}")
     except OtherProtocol as error:
         return fail(error)
     except ConnectionError as error:
@@ -106,20 +106,20 @@ def play_holdem(
         return fail(error)
 
 
-def _play(url: str, login: LoginOptions, robot: HoldemBotOptions) -> int:
-    """Play; the exit status. Raises ValueError, OSError, Refusal or Violation on what makes that impossible."""
+def _play(url: str, login: LoginOptions, bot_options: HoldemBotOptions) -> int:
+    """Play and return the exit status. Raises ValueError, OSError, Refusal or Violation."""
     from croupier.clients.holdem import HoldemClient, server_address, with_scheme
     from croupier.clients.identify import await_first_answer
 
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    human = robot.bot is None and terminal
-    if robot.hands < 1:
-        raise ValueError(f"found {robot.hands} hands; allowed: 1 or more")
-    name = robot.bot or ROOM.default_bot
-    mind = bot_factory(ROOM.bots, name)()
+    human = bot_options.bot is None and terminal
+    if bot_options.hands < 1:
+        raise ValueError(f"found --hands {bot_options.hands}; allowed: 1 or more")
+    name = bot_options.bot or ROOM.default_bot
+    bot = bot_factory(ROOM.bots, name)()
     context = None if login.tls_ca is None else ssl.create_default_context(cafile=login.tls_ca)
-    at = server_address(url)
-    probing = (context or ssl.create_default_context()) if with_scheme(url).startswith("https:") else None
+    address = server_address(url)
+    probe_context = (context or ssl.create_default_context()) if with_scheme(url).startswith("https:") else None
     user, password = _ask_credentials(login, terminal=terminal)
     game = None if login.game is None else quote(login.game, safe="")
 
@@ -129,35 +129,35 @@ def _play(url: str, login: LoginOptions, robot: HoldemBotOptions) -> int:
         async with HoldemClient(
             url, user, password, ssl=context, retry_timeout=PERSON_RETRY_TIMEOUT_SECONDS, dialect=login.dialect
         ) as client:
-            await await_first_answer(authenticate(client, user, password), ROOM, at, probing, print_error)
+            await await_first_answer(authenticate(client, user, password), ROOM, address, probe_context, print_error)
             return await interact(client, game, url)
 
-    async def let_play(tally: BotTally) -> None:
+    async def play_with_bot(tally: BotTally) -> None:
         from croupier.clients.holdem import play_hands
 
         async with HoldemClient(
             url, user, password, ssl=context, retry_timeout=BOT_RETRY_TIMEOUT_SECONDS, dialect=login.dialect
         ) as client:
-            await await_first_answer(authenticate(client, user, password), ROOM, at, probing, print_error)
-            chance = bot_luck(ROOM, robot.seed)
-            await play_hands(client, mind, chance, robot.hands, rebuy=robot.rebuy, game=game, tally=tally)
+            await await_first_answer(authenticate(client, user, password), ROOM, address, probe_context, print_error)
+            chance = bot_luck(ROOM, bot_options.seed)
+            await play_hands(client, bot, chance, bot_options.hands, rebuy=bot_options.rebuy, game=game, tally=tally)
 
     if human:
         return run(play_yourself())
     tally, started = BotTally(), perf_counter()
     interrupted = False
     try:
-        run(let_play(tally))
-    except KeyboardInterrupt:  # a bot waits as long as it is alone
+        run(play_with_bot(tally))
+    except KeyboardInterrupt:  # a bot alone at a table waits until interrupted
         interrupted = True
-    status = print_summary(tally, name, url, None if robot.json else perf_counter() - started, SUMMARY_NOUNS)
+    status = print_summary(tally, name, url, None if bot_options.json else perf_counter() - started, SUMMARY_NOUNS)
     if interrupted:
         raise KeyboardInterrupt
     return status
 
 
 def _ask_credentials(login: LoginOptions, *, terminal: bool) -> tuple[str, str]:
-    """Name and password; a terminal is asked for what is missing. Raises ValueError where there is none."""
+    """Return username and password, prompting for missing ones on a terminal. Raises ValueError if one is missing."""
     user, password = login.user, login.password
     try:
         if user is None and terminal:
@@ -165,20 +165,20 @@ def _ask_credentials(login: LoginOptions, *, terminal: bool) -> tuple[str, str]:
         if password is None and terminal:
             password = getpass(f"Password of {user}: ")
     except EOFError:
-        raise ValueError("found no name or password; allowed: to type them") from None
+        raise ValueError("username and password are required") from None
     if user is None or password is None:
-        raise ValueError("found no name or no password; allowed: --user and CROUPIER_PLAY_HOLDEM_PASSWORD")
+        raise ValueError("username and password are required; set --user and CROUPIER_PLAY_HOLDEM_PASSWORD")
     return user, password
 
 
 async def authenticate(client: "HoldemClient", user: str, password: str) -> None:
-    """Become a user, unless it is one, and find out whether the password is right: at once, without patience.
+    """Register the user if it is new, and check the password, without retrying an unreachable server.
 
     Raises Refusal, Violation or ConnectionError.
     """
     from croupier.clients.holdem_api import HoldemApi
 
-    errands = HoldemApi(user, password, retry_timeout=0.0)
-    await client.run(errands.register())
-    await client.run(errands.list_games())
+    api = HoldemApi(user, password, retry_timeout=0.0)
+    await client.run(api.register())
+    await client.run(api.list_games())
     await client.register()

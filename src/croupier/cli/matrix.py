@@ -1,4 +1,4 @@
-"""`croupier matrix`: a class, in which every client plays at every server."""
+"""`croupier matrix`: test every client of a class against every server."""
 
 import os
 from pathlib import Path
@@ -29,37 +29,37 @@ def matrix(
     fresh: bool = False,
     no_reference: bool = False,
 ) -> int:
-    """Let every client of a class play at every server, and tell who broke which clause.
+    """Test every client of a class against every server, and report which side broke which clause.
 
-    Each submission is a folder with a submission.toml in it. What is finished is kept: the same command goes on where
-    it was interrupted, and plays what has changed anew.
+    Each submission is a folder that contains a submission.toml. Finished cells are saved: an interrupted run continues
+    where it stopped, and a later run repeats only what has changed.
 
     Parameters
     ----------
     folder:
-        The folder with the submissions.
+        Folder that contains the submissions.
     room:
-        Play this game alone: kuhn, sevenhalf or blackjack. Without it all that the submissions have.
+        Run this room only: kuhn, sevenhalf or blackjack. [default: every room with a submission]
     games:
-        How many conversations are held in a cell.
+        Number of conversations per cell.
     jobs:
-        How many servers play at the same time. [default: as many as there are processors]
+        Number of servers to run in parallel. [default: the number of processors]
     timeout:
-        So many seconds a server has to listen, and a client for one conversation.
+        Seconds for a server to start listening, and for a client to finish one conversation.
     max_output_bytes:
-        A program that writes more than so many bytes writes too much.
+        Maximum output of a program, in bytes.
     out:
-        Where the results are kept: matrix.html, matrix.json, matrix.csv for Moodle, gradescope/*.json.
+        Folder for the results: matrix.html, matrix.json, matrix.csv (Moodle) and gradescope/*.json.
     strict:
-        Judge without tolerances.
+        Fail on deviations that the protocol tolerates.
     dialect:
-        The dialect that is spoken, where the room has some.
+        Protocol dialect, in rooms that have several.
     decks:
-        How many decks a house shuffles together, where it may be more than one.
+        Number of decks the house shuffles together, in rooms where it varies.
     fresh:
-        Forget what was kept, and play everything.
+        Ignore saved results and run every cell again.
     no_reference:
-        Leave out our own house and client.
+        Leave out croupier's own server and client.
     """
     from rich.console import Console
 
@@ -78,18 +78,18 @@ def matrix(
         known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
         if known and room is None:
             raise ValueError(f"found --{next(iter(known))} without --room; allowed: both")
-        handed_in = load_submissions(folder, out)
-        played = [each.commands.keys() for each in handed_in]
+        submissions = load_submissions(folder, out)
+        submitted_rooms = [each.commands.keys() for each in submissions]
         rooms = (
             [find_house_room(room)]
             if room
-            else [HOUSE_ROOMS[each] for each in HOUSE_ROOMS if any(each in one for one in played)]
+            else [HOUSE_ROOMS[each] for each in HOUSE_ROOMS if any(each in names for names in submitted_rooms)]
         )
         if not rooms:
-            raise ValueError(f"found no submission for any of the rooms; allowed: {', '.join(HOUSE_ROOMS)}")
+            raise ValueError(f"no submission has a program for any of these rooms: {', '.join(HOUSE_ROOMS)}")
         plan = MatrixPlan(
             rooms=rooms,
-            submissions=handed_in if no_reference else (*handed_in, reference_submission()),
+            submissions=submissions if no_reference else (*submissions, reference_submission()),
             output_folder=out,
             conversations=games,
             parallel_servers=jobs or os.cpu_count() or 1,
@@ -105,7 +105,7 @@ def matrix(
 
 
 def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
-    """Play, and write down what came of it; the exit status."""
+    """Run the matrix, write and print the results, and return the exit status."""
     import asyncio
 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -117,18 +117,18 @@ def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         bar = progress.add_task("cells", total=plan.cells)
 
-        def finished(cell: "Cell", before: bool) -> None:
+        def on_cell(cell: "Cell", is_cached: bool) -> None:
             progress.advance(bar)
-            if not before and not console.is_terminal:
+            if not is_cached and not console.is_terminal:
                 print_line(f"{cell.room}: {cell.client} at {cell.server}: {cell.finding}")
 
-        played = Matrix(plan, finished)
-        whole = asyncio.run(played.play())  # it starts programs in a third of the time that uvloop takes
-    cells = played.ordered_cells()
-    write_results(plan, cells, is_complete=whole)
+        run = Matrix(plan, on_cell)
+        is_complete = asyncio.run(run.play())  # uvloop starts programs three times more slowly
+    cells = run.ordered_cells()
+    write_results(plan, cells, is_complete=is_complete)
     for part in grid(cells, plan.submissions, {room.name: room.title for room in plan.rooms}, console.width):
         console.print(part)
-    left = plan.cells - len(cells)
-    state = "" if whole else f"; left are {left:,}: the same command goes on with them"
+    remaining = plan.cells - len(cells)
+    state = "" if is_complete else f"; {remaining:,} remain: run the same command to continue"
     print_line(f"{len(cells):,} of {plan.cells:,} cells are in {plan.output_folder}{state}")
-    return 0 if whole else 130
+    return 0 if is_complete else 130

@@ -1,4 +1,4 @@
-"""`croupier play oldmaid`: a person, a bot, or several bots of one process in a ring of Old Maid."""
+"""`croupier play oldmaid`: play Old Maid in the terminal, or with one or several bots."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from croupier.net.event_loop import run
 from croupier.rooms.oldmaid import ROOM, Options
 from croupier.rooms.oldmaid.wire import Dialect
 
-if TYPE_CHECKING:  # what has sockets is imported when it is needed: help comes at once
+if TYPE_CHECKING:  # the network client is imported on demand, which keeps --help fast
     from croupier.clients.ring import RingConfig, RingTally
 
 PLAYER = Group("Player", sort_key=1)
@@ -34,31 +34,31 @@ DEFAULT_OPTIONS = Options()
 
 @dataclass(frozen=True)
 class PlayerOptions:
-    """Who plays, and how he meets his neighbours."""
+    """The player, and how it reaches its neighbours."""
 
     nick: str = DEFAULT_OPTIONS.nick
-    """The nick, 1 to 64 characters."""
+    """Nick, 1 to 64 characters."""
 
     listen: str | None = None
-    """Await the right neighbour at this IP:PORT. [default: the address from which the table is called, a free port]"""
+    """IP:PORT on which to wait for the right neighbour. [default: that of the table connection, a free port]"""
 
     announce: int | None = DEFAULT_OPTIONS.port
-    """Tell the table to send the right neighbour to this port. [default: the one from which the table is called]"""
+    """Port that the table announces to the right neighbour. [default: the one of --listen]"""
 
     pause: float = DEFAULT_OPTIONS.pause
-    """The seconds between taking an offer and picking, for peers that take one read for one message; 0: none."""
+    """Seconds between accepting an offer and picking, for peers that expect one message per read; 0: no pause."""
 
     poll_seconds: float = DEFAULT_OPTIONS.poll_seconds
-    """Who is out asks for the status every so many seconds."""
+    """Seconds between status requests once the player has no cards left."""
 
     retry_seconds: float = DEFAULT_OPTIONS.retry_seconds
-    """Who cannot be reached is tried for so many seconds before he counts as gone."""
+    """Seconds to keep retrying an unreachable player before treating it as gone."""
 
     dialect: Dialect = DEFAULT_OPTIONS.dialect
-    """How the table is expected to list the players."""
+    """Format in which the table lists the players."""
 
     def to_options(self) -> Options:
-        """The options of the player. Raises ValueError on what makes no sense."""
+        """Return the options for `Player`. Raises ValueError if one is out of range."""
         if self.announce is not None and not 0 < self.announce < 65536:
             raise ValueError(f"found --announce {self.announce}; allowed: 1 to 65535")
         if not self.poll_seconds > 0:
@@ -69,7 +69,7 @@ class PlayerOptions:
         return Options(self.nick, self.announce, self.pause, self.poll_seconds, self.retry_seconds, self.dialect)
 
     def listen_address(self) -> tuple[str | None, int]:
-        """Where it listens: the host, None where the table is called from, and the port. Raises ValueError."""
+        """Return host and port to listen on; the host is None for that of the table connection. Raises ValueError."""
         if self.listen is None:
             return None, 0
         host, colon, port = self.listen.rpartition(":")
@@ -82,26 +82,28 @@ class PlayerOptions:
 
 @dataclass(frozen=True)
 class OldMaidBotOptions:
-    """How bots play. Without --bot and --bots, and with a terminal on both ends, a person plays."""
+    """How bots play. Without --bot and --bots, and if standard input and output are terminals, a person plays."""
 
     bot: str | None = None
-    """The bot's mind; `croupier play oldmaid --bot help` lists them."""
+    """Bot that plays; `croupier play oldmaid --bot help` lists them."""
 
     bots: int | None = None
-    """So many bots play at the same time; their nicks are numbered, and ports that are given count up."""
+    """Number of bots to run in parallel. Their nicks are numbered; --listen and --announce ports count up."""
 
     games: Annotated[int, Parameter(name=("--games", "-n"))] = 1
-    """How many games each of them plays."""
+    """Number of games each bot plays."""
 
     seed: int | None = None
-    """Fixes their luck."""
+    """Seed for the bots' randomness. [default: random]"""
 
     json: bool = False
     """Print the summary as JSON."""
 
 
 def play_oldmaid(
-    table: Annotated[str | None, Parameter(name="HOST:PORT", help="The table. [default: this machine]")] = None,
+    table: Annotated[
+        str | None, Parameter(name="HOST:PORT", help="Table server. [default: 127.0.0.1, the room's port]")
+    ] = None,
     /,
     *,
     player: Annotated[PlayerOptions, Parameter(name="*", group=PLAYER)] = PlayerOptions(),
@@ -117,69 +119,80 @@ def play_oldmaid(
         return fail(error)
 
 
-def _play(table: str | None, guest: PlayerOptions, visit: ConnectionOptions, robot: OldMaidBotOptions) -> int:
-    """Play; the exit status. Raises ValueError or OSError on what makes that impossible."""
+def _play(
+    table: str | None, player: PlayerOptions, connection: ConnectionOptions, bot_options: OldMaidBotOptions
+) -> int:
+    """Play and return the exit status. Raises ValueError or OSError."""
     from croupier.clients.ring import RingClient, RingConfig
 
     for name in ("games", "bots"):
-        if (found := getattr(robot, name)) is not None and found < 1:
-            raise ValueError(f"found {found} {name}; allowed: 1 or more")
-    options = guest.to_options()
-    host, port = parse_address(table, visit)
-    way = RingConfig(
-        (host, ROOM.port if port is None else port), *guest.listen_address(), visit.strict, visit.ssl_context()
+        if (found := getattr(bot_options, name)) is not None and found < 1:
+            raise ValueError(f"found --{name} {found}; allowed: 1 or more")
+    options = player.to_options()
+    host, port = parse_address(table, connection)
+    ring_config = RingConfig(
+        (host, ROOM.port if port is None else port),
+        *player.listen_address(),
+        connection.strict,
+        connection.ssl_context(),
     )
-    if robot.bot is None and robot.bots is None and sys.stdin.isatty() and sys.stdout.isatty():
+    if bot_options.bot is None and bot_options.bots is None and sys.stdin.isatty() and sys.stdout.isatty():
         from croupier.tui.oldmaid import interact
 
-        fate = bot_luck(robot.seed, 1)
-        return run(interact(lambda: RingClient(way, options, fate), format_address(way.table)))
-    return _play_bots(way, options, robot)
+        luck = bot_luck(bot_options.seed, 1)
+        return run(interact(lambda: RingClient(ring_config, options, luck), format_address(ring_config.table)))
+    return _play_bots(ring_config, options, bot_options)
 
 
 def bot_luck(seed: int | None, number: int) -> Luck:
-    """The luck of one of the players, fixed by a number if there is one."""
+    """Return the randomness of one player: fixed by `seed` and the player's number, or random if `seed` is None."""
     return FairDealer(
         secrets.token_bytes(32) if seed is None else derive_server_seed(seed, f"{ROOM.name} bot", number)
     ).luck
 
 
-def _play_bots(way: "RingConfig", own: Options, robot: OldMaidBotOptions) -> int:
-    """Play by bots and print what came of it; the exit status. Raises ValueError on an unknown bot."""
+def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: OldMaidBotOptions) -> int:
+    """Play with bots, print a summary, and return the exit status. Raises ValueError on an unknown bot."""
     from croupier.clients.ring import RingClient, RingTally, play_ring_games, with_advice
     from croupier.logs import configure, get_logger
 
-    name = robot.bot or ROOM.default_bot
-    mind = bot_factory(ROOM.bots, name)
-    nicks = [own.nick] if robot.bots is None else [f"{own.nick}{number}" for number in range(1, robot.bots + 1)]
+    name = bot_options.bot or ROOM.default_bot
+    make_bot = bot_factory(ROOM.bots, name)
+    nicks = (
+        [base_options.nick]
+        if bot_options.bots is None
+        else [f"{base_options.nick}{number}" for number in range(1, bot_options.bots + 1)]
+    )
     tallies = [RingTally(nick) for nick in nicks]
     configure("warning")
 
-    def visitor(number: int, tally: RingTally) -> Coroutine[object, object, None]:
-        fate = bot_luck(robot.seed, number)
-        here = replace(way, port=way.port and way.port + number - 1)
-        options = replace(own, nick=tally.nick, port=own.port and own.port + number - 1)
-        told = get_logger(room=ROOM.name, nick=tally.nick)
+    def play(number: int, tally: RingTally) -> Coroutine[object, object, None]:
+        luck = bot_luck(bot_options.seed, number)
+        numbered_config = replace(ring_config, port=ring_config.port and ring_config.port + number - 1)
+        options = replace(base_options, nick=tally.nick, port=base_options.port and base_options.port + number - 1)
+        log = get_logger(room=ROOM.name, nick=tally.nick)
 
-        def notify(what: str) -> None:
-            print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{what}")
+        def notify(message: str) -> None:
+            print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{message}")
 
-        return play_ring_games(lambda: RingClient(here, options, fate, told, notify), mind(), fate, robot.games, tally)
+        return play_ring_games(
+            lambda: RingClient(numbered_config, options, luck, log, notify), make_bot(), luck, bot_options.games, tally
+        )
 
-    async def everybody() -> None:
-        await asyncio.gather(*(visitor(number, tally) for number, tally in enumerate(tallies, start=1)))
+    async def play_all() -> None:
+        await asyncio.gather(*(play(number, tally) for number, tally in enumerate(tallies, start=1)))
 
     started = perf_counter()
     interrupted = False
     try:
-        run(everybody())
-    except KeyboardInterrupt:  # a bot waits as long as it is alone
+        run(play_all())
+    except KeyboardInterrupt:  # a bot waits for other players until interrupted
         interrupted = True
-    if robot.json:
-        told = summary_json(tallies, name, format_address(way.table))
+    if bot_options.json:
+        summary = summary_json(tallies, name, format_address(ring_config.table))
     else:
-        told = summary_text(tallies, name, format_address(way.table), perf_counter() - started)
-    sys.stdout.write(f"{told}\n")
+        summary = summary_text(tallies, name, format_address(ring_config.table), perf_counter() - started)
+    sys.stdout.write(f"{summary}\n")
     for tally in tallies:
         for fault in tally.faults:
             print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{with_advice(fault)}")
@@ -189,7 +202,7 @@ def _play_bots(way: "RingConfig", own: Options, robot: OldMaidBotOptions) -> int
 
 
 def summary_text(tallies: "Sequence[RingTally]", name: str, table: str, seconds: float) -> str:
-    """The summary for people."""
+    """Return the summary as text."""
     return "\n".join([f"{name} at {table}: {seconds:.1f} s", *map(_player_line, tallies)])
 
 
@@ -199,7 +212,7 @@ def _player_line(tally: "RingTally") -> str:
 
 
 def summary_json(tallies: "Sequence[RingTally]", name: str, table: str) -> str:
-    """The summary for programs."""
+    """Return the summary as JSON."""
     players = [
         {
             "nick": tally.nick,

@@ -1,4 +1,4 @@
-"""What commands print: lines for people, in which text of others is harmless, and lines for programs, in UTF-8."""
+"""Output of commands: text with control characters escaped, JSON in UTF-8, and error messages."""
 
 import io
 import json
@@ -15,13 +15,14 @@ from croupier.core.text import printable
 MAX_ERROR_CHARS = 5000
 
 INDENT = "    "
-"""What stands before the rest of a line that a terminal is too narrow for."""
+"""Indentation of the continuation of a wrapped line."""
 
 
 def fail(error: object, status: int = 1, *, keep: str = "") -> int:
-    """Say what is wrong on standard error, on one line unless line ends are in `keep`; the exit status.
+    """Print an error to standard error and return `status`.
 
-    Nothing is wrong when nobody reads the output any more: BrokenPipeError is raised again, for `robust`.
+    The message is printed on one line unless `keep` contains a newline. A BrokenPipeError is raised again:
+    `tolerate_output_errors` handles it.
     """
     if isinstance(error, BrokenPipeError):
         raise error
@@ -30,28 +31,28 @@ def fail(error: object, status: int = 1, *, keep: str = "") -> int:
 
 
 def print_error(message: object, *, keep: str = "") -> None:
-    """Print a sentence on standard error, without credentials, on one line unless line ends are in `keep`."""
+    """Print a message to standard error, with credentials redacted; control characters not in `keep` are escaped."""
     sys.stderr.write(f"croupier: {redact(printable(str(message), MAX_ERROR_CHARS, keep=keep))}\n")
     sys.stderr.flush()
 
 
 def print_line(line: str) -> None:
-    """Print a line for people, whoever wrote the names in it; a terminal has it broken between words if it must be."""
-    shown = printable(line, len(line))
+    """Print a line with control characters escaped. On a terminal it is wrapped between words."""
+    text = printable(line, len(line))
     if sys.stdout.isatty():
         width = get_terminal_size().columns
-        shown = textwrap.fill(shown, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False)
-    print(shown)
+        text = textwrap.fill(text, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False)
+    print(text)
 
 
 def use_utf8_output() -> None:
-    """Print in UTF-8 from here on, whatever the language of this terminal is."""
+    """Switch standard output to UTF-8, whatever the locale."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
 
 
 def print_json(value: object) -> None:
-    """Print a value as a line of JSON, in UTF-8, with escapes for all that a terminal would obey."""
+    """Print a value as one line of JSON in UTF-8, with unprintable characters escaped."""
     use_utf8_output()
     line = json.dumps(value, ensure_ascii=False)
     print(line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line))
@@ -59,9 +60,10 @@ def print_json(value: object) -> None:
 
 @contextmanager
 def tolerate_output_errors() -> Iterator[None]:
-    """Keep an output that cannot show a letter, or that nobody reads any more, from ending a command in a traceback.
+    """Prevent tracebacks from unencodable characters and closed pipes.
 
-    Raises SystemExit when nobody reads it any more.
+    Characters that standard output cannot encode are escaped with backslashes. Raises SystemExit(1) on a
+    BrokenPipeError.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -71,5 +73,5 @@ def tolerate_output_errors() -> Iterator[None]:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is written when the process ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit must not fail again
         sys.exit(1)

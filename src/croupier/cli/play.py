@@ -1,4 +1,4 @@
-"""`croupier play`: a person at the terminal, or a bot."""
+"""`croupier play`: play against a house, in the terminal or with a bot."""
 
 import json
 import secrets
@@ -27,7 +27,7 @@ from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 
-app = App(name="play", help="Play in a room, yourself or by a bot.")
+app = App(name="play", help="Play in a room, in the terminal or with a bot.")
 
 ROOM = Group("Room", sort_key=1)
 HOUSE = Group("House", sort_key=2)
@@ -36,31 +36,31 @@ BOT = Group("Bot", sort_key=3)
 
 @dataclass(frozen=True)
 class ConnectionOptions:
-    """Which house to play against, and how to speak to it."""
+    """The address of the house, and the options of the connection."""
 
     server: Annotated[str | None, Parameter(name=("--server", "-s"))] = None
-    """The host, when no HOST:PORT is given. [default: 127.0.0.1]"""
+    """Host, unless HOST:PORT is given. [default: 127.0.0.1]"""
 
     port: Annotated[int | None, Parameter(name=("--port", "-p"))] = None
-    """The port. [default: the room's own]"""
+    """Port, unless HOST:PORT is given. [default: the room's port]"""
 
     strict: bool = False
-    """Refuse what the protocol only tolerates."""
+    """Reject deviations that the protocol tolerates."""
 
     tls: bool = False
-    """Speak TLS, and trust whom this machine trusts."""
+    """Connect with TLS; trust the certificate authorities of this machine."""
 
     tls_ca: Path | None = None
-    """Speak TLS, and trust the authority in this PEM file."""
+    """Connect with TLS; trust the certificate authority in this PEM file."""
 
     tls_cert: Path | None = None
-    """Speak TLS, and show the certificate chain in this PEM file."""
+    """Connect with TLS; present the certificate chain in this PEM file."""
 
     tls_key: Path | None = None
-    """The private key of that certificate, a PEM file. [default: the same file]"""
+    """PEM file with the private key of --tls-cert. [default: the same file]"""
 
     def ssl_context(self) -> ssl.SSLContext | None:
-        """The TLS of the client. Raises OSError when the authority, or our certificate, cannot be read."""
+        """Return the TLS context, None without TLS. Raises OSError if a PEM file cannot be read."""
         if not self.tls and self.tls_ca is None and self.tls_cert is None:
             return None
         context = ssl.create_default_context(cafile=self.tls_ca)
@@ -71,29 +71,35 @@ class ConnectionOptions:
 
 @dataclass(frozen=True)
 class BotOptions:
-    """How a bot plays. Without --bot, and with a terminal on both ends, a person plays."""
+    """How a bot plays. Without --bot, and if standard input and output are terminals, a person plays."""
 
     bot: str | None = None
-    """The bot's mind; `croupier play ROOM --bot help` lists them."""
+    """Bot that plays; `croupier play ROOM --bot help` lists them."""
 
     games: Annotated[int, Parameter(name=("--games", "-n"))] = 1000
-    """How many games it plays."""
+    """Number of games to play."""
 
     seed: int | None = None
-    """Fixes its luck."""
+    """Seed for the bot's randomness. [default: random]"""
 
     no_rebuy: bool = False
-    """End when the purse is empty. Without this flag the bot plays on with a new one."""
+    """Stop when the purse is empty. By default the bot reconnects, which gives it a new purse."""
 
     answer_seconds: float = 30.0
-    """End when the house owes an answer for longer than this."""
+    """Seconds to wait for an answer of the house."""
 
     json: bool = False
     """Print the summary as JSON."""
 
 
 def parse_address(given: str | None, connection: ConnectionOptions) -> tuple[str, int | None]:
-    """Host and port from HOST:PORT or its parts; None where no port is given. Raises ValueError."""
+    """Return host and port of HOST:PORT or of --server and --port; the port is None if not given. Raises ValueError.
+
+    >>> parse_address("[::1]:2345", ConnectionOptions())
+    ('::1', 2345)
+    >>> parse_address(None, ConnectionOptions(server="cards.example"))
+    ('cards.example', None)
+    """
     host, port = connection.server or "127.0.0.1", connection.port
     if given is not None:
         host, colon, number = given.rpartition(":")
@@ -110,54 +116,62 @@ def parse_address(given: str | None, connection: ConnectionOptions) -> tuple[str
 
 
 def room_command(room: HouseRoom) -> Callable[..., int]:
-    """The command that plays in a room. Its flags are its options, and those of every room."""
+    """Return the command that plays in a room. It has the options of the room and those of every room."""
     options: Any = room.options
 
-    def visit_room(
-        target: Annotated[str | None, Parameter(name="HOST:PORT", help="The house. [default: this machine]")] = None,
+    def play_in_room(
+        target: Annotated[
+            str | None, Parameter(name="HOST:PORT", help="House to play against. [default: 127.0.0.1, the room's port]")
+        ] = None,
         /,
         *,
-        visit: Annotated[ConnectionOptions, Parameter(name="*", group=HOUSE)] = ConnectionOptions(),
-        robot: Annotated[BotOptions, Parameter(name="*", group=BOT)] = BotOptions(),
-        own: Annotated[options, Parameter(name="*", group=ROOM)] = options(),
+        connection: Annotated[ConnectionOptions, Parameter(name="*", group=HOUSE)] = ConnectionOptions(),
+        bot_options: Annotated[BotOptions, Parameter(name="*", group=BOT)] = BotOptions(),
+        room_options: Annotated[options, Parameter(name="*", group=ROOM)] = options(),
     ) -> int:
         try:
-            if not robot.answer_seconds > 0:
-                raise ValueError(f"found --answer-seconds {robot.answer_seconds:g}; allowed: more than 0")
-            host, port = parse_address(target, visit)
-            context = visit.ssl_context()
+            if not bot_options.answer_seconds > 0:
+                raise ValueError(f"found --answer-seconds {bot_options.answer_seconds:g}; allowed: more than 0")
+            host, port = parse_address(target, connection)
+            context = connection.ssl_context()
 
-            async def find() -> Address:
+            async def find_address() -> Address:
                 return await locate(room, host, context) if port is None else (host, port)
 
-            def sit(at: Address) -> GameClient:
-                seconds = robot.answer_seconds
+            def open_game(address: Address) -> GameClient:
+                seconds = bot_options.answer_seconds
                 return GameClient(
-                    room, *at, options=own, strict=visit.strict, ssl=context, answer_timeout=seconds, notify=print_error
+                    room,
+                    *address,
+                    options=room_options,
+                    strict=connection.strict,
+                    ssl=context,
+                    answer_timeout=seconds,
+                    notify=print_error,
                 )
 
-            name = robot.bot or own.bot()
+            name = bot_options.bot or room_options.bot()
             if name is None and sys.stdin.isatty() and sys.stdout.isatty():
-                return run(play_yourself(room, find, sit))
-            return play_bot(room, find, sit, robot, name or room.default_bot)
+                return run(play_yourself(room, find_address, open_game))
+            return play_bot(room, find_address, open_game, bot_options, name or room.default_bot)
         except (ValueError, OSError) as error:
             return fail(error)
 
-    return visit_room
+    return play_in_room
 
 
 async def play_yourself(
     room: HouseRoom, find_address: Callable[[], Awaitable[Address]], open_game: Callable[[Address], GameClient]
 ) -> int:
-    """Let a person play; the exit status."""
+    """Let a person play in the terminal and return the exit status."""
     from croupier.tui.interaction import interact
 
-    at = await find_address()
-    return await interact(room, lambda: open_game(at), format_address(at))
+    address = await find_address()
+    return await interact(room, lambda: open_game(address), format_address(address))
 
 
 class SummaryNouns(NamedTuple):
-    """What a room calls what is counted in a summary."""
+    """The nouns, singular, for the counts of a summary."""
 
     game: str = "game"
     coin: str = "coin"
@@ -171,21 +185,21 @@ def play_bot(
     bot_options: BotOptions,
     name: str,
 ) -> int:
-    """Play by a bot and print what came of it; the exit status. Raises ValueError on an unknown bot."""
+    """Play with a bot, print a summary, and return the exit status. Raises ValueError on an unknown bot."""
     if name == "help":
         return list_bots(room)
     if bot_options.games < 1:
-        raise ValueError(f"found {bot_options.games} games; allowed: 1 or more")
-    mind = bot_factory(room.bots, name)()
+        raise ValueError(f"found --games {bot_options.games}; allowed: 1 or more")
+    bot = bot_factory(room.bots, name)()
     house, tally, started = "the house", BotTally(), perf_counter()
 
-    async def let_play() -> None:
+    async def play() -> None:
         nonlocal house
-        at = await find_address()
-        house = format_address(at)
+        address = await find_address()
+        house = format_address(address)
         await play_games(
-            lambda: open_game(at),
-            mind,
+            lambda: open_game(address),
+            bot,
             bot_luck(room, bot_options.seed),
             bot_options.games,
             rebuy=not bot_options.no_rebuy,
@@ -194,7 +208,7 @@ def play_bot(
 
     interrupted = False
     try:
-        run(let_play())
+        run(play())
     except KeyboardInterrupt:
         interrupted = True
     status = print_summary(tally, name, house, None if bot_options.json else perf_counter() - started)
@@ -204,33 +218,36 @@ def play_bot(
 
 
 def list_bots(room: Room) -> int:
-    """Print the minds of a room; the exit status."""
-    for style, way in room.bots.items():
-        examples = f": {', '.join(f'{style}:{example}' for example in way.examples)}" if way.examples else ""
-        sys.stdout.write(f"{style:<12} {way.description}{examples}\n")
+    """Print the bots of a room and return the exit status."""
+    for name, bot in room.bots.items():
+        examples = f": {', '.join(f'{name}:{example}' for example in bot.examples)}" if bot.examples else ""
+        sys.stdout.write(f"{name:<12} {bot.description}{examples}\n")
     return 0
 
 
 def bot_luck(room: Room, seed: int | None) -> Luck:
-    """The luck of a bot, fixed by a number if there is one."""
+    """Return the randomness of a bot: fixed by `seed`, or random if `seed` is None."""
     return FairDealer(secrets.token_bytes(32) if seed is None else derive_server_seed(seed, f"{room.name} bot", 1)).luck
 
 
 def print_summary(
     tally: BotTally, name: str, house: str, seconds: float | None, nouns: SummaryNouns = SummaryNouns()
 ) -> int:
-    """Print a summary, for people if it tells the seconds, and what has ended it early; the exit status."""
+    """Print a summary, and the fault that ended the run early; return the exit status.
+
+    The summary is text, or JSON if `seconds` is None.
+    """
     report = (
         summary_json(tally, name, house, nouns) if seconds is None else summary_text(tally, name, house, seconds, nouns)
     )
     sys.stdout.write(f"{report}\n")
     if tally.fault is not None:
-        return fail(tally.fault if house in str(tally.fault) else f"{house} ended it: {tally.fault_text}")
+        return fail(tally.fault if house in str(tally.fault) else f"{house}: {tally.fault_text}")
     return 0
 
 
 def summary_text(tally: BotTally, name: str, house: str, seconds: float, nouns: SummaryNouns = SummaryNouns()) -> str:
-    """The summary for people."""
+    """Return the summary as text."""
     games = len(tally.nets)
     game, coin, connection = nouns
     if not games:
@@ -246,7 +263,7 @@ def summary_text(tally: BotTally, name: str, house: str, seconds: float, nouns: 
 
 
 def summary_json(tally: BotTally, name: str, house: str, nouns: SummaryNouns = SummaryNouns()) -> str:
-    """The summary for programs."""
+    """Return the summary as JSON."""
     games = len(tally.nets)
     game, coin, connection = nouns
     return json.dumps(
@@ -273,6 +290,6 @@ app.command("croupier.cli.oldmaid:play_oldmaid", name=OLDMAID.name, help=f"Play 
 
 @app.default
 def print_help() -> int:
-    """Say which rooms there are."""
+    """Print the help, which lists the rooms, and return the exit status."""
     app.help_print()
     return 0

@@ -1,4 +1,4 @@
-"""`croupier replay`: look at a game again, step by step."""
+"""`croupier replay`: replay a recorded game step by step."""
 
 import sys
 from pathlib import Path
@@ -13,19 +13,17 @@ if TYPE_CHECKING:
     from croupier.tui.replay import GameReplay
 
 MAX_FILE_BYTES = 1 << 24
-"""So many bytes of a file are read."""
 
 
 def replay(game: str, *, store: StoreArgument = None) -> int:
-    """Look at a game again, step by step: with the arrows or Space, Home, End, and q to leave.
+    """Replay a game step by step. Keys: arrows or Space, Home, End, and q to quit.
 
-    Where the output is no terminal all steps are printed.
+    If standard output is not a terminal, all steps are printed.
 
     Parameters
     ----------
     game:
-        A file: PHH, Open Hand History, a transcript, or lines of JSON that croupier has written. Or a hand of the
-        store as `croupier hands list` has it: TABLE/NUMBER of hold'em, else ROOM/TABLE/NUMBER.
+        File (PHH, Open Hand History, transcript or JSON Lines), or a hand as `croupier hands list` prints it.
     """
     from croupier.tui.replay import read_replay
 
@@ -33,35 +31,37 @@ def replay(game: str, *, store: StoreArgument = None) -> int:
     try:
         if file.is_file():
             return _show_or_print(read_replay(_read_text(file), file.name))
-        place, slash, number = game.rpartition("/")
+        table_path, slash, number = game.rpartition("/")
         if not slash or not (number.isascii() and number.isdecimal() and len(number) < 19):
             return fail(f"found {game[:100]!r}; allowed: a file, TABLE/NUMBER, ROOM/TABLE/NUMBER")
-        found = _StoredGame(game)
-        room, slash, table = place.rpartition("/")
-        status = with_store(store, lambda store: found.load(store, room if slash else "holdem", table, int(number)))
-        return status or _show_or_print(found.to_replay())
+        stored_game = _StoredGame(game)
+        room, slash, table = table_path.rpartition("/")
+        status = with_store(
+            store, lambda store: stored_game.load(store, room if slash else "holdem", table, int(number))
+        )
+        return status or _show_or_print(stored_game.to_replay())
     except (OSError, ValueError) as error:
         return fail(error)
 
 
 def _read_text(file: Path) -> str:
-    """What is in a file. Raises OSError, and ValueError for what is no text."""
+    """Return the first `MAX_FILE_BYTES` of a file as text. Raises OSError, or ValueError if it is not UTF-8."""
     try:
         with file.open("rb") as stream:
             return stream.read(MAX_FILE_BYTES).decode()
     except UnicodeDecodeError:
-        raise ValueError(f"found {file}, which is not UTF-8; allowed: a text file in UTF-8") from None
+        raise ValueError(f"{file} is not UTF-8 text") from None
 
 
 class _StoredGame:
-    """What the store has of a game, as text that `read` understands."""
+    """A game in the store, as text that `read_replay` understands."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._text = ""
 
     async def load(self, store: "Store", room: str, table: str, number: int) -> int:
-        """Look for it; the exit status."""
+        """Load the game and return the exit status."""
         if room in HOUSE_ROOMS:
             import msgspec
 
@@ -72,24 +72,23 @@ class _StoredGame:
                 self._text = msgspec.json.encode(game).decode()
         elif (hand := await store.hand(room, table, number)) is not None:
             self._text = hand.record
-        return 0 if self._text else fail(f"found no game {self._name[:100]!r}; allowed: one of `croupier hands list`")
+        return 0 if self._text else fail(f"there is no game {self._name[:100]!r}; `croupier hands list` lists them")
 
     def to_replay(self) -> "GameReplay":
-        """What it tells. Raises ValueError."""
+        """Return the game as a replay. Raises ValueError."""
         from croupier.tui.replay import read_replay
 
         return read_replay(self._text, self._name)
 
 
-def _show_or_print(story: "GameReplay") -> int:
-    """Show it on the terminal, or print it."""
+def _show_or_print(replay: "GameReplay") -> int:
+    """Show a replay interactively if there is a terminal, else print it; return the exit status."""
     from croupier.net.event_loop import run
-    from croupier.tui.replay import replay_lines
-    from croupier.tui.replay import show_replay as look
+    from croupier.tui.replay import replay_lines, show_replay
 
     if sys.stdin.isatty() and sys.stdout.isatty():
-        run(look(story))
+        run(show_replay(replay))
     else:
-        for line in replay_lines(story):
+        for line in replay_lines(replay):
             print_line(line)
     return 0

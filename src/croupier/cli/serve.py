@@ -1,4 +1,4 @@
-"""`croupier serve`: open one room, or all of them."""
+"""`croupier serve`: serve one room, or all of them."""
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -16,9 +16,9 @@ from croupier.net.event_loop import run
 from croupier.rooms import ROOMS
 
 COMMAND_TOKENS: ContextVar[tuple[str, ...]] = ContextVar("TOKENS")
-"""The command line as it was given, from `serve` on."""
+"""The arguments of the process, beginning with `serve`."""
 
-app = App(name="serve", help="Open rooms: every one there is, or the one that is named.")
+app = App(name="serve", help="Serve one room, or all of them.")
 
 ROOM = Group("Room", sort_key=1)
 EVERY_ROOM = Group("Every room", sort_key=2)
@@ -27,7 +27,7 @@ type ServerConfigFlags = Annotated[ServerConfig, Parameter(name="*", group=EVERY
 
 
 def open_rooms(room_configs: list[RoomConfig], server_config: ServerConfig) -> int:
-    """Serve until a signal comes; the exit status."""
+    """Serve until a signal stops the server, and return the exit status."""
     try:
         run(serve(room_configs, server_config, lambda line: print(line, flush=True)))
     except (ValueError, OSError) as error:
@@ -36,15 +36,15 @@ def open_rooms(room_configs: list[RoomConfig], server_config: ServerConfig) -> i
 
 
 def port_help(room: Room) -> str:
-    """What the help says of the port of a room."""
-    told = "The port; 0 picks a free one. When all rooms open, the next that no other has."
+    """Return the help text of a room's --port."""
+    text = "Port to listen on; 0: any free port. With all rooms, the default is the next port that no other room has."
     if room.document_port is None:
-        return told
-    return f"{told} Opened alone and without this flag, the room also listens at {room.document_port}."
+        return text
+    return f"{text} Served alone and without this flag, the room listens on {room.document_port} as well."
 
 
 def room_command(room: Room) -> Callable[..., int]:
-    """The command that opens a room. Its flags are its settings', and those of every room."""
+    """Return the command that serves a room. It has the settings of the room and those of every room."""
     settings = room.settings
 
     def open_room(
@@ -55,50 +55,56 @@ def room_command(room: Room) -> Callable[..., int]:
         ] = None,
         deck: Annotated[
             Path | None,
-            Parameter(group=ROOM, help="Deal from this file: one card a line, top first; a blank line between decks."),
+            Parameter(
+                group=ROOM, help="Deal from this file: one card per line, top first, decks separated by blank lines."
+            ),
         ] = None,
-        house: Annotated[settings, Parameter(name="*", group=ROOM)] = settings(),  # type: ignore[valid-type]  # a value, different for each room
-        hosting: ServerConfigFlags = ServerConfig(),
+        room_settings: Annotated[settings, Parameter(name="*", group=ROOM)] = settings(),  # type: ignore[valid-type]  # a different class for each room
+        server_config: ServerConfigFlags = ServerConfig(),
     ) -> int:
         if port is None:
-            return open_rooms([RoomConfig(room, room.port, house, deck, room.document_port)], hosting)
-        return open_rooms([RoomConfig(room, port, house, deck)], hosting)
+            return open_rooms([RoomConfig(room, room.port, room_settings, deck, room.document_port)], server_config)
+        return open_rooms([RoomConfig(room, port, room_settings, deck)], server_config)
 
     return open_room
 
 
 for each in ROOMS.values():
-    app.command(room_command(each), name=each.name, help=f"Open the room of {each.title}.")
+    app.command(room_command(each), name=each.name, help=f"Serve {each.title}.")
 
 
 @app.default
 def open_all_rooms(
     *room: Annotated[str, Parameter(show=False)], server_config: ServerConfigFlags = ServerConfig()
 ) -> int:
-    """Open every room, each on its own port.
+    """Serve every room, each on its own port.
 
-    What belongs to one room is set in the file of --config or by variables, as for that room alone.
+    Settings of single rooms come from the --config file and from environment variables.
     """
     from croupier.cli import app as root
 
     if room:
         return fail(f"found the room {room[0]!r}; allowed: {', '.join(ROOMS)}, or none for all", 2)
-    found = [
+    rooms = [
         (each, root.parse_args(["serve", each.name, *COMMAND_TOKENS.get()[1:]])[1].arguments) for each in ROOMS.values()
     ]
-    ports = assign_ports([each.port for each, _ in found], [given.get("port") for _, given in found])
-    openings = [
-        RoomConfig(each, port, given.get("house", each.settings()), given.get("deck"))
-        for (each, given), port in zip(found, ports, strict=True)
+    ports = assign_ports([each.port for each, _ in rooms], [given.get("port") for _, given in rooms])
+    room_configs = [
+        RoomConfig(each, port, given.get("room_settings", each.settings()), given.get("deck"))
+        for (each, given), port in zip(rooms, ports, strict=True)
     ]
-    return open_rooms(openings, server_config)
+    return open_rooms(room_configs, server_config)
 
 
 def assign_ports(default_ports: Sequence[int], chosen_ports: Sequence[int | None]) -> list[int]:
-    """A port for each room: the one that was given, or else its own, or the next that no other room has (G1)."""
-    ports = [port for port in chosen_ports if port is not None]
-    found = []
-    for port, chosen in zip(default_ports, chosen_ports, strict=True):
-        found.append(next(free for free in count(port) if free not in ports) if chosen is None else chosen)
-        ports.append(found[-1])
-    return found
+    """Return a port for each room: the chosen one, else the first port from its default on that is not taken (G1).
+
+    >>> assign_ports([2000, 2000, 3000], [None, None, 2001])
+    [2000, 2002, 2001]
+    """
+    taken = [port for port in chosen_ports if port is not None]
+    ports = []
+    for default, chosen in zip(default_ports, chosen_ports, strict=True):
+        ports.append(next(port for port in count(default) if port not in taken) if chosen is None else chosen)
+        taken.append(ports[-1])
+    return ports

@@ -1,4 +1,4 @@
-"""Where settings come from when no flag sets them: CROUPIER_… variables, then a TOML file."""
+"""Settings that no flag sets: from CROUPIER_… environment variables, then from a TOML file."""
 
 import tomllib
 from pathlib import Path
@@ -10,19 +10,20 @@ from croupier.rooms import ROOMS
 
 
 def config_sources(file: Path | None) -> list[Any]:
-    """Variables first, then the file. What is set for `serve` counts for every room, unless the room sets it itself.
+    """Return the sources of settings for cyclopts: the environment first, then the file.
 
-    Raises SystemExit with what is wrong with the file.
+    A setting in [serve] applies to every room that does not set it in [serve.ROOM]. Raises SystemExit with a message
+    if the file cannot be read.
     """
-    found: list[Any] = [Env("CROUPIER_"), Env("CROUPIER_SERVE_", command=False)]
+    sources: list[Any] = [Env("CROUPIER_"), Env("CROUPIER_SERVE_", command=False)]
     if file is None:
-        return found
+        return sources
     try:
         settings = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise SystemExit(f"croupier: cannot read {file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SystemExit(f"croupier: {file} is no TOML: {error}") from None
+        raise SystemExit(f"croupier: {file} is not valid TOML: {error}") from None
     serve = settings.get("serve", {})
     if not isinstance(serve, dict):
         raise SystemExit(f"croupier: {file}: found serve = {serve!r}; allowed: a table [serve]")
@@ -32,4 +33,4 @@ def config_sources(file: Path | None) -> list[Any]:
         if not isinstance(own, dict):
             raise SystemExit(f"croupier: {file}: found {room} = {own!r}; allowed: a table [serve.{room}]")
         serve[room] = shared | own
-    return [*found, Dict({**settings, "serve": serve}, source=str(file))]
+    return [*sources, Dict({**settings, "serve": serve}, source=str(file))]

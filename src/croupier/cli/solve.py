@@ -1,4 +1,4 @@
-"""`croupier solve`: what a game is worth, and how to play it perfectly."""
+"""`croupier solve`: compute the value of a game and its optimal play."""
 
 import csv
 import json
@@ -22,32 +22,31 @@ from croupier.rooms.oldmaid.odds import solution as oldmaid_solution
 from croupier.rooms.sevenhalf import solution as sevenhalf_solution
 from croupier.strategy.solution import Grid, Solution, SolutionRecord, headline
 
-app = App(name="solve", help="What a game is worth, and how to play it perfectly.")
+app = App(name="solve", help="Compute the value of a game and its optimal play.")
 
 OUTPUT = Group("Output", sort_key=1)
 
 PROGRESS_DELAY_SECONDS = 1.0
-"""How many seconds pass before somebody is told how far it has come."""
+"""The progress bar appears after this time."""
 
 PADDINGS: Final[Sequence[PaddingDimensions]] = ((0, 1), (0, 1, 0, 0), (0, 0))
-"""The air around the cells of a table, from much to none: both sides, one side, none."""
+"""The padding of table cells to choose from: both sides, right side, none."""
 
 UNLIMITED_WIDTH_COLUMNS: Final = 10_000
-"""The columns of a terminal on which every table has the width that it would like to have."""
+"""Wider than any table."""
 
 PROGRESS_INTERVAL_SECONDS = 0.1
-"""How many seconds pass until he is told again."""
 
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """How the solution is printed: as tables for people, unless one of these is given."""
+    """The format of the solution. The default is tables."""
 
     csv: bool = False
-    """Print every decision as CSV, with the worth of every move, exactly and as a decimal."""
+    """Print every decision as CSV, with the value of each move as a fraction and as a decimal."""
 
     json: bool = False
-    """Print the same as JSON, with the value of the game."""
+    """Print every decision and the value of the game as JSON."""
 
 
 type OutputFlags = Annotated[OutputOptions, Parameter(name="*", group=OUTPUT)]
@@ -55,30 +54,30 @@ type OutputFlags = Annotated[OutputOptions, Parameter(name="*", group=OUTPUT)]
 
 @app.command(name="kuhn")
 def solve_kuhn(*, output: OutputFlags = OutputOptions()) -> int:
-    """Kuhn poker: the value, and all optimal strategies of both seats."""
+    """Solve Kuhn poker: its value, and all optimal strategies of both seats."""
     return _solve_and_print(kuhn_solution.solve, output)
 
 
 @app.command(name="sevenhalf")
 def solve_sevenhalf(*, max_bet: int = 1, output: OutputFlags = OutputOptions()) -> int:
-    """Seven and a half: what to do by total, and what every total is worth.
+    """Solve seven and a half: the optimal decision and the value at each total.
 
     Parameters
     ----------
     max_bet:
-        The largest total bet, in starting bets.
+        Largest total bet, as a multiple of the starting bet.
     """
     return _solve_and_print(lambda: sevenhalf_solution.solve(max_bet, track_progress), output)
 
 
 @app.command(name="blackjack")
 def solve_blackjack(*, decks: int = 1, output: OutputFlags = OutputOptions()) -> int:
-    """Blackjack: what to do by total and the bank's card, and the hands that are exceptions.
+    """Solve blackjack: the optimal decision by total and bank card, and the hands that are exceptions.
 
     Parameters
     ----------
     decks:
-        How many decks are in the shoe.
+        Number of decks in the shoe.
     """
     return _solve_and_print(lambda: blackjack_solution.solve(decks, track_progress), output)
 
@@ -91,22 +90,22 @@ def solve_oldmaid(
     seed: int = 1,
     output: OutputFlags = OutputOptions(),
 ) -> int:
-    """Old Maid: how often each seat loses, with 2 to 8 players.
+    """Solve Old Maid: how often each seat loses, with 2 to 8 players.
 
     Parameters
     ----------
     players:
-        How many play; if it is not given, every number of them.
+        Number of players. [default: 2 to 8, one after the other]
     games:
-        How many games are played with more than four; up to four it is reckoned without playing.
+        Number of games to simulate with more than four players. Up to four players the result is exact.
     seed:
-        The number that these games' luck is made from.
+        Seed for the simulation.
     """
     return _solve_and_print(lambda: oldmaid_solution.solve(players, games, seed, track_progress), output)
 
 
 def _solve_and_print(solve: Callable[[], Solution], output: OutputOptions) -> int:
-    """Solve a game and print it; the exit status."""
+    """Solve a game, print the solution, and return the exit status."""
     if output.csv and output.json:
         return fail("found --csv and --json; allowed: one of them", 2)
     try:
@@ -114,7 +113,7 @@ def _solve_and_print(solve: Callable[[], Solution], output: OutputOptions) -> in
     except ValueError as error:
         return fail(error)
     except ModuleNotFoundError as error:
-        return fail(f"found no {error.name}, which solves it; pip install 'croupier[solve]' installs it")
+        return fail(f"the module {error.name} is missing; install it with: pip install 'croupier[solve]'")
     if output.csv or output.json:
         use_utf8_output()
     (print_solution_csv if output.csv else print_solution_json if output.json else print_solution_tables)(solved)
@@ -122,22 +121,22 @@ def _solve_and_print(solve: Callable[[], Solution], output: OutputOptions) -> in
 
 
 def track_progress[T](portions: Sequence[T], console: Console | None = None) -> Iterator[T]:
-    """All of these; when it takes long, a bar on standard error shows how far it has come."""
+    """Yield all `portions`. After `PROGRESS_DELAY_SECONDS` a progress bar appears on standard error."""
     console = console or Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("solving", total=len(portions), visible=False)
-        told = perf_counter() + PROGRESS_DELAY_SECONDS
+        next_update = perf_counter() + PROGRESS_DELAY_SECONDS
         for number, portion in enumerate(portions):
             yield portion
-            if (now := perf_counter()) > told:
-                told = now + PROGRESS_INTERVAL_SECONDS
+            if (now := perf_counter()) > next_update:
+                next_update = now + PROGRESS_INTERVAL_SECONDS
                 progress.update(task, completed=number, visible=True)
 
 
 def print_solution_tables(solved: Solution) -> None:
-    """Print a solution for people."""
+    """Print a solution as tables."""
     console = Console(highlight=False)
-    console.print(f"{headline(solved)}\n", soft_wrap=True)  # a fraction of 90 digits is one word
+    console.print(f"{headline(solved)}\n", soft_wrap=True)  # do not break a fraction of 90 digits
     for grid in solved.grids:
         console.print(fit_table(grid, console))
     for note in solved.notes:
@@ -145,11 +144,11 @@ def print_solution_tables(solved: Solution) -> None:
 
 
 def fit_table(grid: Grid, console: Console) -> Table:
-    """A table with as much air as the terminal has room for."""
-    anywhere = console.options.update(max_width=UNLIMITED_WIDTH_COLUMNS)
+    """Return a table with the widest padding that fits the terminal."""
+    unlimited = console.options.update(max_width=UNLIMITED_WIDTH_COLUMNS)
     tables = [_build_table(grid, padding) for padding in PADDINGS]
     return next(
-        (each for each in tables if console.measure(each, options=anywhere).maximum <= console.width), tables[-1]
+        (each for each in tables if console.measure(each, options=unlimited).maximum <= console.width), tables[-1]
     )
 
 
@@ -161,14 +160,14 @@ def _build_table(grid: Grid, padding: PaddingDimensions) -> Table:
 
 
 def print_solution_csv(solved: Solution) -> None:
-    """Print every decision; a fraction has two columns."""
+    """Print every decision as CSV. A fraction has two columns: exact and decimal."""
     writer = csv.DictWriter(sys.stdout, [*flatten_record(solved.records[0])], lineterminator="\n")
     writer.writeheader()
     writer.writerows(map(flatten_record, solved.records))
 
 
 def print_solution_json(solved: Solution) -> None:
-    """Print the value and every decision, one a line; a fraction is an object with both ways to write it."""
+    """Print the value and every decision as JSON, one decision per line. See `exact_and_decimal` for fractions."""
     head: dict[str, object] = {
         "game": solved.title,
         "settings": dict(solved.settings),
@@ -186,7 +185,7 @@ def print_solution_json(solved: Solution) -> None:
 
 
 def flatten_record(record: SolutionRecord) -> dict[str, object]:
-    """A record with two columns for every fraction, also where there is none."""
+    """Return a record as a CSV row: every fraction, or None in its place, gets a second column NAME_decimal."""
     row: dict[str, object] = {}
     for name, value in record.items():
         row[name] = value
@@ -196,5 +195,9 @@ def flatten_record(record: SolutionRecord) -> dict[str, object]:
 
 
 def exact_and_decimal(number: Fraction) -> dict[str, str | float]:
-    """A number exactly and as a decimal."""
+    """Return a fraction as an exact string and as a float.
+
+    >>> exact_and_decimal(Fraction(-1, 4))
+    {'exact': '-1/4', 'decimal': -0.25}
+    """
     return {"exact": str(number), "decimal": float(number)}

@@ -1,4 +1,4 @@
-"""`croupier tap`: listen in on conversations between clients and a house."""
+"""`croupier tap`: relay connections between clients and a house, and check both sides."""
 
 import re
 from pathlib import Path
@@ -31,41 +31,41 @@ def tap(
     transcript: Annotated[Path | None, Parameter(name="--transcript")] = None,
     pcap: Path | None = None,
 ) -> int:
-    """Listen in: pass on what clients and a house say to each other, and judge both of them.
+    """Relay connections between clients and a house, and check that both sides follow the protocol.
 
-    Clients connect to LISTEN instead of the house, and the relay to TARGET for each of them. It ends with Ctrl-C; the
-    exit status is 1 if anybody has broken the protocol.
+    Clients connect to LISTEN; the relay opens a connection to TARGET for each of them. Stop it with Ctrl-C. Exit
+    status: 1 if a client or the house broke the protocol.
 
     Parameters
     ----------
     room:
-        The game that is played: kuhn, sevenhalf, blackjack, holdem or oldmaid.
+        Room: kuhn, sevenhalf, blackjack, holdem or oldmaid.
     listen:
-        Where clients connect: PORT or HOST:PORT; port 0 is a free one.
+        Address for clients: PORT or HOST:PORT; port 0: any free port.
     target:
-        Where the house is: HOST:PORT.
+        Address of the house: HOST:PORT.
     chop:
-        Pass on so many bytes at a time; 0: as they come.
+        Forward at most this number of bytes at a time; 0: as received.
     delay:
-        Wait so long before each piece: 50ms, or 1.5s.
+        Delay before forwarding each piece, for example 50ms or 1.5s.
     coalesce:
-        Hold bytes back until none have come for so long; then they leave in one piece.
+        Collect bytes until none have arrived for this time, then forward them in one piece.
     direction:
-        Which way --chop, --delay and --coalesce are for.
+        Bytes to which --chop, --delay and --coalesce apply: those to the house, to the client, or both.
     cut_after:
-        End every connection behind so many messages of both ends together.
+        Cut every connection after this number of messages, both sides counted together.
     strict:
-        Judge without tolerances.
+        Report deviations that the protocol tolerates.
     dialect:
-        The dialect that is spoken, where the room has some.
+        Protocol dialect, in rooms that have several.
     decks:
-        How many decks the house shuffles together, where it may be more than one.
+        Number of decks the house shuffles together, in rooms where it varies.
     timeout:
-        After so many seconds a silence of the house is a fault.
+        Seconds of silence after which a due answer of the house counts as missing.
     transcript:
-        Write what is said into this folder, as transcripts.
+        Folder to write transcripts to.
     pcap:
-        Write a capture that Wireshark can open.
+        Capture file to write, in a format that Wireshark opens.
     """
     from rich.console import Console
     from rich.text import Text
@@ -74,8 +74,7 @@ def tap(
     from croupier.conformance.tap.connection import TapEvent
     from croupier.conformance.tap.outbox import Delivery
     from croupier.conformance.tap.printer import render_event
-    from croupier.conformance.tap.run import TapConfig
-    from croupier.conformance.tap.run import run_tap as relayed
+    from croupier.conformance.tap.run import TapConfig, run_tap
     from croupier.core.session import Address
     from croupier.net.addresses import format_address
     from croupier.net.event_loop import run
@@ -85,48 +84,48 @@ def tap(
     def announce(address: Address) -> None:
         console.print(Text(f"{target} is tapped: {room} at {format_address(address)}", "bold"))
 
-    def told(news: TapEvent) -> None:
-        for line in render_event(news):
+    def print_event(event: TapEvent) -> None:
+        for line in render_event(event):
             console.print(line)
 
     try:
-        tapped = find_room(room)
-        for name, found, least in (("chop", chop, 0), ("cut-after", cut_after, 1)):
-            if found is not None and found < least:
-                raise ValueError(f"found --{name} {found}; allowed: {least} or more")
+        room_spec = find_room(room)
+        for name, value, least in (("chop", chop, 0), ("cut-after", cut_after, 1)):
+            if value is not None and value < least:
+                raise ValueError(f"found --{name} {value}; allowed: {least} or more")
         if not timeout > 0:
             raise ValueError(f"found --timeout {timeout:g}; allowed: more than 0")
-        manner = Delivery(chop, parse_duration("delay", delay), parse_duration("coalesce", coalesce))
+        delivery = Delivery(chop, parse_duration("delay", delay), parse_duration("coalesce", coalesce))
         known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
-        tapping = TapConfig(
+        config = TapConfig(
             room=room,
             listen=parse_host_port(listen, 0),
             target=parse_host_port(target, 1),
-            **tapping_options(tapped, parse_options(tapped, known), strict=strict, answer_timeout=timeout),
+            **tapping_options(room_spec, parse_options(room_spec, known), strict=strict, answer_timeout=timeout),
             head={**known, **({"strict": "yes"} if strict else {})},
-            to_house=manner if "house" in DIRECTIONS[direction] else Delivery(),
-            to_client=manner if "client" in DIRECTIONS[direction] else Delivery(),
+            to_house=delivery if "house" in DIRECTIONS[direction] else Delivery(),
+            to_client=delivery if "client" in DIRECTIONS[direction] else Delivery(),
             cut_after=cut_after,
             transcript_folder=transcript,
             capture_file=pcap,
         )
-        return 0 if run(relayed(tapping, announce, told)) else 1
+        return 0 if run(run_tap(config, announce, print_event)) else 1
     except (ValueError, OSError) as error:
         return fail(error, 2)
 
 
 def find_house_room(name: str) -> Any:
-    """The room of a game against the house. Raises ValueError on any other."""
+    """Return a room whose clients play against the house. Raises ValueError on any other name."""
     from croupier.rooms import HOUSE_ROOMS, ROOMS
 
     if name not in HOUSE_ROOMS:
-        what = f"{name}, whose conversations cannot be relayed" if name in ROOMS else f"the room {name!r}"
-        raise ValueError(f"found {what}; allowed: {', '.join(HOUSE_ROOMS)}")
+        found = f"{name}, whose conversations cannot be relayed" if name in ROOMS else f"the room {name!r}"
+        raise ValueError(f"found {found}; allowed: {', '.join(HOUSE_ROOMS)}")
     return HOUSE_ROOMS[name]
 
 
 def find_room(name: str) -> Any:
-    """A room by its name. Raises ValueError."""
+    """Return a room by its name. Raises ValueError."""
     from croupier.rooms import ROOMS
 
     if name not in ROOMS:
@@ -135,7 +134,11 @@ def find_room(name: str) -> Any:
 
 
 def parse_host_port(given: str, lowest: int) -> tuple[str, int]:
-    """Host and port. Raises ValueError."""
+    """Parse HOST:PORT or PORT; the port is at least `lowest`. Raises ValueError.
+
+    >>> parse_host_port("2345", 1)
+    ('127.0.0.1', 2345)
+    """
     host, _, port = given.rpartition(":")
     if not (port.isascii() and port.isdecimal() and lowest <= int(port) < 65536):
         raise ValueError(f"found {given!r}; allowed: HOST:PORT, the port {lowest} to 65535")
@@ -143,15 +146,22 @@ def parse_host_port(given: str, lowest: int) -> tuple[str, int]:
 
 
 def parse_duration(name: str, given: str) -> float:
-    """So many seconds. Raises ValueError."""
-    found = DURATION_PATTERN.fullmatch(given.strip())
-    if found is None:
-        raise ValueError(f"found --{name} {given!r}; allowed: a time, as in 50ms or 1.5s")
-    return float(found[1]) * UNIT_SECONDS[found[2]]
+    """Return the seconds of a duration, the value of the flag `name`. Raises ValueError.
+
+    >>> parse_duration("delay", "50ms")
+    0.05
+    """
+    matched = DURATION_PATTERN.fullmatch(given.strip())
+    if matched is None:
+        raise ValueError(f"found --{name} {given!r}; allowed: a duration such as 50ms or 1.5s")
+    return float(matched[1]) * UNIT_SECONDS[matched[2]]
 
 
 def parse_options(room: Any, values: dict[str, str]) -> Any:
-    """What is known of a client, None if nothing is. Raises ValueError on what the room has no option for."""
+    """Convert `values` to the room's options; None if there are none.
+
+    Raises ValueError on a name that the room has no option for, and on a wrong value.
+    """
     from dataclasses import fields
 
     from msgspec import ValidationError, convert
@@ -161,9 +171,9 @@ def parse_options(room: Any, values: dict[str, str]) -> Any:
     if not values:
         return None
     kind = room.options if room.name in HOUSE_ROOMS else room.settings
-    has = {field.name for field in fields(kind)}
+    known = {field.name for field in fields(kind)}
     for name, value in values.items():
-        if name not in has:
+        if name not in known:
             raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title}")
     try:
         return convert(values, kind, strict=False)

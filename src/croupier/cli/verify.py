@@ -1,4 +1,4 @@
-"""`croupier verify`: check a dealer's record."""
+"""`croupier verify`: verify the deal record of a server."""
 
 from collections import Counter
 from pathlib import Path
@@ -18,35 +18,35 @@ MARK_STYLES: Final = {"kept": "green", "BROKEN": "bold red", "not opened": "yell
 
 
 def verify(file: Path) -> int:
-    """Check a dealer's record: was every hand dealt as promised?
+    """Verify that the hands in a deal record were dealt as promised.
 
-    Exit status 0: every promise was kept, but for those at the end of the record that are not opened yet; 1: something
-    is broken; 2: nothing is broken, but a promise was never opened, nets could not be checked, or nothing was kept.
+    Exit status: 0 if every promise was kept (promises at the end of the record may still be unopened), 1 if one was
+    broken, 2 if none was broken but one was never opened, a result could not be checked, or the record proves nothing.
 
     Parameters
     ----------
     file:
-        A record written by `croupier serve --deals`.
+        Record written by `croupier serve --deals`.
     """
     console = Console(highlight=False, soft_wrap=True)
-    found: Counter[str] = Counter()
-    lacking = False
+    counts: Counter[str] = Counter()
+    is_incomplete = False
     try:
         with file.open("rb") as lines:
             for finding in findings(lines, lambda room: ROOMS[room].pack, lambda room: ROOMS[room].net_check):
                 mark = _mark(finding)
-                found[mark] += 1
-                lacking |= finding.is_incomplete
-                told = printable(f"line {finding.line}: {finding.message}")
-                console.print(Text.assemble((f"{mark:<11}", MARK_STYLES[mark]), " ", told))
+                counts[mark] += 1
+                is_incomplete |= finding.is_incomplete
+                text = printable(f"line {finding.line}: {finding.message}")
+                console.print(Text.assemble((f"{mark:<11}", MARK_STYLES[mark]), " ", text))
     except OSError as error:
         return fail(f"cannot read {file}: {error.strerror}", 2)
-    kept, broken, closed = found["kept"], found["BROKEN"], found["not opened"]
-    told = f", {format_count(closed, 'promise')} not opened" if closed else ""
-    console.print(f"{format_count(kept, 'table')} as promised{told}, {format_count(broken, 'fault')}", markup=False)
+    kept, broken, not_opened = counts["kept"], counts["BROKEN"], counts["not opened"]
+    unopened = f", {format_count(not_opened, 'promise')} not opened" if not_opened else ""
+    console.print(f"{format_count(kept, 'table')} as promised{unopened}, {format_count(broken, 'fault')}", markup=False)
     if broken:
         return 1
-    return 0 if kept and not lacking else 2
+    return 0 if kept and not is_incomplete else 2
 
 
 def _mark(finding: RecordFinding) -> str:

@@ -1,1 +1,1 @@
-"""The terminal: a person's seat at a table."""
+"""Terminal interface: play in every room, and replay recorded games."""

@@ -1,11 +1,11 @@
-"""Blackjack on the terminal."""
+"""Screen of blackjack."""
 
 from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from croupier.clients.game import GameClient as Talk
+from croupier.clients.game import GameClient
 from croupier.rooms.blackjack import Bet, Crd, Err, Mon, Res, Stp, Trn
 from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import TARGET_TOTAL, hand_total, largest_bet
@@ -16,7 +16,7 @@ from croupier.tui.scene import Choice, NumberPrompt, Scene
 from croupier.tui.table_action import TableAction
 
 ERROR_TEXTS = {
-    300: "it is about to disconnect you",
+    300: "it is about to close the connection",
     400: "the bet cannot be paid",
     500: "a field is wrong",
     501: "this is not expected now",
@@ -26,10 +26,10 @@ MOVE_KEYS = (("h", "hit", MOV["H"]), ("s", "stand", MOV["S"]), ("r", "surrender"
 
 
 class BlackjackScene(Scene[Message, WireGame]):
-    """See `Scene`. `_balance` is the purse, as far as the house has told, and `_bet` what was bet last."""
+    """The screen of blackjack; see `Scene`. The balance is None until the house has sent it."""
 
     TITLE = "Blackjack"
-    WELCOME = "Welcome. Come nearer to 21 than the bank, and not over it."
+    WELCOME = "Welcome. Get closer to 21 than the bank without going over."
 
     def __init__(self, house: str) -> None:
         super().__init__(house)
@@ -39,17 +39,17 @@ class BlackjackScene(Scene[Message, WireGame]):
 
     @property
     def is_spent(self) -> bool:
-        """Also when the purse is seen to pay no more bets before the house has told so."""
+        """Whether this connection allows no further game, also if the purse allows no further bet."""
         return super().is_spent or self._is_purse_unusable
 
-    def sit(self, game: Talk) -> Message | None:
-        """A new purse, of which nothing is known yet."""
+    def sit(self, game: GameClient) -> Message | None:
+        """Start to show a connection; the balance of its purse is not known yet."""
         self._balance = None
         self._is_purse_unusable = False
         return super().sit(game)
 
     def on_sent(self, message: Message) -> None:
-        """The stake leaves the purse."""
+        """Deduct a bet from the balance."""
         super().on_sent(message)
         if isinstance(message, Bet) and self._balance is not None:
             self._last_bet = message.coins
@@ -71,15 +71,15 @@ class BlackjackScene(Scene[Message, WireGame]):
                 self._add_finished_game()
                 self._set_balance((self._balance or 0) + coins)
             case Err(number):
-                self._goodbye = self._notice = f"The house says ERR {number}: {ERROR_TEXTS[number]}."
+                self._goodbye = self._notice = f"The house reports ERR {number}: {ERROR_TEXTS[number]}."
             case Stp():
-                self._add_notice("The house says goodbye (STP).")
+                self._add_notice("The house ends the session (STP).")
                 self._goodbye = self._notice
             case _:
                 self._add_notice(str(message))
 
     def _set_balance(self, coins: int) -> None:
-        """The purse holds so many coins now."""
+        """Set the balance, and note whether it allows another bet."""
         self._balance = coins
         self._is_purse_unusable = largest_bet(coins) == 0
         if self._is_purse_unusable:
@@ -96,9 +96,9 @@ class BlackjackScene(Scene[Message, WireGame]):
             if isinstance(message, Bet):
                 bet = min(self._last_bet or message.coins, largest_bet(self._balance or 0))
                 yield Choice(ENTER, f"bet {bet}", Bet(bet))
-        for key, told, move in MOVE_KEYS:
+        for key, label, move in MOVE_KEYS:
             if move in legal:
-                yield Choice(key, told, move)
+                yield Choice(key, label, move)
 
     def _number_prompt(self) -> NumberPrompt[Message] | None:
         if Bet(1) not in self._player.legal:
@@ -106,7 +106,7 @@ class BlackjackScene(Scene[Message, WireGame]):
         return NumberPrompt("bet", "another bet", largest_bet(self._balance or 0), Bet)
 
     def _render_table(self, game: WireGame | None) -> list[RenderableType]:
-        """Both hands with their totals, the bet, and the purse."""
+        """Render both hands with their totals, the bet and the balance."""
         balance = "" if self._balance is None else f"Balance: {self._balance}"
         if game is None:
             return [Text(balance)] if balance else []
@@ -124,6 +124,10 @@ class BlackjackScene(Scene[Message, WireGame]):
 
 
 def total_text(cards: Sequence[str]) -> str:
-    """The total of a hand, whether an ace counts 11 in it, and whether it is too much."""
-    found = hand_total(cards)
-    return f"{found.total}{' soft' if found.is_soft else ', over' if found.total > TARGET_TOTAL else ''}"
+    """Return the total of a hand as text, marked as soft if an ace counts 11, or as over 21.
+
+    >>> total_text(["AS", "6H"])
+    '17 soft'
+    """
+    hand = hand_total(cards)
+    return f"{hand.total}{' soft' if hand.is_soft else ', over' if hand.total > TARGET_TOTAL else ''}"

@@ -1,4 +1,4 @@
-"""Cards for the terminal, in letters, so that no font and no colour is needed to tell them apart."""
+"""Cards drawn with letters: they need no special font and no colour."""
 
 import sys
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ CARD_HEIGHT_LINES: Final = 5
 CARD_WIDTH_COLUMNS: Final = 9
 CARD_INNER_COLUMNS: Final = CARD_WIDTH_COLUMNS - 2
 MIN_VISIBLE_COLUMNS: Final = 3
-"""So many columns of a card have to be seen beneath the next one."""
+"""Columns of a card that stay visible when the next card overlaps it."""
 HAND_GAP_COLUMNS: Final = 4
 """Columns between two hands."""
 
@@ -30,16 +30,16 @@ FRENCH_SUITS: Final = {"H": ("♥", "hearts"), "D": ("♦", "diamonds"), "S": ("
 
 
 def encodable_or(text: str, fallback: str) -> str:
-    """A text, or a plainer one where the terminal cannot show it."""
+    """Return `text`, or `fallback` if standard output cannot encode it."""
     try:
-        text.encode(getattr(sys.__stdout__, "encoding", "ascii"))  # sys.stdout is a proxy of Live, which knows of none
+        text.encode(getattr(sys.__stdout__, "encoding", "ascii"))  # sys.stdout may be a proxy without encoding
     except UnicodeEncodeError:
         return fallback
     return text
 
 
 class Face(NamedTuple):
-    """What is printed on a card, and how people call it."""
+    """The rank and suit printed on a card, and its name."""
 
     rank: str
     suit: str
@@ -47,20 +47,28 @@ class Face(NamedTuple):
 
 
 def spanish_face(card: str) -> Face:
-    """A Spanish card, by its two letters in seven and a half."""
+    """Return the face of a Spanish card, given by its two letters in seven and a half.
+
+    >>> spanish_face("so").name
+    'the sota of oros'
+    """
     rank, suit = SPANISH_RANKS[card[0]], SPANISH_SUITS[card[1]]
     return Face(rank, suit, f"the {rank} of {suit}")
 
 
 def french_face(card: str) -> Face:
-    """A French card, by its two letters in blackjack."""
+    """Return the face of a French card, given by its two letters in blackjack.
+
+    >>> french_face("TH").name
+    'the 10 of hearts'
+    """
     symbol, suit = FRENCH_SUITS[card[1]]
     rank = "10" if card[0] == "T" else card[0]
     return Face(rank, encodable_or(symbol, card[1]), f"the {FRENCH_RANKS[card[0]]} of {suit}")
 
 
 def render_card(rank: str | None, *, is_active: bool = False) -> Text:
-    """One card without a suit, face up, or face down when `rank` is None; `lively` when it matters now."""
+    """Draw a card without a suit, face down if `rank` is None; bold if `is_active`."""
     if rank is None:
         lines = _add_border(*[encodable_or("░", "#") * CARD_INNER_COLUMNS] * (CARD_HEIGHT_LINES - 2))
     else:
@@ -69,7 +77,7 @@ def render_card(rank: str | None, *, is_active: bool = False) -> Text:
 
 
 def fan_lines(faces: Sequence[Face], width: int) -> list[str]:
-    """Cards in so many columns: they overlap as far as they have to, and take more rows when that is not enough."""
+    """Draw cards in `width` columns. They overlap as far as necessary, and continue in further rows."""
     row = max(1, 1 + (width - CARD_WIDTH_COLUMNS) // MIN_VISIBLE_COLUMNS)
     if len(faces) > row:
         return fan_lines(faces[:row], width) + fan_lines(faces[row:], width)
@@ -89,7 +97,7 @@ def fan_lines(faces: Sequence[Face], width: int) -> list[str]:
 
 
 class TwoHands:
-    """Two hands and what is said of each: beside each other where there is room for them, else below each other."""
+    """Two hands with captions, side by side if they fit, else one below the other."""
 
     def __init__(self, *hands: tuple[Sequence[Face], str], is_active: bool = False) -> None:
         self._hands = hands
@@ -97,32 +105,34 @@ class TwoHands:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         half = (options.max_width - HAND_GAP_COLUMNS) // 2
-        beside = all(CARD_WIDTH_COLUMNS + MIN_VISIBLE_COLUMNS * (len(faces) - 1) <= half for faces, _ in self._hands)
+        side_by_side = all(
+            CARD_WIDTH_COLUMNS + MIN_VISIBLE_COLUMNS * (len(faces) - 1) <= half for faces, _ in self._hands
+        )
         styles = ["bold" if self._is_active else "", ""]
         drawn = [
-            Text("\n".join(fan_lines(faces, half if beside else options.max_width)), style, no_wrap=True)
+            Text("\n".join(fan_lines(faces, half if side_by_side else options.max_width)), style, no_wrap=True)
             for (faces, _), style in zip(self._hands, styles, strict=True)
         ]
-        told = [Text(said, "dim") for _, said in self._hands]
-        if beside:
+        captions = [Text(caption, "dim") for _, caption in self._hands]
+        if side_by_side:
             grid = Table.grid(padding=(0, HAND_GAP_COLUMNS, 0, 0))
             grid.add_row(*drawn)
-            grid.add_row(*told)
+            grid.add_row(*captions)
             yield grid
             return
-        for (faces, _), hand, said in zip(self._hands, drawn, told, strict=True):
+        for (faces, _), hand, caption in zip(self._hands, drawn, captions, strict=True):
             if faces:
                 yield hand
-            yield said
+            yield caption
 
 
 def _add_border(*lines: str) -> list[str]:
-    """The lines of a card with its edge around them."""
+    """Return the lines of a card with a border."""
     side, line = encodable_or("│", "|"), encodable_or("─", "-") * CARD_INNER_COLUMNS
     top, bottom = (encodable_or("╭", "+"), encodable_or("╮", "+")), (encodable_or("╰", "+"), encodable_or("╯", "+"))
     return [f"{top[0]}{line}{top[1]}", *(f"{side}{inside}{side}" for inside in lines), f"{bottom[0]}{line}{bottom[1]}"]
 
 
 def _transpose_lines(cards: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The first lines of all cards, then the second ones, and so on; without cards as many empty ones."""
+    """Return for each line of a card the list of all cards' lines; empty lists without cards."""
     return [[lines[at] for lines in cards] for at in range(CARD_HEIGHT_LINES)]

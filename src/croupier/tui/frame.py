@@ -1,4 +1,4 @@
-"""The frame around a scene, and what may stand in it."""
+"""Frame of a screen, cut to the height of the terminal."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,10 +11,10 @@ from croupier.tui.cards import encodable_or
 
 
 class SceneFrame:
-    """A scene with a frame around it.
+    """A framed screen.
 
-    Of the history there is as much as the terminal has lines for. Where even without it there are too many, the first
-    ones are left out: the last ones tell what may be done.
+    If the terminal has too few lines, the oldest history lines are left out first, then the first lines of the screen:
+    the last line shows the available keys.
     """
 
     def __init__(
@@ -35,11 +35,15 @@ class SceneFrame:
             yield Segment.line()
 
     def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
-        past = [Text("\n".join(self._history), style="dim")] if self._history else []
-        panel = Panel(Group(*self._above, *past, *self._below), title=Text(self._title), title_align="left")
+        history = [Text("\n".join(self._history), style="dim")] if self._history else []
+        panel = Panel(Group(*self._above, *history, *self._below), title=Text(self._title), title_align="left")
         return console.render_lines(panel, options)
 
 
 def terminal_text(text: str) -> str:
-    """A text of which the terminal shows every character and obeys none."""
+    """Return a text with `?` for every character that is not printable or that the terminal cannot show.
+
+    >>> terminal_text("a\\x1b[2J")
+    'a?[2J'
+    """
     return "".join(encodable_or(sign, "?") if sign.isprintable() else "?" for sign in text)

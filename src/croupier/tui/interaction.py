@@ -1,4 +1,4 @@
-"""A person at a table: what is heard is shown, what is pressed is said."""
+"""Runs the screen of a game against a house: shows received messages, and sends those of the keys."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,36 +15,36 @@ from croupier.tui.scene import Scene
 from croupier.tui.table_action import TableAction
 
 LEAVE_KEYS = {END_OF_INPUT, "q"}
-"""The keys that leave before a house has answered."""
+"""The keys that leave while the connection is being opened."""
 
 
 async def interact(room: HouseRoom, open_game: Callable[[], GameClient], house: str) -> int:
-    """Let a person play until he leaves; the exit status: 1 when the house broke the protocol or is gone."""
+    """Let a person play until they leave. Return the exit status: 1 if the house broke the protocol or is gone."""
     scene: Scene[Any, Any] = room.load_extra("scene")(house)
     with read_keys() as pressed, Live(auto_refresh=False) as live, redraw_on_resize(scene.draw, live):
         while True:
             game = open_game()
             try:
-                wish = await _run_conversation(scene, game, pressed, live)
+                action = await _run_conversation(scene, game, pressed, live)
             except Violation as violation:
                 scene.on_ended(
-                    f"The house broke the protocol. {violation}; its last words: {game.last_received or 'none'}"
+                    f"The house broke the protocol. {violation}; its last message: {game.last_received or 'none'}"
                 )
-                wish = None
+                action = None
             except ConnectionError as error:
                 scene.on_ended(f"{str(error)[:1].upper()}{str(error)[1:]}")
-                wish = None
-            if wish is TableAction.LEAVE:
+                action = None
+            if action is TableAction.LEAVE:
                 scene.on_ended("You have left the table.")
-            if wish is not TableAction.REJOIN:
+            if action is not TableAction.REJOIN:
                 live.update(scene.draw(), refresh=True)
-                return 0 if wish is TableAction.LEAVE else 1
+                return 0 if action is TableAction.LEAVE else 1
 
 
 async def _run_conversation(
     scene: Scene[Any, Any], game: GameClient, pressed: asyncio.Queue[str], live: Live
 ) -> TableAction:
-    """One conversation, from the call to the goodbye."""
+    """Run one conversation, from connecting to closing."""
 
     def notify(text: str) -> None:
         scene.show_waiting_notice(text)
@@ -61,59 +61,59 @@ async def _run_conversation(
 
 
 async def _connect(game: GameClient, pressed: asyncio.Queue[str]) -> bool:
-    """Connect, which may take seconds; False when the person leaves before. Other keys wait."""
-    entering = asyncio.ensure_future(game.__aenter__())
+    """Connect. Return False if the person leaves before that succeeds; other keys are kept for later."""
+    connecting = asyncio.ensure_future(game.__aenter__())
     early: list[str] = []
     key = asyncio.ensure_future(pressed.get())
     try:
-        while not entering.done():
-            await asyncio.wait({entering, key}, return_when=asyncio.FIRST_COMPLETED)
+        while not connecting.done():
+            await asyncio.wait({connecting, key}, return_when=asyncio.FIRST_COMPLETED)
             if key.done():
-                if key.result() in LEAVE_KEYS and not entering.done():
+                if key.result() in LEAVE_KEYS and not connecting.done():
                     return False
                 early.append(key.result())
                 key = asyncio.ensure_future(pressed.get())
-        await entering
+        await connecting
     finally:
-        entering.cancel()
+        connecting.cancel()
         key.cancel()
-    for one in early:
-        pressed.put_nowait(one)
+    for pressed_key in early:
+        pressed.put_nowait(pressed_key)
     return True
 
 
 async def _conversation_loop(
     scene: Scene[Any, Any], game: GameClient, pressed: asyncio.Queue[str], live: Live
 ) -> TableAction:
-    """One conversation: wait for the house and for the person, whoever comes first."""
+    """Handle messages of the house and keys until the person leaves or wants a new connection."""
     first = scene.sit(game)
     if first is not None:
         await _send(scene, game, first)
-    heard: asyncio.Future[Any] = asyncio.ensure_future(game.receive())
+    received: asyncio.Future[Any] = asyncio.ensure_future(game.receive())
     key = asyncio.ensure_future(pressed.get())
     try:
         while True:
             live.update(scene.draw(), refresh=True)
-            await asyncio.wait({heard, key}, return_when=asyncio.FIRST_COMPLETED)
-            while heard.done():
+            await asyncio.wait({received, key}, return_when=asyncio.FIRST_COMPLETED)
+            while received.done():
                 try:
-                    scene.on_received(heard.result())
-                    heard = asyncio.ensure_future(game.receive())
+                    scene.on_received(received.result())
+                    received = asyncio.ensure_future(game.receive())
                 except ConnectionError:
                     if not scene.is_spent:
                         raise
                     scene.on_house_closed()
-                    heard = asyncio.get_running_loop().create_future()  # nothing more will be heard here
-                await asyncio.sleep(0)  # what has come together is shown together
+                    received = asyncio.get_running_loop().create_future()  # there will be no more messages
+                await asyncio.sleep(0)  # show messages that arrive together at once
             if key.done():
-                said = TableAction.LEAVE if key.result() == END_OF_INPUT else scene.press(key.result())
-                if isinstance(said, TableAction):
-                    return said
-                if said is not None:
-                    await _send(scene, game, said)
+                key_result = TableAction.LEAVE if key.result() == END_OF_INPUT else scene.press(key.result())
+                if isinstance(key_result, TableAction):
+                    return key_result
+                if key_result is not None:
+                    await _send(scene, game, key_result)
                 key = asyncio.ensure_future(pressed.get())
     finally:
-        heard.cancel()
+        received.cancel()
         key.cancel()
 
 

@@ -8,29 +8,33 @@ from contextlib import contextmanager
 from threading import Thread
 
 END_OF_INPUT = "\x04"
-"""What arrives when there is no more input, or Ctrl-C is pressed."""
+"""The key for the end of input and for Ctrl-C."""
 
 ENTER, BACKSPACE, ESCAPE = "\n", "\x7f", "\x1b"
-"""Keys without a letter, whatever the terminal sends for them."""
+"""Keys without a letter, normalized by `KEY_ALIASES`."""
 
 KEY_PATTERN = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
-"""One key: those with arrows and functions send several characters, and the last of them may be a letter."""
+"""One key. Arrow and function keys send several characters; the last of them may be a letter."""
 
 KEY_ALIASES = {"\x03": END_OF_INPUT, "\r": ENTER, "\b": BACKSPACE}
-"""What else a terminal may send for a key."""
+"""Other characters that terminals send for a key."""
 
 
 def split_keys(typed: str) -> list[str]:
-    """The keys in what a terminal has sent."""
+    """Split terminal input into keys.
+
+    >>> split_keys("a\\x1b[C\\r")
+    ['a', '\\x1b[C', '\\n']
+    """
     return [KEY_ALIASES.get(key, key) for key in KEY_PATTERN.findall(typed)]
 
 
 @contextmanager
 def read_keys() -> Iterator[asyncio.Queue[str]]:
-    """The keys that are pressed on standard input, one by one; the terminal is as before when this ends."""
+    """Yield a queue of the keys pressed on standard input. Restores the terminal mode on exit."""
     try:
         import termios
-    except ImportError:  # Windows: whole lines, of which every letter is a key
+    except ImportError:  # Windows: read whole lines, every letter is a key
         yield _read_line_keys()
         return
     import os
@@ -47,7 +51,7 @@ def read_keys() -> Iterator[asyncio.Queue[str]]:
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal)
     mode = termios.tcgetattr(terminal)
-    mode[3] &= ~termios.ISIG  # Ctrl-C is a key here: the goodbye has to be said first
+    mode[3] &= ~termios.ISIG  # Ctrl-C arrives as a key, so that the protocol's goodbye can be sent
     termios.tcsetattr(terminal, termios.TCSANOW, mode)
     loop.add_reader(terminal, read)
     try:
@@ -58,9 +62,13 @@ def read_keys() -> Iterator[asyncio.Queue[str]]:
 
 
 def keys_of_line(line: str) -> list[str]:
-    """The keys in a whole line: its end is Enter where it stands alone or behind a number."""
-    written = line.strip()
-    return [*written, ENTER] if not written or written[-1].isdigit() else [*written]
+    """Split a whole line into keys. Its end counts as Enter on an empty line and after a number.
+
+    >>> keys_of_line("b 25")
+    ['b', ' ', '2', '5', '\\n']
+    """
+    text = line.strip()
+    return [*text, ENTER] if not text or text[-1].isdigit() else [*text]
 
 
 def _read_line_keys() -> asyncio.Queue[str]:

@@ -1,4 +1,4 @@
-"""Kuhn poker on the terminal."""
+"""Screen of Kuhn poker."""
 
 from collections.abc import Iterator
 
@@ -20,13 +20,13 @@ ACTION_KEYS = {"CHK": "c", "BET": "b", "CAL": "c", "FLD": "f"}
 
 
 class KuhnScene(Scene[Message, WireGame]):
-    """See `Scene`."""
+    """The screen of Kuhn poker; see `Scene`."""
 
     TITLE = "Kuhn poker"
     WELCOME = "Welcome. Choose your seat: P_1 acts first."
 
-    def on_sent(self, message: Message) -> None:  # noqa: ARG002 -- whatever it was
-        """A fold ends a game without a word from the house."""
+    def on_sent(self, message: Message) -> None:  # noqa: ARG002 -- the message does not matter
+        """Add the game to the history: after a fold the house sends nothing."""
         self._add_finished_game()
 
     def _show_message(self, message: Message) -> None:
@@ -36,14 +36,14 @@ class KuhnScene(Scene[Message, WireGame]):
             case Card(rank):
                 self._notice = f"The house shows {CARD_NAMES[rank]}."
             case Actn(action):
-                deed = {"CHK": "checks", "BET": "bets a coin", "FLD": "folds"}[action]
-                self._notice = f"{self._notice} The house {deed}." if self._is_just_dealt() else f"The house {deed}."
+                move = {"CHK": "checks", "BET": "bets a coin", "FLD": "folds"}[action]
+                self._notice = f"{self._notice} The house {move}." if self._is_just_dealt() else f"The house {move}."
             case Fail("N_C") if self.is_spent:
-                self._notice = "Refused, N_C: there is no coin left in your purse for the ante (kuhn-7.2)."
+                self._notice = "Refused (N_C): your purse has no coin left for the ante (kuhn-7.2)."
             case Fail("N_C"):
-                self._notice = "Refused, N_C: there is no coin left in your purse for that (kuhn-7.3)."
+                self._notice = "Refused (N_C): your purse has no coin left for that (kuhn-7.3)."
             case Disc():
-                self._notice = "The house says goodbye (DISC)."
+                self._notice = "The house ends the session (DISC)."
             case _:
                 self._notice = str(message)
         self._add_finished_game()
@@ -62,7 +62,7 @@ class KuhnScene(Scene[Message, WireGame]):
                     pass
 
     def _render_table(self, game: WireGame | None) -> list[RenderableType]:
-        """Both cards, the pot, and what was done."""
+        """Render both cards, the pot and the actions."""
         if game is None:
             return []
         seat = "P_1, first to act" if game.seat == P_1 else "P_2"
@@ -77,20 +77,20 @@ class KuhnScene(Scene[Message, WireGame]):
         return f"{game.card} {shown:<12} {actions_text(game):<48}"
 
     def _is_just_dealt(self) -> bool:
-        """Whether the card has only just been dealt, with the house to act first."""
+        """Return whether the house's first action follows the deal, so that the notice about the card stays."""
         game = self._player.game
         return game is not None and len(game.history) == 1 and game.seat != P_1
 
 
 def pot_size(game: WireGame) -> int:
-    """The coins on the table: both antes, and what was bet."""
+    """Return the coins in the pot: both antes and the bets."""
     return 2 * ANTE + sum(ACTION_COST[action] for action in game.history)
 
 
 def actions_text(game: WireGame) -> str:
-    """What was done, in words."""
-    done = []
+    """Return the actions of a game as text."""
+    actions = []
     for turn, action in enumerate(game.history):
-        who = "you" if BETTING_TREE[game.history[:turn]][0] == game.seat else "house"
-        done.append(f"{who} {ACTION_TEXTS[action].split()[0]}{'' if who == 'you' else 's'}")
-    return ", ".join(done)
+        side = "you" if BETTING_TREE[game.history[:turn]][0] == game.seat else "house"
+        actions.append(f"{side} {ACTION_TEXTS[action].split()[0]}{'' if side == 'you' else 's'}")
+    return ", ".join(actions)

@@ -1,19 +1,19 @@
-"""A number that a person is typing."""
+"""Input of a number, digit by digit."""
 
 from croupier.tui.keys import BACKSPACE, ESCAPE
 
 MAX_DIGITS = 10
-"""The digits of the largest number that any protocol here can write."""
+"""The largest number of any of the protocols has this many digits."""
 
 
 class NumberInput:
-    """`typed` is what is there of it."""
+    """A number being typed; `digits` has the digits so far."""
 
     def __init__(self) -> None:
         self.digits = ""
 
     def accept_key(self, key: str) -> bool:
-        """Whether a key is one of the number's: a digit or, when there are any, Backspace and Esc."""
+        """Apply a digit, and Backspace or Esc if there are digits. Return whether the key was used."""
         if len(key) == 1 and key in "0123456789":
             self.digits = (self.digits + key)[:MAX_DIGITS]
             return True
@@ -23,7 +23,7 @@ class NumberInput:
         return False
 
     def pop_value(self) -> int:
-        """The number, which is finished."""
-        found = int(self.digits)
+        """Return the number and clear the input."""
+        value = int(self.digits)
         self.digits = ""
-        return found
+        return value

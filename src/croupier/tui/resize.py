@@ -1,4 +1,4 @@
-"""The size of the terminal, when somebody changes it."""
+"""Redraws the screen when the terminal is resized."""
 
 import asyncio
 import signal
@@ -11,13 +11,13 @@ from rich.live import Live
 
 @contextmanager
 def redraw_on_resize(draw: Callable[[], RenderableType], live: Live) -> Iterator[None]:
-    """Draw everything anew when the terminal has another size: nobody knows what it has made of the lines."""
+    """Clear and redraw the screen on SIGWINCH: terminals differ in how they rewrap the old lines."""
 
     def redraw() -> None:
         live.console.clear()
         live.update(draw(), refresh=True)
 
-    if not hasattr(signal, "SIGWINCH"):  # Windows: what is drawn next has the right size
+    if not hasattr(signal, "SIGWINCH"):  # Windows: the next update has the right size
         yield
         return
     loop = asyncio.get_running_loop()

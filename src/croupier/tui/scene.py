@@ -1,4 +1,4 @@
-"""What the scenes of all rooms share: who sits there, what is told, what may be pressed, and what was won."""
+"""Base class of the screens of games against a house."""
 
 from abc import ABC, abstractmethod
 from collections import deque
@@ -19,13 +19,11 @@ from croupier.tui.table_action import TableAction
 
 SCENE_WIDTH_COLUMNS = 72
 MAX_HISTORY_GAMES = 8
-"""How many finished games the history shows."""
-
 KEY_NAMES = {ENTER: "Enter", BACKSPACE: "Backspace", ESCAPE: "Esc"}
 
 
 class Choice[M](NamedTuple):
-    """Something that may be done: its keys, its name, and what it says."""
+    """A choice: its keys, its label, and the message or action it results in."""
 
     keys: str
     label: str
@@ -33,7 +31,7 @@ class Choice[M](NamedTuple):
 
 
 class NumberPrompt[M](NamedTuple):
-    """A number that may be typed: what for, what the hint says of it, the highest there is, and what it says."""
+    """A number that may be entered: its purpose as a verb, its hint, its maximum, and its message."""
 
     verb: str
     hint: str
@@ -42,10 +40,10 @@ class NumberPrompt[M](NamedTuple):
 
 
 class Scene[M, G: FinishedGame](ABC):
-    """What a person sees of a room, and what the keys mean there; made with the address of its house.
+    """The screen of a game: what it shows, and what its keys do. `house` is the address of the house.
 
-    A room says what a message of the house means (`_hear`), what may be done (`_choices`, `_ask`), and how a game is
-    shown on the table (`_table`) and in the history (`_row`).
+    Subclasses describe messages of the house (`_show_message`), the choices (`_choices`, `_number_prompt`), the table
+    (`_render_table`) and a line of the history (`_history_row`).
     """
 
     TITLE: ClassVar[str]
@@ -66,10 +64,10 @@ class Scene[M, G: FinishedGame](ABC):
         self._is_seated = False
         self._is_over = False
 
-    # What the table tells the scene.
+    # Events.
 
     def sit(self, game: GameClient) -> M | None:
-        """A conversation has begun: a new count of what it has won. What is said at once, if anything is."""
+        """Start to show a connection. Return a message to send at once, if any."""
         self._earlier_nets += self._nets
         self._player = cast(ClientSession[M, G], game.player)
         self._nets = game.nets
@@ -80,41 +78,41 @@ class Scene[M, G: FinishedGame](ABC):
         return None
 
     def on_received(self, message: M) -> None:
-        """The house has said something."""
+        """Show a message of the house."""
         self._waiting_notice = ""
         self._goodbye = ""
         self._show_message(message)
 
-    def on_sent(self, message: M) -> None:  # noqa: ARG002 -- some rooms look at it
-        """The person has said something: what was told before is told no longer when there is news."""
+    def on_sent(self, message: M) -> None:  # noqa: ARG002 -- some subclasses use it
+        """Note that a message was sent: the next notice replaces the current one."""
         self._is_notice_stale = True
 
     def show_waiting_notice(self, notice: str) -> None:
-        """The house is silent: `notice` is shown until it says something."""
+        """Show a notice until the house sends a message."""
         self._waiting_notice = notice
 
     def on_house_closed(self) -> None:
-        """The house has gone, but others may come to play on."""
+        """Show that the house closed the connection, when a new one can continue the game."""
         self._add_notice("The house has closed this table.")
 
     def on_ended(self, reason: str) -> None:
-        """The conversation is over; `reason` is for the person."""
+        """Show the reason why the session has ended."""
         self._notice = f"{self._goodbye} {reason}".strip()
         self._waiting_notice = ""
         self._is_over = True
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing more can be played on this connection, but could be on a new one."""
+        """Whether this connection allows no further game; a new one may."""
         return self._player.is_exhausted
 
     def press(self, key: str) -> M | TableAction | None:
-        """What a key says, None when it says nothing."""
-        ask = self._current_prompt()
-        if ask is not None and self._number_input.accept_key(key):
+        """Handle a key. Return the message or table action it means, None if there is nothing to do."""
+        prompt = self._current_prompt()
+        if prompt is not None and self._number_input.accept_key(key):
             return None
-        if ask is not None and self._number_input.digits and key == ENTER:
-            return self._submit_number(ask, self._number_input.pop_value())
+        if prompt is not None and self._number_input.digits and key == ENTER:
+            return self._submit_number(prompt, self._number_input.pop_value())
         self._number_input = NumberInput()
         for choice in self._all_choices():
             if key.lower() in choice.keys:
@@ -123,7 +121,7 @@ class Scene[M, G: FinishedGame](ABC):
         return None
 
     def draw(self) -> RenderableType:
-        """The table as it is now, what was told, what was won, and what may be done."""
+        """Return the screen: table, notice, results, history and keys."""
         above = self._render_table(self._player.game or self._player.last_game) if self._is_seated else []
         nets = self._earlier_nets + self._nets
         above += [
@@ -133,36 +131,36 @@ class Scene[M, G: FinishedGame](ABC):
         below = [] if self._is_over else [Text(self._hint(), style="reverse")]
         return Constrain(SceneFrame(f"{self.TITLE} at {self._house}", above, self._history, below), SCENE_WIDTH_COLUMNS)
 
-    # What a room says.
+    # Implemented by subclasses.
 
     @abstractmethod
     def _show_message(self, message: M) -> None:
-        """Tell what the house has said."""
+        """Describe a message of the house."""
 
     @abstractmethod
     def _choices(self) -> Iterable[Choice[M]]:
-        """What may be done now, besides leaving."""
+        """Return the current choices, without leaving."""
 
     def _number_prompt(self) -> NumberPrompt[M] | None:
-        """The number that may be typed now."""
+        """Return the number that may be entered now, None if there is none."""
         return None
 
     @abstractmethod
     def _render_table(self, game: G | None) -> list[RenderableType]:
-        """The game that is played, or else the last one."""
+        """Render the current game, or the last one."""
 
     @abstractmethod
     def _history_row(self, game: G) -> str:
-        """A finished game in one line, without what it has brought."""
+        """Return a finished game as one line, without its result in coins."""
 
-    # What all rooms do alike.
+    # Shared by all rooms.
 
     @property
     def _is_playing(self) -> bool:
         return self._player.game is not None
 
     def _add_notice(self, text: str) -> None:
-        """Tell news, behind what was told since the person said something."""
+        """Append to the notice, or replace it if it is from before the last message that was sent."""
         self._notice = text if self._is_notice_stale else f"{self._notice} {text}".strip()
         self._is_notice_stale = False
 
@@ -173,36 +171,35 @@ class Scene[M, G: FinishedGame](ABC):
             return
         self._nets_shown = len(self._nets)
         self._history.append(f"{self._history_row(last)} {last.net:+d}")
-        how = f"You {'win' if last.net > 0 else 'lose'} {abs(last.net)}." if last.net else "Nobody wins."
-        self._add_notice(how)
+        self._add_notice(f"You {'win' if last.net > 0 else 'lose'} {abs(last.net)}." if last.net else "Nobody wins.")
 
     def _all_choices(self) -> list[Choice[M]]:
-        """Everything that may be done, and its keys."""
+        """Return all choices with their keys."""
         return [*self._choices(), Choice("q", "leave", TableAction.LEAVE)]
 
     def _current_prompt(self) -> NumberPrompt[M] | None:
         return None if self.is_spent else self._number_prompt()
 
-    def _submit_number(self, ask: NumberPrompt[M], amount: int) -> M | None:
-        """What a number says that has been typed to its end."""
-        message = ask.make_message(amount)
+    def _submit_number(self, prompt: NumberPrompt[M], amount: int) -> M | None:
+        """Return the message for a number that was entered, None with a notice if it is not legal."""
+        message = prompt.make_message(amount)
         if message in self._player.legal:
             return message
         self._notice = (
-            f"You cannot {ask.verb} {amount}; allowed: {f'1 to {ask.maximum}' if ask.maximum else 'no more'}."
+            f"You cannot {prompt.verb} {amount}; allowed: {f'1 to {prompt.maximum}' if prompt.maximum else 'no more'}."
         )
         return None
 
     def _hint(self) -> str:
-        """The keys that do something now."""
+        """Return the line of keys that do something now."""
         if not self._is_seated:
             return f"Connecting {encodable_or('…', '...')}  [q] leave"
-        ask = self._current_prompt()
+        prompt = self._current_prompt()
         *choices, leave = [
-            f"[{'/'.join(KEY_NAMES.get(key, key) for key in keys)}] {told}" for keys, told, _ in self._all_choices()
+            f"[{'/'.join(KEY_NAMES.get(key, key) for key in keys)}] {label}" for keys, label, _ in self._all_choices()
         ]
-        if ask is not None and self._number_input.digits:
-            choices = [f"{ask.verb} {self._number_input.digits}_".capitalize(), "[Enter] do it", "[Esc] never mind"]
-        elif ask is not None:
-            choices.append(f"[0-9] {ask.hint}")
+        if prompt is not None and self._number_input.digits:
+            choices = [f"{prompt.verb} {self._number_input.digits}_".capitalize(), "[Enter] confirm", "[Esc] cancel"]
+        elif prompt is not None:
+            choices.append(f"[0-9] {prompt.hint}")
         return "  ".join([*(choices or [f"Waiting for the house {encodable_or('…', '...')}"]), leave])

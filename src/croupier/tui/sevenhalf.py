@@ -1,11 +1,11 @@
-"""Seven and a half on the terminal."""
+"""Screen of seven and a half."""
 
 from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from croupier.clients.game import GameClient as Talk
+from croupier.clients.game import GameClient
 from croupier.rooms.sevenhalf import Ante, Bksc, Bstg, Card, Erro, Gain, Stbt
 from croupier.rooms.sevenhalf.referee import WireGame
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, bank_cards, client_cards, total
@@ -17,23 +17,26 @@ from croupier.tui.table_action import TableAction
 
 
 class SevenHalfScene(Scene[Message, WireGame]):
-    """See `Scene`. Many houses close after each game; the next one is then begun on a new connection."""
+    """The screen of seven and a half; see `Scene`.
+
+    Many houses close the connection after each game; the next game then starts on a new connection.
+    """
 
     TITLE = "Seven and a half"
-    WELCOME = "Welcome. Draw towards seven and a half, and not over it."
+    WELCOME = "Welcome. Get close to seven and a half without going over."
 
     def __init__(self, house: str) -> None:
         super().__init__(house)
         self._starting_bet = 0
 
-    def sit(self, game: Talk) -> Message | None:
-        """Whoever comes back has asked for the next game already."""
-        back = self._is_seated
+    def sit(self, game: GameClient) -> Message | None:
+        """Start to show a connection. After a reconnect, start the next game at once."""
+        is_reconnect = self._is_seated
         super().sit(game)
-        return STRT if back else None
+        return STRT if is_reconnect else None
 
     def on_sent(self, message: Message) -> None:
-        """A raise is not answered."""
+        """Show a raise: the house does not answer it."""
         super().on_sent(message)
         if isinstance(message, Ante) and self._player.game is not None:
             self._add_notice(f"You raise by {message.coins}, to {self._player.game.bet}. Now you have to draw.")
@@ -53,7 +56,7 @@ class SevenHalfScene(Scene[Message, WireGame]):
             case Gain():
                 self._add_finished_game()
             case Erro(text):
-                self._goodbye = self._notice = f"The house says: {text or 'ERRO'}."
+                self._goodbye = self._notice = f"The house reports an error: {text or 'ERRO'}."
             case _:
                 self._add_notice(str(message))
 
@@ -78,7 +81,7 @@ class SevenHalfScene(Scene[Message, WireGame]):
         return NumberPrompt("raise by", "another raise", MAX_TOTAL_BET - game.bet, Ante)
 
     def _render_table(self, game: WireGame | None) -> list[RenderableType]:
-        """Both hands with their scores, and the bet."""
+        """Render both hands with their scores, and the bet."""
         if game is None:
             return []
         own, bank = client_cards(game.state), bank_cards(game.state)
@@ -97,7 +100,7 @@ class SevenHalfScene(Scene[Message, WireGame]):
 
 
 def score_text(cards: Sequence[str]) -> str:
-    """The score of a hand, and whether it is too much."""
+    """Return the score of a hand as text, marked if it is over seven and a half."""
     halves = total(cards)
     half = encodable_or("½", ".5") if halves % 2 else ""
     whole = "" if halves == 1 and half == "½" else str(halves // 2)

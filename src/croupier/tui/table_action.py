@@ -1,10 +1,10 @@
-"""What a person may want that is no message."""
+"""Actions of a person that are not messages to the house."""
 
 from enum import Enum
 
 
 class TableAction(Enum):
-    """Said to the table, not to the house."""
+    """An action that ends the current connection."""
 
     LEAVE = "leave"
     REJOIN = "sit down again, on a new connection"

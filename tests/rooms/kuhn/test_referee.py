@@ -16,6 +16,7 @@ from croupier.rooms.kuhn.player import Player
 from croupier.rooms.kuhn.referee import ACTION_CLAUSES, Referee, WireGame
 from croupier.rooms.kuhn.rules import BETTING_TREE, P_1, P_2, TERMINAL_HISTORIES
 from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, VOCABULARY, WRONG_ACTION
+from tests.properties.inputs import random_violations
 from tests.properties.random_session import bot_names
 from tests.properties.self_play import SelfPlay
 

@@ -18,6 +18,7 @@ from croupier.rooms.sevenhalf import ROOM, Options
 from croupier.rooms.sevenhalf.bots import BOT_SPECS
 from croupier.rooms.sevenhalf.referee import MAX_INTERPRETATIONS, Referee
 from croupier.rooms.sevenhalf.wire import UNREADABLE, VOCABULARY
+from tests.properties.inputs import random_violations
 from tests.properties.random_session import bot_names, run_session
 from tests.properties.self_play import SelfPlay
 from tests.rooms.sevenhalf.conversations import (

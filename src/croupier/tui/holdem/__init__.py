@@ -1,4 +1,4 @@
-"""Hold'em on the terminal: a person's seat at a table of a server."""
+"""Terminal interface for hold'em."""
 
 from croupier.tui.holdem.interaction import interact
 

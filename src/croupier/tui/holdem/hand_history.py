@@ -1,6 +1,7 @@
-"""What happens at a table of hold'em, in words: who bets, who folds, which cards come, and who wins how much.
+"""Hand history of a hold'em table as text lines: bets, folds, board cards and wins.
 
-A server shows states, and whoever looks may miss some: what is told follows from two states and the order of play.
+A server shows states, not actions, and a client may miss states. The actions between two states are inferred from
+their difference and the order of play.
 """
 
 from collections import deque
@@ -15,19 +16,16 @@ from croupier.tui.cards import french_face
 from croupier.tui.frame import terminal_text
 
 MAX_LINES: Final = 12
-"""So many of the last lines are kept."""
-
 MAX_NAME_COLUMNS: Final = 16
-"""Names are cut to so many columns."""
 
 STREETS: Final = ("Flop", "Turn", "River")
 
 
 class LiveHandHistory:
-    """Feed it with Games; `lines` are the last things that happened.
+    """The hand history of one table, updated with each Game; `lines` has the latest events.
 
-    `hands` counts the hands seen. `button` and `big_blind` are the players who have them in the last of these, "" where
-    that cannot be known; `brought` is what its players had before it, as far as that can be.
+    `hands_seen` counts the hands. `button` and `big_blind` are players of the latest hand, "" if unknown.
+    `stacks_before` maps its players to their chips before the hand, as far as known.
     """
 
     def __init__(self, own_handle: str = "") -> None:
@@ -41,7 +39,7 @@ class LiveHandHistory:
         self._last_game: Game | None = None
 
     def update(self, game: Game) -> None:
-        """Tell what has happened since the last Game."""
+        """Add lines for what happened since the last Game."""
         before, self._last_game = self._last_game, game
         if before is not None and is_running(before):
             if is_running(game) and not self._is_new_hand(before, game):
@@ -56,7 +54,7 @@ class LiveHandHistory:
     # From one hand to the next.
 
     def _is_new_hand(self, before: Game, game: Game) -> bool:
-        """Whether this is another hand: other cards, another small blind, or chips that were paid out."""
+        """Return whether `game` shows another hand: other cards, another small blind, or chips paid out."""
         board, holes = board_cards(before.cards), [one for one in (before.cards.hole, game.cards.hole) if one]
         if board_cards(game.cards)[: len(board)] != board or (len(holes) == 2 and holes[0] != holes[1]):
             return True
@@ -82,16 +80,16 @@ class LiveHandHistory:
         self._add_board_cards((), board_cards(game.cards))
 
     def _end_hand(self, before: Game, game: Game) -> None:
-        """The hand is over; with its last act it may have been settled, and the next one dealt, in the same moment."""
-        left = stacks_before_hand(game) if is_running(game) else {one.player_id: one.wealth for one in game.table}
+        """Add the end of a hand. `game` may show the next hand already."""
+        stacks = stacks_before_hand(game) if is_running(game) else {one.player_id: one.wealth for one in game.table}
         for one in before.table:
-            if one.player_id == before.turn.player_id and self._has_folded(one, before, game, left):
+            if one.player_id == before.turn.player_id and self._has_folded(one, before, game, stacks):
                 self._add_line(one, "fold")
         if not is_running(game):
             self._add_board_cards(board_cards(before.cards), board_cards(game.cards))
         shown = {one.player_id: one.hand for one in game.last_winners or ()}
         for one in before.table:
-            chips = left.get(one.player_id, 0)
+            chips = stacks.get(one.player_id, 0)
             net = chips - self.stacks_before.get(one.player_id, chips)
             if net > 0:
                 cards = shown.get(one.player_id, ())
@@ -100,16 +98,19 @@ class LiveHandHistory:
                 )
                 self._add_line(one, "win", f"{with_hand}, {net:+d}")
 
-    def _has_folded(self, asked: Player, before: Game, game: Game, left: Mapping[Guid, int]) -> bool:
-        """Whether who was asked last has folded: where the end is not shown, that has left him what he had behind."""
-        end = [one for one in game.table if one.state != "active"]
-        if end and not is_running(game):
-            return any(one.player_id == asked.player_id and one.state == "folded" for one in end)
-        decided = asked.bet_so_far < before.turn.bet_to_player or before.cards.river is None
-        return decided and left.get(asked.player_id) == asked.wealth
+    def _has_folded(self, to_act: Player, before: Game, game: Game, stacks: Mapping[Guid, int]) -> bool:
+        """Return whether the last player to act has folded.
+
+        If the end of the hand is not shown, an unchanged stack means a fold.
+        """
+        final_states = [one for one in game.table if one.state != "active"]
+        if final_states and not is_running(game):
+            return any(one.player_id == to_act.player_id and one.state == "folded" for one in final_states)
+        decided = to_act.bet_so_far < before.turn.bet_to_player or before.cards.river is None
+        return decided and stacks.get(to_act.player_id) == to_act.wealth
 
     def _add_seat_changes(self, before: Game, game: Game) -> None:
-        """Between two hands players leave, and others sit down."""
+        """Add the players who left or sat down between two hands."""
         old, new = ({one.player_id for one in table} for table in (before.table, game.table))
         for one in before.table:
             if one.player_id not in new:
@@ -121,9 +122,9 @@ class LiveHandHistory:
     # Within a hand.
 
     def _add_actions(self, before: Game, game: Game) -> None:
-        """What was done in the round of the first state, the cards that have come, and what was done since then."""
+        """Add the actions of the betting round of `before`, new board cards, and the actions after them."""
         board, cards = board_cards(before.cards), board_cards(game.cards)
-        over = len(cards) > len(board)
+        is_round_over = len(cards) > len(board)
         now = {one.player_id: one for one in game.table}
         top = before.turn.bet_to_player
         for one in clockwise(before.table, before.turn.player_id):
@@ -131,30 +132,30 @@ class LiveHandHistory:
             if then is None:
                 self._add_line(one, "leave")
                 continue
-            added = one.wealth - then.wealth - (then.bet_so_far if over else 0)
-            waits = one.state == "active" and one.wealth > 0 and one.bet_so_far == top
+            added = one.wealth - then.wealth - (then.bet_so_far if is_round_over else 0)
+            could_check = one.state == "active" and one.wealth > 0 and one.bet_so_far == top
             if added > 0:
                 top = self._add_bet(one, added, top)
-            elif waits and (then.state == "called" or (over and then.state != "folded")):
+            elif could_check and (then.state == "called" or (is_round_over and then.state != "folded")):
                 self._add_line(one, "check")
             if then.state == "folded" != one.state:
                 self._add_line(one, "fold")
-        if over:
+        if is_round_over:
             self._add_board_cards(board, cards)
             self._add_new_round_actions(game)
 
     def _add_new_round_actions(self, game: Game) -> None:
-        """What was done in a round of which only this state was seen."""
+        """Add the actions of a betting round of which only this state was seen."""
         top = 0
         for one in clockwise(game.table, self.button, 1):
             if one.bet_so_far:
-                begun = Player(one.player_id, one.handle, "active", one.wealth + one.bet_so_far, 0, one.small_blind)
-                top = self._add_bet(begun, one.bet_so_far, top)
+                at_start = Player(one.player_id, one.handle, "active", one.wealth + one.bet_so_far, 0, one.small_blind)
+                top = self._add_bet(at_start, one.bet_so_far, top)
             elif one.state == "called" and one.wealth:
                 self._add_line(one, "check")
 
     def _add_bet(self, player: Player, added: int, top: int) -> int:
-        """Tell that somebody adds chips to what he has bet in this round; the bet that has to be matched then."""
+        """Add a call, bet or raise of `added` chips; `top` is the bet to match. Return the new bet to match."""
         total = player.bet_so_far + added
         all_in = "" if added < player.wealth else ", all-in"
         if total <= top:
@@ -166,38 +167,38 @@ class LiveHandHistory:
         return max(top, total)
 
     def _add_board_cards(self, board: Sequence[str], cards: Sequence[str]) -> None:
-        """Tell the cards that have come to a board."""
+        """Add a line for each street in `cards` that is not in `board`."""
         for street, old, new in zip(STREETS, split_streets(board), split_streets(cards), strict=True):
             if new and new != old:
                 self.lines.append(f"{street}: {cards_text(new)}")
 
-    def _add_line(self, player: Player, deed: str, more: str = "") -> None:
-        self.lines.append(f"You {deed}{more}" if self._is_own(player) else f"{display_name(player)} {deed}s{more}")
+    def _add_line(self, player: Player, verb: str, more: str = "") -> None:
+        self.lines.append(f"You {verb}{more}" if self._is_own(player) else f"{display_name(player)} {verb}s{more}")
 
     def _is_own(self, player: Player) -> bool:
         return player.handle == self._own_handle
 
 
 def is_running(game: Game) -> bool:
-    """Whether a hand is being played: it is somebody's turn then."""
+    """Return whether a hand is being played, that is, whether it is a player's turn."""
     return bool(game.turn.player_id)
 
 
 def board_cards(cards: Cards) -> tuple[str, ...]:
-    """The board."""
+    """Return the cards of the board in the order dealt."""
     return (*(cards.flop or ()), *(cards.turn or ()), *(cards.river or ()))
 
 
 def split_streets(cards: Sequence[str]) -> tuple[Sequence[str], ...]:
-    """The flop, the turn and the river of a board; those that are not there yet are empty."""
+    """Return the flop, turn and river of a board; streets not dealt yet are empty."""
     return cards[:3], cards[3:4], cards[4:5]
 
 
 def stacks_before_hand(game: Game) -> dict[Guid, int]:
-    """What players had before the hand; of none of them where the pots do not tell how much each has paid.
+    """Return each player's chips before the hand; empty if the pots do not show how much each player has paid.
 
-    Before this betting round everybody has paid the same, but who is all-in and has paid his part of each of his pots.
-    It is different where somebody has folded on an earlier street, or has left.
+    In earlier betting rounds all players have paid the same, except all-in players, who have paid their share of each
+    of their pots. This does not hold if a player folded on an earlier street or left: then the result is empty.
     """
     here = {one.player_id for one in game.table}
     payers = {guid for one in game.pots for guid in one.players} or here
@@ -214,26 +215,30 @@ def stacks_before_hand(game: Game) -> dict[Guid, int]:
 
 
 def pot_total(game: Game) -> int:
-    """The chips in all pots."""
+    """Return the chips in all pots."""
     return sum(one.size for one in game.pots)
 
 
 def clockwise(table: Sequence[Player], first: Guid, offset: int = 0) -> Sequence[Player]:
-    """The players of a table, beginning with one of them, or with whoever sits so many seats behind him."""
+    """Return the players of a table, beginning `offset` seats after the player `first`."""
     at = next((at + offset for at, one in enumerate(table) if one.player_id == first), 0)
     return [*table[at:], *table[:at]]
 
 
 def display_name(player: Player) -> str:
-    """A player's name, of which the terminal obeys nothing."""
+    """Return a player's name, shortened and safe to print."""
     return truncate(terminal_text(player.handle or player.player_id), MAX_NAME_COLUMNS)
 
 
 def truncate(text: str, columns: int) -> str:
-    """A text in no more than so many columns."""
+    """Return a text in at most `columns` columns; a shortened text ends with `~`.
+
+    >>> truncate("christopher", 6)
+    'chris~'
+    """
     return text if cell_len(text) <= columns else f"{set_cell_size(text, columns - 1)}~"
 
 
 def cards_text(cards: Iterable[str]) -> str:
-    """Cards in a line."""
+    """Return cards as text, separated by spaces."""
     return " ".join(f"{face.rank}{face.suit}" for face in map(french_face, cards))

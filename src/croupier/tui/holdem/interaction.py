@@ -1,4 +1,4 @@
-"""A person at a hold'em table: what the server shows is drawn, what is pressed is done."""
+"""Runs the hold'em screen: draws the states that the server shows, and sends the moves of the keys."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,126 +19,126 @@ from croupier.tui.resize import redraw_on_resize
 from croupier.tui.table_action import TableAction
 
 REDRAW_INTERVAL_SECONDS: Final = 1.0
-"""How many seconds pass before the time that is left is shown anew."""
+"""How often the remaining time is updated."""
 
 JOIN_TIMEOUT_SECONDS: Final = 3.0
-"""How many seconds a person waits at most for a server that does not answer while he joins or leaves."""
+"""How long to wait for an answer when joining or leaving."""
 
 MAX_CLOCK_SKEW_SECONDS: Final = 2.0
-"""A clock that differs from the server's by more seconds is corrected; the server tells its own in whole seconds."""
+"""Larger differences to the server's clock are corrected. Its Date header has a resolution of one second."""
 
 
 async def interact(client: HoldemClient, game: Guid | None, house: str) -> int:
-    """Let a person play until he leaves; the exit status: 1 when the server is gone, or has refused something.
+    """Let a person play until they leave. Return the exit status: 1 if the server ended the session.
 
-    Raises Refusal, Violation or ConnectionError when he does not even come to a table.
+    Raises Refusal, Violation or ConnectionError if no table can be joined.
     """
-    ahead = await client.run(clock_offset(time))
-    scene = HoldemScene(house, lambda: time() + ahead)
+    offset = await client.run(clock_offset(time))
+    scene = HoldemScene(house, lambda: time() + offset)
     with read_keys() as pressed, Live(auto_refresh=False) as live, redraw_on_resize(scene.draw, live):
         while True:
-            wish, reason = await _play_session(client, game, scene, pressed, live)
-            if wish is TableAction.REJOIN:
+            action, reason = await _play_session(client, game, scene, pressed, live)
+            if action is TableAction.REJOIN:
                 continue
             scene.on_ended(reason or "You have left the table.")
             live.update(scene.draw(), refresh=True)
-            return 1 if wish is None else 0
+            return 1 if action is None else 0
 
 
 async def _play_session(
     client: HoldemClient, game: Guid | None, scene: HoldemScene, pressed: asyncio.Queue[str], live: Live
 ) -> tuple[TableAction | None, str]:
-    """Join, play and leave: what the person wants then; None, and why, when it was not he who has ended it."""
-    wish = None
+    """Join, play and leave. Return the person's last action and "", or None and the reason of another end."""
+    action = None
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(JOIN_TIMEOUT_SECONDS) as limit, client.sit(game) as table:
             limit.reschedule(None)
             try:
-                wish = await _session_loop(scene, table, pressed, live)
+                action = await _session_loop(scene, table, pressed, live)
             finally:
                 limit.reschedule(loop.time() + JOIN_TIMEOUT_SECONDS)
     except TimeoutError:
-        if wish is None:
+        if action is None:
             return None, _end_reason(scene, ConnectionError("no answer"))
     except (Violation, ConnectionError, Refusal) as error:
         return None, _end_reason(scene, error)
-    return wish, ""
+    return action, ""
 
 
 def _end_reason(scene: HoldemScene, error: Violation | ConnectionError | Refusal) -> str:
-    """Why a visit has ended. It is raised instead where there is nothing to be seen yet."""
+    """Return the text for an error that ended the session. Raises the error if there is no screen yet."""
     if not scene.is_seated:
         raise error
     match error:
         case Violation():
             return f"The server broke the protocol. {error}"
         case Refusal():
-            return f"The server refuses: {error}"
+            return f"The server refused the request: {error}"
         case _:
             return f"The server is gone: {error}"
 
 
 async def _session_loop(scene: HoldemScene, table: HoldemSeat, pressed: asyncio.Queue[str], live: Live) -> TableAction:
-    """Wait for the server, for the person and for the clock, whoever comes first."""
+    """Handle new states, keys and answers to moves until the person leaves or wants to rejoin."""
     scene.sit(table)
-    news: asyncio.Future[Game | None] = asyncio.ensure_future(_next_game(table))
+    state: asyncio.Future[Game | None] = asyncio.ensure_future(_next_game(table))
     key: asyncio.Future[str] = asyncio.ensure_future(pressed.get())
-    act: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # done when one is answered
+    answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()  # to the last move
     try:
         while True:
             live.update(scene.draw(), refresh=True)
-            awaited: set[asyncio.Future[Any]] = {news, key, act}
+            awaited: set[asyncio.Future[Any]] = {state, key, answer}
             await asyncio.wait(awaited, timeout=REDRAW_INTERVAL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-            if news.done():
-                game = news.result()
+            if state.done():
+                game = state.result()
                 if game is None:
                     scene.on_seat_lost()
-                    news = asyncio.get_running_loop().create_future()  # nothing more will be heard here
+                    state = asyncio.get_running_loop().create_future()  # there will be no more states
                 else:
                     scene.update(game)
-                    news = asyncio.ensure_future(_next_game(table))
-            if act.done():
-                told = act.result()
-                scene.on_answered(told)
-                act = asyncio.get_running_loop().create_future()
-                if told:  # it is not certain that there is anything to wait for
-                    news.cancel()
-                    await asyncio.wait({news})
-                    news = asyncio.ensure_future(_next_game(table))
+                    state = asyncio.ensure_future(_next_game(table))
+            if answer.done():
+                refusal = answer.result()
+                scene.on_answered(refusal)
+                answer = asyncio.get_running_loop().create_future()
+                if refusal:  # a state newer than the last one may never come: ask for the current one
+                    state.cancel()
+                    await asyncio.wait({state})
+                    state = asyncio.ensure_future(_next_game(table))
             if key.done():
-                said = TableAction.LEAVE if key.result() == END_OF_INPUT else scene.press(key.result())
-                if isinstance(said, TableAction):
-                    return said
-                if said is not None:
-                    scene.on_sent(said)
-                    act = asyncio.ensure_future(_submit_move(table, said))
+                key_result = TableAction.LEAVE if key.result() == END_OF_INPUT else scene.press(key.result())
+                if isinstance(key_result, TableAction):
+                    return key_result
+                if key_result is not None:
+                    scene.on_sent(key_result)
+                    answer = asyncio.ensure_future(_submit_move(table, key_result))
                 key = asyncio.ensure_future(pressed.get())
     finally:
-        for future in (news, key, act):
+        for future in (state, key, answer):
             future.cancel()
-        await asyncio.gather(news, key, act, return_exceptions=True)
+        await asyncio.gather(state, key, answer, return_exceptions=True)
 
 
 async def _next_game(table: HoldemSeat) -> Game | None:
-    """What is to be seen next, None when we have no seat any more."""
+    """Return the next state, None once the seat is lost."""
     return await anext(table, None)
 
 
-async def _submit_move(table: HoldemSeat, move: Move) -> str:
-    """Make a move: "" if it is done, else why not. It may have become too late for it since the key was pressed."""
+async def _submit_move(table: HoldemSeat, move: Move) -> str | None:
+    """Make a move. Return None if the server accepted it, else the reason: it may have come too late."""
     try:
-        return await table.make_move(move) or ""
+        return await table.make_move(move)
     except IllegalMove as error:
         return str(error)
 
 
 def clock_offset(clock: Callable[[], float]) -> RequestFlow[float]:
-    """How many seconds the server's clock is ahead of ours; 0 where it hardly is, or does not tell."""
+    """Return the seconds by which the server's clock is ahead of `clock`; 0.0 if the difference is small or unknown."""
     reply = yield ApiRequest("GET", "/games/")
     try:
         date = parsedate_to_datetime(reply.headers["date"] if isinstance(reply, ApiResponse) else "")
     except (KeyError, ValueError):
         return 0.0
-    ahead = date.timestamp() + 0.5 - clock()
-    return ahead if abs(ahead) > MAX_CLOCK_SKEW_SECONDS else 0.0
+    offset = date.timestamp() + 0.5 - clock()
+    return offset if abs(offset) > MAX_CLOCK_SKEW_SECONDS else 0.0

@@ -1,4 +1,4 @@
-"""The felt of a hold'em table: who sits there with how many chips, the cards, and the pots."""
+"""View of a hold'em table: players with their chips, cards and pots."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -22,13 +22,13 @@ from croupier.tui.holdem.hand_history import (
 )
 
 MIN_CARD_COLUMNS_AND_LINES: Final = (60, 22)
-"""Columns for two hands beside each other; and the lines that all other things take, besides one for every player."""
+"""Terminal size needed to draw cards: columns for two hands side by side, and lines without those of the players."""
 
 
 class HoldemTableView:
-    """What is to be seen of a game, by the player of a GUID.
+    """A game as the player `own_guid` sees it.
 
-    Cards are drawn where the terminal is large enough; where it is not, or nobody wants them, they are spelt.
+    Cards are drawn if the terminal is large enough, and printed as text otherwise.
     """
 
     def __init__(self, game: Game, own_guid: Guid, history: LiveHandHistory) -> None:
@@ -46,22 +46,22 @@ class HoldemTableView:
             yield Text(self._pots_text())
 
     def _render_players(self, width: int, *, spacious: bool) -> RenderableType:
-        """Everybody at the table; the marker is at whose turn it is. Names are cut where there is no room for them."""
+        """Return a table of the players, with a marker at the player to act. Names are shortened to fit `width`."""
         table = self._game.table
         rows = [(" ", "", "chips", "bet", ""), *map(self._row, table)]
         names = ["player", *(self._name(one, spacious=spacious) for one in table)]
         styles = ["dim", *("bold" if self._is_own(one) else "" for one in table)]
         gap = 2 if spacious else 1
-        left = width - sum(max(map(len, column)) + gap for column in zip(*rows, strict=True))
+        name_width = width - sum(max(map(len, column)) + gap for column in zip(*rows, strict=True))
         grid = Table.grid(padding=(0, gap, 0, 0))
         for justify in ("left", "left", "left", "right", "right", "left"):
             grid.add_column(no_wrap=True, justify=justify)
-        for (marker, *row), told_name, style in zip(rows, names, styles, strict=True):
-            grid.add_row(marker, Text(truncate(told_name, max(left, 1))), *row, style=style)
+        for (marker, *row), name, style in zip(rows, names, styles, strict=True):
+            grid.add_row(marker, Text(truncate(name, max(name_width, 1))), *row, style=style)
         return grid
 
     def _row(self, player: Player) -> tuple[str, ...]:
-        """What is told of a player besides his name: the marker, his place, his chips, his bet, and his state."""
+        """Return a player's row without the name: marker, position, chips, bet and state."""
         bet = str(player.bet_so_far or "")
         return (
             ">" if self._is_to_act(player) else " ",
@@ -83,14 +83,14 @@ class HoldemTableView:
         return is_running(self._game) and player.player_id == self._game.turn.player_id
 
     def _position(self, player: Player) -> str:
-        """Whether he has the button or a blind: `D`, `SB`, `BB`."""
+        """Return the player's position: `D` for the button, `SB`, `BB`, or "" for none of them."""
         if not is_running(self._game):
             return ""
-        places = {"D": self._history.button, "BB": self._history.big_blind}
-        found = [place for place, guid in places.items() if guid == player.player_id]
+        guids = {"D": self._history.button, "BB": self._history.big_blind}
+        positions = [position for position, guid in guids.items() if guid == player.player_id]
         if player.small_blind:
-            found.insert(len(found) if found == ["D"] else 0, "SB")
-        return " ".join(found)
+            positions.insert(len(positions) if positions == ["D"] else 0, "SB")
+        return " ".join(positions)
 
     def _state(self, player: Player) -> str:
         if self._is_to_act(player):
@@ -104,7 +104,7 @@ class HoldemTableView:
         return "to act" if player.state == "active" else "called"
 
     def _render_cards(self, *, drawn: bool) -> RenderResult:
-        """Our own cards, and the board."""
+        """Yield the player's cards and the board."""
         hole, board = self._game.cards.hole or (), board_cards(self._game.cards)
         if not hole and not board:
             return
@@ -122,17 +122,17 @@ class HoldemTableView:
             yield Text(f"Board: {cards_text(board)}")
 
     def _pots_text(self) -> str:
-        """The pot; side pots with the names of those who can win them."""
+        """Return the main pot, and side pots with the players who can win them."""
         main, *sides = self._game.pots
-        still = {one.player_id: display_name(one) for one in self._game.table if one.state != "folded"}
-        told = [f"{'Main pot' if sides else 'Pot'}: {main.size}"]
+        contenders = {one.player_id: display_name(one) for one in self._game.table if one.state != "folded"}
+        texts = [f"{'Main pot' if sides else 'Pot'}: {main.size}"]
         for side in sides:
-            names = ", ".join(still[guid] for guid in side.players if guid in still)
-            told.append(f"Side pot: {side.size}{f' ({names})' if names else ''}")
-        return "   ".join(told)
+            names = ", ".join(contenders[guid] for guid in side.players if guid in contenders)
+            texts.append(f"Side pot: {side.size}{f' ({names})' if names else ''}")
+        return "   ".join(texts)
 
 
 def hand_name(hole: Sequence[str], board: Sequence[str]) -> str:
-    """What our cards make with a board, "" before there is one."""
+    """Return the name of the best hand, "" with fewer than five cards."""
     cards = [*hole, *board]
     return describe_rank(rank([CARD_NUMBERS[card] for card in cards])) if 5 <= len({*cards}) == len(cards) <= 7 else ""

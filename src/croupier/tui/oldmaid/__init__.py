@@ -1,4 +1,4 @@
-"""Old Maid on the terminal: a person's seat in a ring."""
+"""Terminal interface for Old Maid."""
 
 from croupier.tui.oldmaid.interaction import interact
 

@@ -1,4 +1,4 @@
-"""What a person sees of a ring of Old Maid, and what the keys mean there."""
+"""Screen of Old Maid: what it shows, and what its keys do."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -37,17 +37,16 @@ from croupier.tui.oldmaid.table_view import OldMaidTableView, card_count_text, c
 from croupier.tui.scene import KEY_NAMES, SCENE_WIDTH_COLUMNS, Choice
 from croupier.tui.table_action import TableAction
 
-WELCOME: Final = "Welcome. Whoever is left with the old maid has lost."
+WELCOME: Final = "Welcome. The player left with the old maid loses."
 
 MAX_HISTORY_LINES: Final = 12
-"""So many of the last lines are kept."""
 
 ARROW_OFFSETS: Final = {"\x1b[D": -1, "\x1bOD": -1, "\x1b[C": 1, "\x1bOC": 1}
-"""The arrows to the left and to the right, as terminals send them."""
+"""The left and right arrow keys as terminals send them, with the change of position."""
 
 
 class OldMaidScene:
-    """What is shown and what may be pressed, made with the address of the table."""
+    """State of the screen. `table` is the address of the table server."""
 
     def __init__(self, table: str) -> None:
         self._table = table
@@ -62,10 +61,10 @@ class OldMaidScene:
         self._is_confirming_leave = False
         self._is_over = False
 
-    # What the table tells the scene.
+    # Events.
 
     def sit(self, player: Player) -> None:
-        """A game may begin, the first or another one."""
+        """Start to show a player who waits for a game."""
         self._player = player
         self._history.clear()
         self._unreachable = []
@@ -74,10 +73,10 @@ class OldMaidScene:
         self._number_input = NumberInput()
         self._is_confirming_leave = False
 
-    def on_received(self, news: PlayerEvent) -> None:
-        """Something has happened."""
+    def on_received(self, event: PlayerEvent) -> None:
+        """Show an event of the game."""
         self._offer_notice = ""
-        match news:
+        match event:
             case OfferReceived():
                 self._chosen_position = 0
                 self._number_input = NumberInput()
@@ -92,31 +91,31 @@ class OldMaidScene:
                 self._notice = ending_text(result)
             case _:
                 pass
-        line = event_text(news)
+        line = event_text(event)
         if line:
             self._history.append(line)
 
     def on_ended(self, reason: str) -> None:
-        """Everything is over; `reason` is for the person."""
+        """Show the reason why the session has ended."""
         self._notice = reason
         self._is_over = True
 
     def press(self, key: str) -> Pick | TableAction | None:
-        """What a key says, None when it says nothing."""
-        leaving, self._is_confirming_leave = self._is_confirming_leave, False
-        if leaving and key == ESCAPE:
+        """Handle a key. Return the pick or table action it means, None if there is nothing to do."""
+        was_confirming, self._is_confirming_leave = self._is_confirming_leave, False
+        if was_confirming and key == ESCAPE:
             self._notice = ""
             return None
         if self._can_pick and self._change_choice(key):
             return None
         for choice in self._all_choices():
             if key.lower() in choice.keys:
-                return self._apply_choice(choice.result, sure=leaving)
+                return self._apply_choice(choice.result, confirmed=was_confirming)
         self._notice = f"{KEY_NAMES.get(key) or (repr(key) if key.isprintable() else 'That key')} does nothing now."
         return None
 
     def draw(self) -> RenderableType:
-        """The ring as it is now, our cards, what was told, how the games have ended, and what may be done."""
+        """Return the screen: ring, cards, notice, results, history and keys."""
         above: list[RenderableType] = []
         if self._player is not None and self._player.seat is not None:
             above.append(OldMaidTableView(self._player, self._unreachable, self._chosen_position))
@@ -130,16 +129,16 @@ class OldMaidScene:
         below = [] if self._is_over else [Text(self._hint(), style="reverse")]
         return Constrain(SceneFrame(f"Old Maid at {self._table}", above, self._history, below), SCENE_WIDTH_COLUMNS)
 
-    # What there is.
+    # State.
 
     @property
     def _can_pick(self) -> bool:
-        """Whether a card may be picked now."""
+        """Whether the player may pick a card now."""
         return self._player is not None and bool(self._player.legal)
 
     @property
     def _is_still_in(self) -> bool:
-        """Whether we would come last if we left now."""
+        """Whether the player is still in the game, and would come last by leaving."""
         player = self._player
         return (
             player is not None
@@ -149,26 +148,26 @@ class OldMaidScene:
         )
 
     def _status_text(self) -> str:
-        """What everybody waits for."""
+        """Return a line that result what the game is waiting for."""
         player = self._player
         dots = encodable_or("…", "...")
         if player is None or player.seat is None:
-            return f"Waiting for others to play with {dots}"
+            return f"Waiting for other players {dots}"
         if player.result is not None:
             return "The game is over."
         if self._can_pick:
-            return f"You are offered {card_count_text(player.offer_size or 0)}: which one do you pick?"
+            return f"You are offered {card_count_text(player.offer_size or 0)}: which card do you pick?"
         if player.offer_size is not None:
-            return f"Your pick is on its way {dots}"
+            return f"Waiting for the neighbour {dots}"
         if player.seat in player.view.out_seats:
-            return f"You are out, and the others play on {dots}"
-        return f"{self._offer_notice or 'The others play'} {dots}"
+            return f"You are out; the others are still playing {dots}"
+        return f"{self._offer_notice or 'The others are playing'} {dots}"
 
-    # What may be done.
+    # Choices.
 
     def _change_choice(self, key: str) -> bool:
-        """Whether a key has chosen another card."""
-        assert self._player is not None, "cards are only chosen in a game"
+        """Move the choice of a card by an arrow or a number. Return whether the key was used."""
+        assert self._player is not None, "cards are chosen only in a game"
         count = self._player.offer_size or 0
         if key in ARROW_OFFSETS:
             self._number_input = NumberInput()
@@ -177,7 +176,7 @@ class OldMaidScene:
         if not self._number_input.accept_key(key):
             return False
         if len(self._number_input.digits) > 1 and int(self._number_input.digits) > count:
-            self._number_input.digits = key  # another number begins
+            self._number_input.digits = key  # start a new number
         if self._number_input.digits and not 1 <= int(self._number_input.digits) <= count:
             self._notice = f"There is no card {self._number_input.digits}; allowed: 1 to {count}."
             self._number_input = NumberInput()
@@ -187,28 +186,28 @@ class OldMaidScene:
         return True
 
     def _all_choices(self) -> Iterator[Choice[Pick]]:
-        """Everything that may be done, and its keys."""
+        """Yield the choices with their keys."""
         if self._can_pick:
             yield Choice(ENTER, f"pick card {self._chosen_position + 1}", Pick(self._chosen_position))
         if self._player is not None and self._player.seat is not None and self._player.result is not None:
             yield Choice(f"n{ENTER}", "another game", TableAction.REJOIN)
         yield Choice("q", "leave", TableAction.LEAVE)
 
-    def _apply_choice(self, says: Pick | TableAction, *, sure: bool) -> Pick | TableAction | None:
-        """What a choice says. Who is still in is asked whether he is sure that he wants to leave."""
-        if says is TableAction.LEAVE and self._is_still_in and not sure:
+    def _apply_choice(self, result: Pick | TableAction, *, confirmed: bool) -> Pick | TableAction | None:
+        """Return the result of a choice. A player who is still in the game must confirm to leave."""
+        if result is TableAction.LEAVE and self._is_still_in and not confirmed:
             self._is_confirming_leave = True
-            self._notice = "Whoever leaves comes last."
+            self._notice = "You come last if you leave now."
             return None
         self._notice = ""
-        return says
+        return result
 
     def _hint(self) -> str:
-        """The keys that do something now."""
+        """Return the line of keys that do something now."""
         if self._is_confirming_leave:
-            return "[q] leave all the same  [Esc] stay"
+            return "[q] leave anyway  [Esc] stay"
         choices = [
-            f"[{'/'.join(KEY_NAMES.get(key, key) for key in keys)}] {told}" for keys, told, _ in self._all_choices()
+            f"[{'/'.join(KEY_NAMES.get(key, key) for key in keys)}] {label}" for keys, label, _ in self._all_choices()
         ]
         if self._can_pick:
             choices.insert(0, f"[{encodable_or('←', '<-')} {encodable_or('→', '->')} 0-9] choose")
@@ -216,7 +215,7 @@ class OldMaidScene:
 
 
 def ending_text(result: PlayerResult) -> str:
-    """How a game has ended, for a person."""
+    """Return a text that says how a game ended for the player."""
     place = "" if result.place is None else f" You are number {result.place}."
     match result.outcome:
         case "out":
@@ -224,12 +223,12 @@ def ending_text(result: PlayerResult) -> str:
         case "lost":
             return "You are left with the old maid: you have lost."
         case "ended":
-            return f"The game has ended early: {with_advice(result.reason)}."
+            return f"The game ended early: {with_advice(result.reason)}."
 
 
-def event_text(news: PlayerEvent) -> str:
-    """What has happened, in a line; "" if that need not be told."""
-    match news:
+def event_text(event: PlayerEvent) -> str:
+    """Return a history line for an event, "" for one that needs none."""
+    match event:
         case CardDrawn(card, last):
             return f"You draw {'the last card, ' * last}{card_face(card).name}"
         case PairDiscarded(a, b):
@@ -243,12 +242,12 @@ def event_text(news: PlayerEvent) -> str:
         case PlaceAnnounced(place):
             return f"You are number {place}"
         case _:
-            return _rare_event_text(news)
+            return _rare_event_text(event)
 
 
-def _rare_event_text(news: PlayerEvent) -> str:
-    """What happens once in a game, or never."""
-    match news:
+def _rare_event_text(event: PlayerEvent) -> str:
+    """Return a history line for an event that most games have at most once, "" for one that needs none."""
+    match event:
         case SeatTaken(players, seat):
             return f"{len(players)} players; you are number {seat + 1}"
         case PairRefused(a, b, reason):
@@ -257,8 +256,8 @@ def _rare_event_text(news: PlayerEvent) -> str:
         case OfferReceived(0):
             return "You are offered an empty hand: it is your turn"
         case OfferWithdrawn():
-            return "Who offered you his hand is gone: it is your turn"
+            return "The neighbour who offered you a hand is gone: it is your turn"
         case HandEmptied():
-            return "You have no cards any more"
+            return "You have no cards left"
         case _:
             return ""

@@ -1,4 +1,4 @@
-"""The felt of Old Maid: who sits in the ring, our own cards, and the backs of those that we may pick from."""
+"""View of an Old Maid game: the ring of players, the player's cards, and the offered cards face down."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -15,22 +15,21 @@ from croupier.tui.frame import terminal_text
 from croupier.tui.holdem.hand_history import truncate
 
 OTHER_LINES: Final = 12
-"""What stands above and below the players, the hand and the backs takes so many lines."""
+"""Lines of the screen without players, hand and card backs."""
 
 MIN_CARD_COLUMNS: Final = 40
-"""Cards are drawn in so many columns, and spelt in fewer."""
+"""Columns needed to draw cards; in fewer, cards are printed as text."""
 
 BACK_WIDTH_COLUMNS: Final = 4
-"""The columns of a back, with the gap behind it."""
+"""Columns of a card back, including the gap after it."""
 
 MAX_NICK_COLUMNS: Final = 24
-"""Nicks are cut to so many columns."""
 
 SUIT_SYMBOLS: Final = {name: encodable_or(symbol, letter) for letter, (symbol, name) in FRENCH_SUITS.items()}
 
 
 def card_face(card: Card) -> Face:
-    """What is printed on a card, and how people call it."""
+    """Return the face of a card."""
     value, suit = WIRE_CARDS[card]
     if card == JOKER:
         return Face("old", "maid", "the old maid")
@@ -38,7 +37,7 @@ def card_face(card: Card) -> Face:
 
 
 def cards_text(cards: Iterable[Card]) -> str:
-    """Cards in a line."""
+    """Return cards as text, separated by spaces."""
     return " ".join(
         f"{value}{SUIT_SYMBOLS[suit]}" if suit in SUIT_SYMBOLS else "joker"
         for value, suit in (WIRE_CARDS[c] for c in cards)
@@ -46,12 +45,12 @@ def cards_text(cards: Iterable[Card]) -> str:
 
 
 def display_nick(nick: str) -> str:
-    """A nick, of which the terminal obeys nothing."""
+    """Return a nick, shortened and safe to print."""
     return truncate(terminal_text(nick), MAX_NICK_COLUMNS)
 
 
 def right_neighbour(player: Player, absent: Sequence[Seat]) -> Seat | None:
-    """Who offers to a player, as far as he knows: the one before him who is neither out nor gone."""
+    """Return the nearest seat before the player that is not in `absent`: the one that offers its hand. None if none."""
     if player.seat is None:
         return None
     seats = len(player.players)
@@ -60,7 +59,7 @@ def right_neighbour(player: Player, absent: Sequence[Seat]) -> Seat | None:
 
 
 def render_backs(count: int, chosen_position: int, width: int) -> list[str]:
-    """So many cards face down in so many columns, with their numbers; the chosen one is drawn out a little."""
+    """Draw `count` numbered cards face down in `width` columns. The chosen card is drawn one line higher."""
     row = max(1, width // BACK_WIDTH_COLUMNS)
     lines: list[str] = []
     for first in range(0, count, row):
@@ -70,7 +69,7 @@ def render_backs(count: int, chosen_position: int, width: int) -> list[str]:
 
 
 def _render_back(at: int, *, lifted: bool) -> list[str]:
-    """A card face down, with its number below."""
+    """Draw a card face down, with its number below."""
     top, inside, bottom = (
         encodable_or(f"{sign} ", f"{plain} ") for sign, plain in (("╭─╮", "+-+"), ("│░│", "|#|"), ("╰─╯", "+-+"))
     )
@@ -81,10 +80,10 @@ def _render_back(at: int, *, lifted: bool) -> list[str]:
 
 
 class OldMaidTableView:
-    """What is to be seen of a game by a player, who may be about to pick the card at the position `chosen`.
+    """A game as a player sees it.
 
-    `gone` are the seats that could not be reached any more. Cards are drawn where the terminal is large enough; where
-    it is not they are spelt.
+    `unreachable` are the seats of players who are gone, `chosen_position` is the offered card to pick. Cards are drawn
+    if the terminal is large enough, and printed as text otherwise.
     """
 
     def __init__(self, player: Player, unreachable: Sequence[Seat], chosen_position: int) -> None:
@@ -114,27 +113,27 @@ class OldMaidTableView:
             yield Text(f"Card {self._chosen_position + 1} of {player.offer_size}")
 
     def _render_ring(self, width: int) -> RenderableType:
-        """Everybody in the order of sitting; the marker is at who offers us his hand."""
+        """Return a table of the players in seat order, with a marker at the player who offers a hand."""
         player = self._player
         grid = Table.grid(padding=(0, 1, 0, 0))
         for _ in range(3):
             grid.add_column(no_wrap=True)
-        told = [self._relation_text(seat, nick) for seat, (_, nick) in enumerate(player.players)]
-        left = max(1, width - max(map(len, told), default=0) - len("> ") - 1)
+        relations = [self._relation_text(seat, nick) for seat, (_, nick) in enumerate(player.players)]
+        nick_width = max(1, width - max(map(len, relations), default=0) - len("> ") - 1)
         for seat, (_, nick) in enumerate(player.players):
             offers = player.offer_size is not None and seat == self._right_seat
             away = seat in self._out_seats or seat in self._unreachable
             style = "bold" if seat == player.seat else "dim" if away else ""
             grid.add_row(
                 ">" if offers else " ",
-                Text(truncate(display_nick(nick), left)),
-                truncate(told[seat], width - 4),
+                Text(truncate(display_nick(nick), nick_width)),
+                truncate(relations[seat], width - 4),
                 style=style,
             )
         return grid
 
     def _relation_text(self, seat: Seat, nick: str) -> str:
-        """What a seat is to us."""
+        """Return the relation of a seat to the player: left or right neighbour, out, gone, or ""."""
         player = self._player
         if seat in self._unreachable:
             return "gone"
@@ -154,5 +153,5 @@ class OldMaidTableView:
 
 
 def card_count_text(cards: int) -> str:
-    """So many cards."""
+    """Return a number of cards as text: `1 card`, `2 cards`."""
     return f"{cards} card{'s' * (cards != 1)}"

@@ -1,4 +1,4 @@
-"""Games that were played, to be looked at again step by step, from the store or from a file."""
+"""Step-by-step replay of recorded games, from the store or from a file."""
 
 from croupier.tui.replay.reader import read_replay
 from croupier.tui.replay.screen import replay_lines, show_replay

@@ -1,4 +1,4 @@
-"""Games that are told without playing them again: Old Maid, games against a house, dealers' records, transcripts."""
+"""Replays of records that list what happened: Old Maid, games against a house, deal records, transcripts."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
@@ -13,43 +13,43 @@ from croupier.tui.replay.steps import GameReplay, ReplayStep, align_columns
 
 
 def oldmaid_replay(record: OldMaidRecord, title: str) -> GameReplay:
-    """A game of Old Maid as its table has seen it: nobody knows what the players pass to each other."""
+    """Return a game of Old Maid as its table saw it; the cards that players pass to each other are not recorded."""
     return GameReplay(title, [*_oldmaid_steps(record)])
 
 
 def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
-    drawn, thrown, out = 0, [0] * len(record.nicks), dict[int, str]()
+    cards_drawn, pair_counts, states = 0, [0] * len(record.nicks), dict[int, str]()
 
-    def step(told: str) -> ReplayStep:
+    def step(text: str) -> ReplayStep:
         rows = [["player", "pairs", ""]]
-        rows += [[nick, str(thrown[seat]), out.get(seat, "")] for seat, nick in enumerate(record.nicks)]
-        return ReplayStep(told, [*align_columns(rows), f"Cards in the deck: {len(CARD_NAMES) - drawn}"])
+        rows += [[nick, str(pair_counts[seat]), states.get(seat, "")] for seat, nick in enumerate(record.nicks)]
+        return ReplayStep(text, [*align_columns(rows), f"Cards in the deck: {len(CARD_NAMES) - cards_drawn}"])
 
     yield step(f"{', '.join(record.nicks)} sit down.")
-    for what, seat, *cards in record.course:
+    for action, seat, *cards in record.course:
         if type(seat) is not int or not 0 <= seat < len(record.nicks):
             raise ValueError(f"found the seat {seat!r}; allowed: 0 to {len(record.nicks) - 1}")
         nick = record.nicks[seat]
-        match what:
+        match action:
             case "drew":
-                drawn += 1
+                cards_drawn += 1
                 yield step(f"{nick} draws {' '.join(map(str, cards))}.")
             case "threw":
-                thrown[seat] += 1
-                yield step(f"{nick} throws {' and '.join(map(str, cards))} away.")
+                pair_counts[seat] += 1
+                yield step(f"{nick} discards {' and '.join(map(str, cards))}.")
             case "out":
-                out[seat] = "out"
-                yield step(f"{nick} has no cards any more.")
+                states[seat] = "out"
+                yield step(f"{nick} has no cards left.")
             case "gone":
-                out[seat] = "gone"
+                states[seat] = "gone"
                 yield step(f"{nick} is gone.")
             case _:
-                raise ValueError(f"found {what!r} in a game of Old Maid; allowed: drew, threw, out, gone")
+                raise ValueError(f"found {action!r} in a game of Old Maid; allowed: drew, threw, out, gone")
     yield step("The game is void." if record.void else f"The game is over: {record.ranking[-1]} has lost.")
 
 
 class ParsedGame(Struct, frozen=True):
-    """What is read of a game against a house, as `croupier hands` exports it."""
+    """The fields used of a game against a house, as `croupier hands` exports it."""
 
     room: str
     table: str
@@ -61,20 +61,20 @@ class ParsedGame(Struct, frozen=True):
 
 
 def house_game_replay(fields: Mapping[str, Any]) -> GameReplay:
-    """A game against a house: its cards in the order of the deal, and what was done. Raises ValueError."""
+    """Return a game against a house: its cards in the order of the deal, and its actions. Raises ValueError."""
     game = convert(fields, ParsedGame)
-    cards = f"The cards, in the order of the deal: {' '.join(game.cards)}."
+    cards = f"Cards, in the order of the deal: {' '.join(game.cards)}."
     shows = [f"Cards: {' '.join(game.cards)}", f"The client has seat {game.seat}."]
     steps = [ReplayStep(cards, shows)]
-    for at, deed in enumerate(game.done, start=1):
-        steps.append(ReplayStep(f"{deed}.", [*shows, f"Done: {' '.join(game.done[:at])}"]))
+    for at, action in enumerate(game.done, start=1):
+        steps.append(ReplayStep(f"{action}.", [*shows, f"Actions: {' '.join(game.done[:at])}"]))
     verb = f"wins {game.net}" if game.net > 0 else f"loses {-game.net}" if game.net else "neither wins nor loses"
-    steps.append(ReplayStep(f"The client {verb}.", [*shows, f"Done: {' '.join(game.done)}"]))
+    steps.append(ReplayStep(f"The client {verb}.", [*shows, f"Actions: {' '.join(game.done)}"]))
     return GameReplay(f"{game.room}/{game.table}/{game.number}", steps)
 
 
 class ParsedPromise(Struct, frozen=True, tag_field="deal", tag="promise"):
-    """Of a dealer's record: before the first hand."""
+    """The line of a deal record before the first hand: the commitment to the seed."""
 
     room: str
     table: int
@@ -82,7 +82,7 @@ class ParsedPromise(Struct, frozen=True, tag_field="deal", tag="promise"):
 
 
 class ParsedHand(Struct, frozen=True, tag_field="deal", tag="hand"):
-    """Of a dealer's record: a hand that is over."""
+    """A line of a deal record: a finished hand."""
 
     room: str
     table: int
@@ -92,7 +92,7 @@ class ParsedHand(Struct, frozen=True, tag_field="deal", tag="hand"):
 
 
 class ParsedSeed(Struct, frozen=True, tag_field="deal", tag="seed"):
-    """Of a dealer's record: the seed."""
+    """A line of a deal record: the seed, opened."""
 
     room: str
     table: int
@@ -100,7 +100,7 @@ class ParsedSeed(Struct, frozen=True, tag_field="deal", tag="seed"):
 
 
 class ParsedMissing(Struct, frozen=True, tag_field="deal", tag="missing"):
-    """Of a dealer's record: what could not be written."""
+    """A line of a deal record: how much could not be written."""
 
     room: str
     tables: int = 0
@@ -108,7 +108,7 @@ class ParsedMissing(Struct, frozen=True, tag_field="deal", tag="missing"):
 
 
 def deal_step(fields: Mapping[str, Any]) -> ReplayStep:
-    """A line of a dealer's record. Raises ValueError."""
+    """Return a line of a deal record as a step. Raises ValueError."""
     entry: ParsedPromise | ParsedHand | ParsedSeed | ParsedMissing = convert(
         fields, ParsedPromise | ParsedHand | ParsedSeed | ParsedMissing
     )
@@ -117,7 +117,7 @@ def deal_step(fields: Mapping[str, Any]) -> ReplayStep:
         return ReplayStep(f"{entry.room}: {lost} are missing")
     place = f"{entry.room} table {entry.table}"
     if isinstance(entry, ParsedPromise):
-        return ReplayStep(f"{place}: the dealer promises {entry.commitment[:16]}...")
+        return ReplayStep(f"{place}: the dealer commits to {entry.commitment[:16]}...")
     if isinstance(entry, ParsedSeed):
         return ReplayStep(f"{place}: the seed was {entry.server_seed[:16]}...")
     nets = " ".join(f"{each:+d}" for each in ((entry.net,) if isinstance(entry.net, int) else entry.net))
@@ -127,8 +127,8 @@ def deal_step(fields: Mapping[str, Any]) -> ReplayStep:
 type TranscriptActionKind = Literal["left", "dropped", "settled", "pass", "halted"]
 
 ACTION_TEXTS: Final[Mapping[str, str]] = {
-    "left": "{peer} hangs up.",
-    "dropped": "The house ends the conversation with {peer}.",
+    "left": "{peer} disconnects.",
+    "dropped": "The house disconnects {peer}.",
     "settled": "A game is settled: {text} for {peer}.",
     "pass": "{text} seconds pass.",
     "halted": "The room closes{text}.",
@@ -136,7 +136,7 @@ ACTION_TEXTS: Final[Mapping[str, str]] = {
 
 
 def transcript_replay(transcript: Transcript) -> GameReplay:
-    """A transcript: who says what, and what happens."""
+    """Return a transcript as a replay: its messages and events."""
     shows = [f"{name}: {value}" for name, value in transcript.head.items() if name not in {"title", "clause"}]
     steps = [ReplayStep(f"{transcript.title} ({', '.join(transcript.clauses)})", shows)]
     steps += [ReplayStep(_line_text(line), shows) for line in transcript.lines]
@@ -145,7 +145,7 @@ def transcript_replay(transcript: Transcript) -> GameReplay:
 
 def _line_text(line: TranscriptLine) -> str:
     if line.kind == ">":
-        return f"{line.peer} says {line.text}"
+        return f"{line.peer} sends {line.text}"
     if line.kind == "<":
-        return f"{line.peer} hears {line.text}"
+        return f"{line.peer} receives {line.text}"
     return ACTION_TEXTS[line.kind].format(peer=line.peer, text=line.text)

@@ -1,4 +1,4 @@
-"""A hand as Open Hand History has it, ours or that of another program, as a story: what its actions say."""
+"""Replay of a hand in the Open Hand History format, from croupier or another program."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -14,11 +14,11 @@ ACTION_VERBS: Final = {
     "Dealt Cards": "is dealt", "Mucks Cards": "mucks", "Shows Cards": "shows", "Sits Down": "sits down",
     "Stands Up": "leaves the table", "Added Chips": "adds",
 }  # fmt: skip
-"""What a player does, by the name of the action in Open Hand History."""
+"""Verb phrases by the action names of Open Hand History."""
 
 
 class ParsedPlayer(Struct, frozen=True):
-    """Of an Open Hand History: somebody who plays."""
+    """A player of an Open Hand History."""
 
     id: int
     name: str
@@ -26,7 +26,7 @@ class ParsedPlayer(Struct, frozen=True):
 
 
 class ParsedAction(Struct, frozen=True):
-    """Of an Open Hand History: what somebody has done."""
+    """An action of an Open Hand History."""
 
     player_id: int
     action: str
@@ -36,7 +36,7 @@ class ParsedAction(Struct, frozen=True):
 
 
 class ParsedRound(Struct, frozen=True):
-    """Of an Open Hand History: a betting round."""
+    """A betting round of an Open Hand History."""
 
     street: str
     actions: tuple[ParsedAction, ...]
@@ -44,14 +44,14 @@ class ParsedRound(Struct, frozen=True):
 
 
 class ParsedWin(Struct, frozen=True):
-    """Of an Open Hand History: what somebody wins."""
+    """A player's share of a pot of an Open Hand History."""
 
     player_id: int
     win_amount: float
 
 
 class ParsedPot(Struct, frozen=True):
-    """Of an Open Hand History: a pot."""
+    """A pot of an Open Hand History."""
 
     number: int
     amount: float
@@ -59,7 +59,7 @@ class ParsedPot(Struct, frozen=True):
 
 
 class ParsedHistory(Struct, frozen=True):
-    """What is read of an Open Hand History, ours or that of somebody else."""
+    """The fields used of an Open Hand History."""
 
     players: tuple[ParsedPlayer, ...]
     rounds: tuple[ParsedRound, ...]
@@ -69,15 +69,15 @@ class ParsedHistory(Struct, frozen=True):
 
 
 def ohh_replay(fields: Mapping[str, Any]) -> GameReplay:
-    """A hand as Open Hand History has it: what its actions say, in whatever game. Raises ValueError."""
-    told = convert(fields["ohh"], ParsedHistory)
-    return GameReplay(f"{told.table_name}/{told.game_number}", [*_replay_steps(told)])
+    """Return the replay of an Open Hand History, of any game. Raises ValueError."""
+    history = convert(fields["ohh"], ParsedHistory)
+    return GameReplay(f"{history.table_name}/{history.game_number}", [*_replay_steps(history)])
 
 
-def _replay_steps(told: ParsedHistory) -> Iterator[ReplayStep]:
-    names = {player.id: player.name for player in told.players}
-    began = {player.id: player.starting_stack for player in told.players}
-    left = dict(began)
+def _replay_steps(history: ParsedHistory) -> Iterator[ReplayStep]:
+    names = {player.id: player.name for player in history.players}
+    starting_stacks = {player.id: player.starting_stack for player in history.players}
+    stacks = dict(starting_stacks)
     holes: dict[int, Sequence[str]] = {}
     board: list[str] = []
     pot = 0.0
@@ -87,33 +87,33 @@ def _replay_steps(told: ParsedHistory) -> Iterator[ReplayStep]:
             raise ValueError(f"found the player {player}; allowed: {', '.join(map(str, names))}")
         return names[player]
 
-    def step(words: str) -> ReplayStep:
+    def step(text: str) -> ReplayStep:
         rows = [["player", "chips", "cards"]]
-        rows += [[names[each], f"{left[each]:g}", " ".join(holes.get(each, ()))] for each in names]
+        rows += [[names[each], f"{stacks[each]:g}", " ".join(holes.get(each, ()))] for each in names]
         shown = [f"Board: {' '.join(board)}"] if board else []
-        return ReplayStep(words, [*align_columns(rows), *shown, f"Pot: {pot:g}"])
+        return ReplayStep(text, [*align_columns(rows), *shown, f"Pot: {pot:g}"])
 
-    for each in told.rounds:
+    for each in history.rounds:
         board += each.cards
         yield step(f"{each.street}{': ' if each.cards else ''}{' '.join(each.cards)}.")
         for action in each.actions:
             verb = ACTION_VERBS.get(action.action, action.action.lower())
             player = name(action.player_id)
             if action.amount:
-                left[action.player_id] -= action.amount
+                stacks[action.player_id] -= action.amount
                 pot += action.amount
             if action.cards:
                 holes[action.player_id] = action.cards
             words = [player, verb, f"{action.amount:g}" if action.amount else "", " ".join(action.cards)]
             yield step(f"{' '.join(filter(None, words))}{', all-in' if action.is_allin else ''}.")
-    uncalled = pot - sum(won.amount for won in told.pots)
-    if told.pots and uncalled > 0:
-        most = max(names, key=lambda each: began[each] - left[each])
-        left[most] += uncalled
+    uncalled = pot - sum(won.amount for won in history.pots)
+    if history.pots and uncalled > 0:
+        bettor = max(names, key=lambda each: starting_stacks[each] - stacks[each])
+        stacks[bettor] += uncalled
         pot -= uncalled
-        yield step(f"{names[most]} takes {uncalled:g} back, which nobody has called.")
-    for won in told.pots:
+        yield step(f"{names[bettor]} takes back an uncalled bet of {uncalled:g}.")
+    for won in history.pots:
         for win in won.player_wins:
-            left[win.player_id] = left.get(win.player_id, 0) + win.win_amount
+            stacks[win.player_id] = stacks.get(win.player_id, 0) + win.win_amount
             pot -= win.win_amount
             yield step(f"{name(win.player_id)} wins {win.win_amount:g}.")

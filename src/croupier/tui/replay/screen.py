@@ -1,4 +1,4 @@
-"""A story on the terminal: forward and back by keys; or all of it in lines, where that is no terminal."""
+"""Shows a replay: interactively on a terminal, or as lines of text."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -21,18 +21,17 @@ LAST_KEYS: Final = {"\x1b[F", "\x1bOF", "\x1b[4~", "G"}
 LEAVE_KEYS: Final = {"q", END_OF_INPUT}
 HINT: Final = "[Space/right] forward  [left] back  [Home] [End]  [q] leave"
 MAX_PREVIOUS_STEPS: Final = 5
-"""So many of the steps before are told, too."""
 
 
 class ReplayScreen:
-    """Where in a story somebody is."""
+    """The current position in a replay."""
 
     def __init__(self, replay: GameReplay) -> None:
         self.position = 0
         self._replay = replay
 
     def press(self, key: str) -> bool:
-        """Go where a key leads; false if it leads away."""
+        """Move to another step. Return False if the key quits."""
         last = len(self._replay.steps) - 1
         if key in FORWARD_KEYS:
             self.position = min(self.position + 1, last)
@@ -45,7 +44,7 @@ class ReplayScreen:
         return key not in LEAVE_KEYS
 
     def draw(self) -> RenderableType:
-        """The table after this step, and what was told last."""
+        """Return the screen: the table after the current step, and the latest steps."""
         steps = self._replay.steps
         step = steps[self.position]
         past = [terminal_text(each.text) for each in steps[max(0, self.position - MAX_PREVIOUS_STEPS) : self.position]]
@@ -58,16 +57,16 @@ class ReplayScreen:
 
 
 async def show_replay(replay: GameReplay) -> None:
-    """Let somebody look at a story on the terminal until he leaves."""
-    reader = ReplayScreen(replay)
-    with read_keys() as pressed, Live(auto_refresh=False) as live, redraw_on_resize(reader.draw, live):
-        live.update(reader.draw(), refresh=True)
-        while reader.press(await pressed.get()):
-            live.update(reader.draw(), refresh=True)
+    """Show a replay on the terminal until the person quits."""
+    screen = ReplayScreen(replay)
+    with read_keys() as pressed, Live(auto_refresh=False) as live, redraw_on_resize(screen.draw, live):
+        live.update(screen.draw(), refresh=True)
+        while screen.press(await pressed.get()):
+            live.update(screen.draw(), refresh=True)
 
 
 def replay_lines(replay: GameReplay) -> Iterator[str]:
-    """A story in lines: its title, all steps with their numbers, and how the table looks at the end."""
+    """Yield a replay as lines: its title, the numbered steps, and the table at the end."""
     yield replay.title
     for number, step in enumerate(replay.steps, start=1):
         yield f"{number:>4}  {step.text}"

@@ -1,28 +1,32 @@
-"""A game as a story: what has happened, step by step, and how the table looked then."""
+"""Data of a replay: steps, each with a text and the table after it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 
 class ReplayStep(NamedTuple):
-    """Something that has happened, in words, and the lines in which the table is shown after it."""
+    """One step of a game as text, and the lines that show the table after it."""
 
     text: str
     table_lines: Sequence[str] = ()
 
 
 class GameReplay(NamedTuple):
-    """A game, or several. `title` says which."""
+    """The replay of one or several games."""
 
     title: str
     steps: Sequence[ReplayStep]
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of words as lines whose words stand below each other; those of digits to the right."""
+    """Return rows as lines with aligned columns; numbers are right-aligned.
+
+    >>> align_columns([["player", "chips"], ["ann", "90"]])
+    ['player  chips', 'ann        90']
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
-        words = zip(row, widths, strict=True)
-        lines.append("  ".join(word.rjust(width) if word.isdecimal() else word.ljust(width) for word, width in words))
+        cells = zip(row, widths, strict=True)
+        lines.append("  ".join(cell.rjust(width) if cell.isdecimal() else cell.ljust(width) for cell, width in cells))
     return [line.rstrip() for line in lines]

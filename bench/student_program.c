@@ -1,6 +1,6 @@
-/* A student's server or client of any house game, which always plays the same one: see pupil.py.
+/* A server or client of any house game that always plays the same game: see student_program.py.
 
-   pupil ROOM server PORT, and pupil ROOM client HOST PORT */
+   student_program ROOM server PORT, and student_program ROOM client HOST PORT */
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
