@@ -524,7 +524,7 @@ def test_a_stored_hand_continues_after_a_restart(tmp_path: Path) -> None:
     assert done.stdout.endswith("1 table as promised, 1 promise not opened, 0 faults\n"), done.stdout
     refused = croupier("serve", "holdem", "--port", 0, *store, "--blinds", "5/10")
     assert refused.returncode == 1
-    assert "found blinds 5/10 for stored tables; allowed: 10/20, as stored" in refused.stderr
+    assert "found blinds 5/10 for saved tables; allowed: 10/20, as saved" in refused.stderr
 
 
 def test_a_store_keeps_the_position_in_the_deck_file(tmp_path: Path) -> None:
@@ -547,7 +547,7 @@ def test_a_store_keeps_the_position_in_the_deck_file(tmp_path: Path) -> None:
         assert server.hole("ann") == ["AS", "AH"]
     other = croupier("serve", "holdem", "--port", 0, *store, "--deck", deck(tmp_path, "AS KS"))
     assert other.returncode == 1
-    assert "found another --deck for stored tables; allowed: the stored decks, or another" in other.stderr
+    assert "found another --deck for saved tables; allowed: the saved decks, or another" in other.stderr
 
 
 def test_a_second_server_cannot_open_the_same_store(tmp_path: Path) -> None:

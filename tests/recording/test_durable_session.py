@@ -388,12 +388,12 @@ def test_finished_game_is_stored_with_its_last_entry(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        (Seeds(1), Seeds(2), "found the seed 2 for stored tables; allowed: 1, as stored"),
-        (Seeds(), Seeds(client_seed="x"), "found the client seed 'x' for stored tables; allowed: '', as stored"),
+        (Seeds(1), Seeds(2), "found the seed 2 for saved tables; allowed: 1, as saved"),
+        (Seeds(), Seeds(client_seed="x"), "found the client seed 'x' for saved tables; allowed: '', as saved"),
         (
             Seeds(decks=((1,),)),
             Seeds(decks=((2,),)),
-            "found another --deck for stored tables; allowed: the stored decks, or another --store",
+            "found another --deck for saved tables; allowed: the saved decks, or another --store",
         ),
     ],
 )

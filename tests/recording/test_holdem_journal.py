@@ -443,10 +443,10 @@ def test_long_journal_is_resumed_from_its_snapshot(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        ({"seed": 1}, {"seed": 2}, "found the seed 2 for stored tables; allowed: 1, as stored"),
-        ({}, {"seed": 2}, "found the seed 2 for stored tables; allowed: None, as stored"),
-        ({}, {"client_seed": "x"}, "found the client seed 'x' for stored tables; allowed: '', as stored"),
-        ({}, {"decks": ((1,),)}, "found another --deck for stored tables; allowed: none, or another --store"),
+        ({"seed": 1}, {"seed": 2}, "found the seed 2 for saved tables; allowed: 1, as saved"),
+        ({}, {"seed": 2}, "found the seed 2 for saved tables; allowed: None, as saved"),
+        ({}, {"client_seed": "x"}, "found the client seed 'x' for saved tables; allowed: '', as saved"),
+        ({}, {"decks": ((1,),)}, "found another --deck for saved tables; allowed: none, or another --store"),
     ],
 )
 def test_house_does_not_resume_with_other_cards(
@@ -473,7 +473,7 @@ def test_house_does_not_resume_with_other_blinds(
         path = tmp_path / "kept.db"
         async with service_with_store(path) as web:
             await web.seated("ann", "bob")
-        with pytest.raises(ValueError, match="found blinds 5/10 for stored tables; allowed: 10/20, as stored"):
+        with pytest.raises(ValueError, match="found blinds 5/10 for saved tables; allowed: 10/20, as saved"):
             async with service_with_store(path, blinds="5/10"):
                 pass
 

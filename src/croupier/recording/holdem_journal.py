@@ -126,8 +126,8 @@ async def open_journal(
     """Open the journal in a store, or begin one; return the house in its last state, the journal, and the last entry's
     time.
 
-    The stored settings remain in force; `wanted` applies to a new journal. Raises ValueError if the journal is damaged
-    or contradicts `wanted`, and StoreUnavailable.
+    The journal is replayed with the stored settings; `wanted.settings` take effect when the room opens. Raises
+    ValueError if the journal is damaged, or if its cards or stakes contradict `wanted`, and StoreUnavailable.
     """
     start = await _read_or_write_start(store, wanted)
     house = build(start)

@@ -73,7 +73,7 @@ def check_same_cards(stored: SeedConfig, wanted: SeedConfig) -> None:
         ("client seed", wanted.client_seed, stored.client_seed),
     ):
         if found != allowed:
-            raise ValueError(f"found the {name} {found!r} for stored tables; allowed: {allowed!r}, as stored")
+            raise ValueError(f"found the {name} {found!r} for saved tables; allowed: {allowed!r}, as saved")
     if wanted.decks not in {(), stored.decks}:
-        stored_decks = "the stored decks" if stored.decks else "none"
-        raise ValueError(f"found another --deck for stored tables; allowed: {stored_decks}, or another --store")
+        stored_decks = "the saved decks" if stored.decks else "none"
+        raise ValueError(f"found another --deck for saved tables; allowed: {stored_decks}, or another --store")

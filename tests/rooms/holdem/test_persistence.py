@@ -156,7 +156,7 @@ def test_a_hand_due_at_closing_begins_on_reopening() -> None:
 )
 def test_tables_do_not_resume_with_other_stakes(other: dict[str, Any]) -> None:
     ((name, value),) = other.items()
-    message = f"found {name} {value} for stored tables; allowed: {getattr(Settings(), name)}, as stored"
+    message = f"found {name} {value} for saved tables; allowed: {getattr(Settings(), name)}, as saved"
     with pytest.raises(ValueError, match=re.escape(message)):
         Settings(**other).check_compatible(Settings())
     Settings(turn_seconds=3.0, history=1).check_compatible(Settings())

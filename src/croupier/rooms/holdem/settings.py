@@ -87,7 +87,7 @@ class Settings:
         for name in ("blinds", "stack", "seats", "ante", "straddle", "dialect"):
             found, allowed = getattr(self, name), getattr(saved, name)
             if found != allowed:
-                raise ValueError(f"found {name} {found} for stored tables; allowed: {allowed}, as stored")
+                raise ValueError(f"found {name} {found} for saved tables; allowed: {allowed}, as saved")
 
     @property
     def blind_amounts(self) -> tuple[int, int]:
