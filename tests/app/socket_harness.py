@@ -16,7 +16,7 @@ from croupier.core.session import Address, Drop, Effect, Event, Joined, Left, Pe
 from croupier.core.transcript import Transcript, TranscriptLine, house_settings, is_strict, make_hall
 from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
-from tests.net.raw_client import PATIENCE
+from tests.net.raw_client import TIMEOUT_SECONDS
 
 
 class ServerThread:
@@ -64,11 +64,11 @@ class ServerThread:
 
     async def _close(self) -> None:
         self.endpoint.halt(final=True)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await self.endpoint.wait_drained()
 
     def _run(self, coroutine: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(PATIENCE)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(TIMEOUT_SECONDS)
 
     def _observe(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
         if isinstance(event, Joined):
@@ -173,7 +173,7 @@ class SocketHarness:
 
     def _connection(self, name: str) -> tuple[Peer, socket.socket]:
         if name not in self._peers:
-            connection = socket.create_connection(self._room.address, timeout=PATIENCE)
+            connection = socket.create_connection(self._room.address, timeout=TIMEOUT_SECONDS)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._context is not None:
                 connection = self._context.wrap_socket(connection, server_hostname="127.0.0.1")
@@ -197,7 +197,7 @@ class SocketHarness:
                     self._unmatched.remove(fact)
                     return
             try:
-                self._unmatched.append(self._room.observed.get(timeout=PATIENCE))
+                self._unmatched.append(self._room.observed.get(timeout=TIMEOUT_SECONDS))
             except queue.Empty:
                 raise AssertionError(f"observed {self._unmatched}, not {wanted}") from None
 

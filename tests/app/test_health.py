@@ -16,7 +16,7 @@ from croupier.http.limits import MONITORING_LIMITS, ConnectionLimits
 from croupier.http.server import HttpServer
 from croupier.observers.counters import RoomCounters
 from tests.http.service_fixture import answer, request
-from tests.net.raw_client import Caller, Run
+from tests.net.raw_client import RawClient, Run
 
 
 class Room:
@@ -63,9 +63,9 @@ def test_metrics_and_health_are_served_on_one_port(
     run: Run, method: str, path: str, status: int, length: int | None
 ) -> None:
     async def main() -> None:
-        async with monitoring() as server, Caller(server) as caller:
+        async with monitoring() as server, RawClient(server) as caller:
             for _ in range(2):
-                await caller.say(request(method, path, Accept="text/plain", X_Odd="\u00e4"))
+                await caller.send(request(method, path, Accept="text/plain", X_Odd="\u00e4"))
                 got = await answer(caller, head=method == "HEAD")
                 assert got.status == status
                 assert length is None or len(got.body) == length
@@ -78,17 +78,17 @@ def test_incomplete_requests_use_no_thread_and_time_out(run: Run) -> None:
         before = threading.active_count()
         limits = structs.replace(MONITORING_LIMITS, max_connections=10, request_timeout=0.0)
         async with monitoring(limits) as address:
-            callers = [Caller(address) for _ in range(30)]
+            callers = [RawClient(address) for _ in range(30)]
             for caller in callers:
                 await caller.__aenter__()
                 with suppress(ConnectionError):
-                    await caller.say(b"GET /metrics HTTP/1.1\r\n")
+                    await caller.send(b"GET /metrics HTTP/1.1\r\n")
             assert threading.active_count() == before
             statuses = Counter([(await answer(caller)).status for caller in callers])
             assert statuses == {503: 20, 408: 10}
             for caller in callers:
-                assert await caller.rest() == b""
-                caller.hang_up()
+                assert await caller.read_to_end() == b""
+                caller.close()
 
     run(main())
 

@@ -11,9 +11,9 @@ from croupier.core.session import Drop, Event, Left, Received, Send
 from croupier.logs import silent_logger
 from croupier.store.store import open_store
 from tests.clients import oldmaid_fixtures
-from tests.http.service_fixture import Web, house
-from tests.net.raw_client import Caller, Notes, Run, kuhn, opened
-from tests.net.test_faults import Book
+from tests.http.service_fixture import InProcessService, house
+from tests.net.raw_client import RawClient, RecordingSession, Run, kuhn, opened
+from tests.net.test_faults import RecordingLogger
 from tests.recording import test_holdem_journal
 from tests.recording.fake_store import FakeStore, balances, house_with_fake_store, house_with_store, stored_games
 from tests.recording.test_house_accounts import LOCAL_ACCOUNT
@@ -27,16 +27,16 @@ def failing_observer(event: object, effects: object, now: float) -> None:
 def test_failing_observer_stops_neither_the_room_nor_other_observers(run: Run) -> None:
     async def main() -> None:
         events: list[Event[object]] = []
-        session = Notes(
+        session = RecordingSession(
             lambda event, _: [Send(event.peer, "received"), Drop(event.peer)] if type(event) is Received else [],
         )
-        book = Book()
+        book = RecordingLogger()
         taps = [failing_observer, lambda event, effects, now: events.append(event)]
-        async with opened(session, observers=taps, log=book) as (endpoint, address), Caller(address) as caller:
-            await caller.ask(b"one\n", b"received\n")
-            caller.stop_talking()
-            assert await caller.rest() == b""
-            await session.hears(Left)
+        async with opened(session, observers=taps, log=book) as (endpoint, address), RawClient(address) as caller:
+            await caller.exchange(b"one\n", b"received\n")
+            caller.end_output()
+            assert await caller.read_to_end() == b""
+            await session.wait_for(Left)
             assert [type(event).__name__ for event in events] == ["Joined", "Received", "Left"]
             assert endpoint.counts.observer_failures == 3
             ((event, facts),) = [entry[1:] for entry in book.entries if entry[0] == "error"]
@@ -49,10 +49,10 @@ def test_house_without_a_journal_plays_on(run: Run) -> None:
     async def main() -> None:
         async with (
             opened(**kuhn(bot="script:CAL"), observers=[failing_observer]) as (endpoint, address),
-            Caller(address) as caller,
+            RawClient(address) as caller,
         ):
-            await caller.say(b"STRT P_1ACTN BET")
-            assert (await caller.hear(16)).startswith(b"CARD C_")
+            await caller.send(b"STRT P_1ACTN BET")
+            assert (await caller.receive(16)).startswith(b"CARD C_")
             assert endpoint.counts.games == 1
             assert endpoint.counts.observer_failures
 
@@ -68,9 +68,9 @@ def test_game_is_recorded_and_its_account_released(run: Run, tmp_path: Path, jou
     async def main() -> None:
         path = tmp_path / "kept.db"
         async with house_with_store(path, journal=journal, by=by, taps=[failing_observer], **CALLING_BOT) as opened:
-            async with Caller(opened.address) as caller:
-                await caller.say(b"STRT P_1ACTN BET")
-                assert (await caller.hear(16)).startswith(b"CARD C_")
+            async with RawClient(opened.address) as caller:
+                await caller.send(b"STRT P_1ACTN BET")
+                assert (await caller.receive(16)).startswith(b"CARD C_")
             while opened.endpoint.connection_count:
                 await asyncio.sleep(0.001)
             if opened.recorder.purses is not None:
@@ -97,8 +97,8 @@ def test_durable_holdem_acts_are_answered(tmp_path: Path) -> None:
 
 def test_holdem_acts_in_memory_are_answered(run: Run) -> None:
     async def main() -> None:
-        with Web(observers=[failing_observer]) as web:
-            game, (ann, _) = await web.seated("ann", "bob")
+        with InProcessService(observers=[failing_observer]) as web:
+            game, (ann, _) = await web.seat_players("ann", "bob")
             assert (await web.act(game, "ann", ann, 1, 10)).status == 201
 
     run(main())
@@ -144,7 +144,7 @@ def test_account_is_released_if_the_table_raises(run: Run) -> None:
                 return handle(event, now)
 
             opened.endpoint.session.on = failing  # type: ignore[method-assign]
-            async with Caller(opened.address):
+            async with RawClient(opened.address):
                 await wait_until(lambda: opened.endpoint.connection_count == 1)
             await wait_until(lambda: not opened.endpoint.connection_count)
             purses = opened.recorder.purses

@@ -15,7 +15,7 @@ from croupier.core.transcript import Transcript, is_strict, parse_transcript
 from croupier.rooms.oldmaid import TABLE_FULL
 from croupier.rooms.oldmaid.wire import Wire
 from tests.app.socket_harness import ServerThread, SocketHarness
-from tests.net.raw_client import LOOPS, PATIENCE
+from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS
 from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings
 
 TRANSCRIPTS = [
@@ -51,7 +51,7 @@ class TableHarness(SocketHarness):
             data = data.replace(b'"port": %d' % (40_000 + number), b'"port": %d' % port)
         super().send(peer, data)
         self._sent_bytes += len(data)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_SECONDS
         while (
             self._room.endpoint.counts.bytes_received < self._sent_bytes
         ):  # keep the order of messages on different connections

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from croupier.core.session import Address
-from tests.net.raw_client import PATIENCE
+from tests.net.raw_client import TIMEOUT_SECONDS
 
 COLOURS = {"spades": "black", "clubs": "black", "diamonds": "red", "hearts": "red"}
 LINGER_SECONDS = 0.3
@@ -69,7 +69,7 @@ class IndependentPlayer:
         self._connections: list[JsonConnection] = []
 
     async def play(self) -> None:
-        async with asyncio.timeout(2 * PATIENCE):
+        async with asyncio.timeout(2 * TIMEOUT_SECONDS):
             await self._play()
 
     async def _play(self) -> None:

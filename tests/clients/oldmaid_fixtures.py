@@ -24,7 +24,7 @@ from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import Wire
 from croupier.store.store import open_store
-from tests.net.raw_client import PATIENCE
+from tests.net.raw_client import TIMEOUT_SECONDS
 
 
 class OpenTable:
@@ -37,7 +37,7 @@ class OpenTable:
 
     async def play_in_order(self, *players: Coroutine[Any, Any, Any]) -> list[Any]:
         """Run the players of one game; they join in this order. Returns their results."""
-        async with asyncio.timeout(2 * PATIENCE), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(2 * TIMEOUT_SECONDS), asyncio.TaskGroup() as group:
             playing = []
             for number, player in enumerate(players, start=1):
                 playing.append(group.create_task(player))
@@ -85,7 +85,7 @@ async def open_table(
         yield table
     finally:
         endpoint.halt(final=True)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await endpoint.wait_drained()
 
 
@@ -112,7 +112,7 @@ async def play_with_bot(table: OpenTable, nick: str, number: int = 1, games: int
 
 async def play_with_bots(table: OpenTable, *nicks: str, games: int = 1, **config: Any) -> list[RingTally]:
     """Let bots play against each other; return their tallies."""
-    async with asyncio.timeout(2 * PATIENCE):
+    async with asyncio.timeout(2 * TIMEOUT_SECONDS):
         return await asyncio.gather(
             *(play_with_bot(table, nick, number, games, **config) for number, nick in enumerate(nicks))
         )

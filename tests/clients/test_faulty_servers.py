@@ -11,7 +11,7 @@ import pytest
 import croupier
 from croupier.core.errors import Violation
 from croupier.rooms.kuhn import Actn, Card, Strt
-from tests.net.raw_client import PATIENCE, Run
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
 
 BET = Actn("BET")
 
@@ -36,7 +36,7 @@ async def faulty_server(*answers: bytes, hear: int = 8) -> AsyncIterator[tuple[i
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     try:
         yield server.sockets[0].getsockname()[1], last
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await served.wait()
     finally:
         server.close()
@@ -87,7 +87,7 @@ def test_blocking_client_raises_the_violation() -> None:
                 connection.sendall(b"HELO")
                 with pytest.raises(Violation, match=re.escape("kuhn-2.7")):
                     game.receive()
-                connection.settimeout(PATIENCE)
+                connection.settimeout(TIMEOUT_SECONDS)
                 assert connection.recv(100) == b"DISC"
                 assert connection.recv(100) == b""
 

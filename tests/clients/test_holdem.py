@@ -27,7 +27,7 @@ from croupier.rooms.holdem.engine.legal import FOLD
 from croupier.rooms.holdem.wire import ACTION_BET, Act, ActDone, Game
 from tests.clients.independent_server import IndependentServer, versioned
 from tests.http.service_fixture import basic, opened
-from tests.net.raw_client import PATIENCE, Run
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.processes import ROOT
 
 DIALECTS: Any = ["readme", "hspe-go"]
@@ -38,12 +38,12 @@ def url(service: HoldemServer) -> str:
     return f"http://{host}:{port}"
 
 
-def client(service: HoldemServer, user: str, retry_timeout: float = PATIENCE) -> HoldemClient:
+def client(service: HoldemServer, user: str, retry_timeout: float = TIMEOUT_SECONDS) -> HoldemClient:
     return HoldemClient(url(service), user, "secret", retry_timeout=retry_timeout)
 
 
 def blocking(service: HoldemServer, user: str) -> BlockingHoldemClient:
-    return BlockingHoldemClient(url(service), user, "secret", retry_timeout=PATIENCE)
+    return BlockingHoldemClient(url(service), user, "secret", retry_timeout=TIMEOUT_SECONDS)
 
 
 async def play_together(service: HoldemServer, specs: Sequence[str], hands: int) -> list[BotTally]:

@@ -20,7 +20,7 @@ from croupier.rooms.oldmaid.ring.player_events import (
 from croupier.store.store import open_store
 from tests.clients.independent_player import IndependentPlayer
 from tests.clients.oldmaid_fixtures import OpenTable, luck, make_client, open_table, play_with_bot, play_with_bots
-from tests.net.raw_client import PATIENCE, Run
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 8])
@@ -165,7 +165,7 @@ def test_stopping_table_lets_the_running_game_finish(run: Run) -> None:
             await asyncio.sleep(0)
             tallies, _ = await playing
             assert [tally.faults for tally in tallies] == [[], [], []]
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 await table.endpoint.wait_drained()
 
     run(main())

@@ -23,14 +23,14 @@ from croupier.rooms.oldmaid.ring.player_events import (
 )
 from croupier.rooms.oldmaid.wire import Pick
 from tests.clients.oldmaid_fixtures import fast_options, luck, make_client, open_table, play_with_bots
-from tests.net.raw_client import PATIENCE, Run
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.net.test_local_port import HOSTS, closed_port
 
 
 async def play_to_the_end(ring: RingClient, number: int = 0) -> list[PlayerEvent]:
     """Let a bot play; return all events."""
     events: list[PlayerEvent] = []
-    async with asyncio.timeout(2 * PATIENCE):
+    async with asyncio.timeout(2 * TIMEOUT_SECONDS):
         while not (events and isinstance(events[-1], PlayerFinished)):
             pick = ring.player.decide(RandomBot(), luck(number))
             if pick is not None:

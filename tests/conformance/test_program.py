@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from croupier.conformance.program import ProgramError, ProgramUnderTest, describe_exit, free_port, split_command
-from tests.net.raw_client import LOOPS, PATIENCE, Run
+from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run
 
 FOREVER = "import signal; signal.pause()"
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
@@ -38,7 +38,7 @@ def alive(pid: int) -> bool:
 
 async def said(file: Path) -> str:
     """What a program has written into a file, as soon as it has."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while not (file.exists() and (text := file.read_text()).endswith("\n")):
             await asyncio.sleep(0.005)
     return text
@@ -74,7 +74,7 @@ def test_a_command_line_that_makes_no_sense_is_an_error(command: str) -> None:
 def test_nothing_is_expanded_by_a_shell(run: Run) -> None:
     async def main() -> bytes:
         async with await ProgramUnderTest.start("echo $HOME * > {port}", {"port": 7}) as program:
-            assert await program.wait_ended(PATIENCE) == 0
+            assert await program.wait_ended(TIMEOUT_SECONDS) == 0
             return program.stdout
 
     assert run(main()) == b"$HOME * > 7\n"
@@ -87,7 +87,7 @@ def test_the_exit_status_and_all_output_are_told(run: Run) -> None:
     async def main() -> None:
         script = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
         async with await ProgramUnderTest.start(python(script), {}) as program:
-            assert await program.wait_ended(PATIENCE) == 3
+            assert await program.wait_ended(TIMEOUT_SECONDS) == 3
             assert (program.stdout, program.stderr, program.status) == (b"out\n", b"err\n", 3)
             assert program.stderr_excerpt() == "; its stderr: err"
 
@@ -99,7 +99,7 @@ def test_a_signal_is_told_as_a_negative_status(run: Run) -> None:
         async with await ProgramUnderTest.start(
             python("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"), {}
         ) as program:
-            assert await program.wait_ended(PATIENCE) == -signal.SIGSEGV
+            assert await program.wait_ended(TIMEOUT_SECONDS) == -signal.SIGSEGV
 
     run(main())
 
@@ -120,7 +120,7 @@ def test_a_program_that_runs_has_no_status(run: Run) -> None:
 def test_its_input_is_empty(run: Run) -> None:
     async def main() -> None:
         async with await ProgramUnderTest.start(python("import sys; sys.exit(len(sys.stdin.read()))"), {}) as program:
-            assert await program.wait_ended(PATIENCE) == 0
+            assert await program.wait_ended(TIMEOUT_SECONDS) == 0
 
     run(main())
 
@@ -130,7 +130,7 @@ def test_it_is_started_in_its_folder(run: Run, tmp_path: Path) -> None:
         async with await ProgramUnderTest.start(
             python("import os; print(os.getcwd())"), {}, folder=tmp_path
         ) as program:
-            await program.wait_ended(PATIENCE)
+            await program.wait_ended(TIMEOUT_SECONDS)
             assert program.stdout.decode().strip() == str(tmp_path.resolve())
 
     run(main())
@@ -159,7 +159,7 @@ def test_stopping_asks_first(run: Run, tmp_path: Path) -> None:
         )
         program = await ProgramUnderTest.start(python(script, str(file)), {})
         await said(file)
-        await program.stop(PATIENCE)
+        await program.stop(TIMEOUT_SECONDS)
         assert (program.status, program.stderr) == (1, b"in order\n")
 
     run(main())
@@ -194,9 +194,9 @@ def test_grandchildren_end_with_it(run: Run, tmp_path: Path, end: str) -> None:
         program = await ProgramUnderTest.start(python(GRANDCHILD + end, str(file)), {})
         pid = int(await said(file))
         if not end:
-            assert await program.wait_ended(PATIENCE) == 0
+            assert await program.wait_ended(TIMEOUT_SECONDS) == 0
         await program.stop(0.05)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while alive(pid):  # its new parent is told of its end, not we
                 await asyncio.sleep(0.005)
 
@@ -214,7 +214,7 @@ def test_children_are_given_the_time_to_end_in_order(run: Run, tmp_path: Path) -
         parent = "import subprocess, sys; subprocess.run([sys.executable, '-c', *sys.argv[1:]])"
         program = await ProgramUnderTest.start(python(parent, child, str(ready), str(done)), {})
         await said(ready)
-        await program.stop(PATIENCE)
+        await program.stop(TIMEOUT_SECONDS)
         assert program.status == -signal.SIGTERM
         assert done.read_text() == "done\n"
 
@@ -227,12 +227,12 @@ def test_a_cancelled_stop_kills_all_the_same(run: Run, tmp_path: Path) -> None:
         script = f"{DEAF}; import sys, pathlib; pathlib.Path(sys.argv[1]).write_text('ready\\n'); signal.pause()"
         program = await ProgramUnderTest.start(python(script, str(file)), {})
         await said(file)
-        stopping = asyncio.create_task(program.stop(PATIENCE))
+        stopping = asyncio.create_task(program.stop(TIMEOUT_SECONDS))
         await asyncio.sleep(0)
         stopping.cancel()
         with pytest.raises(asyncio.CancelledError):
             await stopping
-        assert await program.wait_ended(PATIENCE) == -signal.SIGKILL
+        assert await program.wait_ended(TIMEOUT_SECONDS) == -signal.SIGKILL
 
     run(main())
 
@@ -254,7 +254,7 @@ def test_a_chatty_program_is_heard_within_bounds_and_not_killed(run: Run) -> Non
     async def main() -> None:
         script = "print('first'); [print('x' * 1000) for _ in range(5000)]; print('last')"
         async with await ProgramUnderTest.start(python(script), {}, max_output_bytes=1000) as program:
-            assert await program.wait_ended(PATIENCE) == 0
+            assert await program.wait_ended(TIMEOUT_SECONDS) == 0
             assert program.has_written_too_much
             assert len(program.stdout) == 500
             assert program.stdout.startswith(b"first\nxxx")
@@ -267,7 +267,7 @@ def test_what_is_not_too_much_is_kept_whole(run: Run) -> None:
     async def main() -> None:
         script = "import sys; print(''.join(map(str, range(3000))), end='', file=sys.stderr)"
         async with await ProgramUnderTest.start(python(script), {}, max_output_bytes=1 << 16) as program:
-            await program.wait_ended(PATIENCE)
+            await program.wait_ended(TIMEOUT_SECONDS)
             assert program.stderr.decode() == "".join(map(str, range(3000)))
             assert not program.has_written_too_much
 
@@ -289,7 +289,7 @@ def test_a_server_is_waited_for_and_its_first_client_is_ours(run: Run) -> None:
     async def main() -> None:
         port = await free_port()
         async with await ProgramUnderTest.start(python(SERVER, "{port}"), {"port": port}) as program:
-            await program.wait_listening("127.0.0.1", port, PATIENCE)
+            await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             assert await reader.readexactly(9) == b"the first"
             writer.close()
@@ -304,7 +304,7 @@ def test_where_the_system_does_not_tell_it_is_tried(run: Run, monkeypatch: pytes
     async def main() -> None:
         port = await free_port()
         async with await ProgramUnderTest.start(python(SERVER, "{port}"), {"port": port}) as program:
-            await program.wait_listening("127.0.0.1", port, PATIENCE)
+            await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
 
     run(main())
 
@@ -314,7 +314,7 @@ def test_a_server_that_ends_at_once_is_told_with_its_errors(run: Run) -> None:
         port = await free_port()
         async with await ProgramUnderTest.start(python("import sys; sys.exit('no such deck')"), {}) as program:
             with pytest.raises(ProgramError, match=r"has ended \(exit status 1\) .* its stderr: no such deck"):
-                await program.wait_listening("127.0.0.1", port, PATIENCE)
+                await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
 
     run(main())
 

@@ -44,7 +44,7 @@ from croupier.core.session import (
 from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint
 from croupier.rooms.kuhn import ROOM
-from tests.net.raw_client import LOOPS, PATIENCE, Run
+from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run
 
 TARGET = ("192.0.2.9", 1212)
 
@@ -423,7 +423,7 @@ def test_both_directions_close_one_by_one_on_real_sockets(loop: str) -> None:
         reader, writer = await asyncio.open_connection(*await board.listen("127.0.0.1", 0))
         writer.write(b"STRT P_1")
         writer.write_eof()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             assert await reader.read() == b"CARD C_Q"
             writer.close()
             board.halt(final=False)
@@ -453,7 +453,7 @@ def test_games_are_played_through_a_relay_on_real_sockets(loop: str, manner: Del
         assert len(tally.nets) == 30
         for each in (board, house):
             each.halt(final=True)
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 await each.empty()
 
     run = Run(LOOPS[loop])

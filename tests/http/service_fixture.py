@@ -164,8 +164,6 @@ class InProcessService:
             assert (await self.ask("POST", f"/games/{game}/players/", user)).status == 201
         return game, guids
 
-    enrol, seated = register, seat_players  # names that other test packages still use
-
     async def act(self, game: str, user: str, guid: str, action: int = 1, amount: int = 0) -> Response:
         return await self.ask(
             "POST", f"/games/{game}/players/{guid}/acts/", user, {"action": action, "betAmount": amount}
@@ -265,7 +263,3 @@ async def ask(caller: RawClient, *what: Any, **headers: Any) -> Response:
     """Send a request and receive its response."""
     await caller.send(request(*what, **headers))
     return await answer(caller, head=what[0] == "HEAD")
-
-
-# Names that other test packages still use.
-Got, Hands, Web = Response, ManualClock, InProcessService

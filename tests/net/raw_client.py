@@ -103,8 +103,6 @@ class RecordingSession:
                 await self._news.wait()
         return self.events_of(kind)
 
-    told, hears = events_of, wait_for  # names that other test packages still use
-
 
 @asynccontextmanager
 async def opened(session: Any, **options: Any) -> AsyncIterator[tuple[Endpoint, Address]]:
@@ -186,9 +184,6 @@ class RawClient:
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
-    # Names that other test packages still use.
-    say, hear, rest, ask, stop_talking, hang_up = send, receive, read_to_end, exchange, end_output, close
-
 
 class MemoryTransport(asyncio.Transport):
     """A transport without a socket that records what is done to it."""
@@ -218,24 +213,15 @@ class MemoryTransport(asyncio.Transport):
         self.aborted = True
 
 
-# Names that other test packages still use.
-Caller, Notes, Words, Wire = RawClient, RecordingSession, WordCodec, MemoryTransport
-PATIENCE = TIMEOUT_SECONDS
-
 __all__ = [
     "LOOPS",
-    "PATIENCE",
     "TIMEOUT_SECONDS",
-    "Caller",
     "EndpointLimits",
     "MemoryTransport",
-    "Notes",
     "RawClient",
     "RecordingSession",
     "Run",
-    "Wire",
     "WordCodec",
-    "Words",
     "kuhn",
     "opened",
 ]

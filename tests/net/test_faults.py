@@ -198,6 +198,3 @@ def test_session_that_raises_on_timeout_keeps_connections_and_later_deadlines(ru
             run.faults.clear()
 
     run(main())
-
-
-Book = RecordingLogger  # the name that other test packages still use

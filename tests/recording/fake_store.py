@@ -23,7 +23,7 @@ from croupier.recording.shared_store import SharedStore
 from croupier.rooms import HOUSE_ROOMS
 from croupier.store.records import Account, JournalEntry, Posting, StoreUnavailable, Transfer
 from croupier.store.store import open_store
-from tests.net.raw_client import PATIENCE
+from tests.net.raw_client import TIMEOUT_SECONDS
 
 NOW = 1_000_000_000.25
 TURNS = 32
@@ -182,7 +182,7 @@ async def _open_house(endpoint: Endpoint, recorder: GameRecorder, tls: Any = Non
         yield OpenedHouse(recorder, endpoint, address)
     finally:
         recorded_room.halt(final=True)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await recorded_room.wait_drained()
 
 

@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from tests.http.service_fixture import basic
-from tests.net.raw_client import PATIENCE
+from tests.net.raw_client import TIMEOUT_SECONDS
 from tests.process_pool import SETTINGS
 
 BOTS = ("ann", "bob", "cid")
@@ -45,7 +45,7 @@ class ServerForker:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self.kill()
-        self._process.wait(PATIENCE)
+        self._process.wait(TIMEOUT_SECONDS)
         assert self._process.stdout is not None
         self._process.stdout.close()
 
@@ -77,7 +77,7 @@ class Bot(Thread):
         self._url = url
 
     def run(self) -> None:
-        connection = HTTPConnection(self._url.removeprefix("http://"), timeout=PATIENCE)
+        connection = HTTPConnection(self._url.removeprefix("http://"), timeout=TIMEOUT_SECONDS)
         try:
             while True:
                 turn = json.loads(self._ask(connection, "GET", f"/games/{self._game}"))["turn"]
@@ -147,7 +147,7 @@ def kill_repeatedly(store: Path, times: int, seed: int) -> None:
             sleep(random.expovariate(1 / 0.1))  # the moment of the kill is random
             servers.kill()
             for bot in bots:
-                bot.join(PATIENCE)
+                bot.join(TIMEOUT_SECONDS)
             written_before, written = written, count_acts(store)
             for bot in bots:
                 assert bot.errors == []

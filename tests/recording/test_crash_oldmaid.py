@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.net.raw_client import PATIENCE
+from tests.net.raw_client import TIMEOUT_SECONDS
 from tests.recording.test_crash_holdem import ServerForker
 
 NICKS = ("ann", "bob")
@@ -28,7 +28,7 @@ class Player:
 
     def __init__(self, port: int) -> None:
         try:
-            self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+            self._socket = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_SECONDS)
         except ConnectionError as error:
             raise TableGone from error
         self._file = self._socket.makefile("rb")

@@ -29,7 +29,7 @@ from croupier.rooms.oldmaid.table.persistence import ActionTaken, GameEnded, Gam
 from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply, Status
 from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
 from croupier.store.store import Store, open_store
-from tests.net.raw_client import PATIENCE
+from tests.net.raw_client import TIMEOUT_SECONDS
 from tests.rooms.oldmaid.tables import TableHarness, clause
 
 NOW = 1_000_000_000.0
@@ -125,7 +125,7 @@ async def run_pending_callbacks() -> None:
 
 def run(main: Callable[[], Awaitable[None]]) -> None:
     async def limited() -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await main()
 
     asyncio.run(limited())

@@ -23,8 +23,8 @@ from croupier.rooms.holdem.table.persistence import HouseInput
 from croupier.rooms.holdem.wire import Close
 from croupier.store.records import JournalEntry, StoreUnavailable
 from croupier.store.store import open_store
-from tests.http.service_fixture import QUICK, Got, Hands, Web, house
-from tests.net.raw_client import PATIENCE
+from tests.http.service_fixture import QUICK, InProcessService, ManualClock, Response, house
+from tests.net.raw_client import TIMEOUT_SECONDS
 
 TURNS = 32
 """Iterations of the event loop after which every callback that waits for nothing external has run."""
@@ -66,22 +66,22 @@ class ManualJournal(HoldemJournal):
         return [*inputs]
 
 
-class ServiceWithManualJournal(Web):
+class ServiceWithManualJournal(InProcessService):
     """A service whose journal is written when the test says so."""
 
     def __init__(self, **settings: Any) -> None:
-        self.clock = Hands()
+        self.clock = ManualClock()
         self.house = house(1, **settings)
         self.guard = Authenticator(clock=self.clock, hasher=QUICK)
         self.journal = ManualJournal(self.house)
         self.service = HoldemApp(self.house, self.guard, clock=self.clock, journal=self.journal)
 
-    def start_task(self, request: Awaitable[Got]) -> asyncio.Task[Got]:
+    def start_task(self, request: Awaitable[Response]) -> asyncio.Task[Response]:
         return asyncio.ensure_future(request)
 
     async def seat_two(self) -> tuple[str, list[str]]:
         """Seat ann and bob; return the game and their GUIDs."""
-        guids = await self.enrol("ann", "bob")
+        guids = await self.register("ann", "bob")
         game = await self.game()
         for user in ("ann", "bob"):
             joining = self.start_task(self.ask("POST", f"/games/{game}/players/", user))
@@ -98,7 +98,7 @@ async def run_pending_callbacks() -> None:
 
 def run(main: Callable[[], Awaitable[None]]) -> None:
     async def limited() -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await main()
 
     asyncio.run(limited())
@@ -152,7 +152,7 @@ def test_stream_shows_only_durable_states() -> None:
     run(main)
 
 
-async def follow(web: Web, path: str, chunks: list[bytes]) -> None:
+async def follow(web: InProcessService, path: str, chunks: list[bytes]) -> None:
     scope = {
         "type": "http",
         "http_version": "1.1",
@@ -177,7 +177,7 @@ def test_simultaneous_requests_are_written_together() -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             users = ["ann", "bob", "cid", "dan"]
-            await web.enrol(*users)
+            await web.register(*users)
             game = await web.game()
             joining = [web.start_task(web.ask("POST", f"/games/{game}/players/", user)) for user in users]
             await run_pending_callbacks()
@@ -191,7 +191,7 @@ def test_simultaneous_requests_are_written_together() -> None:
 def test_write_starts_although_requests_keep_arriving() -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
-            await web.enrol("ann")
+            await web.register("ann")
             game, requests = await web.game(), []
             while not web.journal.pending_writes:
                 requests.append(web.start_task(web.ask("POST", f"/games/{game}/players/", "ann")))
@@ -206,7 +206,7 @@ def test_write_starts_although_requests_keep_arriving() -> None:
 def test_requests_during_a_write_form_the_next_write() -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
-            await web.enrol("ann", "bob", "cid")
+            await web.register("ann", "bob", "cid")
             game = await web.game()
             first = web.start_task(web.ask("POST", f"/games/{game}/players/", "ann"))
             await run_pending_callbacks()
@@ -311,7 +311,7 @@ async def service_with_store(
     decks: tuple[Order, ...] = (),
     taps: Any = (),
     **settings: Any,
-) -> AsyncIterator[Web]:
+) -> AsyncIterator[InProcessService]:
     """A service whose house has its journal in a store."""
 
     def build(start: JournalStart) -> House:
@@ -321,8 +321,8 @@ async def service_with_store(
         wanted = JournalStart(Settings(**settings), seed, client_seed=client_seed, decks=decks)
         await store.watch_accounts()
         house_in_store, journal, now = await open_journal(store, wanted, build)
-        web = object.__new__(Web)
-        web.clock = Hands()
+        web = object.__new__(InProcessService)
+        web.clock = ManualClock()
         web.clock.now = now
         web.house = house_in_store
         web.guard = Authenticator(StoredUsers(store), clock=web.clock, hasher=QUICK)

@@ -20,7 +20,7 @@ from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.blackjack import Bet, Err, Mon, Ply
 from croupier.store.records import StoreUnavailable, WriteRefused
 from croupier.store.store import open_store
-from tests.net.raw_client import Caller, Run
+from tests.net.raw_client import RawClient, Run
 from tests.recording.fake_store import (
     FakeStore,
     OpenedHouse,
@@ -43,10 +43,10 @@ LOCAL_ACCOUNT = "kuhn:127.0.0.1"
 
 async def play(house: OpenedHouse, *messages: bytes) -> bytes:
     """Send messages on a new connection, half-close it, and return everything received."""
-    async with Caller(house.address) as caller:
-        await caller.say(b"".join(messages))
-        caller.stop_talking()
-        return await caller.rest()
+    async with RawClient(house.address) as caller:
+        await caller.send(b"".join(messages))
+        caller.end_output()
+        return await caller.read_to_end()
 
 
 async def wait_until_all_left(house: OpenedHouse) -> None:
@@ -82,13 +82,13 @@ def test_connections_of_one_client_share_a_purse(run: Run, tmp_path: Path) -> No
     async def main() -> None:
         path = tmp_path / "kept.db"
         open_house = house_with_store(path, by="address", coins=1)
-        async with open_house as house, Caller(house.address) as one, Caller(house.address) as other:
-            await one.say(b"STRT P_1")
-            assert CARD.fullmatch(await one.hear(8))
-            await other.ask(b"STRT P_1", b"FAIL N_C")
-            await one.say(b"DISC")
-            assert await one.rest() == b""
-            await other.ask(b"STRT P_1", b"FAIL N_C")
+        async with open_house as house, RawClient(house.address) as one, RawClient(house.address) as other:
+            await one.send(b"STRT P_1")
+            assert CARD.fullmatch(await one.receive(8))
+            await other.exchange(b"STRT P_1", b"FAIL N_C")
+            await one.send(b"DISC")
+            assert await one.read_to_end() == b""
+            await other.exchange(b"STRT P_1", b"FAIL N_C")
         assert await balances(path) == {"cashier": -1, "kuhn": 1, LOCAL_ACCOUNT: 0}
 
     run(main())
@@ -114,7 +114,10 @@ def test_each_room_has_its_own_accounts(run: Run, tmp_path: Path) -> None:
 def test_client_receives_the_result_when_the_transfer_is_durable(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, accounts=True, **CALLING_BOT) as house, Caller(house.address) as caller:
+        async with (
+            house_with_fake_store(store, accounts=True, **CALLING_BOT) as house,
+            RawClient(house.address) as caller,
+        ):
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
             (transfer, _), _ = store.pending_writes
@@ -122,7 +125,7 @@ def test_client_receives_the_result_when_the_transfer_is_durable(run: Run) -> No
             assert sum(posting.coins for posting in transfer) == 0  # type: ignore[union-attr]
             await expect_silence(caller)
             store.complete_writes()
-            assert CARD.fullmatch(await caller.hear(8))
+            assert CARD.fullmatch(await caller.receive(8))
 
     run(main())
 
@@ -130,7 +133,10 @@ def test_client_receives_the_result_when_the_transfer_is_durable(run: Run) -> No
 def test_refused_transfer_voids_the_game_and_disconnects_the_client(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, accounts=True, **CALLING_BOT) as house, Caller(house.address) as caller:
+        async with (
+            house_with_fake_store(store, accounts=True, **CALLING_BOT) as house,
+            RawClient(house.address) as caller,
+        ):
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
             assert house.recorder.purses is not None
@@ -139,9 +145,9 @@ def test_refused_transfer_voids_the_game_and_disconnects_the_client(run: Run) ->
             await expect_disconnect(caller)
             assert (purse.coins, purse.staked) == (0, 0)
             await wait_until_all_left(house)
-            async with Caller(house.address) as again:
-                await again.say(b"STRT P_1")
-                assert CARD.fullmatch(await again.hear(8))
+            async with RawClient(house.address) as again:
+                await again.send(b"STRT P_1")
+                assert CARD.fullmatch(await again.receive(8))
                 assert house.recorder.purses.purse_of(2).coins == 9
             assert house.recorder.trouble is None
 
@@ -151,7 +157,10 @@ def test_refused_transfer_voids_the_game_and_disconnects_the_client(run: Run) ->
 def test_repeated_batch_repeats_its_transfers(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, accounts=True, **CALLING_BOT) as house, Caller(house.address) as caller:
+        async with (
+            house_with_fake_store(store, accounts=True, **CALLING_BOT) as house,
+            RawClient(house.address) as caller,
+        ):
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
             store.fail_writes()
@@ -161,7 +170,7 @@ def test_repeated_batch_repeats_its_transfers(run: Run) -> None:
             # Only the transfer is repeated: the journal entry is stored already.
             assert [type(write) for write, _ in store.pending_writes] == [tuple]
             store.complete_writes()
-            assert CARD.fullmatch(await caller.hear(8))
+            assert CARD.fullmatch(await caller.receive(8))
 
     run(main())
 
@@ -169,7 +178,10 @@ def test_repeated_batch_repeats_its_transfers(run: Run) -> None:
 def test_transfer_refused_after_an_outage_voids_the_game(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, accounts=True, **CALLING_BOT) as house, Caller(house.address) as caller:
+        async with (
+            house_with_fake_store(store, accounts=True, **CALLING_BOT) as house,
+            RawClient(house.address) as caller,
+        ):
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
             store.fail_writes()
@@ -188,20 +200,20 @@ def test_changes_by_an_administrator_take_effect_at_the_next_connection(run: Run
     async def main() -> None:
         path = tmp_path / "kept.db"
         async with house_with_store(path, by="address", coins=0) as house:
-            async with Caller(house.address) as caller:
-                await caller.ask(b"STRT P_1", b"FAIL N_C")
+            async with RawClient(house.address) as caller:
+                await caller.exchange(b"STRT P_1", b"FAIL N_C")
                 async with await open_store(str(path)) as store:
                     await store.credit(LOCAL_ACCOUNT, 5, reason="a present")
-                await caller.ask(b"STRT P_1", b"FAIL N_C")
+                await caller.exchange(b"STRT P_1", b"FAIL N_C")
             await wait_until_all_left(house)
-            async with Caller(house.address) as caller:
-                await caller.say(b"STRT P_1")
-                assert CARD.fullmatch(await caller.hear(8))
+            async with RawClient(house.address) as caller:
+                await caller.send(b"STRT P_1")
+                assert CARD.fullmatch(await caller.receive(8))
             await wait_until_all_left(house)
         async with await open_store(str(path)) as store:
             await store.close_account(LOCAL_ACCOUNT, reason="banned")
-        async with house_with_store(path, by="address") as house, Caller(house.address) as caller:
-            assert await caller.rest() == b"DISC"
+        async with house_with_store(path, by="address") as house, RawClient(house.address) as caller:
+            assert await caller.read_to_end() == b"DISC"
             assert house.endpoint.counts.refused == Counter(account=1)
 
     run(main())
@@ -210,12 +222,12 @@ def test_changes_by_an_administrator_take_effect_at_the_next_connection(run: Run
 def test_withdrawing_staked_coins_voids_the_game(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with house_with_store(path, by="address") as house, Caller(house.address) as caller:
-            await caller.say(b"STRT P_1")
-            assert CARD.fullmatch(await caller.hear(8))
+        async with house_with_store(path, by="address") as house, RawClient(house.address) as caller:
+            await caller.send(b"STRT P_1")
+            assert CARD.fullmatch(await caller.receive(8))
             async with await open_store(str(path)) as store:
                 await store.credit(LOCAL_ACCOUNT, -10, reason="taken back")
-            await caller.say(b"DISC")
+            await caller.send(b"DISC")
             await expect_disconnect(caller)
         assert await balances(path) == {"cashier": 0, "kuhn": 0, LOCAL_ACCOUNT: 0}
 
@@ -232,19 +244,19 @@ def test_withdrawing_staked_coins_disconnects_idle_connections_too(
     async def main() -> None:
         path = tmp_path / "kept.db"
         open_house = house_with_store(path, by="address", seed=seed, **CALLING_BOT)
-        async with open_house as house, Caller(house.address) as idle, Caller(house.address) as one:
-            await one.say(b"STRT P_1")
-            assert CARD.fullmatch(await one.hear(8))
+        async with open_house as house, RawClient(house.address) as idle, RawClient(house.address) as one:
+            await one.send(b"STRT P_1")
+            assert CARD.fullmatch(await one.receive(8))
             async with await open_store(str(path)) as store:
                 await store.credit(LOCAL_ACCOUNT, left - 10, reason="taken back")
-            await one.say(b"ACTN BET")
+            await one.send(b"ACTN BET")
             await expect_disconnect(one)
             await expect_disconnect(idle)
             await wait_until_all_left(house)
-            async with Caller(house.address) as again:
-                await again.say(b"STRT P_1")
-                assert (await again.hear(8) == b"FAIL N_C") == (not left)
-                again.hang_up()
+            async with RawClient(house.address) as again:
+                await again.send(b"STRT P_1")
+                assert (await again.receive(8) == b"FAIL N_C") == (not left)
+                again.close()
                 await wait_until_all_left(house)
         # The ante of the new game, if there was one, is forfeited.
         assert await balances(path) == {"cashier": -left, "kuhn": left, LOCAL_ACCOUNT: 0}
@@ -258,13 +270,13 @@ def test_withdrawing_one_stake_voids_all_games_of_the_client(run: Run, tmp_path:
     async def main() -> None:
         path = tmp_path / "kept.db"
         open_house = house_with_store(path, "blackjack", by="address")
-        async with open_house as house, Caller(house.address) as one, Caller(house.address) as other:
+        async with open_house as house, RawClient(house.address) as one, RawClient(house.address) as other:
             for caller in (one, other):
-                await caller.say(b"PLYBET\0\0\1\xf4")
-                await caller.hear(7 + 3 * 9 + 3)
+                await caller.send(b"PLYBET\0\0\1\xf4")
+                await caller.receive(7 + 3 * 9 + 3)
             async with await open_store(str(path)) as store:
                 await store.credit("blackjack:127.0.0.1", -500, reason="taken back")
-            await one.say(b"SRD")
+            await one.send(b"SRD")
             await expect_disconnect(one)
             await expect_disconnect(other)
             await wait_until_all_left(house)
@@ -282,11 +294,11 @@ def test_client_with_more_coins_than_the_protocol_can_express_can_bet(run: Run, 
         path = tmp_path / "kept.db"
         async with await open_store(str(path)) as store:
             await store.add_account(name, coins=coins)
-        async with house_with_store(path, "blackjack", by="address") as house, Caller(house.address) as caller:
-            await caller.ask(b"PLY", b"MON\x3f\xff\xff\xff")
-            await caller.say(b"BET\x3f\xff\xff\xff")
-            assert (await caller.hear(9)).startswith(b"CRD")
-            caller.hang_up()
+        async with house_with_store(path, "blackjack", by="address") as house, RawClient(house.address) as caller:
+            await caller.exchange(b"PLY", b"MON\x3f\xff\xff\xff")
+            await caller.send(b"BET\x3f\xff\xff\xff")
+            assert (await caller.receive(9)).startswith(b"CRD")
+            caller.close()
             await wait_until_all_left(house)
         assert (await balances(path))[name] == coins - (2**30 - 1)
 
@@ -318,15 +330,15 @@ def test_client_that_leaves_during_the_lookup_never_joins(run: Run) -> None:
 
         store.account = account_after_lookup  # type: ignore[method-assign]
         async with house_with_fake_store(store, accounts=True) as house:
-            async with Caller(house.address) as caller:
+            async with RawClient(house.address) as caller:
                 await wait_until(lambda: house.endpoint.connection_count)
                 caller.reset()
                 await wait_until_all_left(house)
-            async with Caller(house.address) as caller:
-                await caller.say(b"STRT P_1")
+            async with RawClient(house.address) as caller:
+                await caller.send(b"STRT P_1")
                 await expect_silence(caller)
                 looked_up.set()
-                assert CARD.fullmatch(await caller.hear(8))
+                assert CARD.fullmatch(await caller.receive(8))
             await wait_until(lambda: store.pending_writes)
             ((game,),) = store.pending_games
             assert game[:2] == [2, 1]
@@ -342,8 +354,8 @@ def test_closing_house_does_not_wait_for_lookups(run: Run) -> None:
             await asyncio.Event().wait()
 
         store.account = account_never  # type: ignore[method-assign]
-        async with house_with_fake_store(store, accounts=True) as house, Caller(house.address) as caller:
-            await caller.say(b"STRT P_1")
+        async with house_with_fake_store(store, accounts=True) as house, RawClient(house.address) as caller:
+            await caller.send(b"STRT P_1")
             await wait_until(lambda: house.endpoint.connection_count)
             house.endpoint.halt(final=True)
             await expect_disconnect(caller)
@@ -360,8 +372,8 @@ def test_client_is_refused_if_the_lookup_fails(run: Run) -> None:
             raise StoreUnavailable(name)
 
         store.account = account_unavailable  # type: ignore[method-assign]
-        async with house_with_fake_store(store, accounts=True) as house, Caller(house.address) as caller:
-            assert await caller.rest() == b"DISC"
+        async with house_with_fake_store(store, accounts=True) as house, RawClient(house.address) as caller:
+            assert await caller.read_to_end() == b"DISC"
             assert house.endpoint.counts.refused == Counter(store=1)
 
     run(main())
@@ -378,17 +390,17 @@ def test_refused_client_does_not_close_the_shared_purse(run: Run) -> None:
         store.account = account_unavailable  # type: ignore[method-assign]
         async with (
             house_with_fake_store(store, accounts=True, **CALLING_BOT) as house,
-            Caller(house.address) as refused,
+            RawClient(house.address) as refused,
         ):
-            assert await refused.rest() == b"DISC"
+            assert await refused.read_to_end() == b"DISC"
             store.account = account  # type: ignore[method-assign]
-            async with Caller(house.address) as one:
-                await one.say(b"STRT P_1")
-                assert CARD.fullmatch(await one.hear(8))
-                refused.hang_up()
+            async with RawClient(house.address) as one:
+                await one.send(b"STRT P_1")
+                assert CARD.fullmatch(await one.receive(8))
+                refused.close()
                 await wait_until(lambda: house.endpoint.connection_count == 1)
-                async with Caller(house.address) as other:
-                    await other.ask(b"ACTN BET", b"FAIL W_A")
+                async with RawClient(house.address) as other:
+                    await other.exchange(b"ACTN BET", b"FAIL W_A")
                     assert house.recorder.purses is not None
                     assert house.recorder.purses.purse_of(2) is house.recorder.purses.purse_of(3)
 
@@ -405,12 +417,12 @@ def test_seven_and_a_half_bets_at_most_the_purse(run: Run, tmp_path: Path) -> No
             assert await play(house, b"STRT") == poor
         async with await open_store(str(path)) as store:
             await store.credit("sevenhalf:127.0.0.1", 51, reason="a present")
-        async with house_with_store(path, "sevenhalf", by="address") as house, Caller(house.address) as caller:
-            await caller.say(b"STRTDRAW")
-            assert (await caller.hear(16)).startswith(b"STBT \0\0\0\x64CARD")
-            await caller.ask(b"ANTE \0\0\0\x33", b"ERRO 33ANTE 51 refused; allowed: 1 to 50")
-            await caller.ask(b"ANTE \0\0\0\x32ANTE \0\0\0\x01", b"ERRO 32ANTE 1 refused; allowed: no more")
-            caller.hang_up()
+        async with house_with_store(path, "sevenhalf", by="address") as house, RawClient(house.address) as caller:
+            await caller.send(b"STRTDRAW")
+            assert (await caller.receive(16)).startswith(b"STBT \0\0\0\x64CARD")
+            await caller.exchange(b"ANTE \0\0\0\x33", b"ERRO 33ANTE 51 refused; allowed: 1 to 50")
+            await caller.exchange(b"ANTE \0\0\0\x32ANTE \0\0\0\x01", b"ERRO 32ANTE 1 refused; allowed: no more")
+            caller.close()
             await wait_until_all_left(house)
         assert (await balances(path))["sevenhalf:127.0.0.1"] == 0
 

@@ -12,7 +12,7 @@ import pytest
 from croupier.recording import recorder
 from croupier.store.records import WriteRefused
 from croupier.store.store import open_store
-from tests.net.raw_client import Caller, Run
+from tests.net.raw_client import RawClient, Run
 from tests.recording.fake_store import (
     FakeStore,
     house_with_fake_store,
@@ -25,9 +25,9 @@ CARD = re.compile(rb"CARD C_[JQK]")
 CALLING_BOT = {"bot": "script:CAL"}
 
 
-async def expect_silence(caller: Caller) -> None:
+async def expect_silence(caller: RawClient) -> None:
     """Assert that the caller receives nothing, although all pending callbacks have run."""
-    receiving = asyncio.ensure_future(caller.hear(1))
+    receiving = asyncio.ensure_future(caller.receive(1))
     await run_pending_callbacks()
     assert not receiving.done()
     receiving.cancel()
@@ -41,28 +41,28 @@ async def wait_until(condition: Any) -> None:
             await asyncio.sleep(0.001)
 
 
-async def expect_disconnect(caller: Caller) -> None:
+async def expect_disconnect(caller: RawClient) -> None:
     """Assert that the connection ends without another message."""
     with suppress(ConnectionResetError):
-        assert await caller.rest() == b""
+        assert await caller.read_to_end() == b""
 
 
-async def play_until_recorded(caller: Caller) -> None:
+async def play_until_recorded(caller: RawClient) -> None:
     """Play a game up to the result, which the house has not sent yet."""
-    await caller.say(b"STRT P_1")
-    assert CARD.fullmatch(await caller.hear(8))
-    await caller.say(b"ACTN BET")
+    await caller.send(b"STRT P_1")
+    assert CARD.fullmatch(await caller.receive(8))
+    await caller.send(b"ACTN BET")
 
 
 def test_client_receives_the_result_when_the_game_is_durable(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
             await expect_silence(caller)
             store.complete_writes()
-            assert CARD.fullmatch(await caller.hear(8))
+            assert CARD.fullmatch(await caller.receive(8))
             assert store.written[0].seq == 1
             assert store.written[0].table == house.recorder.run
 
@@ -71,10 +71,13 @@ def test_client_receives_the_result_when_the_game_is_durable(run: Run) -> None:
 
 def test_messages_during_a_game_are_answered_at_once(run: Run) -> None:
     async def main() -> None:
-        async with house_with_fake_store(FakeStore(), bot="script:CHK,BET") as house, Caller(house.address) as caller:
-            await caller.ask(b"ACTN BET", b"FAIL W_A")
-            await caller.say(b"STRT P_2")
-            assert re.fullmatch(rb"CARD C_[JQK]ACTN CHK", await caller.hear(16))
+        async with (
+            house_with_fake_store(FakeStore(), bot="script:CHK,BET") as house,
+            RawClient(house.address) as caller,
+        ):
+            await caller.exchange(b"ACTN BET", b"FAIL W_A")
+            await caller.send(b"STRT P_2")
+            assert re.fullmatch(rb"CARD C_[JQK]ACTN CHK", await caller.receive(16))
 
     run(main())
 
@@ -84,15 +87,15 @@ def test_other_clients_do_not_wait_for_the_write(run: Run) -> None:
         store = FakeStore()
         async with (
             house_with_fake_store(store, **CALLING_BOT) as house,
-            Caller(house.address) as caller,
-            Caller(house.address) as other,
+            RawClient(house.address) as caller,
+            RawClient(house.address) as other,
         ):
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
-            await other.say(b"STRT P_1")
-            assert CARD.fullmatch(await other.hear(8))
+            await other.send(b"STRT P_1")
+            assert CARD.fullmatch(await other.receive(8))
             store.complete_writes()
-            assert CARD.fullmatch(await caller.hear(8))
+            assert CARD.fullmatch(await caller.receive(8))
 
     run(main())
 
@@ -101,7 +104,7 @@ def test_games_that_end_during_a_write_form_the_next_batch(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
         async with house_with_fake_store(store, **CALLING_BOT) as house, AsyncExitStack() as stack:
-            callers = [await stack.enter_async_context(Caller(house.address)) for _ in range(4)]
+            callers = [await stack.enter_async_context(RawClient(house.address)) for _ in range(4)]
             await play_until_recorded(callers[0])
             await wait_until(lambda: store.pending_writes)
             for caller in callers[1:]:
@@ -109,12 +112,12 @@ def test_games_that_end_during_a_write_form_the_next_batch(run: Run) -> None:
             await wait_until(lambda: house.endpoint.counts.games == 4)
             assert [len(batch) for batch in store.pending_games] == [1]
             store.complete_writes()
-            assert CARD.fullmatch(await callers[0].hear(8))
+            assert CARD.fullmatch(await callers[0].receive(8))
             await wait_until(lambda: store.pending_writes)
             assert [[game[0] for game in batch] for batch in store.pending_games] == [[2, 3, 4]]
             store.complete_writes()
             for caller in callers[1:]:
-                assert CARD.fullmatch(await caller.hear(8))
+                assert CARD.fullmatch(await caller.receive(8))
 
     run(main())
 
@@ -122,18 +125,18 @@ def test_games_that_end_during_a_write_form_the_next_batch(run: Run) -> None:
 def test_pipelined_messages_are_answered_in_order_after_the_write(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
-            await caller.say(b"STRT P_1ACTN BETSTRT P_1")
+        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
+            await caller.send(b"STRT P_1ACTN BETSTRT P_1")
             await wait_until(lambda: store.pending_writes)
-            await caller.say(b"ACTN ")
+            await caller.send(b"ACTN ")
             await run_pending_callbacks()
-            await caller.say(b"BETACTN CHK")
+            await caller.send(b"BETACTN CHK")
             await expect_silence(caller)
             store.complete_writes()
-            assert re.fullmatch(rb"(CARD C_[JQK]){3}", await caller.hear(24))
+            assert re.fullmatch(rb"(CARD C_[JQK]){3}", await caller.receive(24))
             await wait_until(lambda: store.pending_writes)
             store.complete_writes()
-            assert re.fullmatch(rb"CARD C_[JQK]FAIL W_A", await caller.hear(16))
+            assert re.fullmatch(rb"CARD C_[JQK]FAIL W_A", await caller.receive(16))
 
     run(main())
 
@@ -141,13 +144,13 @@ def test_pipelined_messages_are_answered_in_order_after_the_write(run: Run) -> N
 def test_half_closed_client_still_receives_every_answer(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
-            await caller.say(b"STRT P_1ACTN BET")
+        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
+            await caller.send(b"STRT P_1ACTN BET")
             await wait_until(lambda: store.pending_writes)
-            caller.stop_talking()
+            caller.end_output()
             await run_pending_callbacks()
             store.complete_writes()
-            assert re.fullmatch(rb"(CARD C_[JQK]){2}", await caller.rest())
+            assert re.fullmatch(rb"(CARD C_[JQK]){2}", await caller.read_to_end())
 
     run(main())
 
@@ -156,7 +159,7 @@ def test_client_that_leaves_during_the_write_is_removed(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
         async with house_with_fake_store(store, **CALLING_BOT) as house:
-            async with Caller(house.address) as caller:
+            async with RawClient(house.address) as caller:
                 await play_until_recorded(caller)
                 await wait_until(lambda: store.pending_writes)
                 caller.reset()
@@ -171,10 +174,10 @@ def test_client_that_leaves_during_the_write_is_removed(run: Run) -> None:
 def test_forfeit_of_a_client_that_disconnects_is_recorded(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store) as house, Caller(house.address) as caller:
-            await caller.say(b"STRT P_1")
-            assert CARD.fullmatch(await caller.hear(8))
-            caller.hang_up()
+        async with house_with_fake_store(store) as house, RawClient(house.address) as caller:
+            await caller.send(b"STRT P_1")
+            assert CARD.fullmatch(await caller.receive(8))
+            caller.close()
             await wait_until(lambda: store.pending_writes)
             ((game,),) = store.pending_games
             assert game[:4] == [1, 1, 0, -1]
@@ -186,10 +189,13 @@ def test_forfeit_of_a_client_that_disconnects_is_recorded(run: Run) -> None:
 def test_async_journal_answers_first_and_writes_soon_after(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, durable=False, **CALLING_BOT) as house, Caller(house.address) as caller:
+        async with (
+            house_with_fake_store(store, durable=False, **CALLING_BOT) as house,
+            RawClient(house.address) as caller,
+        ):
             for _ in range(3):
                 await play_until_recorded(caller)
-                assert CARD.fullmatch(await caller.hear(8))
+                assert CARD.fullmatch(await caller.receive(8))
             await wait_until(lambda: store.pending_writes)
             store.write_at_once()
         games = [game for entry in store.written for game in msgspec.json.decode(entry.fact)["games"]]
@@ -206,16 +212,16 @@ def test_client_waits_when_too_many_batches_are_waiting(run: Run, monkeypatch: p
         store = FakeStore()
         async with (
             house_with_fake_store(store, durable=False, coins=1000, **CALLING_BOT) as house,
-            Caller(house.address) as caller,
+            RawClient(house.address) as caller,
         ):
             for _ in range(3):
                 await play_until_recorded(caller)
-                assert CARD.fullmatch(await caller.hear(8))
+                assert CARD.fullmatch(await caller.receive(8))
             await play_until_recorded(caller)
             await expect_silence(caller)
             assert [len(batch) for batch in store.pending_games] == [2]
             store.complete_writes()
-            assert CARD.fullmatch(await caller.hear(8))
+            assert CARD.fullmatch(await caller.receive(8))
             assert [len(batch) for batch in store.pending_games] == [2]
             store.complete_writes()
 
@@ -225,7 +231,7 @@ def test_client_waits_when_too_many_batches_are_waiting(run: Run, monkeypatch: p
 def test_batch_with_unknown_outcome_is_not_written_twice(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
             store.fail_writes()
@@ -233,14 +239,14 @@ def test_batch_with_unknown_outcome_is_not_written_twice(run: Run) -> None:
             assert house.recorder.trouble == "the disk is full"
             store.stored_seq = 1
             store.is_up.set()
-            assert CARD.fullmatch(await caller.hear(8))
+            assert CARD.fullmatch(await caller.receive(8))
             assert store.pending_writes == []
             assert house.recorder.trouble is None
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
             store.complete_writes()
             assert [entry.seq for entry in store.written] == [2]
-            assert CARD.fullmatch(await caller.hear(8))
+            assert CARD.fullmatch(await caller.receive(8))
 
     run(main())
 
@@ -248,7 +254,7 @@ def test_batch_with_unknown_outcome_is_not_written_twice(run: Run) -> None:
 def test_short_outage_of_the_store_only_delays_answers(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
             store.fail_writes()
@@ -258,9 +264,9 @@ def test_short_outage_of_the_store_only_delays_answers(run: Run) -> None:
             store.fail_writes()  # a second failure
             await wait_until(lambda: store.pending_writes)
             store.complete_writes()
-            assert CARD.fullmatch(await caller.hear(8))
-            async with Caller(house.address) as other:
-                await other.ask(b"ACTN BET", b"FAIL W_A")
+            assert CARD.fullmatch(await caller.receive(8))
+            async with RawClient(house.address) as other:
+                await other.exchange(b"ACTN BET", b"FAIL W_A")
 
     run(main())
 
@@ -281,31 +287,31 @@ def test_house_starts_no_games_while_the_store_is_unavailable(
         store = FakeStore()
         async with (
             house_with_fake_store(store, room) as house,
-            Caller(house.address) as playing,
-            Caller(house.address) as idle,
+            RawClient(house.address) as playing,
+            RawClient(house.address) as idle,
         ):
-            await playing.say(first)
-            assert await playing.hear(1)
-            async with Caller(house.address) as leaving:
-                await leaving.say(first)
-                assert await leaving.hear(1)
+            await playing.send(first)
+            assert await playing.receive(1)
+            async with RawClient(house.address) as leaving:
+                await leaving.send(first)
+                assert await leaving.receive(1)
             await wait_until(lambda: store.pending_writes)
             store.fail_writes()
-            assert await idle.rest() == goodbye
-            async with Caller(house.address) as late:
-                assert await late.rest() == refusal
+            assert await idle.read_to_end() == goodbye
+            async with RawClient(house.address) as late:
+                assert await late.read_to_end() == refusal
             assert house.endpoint.counts.refused["store"] == 1
             store.is_up.set()
             await wait_until(lambda: store.pending_writes)
             store.complete_writes()
             await wait_until(lambda: house.recorder.trouble is None)
-            async with Caller(house.address) as again:
-                await again.say(first)
-                assert await again.hear(1)
-                again.hang_up()
+            async with RawClient(house.address) as again:
+                await again.send(first)
+                assert await again.receive(1)
+                again.close()
                 await wait_until(lambda: store.pending_writes)
                 store.complete_writes()
-            playing.hang_up()
+            playing.close()
             await wait_until(lambda: store.pending_writes)
             store.complete_writes()
 
@@ -321,25 +327,25 @@ def test_running_game_continues_during_an_outage_and_its_result_follows(
         store = FakeStore()
         async with (
             house_with_fake_store(store, **CALLING_BOT) as house,
-            Caller(house.address) as playing,
-            Caller(house.address) as idle,
+            RawClient(house.address) as playing,
+            RawClient(house.address) as idle,
         ):
-            await playing.say(b"STRT P_1")
-            assert CARD.fullmatch(await playing.hear(8))
-            async with Caller(house.address) as leaving:
-                await leaving.say(b"STRT P_1")
-                assert CARD.fullmatch(await leaving.hear(8))
+            await playing.send(b"STRT P_1")
+            assert CARD.fullmatch(await playing.receive(8))
+            async with RawClient(house.address) as leaving:
+                await leaving.send(b"STRT P_1")
+                assert CARD.fullmatch(await leaving.receive(8))
             await wait_until(lambda: store.pending_writes)
             store.fail_writes()
-            assert await idle.rest() == b"DISC"
-            await playing.say(b"ACTN BET")
+            assert await idle.read_to_end() == b"DISC"
+            await playing.send(b"ACTN BET")
             await expect_silence(playing)
             store.is_up.set()
             await wait_until(lambda: store.pending_writes)
             store.complete_writes()
             await wait_until(lambda: store.pending_writes)
             store.complete_writes()
-            assert re.fullmatch(rb"CARD C_[JQK]DISC", await playing.rest())
+            assert re.fullmatch(rb"CARD C_[JQK]DISC", await playing.read_to_end())
 
     run(main())
 
@@ -347,7 +353,7 @@ def test_running_game_continues_during_an_outage_and_its_result_follows(
 def test_closing_house_does_not_wait_for_an_unavailable_store(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
             store.fail_writes()
@@ -362,7 +368,7 @@ def test_closing_house_does_not_wait_for_an_unavailable_store(run: Run) -> None:
 def test_closing_house_does_not_wait_for_a_store_that_fails_meanwhile(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
             house.recorder.halt(final=True)
@@ -376,7 +382,7 @@ def test_closing_house_does_not_wait_for_a_store_that_fails_meanwhile(run: Run) 
 def test_house_stops_when_another_server_writes_to_its_run(run: Run) -> None:
     async def main() -> None:
         store = FakeStore()
-        async with house_with_fake_store(store, **CALLING_BOT) as house, Caller(house.address) as caller:
+        async with house_with_fake_store(store, **CALLING_BOT) as house, RawClient(house.address) as caller:
             await play_until_recorded(caller)
             await wait_until(lambda: store.pending_writes)
             store.complete_writes(WriteRefused("found journal entries of another server"))
@@ -393,11 +399,11 @@ def test_all_games_are_stored_after_the_house_has_closed(run: Run, tmp_path: Pat
         for journal in ("async", "durable"):
             async with (
                 house_with_store(path, journal=journal, coins=1000, **CALLING_BOT) as house,
-                Caller(house.address) as caller,
+                RawClient(house.address) as caller,
             ):
                 for _ in range(7):
                     await play_until_recorded(caller)
-                    assert CARD.fullmatch(await caller.hear(8))
+                    assert CARD.fullmatch(await caller.receive(8))
         games = await stored_games(path)
         assert [game.number for game in games] == [*range(1, 8)] * 2
         assert len({game.table for game in games}) == 2
@@ -413,15 +419,15 @@ def test_all_games_are_stored_after_the_house_has_closed(run: Run, tmp_path: Pat
 def test_each_room_records_cards_and_moves(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
-        async with house_with_store(path, "sevenhalf") as house, Caller(house.address) as caller:
-            await caller.say(b"STRTDRAWPASS")
-            caller.stop_talking()
-            assert b"GAIN" in await caller.rest()
+        async with house_with_store(path, "sevenhalf") as house, RawClient(house.address) as caller:
+            await caller.send(b"STRTDRAWPASS")
+            caller.end_output()
+            assert b"GAIN" in await caller.read_to_end()
         (sevenhalf_game,) = await stored_games(path, "sevenhalf")
         assert sevenhalf_game.done == ("BET 100", "DRAW", "PASS")
-        async with house_with_store(path, "blackjack") as house, Caller(house.address) as caller:
-            await caller.say(b"PLYBET\0\0\0\x10SRDPLYBET\0\0\0\x10MOV\0SSTP")
-            received = await caller.rest()
+        async with house_with_store(path, "blackjack") as house, RawClient(house.address) as caller:
+            await caller.send(b"PLYBET\0\0\0\x10SRDPLYBET\0\0\0\x10MOV\0SSTP")
+            received = await caller.read_to_end()
             assert received.count(b"RES") == 2
             assert b"RES\0L\0\0\0\x08" in received
         surrendered, stood = await stored_games(path, "blackjack")
@@ -437,9 +443,9 @@ def test_several_servers_can_record_games_in_one_store(run: Run, tmp_path: Path)
         path = tmp_path / "kept.db"
         async with house_with_store(path) as one, house_with_store(path) as other:
             for house in (one, other):
-                async with Caller(house.address) as caller:
-                    await caller.say(b"STRT P_1DISC")
-                    await caller.rest()
+                async with RawClient(house.address) as caller:
+                    await caller.send(b"STRT P_1DISC")
+                    await caller.read_to_end()
         assert [game.net for game in await stored_games(path)] == [-1, -1]
 
     run(main())

@@ -16,8 +16,8 @@ from croupier.logs import silent_logger
 from croupier.recording import promises as module
 from croupier.recording.promises import FileSync, Promises
 from croupier.store.records import StoreUnavailable
-from tests.net.raw_client import Caller, Run
-from tests.net.test_faults import Book
+from tests.net.raw_client import RawClient, Run
+from tests.net.test_faults import RecordingLogger
 from tests.recording.fake_store import FakeStore, house_with_fake_store, run_pending_callbacks
 from tests.recording.test_durable_session import table_with_manual_journal
 from tests.recording.test_holdem_journal import ServiceWithManualJournal
@@ -50,7 +50,7 @@ def test_holdem_hand_is_promised_before_it_is_written_and_shown(run: Run) -> Non
         with ServiceWithManualJournal() as web:
             slow_disk = SlowDisk()
             web.service.service._promises = slow_disk  # type: ignore[assignment]  # has what the service uses
-            await web.enrol("ann", "bob")
+            await web.register("ann", "bob")
             game = await web.game()
             joining = web.start_task(web.ask("POST", f"/games/{game}/players/", "ann"))
             await run_pending_callbacks()
@@ -100,29 +100,29 @@ def test_oldmaid_game_is_promised_before_it_is_written_and_announced(run: Run, f
 def test_durable_house_reads_no_message_before_the_promise_is_on_disk(run: Run, accounts: bool) -> None:
     async def main() -> None:
         store, slow_disk = FakeStore(), SlowDisk()
-        async with house_with_fake_store(store, accounts=accounts) as house, Caller(house.address) as caller:
+        async with house_with_fake_store(store, accounts=accounts) as house, RawClient(house.address) as caller:
             await wait_until(
                 lambda: house.endpoint.connection_count == 1 and not house.endpoint.connections[1]._is_held
             )
             house.recorder._promises = slow_disk  # type: ignore[assignment]
-            async with Caller(house.address) as late_client:
-                await late_client.say(b"STRT P_1")
+            async with RawClient(house.address) as late_client:
+                await late_client.send(b"STRT P_1")
                 await wait_until(lambda: bool(slow_disk.futures) and bool(house.endpoint.connections[2]._input_backlog))
-                await caller.say(b"STRT P_1")
-                assert re.fullmatch(rb"CARD C_[JQK]", await caller.hear(8)), "its own promise is on disk already"
+                await caller.send(b"STRT P_1")
+                assert re.fullmatch(rb"CARD C_[JQK]", await caller.receive(8)), "its own promise is on disk already"
                 assert house.endpoint.counts.messages_received == 1
                 slow_disk.done()
-                assert re.fullmatch(rb"CARD C_[JQK]", await late_client.hear(8))
+                assert re.fullmatch(rb"CARD C_[JQK]", await late_client.receive(8))
 
     run(main())
 
 
 def test_async_house_does_not_wait_for_the_disk(run: Run) -> None:
     async def main() -> None:
-        async with house_with_fake_store(FakeStore(), durable=False) as house, Caller(house.address) as caller:
+        async with house_with_fake_store(FakeStore(), durable=False) as house, RawClient(house.address) as caller:
             assert house.recorder.sync_promises() is None
-            await caller.say(b"STRT P_1")
-            assert re.fullmatch(rb"CARD C_[JQK]", await caller.hear(8))
+            await caller.send(b"STRT P_1")
+            assert re.fullmatch(rb"CARD C_[JQK]", await caller.receive(8))
 
     run(main())
 
@@ -164,7 +164,7 @@ def test_requests_during_an_fsync_share_the_next_one(run: Run, tmp_path: Path, m
 def test_unresponsive_disk_is_not_waited_for_until_it_responds(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fsync, book = ManualFsync(monkeypatch), Book()
+    fsync, book = ManualFsync(monkeypatch), RecordingLogger()
     monkeypatch.setattr(module, "MAX_SYNC_WAIT_SECONDS", 0.01)
 
     async def main() -> None:
@@ -189,7 +189,7 @@ def test_unresponsive_disk_is_not_waited_for_until_it_responds(
 def test_failed_fsync_is_logged_and_the_hand_continues(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fsync, book = ManualFsync(monkeypatch), Book()
+    fsync, book = ManualFsync(monkeypatch), RecordingLogger()
     fsync.error = OSError(5, "Input/output error")
 
     async def main() -> None:

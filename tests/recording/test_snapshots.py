@@ -12,7 +12,7 @@ from croupier.rooms.oldmaid.table.persistence import GameLogEntry, GameStarted, 
 from croupier.store.records import Snapshot, WriteRefused
 from tests.http.service_fixture import house
 from tests.net.raw_client import Run
-from tests.net.test_faults import Book
+from tests.net.test_faults import RecordingLogger
 
 
 class FailingStore:
@@ -30,7 +30,7 @@ class FailingStore:
         return future
 
 
-def confirm_holdem(store: Any, book: Book) -> None:
+def confirm_holdem(store: Any, book: RecordingLogger) -> None:
     """Confirm an entry of a hold'em journal."""
     holdem_house = house()
     holdem_journal.HoldemJournal(store, holdem_house, holdem_house.settings, 1, 0, log=book).confirm_written(
@@ -38,7 +38,7 @@ def confirm_holdem(store: Any, book: Book) -> None:
     )
 
 
-def confirm_oldmaid(store: Any, book: Book) -> None:
+def confirm_oldmaid(store: Any, book: RecordingLogger) -> None:
     """Confirm an entry of an Old Maid journal."""
     entries: list[GameLogEntry] = [GameStarted(1, ("ann", "bob"))]
     oldmaid_journal.OldMaidJournal(store, lambda: 1.0, LogReplay(), 1, 0, log=book).confirm_written(entries)
@@ -53,7 +53,7 @@ def test_failed_snapshot_is_logged(
 ) -> None:
     for module in (holdem_journal, oldmaid_journal):
         monkeypatch.setattr(module, "MIN_FACTS_PER_SNAPSHOT", 1)
-    book = Book()
+    book = RecordingLogger()
 
     async def main() -> None:
         confirm(FailingStore(cancelled=cancelled), book)

@@ -29,7 +29,7 @@ from croupier.rooms.oldmaid.wire import (
     Wire,
     refusal,
 )
-from tests.net.raw_client import PATIENCE
+from tests.net.raw_client import TIMEOUT_SECONDS
 
 type Effects = Sequence[Effect[Any]]
 type Habit = Callable[[Event[Any], Effects], Effects]
@@ -150,7 +150,7 @@ async def opened(rogue: Rogue) -> AsyncIterator[Address]:
         yield await board.listen("127.0.0.1", 0)
     finally:
         board.halt(final=True)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await board.wait_drained()
 
 
