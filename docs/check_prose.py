@@ -29,9 +29,11 @@ WORDS = {
 }
 """What is not written, as a regular expression of whole words, and what is written instead."""
 
-ALLOWED = re.compile(
-    r"behind (?:a|an|the|one|another|such a) (?:proxy|proxies|balancer|firewall|reverse proxy|NAT|TLS)"
-)
+PROTOCOL_TEXTS = ("allowed: so many", "a card of his own", "cards of his own")
+"""Texts that servers send to clients; they stay as they are."""
+
+PLACES = r"behind (?:a|an|the|one|another|such a) (?:proxy|proxies|balancer|firewall|reverse proxy|NAT|TLS)"
+ALLOWED = re.compile("|".join((*PROTOCOL_TEXTS, PLACES)))
 QUOTED = re.compile(r"``?[^`]*``?|\"[^\"\n]*\"|“[^”]*”|\([^()]*>[^()]*\)")
 FENCED = re.compile(r"^(```|~~~).*?^\1$", re.MULTILINE | re.DOTALL)
 FOUND = re.compile(

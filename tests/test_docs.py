@@ -106,7 +106,7 @@ def test_every_ruling_has_one_text_and_none_is_left_out() -> None:
 
 def test_a_citation_of_a_ruling_without_a_text_is_found() -> None:
     assert without_text("It is refused. [§3.1; K5, K99]", rulings()) == {"K99"}
-    assert without_text("He has left (ruling H11).", rulings()) == {"H11"}
+    assert without_text("The player left (ruling H11).", rulings()) == {"H11"}
 
 
 BLOCK = re.compile(r"^ *```(?:console|text|)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)

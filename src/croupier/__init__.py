@@ -16,9 +16,10 @@ from croupier.version import __version__
 
 if TYPE_CHECKING:
     from croupier import blackjack, holdem, kuhn, oldmaid, sevenhalf
-    from croupier.api import find_room, make_luck, play, solve
+    from croupier.api import find_room, play, solve
     from croupier.clients.game import connect
     from croupier.clients.identify import OtherProtocol
+    from croupier.clients.luck import make_luck
     from croupier.core.bots import Bot
     from croupier.core.dealer import Luck
     from croupier.core.errors import IllegalMove, Violation
@@ -61,7 +62,7 @@ _MODULES = {
     "connect": "croupier.clients.game",
     "equity": "croupier.rooms.holdem.engine.equity",
     "find_room": "croupier.api",
-    "make_luck": "croupier.api",
+    "make_luck": "croupier.clients.luck",
     "play": "croupier.api",
     "rank": "croupier.rooms.holdem.engine.ranks",
     "solve": "croupier.api",

@@ -1,15 +1,14 @@
 """Functions of the public API that belong to no single room."""
 
-import secrets
 import sys
 from collections.abc import Callable
 from ssl import SSLContext
 from typing import Any
 
+from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally
 from croupier.clients.ring import RingTally
 from croupier.core.bots import Bot, bot_factory
-from croupier.core.dealer import FairDealer, Luck, derive_server_seed
 from croupier.core.room import HouseRoom, Room
 from croupier.rooms import ROOMS
 from croupier.strategy.solution import Solution
@@ -20,16 +19,6 @@ def find_room(name: str) -> Room:
     if name not in ROOMS:
         raise ValueError(f"found the room {name!r}; allowed: {', '.join(ROOMS)}")
     return ROOMS[name]
-
-
-def make_luck(seed: int | None = None, label: str = "bot") -> Luck:
-    """A source of random numbers: fixed by a seed and a label, or unpredictable without a seed.
-
-    Example:
-        >>> make_luck(1).below(6) == make_luck(1).below(6)
-        True
-    """
-    return FairDealer(secrets.token_bytes(32) if seed is None else derive_server_seed(seed, label, 1)).luck
 
 
 def solve(room: str, **settings: int) -> Solution:

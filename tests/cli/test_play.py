@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 import trustme
 
-from croupier.cli.play import ConnectionOptions, parse_address
+from croupier.cli.play import ConnectionOptions, server_address
 from croupier.rooms import HOUSE_ROOMS
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
 
@@ -203,7 +203,7 @@ def test_a_bot_plays_over_tls(tmp_path: Path) -> None:
 def test_addresses_are_parsed_in_every_form(
     given: str | None, connection: ConnectionOptions, expected: tuple[str, int | None]
 ) -> None:
-    assert parse_address(given, connection) == expected
+    assert server_address(given, connection) == expected
 
 
 def test_an_interrupted_bot_ends_without_a_traceback() -> None:

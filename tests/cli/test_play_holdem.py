@@ -14,8 +14,7 @@ from threading import Thread
 import pytest
 import trustme
 
-from croupier.cli.play import bot_luck
-from croupier.rooms.holdem import ROOM
+from croupier.clients.luck import make_luck
 from croupier.rooms.holdem.bots import BOT_SPECS
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
 
@@ -78,7 +77,7 @@ def test_an_interrupted_bot_prints_its_summary(server: Serving) -> None:
 
 
 def test_a_seed_fixes_the_randomness_of_a_bot() -> None:
-    first, again, other = (bot_luck(ROOM, seed) for seed in (4, 4, 5))
+    first, again, other = (make_luck(seed, "holdem bot") for seed in (4, 4, 5))
     drawn = [first.below(1000) for _ in range(20)]
     assert drawn == [again.below(1000) for _ in range(20)]
     assert drawn != [other.below(1000) for _ in range(20)]

@@ -11,7 +11,8 @@ from contextlib import suppress
 
 import pytest
 
-from croupier.cli.oldmaid import bot_luck, summary_text
+from croupier.cli.oldmaid import summary_text
+from croupier.clients.luck import make_luck
 from croupier.clients.ring import RingTally
 from croupier.rooms.oldmaid.bots import BOT_SPECS
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
@@ -104,7 +105,7 @@ def test_the_bots_are_listed_without_a_table() -> None:
 
 
 def test_a_seed_fixes_the_randomness_and_differs_by_player() -> None:
-    first, again, other = bot_luck(4, 1), bot_luck(4, 1), bot_luck(4, 2)
+    first, again, other = make_luck(4, "oldmaid bot", 1), make_luck(4, "oldmaid bot", 1), make_luck(4, "oldmaid bot", 2)
     drawn = [first.below(1000) for _ in range(20)]
     assert drawn == [again.below(1000) for _ in range(20)]
     assert drawn != [other.below(1000) for _ in range(20)]

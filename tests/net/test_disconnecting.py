@@ -11,7 +11,7 @@ from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, R
 
 
 def echo_until_bye(event: Event[str], now: float) -> list[object]:
-    """Echoes messages; on `bye`, sends a farewell and drops the peer."""
+    """Echoes messages; on `bye`, sends a closing message and drops the peer."""
     match event:
         case Received(peer, "bye"):
             return [Send(peer, "farewell"), Drop(peer)]

@@ -72,7 +72,7 @@ def run_client(room: HouseRoom, events: Sequence[Any]) -> list[tuple[Any, list[A
 
 @property_test(300, event_lists)
 def test_client_reports_the_first_violation_and_leaves(room: HouseRoom, events: Sequence[Any]) -> None:
-    """Whatever the house sends, the client does not raise: it reports the clause, sends its farewell, and closes."""
+    """Whatever the house sends, the client does not raise: it reports the clause, says goodbye, and closes."""
     closed, farewell_messages = False, new_client(room).FAREWELL_MESSAGES
     for event, effects, legal in run_client(room, events):
         violations = [e.notice for e in effects if isinstance(e, Notify) and isinstance(e.notice, Violation)]

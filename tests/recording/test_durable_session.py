@@ -146,7 +146,7 @@ def test_answers_wait_until_the_entry_is_durable() -> None:
         (draw,) = await journal.complete_write()
         assert isinstance(draw, ActionTaken)
         assert len(table.heard[ann]) == 2
-        assert len(table.heard[bob]) == 1, "his draw was handled after hers, and is being written now"
+        assert len(table.heard[bob]) == 1, "the second draw was handled after the first, and is being written now"
         await journal.complete_write()
         assert len(table.heard[bob]) == 3
 

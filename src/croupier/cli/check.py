@@ -157,7 +157,7 @@ def resolve_target(
 
     Raises ValueError if the flags contradict each other.
     """
-    from croupier.cli.play import ConnectionOptions, parse_address
+    from croupier.cli.play import ConnectionOptions, server_address
     from croupier.rooms import HOUSE_ROOMS
 
     given = [name for name, value in (("HOST:PORT", target), ("--server", server), ("--client", client)) if value]
@@ -170,7 +170,7 @@ def resolve_target(
         return "client", {"command": client}
     if server is not None:
         return "server", {"command": server, "deck_flag": deck_flag or ""}
-    host, port = parse_address(target, ConnectionOptions())
+    host, port = server_address(target, ConnectionOptions())
     return "server", {"host": host, "port": room.port if port is None else port}
 
 

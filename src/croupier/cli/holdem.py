@@ -13,7 +13,8 @@ from urllib.parse import quote
 from cyclopts import Group, Parameter
 
 from croupier.cli.output import fail, print_error
-from croupier.cli.play import SummaryNouns, bot_luck, list_bots, print_summary
+from croupier.cli.play import SummaryNouns, list_bots, print_summary
+from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally
 from croupier.core.bots import bot_factory
 from croupier.core.errors import Violation
@@ -139,7 +140,7 @@ def _play(url: str, login: LoginOptions, bot_options: HoldemBotOptions) -> int:
             url, user, password, ssl=context, retry_timeout=BOT_RETRY_TIMEOUT_SECONDS, dialect=login.dialect
         ) as client:
             await await_first_answer(authenticate(client, user, password), ROOM, address, probe_context, print_error)
-            chance = bot_luck(ROOM, bot_options.seed)
+            chance = make_luck(bot_options.seed, f"{ROOM.name} bot")
             await play_hands(client, bot, chance, bot_options.hands, rebuy=bot_options.rebuy, game=game, tally=tally)
 
     if human:

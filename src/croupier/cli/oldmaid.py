@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import secrets
 import sys
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Group, Parameter
 
 from croupier.cli.output import fail, print_error
-from croupier.cli.play import ConnectionOptions, list_bots, parse_address
+from croupier.cli.play import ConnectionOptions, list_bots, server_address
+from croupier.clients.luck import make_luck
 from croupier.core.bots import bot_factory
-from croupier.core.dealer import FairDealer, Luck, derive_server_seed
 from croupier.core.plural import format_count
 from croupier.net.addresses import format_address
 from croupier.net.event_loop import run
@@ -129,7 +128,7 @@ def _play(
         if (found := getattr(bot_options, name)) is not None and found < 1:
             raise ValueError(f"found --{name} {found}; allowed: 1 or more")
     options = player.to_options()
-    host, port = parse_address(table, connection)
+    host, port = server_address(table, connection)
     ring_config = RingConfig(
         (host, ROOM.port if port is None else port),
         *player.listen_address(),
@@ -139,16 +138,9 @@ def _play(
     if bot_options.bot is None and bot_options.bots is None and sys.stdin.isatty() and sys.stdout.isatty():
         from croupier.tui.oldmaid import interact
 
-        luck = bot_luck(bot_options.seed, 1)
+        luck = make_luck(bot_options.seed, f"{ROOM.name} bot")
         return run(interact(lambda: RingClient(ring_config, options, luck), format_address(ring_config.table)))
     return _play_bots(ring_config, options, bot_options)
-
-
-def bot_luck(seed: int | None, number: int) -> Luck:
-    """Return the randomness of one player: fixed by `seed` and the player's number, or random if `seed` is None."""
-    return FairDealer(
-        secrets.token_bytes(32) if seed is None else derive_server_seed(seed, f"{ROOM.name} bot", number)
-    ).luck
 
 
 def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: OldMaidBotOptions) -> int:
@@ -167,7 +159,7 @@ def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: Ol
     configure("warning")
 
     def play(number: int, tally: RingTally) -> Coroutine[object, object, None]:
-        luck = bot_luck(bot_options.seed, number)
+        luck = make_luck(bot_options.seed, f"{ROOM.name} bot", number)
         numbered_config = replace(ring_config, port=ring_config.port and ring_config.port + number - 1)
         options = replace(base_options, nick=tally.nick, port=base_options.port and base_options.port + number - 1)
         log = get_logger(room=ROOM.name, nick=tally.nick)

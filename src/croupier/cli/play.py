@@ -1,7 +1,6 @@
 """`croupier play`: play against a house, in the terminal or with a bot."""
 
 import json
-import secrets
 import ssl
 import sys
 from collections.abc import Awaitable, Callable
@@ -15,9 +14,9 @@ from cyclopts import App, Group, Parameter
 from croupier.cli.output import fail, print_error
 from croupier.clients.game import GameClient
 from croupier.clients.identify import locate
+from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally, play_games
 from croupier.core.bots import bot_factory
-from croupier.core.dealer import FairDealer, Luck, derive_server_seed
 from croupier.core.plural import format_count
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
@@ -92,24 +91,20 @@ class BotOptions:
     """Print the summary as JSON."""
 
 
-def parse_address(given: str | None, connection: ConnectionOptions) -> tuple[str, int | None]:
+def server_address(target: str | None, connection: ConnectionOptions) -> tuple[str, int | None]:
     """Return host and port of HOST:PORT or of --server and --port; the port is None if not given. Raises ValueError.
 
-    >>> parse_address("[::1]:2345", ConnectionOptions())
+    >>> server_address("[::1]:2345", ConnectionOptions())
     ('::1', 2345)
-    >>> parse_address(None, ConnectionOptions(server="cards.example"))
+    >>> server_address(None, ConnectionOptions(server="cards.example"))
     ('cards.example', None)
     """
+    from croupier.net.addresses import parse_address
+
     host, port = connection.server or "127.0.0.1", connection.port
-    if given is not None:
-        host, colon, number = given.rpartition(":")
-        if not colon or given.endswith("]"):
-            host = given
-        elif number.isdecimal():
-            port = int(number)
-        else:
-            raise ValueError(f"found {given!r}; allowed: HOST or HOST:PORT")
-        host = host.strip("[]") or "127.0.0.1"
+    if target is not None:
+        host, target_port = parse_address(target)
+        port = port if target_port is None else target_port
     if port is not None and not 0 < port < 65536:
         raise ValueError(f"found the port {port}; allowed: 1 to 65535")
     return host, port
@@ -132,7 +127,7 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
         try:
             if not bot_options.answer_seconds > 0:
                 raise ValueError(f"found --answer-seconds {bot_options.answer_seconds:g}; allowed: more than 0")
-            host, port = parse_address(target, connection)
+            host, port = server_address(target, connection)
             context = connection.ssl_context()
 
             async def find_address() -> Address:
@@ -200,7 +195,7 @@ def play_bot(
         await play_games(
             lambda: open_game(address),
             bot,
-            bot_luck(room, bot_options.seed),
+            make_luck(bot_options.seed, f"{room.name} bot"),
             bot_options.games,
             rebuy=not bot_options.no_rebuy,
             tally=tally,
@@ -223,11 +218,6 @@ def list_bots(room: Room) -> int:
         examples = f": {', '.join(f'{name}:{example}' for example in bot.examples)}" if bot.examples else ""
         sys.stdout.write(f"{name:<12} {bot.description}{examples}\n")
     return 0
-
-
-def bot_luck(room: Room, seed: int | None) -> Luck:
-    """Return the randomness of a bot: fixed by `seed`, or random if `seed` is None."""
-    return FairDealer(secrets.token_bytes(32) if seed is None else derive_server_seed(seed, f"{room.name} bot", 1)).luck
 
 
 def print_summary(

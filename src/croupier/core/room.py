@@ -44,10 +44,10 @@ class RoomClient[M](Protocol):
 class RefereeFactory(Protocol):
     """Makes the referees of a room."""
 
-    def __call__(self, own: Any, strict: bool, patience: float = 5.0) -> ClientReferee[Any, Any]:
+    def __call__(self, own: Any, strict: bool, reply_timeout: float = 5.0) -> ClientReferee[Any, Any]:
         """A referee. `own` is the settings of the house or the options of the client, None if neither is known.
 
-        `patience` is the time in seconds that a reply may take.
+        `reply_timeout` is the time in seconds that a reply may take.
         """
         ...
 
@@ -55,8 +55,8 @@ class RefereeFactory(Protocol):
 class ClientFactory(Protocol):
     """Makes the client's side of a room."""
 
-    def __call__(self, options: Any, strict: bool, patience: float = 30.0) -> RoomClient[Any]:
-        """A client with these options; `strict` disables tolerances. `patience` is the reply timeout in seconds."""
+    def __call__(self, options: Any, strict: bool, reply_timeout: float = 30.0) -> RoomClient[Any]:
+        """A client with these options; `strict` disables tolerances. `reply_timeout` is in seconds."""
         ...
 
 

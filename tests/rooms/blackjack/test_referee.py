@@ -153,7 +153,7 @@ def test_the_referee_of_a_house_knows_its_settings_and_that_of_a_client_its_opti
 
 
 def test_missing_answer_is_a_fault_at_the_timeout() -> None:
-    referee = Referee(patience=5.0)
+    referee = Referee(reply_timeout=5.0)
     assert referee.deadline is None
     referee.on(Received(CLIENT, PLY), 100.0)
     assert referee.deadline == 105.0
@@ -170,7 +170,7 @@ def test_client_has_no_timeout() -> None:
 
 
 def test_further_client_messages_do_not_extend_the_timeout() -> None:
-    referee = Referee(patience=5.0)
+    referee = Referee(reply_timeout=5.0)
     referee.on(Received(CLIENT, PLY), 0.0)
     referee.on(Received(CLIENT, Bet(10)), 4.0)
     assert referee.deadline == 5.0

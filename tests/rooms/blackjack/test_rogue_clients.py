@@ -83,7 +83,7 @@ ROGUES = [
         (PLY, TEN),
         {"money": "2147483647"},
     ),
-    Rogue("tells the balance", NOT_ITS_OWN, before(PLY, MON), err(501) + FULL),
+    Rogue("reports the balance", NOT_ITS_OWN, before(PLY, MON), err(501) + FULL),
     Rogue("deals itself a card", NOT_ITS_OWN, before(SRD, client("5S")), MON + CARDS + err(501) + SAVED),
     Rogue("asks the house", NOT_ITS_OWN, before(SRD, TRN), MON + CARDS + err(501) + SAVED),
     Rogue("says that it has won", NOT_ITS_OWN, before(SRD, won(20)), MON + CARDS + err(501) + SAVED),

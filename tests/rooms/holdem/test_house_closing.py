@@ -59,7 +59,7 @@ def test_a_voided_hand_refunds_players_who_left() -> None:
     fixture.leave("bob")
     fixture.close(final=True)
     assert fixture.chips() == {"ann": 9990, "cat": 10_000}
-    assert fixture.nets == [(-10, 10), (0, 0, 0)], "bob, who left, gets his 40 back"
+    assert fixture.nets == [(-10, 10), (0, 0, 0)], "bob, who left, gets 40 chips back"
 
 
 def test_a_finished_hand_shown_during_the_final_close_stands() -> None:

@@ -77,7 +77,7 @@ def test_the_referee_pays_as_the_rules_do(history: tuple[str, ...]) -> None:
 
 
 def test_missing_answer_is_a_fault_at_the_timeout() -> None:
-    referee = Referee(patience=5.0)
+    referee = Referee(reply_timeout=5.0)
     assert referee.deadline is None
     referee.on(Received(CLIENT, STRT["P_1"]), 100.0)
     assert referee.deadline == 105.0
@@ -96,7 +96,7 @@ def test_client_has_no_timeout() -> None:
 
 def test_further_client_messages_do_not_extend_the_timeout() -> None:
     """The answer to STRT is due five seconds after STRT, whatever the client sends meanwhile."""
-    referee = Referee(patience=5.0)
+    referee = Referee(reply_timeout=5.0)
     referee.on(Received(CLIENT, STRT["P_1"]), 0.0)
     referee.on(Received(CLIENT, ACTN["BET"]), 4.0)
     assert referee.deadline == 5.0

@@ -82,7 +82,7 @@ ROGUES = [
     Rogue("does not show its card", "kuhn-4.6", instead(CAL), [P_1, CHK, CAL], Q_AND_BET),
     Rogue("answers a fold", "kuhn-4.7", instead(FLD, b"CARD C_K"), [P_1, CHK, FLD], Q_AND_BET),
     Rogue("shows its card when it folds", "kuhn-4.7", followed(BET, b"CARD C_J"), [P_1, BET], Q_AND_FOLD),
-    Rogue("tells the result", "kuhn-2.7", followed(BET, b"YOU WIN"), [P_1, BET], Q_AND_FOLD),
+    Rogue("reports the result", "kuhn-2.7", followed(BET, b"YOU WIN"), [P_1, BET], Q_AND_FOLD),
     Rogue("speaks after a showdown", "kuhn-4.9", followed(BET, CHK), [P_1, BET], Q_AND_CALL),
     Rogue("refuses a bet", "kuhn-4.4", instead(BET, WA), [P_1, BET], Q_AND_CALL),
     Rogue("refuses a check", "kuhn-4.3", instead(CHK, WA), [P_1, CHK], Q_AND_BET),

@@ -404,7 +404,7 @@ def test_pick_out_of_range() -> None:
         referee, picker, giver, _ = game_point(Pick, strict=strict)
         offered = len(referee.holders[giver])
         assert clauses(referee, picker, giver, Pick(offered + beyond)) == [(picker, "oldmaid-7.4")]
-        assert clauses(referee, giver, picker, REFUSED) == [], "he has to be refused"
+        assert clauses(referee, giver, picker, REFUSED) == [], "the table must refuse"
         assert clauses(referee, picker, giver, Pick(-1)) == [(picker, "oldmaid-7.4")]
         check_message(referee, (giver, picker, REFUSED))
         assert clauses(referee, picker, giver, Pick(offered - 1)) == []
@@ -637,7 +637,7 @@ def test_requests_after_the_end_are_no_fault() -> None:
     assert referee.game is not None
     assert referee.game.is_over
     assert clauses(referee, TABLE, nick, REFUSED) == []
-    assert referee.players[nick].is_out, "he has check_message it"
+    assert referee.players[nick].is_out, "the player declared it"
 
 
 def test_messages_after_a_lost_connection_are_no_fault() -> None:

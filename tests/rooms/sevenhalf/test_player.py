@@ -151,7 +151,7 @@ def test_submissions_are_sent_and_received_messages_notified() -> None:
 def test_a_raise_to_the_limit_is_listed_and_no_other(limit: int, raised: int | None) -> None:
     player = player_after(*HAND, limit=limit)
     assert list(player.legal) == [DRAW, PASS, *([Ante(raised)] if raised else [])]
-    assert Ante(1) in player.legal, "whoever chooses for himself may raise as he likes"
+    assert Ante(1) in player.legal, "a program may raise freely"
     assert Ante(MOST - 100) in player.legal
 
 
@@ -170,7 +170,7 @@ def test_listed_raise_is_the_rest_of_the_limit() -> None:
     assert list(player.legal) == [DRAW]
     process(player, DRAW, card("1o"))
     assert list(player.legal) == [DRAW, PASS]
-    assert Ante(500) in player.legal, "whoever chooses for himself is not bound by it"
+    assert Ante(500) in player.legal, "the limit binds bots only"
 
 
 def test_limit_never_exceeds_the_largest_total_bet() -> None:
@@ -302,7 +302,7 @@ def test_client_reports_malformed_input_and_closes() -> None:
 
 
 def test_a_client_waits_so_long_and_no_longer() -> None:
-    player = Player(patience=30.0)
+    player = Player(reply_timeout=30.0)
     player.on(Joined(HOUSE), 0.0)
     assert player.deadline is None
     player.on(Submitted(STRT), 2.0)

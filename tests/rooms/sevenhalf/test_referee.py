@@ -127,7 +127,7 @@ def test_house_message_from_a_client_must_be_refused(answer: Erro | None) -> Non
     ],
 )
 def test_missing_answer_is_a_fault_at_the_timeout(sent: Sequence[Any], clause: str) -> None:
-    referee = Referee(patience=5.0)
+    referee = Referee(reply_timeout=5.0)
     assert referee.deadline is None
     verdicts_on(*sent, referee=referee)
     assert referee.deadline == 5.0
@@ -160,7 +160,7 @@ def test_client_has_no_timeout(sent: Sequence[Any]) -> None:
 
 def test_further_client_messages_do_not_extend_the_timeout() -> None:
     """The answer to STRT is due five seconds after STRT, whatever the client sends meanwhile."""
-    referee = Referee(patience=5.0)
+    referee = Referee(reply_timeout=5.0)
     referee.on(Received(CLIENT, STRT), 0.0)
     for second in (1, 2, 3, 4):
         referee.on(Received(CLIENT, DRAW), float(second))
@@ -296,7 +296,7 @@ def test_the_bet_of_a_game_is_forgotten_with_it() -> None:
     assert clauses(verdicts_on(*first, *again, Gain(100))) == ["sevenhalf-5.5"]
 
 
-# Farewells and closes.
+# Closing messages and closes.
 
 PLAYED = (*HAND, PASS, WINS, Gain(100))
 
@@ -371,7 +371,7 @@ def test_one_pass_after_a_bust_may_be_ignored_or_refused() -> None:
     assert verdicts_on(*BUST, PASS, STRT, Stbt(100)) == []
     assert verdicts_on(*BUST, PASS, NO, STRT, Stbt(100)) == []
     assert verdicts_on(*BUST, STRT, Stbt(100)) == []
-    assert verdicts_on(*BUST, PASS, STRT, NO, GONE) == [], "a farewell is a farewell all the same"
+    assert verdicts_on(*BUST, PASS, STRT, NO, GONE) == [], "the closing message counts"
 
 
 def test_second_pass_after_a_bust_must_be_refused() -> None:

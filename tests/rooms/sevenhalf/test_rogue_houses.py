@@ -225,12 +225,12 @@ CARDS = [
 SCORES = [
     Rogue("counts figures as ten", "sevenhalf-5.2", rewritten(b"07.5", b"17.0")),
     Rogue("counts figures as nothing", "sevenhalf-5.2", rewritten(b"07.5", b"07.0")),
-    Rogue("tells the client's score", "sevenhalf-5.2", rewritten(b"07.5", b"07.0")),
+    Rogue("reports the client's score", "sevenhalf-5.2", rewritten(b"07.5", b"07.0")),
     Rogue("rounds its score", "sevenhalf-5.2", rewritten(b"07.5", b"08.0")),
     Rogue("says 00.0 when it is over", "sevenhalf-5.2", rewritten(b"08.0", b"00.0"), LOSES, WIN),
     Rogue("says 07.5 whenever it is over", "sevenhalf-5.2", rewritten(b"08.0", b"07.5"), LOSES, WIN),
     Rogue("forgets the leading zero's place", "sevenhalf-5.2", rewritten(b"07.5", b"75.0")),
-    Rogue("tells the client's score at a bust", "sevenhalf-5.2", rewritten(b"00.5", b"14.0"), BUSTS, BUST),
+    Rogue("reports the client's score at a bust", "sevenhalf-5.2", rewritten(b"00.5", b"14.0"), BUSTS, BUST),
 ]
 
 PAYS = [
@@ -318,7 +318,7 @@ SPEAKS = [
     Rogue("deals without being asked", "sevenhalf-4.9", followed(STRT, card("7o")), [STRT]),
     Rogue("repeats the bet", "sevenhalf-4.9", followed(STRT, stbt(100)), [STRT]),
     Rogue("begins the next game", "sevenhalf-4.9", followed(PASS, stbt(100))),
-    Rogue("tells the result in prose", "sevenhalf-2.9", followed(PASS, b"You lose")),
+    Rogue("reports the result in prose", "sevenhalf-2.9", followed(PASS, b"You lose")),
     Rogue("ends the game at seven and a half", "sevenhalf-4.7",
           lambda _, answers: [*answers, bksc("4c 4e", "08.0"), gain(200)] if answers == [card("so")] else answers,
           [STRT, DRAW, DRAW], BEST),
@@ -381,8 +381,8 @@ CLOSES = [
     Rogue("closes after the game", "sevenhalf-8.5", followed(PASS, HANG_UP), strict=True),
     Rogue("closes instead of refusing", "sevenhalf-6.2", replaced(ERRO, HANG_UP), [STRT, PASS], faulty_client=True),
     Rogue("closes in the middle of a message", "sevenhalf-4.5", from_the(BKSC, LOST[:10], HANG_UP)),
-    Rogue("never closes after its own farewell", "sevenhalf-6.8", followed(PASS, erro("that is all"))),
-    Rogue("goes on after its own farewell", "sevenhalf-6.8", followed(PASS, erro("that is all"), stbt(100))),
+    Rogue("never closes after its own closing message", "sevenhalf-6.8", followed(PASS, erro("that is all"))),
+    Rogue("goes on after its own closing message", "sevenhalf-6.8", followed(PASS, erro("that is all"), stbt(100))),
 ]  # fmt: skip
 
 ROGUES = [*GREETS, *NUMBERS, *SPELLS, *FORGETS, *CARDS, *SCORES, *PAYS, *TAKES, *SPEAKS, *REFUSES, *CLOSES]

@@ -119,14 +119,14 @@ def make_codec(strict: bool, config: Settings | Options | None) -> Wire:
     return Wire(strict=strict)
 
 
-def make_referee(own: Settings | Options | None, strict: bool, patience: float = 5.0) -> Referee:
+def make_referee(own: Settings | Options | None, strict: bool, reply_timeout: float = 5.0) -> Referee:
     """The referee for the settings of a house or the options of a client; only the house knows the initial purse."""
     match own:
         case Settings(decks=decks, money=money):
-            return Referee(decks, money, strict=strict, patience=patience)
+            return Referee(decks, money, strict=strict, reply_timeout=reply_timeout)
         case Options(decks=decks):
-            return Referee(decks, strict=strict, patience=patience)
-    return Referee(strict=strict, patience=patience)
+            return Referee(decks, strict=strict, reply_timeout=reply_timeout)
+    return Referee(strict=strict, reply_timeout=reply_timeout)
 
 
 ROOM = HouseRoom(
@@ -150,7 +150,7 @@ ROOM = HouseRoom(
     net_check=recompute_nets(lambda cards, commands, _: possible_nets(BLACKJACK.start_node, cards, commands)),
     commands=commands_given,
     options=Options,
-    player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),
+    player=lambda options, strict, reply_timeout=30.0: Player(options, strict=strict, reply_timeout=reply_timeout),
     referee=make_referee,
     bots=BOT_SPECS,
     default_bot="exact",

@@ -39,10 +39,10 @@ class Player(ClientSession[Message, WireGame]):
 
     FAREWELL_MESSAGES = (STP,)
 
-    def __init__(self, options: Options = Options(), *, strict: bool = False, patience: float = 30.0) -> None:
+    def __init__(self, options: Options = Options(), *, strict: bool = False, reply_timeout: float = 30.0) -> None:
         if options.bet < 1:
             raise ValueError(f"found a bet of {options.bet}; allowed: 1 or more")
-        super().__init__(Referee(check_decks(options.decks), strict=strict, patience=patience))
+        super().__init__(Referee(check_decks(options.decks), strict=strict, reply_timeout=reply_timeout))
         self._bet = options.bet
         self._has_stopped = False
 

@@ -120,9 +120,9 @@ class Referee(BaseReferee[Message, WireGame]):
     HANG_UP_CLAUSE = ("blackjack-8.2", "ERR 300 and STP before it")
 
     def __init__(
-        self, decks: int = 1, money: int | None = None, *, strict: bool = False, patience: float = 5.0
+        self, decks: int = 1, money: int | None = None, *, strict: bool = False, reply_timeout: float = 5.0
     ) -> None:
-        super().__init__(patience)
+        super().__init__(reply_timeout)
         self._rules = Blackjack(decks)
         self._balance = money
         self._strict = strict

@@ -32,8 +32,8 @@ class Player(ClientSession[Message, WireGame]):
     FAREWELL_MESSAGES = (DISC,)
     FINAL_MESSAGES = (DISC,)
 
-    def __init__(self, options: Options = Options(), *, strict: bool = False, patience: float = 30.0) -> None:  # noqa: ARG002 -- strictness makes no difference in this room
-        super().__init__(Referee(patience=patience))
+    def __init__(self, options: Options = Options(), *, strict: bool = False, reply_timeout: float = 30.0) -> None:  # noqa: ARG002 -- strictness makes no difference in this room
+        super().__init__(Referee(reply_timeout=reply_timeout))
         self._seats = SEAT_CHOICES[options.seat]
         self._last_sent: Message = DISC
         self._refused: set[Message] = set()

@@ -98,8 +98,8 @@ class Referee(BaseReferee[Message, WireGame]):
 
     HANG_UP_CLAUSE = ("kuhn-8.2", "DISC before it")
 
-    def __init__(self, coins: int | None = None, patience: float = 5.0) -> None:
-        super().__init__(patience)
+    def __init__(self, coins: int | None = None, reply_timeout: float = 5.0) -> None:
+        super().__init__(reply_timeout)
         self._coins = coins
 
     @property

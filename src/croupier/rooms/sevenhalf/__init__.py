@@ -133,9 +133,9 @@ ROOM = HouseRoom(
     net_check=recompute_nets(lambda cards, commands, _: possible_nets(LENIENT_RULES.start_node, cards, commands)),
     commands=commands_given,
     options=Options,
-    player=lambda options, strict, patience=30.0: Player(options, strict=strict, patience=patience),
-    referee=lambda own, strict, patience=5.0: Referee(
-        lenient=own is not None and own.dialect == "lenient", strict=strict, patience=patience
+    player=lambda options, strict, reply_timeout=30.0: Player(options, strict=strict, reply_timeout=reply_timeout),
+    referee=lambda own, strict, reply_timeout=5.0: Referee(
+        lenient=own is not None and own.dialect == "lenient", strict=strict, reply_timeout=reply_timeout
     ),
     bots=BOT_SPECS,
     default_bot="exact",

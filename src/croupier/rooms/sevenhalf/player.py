@@ -34,15 +34,16 @@ class Options:
 
 
 class Player(ClientSession[Message, WireGame]):
-    """See `ClientSession`. The protocol has no farewell: the client closes, after an ERRO if the house broke a clause.
+    """See `ClientSession`. The protocol has no closing message: the client closes, after an ERRO if the house broke
+    a clause.
 
     It `is_exhausted` when the house has closed between two games, as many do; the next game needs a new connection.
     """
 
-    def __init__(self, options: Options = Options(), *, strict: bool = False, patience: float = 30.0) -> None:
+    def __init__(self, options: Options = Options(), *, strict: bool = False, reply_timeout: float = 30.0) -> None:
         if options.limit < 1:
             raise ValueError(f"found the limit {options.limit}; allowed: 1 or more")
-        super().__init__(Referee(lenient=options.dialect == "lenient", strict=strict, patience=patience))
+        super().__init__(Referee(lenient=options.dialect == "lenient", strict=strict, reply_timeout=reply_timeout))
         self._limit = options.limit
         self._starting_bet = 0
         self._rules = SevenHalf()

@@ -82,8 +82,8 @@ class Interpretation(BaseReferee[Message, WireGame]):
 
     HANG_UP_CLAUSE = ("sevenhalf-8.2", "ERRO before it")
 
-    def __init__(self, *, lenient: bool, strict: bool, patience: float) -> None:
-        super().__init__(patience)
+    def __init__(self, *, lenient: bool, strict: bool, reply_timeout: float) -> None:
+        super().__init__(reply_timeout)
         self.client_verdicts: list[Verdict] = []
         self.forks: list[Interpretation] = []
         self.is_leaving = False
@@ -308,8 +308,8 @@ class Referee:
     left.
     """
 
-    def __init__(self, *, lenient: bool = False, strict: bool = False, patience: float = 5.0) -> None:
-        self._interpretations = [Interpretation(lenient=lenient, strict=strict, patience=patience)]
+    def __init__(self, *, lenient: bool = False, strict: bool = False, reply_timeout: float = 5.0) -> None:
+        self._interpretations = [Interpretation(lenient=lenient, strict=strict, reply_timeout=reply_timeout)]
         self._reported_count = 0
         self._over = False
         self._has_given_up = False
