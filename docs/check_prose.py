@@ -29,7 +29,7 @@ WORDS = {
 }
 """What is not written, as a regular expression of whole words, and what is written instead."""
 
-PROTOCOL_TEXTS = ("allowed: so many", "a card of his own", "cards of his own")
+PROTOCOL_TEXTS = ("allowed: so many", "a card of his own, when he is asked for one", "cards of his own")
 """Texts that servers send to clients; they stay as they are."""
 
 PLACES = r"behind (?:a|an|the|one|another|such a) (?:proxy|proxies|balancer|firewall|reverse proxy|NAT|TLS)"

@@ -61,9 +61,9 @@ class Referee:
     which they were sent is one. `game` is the state that the table must have, None before its list; `players` maps
     nicks to observed players.
 
-    When a player that may have had the turn is gone, the others may resume more than one turn, which looks like cheating
-    (oldmaid-9.7 to 9.9). `turn_lost` is true from then on, and turns are no longer checked; cards are checked to the
-    end.
+    When a player that may have had the turn is gone, the others may resume more than one turn, which looks like
+    cheating (oldmaid-9.7 to 9.9). `turn_lost` is true from then on, and turns are no longer checked; cards are checked
+    to the end.
     """
 
     def __init__(self, *, strict: bool = False) -> None:
